@@ -1,0 +1,122 @@
+/* What a .cu file sees when it is built for the CPU: CUDA's keywords, built-in variables, device
+ * functions and runtime API, as C++17. nvcc includes its own header of this name without being
+ * asked; so does the build of the CPU backend.
+ *
+ * `k<<<grid, block>>>(x)` and `__shared__` are no C++: ../rewrite.c turns them into the C++ that
+ * launch.h and the runtime understand. The names gridDim, blockDim and so on are variables, not
+ * macros, because host code likes to call its own variables by these names. */
+#ifndef EMULATOR_CUDA_RUNTIME_H
+#define EMULATOR_CUDA_RUNTIME_H
+
+#include <assert.h>
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define __CUDACC__ 1
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __managed__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __noinline__ __attribute__((noinline))
+#define __forceinline__ inline __attribute__((always_inline))
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __builtin_align__(bytes) __attribute__((aligned(bytes)))
+/* __restrict__ is the compilers' own word. __shared__ is left to ../rewrite.c. */
+
+#include "cuda_runtime_api.h"
+#include "device_functions.h"
+#include "launch.h"
+#include "math_functions.h"
+#include "vector_functions.h"
+#include "vector_types.h"
+
+/* Typed forms of the C functions, as CUDA's own header offers them. */
+template <class T> static inline cudaError_t cudaMalloc(T **pointer, size_t bytes) {
+    return cudaMalloc((void **)pointer, bytes);
+}
+template <class T>
+static inline cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height) {
+    return cudaMallocPitch((void **)pointer, pitch, width, height);
+}
+template <class T> static inline cudaError_t cudaMallocHost(T **pointer, size_t bytes) {
+    return cudaMallocHost((void **)pointer, bytes);
+}
+template <class T>
+static inline cudaError_t cudaHostAlloc(T **pointer, size_t bytes, unsigned int flags) {
+    return cudaHostAlloc((void **)pointer, bytes, flags);
+}
+template <class T>
+static inline cudaError_t cudaMallocManaged(T **pointer, size_t bytes,
+                                            unsigned int flags = cudaMemAttachGlobal) {
+    return cudaMallocManaged((void **)pointer, bytes, flags);
+}
+static inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
+                                          cudaMemcpyKind kind) {
+    return cudaMemcpyAsync(to, from, bytes, kind, nullptr);
+}
+static inline cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes) {
+    return cudaMemsetAsync(pointer, value, bytes, nullptr);
+}
+static inline cudaError_t cudaEventRecord(cudaEvent_t event) {
+    return cudaEventRecord(event, nullptr);
+}
+static inline cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned int flags) {
+    return cudaEventCreateWithFlags(event, flags);
+}
+static inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event) {
+    return cudaStreamWaitEvent(stream, event, 0);
+}
+template <class... P>
+static inline cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), cudaFuncAttribute attribute,
+                                               int value) {
+    return cudaFuncSetAttribute((const void *)kernel, attribute, value);
+}
+template <class... P>
+static inline cudaError_t cudaFuncSetCacheConfig(void (*kernel)(P...), cudaFuncCache config) {
+    return cudaFuncSetCacheConfig((const void *)kernel, config);
+}
+template <class... P>
+static inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes,
+                                                void (*kernel)(P...)) {
+    return cudaFuncGetAttributes(attributes, (const void *)kernel);
+}
+
+/* __device__ and __constant__ variables are ordinary variables here; only sizes are checked. */
+template <class T>
+static inline cudaError_t cudaMemcpyToSymbol(T &symbol, const void *from, size_t bytes,
+                                             size_t offset = 0,
+                                             cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
+    if (offset > sizeof(T) || bytes > sizeof(T) - offset) return cudaErrorInvalidValue;
+    if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
+        kind != cudaMemcpyDefault)
+        return cudaErrorInvalidMemcpyDirection;
+    return cudaMemcpy((char *)&symbol + offset, from, bytes, cudaMemcpyDefault);
+}
+template <class T>
+static inline cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes,
+                                               size_t offset = 0,
+                                               cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
+    if (offset > sizeof(T) || bytes > sizeof(T) - offset) return cudaErrorInvalidValue;
+    if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
+        kind != cudaMemcpyDefault)
+        return cudaErrorInvalidMemcpyDirection;
+    return cudaMemcpy(to, (const char *)&symbol + offset, bytes, cudaMemcpyDefault);
+}
+template <class T> static inline cudaError_t cudaGetSymbolAddress(void **pointer, const T &symbol) {
+    *pointer = (void *)&symbol;
+    return cudaSuccess;
+}
+template <class T> static inline cudaError_t cudaGetSymbolSize(size_t *bytes, const T &symbol) {
+    (void)symbol;
+    *bytes = sizeof(T);
+    return cudaSuccess;
+}
+#endif

@@ -1,0 +1,84 @@
+/* The CUDA runtime API as C declares it: the part that kernels' host code uses.
+ *
+ * Every function is NVIDIA's of the same name and returns NVIDIA's error codes; what a call does
+ * differently here stands beside it in ../runtime/. All work is done when a call returns: streams
+ * and events exist, but nothing runs behind the caller's back. */
+#ifndef EMULATOR_CUDA_RUNTIME_API_H
+#define EMULATOR_CUDA_RUNTIME_API_H
+#include "driver_types.h"
+#include "vector_types.h"
+
+#define CUDART_VERSION 12000
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Errors. */
+cudaError_t cudaGetLastError(void);
+cudaError_t cudaPeekAtLastError(void);
+const char *cudaGetErrorName(cudaError_t error);
+const char *cudaGetErrorString(cudaError_t error);
+
+/* Device: there is one, number 0. */
+cudaError_t cudaGetDeviceCount(int *count);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDevice(int *device);
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device);
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device);
+cudaError_t cudaDeviceSynchronize(void);
+cudaError_t cudaDeviceReset(void);
+cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config);
+cudaError_t cudaDriverGetVersion(int *version);
+cudaError_t cudaRuntimeGetVersion(int *version);
+
+/* Memory. */
+cudaError_t cudaMalloc(void **pointer, size_t bytes);
+cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height);
+cudaError_t cudaFree(void *pointer);
+cudaError_t cudaMallocHost(void **pointer, size_t bytes);
+cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned int flags);
+cudaError_t cudaFreeHost(void *pointer);
+cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned int flags);
+cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes);
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                            cudaStream_t stream);
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                         size_t width, size_t height, enum cudaMemcpyKind kind);
+cudaError_t cudaMemset(void *pointer, int value, size_t bytes);
+cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream);
+cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, size_t height);
+
+/* Streams and events. */
+cudaError_t cudaStreamCreate(cudaStream_t *stream);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamQuery(cudaStream_t stream);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags);
+cudaError_t cudaEventCreate(cudaEvent_t *event);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventQuery(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t stop);
+
+/* Kernels. */
+cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attribute, int value);
+cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config);
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *kernel);
+
+/* What only the emulator has.
+ *
+ * Limit the time of each launch: a kernel still running after `seconds` is stopped, the place
+ * where it stands goes to stderr, and the next synchronising call returns cudaErrorLaunchTimeout.
+ * 0 means no limit, which is how a program starts. */
+#define CUDA_EMULATOR 1
+void emulator_time_limit(double seconds);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,228 @@
+/* What only device code may use: built-in variables, barriers, warp operations, atomics
+ * (CUDA C++ Programming Guide, "C++ Language Extensions").
+ *
+ * Each CUDA thread is a fiber and a block's fibers share one OS thread, so a thread runs until it
+ * waits: at a barrier, at a warp operation, or in a spin (a compare-and-swap that fails). */
+#ifndef EMULATOR_DEVICE_FUNCTIONS_H
+#define EMULATOR_DEVICE_FUNCTIONS_H
+#include "vector_types.h"
+#include <stdint.h>
+#include <string.h>
+
+extern "C" {
+/* Constant for a thread as long as it lives; the runtime sets them at each change of thread. */
+extern __thread const uint3 threadIdx;
+extern __thread const uint3 blockIdx;
+extern const dim3 blockDim;
+extern const dim3 gridDim;
+
+struct emulator_votes {
+    unsigned arrived; /* threads that took part in the barrier */
+    unsigned yes;     /* those whose predicate was not zero */
+};
+struct emulator_warp_values {
+    uint64_t value[32]; /* what each lane brought */
+    unsigned lanes;     /* which lanes took part */
+};
+void emulator_barrier(void);
+struct emulator_votes emulator_barrier_vote(int predicate);
+const struct emulator_warp_values *emulator_warp_exchange(unsigned mask, uint64_t value);
+unsigned emulator_warp_active(void);
+void emulator_spin(void);
+void emulator_trap(void) __attribute__((noreturn));
+long long emulator_clock(void);
+}
+
+static const int warpSize = 32;
+
+/* --- barriers ------------------------------------------------------------------------------- */
+
+static inline void __syncthreads(void) { emulator_barrier(); }
+static inline int __syncthreads_count(int predicate) {
+    return (int)emulator_barrier_vote(predicate).yes;
+}
+static inline int __syncthreads_and(int predicate) {
+    emulator_votes votes = emulator_barrier_vote(predicate);
+    return votes.yes == votes.arrived;
+}
+static inline int __syncthreads_or(int predicate) {
+    return emulator_barrier_vote(predicate).yes != 0;
+}
+static inline void __syncwarp(unsigned mask = 0xFFFFFFFFu) { emulator_warp_exchange(mask, 0); }
+
+static inline void __threadfence_block(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static inline void __threadfence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static inline void __threadfence_system(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static inline void __nanosleep(unsigned) { emulator_spin(); }
+static inline void __trap(void) { emulator_trap(); }
+static inline long long clock64(void) { return emulator_clock(); }
+
+/* --- warps ---------------------------------------------------------------------------------- */
+
+/* A warp is 32 threads of consecutive linear index, x fastest. */
+static inline unsigned emulator_lane(void) {
+    return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32;
+}
+
+/* The value of lane `source`, or this thread's own if `keep`. CUDA leaves undefined what a lane
+ * that takes no part would give; here that is a NaN, so that it cannot pass for a result. */
+template <class T>
+static inline T emulator_shuffle(unsigned mask, T value, unsigned source, bool keep) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "shuffles move 4 or 8 bytes");
+    uint64_t bits = 0;
+    memcpy(&bits, &value, sizeof value);
+    const emulator_warp_values *warp = emulator_warp_exchange(mask, bits);
+    if (keep) return value;
+    bits = warp->lanes >> source & 1 ? warp->value[source] : 0x7FF5A5A57FA5A5A5u;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+template <class T> static inline T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
+    unsigned base = emulator_lane() & ~((unsigned)width - 1);
+    return emulator_shuffle(mask, value, base + ((unsigned)source & ((unsigned)width - 1)), false);
+}
+template <class T>
+static inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+    unsigned lane = emulator_lane(), base = lane & ~((unsigned)width - 1);
+    return emulator_shuffle(mask, value, (lane - delta) & 31, delta > lane - base);
+}
+template <class T>
+static inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+    unsigned lane = emulator_lane(), left = (unsigned)width - 1 - (lane & ((unsigned)width - 1));
+    return emulator_shuffle(mask, value, (lane + delta) & 31, delta > left);
+}
+template <class T>
+static inline T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {
+    unsigned lane = emulator_lane(), end = (lane & ~((unsigned)width - 1)) + (unsigned)width;
+    unsigned source = lane ^ (unsigned)lane_mask;
+    return emulator_shuffle(mask, value, source & 31, source >= end);
+}
+
+static inline unsigned __ballot_sync(unsigned mask, int predicate) {
+    const emulator_warp_values *warp = emulator_warp_exchange(mask, predicate != 0);
+    unsigned ballot = 0;
+    for (unsigned lane = 0; lane < 32; ++lane)
+        ballot |= (unsigned)(warp->lanes >> lane & 1 && warp->value[lane]) << lane;
+    return ballot;
+}
+static inline int __any_sync(unsigned mask, int predicate) {
+    return __ballot_sync(mask, predicate) != 0;
+}
+static inline int __all_sync(unsigned mask, int predicate) {
+    return __ballot_sync(mask, !predicate) == 0;
+}
+/* Which lanes run converged is the hardware's business; here, all that have not returned. */
+static inline unsigned __activemask(void) { return emulator_warp_active(); }
+
+template <class T> static inline unsigned __match_any_sync(unsigned mask, T value) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "matches compare 4 or 8 bytes");
+    uint64_t bits = 0;
+    memcpy(&bits, &value, sizeof value);
+    const emulator_warp_values *warp = emulator_warp_exchange(mask, bits);
+    unsigned same = 0;
+    for (unsigned lane = 0; lane < 32; ++lane)
+        same |= (unsigned)(warp->lanes >> lane & 1 && warp->value[lane] == bits) << lane;
+    return same;
+}
+
+#define EMULATOR_REDUCE(name, type, combine)                                                       \
+    static inline type name(unsigned mask, type value) {                                           \
+        const emulator_warp_values *warp = emulator_warp_exchange(mask, (uint64_t)value);          \
+        type result = value;                                                                       \
+        for (unsigned lane = 0; lane < 32; ++lane)                                                 \
+            if (warp->lanes >> lane & 1 && lane != emulator_lane()) {                              \
+                type other = (type)warp->value[lane];                                              \
+                result = (combine);                                                                \
+            }                                                                                      \
+        return result;                                                                             \
+    }
+EMULATOR_REDUCE(__reduce_add_sync, unsigned, result + other)
+EMULATOR_REDUCE(__reduce_min_sync, unsigned, other < result ? other : result)
+EMULATOR_REDUCE(__reduce_max_sync, unsigned, other > result ? other : result)
+EMULATOR_REDUCE(__reduce_and_sync, unsigned, result &other)
+EMULATOR_REDUCE(__reduce_or_sync, unsigned, result | other)
+EMULATOR_REDUCE(__reduce_xor_sync, unsigned, result ^ other)
+static inline int __reduce_add_sync(unsigned mask, int value) {
+    return (int)__reduce_add_sync(mask, (unsigned)value);
+}
+EMULATOR_REDUCE(__reduce_min_sync, int, other < result ? other : result)
+EMULATOR_REDUCE(__reduce_max_sync, int, other > result ? other : result)
+#undef EMULATOR_REDUCE
+
+/* --- loads and stores with a cache hint: plain ones here -------------------------------------- */
+
+template <class T> static inline T __ldg(const T *address) { return *address; }
+template <class T> static inline T __ldca(const T *address) { return *address; }
+template <class T> static inline T __ldcg(const T *address) { return *address; }
+template <class T> static inline T __ldcs(const T *address) { return *address; }
+template <class T> static inline void __stcg(T *address, T value) { *address = value; }
+template <class T> static inline void __stcs(T *address, T value) { *address = value; }
+
+/* --- atomics --------------------------------------------------------------------------------- */
+
+/* Each returns the old value. An operation that changes nothing is how a thread waits for another
+ * (`while (atomicCAS(&lock, 0, 1));`), so it lets the others run. */
+#define EMULATOR_ATOMIC(name, type, builtin)                                                       \
+    static inline type name(type *address, type value) {                                           \
+        if (value == 0) emulator_spin();                                                           \
+        return builtin(address, value, __ATOMIC_RELAXED);                                          \
+    }
+#define EMULATOR_ATOMIC_LOOP(name, type, as, next)                                                 \
+    static inline type name(type *address, type value) {                                           \
+        as seen, wanted;                                                                           \
+        __atomic_load((as *)address, &seen, __ATOMIC_RELAXED);                                     \
+        type old, fresh;                                                                           \
+        do {                                                                                       \
+            memcpy(&old, &seen, sizeof old);                                                       \
+            fresh = (next);                                                                        \
+            memcpy(&wanted, &fresh, sizeof wanted);                                                \
+        } while (!__atomic_compare_exchange((as *)address, &seen, &wanted, true, __ATOMIC_RELAXED, \
+                                            __ATOMIC_RELAXED));                                    \
+        return old;                                                                                \
+    }
+#define EMULATOR_ATOMIC_EXCHANGE(type, as)                                                         \
+    static inline type atomicExch(type *address, type value) {                                     \
+        as old, fresh;                                                                             \
+        memcpy(&fresh, &value, sizeof fresh);                                                      \
+        __atomic_exchange((as *)address, &fresh, &old, __ATOMIC_RELAXED);                          \
+        if (old == fresh) emulator_spin();                                                         \
+        memcpy(&value, &old, sizeof value);                                                        \
+        return value;                                                                              \
+    }
+#define EMULATOR_ATOMIC_CAS(type)                                                                  \
+    static inline type atomicCAS(type *address, type compare, type value) {                        \
+        type old = compare;                                                                        \
+        if (!__atomic_compare_exchange_n(address, &old, value, false, __ATOMIC_RELAXED,            \
+                                         __ATOMIC_RELAXED))                                        \
+            emulator_spin();                                                                       \
+        return old;                                                                                \
+    }
+#define EMULATOR_ATOMIC_INTEGER(type)                                                              \
+    EMULATOR_ATOMIC(atomicAdd, type, __atomic_fetch_add)                                           \
+    EMULATOR_ATOMIC(atomicOr, type, __atomic_fetch_or)                                             \
+    EMULATOR_ATOMIC(atomicXor, type, __atomic_fetch_xor)                                           \
+    EMULATOR_ATOMIC(atomicAnd, type, __atomic_fetch_and)                                           \
+    EMULATOR_ATOMIC_LOOP(atomicMin, type, type, value < old ? value : old)                         \
+    EMULATOR_ATOMIC_LOOP(atomicMax, type, type, value > old ? value : old)                         \
+    EMULATOR_ATOMIC_EXCHANGE(type, type)                                                           \
+    EMULATOR_ATOMIC_CAS(type)
+
+EMULATOR_ATOMIC_INTEGER(int)
+EMULATOR_ATOMIC_INTEGER(unsigned)
+EMULATOR_ATOMIC_INTEGER(unsigned long long)
+EMULATOR_ATOMIC_LOOP(atomicMin, long long, long long, value < old ? value : old)
+EMULATOR_ATOMIC_LOOP(atomicMax, long long, long long, value > old ? value : old)
+EMULATOR_ATOMIC(atomicSub, int, __atomic_fetch_sub)
+EMULATOR_ATOMIC(atomicSub, unsigned, __atomic_fetch_sub)
+EMULATOR_ATOMIC_LOOP(atomicInc, unsigned, unsigned, old >= value ? 0 : old + 1)
+EMULATOR_ATOMIC_LOOP(atomicDec, unsigned, unsigned, old == 0 || old > value ? value : old - 1)
+EMULATOR_ATOMIC_LOOP(atomicAdd, float, uint32_t, old + value)
+EMULATOR_ATOMIC_LOOP(atomicAdd, double, uint64_t, old + value)
+EMULATOR_ATOMIC_EXCHANGE(float, uint32_t)
+EMULATOR_ATOMIC_CAS(unsigned short)
+#undef EMULATOR_ATOMIC
+#undef EMULATOR_ATOMIC_LOOP
+#undef EMULATOR_ATOMIC_EXCHANGE
+#undef EMULATOR_ATOMIC_CAS
+#undef EMULATOR_ATOMIC_INTEGER
+#endif

@@ -1,0 +1,74 @@
+/* Launches. `kernel<<<grid, block, shared, stream>>>(a, b)` reaches the compiler as
+ * `kernel->*::emulator::launch_config(grid, block, shared, stream)(a, b)` (see ../rewrite.c): the
+ * call binds the arguments, and `->*`, which binds less tightly, joins them to the kernel. So
+ * nobody has to find where the kernel's name begins, and templates work. */
+#ifndef EMULATOR_LAUNCH_H
+#define EMULATOR_LAUNCH_H
+#include "cuda_runtime_api.h"
+
+extern "C" {
+/* Runs thread(data) once for each thread of the grid; kernel names the launched function.
+ * Returns when all have run. Errors show in cudaGetLastError and the next synchronisation. */
+void emulator_launch(const void *kernel, uint3 grid, uint3 block, size_t shared_bytes,
+                     void (*thread)(const void *data), const void *data);
+}
+
+namespace emulator {
+
+/* NULL and 0 reach us as integers; a kernel's pointer parameter takes them as C++ would. */
+template <class To> struct convert {
+    template <class From> static To from(From value) { return value; }
+};
+template <class T> struct convert<T *> {
+    static T *from(T *value) { return value; }
+    static T *from(long value) { return (T *)value; }
+    static T *from(int value) { return (T *)(long)value; }
+};
+
+template <class... Parameters> struct kernel_call {
+    void (*kernel)(Parameters...);
+    template <class... Arguments> void operator()(Arguments... arguments) const {
+        static_assert(sizeof...(Arguments) == sizeof...(Parameters),
+                      "this launch does not pass as many arguments as the kernel has parameters");
+        kernel(convert<Parameters>::from(arguments)...);
+    }
+};
+
+template <class Bound> struct launch {
+    dim3 grid, block;
+    size_t shared_bytes;
+    Bound bound; /* calls what it is given with the launch's arguments */
+};
+
+class launch_config {
+  public:
+    launch_config(dim3 grid, dim3 block, size_t shared_bytes = 0, cudaStream_t stream = nullptr)
+        : grid_(grid), block_(block), shared_bytes_(shared_bytes) {
+        (void)stream;
+    }
+    template <class... Arguments> auto operator()(Arguments... arguments) const {
+        auto bound = [=](const auto &call) { call(arguments...); };
+        return launch<decltype(bound)>{grid_, block_, shared_bytes_, bound};
+    }
+
+  private:
+    dim3 grid_, block_;
+    size_t shared_bytes_;
+};
+
+template <class... Parameters, class Bound>
+void operator->*(void (*kernel)(Parameters...), const launch<Bound> &what) {
+    struct closure {
+        kernel_call<Parameters...> call;
+        const Bound *bound;
+        static void thread(const void *data) {
+            const closure *self = (const closure *)data;
+            (*self->bound)(self->call);
+        }
+    } data = {{kernel}, &what.bound};
+    emulator_launch((const void *)kernel, what.grid, what.block, what.shared_bytes, closure::thread,
+                    &data);
+}
+
+} // namespace emulator
+#endif

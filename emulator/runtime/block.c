@@ -1,0 +1,493 @@
+/* The threads of one block on one core: which one runs next, barriers, warp operations.
+ *
+ * A thread runs until it waits. The threads that have begun and not returned form a ring; the one
+ * that waits hands over to its neighbour. At each barrier the direction around the ring turns, so
+ * that the threads that ran last, whose stacks are still in the cache, run first.
+ *
+ * What a thread waits for is a gate: a counter that somebody will raise. It may run when the
+ * counter is no longer what it was on arrival, so opening a gate costs one addition, however many
+ * threads wait. As on the hardware since Volta, a barrier counts arrivals, wherever in the code
+ * they are made, and a thread that has returned is no longer waited for. */
+#define _GNU_SOURCE
+#include "runtime.h"
+#include <link.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined __SANITIZE_ADDRESS__
+#define WITH_ASAN 1
+#elif defined __has_feature
+#if __has_feature(address_sanitizer)
+#define WITH_ASAN 1
+#endif
+#endif
+#ifdef WITH_ASAN
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+enum {
+    /* Room for a thread's local arrays; pages are used as touched. An odd number of pages: with a
+     * power of two the stacks' tops would compete for a few sets of the cache and the TLB
+     * (measured: twice as slow). */
+    STACK_BYTES = 65 * 4096,
+    STACK_STAGGER = 256, /* tops of neighbouring stacks differ by this ... */
+    STACK_STAGGERS = 16, /* ... in so many steps, or they would share few cache sets */
+    MAX_WARPS = MAX_BLOCK_THREADS / WARP_SIZE,
+    FORWARD = 0,
+    BACKWARD = 1
+};
+
+/* The variables that kernels see. This file alone writes them. */
+__thread struct uint3 threadIdx;
+__thread struct uint3 blockIdx;
+struct dim3 blockDim, gridDim;
+__thread char emulator_dynamic_shared[SHARED_PER_BLOCK_OPTIN] __attribute__((aligned(1024)));
+
+struct stack {
+    fiber idle; /* where a finished thread's fiber waits for another thread */
+    char *bottom;
+    size_t bytes;
+};
+
+struct thread {
+    fiber context;
+    struct thread *link[2]; /* ring neighbours: FORWARD and BACKWARD */
+    const uint64_t *gate;   /* waits while *gate == ticket */
+    uint64_t ticket;
+    struct uint3 index;
+    unsigned linear;
+    struct stack *stack;
+} __attribute__((aligned(64))); /* one cache line */
+
+/* The lanes of a warp that name each other in one mask. Two sets of values, taken in turn: a
+ * thread may reach the next operation while another has not yet read the last one's. */
+struct warp_group {
+    uint64_t generation; /* the gate */
+    unsigned mask, arrived;
+    struct emulator_warp_values {
+        uint64_t value[WARP_SIZE];
+        unsigned lanes;
+    } values[2];
+};
+
+struct emulator_votes {
+    unsigned arrived, yes;
+};
+
+struct range {
+    char *begin, *end;
+};
+
+struct worker {
+    const struct launch *launch;
+    struct thread *current;
+    unsigned direction;
+    unsigned live, started, arrived;
+    unsigned yes;                   /* votes of this barrier so far */
+    uint64_t generation;            /* the barrier's gate */
+    struct emulator_votes votes[2]; /* of the last two barriers, by generation */
+    uint64_t never;                 /* a gate whose counter is not what anyone holds: open */
+    fiber scheduler;
+    unsigned warp_live[MAX_WARPS];
+    unsigned warp_used;     /* bit w: warp w has exchanged in this block */
+    struct range shared[8]; /* static shared memory of this OS thread */
+    int shared_ranges;
+    unsigned idle_count;
+    struct stack *idle[MAX_BLOCK_THREADS]; /* last in, first out: the warm one again */
+    struct stack stacks[MAX_BLOCK_THREADS];
+    struct thread threads[MAX_BLOCK_THREADS];
+    const void *waits_at[MAX_BLOCK_THREADS]; /* code that a thread waits in, for the message */
+    struct warp_group groups[MAX_WARPS][WARP_SIZE]; /* by warp and lowest lane of the mask */
+    char *stack_memory;
+};
+
+static __thread struct worker *this_worker;
+
+/* --- stacks ----------------------------------------------------------------------------------- */
+
+static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+struct worker *worker_create(void) {
+    size_t bytes = (size_t)MAX_BLOCK_THREADS * STACK_BYTES;
+    struct worker *worker = aligned_alloc(64, (sizeof *worker + 63) / 64 * 64);
+    if (!worker) return NULL;
+    memset(worker, 0, sizeof *worker);
+    worker->stack_memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (worker->stack_memory == MAP_FAILED) {
+        free(worker);
+        return NULL;
+    }
+    return worker;
+}
+
+bool worker_stack_overflowed(const void *address) {
+    struct worker *worker = this_worker;
+    if (!worker || (const char *)address < worker->stack_memory ||
+        (const char *)address >= worker->stack_memory + (size_t)MAX_BLOCK_THREADS * STACK_BYTES)
+        return false;
+    size_t offset = (size_t)((const char *)address - worker->stack_memory);
+    return offset % STACK_BYTES < page_bytes();
+}
+
+static void thread_main(void);
+
+/* Gives slot number `slot` its stack, below it a page that nobody may touch: a thread whose local
+ * arrays do not fit is stopped, not let into its neighbour's. (Where the system's limit on the
+ * number of mappings is reached, the page stays open; that costs the check, nothing else.) */
+static struct stack *stack_make(struct worker *worker, unsigned slot) {
+    struct stack *stack = &worker->stacks[slot];
+    char *low = worker->stack_memory + (size_t)slot * STACK_BYTES;
+    (void)mprotect(low, page_bytes(), PROT_NONE);
+    stack->bottom = low + page_bytes();
+    stack->bytes = STACK_BYTES - page_bytes() - (slot % STACK_STAGGERS) * STACK_STAGGER;
+    stack->idle = fiber_create(stack->bottom, stack->bytes, thread_main);
+    return stack;
+}
+
+static struct stack *stack_take(struct worker *worker) {
+    if (worker->idle_count) return worker->idle[--worker->idle_count];
+    for (unsigned slot = 0; slot < MAX_BLOCK_THREADS; ++slot)
+        if (!worker->stacks[slot].bottom) {
+            struct stack *stack = stack_make(worker, slot);
+            if (!stack->idle) break;
+            return stack;
+        }
+    fprintf(stderr, "out of memory: no stack for another thread of the block\n");
+    abort();
+}
+
+/* --- shared memory ---------------------------------------------------------------------------- */
+
+static void range_add(struct worker *worker, char *begin, char *end) {
+    const size_t most = sizeof worker->shared / sizeof *worker->shared;
+    if (begin < end && (size_t)worker->shared_ranges < most)
+        worker->shared[worker->shared_ranges++] = (struct range){begin, end};
+}
+
+static int by_address(const void *a, const void *b) {
+    const struct range *x = a, *y = b;
+    return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+/* __shared__ variables are thread-local ones of the program: its thread-local block, less the
+ * variables that the runtime keeps there, is the static shared memory. */
+static int find_shared(struct dl_phdr_info *info, size_t size, void *data) {
+    (void)size;
+    struct worker *worker = data;
+    char *block = info->dlpi_tls_data;
+    size_t bytes = 0;
+    for (int i = 0; i < info->dlpi_phnum; ++i)
+        if (info->dlpi_phdr[i].p_type == PT_TLS) bytes = info->dlpi_phdr[i].p_memsz;
+    struct range ours[] = {
+        {(char *)&threadIdx, (char *)(&threadIdx + 1)},
+        {(char *)&blockIdx, (char *)(&blockIdx + 1)},
+        {(char *)&this_worker, (char *)(&this_worker + 1)},
+        {emulator_dynamic_shared, emulator_dynamic_shared + sizeof emulator_dynamic_shared},
+        {block + bytes, block + bytes},
+    };
+    const size_t count = sizeof ours / sizeof *ours;
+    if (!block || (char *)&threadIdx < block || (char *)&threadIdx >= block + bytes) return 0;
+    qsort(ours, count, sizeof *ours, by_address);
+    for (size_t i = 0; i < count; ++i) {
+        range_add(worker, block, ours[i].begin);
+        block = ours[i].end;
+    }
+    return 1;
+}
+
+static void poison(char *begin, const char *end) {
+    const uint32_t word = POISON_SHARED;
+    for (; begin + sizeof word <= end; begin += sizeof word) memcpy(begin, &word, sizeof word);
+}
+
+static void poison_shared(struct worker *worker) {
+    for (int i = 0; i < worker->shared_ranges; ++i)
+        poison(worker->shared[i].begin, worker->shared[i].end);
+    poison(emulator_dynamic_shared, emulator_dynamic_shared + worker->launch->shared_bytes);
+}
+
+void worker_attach(struct worker *worker) {
+    this_worker = worker;
+    dl_iterate_phdr(find_shared, worker);
+}
+
+/* --- who runs next ---------------------------------------------------------------------------- */
+
+static bool may_run(const struct thread *thread) { return *thread->gate != thread->ticket; }
+
+static void open_to_all(struct worker *worker, struct thread *thread) {
+    thread->gate = &worker->never;
+    thread->ticket = 1; /* never is 0 */
+}
+
+static void switch_stacks(fiber *save, fiber to, const struct stack *stack) {
+#ifdef WITH_ASAN
+    void *fake = NULL;
+    __sanitizer_start_switch_fiber(&fake, stack ? stack->bottom : NULL, stack ? stack->bytes : 0);
+    fiber_switch(save, to);
+    __sanitizer_finish_switch_fiber(fake, NULL, NULL);
+#else
+    (void)stack;
+    fiber_switch(save, to);
+#endif
+}
+
+static void make_current(struct worker *worker, struct thread *thread) {
+    worker->current = thread;
+    threadIdx = thread->index;
+}
+
+/* The next thread that has not begun, on the given stack. Not yet in the ring. */
+static struct thread *begin_next(struct worker *worker, struct stack *stack) {
+    unsigned linear = worker->started++;
+    struct thread *thread = &worker->threads[linear];
+    const struct uint3 *block = &worker->launch->block;
+    thread->linear = linear;
+    thread->index.x = linear % block->x;
+    thread->index.y = linear / block->x % block->y;
+    thread->index.z = linear / block->x / block->y;
+    thread->stack = stack;
+    thread->context = stack->idle;
+    open_to_all(worker, thread);
+    return thread;
+}
+
+static void ring_join(struct thread *before, struct thread *thread, struct thread *after) {
+    thread->link[BACKWARD] = before;
+    thread->link[FORWARD] = after;
+    before->link[FORWARD] = thread;
+    after->link[BACKWARD] = thread;
+}
+
+/* The first thread that may run, from `start` around the ring; null if none may. */
+static struct thread *find_next(const struct worker *worker, struct thread *start) {
+    struct thread *next = start;
+    do {
+        if (may_run(next)) return next;
+        next = next->link[worker->direction];
+    } while (next != start);
+    return NULL;
+}
+
+/* Nobody may run and somebody waits: nothing will ever change. `waiting` says where. */
+static struct thread *find_next_or_deadlock(const struct worker *worker, struct thread *waiting) {
+    struct thread *next = find_next(worker, waiting);
+    if (next) return next;
+    fault_raise_at(cudaErrorLaunchTimeout,
+                   "the threads of the block wait for each other for ever, this one here",
+                   waiting->index, fiber_return_address(waiting->context),
+                   worker->waits_at[waiting->linear]);
+}
+
+/* The running thread waits (its gate is set) or yields: somebody else's turn. */
+static void hand_over(struct worker *worker, struct thread *self) {
+    struct thread *next;
+    if (worker->started < worker->launch->block_threads) {
+        next = begin_next(worker, stack_take(worker));
+        ring_join(self, next, self->link[FORWARD]);
+    } else {
+        next = find_next_or_deadlock(worker, self->link[worker->direction]);
+    }
+    if (next == self) return;
+    make_current(worker, next);
+    switch_stacks(&self->context, next->context, next->stack);
+}
+
+void emulator_spin(void) {
+    struct worker *worker = this_worker;
+    if (!worker || !worker->current) return;
+    open_to_all(worker, worker->current);
+    hand_over(worker, worker->current);
+    sched_yield(); /* it may be another block's turn */
+}
+
+/* --- barriers --------------------------------------------------------------------------------- */
+
+static void open_barrier(struct worker *worker) {
+    worker->votes[worker->generation & 1] = (struct emulator_votes){worker->arrived, worker->yes};
+    worker->generation++;
+    worker->arrived = 0;
+    worker->yes = 0;
+    worker->direction ^= 1;
+}
+
+static void must_be_in_kernel(const struct worker *worker, const char *what) {
+    if (__builtin_expect(worker != NULL, 1)) return;
+    fprintf(stderr, "%s was called by host code; only a kernel may call it\n", what);
+    exit(1);
+}
+
+/* The running thread has reached a barrier. True if it was the last one, and goes on. */
+static inline bool arrive(struct worker *worker, struct thread *self) {
+    if (++worker->arrived == worker->live) {
+        open_barrier(worker);
+        return true;
+    }
+    self->gate = &worker->generation;
+    self->ticket = worker->generation;
+    return false;
+}
+
+/* A tiled kernel spends half its time here. Where the neighbour in the ring may run, which is the
+ * rule, the switch is this function's last act: nothing of ours stays on the thread's stack, whose
+ * cache lines are what a switch costs. Those of the neighbour's neighbour are fetched meanwhile
+ * (measured: a third faster). */
+void emulator_barrier(void) {
+    struct worker *worker = this_worker;
+    must_be_in_kernel(worker, "__syncthreads()");
+    struct thread *self = worker->current;
+    if (arrive(worker, self)) return;
+    struct thread *next = self->link[worker->direction];
+    if (worker->started == worker->launch->block_threads && may_run(next)) {
+        __builtin_prefetch(next->link[worker->direction]->context);
+        make_current(worker, next);
+        switch_stacks(&self->context, next->context, next->stack);
+        return;
+    }
+    worker->waits_at[self->linear] = __builtin_return_address(0);
+    hand_over(worker, self);
+}
+
+struct emulator_votes emulator_barrier_vote(int predicate) {
+    struct worker *worker = this_worker;
+    must_be_in_kernel(worker, "__syncthreads_count(), _and() or _or()");
+    struct thread *self = worker->current;
+    uint64_t generation = worker->generation;
+    worker->yes += predicate != 0;
+    if (!arrive(worker, self)) {
+        worker->waits_at[self->linear] = __builtin_return_address(0);
+        hand_over(worker, self);
+    }
+    return worker->votes[generation & 1];
+}
+
+/* --- warp operations -------------------------------------------------------------------------- */
+
+/* A warp operation is complete when every lane of its mask has arrived or returned. */
+static void open_group_if_complete(const struct worker *worker, unsigned warp,
+                                   struct warp_group *group) {
+    if (!group->arrived || (group->mask & worker->warp_live[warp] & ~group->arrived)) return;
+    group->values[group->generation & 1].lanes = group->arrived;
+    group->generation++;
+    group->arrived = 0;
+}
+
+const struct emulator_warp_values *emulator_warp_exchange(unsigned mask, uint64_t value) {
+    struct worker *worker = this_worker;
+    must_be_in_kernel(worker, "a warp operation");
+    struct thread *self = worker->current;
+    unsigned warp = self->linear / WARP_SIZE, lane = self->linear % WARP_SIZE;
+    mask |= 1u << lane; /* CUDA leaves undefined what a lane outside its own mask gets */
+    struct warp_group *group = &worker->groups[warp][__builtin_ctz(mask)];
+    struct emulator_warp_values *values = &group->values[group->generation & 1];
+    uint64_t generation = group->generation;
+
+    worker->warp_used |= 1u << warp;
+    values->value[lane] = value;
+    group->mask = mask;
+    group->arrived |= 1u << lane;
+    open_group_if_complete(worker, warp, group);
+    if (group->generation == generation) {
+        self->gate = &group->generation;
+        self->ticket = generation;
+        worker->waits_at[self->linear] = __builtin_return_address(0);
+        hand_over(worker, self);
+    }
+    return values;
+}
+
+unsigned emulator_warp_active(void) {
+    struct worker *worker = this_worker;
+    must_be_in_kernel(worker, "__activemask()");
+    return worker->warp_live[worker->current->linear / WARP_SIZE];
+}
+
+/* --- a thread's end, a block's beginning -------------------------------------------------------
+ */
+
+/* Nobody waits any longer for a thread that has returned. */
+static void stop_waiting_for(struct worker *worker, const struct thread *self) {
+    unsigned warp = self->linear / WARP_SIZE;
+    worker->live--;
+    worker->warp_live[warp] &= ~(1u << self->linear % WARP_SIZE);
+    if (worker->live && worker->arrived == worker->live) open_barrier(worker);
+    if (worker->warp_used >> warp & 1)
+        for (int lowest = 0; lowest < WARP_SIZE; ++lowest)
+            open_group_if_complete(worker, warp, &worker->groups[warp][lowest]);
+}
+
+/* The running thread has returned. Its fiber goes on as the next thread that has not begun, so a
+ * kernel without barriers needs one stack and no switch; or it lies idle until there is one. */
+static void retire(struct worker *worker, struct thread *self) {
+    stop_waiting_for(worker, self);
+    if (worker->started < worker->launch->block_threads) {
+        bool alone = self->link[FORWARD] == self;
+        struct thread *next = begin_next(worker, self->stack);
+        ring_join(alone ? next : self->link[BACKWARD], next, alone ? next : self->link[FORWARD]);
+        make_current(worker, next);
+        return;
+    }
+    worker->idle[worker->idle_count++] = self->stack;
+    if (!worker->live) {
+        worker->current = NULL;
+        switch_stacks(&self->stack->idle, worker->scheduler, NULL);
+        return;
+    }
+    self->link[FORWARD]->link[BACKWARD] = self->link[BACKWARD];
+    self->link[BACKWARD]->link[FORWARD] = self->link[FORWARD];
+    struct thread *next = find_next_or_deadlock(worker, self->link[worker->direction]);
+    make_current(worker, next);
+    switch_stacks(&self->stack->idle, next->context, next->stack);
+}
+
+static void thread_main(void) {
+#ifdef WITH_ASAN
+    __sanitizer_finish_switch_fiber(NULL, NULL, NULL);
+#endif
+    for (;;) {
+        struct worker *worker = this_worker;
+        struct thread *self = worker->current;
+        worker->launch->thread(worker->launch->data);
+        retire(worker, self);
+    }
+}
+
+static void block_begin(struct worker *worker, const struct launch *launch, uint64_t index) {
+    blockIdx.x = (unsigned)(index % launch->grid.x);
+    blockIdx.y = (unsigned)(index / launch->grid.x % launch->grid.y);
+    blockIdx.z = (unsigned)(index / launch->grid.x / launch->grid.y);
+    worker->launch = launch;
+    worker->direction = FORWARD;
+    worker->live = launch->block_threads;
+    worker->started = worker->arrived = worker->yes = 0;
+    worker->warp_used = 0;
+    for (unsigned warp = 0; warp < MAX_WARPS; ++warp) {
+        unsigned before = warp * WARP_SIZE, threads = launch->block_threads;
+        unsigned lanes = threads <= before ? 0 : threads - before;
+        worker->warp_live[warp] = lanes >= WARP_SIZE ? ~0u : (1u << lanes) - 1;
+    }
+    poison_shared(worker);
+}
+
+void worker_run_block(const struct launch *launch, uint64_t index) {
+    struct worker *worker = this_worker;
+    block_begin(worker, launch, index);
+    struct thread *first = begin_next(worker, stack_take(worker));
+    ring_join(first, first, first);
+    make_current(worker, first);
+    switch_stacks(&worker->scheduler, first->context, first->stack);
+}
+
+bool worker_where(struct uint3 *block, struct uint3 *thread) {
+    struct worker *worker = this_worker;
+    if (!worker || !worker->current) return false;
+    *block = blockIdx;
+    *thread = worker->current->index;
+    return true;
+}

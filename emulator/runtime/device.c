@@ -1,0 +1,304 @@
+/* The device: its properties and limits, streams, events, and what is known of each kernel.
+ *
+ * Streams exist and do nothing: every operation is done when its call returns. */
+#define _GNU_SOURCE
+#include "runtime.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* --- errors at the calls that synchronise ------------------------------------------------------
+ */
+
+cudaError_t cudaDeviceSynchronize(void) { return error_surface(); }
+
+/* A lost context stays lost: the workers that stand in the faulty kernel cannot be had back. */
+cudaError_t cudaDeviceReset(void) { return error_surface(); }
+
+/* --- properties ------------------------------------------------------------------------------- */
+
+cudaError_t cudaGetDeviceCount(int *count) {
+    if (!count) return error_set(cudaErrorInvalidValue);
+    *count = 1;
+    return cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int device) {
+    return device == 0 ? error_surface() : error_set(cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaGetDevice(int *device) {
+    if (!device) return error_set(cudaErrorInvalidValue);
+    *device = 0;
+    return error_surface();
+}
+
+cudaError_t cudaDriverGetVersion(int *version) {
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version) {
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config) {
+    (void)config; /* a wish, and there is no such cache */
+    return error_surface();
+}
+
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device) {
+    if (!properties) return error_set(cudaErrorInvalidValue);
+    if (device != 0) return error_set(cudaErrorInvalidDevice);
+    size_t free_bytes = 0, total_bytes = 0;
+    cudaMemGetInfo(&free_bytes, &total_bytes);
+    *properties = (struct cudaDeviceProp){
+        .totalGlobalMem = total_bytes,
+        .sharedMemPerBlock = SHARED_PER_BLOCK,
+        .regsPerBlock = REGISTERS,
+        .warpSize = WARP_SIZE,
+        .memPitch = 2147483647,
+        .maxThreadsPerBlock = MAX_BLOCK_THREADS,
+        .maxThreadsDim = {MAX_BLOCK_X, MAX_BLOCK_Y, MAX_BLOCK_Z},
+        .maxGridSize = {MAX_GRID_X, MAX_GRID_Y, MAX_GRID_Z},
+        .totalConstMem = CONSTANT_MEMORY,
+        .major = 9,
+        .minor = 0,
+        .textureAlignment = 512,
+        .multiProcessorCount = cpu_count(),
+        .integrated = 1,
+        .canMapHostMemory = 1,
+        .concurrentKernels = 1,
+        .asyncEngineCount = 1,
+        .unifiedAddressing = 1,
+        .maxThreadsPerMultiProcessor = THREADS_PER_MULTIPROCESSOR,
+        .managedMemory = 1,
+        .sharedMemPerMultiprocessor = SHARED_PER_MULTIPROCESSOR,
+        .regsPerMultiprocessor = REGISTERS,
+        .maxBlocksPerMultiProcessor = BLOCKS_PER_MULTIPROCESSOR,
+        .sharedMemPerBlockOptin = SHARED_PER_BLOCK_OPTIN,
+        .reservedSharedMemPerBlock = SHARED_RESERVED,
+    };
+    snprintf(properties->name, sizeof properties->name, "CPU backend (%d core%s)", cpu_count(),
+             cpu_count() == 1 ? "" : "s");
+    return error_surface();
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device) {
+    struct cudaDeviceProp p;
+    if (!value) return error_set(cudaErrorInvalidValue);
+    cudaError_t error = cudaGetDeviceProperties(&p, device);
+    if (error != cudaSuccess) return error;
+    switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock: *value = p.maxThreadsPerBlock; break;
+    case cudaDevAttrMaxBlockDimX: *value = p.maxThreadsDim[0]; break;
+    case cudaDevAttrMaxBlockDimY: *value = p.maxThreadsDim[1]; break;
+    case cudaDevAttrMaxBlockDimZ: *value = p.maxThreadsDim[2]; break;
+    case cudaDevAttrMaxGridDimX: *value = p.maxGridSize[0]; break;
+    case cudaDevAttrMaxGridDimY: *value = p.maxGridSize[1]; break;
+    case cudaDevAttrMaxGridDimZ: *value = p.maxGridSize[2]; break;
+    case cudaDevAttrMaxSharedMemoryPerBlock: *value = (int)p.sharedMemPerBlock; break;
+    case cudaDevAttrTotalConstantMemory: *value = (int)p.totalConstMem; break;
+    case cudaDevAttrWarpSize: *value = p.warpSize; break;
+    case cudaDevAttrMaxRegistersPerBlock: *value = p.regsPerBlock; break;
+    case cudaDevAttrMultiProcessorCount: *value = p.multiProcessorCount; break;
+    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = p.maxThreadsPerMultiProcessor; break;
+    case cudaDevAttrComputeCapabilityMajor: *value = p.major; break;
+    case cudaDevAttrComputeCapabilityMinor: *value = p.minor; break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+        *value = (int)p.sharedMemPerMultiprocessor;
+        break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = (int)p.sharedMemPerBlockOptin; break;
+    default: return error_set(cudaErrorInvalidValue);
+    }
+    return cudaSuccess;
+}
+
+/* --- streams ---------------------------------------------------------------------------------- */
+
+struct CUstream_st {
+    unsigned magic;
+};
+struct CUevent_st {
+    unsigned magic;
+    bool recorded, timing;
+    struct timespec when;
+};
+
+enum { STREAM_MAGIC = 0x57EA3, EVENT_MAGIC = 0xE7E27 };
+
+static bool is_stream(cudaStream_t stream) {
+    return stream == NULL || stream == cudaStreamLegacy || stream == cudaStreamPerThread ||
+           stream->magic == STREAM_MAGIC;
+}
+
+static cudaError_t check_stream(cudaStream_t stream) {
+    return is_stream(stream) ? error_surface() : error_set(cudaErrorInvalidResourceHandle);
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags) {
+    if (!stream || flags > cudaStreamNonBlocking) return error_set(cudaErrorInvalidValue);
+    *stream = malloc(sizeof **stream);
+    if (!*stream) return error_set(cudaErrorMemoryAllocation);
+    (*stream)->magic = STREAM_MAGIC;
+    return error_surface();
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream) {
+    return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+    if (!stream || !is_stream(stream)) return error_set(cudaErrorInvalidResourceHandle);
+    stream->magic = 0;
+    free(stream);
+    return error_surface();
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return check_stream(stream); }
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return check_stream(stream); }
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags) {
+    (void)flags;
+    if (!event || event->magic != EVENT_MAGIC) return error_set(cudaErrorInvalidResourceHandle);
+    return check_stream(stream);
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags) {
+    if (!event) return error_set(cudaErrorInvalidValue);
+    *event = calloc(1, sizeof **event);
+    if (!*event) return error_set(cudaErrorMemoryAllocation);
+    (*event)->magic = EVENT_MAGIC;
+    (*event)->timing = !(flags & cudaEventDisableTiming);
+    return error_surface();
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event) {
+    return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
+
+static cudaError_t check_event(cudaEvent_t event) {
+    if (!event || event->magic != EVENT_MAGIC) return error_set(cudaErrorInvalidResourceHandle);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    if (check_event(event) != cudaSuccess) return cudaErrorInvalidResourceHandle;
+    event->magic = 0;
+    free(event);
+    return error_surface();
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+    if (check_event(event) != cudaSuccess || !is_stream(stream))
+        return error_set(cudaErrorInvalidResourceHandle);
+    clock_gettime(CLOCK_MONOTONIC, &event->when);
+    event->recorded = true;
+    return error_surface();
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    return check_event(event) == cudaSuccess ? error_surface() : cudaErrorInvalidResourceHandle;
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
+
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t stop) {
+    if (!milliseconds) return error_set(cudaErrorInvalidValue);
+    if (check_event(start) != cudaSuccess || check_event(stop) != cudaSuccess)
+        return cudaErrorInvalidResourceHandle;
+    if (!start->recorded || !stop->recorded || !start->timing || !stop->timing)
+        return error_set(cudaErrorInvalidResourceHandle);
+    *milliseconds = (float)((double)(stop->when.tv_sec - start->when.tv_sec) * 1e3 +
+                            (double)(stop->when.tv_nsec - start->when.tv_nsec) * 1e-6);
+    return error_surface();
+}
+
+long long emulator_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (long long)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* --- kernels ---------------------------------------------------------------------------------- */
+
+/* What cudaFuncSetAttribute was told, and the static shared memory, looked up once. */
+struct function {
+    struct function *next;
+    const void *kernel;
+    size_t static_shared;
+    size_t dynamic_limit;
+};
+static struct function *functions;
+static pthread_mutex_t functions_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct function *function_find(const void *kernel) {
+    struct function *f;
+    pthread_mutex_lock(&functions_lock);
+    for (f = functions; f && f->kernel != kernel; f = f->next) continue;
+    if (!f && (f = calloc(1, sizeof *f))) {
+        f->kernel = kernel;
+        f->static_shared = place_static_shared(kernel);
+        f->dynamic_limit =
+            f->static_shared < SHARED_PER_BLOCK ? SHARED_PER_BLOCK - f->static_shared : 0;
+        f->next = functions;
+        functions = f;
+    }
+    pthread_mutex_unlock(&functions_lock);
+    return f;
+}
+
+/* A real compiler refuses a kernel with more than 48 KB of static shared memory; here the launch
+ * is refused, with a line that says why. */
+cudaError_t function_check_shared(const void *kernel, size_t dynamic_bytes) {
+    struct function *f = function_find(kernel);
+    if (!f) return cudaErrorMemoryAllocation;
+    if (f->static_shared > SHARED_PER_BLOCK) {
+        fprintf(stderr,
+                "the kernel declares %zu bytes of __shared__ memory; a block may have %d (nvcc "
+                "would refuse to compile it)\n",
+                f->static_shared, SHARED_PER_BLOCK);
+        return cudaErrorInvalidValue;
+    }
+    return dynamic_bytes <= f->dynamic_limit ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attribute, int value) {
+    struct function *f = kernel ? function_find(kernel) : NULL;
+    if (!f) return error_set(cudaErrorInvalidDeviceFunction);
+    switch (attribute) {
+    case cudaFuncAttributeMaxDynamicSharedMemorySize:
+        if (value < 0 || (size_t)value + f->static_shared > SHARED_PER_BLOCK_OPTIN)
+            return error_set(cudaErrorInvalidValue);
+        f->dynamic_limit = (size_t)value;
+        return error_surface();
+    case cudaFuncAttributePreferredSharedMemoryCarveout: /* a wish */
+        if (value < cudaSharedmemCarveoutDefault || value > cudaSharedmemCarveoutMaxShared)
+            return error_set(cudaErrorInvalidValue);
+        return error_surface();
+    }
+    return error_set(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config) {
+    (void)config;
+    return kernel ? error_surface() : error_set(cudaErrorInvalidDeviceFunction);
+}
+
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *kernel) {
+    struct function *f = kernel ? function_find(kernel) : NULL;
+    if (!attributes) return error_set(cudaErrorInvalidValue);
+    if (!f) return error_set(cudaErrorInvalidDeviceFunction);
+    *attributes = (struct cudaFuncAttributes){
+        .sharedSizeBytes = f->static_shared,
+        .maxThreadsPerBlock = MAX_BLOCK_THREADS,
+        .ptxVersion = 90,
+        .binaryVersion = 90,
+        .maxDynamicSharedSizeBytes = (int)f->dynamic_limit,
+    };
+    return error_surface();
+}

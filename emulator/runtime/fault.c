@@ -1,0 +1,349 @@
+/* What went wrong, and where: faults of kernels, the time limit, the host's touch of device memory.
+ *
+ * A kernel's fault is a signal on its worker's OS thread. The handler notes what, where and which
+ * CUDA thread, wakes the launch, and never returns: the worker stands still until the process
+ * ends, because nothing can be computed in a lost context anyway, and a thread that stands still
+ * breaks nothing. Lines of source are looked up later, outside the handler. */
+#define _GNU_SOURCE
+#include "runtime.h"
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <unwind.h>
+
+enum {
+    FRAMES = 24,
+    HANDLER_STACK_BYTES = 64 * 1024,
+    STOP_TRIES = 500,          /* how often a worker inside a library call is asked again ... */
+    STOP_WAIT_NS = 1000 * 1000 /* ... and the pause between */
+};
+
+#define SIGNAL_STOP SIGUSR2
+
+static const int fault_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+enum { FAULT_SIGNALS = sizeof fault_signals / sizeof *fault_signals };
+static struct sigaction earlier[FAULT_SIGNALS];
+
+/* Where a CUDA thread stands. */
+struct stand {
+    struct uint3 block, thread;
+    void *frames[FRAMES];
+    int count;
+};
+
+static struct {
+    bool claimed; /* the first fault of a process is the one that is told */
+    cudaError_t error;
+    const char *what;
+    const void *address;
+    bool has_address;
+    const char *access;
+    struct stand stand;
+} fault;
+
+static struct {
+    bool claimed, complete;
+    struct stand stand;
+} stopped;
+
+/* --- noting ----------------------------------------------------------------------------------- */
+
+static _Unwind_Reason_Code note_frame(struct _Unwind_Context *context, void *data) {
+    struct stand *stand = data;
+    int before = 0;
+    uintptr_t ip = _Unwind_GetIPInfo(context, &before);
+    if (!ip || stand->count == FRAMES) return _URC_END_OF_STACK;
+    /* A return address lies behind its call: one byte less is inside it. */
+    stand->frames[stand->count++] = (void *)(ip - !before);
+    return _URC_NO_REASON;
+}
+
+static void note_stand(struct stand *stand) {
+    worker_where(&stand->block, &stand->thread);
+    stand->count = 0;
+    _Unwind_Backtrace(note_frame, stand);
+}
+
+static const void *program_counter(const ucontext_t *context) {
+#if defined __x86_64__
+    return (const void *)context->uc_mcontext.gregs[REG_RIP];
+#elif defined __aarch64__
+    return (const void *)context->uc_mcontext.pc;
+#else
+    (void)context;
+    return NULL;
+#endif
+}
+
+static const char *access_of(const ucontext_t *context) {
+#if defined __x86_64__
+    const long long write_bit = 2; /* page fault error code, Intel SDM volume 3, 4.7 */
+    return context->uc_mcontext.gregs[REG_ERR] & write_bit ? "write to" : "read from";
+#else
+    (void)context;
+    return "access to";
+#endif
+}
+
+static void stand_still(void) __attribute__((noreturn));
+static void stand_still(void) {
+    for (;;) pause();
+}
+
+/* --- telling ---------------------------------------------------------------------------------- */
+
+/* Begins a message on a line of its own: stdout may stand in the middle of one. */
+static void print_place(const struct place *place) {
+    fflush(stdout);
+    fputc('\n', stderr);
+    if (place->line)
+        fprintf(stderr, "%s:%d: ", place->file, place->line);
+    else
+        fprintf(stderr, "kernel.cu: ");
+}
+
+static void print_stand(const struct stand *stand, const struct place *place) {
+    fprintf(stderr, "    thread (%u,%u,%u) of block (%u,%u,%u)", stand->thread.x, stand->thread.y,
+            stand->thread.z, stand->block.x, stand->block.y, stand->block.z);
+    if (place->line) fprintf(stderr, ", in %s", place->function);
+    fprintf(stderr, "\n");
+    if (!place->line)
+        fprintf(stderr, "    (no source line: is addr2line, of binutils, installed?)\n");
+}
+
+static void print_fault(void) {
+    struct place place = place_find(fault.stand.frames, fault.stand.count);
+    if (!fault.what) return; /* told already */
+    print_place(&place);
+    fprintf(stderr, "%s", fault.what);
+    if (fault.has_address) {
+        char where[160];
+        memory_describe(fault.address, where, sizeof where);
+        fprintf(stderr, ": %s address %p", fault.access, fault.address);
+        if (where[0]) fprintf(stderr, ",\n    %s", where);
+    }
+    fprintf(stderr, "\n");
+    print_stand(&fault.stand, &place);
+}
+
+cudaError_t fault_report(void) {
+    if (!fault.claimed) return cudaSuccess;
+    print_fault();
+    return fault.error;
+}
+
+void fault_report_timeout(double seconds) {
+    struct place place = {.line = 0};
+    if (stopped.complete) place = place_find(stopped.stand.frames, stopped.stand.count);
+    print_place(&place);
+    fprintf(stderr, "the kernel was still running here after %g s, its time limit\n", seconds);
+    if (stopped.complete) print_stand(&stopped.stand, &place);
+}
+
+/* --- a kernel's fault ------------------------------------------------------------------------- */
+
+static void describe_signal(int signal, const siginfo_t *info, const ucontext_t *context) {
+    fault.error = cudaErrorLaunchFailure;
+    switch (signal) {
+    case SIGSEGV:
+    case SIGBUS:
+        if (worker_stack_overflowed(info->si_addr)) {
+            fault.error = cudaErrorHardwareStackError;
+            fault.what = "stack overflow: a thread's local variables need more than 250 KB";
+        } else if (info->si_code == SI_KERNEL) {
+            fault.error = cudaErrorMisalignedAddress;
+            fault.what = "misaligned vector access, or an address that cannot exist";
+        } else {
+            fault.error = cudaErrorIllegalAddress;
+            fault.what = "illegal memory access";
+            fault.address = info->si_addr;
+            fault.has_address = true;
+            fault.access = access_of(context);
+        }
+        break;
+    case SIGFPE: fault.what = "integer division by zero (a GPU gives a meaningless value)"; break;
+    case SIGILL: fault.what = "illegal instruction"; break;
+    default: fault.what = "trap"; break;
+    }
+}
+
+static bool claim_fault(void) {
+    return !__atomic_exchange_n(&fault.claimed, true, __ATOMIC_SEQ_CST);
+}
+
+static void kernel_fault(int signal, const siginfo_t *info, const ucontext_t *context) {
+    if (!claim_fault()) stand_still();
+    describe_signal(signal, info, context);
+    note_stand(&fault.stand);
+    if (!place_in_program(program_counter(context))) {
+        /* Inside a library function, which may hold a lock that the host will want. */
+        print_fault();
+        _exit(1);
+    }
+    launch_worker_lost();
+    stand_still();
+}
+
+void fault_raise(cudaError_t error, const char *what) {
+    if (!claim_fault()) stand_still();
+    fault.error = error;
+    fault.what = what;
+    note_stand(&fault.stand);
+    launch_worker_lost();
+    stand_still();
+}
+
+void fault_raise_at(cudaError_t error, const char *what, struct uint3 thread, const void *address,
+                    const void *second_address) {
+    const void *const addresses[] = {address, second_address};
+    if (!claim_fault()) stand_still();
+    fault.error = error;
+    fault.what = what;
+    note_stand(&fault.stand);
+    fault.stand.thread = thread;
+    fault.stand.count = 0;
+    for (int i = 0; i < 2; ++i) /* one byte less than a return address is inside the call */
+        if (addresses[i])
+            fault.stand.frames[fault.stand.count++] = (char *)(uintptr_t)addresses[i] - 1;
+    launch_worker_lost();
+    stand_still();
+}
+
+void emulator_trap(void) {
+    struct uint3 block, thread;
+    if (!worker_where(&block, &thread)) abort();
+    fault_raise(cudaErrorLaunchFailure, "__trap() was called");
+}
+
+#ifdef __GLIBC__
+/* assert() in a kernel: CUDA's message and error. In host code: C's. */
+void __assert_fail(const char *assertion, const char *file, unsigned line, const char *function) {
+    struct uint3 block, thread;
+    fflush(stdout);
+    if (!worker_where(&block, &thread)) {
+        fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, assertion);
+        abort();
+    }
+    fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
+            file, line, function, block.x, block.y, block.z, thread.x, thread.y, thread.z,
+            assertion);
+    fault_raise(cudaErrorAssert, NULL);
+}
+#endif
+
+/* --- the host's fault ------------------------------------------------------------------------- */
+
+static void restore_earlier_handler(int signal) {
+    for (int i = 0; i < FAULT_SIGNALS; ++i)
+        if (fault_signals[i] == signal) sigaction(signal, &earlier[i], NULL);
+}
+
+/* Host code crashed: say where, and leave the rest to whoever handled the signal before us, who
+ * gets it again when the instruction is repeated. */
+static void host_fault(int signal, const siginfo_t *info) {
+    struct stand stand;
+    note_stand(&stand);
+    struct place place = place_find(stand.frames, stand.count);
+    print_place(&place);
+    if ((signal == SIGSEGV || signal == SIGBUS) && memory_is_device(info->si_addr))
+        fprintf(stderr,
+                "host code touches device memory at %p;\n"
+                "    only kernels and cudaMemcpy may follow a device pointer\n",
+                info->si_addr);
+    else
+        fprintf(stderr, "host code crashed here: %s\n", strsignal(signal));
+    restore_earlier_handler(signal);
+}
+
+static void on_fault(int signal, siginfo_t *info, void *context) {
+    struct uint3 block, thread;
+    if (worker_where(&block, &thread))
+        kernel_fault(signal, info, context);
+    else
+        host_fault(signal, info);
+}
+
+/* --- stopping --------------------------------------------------------------------------------- */
+
+static struct {
+    const pthread_t *workers;
+    bool *standing;
+    int count;
+} stopping;
+
+static void note_standing(void) {
+    for (int i = 0; i < stopping.count; ++i)
+        if (pthread_equal(stopping.workers[i], pthread_self()))
+            __atomic_store_n(&stopping.standing[i], true, __ATOMIC_SEQ_CST);
+}
+
+/* Runs on a worker. One inside a library function may hold a lock, so it is left alone and asked
+ * again a little later. */
+static void on_stop(int signal, siginfo_t *info, void *context) {
+    struct uint3 block, thread;
+    (void)signal;
+    (void)info;
+    if (!worker_where(&block, &thread)) {
+        note_standing();
+        return;
+    }
+    if (!place_in_program(program_counter(context))) return;
+    if (!__atomic_exchange_n(&stopped.claimed, true, __ATOMIC_SEQ_CST)) {
+        note_stand(&stopped.stand);
+        __atomic_store_n(&stopped.complete, true, __ATOMIC_SEQ_CST);
+    }
+    note_standing();
+    stand_still();
+}
+
+static int still_running(void) {
+    int running = 0;
+    for (int i = 0; i < stopping.count; ++i)
+        running += !__atomic_load_n(&stopping.standing[i], __ATOMIC_SEQ_CST);
+    return running;
+}
+
+void fault_stop_workers(const pthread_t *workers, int count) {
+    const struct timespec pause_between = {.tv_nsec = STOP_WAIT_NS};
+    bool *standing = calloc((size_t)count, sizeof *standing);
+    if (!standing) return;
+    stopping.workers = workers;
+    stopping.standing = standing;
+    stopping.count = count;
+    for (int try = 0; try < STOP_TRIES && still_running(); ++try) {
+        for (int i = 0; i < count; ++i)
+            if (!__atomic_load_n(&standing[i], __ATOMIC_SEQ_CST))
+                pthread_kill(workers[i], SIGNAL_STOP);
+        nanosleep(&pause_between, NULL);
+    }
+}
+
+/* --- installing ------------------------------------------------------------------------------- */
+
+static void install(int signal, void (*handler)(int, siginfo_t *, void *),
+                    struct sigaction *before) {
+    struct sigaction action = {.sa_sigaction = handler,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(signal, &action, before);
+}
+
+static void install_all(void) {
+    for (int i = 0; i < FAULT_SIGNALS; ++i) install(fault_signals[i], on_fault, &earlier[i]);
+    install(SIGNAL_STOP, on_stop, NULL);
+}
+
+void fault_install(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, install_all);
+}
+
+/* A fiber's stack may be what overflowed, so handlers have a stack of their own. */
+void fault_thread_stack(void) {
+    stack_t stack = {.ss_size = HANDLER_STACK_BYTES, .ss_sp = malloc(HANDLER_STACK_BYTES)};
+    if (stack.ss_sp) sigaltstack(&stack, NULL);
+}

@@ -1,0 +1,189 @@
+/* Launches: the checks that a GPU's driver makes, then the blocks, spread over one worker a core.
+ *
+ * A launch returns when its kernel is done; its errors nevertheless show where CUDA shows them:
+ * an impossible configuration in cudaGetLastError, a kernel's fault at the next synchronisation.
+ * A worker whose kernel faults, or is still running at the time limit, is stopped where it stands
+ * and never used again: as on a GPU, the context is lost then and only the process's end helps. */
+#define _GNU_SOURCE
+#include "runtime.h"
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { WORKER_STACK_BYTES = 1024 * 1024 }; /* thread-local shared memory lies on it, too */
+
+extern struct dim3 blockDim, gridDim;
+
+static struct {
+    pthread_mutex_t one_launch; /* host threads take turns */
+    pthread_mutex_t lock;       /* guards what follows */
+    pthread_cond_t work;
+    uint64_t launches; /* workers run the launch whose number they have not run yet */
+    struct launch *launch;
+    int busy;
+    int count;
+    pthread_t *threads;
+    sem_t event; /* a launch has ended, or a worker is lost */
+    bool lost;
+    double limit_seconds;
+} pool = {.one_launch = PTHREAD_MUTEX_INITIALIZER,
+          .lock = PTHREAD_MUTEX_INITIALIZER,
+          .work = PTHREAD_COND_INITIALIZER};
+
+int cpu_count(void) {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+    return 1;
+}
+
+void emulator_time_limit(double seconds) { pool.limit_seconds = seconds; }
+
+/* --- workers ---------------------------------------------------------------------------------- */
+
+static void run_blocks(struct launch *launch) {
+    for (;;) {
+        if (__atomic_load_n(&launch->stop, __ATOMIC_RELAXED)) return;
+        uint64_t block = __atomic_fetch_add(&launch->next_block, 1, __ATOMIC_RELAXED);
+        if (block >= launch->blocks) return;
+        worker_run_block(launch, block);
+    }
+}
+
+static void *worker_main(void *argument) {
+    uint64_t seen = 0;
+    worker_attach(argument);
+    fault_thread_stack();
+    pthread_mutex_lock(&pool.lock);
+    for (;;) {
+        while (pool.launches == seen) pthread_cond_wait(&pool.work, &pool.lock);
+        seen = pool.launches;
+        struct launch *launch = pool.launch;
+        pthread_mutex_unlock(&pool.lock);
+        run_blocks(launch);
+        pthread_mutex_lock(&pool.lock);
+        if (--pool.busy == 0) sem_post(&pool.event);
+    }
+    return NULL;
+}
+
+static bool start_worker(int index) {
+    pthread_attr_t attributes;
+    struct worker *worker = worker_create();
+    if (!worker || pthread_attr_init(&attributes) != 0) return false;
+    pthread_attr_setstacksize(&attributes, WORKER_STACK_BYTES);
+    int failed = pthread_create(&pool.threads[index], &attributes, worker_main, worker);
+    pthread_attr_destroy(&attributes);
+    return !failed;
+}
+
+/* One worker a core; fewer if the system will not give as many, but at least one. */
+static bool start_pool(void) {
+    if (pool.count) return true;
+    int wanted = cpu_count();
+    pool.threads = calloc((size_t)wanted, sizeof *pool.threads);
+    if (!pool.threads) return false;
+    sem_init(&pool.event, 0, 0);
+    fault_install();
+    while (pool.count < wanted && start_worker(pool.count)) pool.count++;
+    return pool.count > 0;
+}
+
+void launch_worker_lost(void) {
+    __atomic_store_n(&pool.lost, true, __ATOMIC_SEQ_CST);
+    sem_post(&pool.event);
+}
+
+/* --- waiting ---------------------------------------------------------------------------------- */
+
+static struct timespec deadline_after(double seconds) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    double whole = (double)(long long)seconds;
+    now.tv_sec += (time_t)whole;
+    now.tv_nsec += (long)((seconds - whole) * 1e9);
+    if (now.tv_nsec >= 1000000000L) {
+        now.tv_nsec -= 1000000000L;
+        now.tv_sec++;
+    }
+    return now;
+}
+
+/* Waits for the launch's end. False when the time limit came first. */
+static bool wait_for_event(void) {
+    struct timespec deadline = deadline_after(pool.limit_seconds);
+    for (;;) {
+        int failed =
+            pool.limit_seconds > 0 ? sem_timedwait(&pool.event, &deadline) : sem_wait(&pool.event);
+        if (!failed) return true;
+        if (errno == ETIMEDOUT) return false;
+    }
+}
+
+static void stop_all(struct launch *launch) {
+    __atomic_store_n(&launch->stop, true, __ATOMIC_RELAXED);
+    fault_stop_workers(pool.threads, pool.count);
+}
+
+static cudaError_t run_on_pool(struct launch *launch) {
+    pthread_mutex_lock(&pool.lock);
+    pool.launch = launch;
+    pool.busy = pool.count;
+    pool.launches++;
+    pthread_cond_broadcast(&pool.work);
+    pthread_mutex_unlock(&pool.lock);
+
+    bool in_time = wait_for_event();
+    if (in_time && !__atomic_load_n(&pool.lost, __ATOMIC_SEQ_CST)) return cudaSuccess;
+    stop_all(launch);
+    if (in_time) return fault_report();
+    fault_report_timeout(pool.limit_seconds);
+    return cudaErrorLaunchTimeout;
+}
+
+/* --- checks ----------------------------------------------------------------------------------- */
+
+static cudaError_t check(const struct launch *launch) {
+    const struct uint3 *grid = &launch->grid, *block = &launch->block;
+    if (!grid->x || !grid->y || !grid->z || !block->x || !block->y || !block->z)
+        return cudaErrorInvalidConfiguration;
+    if (grid->x > MAX_GRID_X || grid->y > MAX_GRID_Y || grid->z > MAX_GRID_Z)
+        return cudaErrorInvalidConfiguration;
+    if (block->x > MAX_BLOCK_X || block->y > MAX_BLOCK_Y || block->z > MAX_BLOCK_Z ||
+        (uint64_t)block->x * block->y * block->z > MAX_BLOCK_THREADS)
+        return cudaErrorInvalidConfiguration;
+    return function_check_shared(launch->kernel, launch->shared_bytes);
+}
+
+void emulator_launch(const void *kernel, struct uint3 grid, struct uint3 block, size_t shared_bytes,
+                     void (*thread)(const void *data), const void *data) {
+    struct launch made = {.kernel = kernel,
+                          .grid = grid,
+                          .block = block,
+                          .blocks = (uint64_t)grid.x * grid.y * grid.z,
+                          .shared_bytes = shared_bytes,
+                          .thread = thread,
+                          .data = data};
+    if (error_sticky() != cudaSuccess) return;
+    cudaError_t error = check(&made);
+    if (error != cudaSuccess) {
+        error_set(error);
+        return;
+    }
+    made.block_threads = block.x * block.y * block.z;
+    pthread_mutex_lock(&pool.one_launch);
+    if (!start_pool()) {
+        error = error_set(cudaErrorMemoryAllocation);
+    } else {
+        blockDim = (struct dim3){block.x, block.y, block.z};
+        gridDim = (struct dim3){grid.x, grid.y, grid.z};
+        memory_open();
+        error = run_on_pool(&made);
+        memory_close();
+        if (error != cudaSuccess) error_set_sticky(error);
+    }
+    pthread_mutex_unlock(&pool.one_launch);
+}

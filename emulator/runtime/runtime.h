@@ -1,0 +1,172 @@
+/* What the runtime's files share. Students' code never sees this.
+ *
+ *   fiber.c    one context switch
+ *   block.c    the threads of one block: who runs next, barriers, warp operations
+ *   launch.c   launch checks, one worker a core, blocks over workers, the time limit
+ *   memory.c   device memory
+ *   fault.c    signals: what a kernel did, and where; the host's touch of device memory
+ *   place.c    from an address to a source line; from a kernel to its shared memory
+ *   error.c    error codes and who sees them when
+ *   device.c   the device's properties, streams, events, function attributes
+ */
+#ifndef EMULATOR_RUNTIME_H
+#define EMULATOR_RUNTIME_H
+#include "../include/cuda_runtime_api.h"
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The limits of compute capability 9.0 (CUDA C++ Programming Guide, "Technical Specifications per
+ * Compute Capability"), checked against an H200. */
+enum {
+    WARP_SIZE = 32,
+    MAX_BLOCK_THREADS = 1024,
+    MAX_BLOCK_X = 1024,
+    MAX_BLOCK_Y = 1024,
+    MAX_BLOCK_Z = 64,
+    MAX_GRID_X = 2147483647,
+    MAX_GRID_Y = 65535,
+    MAX_GRID_Z = 65535,
+    SHARED_PER_BLOCK = 48 * 1024,        /* without asking */
+    SHARED_PER_BLOCK_OPTIN = 227 * 1024, /* with cudaFuncSetAttribute */
+    SHARED_PER_MULTIPROCESSOR = 228 * 1024,
+    SHARED_RESERVED = 1024,
+    THREADS_PER_MULTIPROCESSOR = 2048,
+    BLOCKS_PER_MULTIPROCESSOR = 32,
+    REGISTERS = 65536,
+    CONSTANT_MEMORY = 64 * 1024
+};
+
+/* Signalling NaNs that stand for "nobody wrote this": memory from cudaMalloc, and shared memory
+ * when a block starts. A computation with one gives another NaN. */
+#define POISON_MALLOC 0x7FA1A1A1u
+#define POISON_SHARED 0x7FA2A2A2u
+
+/* --- fiber.c ---------------------------------------------------------------------------------- */
+
+/* A suspended fiber. What it points to is fiber.c's business. */
+typedef void *fiber;
+
+/* Makes a fiber that calls entry() on the given stack when first switched to; entry must not
+ * return. The stack is the caller's and must outlive the fiber. Null when out of memory. */
+fiber fiber_create(void *stack, size_t bytes, void (*entry)(void));
+
+/* Suspends the running fiber into *save and goes on with `to`. Returns when somebody switches to
+ * what was saved. */
+void fiber_switch(fiber *save, fiber to);
+
+/* Where a suspended fiber will go on; null where that cannot be told. */
+const void *fiber_return_address(fiber suspended);
+
+/* --- block.c ---------------------------------------------------------------------------------- */
+
+struct launch {
+    const void *kernel;
+    struct uint3 grid, block;
+    unsigned block_threads;
+    uint64_t blocks;
+    size_t shared_bytes; /* dynamic */
+    void (*thread)(const void *data);
+    const void *data;
+    uint64_t next_block; /* taken with an atomic add */
+    bool stop;           /* no further block is begun */
+};
+
+struct worker;
+
+/* A worker's stacks and tables, for any launch. Null when out of memory. */
+struct worker *worker_create(void);
+
+/* Makes this OS thread run blocks as `worker`. */
+void worker_attach(struct worker *worker);
+
+/* Runs block number `index` of the launch on this OS thread's worker, all of its threads. */
+void worker_run_block(const struct launch *launch, uint64_t index);
+
+/* Which thread runs here now. False outside a kernel. */
+bool worker_where(struct uint3 *block, struct uint3 *thread);
+
+/* Whether `address` lies in the guard page of a stack of this OS thread's worker. */
+bool worker_stack_overflowed(const void *address);
+
+/* --- launch.c --------------------------------------------------------------------------------- */
+
+/* CPUs this process may use. */
+int cpu_count(void);
+
+/* Tells the waiting launch that a worker will not come back (see fault.c). Async-signal-safe. */
+void launch_worker_lost(void);
+
+/* --- memory.c --------------------------------------------------------------------------------- */
+
+/* Opens device memory while kernels and copies run; closed, a touch by host code faults. Nests. */
+void memory_open(void);
+void memory_close(void);
+
+/* Whether address is device memory: inside an allocation, or in the gap around one. */
+bool memory_is_device(const void *address);
+
+/* Says in words where an address lies relative to the nearest allocation; empty if near none.
+ * Takes no lock, for use after a fault. */
+void memory_describe(const void *address, char *text, size_t bytes);
+
+/* --- fault.c ---------------------------------------------------------------------------------- */
+
+/* Installs the handlers (once) and gives this OS thread a stack for them. */
+void fault_install(void);
+void fault_thread_stack(void);
+
+/* Called by the running CUDA thread: ends the launch with this error. `what` is a literal. */
+void fault_raise(cudaError_t error, const char *what) __attribute__((noreturn));
+
+/* The same for a thread that is suspended. The program's place is the first of the two code
+ * addresses that belongs to it; either may be null. */
+void fault_raise_at(cudaError_t error, const char *what, struct uint3 thread, const void *address,
+                    const void *second_address) __attribute__((noreturn));
+
+/* Stops worker threads wherever they stand in a kernel, for ever, and notes where. */
+void fault_stop_workers(const pthread_t *workers, int count);
+
+/* Prints what the first fault of a launch was, with its place, and gives its error code;
+ * cudaSuccess if there was none. */
+cudaError_t fault_report(void);
+
+/* Prints where a stopped worker stood when the time limit came. */
+void fault_report_timeout(double seconds);
+
+/* --- place.c ---------------------------------------------------------------------------------- */
+
+struct place {
+    char file[1024];
+    char function[256];
+    int line; /* 0: unknown */
+};
+
+/* The innermost of `count` code addresses that belongs to the program under test, not to the
+ * emulator or a library. Asks addr2line; line is 0 where that is missing or knows nothing. */
+struct place place_find(void *const *addresses, int count);
+
+/* Bytes of static __shared__ memory that `kernel` declares; 0 if the program has no symbols. */
+size_t place_static_shared(const void *kernel);
+
+/* Whether a code address lies in the program itself (not in a shared library). */
+bool place_in_program(const void *address);
+
+/* --- error.c ---------------------------------------------------------------------------------- */
+
+/* Remembers an error for cudaGetLastError, and returns it. */
+cudaError_t error_set(cudaError_t error);
+
+/* A kernel's fault: the context is lost, every later call returns this error. */
+void error_set_sticky(cudaError_t error);
+cudaError_t error_sticky(void);
+
+/* For calls that synchronise: shows a kernel's fault to the caller and to cudaGetLastError. */
+cudaError_t error_surface(void);
+
+/* --- device.c --------------------------------------------------------------------------------- */
+
+/* Whether a kernel's static and dynamic shared memory together are within what it may have. */
+cudaError_t function_check_shared(const void *kernel, size_t dynamic_bytes);
+
+#endif
