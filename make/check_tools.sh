@@ -1,0 +1,44 @@
+# Can this machine build for the chosen backend? Silent if so; else one line that says what is
+# missing, and exit status 2 (the choice was wrong) or 3 (the machine lacks something).
+#
+#     check_tools.sh BACKEND CC CXX NVCC ARCH
+
+backend=$1 cc=$2 cxx=$3 nvcc=$4 arch=$5
+oldest_gcc=11 oldest_clang=14
+
+fail() { # status message
+    echo "$2" >&2
+    exit "$1"
+}
+
+# "gcc 12" or "clang 14"; nothing if it is neither or does not run. Asked of the preprocessor,
+# because what --version prints differs from one distribution to the next.
+compiler_version() { # compiler language
+    macros=$(printf '__clang_major__ __GNUC__\n' | $1 -E -P -x "$2" - 2>/dev/null)
+    case $macros in
+    __clang_major__\ [0-9]*) echo "gcc ${macros#* }" ;;
+    [0-9]*) echo "clang ${macros% *}" ;;
+    esac
+}
+
+check_compiler() { # compiler language variable
+    set -- "$1" "$2" "$3" $(compiler_version "$1" "$2")
+    case $4 in
+    gcc) oldest=$oldest_gcc ;;
+    clang) oldest=$oldest_clang ;;
+    *) fail 3 "$3=$1 is no C/C++ compiler that works here; install gcc $oldest_gcc or clang $oldest_clang, or newer" ;;
+    esac
+    [ "$5" -ge "$oldest" ] ||
+        fail 3 "$3=$1 is $4 $5, which is too old: gcc $oldest_gcc or clang $oldest_clang, or newer, is needed (make $3=...)"
+}
+
+check_compiler "$cc" c CC
+case $backend in
+cpu) check_compiler "$cxx" c++ CXX ;;
+cuda)
+    [ -n "$nvcc" ] || fail 2 "BACKEND=cuda needs nvcc, which is not on the PATH; BACKEND=cpu needs only a compiler"
+    [ "$arch" != native ] || nvidia-smi -L 2>/dev/null | grep -q '^GPU' ||
+        fail 2 "there is no GPU here to compile for; name one (ARCH=sm_90), or take BACKEND=cpu"
+    ;;
+*) fail 2 "BACKEND is auto, cuda or cpu" ;;
+esac
