@@ -104,7 +104,7 @@ build/cpu/%.ii: FORCE build/cpu/rewrite
 	@$(kernel_exists)
 	@$(CXX) $(EMULATED_FLAGS) -isystem emulator/include -include cuda_runtime.h -E -x c++ \
 	    "$(if $(filter kernel,$*),$$KERNEL,$*.cu)" -o build/cpu/$*.i
-	@build/cpu/rewrite $(compiler_option) <build/cpu/$*.i >build/cpu/$*.new
+	@build/cpu/rewrite <build/cpu/$*.i >build/cpu/$*.new
 	@cmp -s build/cpu/$*.new $@ || { rm -f sgemm; mv build/cpu/$*.new $@; }
 
 build/cpu/%.o: build/cpu/%.ii build/cpu/settings
@@ -125,7 +125,6 @@ build/cpu/sgemm: build/cpu/kernel.o build/cpu/main.o build/cpu/support.o build/c
 build/cpu/program: build/cpu/kernel.o build/cpu/libemulator.a
 	$(CXX) $(EMULATED_FLAGS) $^ -o $@ -lm
 
-compiler_option = $(if $(findstring clang,$(shell $(CXX) --version)),--compiler=clang)
 kernel_exists = test -f "$$KERNEL" || { rm -f sgemm; \
     echo "$$KERNEL: no such file; KERNEL=... names the .cu file to build" >&2; exit 2; }
 

@@ -80,57 +80,44 @@ struct source {
 
 static const size_t NONE = SIZE_MAX;
 
-static _Noreturn void trouble(const char *what)
-{
+static _Noreturn void trouble(const char *what) {
     fprintf(stderr, "rewrite: %s\n", what);
     exit(EXIT_TROUBLE);
 }
 
 /* Doubles an array that is full. */
-static void *grow(void *array, size_t *capacity, size_t element)
-{
+static void *grow(void *array, size_t *capacity, size_t element) {
     size_t wanted = *capacity ? *capacity * 2 : 1024;
     void *larger = wanted <= SIZE_MAX / element ? realloc(array, wanted * element) : NULL;
-    if (!larger)
-        trouble("out of memory");
+    if (!larger) trouble("out of memory");
     *capacity = wanted;
     return larger;
 }
 
-static bool is_blank(char c)
-{
+static bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /* Every byte above ASCII counts: identifiers may be written in any alphabet. */
-static bool is_identifier_char(char c)
-{
+static bool is_identifier_char(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c) ||
            c == '$' || (unsigned char)c >= 0x80;
 }
 
-static size_t skip_blanks(const struct source *s, size_t at, size_t end)
-{
-    while (at < end && is_blank(s->text[at]))
-        at++;
+static size_t skip_blanks(const struct source *s, size_t at, size_t end) {
+    while (at < end && is_blank(s->text[at])) at++;
     return at;
 }
 
-static size_t skip_identifier(const struct source *s, size_t at)
-{
-    while (at < s->length && is_identifier_char(s->text[at]))
-        at++;
+static size_t skip_identifier(const struct source *s, size_t at) {
+    while (at < s->length && is_identifier_char(s->text[at])) at++;
     return at;
 }
 
 /* A preprocessing number: 0x1F, 1.5e-3f, 1'000'000. */
-static size_t skip_number(const struct source *s, size_t at)
-{
+static size_t skip_number(const struct source *s, size_t at) {
     while (at < s->length) {
         char c = s->text[at];
         bool more = at + 1 < s->length;
@@ -149,22 +136,18 @@ static size_t skip_number(const struct source *s, size_t at)
 
 /* A string or character constant, from its opening quote. One that is not closed ends with its
  * line, so that the lines after it are still read as code. */
-static size_t skip_quoted(const struct source *s, size_t at)
-{
+static size_t skip_quoted(const struct source *s, size_t at) {
     char quote = s->text[at++];
     while (at < s->length && s->text[at] != '\n') {
-        if (s->text[at] == quote)
-            return at + 1;
-        if (s->text[at] == '\\' && at + 1 < s->length && s->text[at + 1] != '\n')
-            at++;
+        if (s->text[at] == quote) return at + 1;
+        if (s->text[at] == '\\' && at + 1 < s->length && s->text[at + 1] != '\n') at++;
         at++;
     }
     return at;
 }
 
 /* R"delimiter(...)delimiter", from its quote; may go over many lines. */
-static size_t skip_raw_string(const struct source *s, size_t at)
-{
+static size_t skip_raw_string(const struct source *s, size_t at) {
     enum { LONGEST_DELIMITER = 16 }; /* C++ allows no longer one */
     size_t delimiter = at + 1, open = delimiter;
     while (open < s->length && open - delimiter <= LONGEST_DELIMITER && s->text[open] != '(' &&
@@ -180,35 +163,29 @@ static size_t skip_raw_string(const struct source *s, size_t at)
     return s->length;
 }
 
-static bool is_raw_string_prefix(const char *word, size_t length)
-{
+static bool is_raw_string_prefix(const char *word, size_t length) {
     static const char *const prefixes[] = {"R", "LR", "uR", "UR", "u8R"};
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (strlen(prefixes[i]) == length && memcmp(prefixes[i], word, length) == 0)
-            return true;
+        if (strlen(prefixes[i]) == length && memcmp(prefixes[i], word, length) == 0) return true;
     return false;
 }
 
 /* Comments are gone, unless the preprocessor was told to keep them. */
-static size_t skip_comment(const struct source *s, size_t at)
-{
+static size_t skip_comment(const struct source *s, size_t at) {
     if (s->text[at + 1] == '/') {
         const char *newline = memchr(s->text + at, '\n', s->length - at);
         return newline ? (size_t)(newline - s->text) : s->length;
     }
     for (size_t i = at + 2; i + 1 < s->length; i++)
-        if (s->text[i] == '*' && s->text[i + 1] == '/')
-            return i + 2;
+        if (s->text[i] == '*' && s->text[i + 1] == '/') return i + 2;
     return s->length;
 }
 
 /* Only what the rules must not take for two tokens: the > of -> or >= ends no launch. */
-static size_t skip_punctuator(const struct source *s, size_t at)
-{
+static size_t skip_punctuator(const struct source *s, size_t at) {
     static const char pairs[][3] = {"::", "->", "<=", ">="};
     for (size_t i = 0; at + 1 < s->length && i < sizeof pairs / sizeof *pairs; i++)
-        if (memcmp(s->text + at, pairs[i], 2) == 0)
-            return at + 2;
+        if (memcmp(s->text + at, pairs[i], 2) == 0) return at + 2;
     return at + 1;
 }
 
@@ -220,13 +197,10 @@ struct linemarker {
     bool system;
 };
 
-static bool read_linemarker(const struct source *s, size_t at, size_t end, struct linemarker *m)
-{
+static bool read_linemarker(const struct source *s, size_t at, size_t end, struct linemarker *m) {
     at = skip_blanks(s, at + 1, end);
-    if (end - at >= 4 && memcmp(s->text + at, "line", 4) == 0)
-        at = skip_blanks(s, at + 4, end);
-    if (at >= end || !is_digit(s->text[at]))
-        return false;
+    if (end - at >= 4 && memcmp(s->text + at, "line", 4) == 0) at = skip_blanks(s, at + 4, end);
+    if (at >= end || !is_digit(s->text[at])) return false;
     m->line = 0;
     for (; at < end && is_digit(s->text[at]); at++)
         m->line = m->line < SIZE_MAX / 20 ? m->line * 10 + (size_t)(s->text[at] - '0') : m->line;
@@ -234,32 +208,26 @@ static bool read_linemarker(const struct source *s, size_t at, size_t end, struc
     m->name = NONE;
     m->name_end = NONE;
     m->system = false;
-    if (at >= end || s->text[at] != '"')
-        return true;
+    if (at >= end || s->text[at] != '"') return true;
     m->name = at + 1;
     at = skip_quoted(s, at);
     m->name_end = at - 1;
-    for (; at < end; at++)
-        m->system = m->system || s->text[at] == '3';
+    for (; at < end; at++) m->system = m->system || s->text[at] == '3';
     return true;
 }
 
-static void add_token(struct source *s, enum token_kind kind, size_t start, size_t end, bool user)
-{
-    if (s->count == s->capacity)
-        s->tokens = grow(s->tokens, &s->capacity, sizeof *s->tokens);
+static void add_token(struct source *s, enum token_kind kind, size_t start, size_t end, bool user) {
+    if (s->count == s->capacity) s->tokens = grow(s->tokens, &s->capacity, sizeof *s->tokens);
     s->tokens[s->count++] =
         (struct token){.start = start, .length = end - start, .kind = kind, .user = user};
 }
 
-static size_t end_of_line(const struct source *s, size_t at)
-{
+static size_t end_of_line(const struct source *s, size_t at) {
     const char *newline = memchr(s->text + at, '\n', s->length - at);
     return newline ? (size_t)(newline - s->text) : s->length;
 }
 
-static void tokenize(struct source *s)
-{
+static void tokenize(struct source *s) {
     bool user = true, line_start = true;
     size_t end;
     for (size_t at = 0; at < s->length; at = end) {
@@ -274,8 +242,7 @@ static void tokenize(struct source *s)
             struct linemarker m;
             end = end_of_line(s, at);
             add_token(s, DIRECTIVE, at, end, user);
-            if (read_linemarker(s, at, end, &m) && m.name != NONE)
-                user = !m.system;
+            if (read_linemarker(s, at, end, &m) && m.name != NONE) user = !m.system;
         } else {
             line_start = false;
             if (is_digit(c) || (c == '.' && more && is_digit(s->text[at + 1]))) {
@@ -306,63 +273,51 @@ static void tokenize(struct source *s)
 /* ---- Places in the token list ---------------------------------------------------------------- */
 
 /* The neighbours that the compiler sees: linemarkers may stand anywhere, even inside a launch. */
-static size_t next_token(const struct source *s, size_t i)
-{
+static size_t next_token(const struct source *s, size_t i) {
     while (++i < s->count)
-        if (s->tokens[i].kind != DIRECTIVE)
-            return i;
+        if (s->tokens[i].kind != DIRECTIVE) return i;
     return NONE;
 }
 
-static size_t previous_token(const struct source *s, size_t i)
-{
+static size_t previous_token(const struct source *s, size_t i) {
     while (i-- > 0)
-        if (s->tokens[i].kind != DIRECTIVE)
-            return i;
+        if (s->tokens[i].kind != DIRECTIVE) return i;
     return NONE;
 }
 
 /* Whether token i is there and spelled like this. */
-static bool is(const struct source *s, size_t i, const char *spelling)
-{
-    if (i == NONE)
-        return false;
+static bool is(const struct source *s, size_t i, const char *spelling) {
+    if (i == NONE) return false;
     const struct token *t = &s->tokens[i];
     return (t->kind == IDENTIFIER || t->kind == PUNCTUATOR) && strlen(spelling) == t->length &&
            memcmp(s->text + t->start, spelling, t->length) == 0;
 }
 
-static bool is_any(const struct source *s, size_t i, const char *const *spellings)
-{
+static bool is_any(const struct source *s, size_t i, const char *const *spellings) {
     for (; *spellings; spellings++)
-        if (is(s, i, *spellings))
-            return true;
+        if (is(s, i, *spellings)) return true;
     return false;
 }
 
-static bool starts_with(const struct source *s, size_t i, const char *prefix)
-{
+static bool starts_with(const struct source *s, size_t i, const char *prefix) {
     const struct token *t = &s->tokens[i];
     size_t length = strlen(prefix);
     return t->length >= length && memcmp(s->text + t->start, prefix, length) == 0;
 }
 
 /* The character of a punctuator of one character, else 0. */
-static char punctuator(const struct source *s, size_t i)
-{
+static char punctuator(const struct source *s, size_t i) {
     const struct token *t = &s->tokens[i];
     return t->kind == PUNCTUATOR && t->length == 1 ? s->text[t->start] : '\0';
 }
 
-static void print_file_name(const struct source *s, const struct linemarker *m)
-{
+static void print_file_name(const struct source *s, const struct linemarker *m) {
     if (m->name == NONE) {
         fputs("<stdin>", stderr);
         return;
     }
     for (size_t i = m->name; i < m->name_end; i++) {
-        if (s->text[i] == '\\' && i + 1 < m->name_end)
-            i++;
+        if (s->text[i] == '\\' && i + 1 < m->name_end) i++;
         unsigned char c = (unsigned char)s->text[i];
         fputc(c < ' ' || c == 0x7f ? '?' : c, stderr);
     }
@@ -370,8 +325,7 @@ static void print_file_name(const struct source *s, const struct linemarker *m)
 
 /* Ends the program with "FILE:LINE: message" for the place of token i: what a student sees instead
  * of a wall of compiler errors. */
-static _Noreturn void refuse(const struct source *s, size_t i, const char *message)
-{
+static _Noreturn void refuse(const struct source *s, size_t i, const char *message) {
     struct linemarker place = {.line = 1, .name = NONE}, m;
     size_t from = 0;
     for (size_t j = 0; j < i; j++) {
@@ -385,19 +339,17 @@ static _Noreturn void refuse(const struct source *s, size_t i, const char *messa
         place = m;
         from = t->start + t->length + 1; /* the line after the marker */
     }
-    for (size_t at = from; at < s->tokens[i].start; at++)
-        place.line += s->text[at] == '\n';
+    for (size_t at = from; at < s->tokens[i].start; at++) place.line += s->text[at] == '\n';
     print_file_name(s, &place);
     fprintf(stderr, ":%zu: %s\n", place.line, message);
     exit(EXIT_REFUSED);
 }
 
-/* ---- Rule 1: what runs only on a GPU ---------------------------------------------------------- */
+/* ---- Rule 1: what runs only on a GPU --------------------------------------------------------- */
 
 #define ONLY_ON_A_GPU " only on a GPU; build with BACKEND=cuda on a machine that has one"
 
-static bool is_upper(const struct source *s, size_t i, size_t offset)
-{
+static bool is_upper(const struct source *s, size_t i, size_t offset) {
     const struct token *t = &s->tokens[i];
     char c = offset < t->length ? s->text[t->start + offset] : '\0';
     return c >= 'A' && c <= 'Z';
@@ -405,14 +357,12 @@ static bool is_upper(const struct source *s, size_t i, size_t offset)
 
 /* The headers that define these names exist as empty stubs: an #include that a template left
  * behind does no harm, a use is refused. */
-static void refuse_gpu_only(const struct source *s, size_t i)
-{
+static void refuse_gpu_only(const struct source *s, size_t i) {
     static const char *const inline_assembly[] = {"asm", "__asm__", "__asm", NULL};
     switch (s->text[s->tokens[i].start]) { /* most identifiers start with none of these */
     case 'a':
     case '_':
-        if (is_any(s, i, inline_assembly))
-            refuse(s, i, "inline PTX (asm) runs" ONLY_ON_A_GPU);
+        if (is_any(s, i, inline_assembly)) refuse(s, i, "inline PTX (asm) runs" ONLY_ON_A_GPU);
         break;
     case 'n':
     case 'w':
@@ -420,8 +370,7 @@ static void refuse_gpu_only(const struct source *s, size_t i)
             refuse(s, i, "wmma (tensor cores) runs" ONLY_ON_A_GPU);
         break;
     case 'c':
-        if (is(s, i, "cooperative_groups"))
-            refuse(s, i, "cooperative_groups runs" ONLY_ON_A_GPU);
+        if (is(s, i, "cooperative_groups")) refuse(s, i, "cooperative_groups runs" ONLY_ON_A_GPU);
         if (is(s, i, "cuda") && is(s, next_token(s, i), "::"))
             refuse(s, i, "the cuda:: library (pipeline, barrier, ...) runs" ONLY_ON_A_GPU);
         if (starts_with(s, i, "cublas") && is_upper(s, i, strlen("cublas")))
@@ -431,17 +380,14 @@ static void refuse_gpu_only(const struct source *s, size_t i)
             refuse(s, i, "cuRAND runs" ONLY_ON_A_GPU);
         break;
     case 'C':
-        if (starts_with(s, i, "CUBLAS_"))
-            refuse(s, i, "cuBLAS runs" ONLY_ON_A_GPU);
-        if (starts_with(s, i, "CURAND_"))
-            refuse(s, i, "cuRAND runs" ONLY_ON_A_GPU);
+        if (starts_with(s, i, "CUBLAS_")) refuse(s, i, "cuBLAS runs" ONLY_ON_A_GPU);
+        if (starts_with(s, i, "CURAND_")) refuse(s, i, "cuRAND runs" ONLY_ON_A_GPU);
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
-/* ---- Rule 2: launches ------------------------------------------------------------------------- */
+/* ---- Rule 2: launches ------------------------------------------------------------------------ */
 
 /* What is open at the place that the rules have reached: ( [ { or one of these. */
 enum { LAUNCH = '<', NAMESPACE = 'n' };
@@ -457,22 +403,18 @@ struct nesting {
     size_t capacity;
 };
 
-static void push(struct nesting *n, char bracket, size_t token)
-{
-    if (n->depth == n->capacity)
-        n->open = grow(n->open, &n->capacity, sizeof *n->open);
+static void push(struct nesting *n, char bracket, size_t token) {
+    if (n->depth == n->capacity) n->open = grow(n->open, &n->capacity, sizeof *n->open);
     n->open[n->depth++] = (struct open){bracket, token};
 }
 
-static char innermost(const struct nesting *n)
-{
+static char innermost(const struct nesting *n) {
     return n->depth ? n->open[n->depth - 1].bracket : '\0';
 }
 
 /* Whether the { at token i opens a namespace or an extern "C" block: between its braces a
  * declaration is still one of the file. */
-static bool opens_namespace(const struct source *s, size_t i)
-{
+static bool opens_namespace(const struct source *s, size_t i) {
     size_t before = previous_token(s, i);
     if (before != NONE && s->tokens[before].kind == LITERAL)
         return is(s, previous_token(s, before), "extern");
@@ -482,29 +424,23 @@ static bool opens_namespace(const struct source *s, size_t i)
     return is(s, before, "namespace");
 }
 
-static bool at_file_scope(const struct nesting *n)
-{
+static bool at_file_scope(const struct nesting *n) {
     return innermost(n) == '\0' || innermost(n) == NAMESPACE;
 }
 
-static _Noreturn void refuse_open_launch(const struct source *s, size_t token)
-{
+static _Noreturn void refuse_open_launch(const struct source *s, size_t token) {
     refuse(s, token, "the launch that opens here with <<< is not closed by >>>(arguments)");
 }
 
 /* A closing bracket or a semicolon: no launch may still be open inside. */
-static void close_bracket(const struct source *s, struct nesting *n, char c)
-{
-    if (innermost(n) == LAUNCH)
-        refuse_open_launch(s, n->open[n->depth - 1].token);
-    if (c != ';' && n->depth)
-        n->depth--;
+static void close_bracket(const struct source *s, struct nesting *n, char c) {
+    if (innermost(n) == LAUNCH) refuse_open_launch(s, n->open[n->depth - 1].token);
+    if (c != ';' && n->depth) n->depth--;
 }
 
 /* The tokens of a run such as <<<, also written << < or over several lines: its length and, in
  * last[0..2], its last three tokens. */
-static size_t read_run(const struct source *s, size_t i, const char *c, size_t last[3])
-{
+static size_t read_run(const struct source *s, size_t i, const char *c, size_t last[3]) {
     size_t length = 0;
     for (; is(s, i, c); i = next_token(s, i)) {
         last[0] = last[1];
@@ -515,8 +451,7 @@ static size_t read_run(const struct source *s, size_t i, const char *c, size_t l
     return length;
 }
 
-static void replace_run(struct source *s, const size_t run[3], const char *by)
-{
+static void replace_run(struct source *s, const size_t run[3], const char *by) {
     s->tokens[run[0]].replacement = by;
     s->tokens[run[1]].replacement = "";
     s->tokens[run[2]].replacement = "";
@@ -524,8 +459,7 @@ static void replace_run(struct source *s, const size_t run[3], const char *by)
 
 /* At the first < of a run. Returns the run's last token. C++ itself has three in a row only in
  * operator<< <T>. */
-static size_t open_launch(struct source *s, struct nesting *n, size_t i)
-{
+static size_t open_launch(struct source *s, struct nesting *n, size_t i) {
     size_t run[3] = {i, i, i};
     size_t length = read_run(s, i, "<", run);
     if (length == 3 && s->tokens[i].user && !is(s, previous_token(s, i), "operator")) {
@@ -537,8 +471,7 @@ static size_t open_launch(struct source *s, struct nesting *n, size_t i)
 
 /* At the first > of a run, directly inside a launch. Returns the run's last token. A run may begin
  * with the end of a template argument list: k<<<g, size<int>>>>(x). */
-static size_t close_launch(struct source *s, struct nesting *n, size_t i)
-{
+static size_t close_launch(struct source *s, struct nesting *n, size_t i) {
     size_t run[3] = {i, i, i};
     size_t length = read_run(s, i, ">", run);
     if (length >= 3 && is(s, next_token(s, run[2]), "(")) {
@@ -548,42 +481,33 @@ static size_t close_launch(struct source *s, struct nesting *n, size_t i)
     return run[2];
 }
 
-/* ---- Rule 3: shared memory -------------------------------------------------------------------- */
+/* ---- Rule 3: shared memory ------------------------------------------------------------------- */
 
 static const char *const ATTRIBUTES[] = {"__attribute__", "__attribute", "alignas", NULL};
 
 /* The opening partner of the bracket at i, not before `limit` and in the same statement. */
-static size_t opening_partner(const struct source *s, size_t i, size_t limit)
-{
+static size_t opening_partner(const struct source *s, size_t i, size_t limit) {
     char close = punctuator(s, i);
     char open = close == ')' ? '(' : close == ']' ? '[' : '<';
     size_t depth = 0;
     for (; i != NONE && i >= limit; i = previous_token(s, i)) {
         char c = punctuator(s, i);
-        if (c == ';' || c == '{' || c == '}')
-            break;
-        if (c == close)
-            depth++;
-        if (c == open && --depth == 0)
-            return i;
+        if (c == ';' || c == '{' || c == '}') break;
+        if (c == close) depth++;
+        if (c == open && --depth == 0) return i;
     }
     return NONE;
 }
 
 /* One step back from a declaration's token `first`: the first token of what stands before it when
  * that may belong to the same declaration (a word, ::, *, template arguments, an attribute). */
-static size_t step_back(const struct source *s, size_t first, size_t limit)
-{
+static size_t step_back(const struct source *s, size_t first, size_t limit) {
     static const char *const ends_statement[] = {"else", "do", "return", NULL};
     size_t i = previous_token(s, first);
-    if (i == NONE || i < limit)
-        return NONE;
-    if (s->tokens[i].kind == IDENTIFIER)
-        return is_any(s, i, ends_statement) ? NONE : i;
-    if (is(s, i, "::") || is(s, i, "*") || is(s, i, "&"))
-        return i;
-    if (is(s, i, ">"))
-        return opening_partner(s, i, limit);
+    if (i == NONE || i < limit) return NONE;
+    if (s->tokens[i].kind == IDENTIFIER) return is_any(s, i, ends_statement) ? NONE : i;
+    if (is(s, i, "::") || is(s, i, "*") || is(s, i, "&")) return i;
+    if (is(s, i, ">")) return opening_partner(s, i, limit);
     if (is(s, i, ")")) {
         size_t open = opening_partner(s, i, limit);
         size_t word = open == NONE ? NONE : previous_token(s, open);
@@ -601,18 +525,15 @@ static size_t step_back(const struct source *s, size_t first, size_t limit)
  *     int row = threadIdx.y
  *     __shared__ float tile[16];
  * the compiler should complain about just that. */
-static size_t declaration_start(const struct source *s, size_t at, size_t limit)
-{
+static size_t declaration_start(const struct source *s, size_t at, size_t limit) {
     static const char *const boundaries[] = {";", "{", "}", ")", ":", "else", "do", NULL};
     size_t first = at;
-    for (size_t i; (i = step_back(s, first, limit)) != NONE;)
-        first = i;
+    for (size_t i; (i = step_back(s, first, limit)) != NONE;) first = i;
     size_t boundary = previous_token(s, first);
     return boundary == NONE || is_any(s, boundary, boundaries) ? first : at;
 }
 
-static _Noreturn void refuse_initializer(const struct source *s, size_t i)
-{
+static _Noreturn void refuse_initializer(const struct source *s, size_t i) {
     refuse(s, i,
            "a __shared__ variable cannot have an initializer; store its first values in the "
            "kernel, then __syncthreads()");
@@ -627,10 +548,9 @@ struct declarator {
 
 /* Makes a declarator of an extern __shared__ declaration name the dynamic shared memory; `last` is
  * its last token, attributes included. The symbol goes before them: gcc takes no other order. */
-static void place_dynamic(struct source *s, const struct declarator *d, size_t last, bool file_scope)
-{
-    if (d->name == NONE)
-        return;
+static void place_dynamic(struct source *s, const struct declarator *d, size_t last,
+                          bool file_scope) {
+    if (d->name == NONE) return;
     if (file_scope) {
         s->tokens[d->end].after = DYNAMIC_EXTERN_SYMBOL;
         return;
@@ -644,8 +564,7 @@ static void place_dynamic(struct source *s, const struct declarator *d, size_t l
  * returns its last token. The words __shared__, static and extern go; their replacement comes in
  * before the first word that is no attribute (an alignas after static would belong to the type,
  * where gcc ignores it). */
-static size_t rewrite_shared(struct source *s, size_t at, size_t limit, bool file_scope)
-{
+static size_t rewrite_shared(struct source *s, size_t at, size_t limit, bool file_scope) {
     static const char *const specifiers[] = {"__shared__", "static", "extern", NULL};
     static const char *const class_keys[] = {"struct", "union", "class", "enum", NULL};
     const struct declarator none = {NONE, NONE, false};
@@ -659,17 +578,14 @@ static size_t rewrite_shared(struct source *s, size_t at, size_t limit, bool fil
         if (((c == ';' || c == '}') && braces == 0) || ((c == ')' || c == ']') && depth == 0))
             break;
         if (depth == 0 && angles == 0) {
-            if (c == '=')
-                refuse_initializer(s, at);
+            if (c == '=') refuse_initializer(s, at);
             if (c == '{' && !class_body) {
                 if (is(s, previous_token(s, i), ")"))
                     break; /* the body of a function: not a declaration of shared memory */
-                if (!is(s, next_token(s, i), "}"))
-                    refuse_initializer(s, at);
+                if (!is(s, next_token(s, i), "}")) refuse_initializer(s, at);
             }
             if (c == ',') {
-                if (dynamic)
-                    place_dynamic(s, &declarator, last, file_scope);
+                if (dynamic) place_dynamic(s, &declarator, last, file_scope);
                 declarator = none;
                 in_attribute = false;
                 continue;
@@ -686,36 +602,28 @@ static size_t rewrite_shared(struct source *s, size_t at, size_t limit, bool fil
             if (!in_attribute) {
                 anchor = anchor == NONE ? i : anchor;
                 declarator.array = declarator.array || c == '[';
-                if (s->tokens[i].kind == IDENTIFIER && !declarator.array)
-                    declarator.name = i;
+                if (s->tokens[i].kind == IDENTIFIER && !declarator.array) declarator.name = i;
             }
         }
         last = i;
-        if (!in_attribute)
-            declarator.end = i;
-        if (depth == 0 && c == '<')
-            angles++;
-        if (depth == 0 && c == '>' && angles)
-            angles--;
-        if (c == '(' || c == '[' || c == '{')
-            depth++;
-        if ((c == ')' || c == ']' || c == '}') && depth && --depth == 0)
-            in_attribute = false;
+        if (!in_attribute) declarator.end = i;
+        if (depth == 0 && c == '<') angles++;
+        if (depth == 0 && c == '>' && angles) angles--;
+        if (c == '(' || c == '[' || c == '{') depth++;
+        if ((c == ')' || c == ']' || c == '}') && depth && --depth == 0) in_attribute = false;
         braces += c == '{';
         braces -= c == '}';
     }
-    if (dynamic)
-        place_dynamic(s, &declarator, last, file_scope);
-    s->tokens[anchor == NONE ? at : anchor].before =
-        !dynamic ? STATIC_SHARED : file_scope ? DYNAMIC_EXTERN : DYNAMIC_REFERENCE;
+    if (dynamic) place_dynamic(s, &declarator, last, file_scope);
+    const char *storage = file_scope ? DYNAMIC_EXTERN : DYNAMIC_REFERENCE;
+    s->tokens[anchor == NONE ? at : anchor].before = dynamic ? storage : STATIC_SHARED;
     return last;
 }
 
-/* ---- Rule 4: #pragma unroll ------------------------------------------------------------------- */
+/* ---- Rule 4: #pragma unroll ------------------------------------------------------------------ */
 
 /* Moves *at over a word of a directive and the blanks after it. */
-static bool skip_word(const struct source *s, size_t *at, size_t end, const char *word)
-{
+static bool skip_word(const struct source *s, size_t *at, size_t end, const char *word) {
     size_t length = strlen(word);
     if (end - *at < length || memcmp(s->text + *at, word, length) != 0 ||
         (*at + length < end && is_identifier_char(s->text[*at + length])))
@@ -730,8 +638,7 @@ static bool skip_word(const struct source *s, size_t *at, size_t end, const char
  * minutes), and warns about some loops in templates without an option to stop it. Both compilers
  * refuse it before anything but a loop, where nvcc only warns, and a count that is a macro's name,
  * which neither preprocessor expands. */
-static void drop_unroll(struct source *s, size_t i)
-{
+static void drop_unroll(struct source *s, size_t i) {
     struct token *t = &s->tokens[i];
     size_t end = t->start + t->length;
     size_t at = skip_blanks(s, t->start + 1, end);
@@ -739,17 +646,15 @@ static void drop_unroll(struct source *s, size_t i)
         t->replacement = "";
 }
 
-/* ---- All rules over the whole file ------------------------------------------------------------ */
+/* ---- All rules over the whole file ----------------------------------------------------------- */
 
-static void rewrite(struct source *s)
-{
+static void rewrite(struct source *s) {
     struct nesting nesting = {0};
     size_t shared_end = 0; /* the token after the last shared declaration */
     for (size_t i = 0; i < s->count; i++) {
         if (s->tokens[i].kind == IDENTIFIER && s->tokens[i].user) {
             refuse_gpu_only(s, i);
-            if (!is(s, i, "__shared__"))
-                continue;
+            if (!is(s, i, "__shared__")) continue;
             if (innermost(&nesting) == '(' || i < shared_end)
                 s->tokens[i].replacement = ""; /* a parameter is just a pointer */
             else
@@ -771,56 +676,45 @@ static void rewrite(struct source *s)
             i = close_launch(s, &nesting, i);
     }
     for (size_t j = 0; j < nesting.depth; j++)
-        if (nesting.open[j].bracket == LAUNCH)
-            refuse_open_launch(s, nesting.open[j].token);
+        if (nesting.open[j].bracket == LAUNCH) refuse_open_launch(s, nesting.open[j].token);
     free(nesting.open);
 }
 
-/* ---- Input, output, main ---------------------------------------------------------------------- */
+/* ---- Input, output, main --------------------------------------------------------------------- */
 
-static void read_input(struct source *s)
-{
+static void read_input(struct source *s) {
     size_t capacity = 1 << 20;
     s->text = malloc(capacity);
-    if (!s->text)
-        trouble("out of memory");
+    if (!s->text) trouble("out of memory");
     size_t got;
     while ((got = fread(s->text + s->length, 1, capacity - s->length, stdin)) > 0) {
         s->length += got;
-        if (s->length == capacity)
-            s->text = grow(s->text, &capacity, 1);
+        if (s->length == capacity) s->text = grow(s->text, &capacity, 1);
     }
-    if (ferror(stdin))
-        trouble("cannot read standard input");
+    if (ferror(stdin)) trouble("cannot read standard input");
 }
 
-static void write_output(const struct source *s)
-{
+static void write_output(const struct source *s) {
     size_t done = 0;
     for (size_t i = 0; i < s->count; i++) {
         const struct token *t = &s->tokens[i];
-        if (!t->before && !t->replacement && !t->after)
-            continue;
+        if (!t->before && !t->replacement && !t->after) continue;
         fwrite(s->text + done, 1, t->start - done, stdout);
-        if (t->before)
-            fputs(t->before, stdout);
+        if (t->before) fputs(t->before, stdout);
         if (t->replacement)
             fputs(t->replacement, stdout);
         else
             fwrite(s->text + t->start, 1, t->length, stdout);
-        if (t->after)
-            fputs(t->after, stdout);
+        if (t->after) fputs(t->after, stdout);
         done = t->start + t->length;
     }
     fwrite(s->text + done, 1, s->length - done, stdout);
-    if (fflush(stdout) != 0 || ferror(stdout))
-        trouble("cannot write standard output");
+    if (fflush(stdout) != 0 || ferror(stdout)) trouble("cannot write standard output");
 }
 
 static const char USAGE[] = "usage: rewrite < preprocessed.ii > plain.ii\n";
 
-static _Noreturn void print_help(void)
-{
+static _Noreturn void print_help(void) {
     printf("%s\nTurns the output of `c++ -E` on a CUDA file into C++ for the CPU backend.\n"
            "Exit status: 0 done, 1 the file needs a GPU or has a launch or a __shared__ variable\n"
            "that CUDA does not allow, 2 bad usage, 3 machine trouble.\n",
@@ -828,10 +722,8 @@ static _Noreturn void print_help(void)
     exit(fflush(stdout) == 0 ? EXIT_OK : EXIT_TROUBLE);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc == 2 && strcmp(argv[1], "--help") == 0)
-        print_help();
+int main(int argc, char **argv) {
+    if (argc == 2 && strcmp(argv[1], "--help") == 0) print_help();
     if (argc > 1) {
         fprintf(stderr, "rewrite: takes no arguments, got '%s'\n%s", argv[1], USAGE);
         return EXIT_USAGE;

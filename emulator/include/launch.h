@@ -1,7 +1,8 @@
 /* Launches. `kernel<<<grid, block, shared, stream>>>(a, b)` reaches the compiler as
  * `kernel->*::emulator::launch_config(grid, block, shared, stream)(a, b)` (see ../rewrite.c): the
  * call binds the arguments, and `->*`, which binds less tightly, joins them to the kernel. So
- * nobody has to find where the kernel's name begins, and templates work. */
+ * nobody has to find where the kernel's name begins, and templates work. Behind them, what the
+ * rewriter turns dynamic shared memory into. */
 #ifndef EMULATOR_LAUNCH_H
 #define EMULATOR_LAUNCH_H
 #include "cuda_runtime_api.h"
@@ -11,9 +12,19 @@ extern "C" {
  * Returns when all have run. Errors show in cudaGetLastError and the next synchronisation. */
 void emulator_launch(const void *kernel, uint3 grid, uint3 block, size_t shared_bytes,
                      void (*thread)(const void *data), const void *data);
+
+/* The block's dynamic shared memory, as large as a launch may ask for. */
+extern __thread char emulator_dynamic_shared[];
 }
 
 namespace emulator {
+
+/* What an extern __shared__ array in a function is bound to: float (&s)[] = dynamic_shared(). */
+struct dynamic_shared {
+    template <class T> operator T &() const {
+        return reinterpret_cast<T &>(emulator_dynamic_shared);
+    }
+};
 
 /* NULL and 0 reach us as integers; a kernel's pointer parameter takes them as C++ would. */
 template <class To> struct convert {
