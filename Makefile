@@ -61,13 +61,20 @@ sgemm: build/$(backend)/sgemm FORCE
 
 # Rewritten when the compilers or flags differ from last time, which rebuilds everything.
 build/cpu/settings:  settings = $(CC), $(C_FLAGS), $(CXX), $(EMULATED_FLAGS)
-build/cuda/settings: settings = $(CC), $(C_FLAGS), $(NVCC), $(CUDA_FLAGS)
+build/cuda/settings: settings = $(NVCC), $(CUDA_FLAGS)
+build/support/settings: settings = $(CC), $(C_FLAGS)
 build/%/settings: FORCE
 	@mkdir -p $(@D)
 	@echo '$(settings)' | cmp -s - $@ || { \
 	    sh make/check_tools.sh $* '$(CC)' '$(CXX)' '$(NVCC)' '$(ARCH)' && echo '$(settings)' >$@; }
 
-build/%/support.o: support.c support.h build/%/settings
+# What knows nothing of CUDA is built once for both backends.
+support = $(patsubst %.c,build/support/%.o,support.c $(notdir $(wildcard support/*.c)))
+
+build/support/%.o: support/%.c support.h support/shared.h build/support/settings
+	$(CC) $(C_FLAGS) -c $< -o $@
+
+build/support/%.o: %.c support.h support/shared.h build/support/settings
 	$(CC) $(C_FLAGS) -c $< -o $@
 
 # ---------------------------------------------------------------- CUDA backend -------------------
@@ -84,7 +91,7 @@ build/cuda/kernel.o: build/cuda/kernel.source
 build/cuda/main.o: main.cu support.h build/cuda/settings
 	$(NVCC) $(CUDA_FLAGS) -c $< -o $@
 
-build/cuda/sgemm: build/cuda/kernel.o build/cuda/main.o build/cuda/support.o
+build/cuda/sgemm: build/cuda/kernel.o build/cuda/main.o $(support)
 	@sh make/check_kernel.sh $<
 	$(NVCC) $(CUDA_FLAGS) $^ -o $@ -lpthread
 
@@ -118,7 +125,7 @@ build/cpu/libemulator.a: $(runtime)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-build/cpu/sgemm: build/cpu/kernel.o build/cpu/main.o build/cpu/support.o build/cpu/libemulator.a
+build/cpu/sgemm: build/cpu/kernel.o build/cpu/main.o $(support) build/cpu/libemulator.a
 	@sh make/check_kernel.sh $<
 	$(CXX) $(EMULATED_FLAGS) $^ -o $@ -lm
 
@@ -147,6 +154,13 @@ test-gpu: .venv/ready
 	$(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install --quiet --require-hashes -r $<
 	@touch $@
+
+# ./sgemm's verification beside a plain loop; SHAPES="m k n ..." for other sizes.
+bench-reference: build/support/bench-reference
+	build/support/bench-reference $(SHAPES)
+
+build/support/bench-reference: instructor/bench/reference.c $(support)
+	$(CC) $(C_FLAGS) -I. $^ -o $@ -lm
 
 clean:
 	rm -rf build sgemm

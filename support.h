@@ -1,8 +1,9 @@
 /* support.h: what main.cu leans on. Plain C11 without any CUDA, usable from C and C++.
  *
- * main.cu runs the student's kernel; this file and support.c know everything around it: the command
- * line, the matrices, the clock, the reference in double precision, the verdict and how it is
- * printed. The sections below stand in that order, and so do those of support.c.
+ * main.cu runs the student's kernel; support.c and support/ know everything around it: the command
+ * line, the clock, the matrices, the reference in double precision, the verdict and how it is
+ * printed. The sections below stand in that order: options and matrices are in support.c, clock,
+ * reference, verification and report in files of those names in support/.
  *
  * All of it but the last section computes and prints nothing, so that a grader can link the same
  * code and judge a C that came out of another process.
@@ -80,6 +81,14 @@ double default_timeout(int m, int n, int k);
 size_t memory_needed(int m, int n, int k);
 size_t memory_available(void);
 
+/* ---- clock and cores ----------------------------------------------------------------------- */
+
+/* Seconds from some fixed moment; only differences mean something. */
+double clock_seconds(void);
+
+/* Threads for the functions below: 0 for one a core (the default), or exactly so many. */
+void set_threads(int threads);
+
 /* ---- matrices ------------------------------------------------------------------------------ */
 
 /* C is filled with this before each launch. It is a signalling NaN: an element that still has
@@ -135,14 +144,6 @@ int64_t place_base(int cols);
 /* Compare the guards, and with sent != NULL also the elements, bit for bit. `returned` is the
  * buffer as it came back, laid out as `sent`. */
 struct damage matrix_damage(const struct matrix *sent, const float *returned, bool elements);
-
-/* ---- clock and cores ----------------------------------------------------------------------- */
-
-/* Seconds from some fixed moment; only differences mean something. */
-double clock_seconds(void);
-
-/* Threads for the functions below: 0 for one a core (the default), or exactly so many. */
-void set_threads(int threads);
 
 /* ---- reference ----------------------------------------------------------------------------- */
 
