@@ -52,8 +52,9 @@ C_FLAGS    = -std=c11 -O3 -g -Wall -Wextra -pthread
 CUDA_FLAGS = -O3 -arch=$(ARCH) -lineinfo
 # No strict aliasing: kernels read float arrays through float4 pointers. No warning for comparing
 # signed with unsigned, narrowing in dim3{...} or a pragma of nvcc's: that is everybody's style.
-EMULATED_FLAGS = -std=c++17 -O3 -g -pthread -fno-strict-aliasing -Wall -Wno-sign-compare \
-                 -Wno-unknown-pragmas -Wno-narrowing -Wno-unused-variable
+# With stack-clash protection a local array that is too large for a thread's stack meets the guard.
+EMULATED_FLAGS = -std=c++17 -O3 -g -pthread -fno-strict-aliasing -fstack-clash-protection \
+                 -Wall -Wno-sign-compare -Wno-unknown-pragmas -Wno-narrowing -Wno-unused-variable
 
 sgemm: build/$(backend)/sgemm FORCE
 	@echo '$(say_$(backend))'

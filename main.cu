@@ -151,8 +151,9 @@ static const char *hint(cudaError_t error) {
     case cudaErrorInsufficientDriver: return "without a usable GPU, build with: make BACKEND=cpu";
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorUnsupportedPtxVersion: return "build for this GPU: make clean, then make";
+    case cudaErrorInvalidValue: // what CUDA 13 says where older ones say the next
     case cudaErrorInvalidConfiguration:
-        return "A grid has at least 1 block in x, y and z, a block 1 to 1024 threads.";
+        return "Is the grid empty, or has a block over 1024 threads or 48 KB of shared memory?";
     case cudaErrorIllegalAddress:
         return "An index of mysgemm is out of range: is every load and store guarded?";
     case cudaErrorMisalignedAddress:

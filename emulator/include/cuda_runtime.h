@@ -90,25 +90,22 @@ static inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes,
 }
 
 /* __device__ and __constant__ variables are ordinary variables here; only sizes are checked. */
+extern "C" cudaError_t emulator_copy_symbol(void *to, const void *from, size_t bytes, size_t offset,
+                                            size_t symbol_bytes, cudaMemcpyKind kind,
+                                            cudaMemcpyKind between_sides);
 template <class T>
 static inline cudaError_t cudaMemcpyToSymbol(T &symbol, const void *from, size_t bytes,
                                              size_t offset = 0,
                                              cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
-    if (offset > sizeof(T) || bytes > sizeof(T) - offset) return cudaErrorInvalidValue;
-    if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
-        kind != cudaMemcpyDefault)
-        return cudaErrorInvalidMemcpyDirection;
-    return cudaMemcpy((char *)&symbol + offset, from, bytes, cudaMemcpyDefault);
+    return emulator_copy_symbol((char *)&symbol + offset, from, bytes, offset, sizeof(T), kind,
+                                cudaMemcpyHostToDevice);
 }
 template <class T>
 static inline cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes,
                                                size_t offset = 0,
                                                cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
-    if (offset > sizeof(T) || bytes > sizeof(T) - offset) return cudaErrorInvalidValue;
-    if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
-        kind != cudaMemcpyDefault)
-        return cudaErrorInvalidMemcpyDirection;
-    return cudaMemcpy(to, (const char *)&symbol + offset, bytes, cudaMemcpyDefault);
+    return emulator_copy_symbol(to, (const char *)&symbol + offset, bytes, offset, sizeof(T), kind,
+                                cudaMemcpyDeviceToHost);
 }
 template <class T> static inline cudaError_t cudaGetSymbolAddress(void **pointer, const T &symbol) {
     *pointer = (void *)&symbol;

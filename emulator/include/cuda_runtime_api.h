@@ -8,7 +8,7 @@
 #include "driver_types.h"
 #include "vector_types.h"
 
-#define CUDART_VERSION 12000
+#define CUDART_VERSION 13000 /* whose error codes these are */
 
 #ifdef __cplusplus
 extern "C" {

@@ -45,7 +45,7 @@ template <class... Parameters> struct kernel_call {
     }
 };
 
-template <class Bound> struct launch {
+template <class Bound, class... Arguments> struct launch {
     dim3 grid, block;
     size_t shared_bytes;
     Bound bound; /* calls what it is given with the launch's arguments */
@@ -59,7 +59,7 @@ class launch_config {
     }
     template <class... Arguments> auto operator()(Arguments... arguments) const {
         auto bound = [=](const auto &call) { call(arguments...); };
-        return launch<decltype(bound)>{grid_, block_, shared_bytes_, bound};
+        return launch<decltype(bound), Arguments...>{grid_, block_, shared_bytes_, bound};
     }
 
   private:
@@ -67,8 +67,8 @@ class launch_config {
     size_t shared_bytes_;
 };
 
-template <class... Parameters, class Bound>
-void operator->*(void (*kernel)(Parameters...), const launch<Bound> &what) {
+template <class... Parameters, class Bound, class... Arguments>
+void start(void (*kernel)(Parameters...), const launch<Bound, Arguments...> &what) {
     struct closure {
         kernel_call<Parameters...> call;
         const Bound *bound;
@@ -79,6 +79,18 @@ void operator->*(void (*kernel)(Parameters...), const launch<Bound> &what) {
     } data = {{kernel}, &what.bound};
     emulator_launch((const void *)kernel, what.grid, what.block, what.shared_bytes, closure::thread,
                     &data);
+}
+
+template <class... Parameters, class Bound, class... Arguments>
+void operator->*(void (*kernel)(Parameters...), const launch<Bound, Arguments...> &what) {
+    start(kernel, what);
+}
+
+/* For a name that stands for several kernels, a template without its arguments or overloads: the
+ * kernel whose parameters have just the types of the arguments. */
+template <class Bound, class... Arguments>
+void operator->*(void (*kernel)(Arguments...), const launch<Bound, Arguments...> &what) {
+    start(kernel, what);
 }
 
 } // namespace emulator

@@ -64,15 +64,23 @@ struct thread {
     struct stack *stack;
 } __attribute__((aligned(64))); /* one cache line */
 
-/* The lanes of a warp that name each other in one mask. Two sets of values, taken in turn: a
- * thread may reach the next operation while another has not yet read the last one's. */
+/* One operation of the lanes of a warp that name each other in one mask: collecting until all have
+ * arrived, then kept until all have read it. A warp has as many as lanes, because its lanes may go
+ * separate ways, and each has arrived at one operation, or has yet to read one, at most. */
 struct warp_group {
     uint64_t generation; /* the gate */
-    unsigned mask, arrived;
+    unsigned mask, arrived, unread;
     struct emulator_warp_values {
         uint64_t value[WARP_SIZE];
         unsigned lanes;
-    } values[2];
+    } values;
+};
+
+/* One warp of the running block. The last two say by their bits what its groups are doing. */
+struct warp {
+    unsigned live;       /* lanes that have not returned */
+    unsigned collecting; /* groups that some lane has arrived at */
+    unsigned unread;     /* groups that some lane has yet to read */
 };
 
 struct emulator_votes {
@@ -93,8 +101,7 @@ struct worker {
     struct emulator_votes votes[2]; /* of the last two barriers, by generation */
     uint64_t never;                 /* a gate whose counter is not what anyone holds: open */
     fiber scheduler;
-    unsigned warp_live[MAX_WARPS];
-    unsigned warp_used;     /* bit w: warp w has exchanged in this block */
+    struct warp warps[MAX_WARPS];
     struct range shared[8]; /* static shared memory of this OS thread */
     int shared_ranges;
     unsigned idle_count;
@@ -102,7 +109,7 @@ struct worker {
     struct stack stacks[MAX_BLOCK_THREADS];
     struct thread threads[MAX_BLOCK_THREADS];
     const void *waits_at[MAX_BLOCK_THREADS]; /* code that a thread waits in, for the message */
-    struct warp_group groups[MAX_WARPS][WARP_SIZE]; /* by warp and lowest lane of the mask */
+    struct warp_group groups[MAX_WARPS][WARP_SIZE];
     char *stack_memory;
 };
 
@@ -369,43 +376,57 @@ struct emulator_votes emulator_barrier_vote(int predicate) {
 
 /* --- warp operations -------------------------------------------------------------------------- */
 
-/* A warp operation is complete when every lane of its mask has arrived or returned. */
-static void open_group_if_complete(const struct worker *worker, unsigned warp,
-                                   struct warp_group *group) {
-    if (!group->arrived || (group->mask & worker->warp_live[warp] & ~group->arrived)) return;
-    group->values[group->generation & 1].lanes = group->arrived;
-    group->generation++;
-    group->arrived = 0;
+/* The group that collects for this mask, or a free one. */
+static struct warp_group *find_group(struct worker *worker, unsigned warp, unsigned mask) {
+    struct warp *w = &worker->warps[warp];
+    struct warp_group *groups = worker->groups[warp];
+    for (unsigned left = w->collecting; left; left &= left - 1)
+        if (groups[__builtin_ctz(left)].mask == mask) return &groups[__builtin_ctz(left)];
+    unsigned free_one = (unsigned)__builtin_ctz(~(w->collecting | w->unread));
+    w->collecting |= 1u << free_one;
+    groups[free_one].mask = mask;
+    return &groups[free_one];
 }
 
+/* A warp operation is complete when every lane of its mask has arrived or returned. */
+static void open_group_if_complete(struct worker *worker, unsigned warp, struct warp_group *group) {
+    struct warp *w = &worker->warps[warp];
+    unsigned bit = 1u << (group - worker->groups[warp]);
+    if (group->mask & w->live & ~group->arrived) return;
+    group->values.lanes = group->unread = group->arrived;
+    group->arrived = 0;
+    group->generation++;
+    w->collecting &= ~bit;
+    w->unread |= bit;
+}
+
+/* The values stay where they are until the running thread waits again. */
 const struct emulator_warp_values *emulator_warp_exchange(unsigned mask, uint64_t value) {
     struct worker *worker = this_worker;
     must_be_in_kernel(worker, "a warp operation");
     struct thread *self = worker->current;
     unsigned warp = self->linear / WARP_SIZE, lane = self->linear % WARP_SIZE;
     mask |= 1u << lane; /* CUDA leaves undefined what a lane outside its own mask gets */
-    struct warp_group *group = &worker->groups[warp][__builtin_ctz(mask)];
-    struct emulator_warp_values *values = &group->values[group->generation & 1];
+    struct warp_group *group = find_group(worker, warp, mask);
     uint64_t generation = group->generation;
 
-    worker->warp_used |= 1u << warp;
-    values->value[lane] = value;
-    group->mask = mask;
+    group->values.value[lane] = value;
     group->arrived |= 1u << lane;
     open_group_if_complete(worker, warp, group);
     if (group->generation == generation) {
         self->gate = &group->generation;
         self->ticket = generation;
-        worker->waits_at[self->linear] = __builtin_return_address(0);
         hand_over(worker, self);
     }
-    return values;
+    group->unread &= ~(1u << lane);
+    if (!group->unread) worker->warps[warp].unread &= ~(1u << (group - worker->groups[warp]));
+    return &group->values;
 }
 
 unsigned emulator_warp_active(void) {
     struct worker *worker = this_worker;
     must_be_in_kernel(worker, "__activemask()");
-    return worker->warp_live[worker->current->linear / WARP_SIZE];
+    return worker->warps[worker->current->linear / WARP_SIZE].live;
 }
 
 /* --- a thread's end, a block's beginning -------------------------------------------------------
@@ -415,11 +436,10 @@ unsigned emulator_warp_active(void) {
 static void stop_waiting_for(struct worker *worker, const struct thread *self) {
     unsigned warp = self->linear / WARP_SIZE;
     worker->live--;
-    worker->warp_live[warp] &= ~(1u << self->linear % WARP_SIZE);
+    worker->warps[warp].live &= ~(1u << self->linear % WARP_SIZE);
     if (worker->live && worker->arrived == worker->live) open_barrier(worker);
-    if (worker->warp_used >> warp & 1)
-        for (int lowest = 0; lowest < WARP_SIZE; ++lowest)
-            open_group_if_complete(worker, warp, &worker->groups[warp][lowest]);
+    for (unsigned left = worker->warps[warp].collecting; left; left &= left - 1)
+        open_group_if_complete(worker, warp, &worker->groups[warp][__builtin_ctz(left)]);
 }
 
 /* The running thread has returned. Its fiber goes on as the next thread that has not begun, so a
@@ -466,11 +486,10 @@ static void block_begin(struct worker *worker, const struct launch *launch, uint
     worker->direction = FORWARD;
     worker->live = launch->block_threads;
     worker->started = worker->arrived = worker->yes = 0;
-    worker->warp_used = 0;
     for (unsigned warp = 0; warp < MAX_WARPS; ++warp) {
         unsigned before = warp * WARP_SIZE, threads = launch->block_threads;
         unsigned lanes = threads <= before ? 0 : threads - before;
-        worker->warp_live[warp] = lanes >= WARP_SIZE ? ~0u : (1u << lanes) - 1;
+        worker->warps[warp].live = lanes >= WARP_SIZE ? ~0u : (1u << lanes) - 1;
     }
     poison_shared(worker);
 }

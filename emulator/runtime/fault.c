@@ -281,8 +281,8 @@ static void note_standing(void) {
             __atomic_store_n(&stopping.standing[i], true, __ATOMIC_SEQ_CST);
 }
 
-/* Runs on a worker. One inside a library function may hold a lock, so it is left alone and asked
- * again a little later. */
+/* Runs on a worker. One inside a library function may hold a lock, and one between two fibers has
+ * no place to tell, so they are left alone and asked again a little later. */
 static void on_stop(int signal, siginfo_t *info, void *context) {
     struct uint3 block, thread;
     (void)signal;
@@ -291,7 +291,8 @@ static void on_stop(int signal, siginfo_t *info, void *context) {
         note_standing();
         return;
     }
-    if (!place_in_program(program_counter(context))) return;
+    if (!place_in_program(program_counter(context)) || fiber_is_switching(program_counter(context)))
+        return;
     if (!__atomic_exchange_n(&stopped.claimed, true, __ATOMIC_SEQ_CST)) {
         note_stand(&stopped.stand);
         __atomic_store_n(&stopped.complete, true, __ATOMIC_SEQ_CST);

@@ -32,7 +32,8 @@ __asm__(".text\n"
         "    popq %rbp\n"
         "    popq %rax\n"
         "    jmpq *%rax\n"
-        ".size fiber_switch, . - fiber_switch\n");
+        ".size fiber_switch, . - fiber_switch\n"
+        "fiber_switch_end:\n");
 
 enum { PRESERVED = 6 };
 
@@ -84,7 +85,8 @@ __asm__(".text\n"
         "    add sp, sp, #160\n"
         "    mov x30, xzr\n" /* a fresh fiber's entry has no caller; others do not look at it */
         "    br x16\n"
-        ".size fiber_switch, . - fiber_switch\n");
+        ".size fiber_switch, . - fiber_switch\n"
+        "fiber_switch_end:\n");
 
 enum { SAVED_BYTES = 160, SAVED_X30 = 88 };
 
@@ -101,6 +103,7 @@ const void *fiber_return_address(fiber suspended) {
 }
 
 #else
+#define LIBRARY_SWITCHES
 
 #include <setjmp.h>
 #include <stdlib.h>
@@ -139,3 +142,14 @@ const void *fiber_return_address(fiber suspended) {
 }
 
 #endif
+
+bool fiber_is_switching(const void *address) {
+#ifdef LIBRARY_SWITCHES
+    (void)address;
+    return false;
+#else
+    extern const char fiber_switch_end[] __attribute__((visibility("hidden")));
+    return (uintptr_t)address >= (uintptr_t)fiber_switch &&
+           (uintptr_t)address < (uintptr_t)fiber_switch_end;
+#endif
+}

@@ -146,15 +146,17 @@ static cudaError_t run_on_pool(struct launch *launch) {
 
 /* --- checks ----------------------------------------------------------------------------------- */
 
+/* cudaErrorInvalidValue is what CUDA 13 gives (seen on an H200); up to CUDA 12 it was
+ * cudaErrorInvalidConfiguration. */
 static cudaError_t check(const struct launch *launch) {
     const struct uint3 *grid = &launch->grid, *block = &launch->block;
     if (!grid->x || !grid->y || !grid->z || !block->x || !block->y || !block->z)
-        return cudaErrorInvalidConfiguration;
+        return cudaErrorInvalidValue;
     if (grid->x > MAX_GRID_X || grid->y > MAX_GRID_Y || grid->z > MAX_GRID_Z)
-        return cudaErrorInvalidConfiguration;
+        return cudaErrorInvalidValue;
     if (block->x > MAX_BLOCK_X || block->y > MAX_BLOCK_Y || block->z > MAX_BLOCK_Z ||
         (uint64_t)block->x * block->y * block->z > MAX_BLOCK_THREADS)
-        return cudaErrorInvalidConfiguration;
+        return cudaErrorInvalidValue;
     return function_check_shared(launch->kernel, launch->shared_bytes);
 }
 

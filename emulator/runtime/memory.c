@@ -19,6 +19,10 @@ enum {
     PITCH_BYTES = 512     /* rows of cudaMallocPitch, as on a real GPU */
 };
 
+/* How far from an allocation an address is still told by its distance: a row too many or a negative
+ * index, times a large matrix. */
+#define DESCRIBED_BYTES ((size_t)64 << 30)
+
 enum kind { DEVICE, MANAGED, PINNED };
 
 struct allocation {
@@ -126,7 +130,7 @@ void memory_describe(const void *address, char *text, size_t bytes) {
                      memory.freed[i].bytes);
             return;
         }
-    if (!a || away > GAP_BYTES) return;
+    if (!a || away > DESCRIBED_BYTES) return;
     if ((const char *)address < a->begin)
         snprintf(text, bytes, "%zu bytes before the beginning of a device allocation of %zu bytes",
                  away, a->bytes);
@@ -299,6 +303,17 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
     return copy_rows(to, bytes, from, bytes, bytes, 1, kind);
 }
 
+/* The copies to and from __device__ and __constant__ variables, which are the program's own. */
+cudaError_t emulator_copy_symbol(void *to, const void *from, size_t bytes, size_t offset,
+                                 size_t symbol_bytes, enum cudaMemcpyKind kind,
+                                 enum cudaMemcpyKind between_sides) {
+    if (offset > symbol_bytes || bytes > symbol_bytes - offset)
+        return error_set(cudaErrorInvalidValue);
+    if (kind != between_sides && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
+        return error_set(cudaErrorInvalidMemcpyDirection);
+    return cudaMemcpy(to, from, bytes, cudaMemcpyDefault);
+}
+
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                             cudaStream_t stream) {
     (void)stream;
@@ -307,7 +322,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
 
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                          size_t width, size_t height, enum cudaMemcpyKind kind) {
-    if (width > to_pitch || width > from_pitch) return error_set(cudaErrorInvalidValue);
+    if (width > to_pitch || width > from_pitch) return error_set(cudaErrorInvalidPitchValue);
     return copy_rows(to, to_pitch, from, from_pitch, width, height, kind);
 }
 

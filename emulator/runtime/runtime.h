@@ -58,6 +58,9 @@ void fiber_switch(fiber *save, fiber to);
 /* Where a suspended fiber will go on; null where that cannot be told. */
 const void *fiber_return_address(fiber suspended);
 
+/* Whether a code address lies inside the switch itself, from where no unwinder finds its way. */
+bool fiber_is_switching(const void *address);
+
 /* --- block.c ---------------------------------------------------------------------------------- */
 
 struct launch {

@@ -1,7 +1,7 @@
 /* reference.c: how long a student waits for the verdict, beside the plain loop that anyone would
  * write.
  *
- *   cc -std=c11 -O2 -pthread -I. instructor/bench/reference.c support.c support/*.c -lm -o /tmp/bench
+ *   make bench-reference
  *   /tmp/bench                                 1000 x 500 x 700
  *   /tmp/bench 1000 500 700  4096 4096 4096    each three numbers: M K N
  *

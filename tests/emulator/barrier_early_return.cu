@@ -1,0 +1,60 @@
+/* Threads that have returned do not hold up a barrier: kernels whose guard returns before their
+ * tiles' barriers are wrong by the book, but end on every GPU since Volta. */
+#include "check.h"
+
+__global__ void guard_first(int *out, int n) {
+    __shared__ int tile[256];
+    int i = threadIdx.x;
+    if (i >= n) return;
+    for (int phase = 0; phase < 5; ++phase) {
+        tile[i] = i + phase;
+        __syncthreads();
+        out[i] += tile[n - 1 - i];
+        __syncthreads();
+    }
+}
+
+/* One warp leaves after another while the others wait. (Threads of one warp that leave a loop at
+ * different times hang on a GPU: the compiler lets them wait for each other behind the loop, and
+ * so they have not returned while the rest stands at the barrier.) */
+__global__ void one_by_one(int *out) {
+    for (int i = 0; i < (int)threadIdx.x / 32; ++i) {
+        __syncthreads();
+        if (threadIdx.x == blockDim.x - 1) out[blockIdx.x]++;
+    }
+}
+
+__global__ void all_but_one(int *out) {
+    if (threadIdx.x != 37) return;
+    __syncthreads();
+    *out = __syncthreads_count(1);
+}
+
+__global__ void first_returns_last_waits(int *out) {
+    if (threadIdx.x < 32) return;
+    __syncthreads();
+    out[threadIdx.x] = 1;
+    if (threadIdx.x < 64) return;
+    __syncthreads();
+    out[threadIdx.x] = 2;
+}
+
+int main() {
+    int *out = visible<int>(256);
+    guard_first<<<1, 256>>>(out, 100);
+    RUN();
+    for (int i = 0; i < 100; ++i) EXPECT(out[i], 5 * (99 - i) + 10);
+    EXPECT(out[100], 0);
+    memset(out, 0, 1024);
+    one_by_one<<<10, 320>>>(out);
+    RUN();
+    for (int i = 0; i < 10; ++i) EXPECT(out[i], 9);
+    all_but_one<<<1, 64>>>(out);
+    RUN();
+    EXPECT(out[0], 1);
+    memset(out, 0, 1024);
+    first_returns_last_waits<<<1, 128>>>(out);
+    RUN();
+    for (int i = 0; i < 128; ++i) EXPECT(out[i], i / 32 == 0 ? 0 : i / 32 == 1 ? 1 : 2);
+    return verdict();
+}

@@ -1,0 +1,57 @@
+/* What host code asks about the device before it chooses a configuration. */
+#include "check.h"
+
+int main() {
+    int count = 0, device = -1, value = 0, version = 0;
+    OK(cudaGetDeviceCount(&count));
+    CHECK(count >= 1);
+    OK(cudaSetDevice(0));
+    OK(cudaGetDevice(&device));
+    EXPECT(device, 0);
+
+    cudaDeviceProp prop;
+    OK(cudaGetDeviceProperties(&prop, 0));
+    CHECK(strlen(prop.name) > 0);
+    EXPECT(prop.warpSize, 32);
+    EXPECT(prop.maxThreadsPerBlock, 1024);
+    EXPECT(prop.maxThreadsDim[0], 1024);
+    EXPECT(prop.maxThreadsDim[1], 1024);
+    EXPECT(prop.maxThreadsDim[2], 64);
+    EXPECT(prop.maxGridSize[0], 2147483647);
+    EXPECT(prop.maxGridSize[1], 65535);
+    EXPECT(prop.maxGridSize[2], 65535);
+    EXPECT(prop.sharedMemPerBlock, (size_t)48 * 1024);
+    EXPECT(prop.totalConstMem, (size_t)64 * 1024);
+    EXPECT(prop.regsPerBlock, 65536);
+    CHECK(prop.multiProcessorCount >= 1);
+    CHECK(prop.totalGlobalMem > (size_t)100 << 20);
+    CHECK(prop.major >= 5);
+    CHECK(prop.minor >= 0);
+    CHECK(prop.sharedMemPerMultiprocessor >= prop.sharedMemPerBlock);
+    CHECK(prop.sharedMemPerBlockOptin >= prop.sharedMemPerBlock);
+    CHECK(prop.maxThreadsPerMultiProcessor >= 1024);
+    CHECK(prop.maxBlocksPerMultiProcessor >= 8);
+    CHECK(prop.unifiedAddressing == 1 && prop.managedMemory == 1);
+    CHECK(prop.l2CacheSize >= 0 && prop.memoryBusWidth >= 0);
+
+    OK(cudaDeviceGetAttribute(&value, cudaDevAttrMaxThreadsPerBlock, 0));
+    EXPECT(value, 1024);
+    OK(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, 0));
+    EXPECT(value, prop.multiProcessorCount);
+    OK(cudaDeviceGetAttribute(&value, cudaDevAttrComputeCapabilityMajor, 0));
+    EXPECT(value, prop.major);
+    OK(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlock, 0));
+    EXPECT(value, (int)prop.sharedMemPerBlock);
+    OK(cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, 0));
+    EXPECT(value, 32);
+    OK(cudaDriverGetVersion(&version));
+    CHECK(version >= 11000);
+    OK(cudaRuntimeGetVersion(&version));
+    EXPECT(version, CUDART_VERSION);
+
+    EXPECT(cudaSetDevice(count), cudaErrorInvalidDevice);
+    EXPECT(cudaSetDevice(-1), cudaErrorInvalidDevice);
+    EXPECT(cudaGetDeviceProperties(&prop, count), cudaErrorInvalidDevice);
+    EXPECT(cudaGetLastError(), cudaErrorInvalidDevice);
+    return verdict();
+}

@@ -1,0 +1,57 @@
+/* Events around a kernel tell its time. */
+#include "check.h"
+#include <time.h>
+
+__global__ void works(float *x, int n) {
+    float v = threadIdx.x;
+    for (int i = 0; i < n; ++i) v = v * 0.999f + 1;
+    x[threadIdx.x] = v;
+}
+
+static double now() {
+    timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1e3 + t.tv_nsec * 1e-6;
+}
+
+int main() {
+    float *x = visible<float>(1024), ms = -1, longer = -1;
+    cudaEvent_t start, stop, never;
+    OK(cudaEventCreate(&start));
+    OK(cudaEventCreate(&stop));
+    OK(cudaEventCreate(&never));
+    works<<<1, 32>>>(x, 1); /* the first launch costs more */
+    RUN();
+
+    double host = now();
+    OK(cudaEventRecord(start));
+    works<<<1, 32>>>(x, 300000);
+    OK(cudaEventRecord(stop, 0));
+    OK(cudaEventSynchronize(stop));
+    host = now() - host;
+    OK(cudaEventQuery(stop));
+    OK(cudaEventElapsedTime(&ms, start, stop));
+    CHECK(ms > 0.1 && ms <= host + 0.5);
+
+    OK(cudaEventRecord(start, 0));
+    for (int i = 0; i < 5; ++i) works<<<1, 32>>>(x, 300000);
+    OK(cudaEventRecord(stop));
+    OK(cudaEventSynchronize(stop));
+    OK(cudaEventElapsedTime(&longer, start, stop));
+    CHECK(longer > 2 * ms / 1.5f && longer < 5 * ms * 20);
+
+    EXPECT(cudaEventElapsedTime(&ms, start, never), cudaErrorInvalidResourceHandle);
+    EXPECT(cudaEventElapsedTime(NULL, start, stop), cudaErrorInvalidValue);
+    EXPECT(cudaGetLastError(), cudaErrorInvalidValue);
+    cudaEvent_t untimed;
+    OK(cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming));
+    OK(cudaEventRecord(untimed));
+    OK(cudaEventSynchronize(untimed));
+    EXPECT(cudaEventElapsedTime(&ms, start, untimed), cudaErrorInvalidResourceHandle);
+    EXPECT(cudaGetLastError(), cudaErrorInvalidResourceHandle);
+    OK(cudaEventDestroy(untimed));
+    OK(cudaEventDestroy(never));
+    OK(cudaEventDestroy(start));
+    OK(cudaEventDestroy(stop));
+    return verdict();
+}

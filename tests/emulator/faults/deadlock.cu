@@ -1,0 +1,18 @@
+/* Half of a warp waits at a barrier, half at a warp operation that names all lanes: nothing will
+ * ever change, and no time limit is needed to know it. */
+// expect-stderr: {HERE}: the threads of the block wait for each other for ever, this one here
+// expect-stderr:     thread \(\d+,0,0\) of block \(0,0,0\), in stuck
+#include "../check.h"
+
+__global__ void stuck(int *x) {
+    if (threadIdx.x >= 16) __syncwarp(); else __syncthreads(); // HERE
+    x[threadIdx.x] = 1;
+}
+
+int main() {
+    int *x;
+    OK(cudaMalloc(&x, 128));
+    stuck<<<1, 32>>>(x);
+    EXPECT(cudaDeviceSynchronize(), cudaErrorLaunchTimeout);
+    return verdict();
+}

@@ -1,0 +1,61 @@
+/* min and max in every pair of types that CUDA overloads them for, on both sides. */
+#include "check.h"
+
+template <class A, class B> struct same_type { static const bool value = false; };
+template <class A> struct same_type<A, A> { static const bool value = true; };
+#define TYPE_OF(expression, type) CHECK((same_type<decltype(expression), type>::value))
+
+__global__ void on_device(double *out, int i, unsigned u, long long l, float f, double d) {
+    int n = 0;
+    out[n++] = min(i, 7);
+    out[n++] = max(i, 7);
+    out[n++] = max(u, 3u);
+    out[n++] = min(u, i);
+    out[n++] = max(i, u);
+    out[n++] = min(l, 7LL);
+    out[n++] = max(f, 2.5f);
+    out[n++] = min(f, 2.5f);
+    out[n++] = max(f, d);
+    out[n++] = min(d, f);
+    out[n++] = min(d, 0.25);
+    out[n++] = max(f, 0.0f / (f - f)); /* NaN gives way to the number */
+    out[n++] = min(blockDim.x, 16);
+    out[n++] = max(threadIdx.x, 4u);
+    out[n++] = max((size_t)5, (size_t)6);
+}
+
+int main() {
+    double *out = visible<double>(16);
+    on_device<<<1, 1>>>(out, -5, 4000000000u, -1099511627776LL, 1.5f, 3.25);
+    RUN();
+    const double expected[] = {-5,
+                               7,
+                               4000000000.0,
+                               4000000000.0,
+                               4294967291.0,
+                               -1099511627776.0,
+                               2.5,
+                               1.5,
+                               3.25,
+                               1.5,
+                               0.25,
+                               1.5,
+                               1,
+                               4,
+                               6};
+    for (size_t n = 0; n < sizeof expected / sizeof *expected; ++n) EXPECT(out[n], expected[n]);
+
+    int i = 3;
+    unsigned u = 4;
+    long l = 5;
+    TYPE_OF(min(i, i), int);
+    TYPE_OF(max(i, u), unsigned);
+    TYPE_OF(max(l, l), long);
+    TYPE_OF(min(1.0f, 2.0f), float);
+    TYPE_OF(min(1.0f, 2.0), double);
+    EXPECT(min(i, 4) + max(i, 4), 7);
+    EXPECT(max(u, 3u), 4u);
+    EXPECT(min(l, 9L), 5L);
+    EXPECT(max(2.5f, 1.5f), 2.5f);
+    return verdict();
+}

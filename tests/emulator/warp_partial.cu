@@ -1,0 +1,98 @@
+/* Warp operations that not all 32 lanes take part in: masks, a last warp that is not full, lanes
+ * that have returned. */
+#include "check.h"
+
+__global__ void masked(int *out) {
+    int i = threadIdx.x;
+    if (i % 2 == 0)
+        out[i] = __shfl_xor_sync(0x55555555u, i, 2);
+    else
+        out[i] = __shfl_sync(0xAAAAAAAAu, i * 100, 31);
+}
+
+/* Two groups of one warp, one of which does more operations than the other. */
+__global__ void uneven(int *out) {
+    int i = threadIdx.x, sum = i;
+    if (i < 8) {
+        for (int offset = 4; offset > 0; offset /= 2)
+            sum += __shfl_down_sync(0xFFu, sum, offset, 8);
+    } else {
+        for (int round = 0; round < 20; ++round) sum = __shfl_sync(0xFFFFFF00u, sum + 1, 8);
+    }
+    out[i] = sum;
+}
+
+/* A part of the warp has business of its own first, while the others already wait for all; once
+ * for either order in which the lanes may come. */
+__global__ void part_then_all(int *out) {
+    int lane = threadIdx.x, sum = 0;
+    for (int round = 0; round < 4; ++round) {
+        if (round % 2) __syncthreads();
+        if (lane < 4) sum += __shfl_xor_sync(0xFu, lane, 1) - __shfl_xor_sync(0xFu, lane, 2);
+        if (lane < 8) sum += __shfl_sync(0xFFu, lane, 7);
+        if (lane >= 28) sum += __shfl_sync(0xF0000000u, lane, 30);
+        sum += __shfl_sync(0xFFFFFFFFu, lane * 100, round);
+        if (lane < 2) sum += __shfl_xor_sync(0x3u, lane, 1) + __shfl_xor_sync(0x3u, lane, 1);
+    }
+    out[lane] = sum;
+}
+
+/* 40 threads: the second warp has 8 lanes. */
+__global__ void last_warp(unsigned *out) {
+    unsigned mask = threadIdx.x < 32 ? 0xFFFFFFFFu : 0xFFu;
+    unsigned sum = 1;
+    for (int offset = 16; offset > 0; offset /= 2) {
+        unsigned other = __shfl_down_sync(mask, sum, offset);
+        if (threadIdx.x % 32 + offset < __popc(mask)) sum += other;
+    }
+    if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = sum;
+    out[2 + threadIdx.x] = __ballot_sync(mask, 1);
+}
+
+__global__ void after_return(int *out) {
+    int i = threadIdx.x;
+    if (i >= 20) return;
+    out[i] = __shfl_sync(0x000FFFFFu, i, 19 - i);
+    __syncwarp(0x000FFFFFu);
+}
+
+/* Warps run along x first, then y: a block of 8x8 has two. */
+__global__ void two_dimensions(int *out) {
+    int i = threadIdx.y * 8 + threadIdx.x;
+    out[i] = __shfl_sync(0xFFFFFFFFu, i, 0);
+}
+
+int main() {
+    int *out = visible<int>(64);
+    unsigned *u = visible<unsigned>(64);
+    masked<<<1, 32>>>(out);
+    RUN();
+    for (int i = 0; i < 32; ++i) EXPECT(out[i], i % 2 ? 3100 : i ^ 2);
+    uneven<<<1, 32>>>(out);
+    RUN();
+    EXPECT(out[0], 28);
+    for (int i = 8; i < 32; ++i) EXPECT(out[i], 28);
+    part_then_all<<<1, 32>>>(out);
+    RUN();
+    for (int i = 0; i < 32; ++i) {
+        int wanted = 600;
+        if (i < 4) wanted += 4 * ((i ^ 1) - (i ^ 2));
+        if (i < 8) wanted += 4 * 7;
+        if (i >= 28) wanted += 4 * 30;
+        if (i < 2) wanted += 8 * (i ^ 1);
+        EXPECT(out[i], wanted);
+    }
+    last_warp<<<1, 40>>>(u);
+    RUN();
+    EXPECT(u[0], 32u);
+    EXPECT(u[1], 8u);
+    EXPECT(u[2 + 31], 0xFFFFFFFFu);
+    EXPECT(u[2 + 39], 0xFFu);
+    after_return<<<1, 32>>>(out);
+    RUN();
+    for (int i = 0; i < 20; ++i) EXPECT(out[i], 19 - i);
+    two_dimensions<<<1, dim3(8, 8)>>>(out);
+    RUN();
+    for (int i = 0; i < 64; ++i) EXPECT(out[i], i / 32 * 32);
+    return verdict();
+}
