@@ -149,6 +149,7 @@ test: .venv/ready
 	.venv/bin/python -m pytest tests
 
 test-gpu: .venv/ready
+	sh tests/emulator/run_on_gpu.sh $(ARCH)
 	.venv/bin/python -m pytest tests -m gpu
 
 .venv/ready: tests/requirements.txt
