@@ -21,7 +21,7 @@ all: sgemm
 help:
 	@echo 'make                     build ./sgemm from kernel.cu'
 	@echo '     KERNEL=path.cu      ... from another file'
-	@echo '     BACKEND=cuda|cpu    ... for a GPU, or for the CPU (default: a GPU if there is one)'
+	@echo '     BACKEND=cuda|cpu    ... for a GPU or the CPU (default: a GPU if there is one)'
 	@echo '     ARCH=sm_90          ... for this GPU (default: the one at hand)'
 	@echo './sgemm --help           how to run it'
 	@echo 'make program KERNEL=p.cu build build/program from a .cu file with its own main()'
@@ -111,8 +111,8 @@ build/cpu/rewrite: emulator/rewrite.c build/cpu/settings
 build/cpu/%.ii: FORCE build/cpu/rewrite
 	@$(kernel_exists)
 	@$(CXX) $(EMULATED_FLAGS) -isystem emulator/include -include cuda_runtime.h -E -x c++ \
-	    "$(if $(filter kernel,$*),$$KERNEL,$*.cu)" -o build/cpu/$*.i
-	@build/cpu/rewrite <build/cpu/$*.i >build/cpu/$*.new
+	    "$(if $(filter kernel,$*),$$KERNEL,$*.cu)" -o build/cpu/$*.i && \
+	    build/cpu/rewrite <build/cpu/$*.i >build/cpu/$*.new || { rm -f sgemm; exit 2; }
 	@cmp -s build/cpu/$*.new $@ || { rm -f sgemm; mv build/cpu/$*.new $@; }
 
 build/cpu/%.o: build/cpu/%.ii build/cpu/settings

@@ -25,7 +25,7 @@ static const char *const stage_key[STAGE_COUNT] = {"setup",  "allocate",    "to_
                                                    "launch", "from_device", "verify"};
 static const char *const matrix_letter[MATRIX_COUNT] = {"A", "B", "C"};
 
-static void catch_crashes(void);
+static void catch_ends(void);
 
 void report_begin(struct report *report, const struct options *options, const char *backend,
                   int repeat) {
@@ -37,7 +37,7 @@ void report_begin(struct report *report, const struct options *options, const ch
         FILE *out = copy >= 0 ? fdopen(copy, "w") : NULL;
         if (out && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) report->out = out;
     }
-    catch_crashes();
+    catch_ends();
 }
 
 void report_stage(struct report *report, enum stage stage) {
@@ -562,13 +562,16 @@ enum exit_status report_end(struct report *report) {
  * time comes, or in a signal handler, only write() and _exit() are called.
  */
 
+enum { TIME_OVER, EXITED, FIRST_CRASH };
+
 static const struct {
-    int signal; /* 0: the time is over */
+    int signal; /* 0: none */
     const char *format;
 } endings[] = {
-    {0, "basicSgemm did not end within %.3g s: a loop or a barrier that never ends?"},
-    {SIGSEGV, "basicSgemm crashed on the host: invalid memory (SIGSEGV).\n"
-              "A, B and C are device pointers: only the kernel may follow them."},
+    [TIME_OVER] = {0, "basicSgemm did not end within %.3g s: a loop or a barrier that never ends?"},
+    [EXITED] = {0, "basicSgemm ended the program instead of returning (exit)."},
+    [FIRST_CRASH] = {SIGSEGV, "basicSgemm crashed on the host: invalid memory (SIGSEGV).\n"
+                              "A, B and C are device pointers: only the kernel may follow them."},
     {SIGBUS, "basicSgemm crashed on the host: invalid memory (SIGBUS).\n"
              "A, B and C are device pointers: only the kernel may follow them."},
     {SIGFPE, "basicSgemm crashed: integer division by zero (SIGFPE)."},
@@ -604,7 +607,7 @@ static void end_run(int ending) {
 
 /* Outside basicSgemm a crash is ours, and is left to the system. */
 static void on_crash(int signal) {
-    for (int i = 1; i < ENDINGS && watchdog.running; i++) {
+    for (int i = FIRST_CRASH; i < ENDINGS && watchdog.running; i++) {
         if (endings[i].signal == signal) end_run(i);
     }
     struct sigaction action = {.sa_handler = SIG_DFL};
@@ -612,14 +615,22 @@ static void on_crash(int signal) {
     raise(signal);
 }
 
+/* exit() in basicSgemm: without this the run would end with the student's status, even 0. */
+static void on_exit_called(void) {
+    if (!watchdog.running) return;
+    fflush(stdout);
+    end_run(EXITED);
+}
+
 /* Once, and before the CPU backend takes its own faults and hands on what is none of them.
  * Sanitizers, which were here before, know more about a crash than we do and keep it. */
-static void catch_crashes(void) {
+static void catch_ends(void) {
+    atexit(on_exit_called);
     static char stack[64 * 1024]; /* the thread's own may be what overflowed */
     stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack}, current;
     if (sigaltstack(NULL, &current) == 0 && (current.ss_flags & SS_DISABLE))
         sigaltstack(&alternative, NULL);
-    for (int i = 1; i < ENDINGS; i++) {
+    for (int i = FIRST_CRASH; i < ENDINGS; i++) {
         struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK}, before;
         sigaction(endings[i].signal, NULL, &before);
         if (!(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL)
@@ -632,7 +643,7 @@ static void *watchdog_run(void *unused) {
     pthread_mutex_lock(&watchdog.mutex);
     while (!watchdog.ended && status != ETIMEDOUT)
         status = pthread_cond_timedwait(&watchdog.condition, &watchdog.mutex, &watchdog.deadline);
-    if (!watchdog.ended) end_run(0);
+    if (!watchdog.ended) end_run(TIME_OVER);
     pthread_mutex_unlock(&watchdog.mutex);
     return unused;
 }
@@ -643,7 +654,7 @@ static void make_texts(const struct report *report, double seconds) {
         watchdog.text[i] = NULL;
         FILE *out = open_memstream(&watchdog.text[i], &watchdog.length[i]);
         if (!out) continue;
-        if (endings[i].signal == 0)
+        if (i == TIME_OVER)
             snprintf(message, sizeof message, endings[0].format, seconds);
         else
             snprintf(message, sizeof message, "%s", endings[i].format);
