@@ -110,6 +110,7 @@ build/cpu/rewrite: emulator/rewrite.c build/cpu/settings
 # whatever kernel.cu includes counts, and no name of a file has to go through make.
 build/cpu/%.ii: FORCE build/cpu/rewrite
 	@$(kernel_exists)
+	@mkdir -p $(@D)
 	@$(CXX) $(EMULATED_FLAGS) -isystem emulator/include -include cuda_runtime.h -E -x c++ \
 	    "$(if $(filter kernel,$*),$$KERNEL,$*.cu)" -o build/cpu/$*.i && \
 	    build/cpu/rewrite <build/cpu/$*.i >build/cpu/$*.new || { rm -f sgemm; exit 2; }
@@ -156,6 +157,13 @@ test-gpu: .venv/ready
 	$(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install --quiet --require-hashes -r $<
 	@touch $@
+
+# The CPU backend beside a plain loop and PoCL; SHAPES="m k n ..." for other sizes.
+bench-emulator: build/bench-emulator
+	build/bench-emulator $(SHAPES)
+
+build/bench-emulator: build/cpu/instructor/bench/emulator.o build/cpu/libemulator.a
+	$(CXX) $(EMULATED_FLAGS) $^ -o $@ -lm -ldl
 
 # ./sgemm's verification beside a plain loop; SHAPES="m k n ..." for other sizes.
 bench-reference: build/support/bench-reference

@@ -5,6 +5,7 @@
  * waits: at a barrier, at a warp operation, or in a spin (a compare-and-swap that fails). */
 #ifndef EMULATOR_DEVICE_FUNCTIONS_H
 #define EMULATOR_DEVICE_FUNCTIONS_H
+#include "barrier.h"
 #include "vector_types.h"
 #include <stdint.h>
 #include <string.h>
@@ -24,7 +25,6 @@ struct emulator_warp_values {
     uint64_t value[32]; /* what each lane brought */
     unsigned lanes;     /* which lanes took part */
 };
-void emulator_barrier(void);
 struct emulator_votes emulator_barrier_vote(int predicate);
 const struct emulator_warp_values *emulator_warp_exchange(unsigned mask, uint64_t value);
 unsigned emulator_warp_active(void);
@@ -37,7 +37,7 @@ static const int warpSize = 32;
 
 /* --- barriers ------------------------------------------------------------------------------- */
 
-static inline void __syncthreads(void) { emulator_barrier(); }
+static inline void __syncthreads(void) { emulator_barrier_here(); }
 static inline int __syncthreads_count(int predicate) {
     return (int)emulator_barrier_vote(predicate).yes;
 }

@@ -35,16 +35,22 @@ enum {
      * power of two the stacks' tops would compete for a few sets of the cache and the TLB
      * (measured: twice as slow). */
     STACK_BYTES = 65 * 4096,
-    STACK_STAGGER = 256, /* tops of neighbouring stacks differ by this ... */
-    STACK_STAGGERS = 16, /* ... in so many steps, or they would share few cache sets */
+    /* How much the tops of neighbouring stacks differ within their pages: an odd number of cache
+     * lines, so that they spread over all sets of the L1 cache; and more than a kernel's frame. */
+    STACK_STAGGER = 5 * 64,
     MAX_WARPS = MAX_BLOCK_THREADS / WARP_SIZE,
     FORWARD = 0,
     BACKWARD = 1
 };
 
 /* The variables that kernels see. This file alone writes them. */
-__thread struct uint3 threadIdx;
+__thread struct running_index {
+    struct uint3 index;
+    unsigned linear; /* not seen by kernels: the two are copied in one go */
+} __attribute__((aligned(16))) running_index __asm__("threadIdx");
 __thread struct uint3 blockIdx;
+static struct emulator_thread nobody = {.barrier = EMULATOR_NO_BARRIER}; /* outside kernels */
+__thread struct emulator_schedule emulator_schedule = {.current = &nobody};
 struct dim3 blockDim, gridDim;
 __thread char emulator_dynamic_shared[SHARED_PER_BLOCK_OPTIN] __attribute__((aligned(1024)));
 
@@ -54,15 +60,15 @@ struct stack {
     size_t bytes;
 };
 
+/* A thread waits while turn.barrier is the number of the coming barrier; if that is
+ * EMULATOR_NO_BARRIER, while *gate == ticket. */
 struct thread {
-    fiber context;
-    struct thread *link[2]; /* ring neighbours: FORWARD and BACKWARD */
-    const uint64_t *gate;   /* waits while *gate == ticket */
+    struct emulator_thread turn; /* first: what ../include/barrier.h knows of it */
+    struct thread *link[2];      /* ring neighbours: FORWARD and BACKWARD */
+    const uint64_t *gate;
     uint64_t ticket;
-    struct uint3 index;
-    unsigned linear;
     struct stack *stack;
-} __attribute__((aligned(64))); /* one cache line */
+};
 
 /* One operation of the lanes of a warp that name each other in one mask: collecting until all have
  * arrived, then kept until all have read it. A warp has as many as lanes, because its lanes may go
@@ -93,12 +99,10 @@ struct range {
 
 struct worker {
     const struct launch *launch;
-    struct thread *current;
     unsigned direction;
-    unsigned live, started, arrived;
+    unsigned live, started;
     unsigned yes;                   /* votes of this barrier so far */
-    uint64_t generation;            /* the barrier's gate */
-    struct emulator_votes votes[2]; /* of the last two barriers, by generation */
+    struct emulator_votes votes[2]; /* of the last two barriers, by number */
     uint64_t never;                 /* a gate whose counter is not what anyone holds: open */
     fiber scheduler;
     struct warp warps[MAX_WARPS];
@@ -107,13 +111,16 @@ struct worker {
     unsigned idle_count;
     struct stack *idle[MAX_BLOCK_THREADS]; /* last in, first out: the warm one again */
     struct stack stacks[MAX_BLOCK_THREADS];
-    struct thread threads[MAX_BLOCK_THREADS];
+    struct thread threads[1 + MAX_BLOCK_THREADS + 1]; /* the first and the last never run */
     const void *waits_at[MAX_BLOCK_THREADS]; /* code that a thread waits in, for the message */
     struct warp_group groups[MAX_WARPS][WARP_SIZE];
     char *stack_memory;
 };
 
 static __thread struct worker *this_worker;
+
+static struct thread *running(void) { return (struct thread *)emulator_schedule.current; }
+static bool in_kernel(void) { return emulator_schedule.current != &nobody; }
 
 /* --- stacks ----------------------------------------------------------------------------------- */
 
@@ -124,6 +131,8 @@ struct worker *worker_create(void) {
     struct worker *worker = aligned_alloc(64, (sizeof *worker + 63) / 64 * 64);
     if (!worker) return NULL;
     memset(worker, 0, sizeof *worker);
+    for (unsigned i = 0; i < sizeof worker->threads / sizeof *worker->threads; ++i)
+        worker->threads[i].turn.barrier = EMULATOR_NO_BARRIER;
     worker->stack_memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (worker->stack_memory == MAP_FAILED) {
@@ -152,9 +161,8 @@ static struct stack *stack_make(struct worker *worker, unsigned slot) {
     char *low = worker->stack_memory + (size_t)slot * STACK_BYTES;
     (void)mprotect(low, page_bytes(), PROT_NONE);
     stack->bottom = low + page_bytes();
-    stack->bytes = STACK_BYTES - page_bytes() - (slot % STACK_STAGGERS) * STACK_STAGGER;
-    stack->idle = fiber_create(stack->bottom, stack->bytes, thread_main);
-    return stack;
+    stack->bytes = STACK_BYTES - page_bytes() - slot * STACK_STAGGER % page_bytes();
+    return fiber_create(&stack->idle, stack->bottom, stack->bytes, thread_main) ? stack : NULL;
 }
 
 static struct stack *stack_take(struct worker *worker) {
@@ -162,7 +170,7 @@ static struct stack *stack_take(struct worker *worker) {
     for (unsigned slot = 0; slot < MAX_BLOCK_THREADS; ++slot)
         if (!worker->stacks[slot].bottom) {
             struct stack *stack = stack_make(worker, slot);
-            if (!stack->idle) break;
+            if (!stack) break;
             return stack;
         }
     fprintf(stderr, "out of memory: no stack for another thread of the block\n");
@@ -192,14 +200,16 @@ static int find_shared(struct dl_phdr_info *info, size_t size, void *data) {
     for (int i = 0; i < info->dlpi_phnum; ++i)
         if (info->dlpi_phdr[i].p_type == PT_TLS) bytes = info->dlpi_phdr[i].p_memsz;
     struct range ours[] = {
-        {(char *)&threadIdx, (char *)(&threadIdx + 1)},
+        {(char *)&running_index, (char *)(&running_index + 1)},
         {(char *)&blockIdx, (char *)(&blockIdx + 1)},
+        {(char *)&emulator_schedule, (char *)(&emulator_schedule + 1)},
         {(char *)&this_worker, (char *)(&this_worker + 1)},
         {emulator_dynamic_shared, emulator_dynamic_shared + sizeof emulator_dynamic_shared},
         {block + bytes, block + bytes},
     };
     const size_t count = sizeof ours / sizeof *ours;
-    if (!block || (char *)&threadIdx < block || (char *)&threadIdx >= block + bytes) return 0;
+    if (!block || (char *)&running_index < block || (char *)&running_index >= block + bytes)
+        return 0;
     qsort(ours, count, sizeof *ours, by_address);
     for (size_t i = 0; i < count; ++i) {
         range_add(worker, block, ours[i].begin);
@@ -226,14 +236,31 @@ void worker_attach(struct worker *worker) {
 
 /* --- who runs next ---------------------------------------------------------------------------- */
 
-static bool may_run(const struct thread *thread) { return *thread->gate != thread->ticket; }
+static bool may_run(const struct thread *thread) {
+    if (thread->turn.barrier != EMULATOR_NO_BARRIER)
+        return thread->turn.barrier != emulator_schedule.barrier;
+    return *thread->gate != thread->ticket;
+}
+
+static void wait_at(struct thread *thread, const uint64_t *gate) {
+    thread->turn.barrier = EMULATOR_NO_BARRIER;
+    thread->gate = gate;
+    thread->ticket = *gate;
+}
+
+static void wait_at_barrier(struct thread *thread) {
+    if (FIBER_IN_KERNELS)
+        thread->turn.barrier = emulator_schedule.barrier;
+    else /* no kernel may switch to this thread by itself */
+        wait_at(thread, &emulator_schedule.barrier);
+}
 
 static void open_to_all(struct worker *worker, struct thread *thread) {
-    thread->gate = &worker->never;
+    wait_at(thread, &worker->never);
     thread->ticket = 1; /* never is 0 */
 }
 
-static void switch_stacks(fiber *save, fiber to, const struct stack *stack) {
+static void switch_stacks(fiber *save, const fiber *to, const struct stack *stack) {
 #ifdef WITH_ASAN
     void *fake = NULL;
     __sanitizer_start_switch_fiber(&fake, stack ? stack->bottom : NULL, stack ? stack->bytes : 0);
@@ -245,22 +272,28 @@ static void switch_stacks(fiber *save, fiber to, const struct stack *stack) {
 #endif
 }
 
-static void make_current(struct worker *worker, struct thread *thread) {
-    worker->current = thread;
-    threadIdx = thread->index;
+static void make_current(struct thread *thread) {
+    emulator_schedule.current = &thread->turn;
+    running_index.index = thread->turn.index;
+}
+
+static void set_direction(struct worker *worker, unsigned direction) {
+    const ptrdiff_t bytes = sizeof(struct thread);
+    worker->direction = direction;
+    emulator_schedule.step = direction == FORWARD ? bytes : -bytes;
 }
 
 /* The next thread that has not begun, on the given stack. Not yet in the ring. */
 static struct thread *begin_next(struct worker *worker, struct stack *stack) {
     unsigned linear = worker->started++;
-    struct thread *thread = &worker->threads[linear];
+    struct thread *thread = &worker->threads[1 + linear];
     const struct uint3 *block = &worker->launch->block;
-    thread->linear = linear;
-    thread->index.x = linear % block->x;
-    thread->index.y = linear / block->x % block->y;
-    thread->index.z = linear / block->x / block->y;
+    thread->turn.linear = linear;
+    thread->turn.index.x = linear % block->x;
+    thread->turn.index.y = linear / block->x % block->y;
+    thread->turn.index.z = linear / block->x / block->y;
     thread->stack = stack;
-    thread->context = stack->idle;
+    thread->turn.context = stack->idle;
     open_to_all(worker, thread);
     return thread;
 }
@@ -288,8 +321,8 @@ static struct thread *find_next_or_deadlock(const struct worker *worker, struct 
     if (next) return next;
     fault_raise_at(cudaErrorLaunchTimeout,
                    "the threads of the block wait for each other for ever, this one here",
-                   waiting->index, fiber_return_address(waiting->context),
-                   worker->waits_at[waiting->linear]);
+                   waiting->turn.index, fiber_return_address(&waiting->turn.context),
+                   worker->waits_at[waiting->turn.linear]);
 }
 
 /* The running thread waits (its gate is set) or yields: somebody else's turn. */
@@ -302,76 +335,76 @@ static void hand_over(struct worker *worker, struct thread *self) {
         next = find_next_or_deadlock(worker, self->link[worker->direction]);
     }
     if (next == self) return;
-    make_current(worker, next);
-    switch_stacks(&self->context, next->context, next->stack);
+    make_current(next);
+    switch_stacks(&self->turn.context, &next->turn.context, next->stack);
 }
 
 void emulator_spin(void) {
     struct worker *worker = this_worker;
-    if (!worker || !worker->current) return;
-    open_to_all(worker, worker->current);
-    hand_over(worker, worker->current);
+    if (!in_kernel()) return;
+    open_to_all(worker, running());
+    hand_over(worker, running());
     sched_yield(); /* it may be another block's turn */
 }
 
 /* --- barriers --------------------------------------------------------------------------------- */
 
 static void open_barrier(struct worker *worker) {
-    worker->votes[worker->generation & 1] = (struct emulator_votes){worker->arrived, worker->yes};
-    worker->generation++;
-    worker->arrived = 0;
+    struct emulator_schedule *schedule = &emulator_schedule;
+    worker->votes[schedule->barrier & 1] = (struct emulator_votes){schedule->arrived, worker->yes};
+    schedule->barrier++;
+    schedule->arrived = 0;
     worker->yes = 0;
-    worker->direction ^= 1;
+    set_direction(worker, !worker->direction);
 }
 
-static void must_be_in_kernel(const struct worker *worker, const char *what) {
-    if (__builtin_expect(worker != NULL, 1)) return;
+static void must_be_in_kernel(const char *what) {
+    if (__builtin_expect(in_kernel(), 1)) return;
     fprintf(stderr, "%s was called by host code; only a kernel may call it\n", what);
     exit(1);
 }
 
 /* The running thread has reached a barrier. True if it was the last one, and goes on. */
 static inline bool arrive(struct worker *worker, struct thread *self) {
-    if (++worker->arrived == worker->live) {
+    if (++emulator_schedule.arrived == worker->live) {
         open_barrier(worker);
         return true;
     }
-    self->gate = &worker->generation;
-    self->ticket = worker->generation;
+    wait_at_barrier(self);
     return false;
 }
 
-/* A tiled kernel spends half its time here. Where the neighbour in the ring may run, which is the
- * rule, the switch is this function's last act: nothing of ours stays on the thread's stack, whose
- * cache lines are what a switch costs. Those of the neighbour's neighbour are fetched meanwhile
- * (measured: a third faster). */
+/* What ../include/barrier.h leaves to the runtime, and every barrier of an instrumented kernel.
+ * Where the neighbour in the ring may run, which is the rule, the switch is this function's last
+ * act: nothing of ours stays on the thread's stack, whose cache lines are what a switch costs.
+ * Those of the neighbour's neighbour are fetched meanwhile (measured: a third faster). */
 void emulator_barrier(void) {
     struct worker *worker = this_worker;
-    must_be_in_kernel(worker, "__syncthreads()");
-    struct thread *self = worker->current;
+    must_be_in_kernel("__syncthreads()");
+    struct thread *self = running();
     if (arrive(worker, self)) return;
     struct thread *next = self->link[worker->direction];
     if (worker->started == worker->launch->block_threads && may_run(next)) {
-        __builtin_prefetch(next->link[worker->direction]->context);
-        make_current(worker, next);
-        switch_stacks(&self->context, next->context, next->stack);
+        __builtin_prefetch(next->link[worker->direction]->turn.context.stack);
+        make_current(next);
+        switch_stacks(&self->turn.context, &next->turn.context, next->stack);
         return;
     }
-    worker->waits_at[self->linear] = __builtin_return_address(0);
+    worker->waits_at[self->turn.linear] = __builtin_return_address(0);
     hand_over(worker, self);
 }
 
 struct emulator_votes emulator_barrier_vote(int predicate) {
     struct worker *worker = this_worker;
-    must_be_in_kernel(worker, "__syncthreads_count(), _and() or _or()");
-    struct thread *self = worker->current;
-    uint64_t generation = worker->generation;
+    must_be_in_kernel("__syncthreads_count(), _and() or _or()");
+    struct thread *self = running();
+    uint64_t barrier = emulator_schedule.barrier;
     worker->yes += predicate != 0;
     if (!arrive(worker, self)) {
-        worker->waits_at[self->linear] = __builtin_return_address(0);
+        worker->waits_at[self->turn.linear] = __builtin_return_address(0);
         hand_over(worker, self);
     }
-    return worker->votes[generation & 1];
+    return worker->votes[barrier & 1];
 }
 
 /* --- warp operations -------------------------------------------------------------------------- */
@@ -403,9 +436,9 @@ static void open_group_if_complete(struct worker *worker, unsigned warp, struct 
 /* The values stay where they are until the running thread waits again. */
 const struct emulator_warp_values *emulator_warp_exchange(unsigned mask, uint64_t value) {
     struct worker *worker = this_worker;
-    must_be_in_kernel(worker, "a warp operation");
-    struct thread *self = worker->current;
-    unsigned warp = self->linear / WARP_SIZE, lane = self->linear % WARP_SIZE;
+    must_be_in_kernel("a warp operation");
+    struct thread *self = running();
+    unsigned warp = self->turn.linear / WARP_SIZE, lane = self->turn.linear % WARP_SIZE;
     mask |= 1u << lane; /* CUDA leaves undefined what a lane outside its own mask gets */
     struct warp_group *group = find_group(worker, warp, mask);
     uint64_t generation = group->generation;
@@ -414,8 +447,8 @@ const struct emulator_warp_values *emulator_warp_exchange(unsigned mask, uint64_
     group->arrived |= 1u << lane;
     open_group_if_complete(worker, warp, group);
     if (group->generation == generation) {
-        self->gate = &group->generation;
-        self->ticket = generation;
+        wait_at(self, &group->generation);
+        worker->waits_at[self->turn.linear] = __builtin_return_address(0);
         hand_over(worker, self);
     }
     group->unread &= ~(1u << lane);
@@ -425,8 +458,8 @@ const struct emulator_warp_values *emulator_warp_exchange(unsigned mask, uint64_
 
 unsigned emulator_warp_active(void) {
     struct worker *worker = this_worker;
-    must_be_in_kernel(worker, "__activemask()");
-    return worker->warps[worker->current->linear / WARP_SIZE].live;
+    must_be_in_kernel("__activemask()");
+    return worker->warps[running()->turn.linear / WARP_SIZE].live;
 }
 
 /* --- a thread's end, a block's beginning -------------------------------------------------------
@@ -434,10 +467,10 @@ unsigned emulator_warp_active(void) {
 
 /* Nobody waits any longer for a thread that has returned. */
 static void stop_waiting_for(struct worker *worker, const struct thread *self) {
-    unsigned warp = self->linear / WARP_SIZE;
+    unsigned warp = self->turn.linear / WARP_SIZE;
     worker->live--;
-    worker->warps[warp].live &= ~(1u << self->linear % WARP_SIZE);
-    if (worker->live && worker->arrived == worker->live) open_barrier(worker);
+    worker->warps[warp].live &= ~(1u << self->turn.linear % WARP_SIZE);
+    if (worker->live && emulator_schedule.arrived == worker->live) open_barrier(worker);
     for (unsigned left = worker->warps[warp].collecting; left; left &= left - 1)
         open_group_if_complete(worker, warp, &worker->groups[warp][__builtin_ctz(left)]);
 }
@@ -445,25 +478,26 @@ static void stop_waiting_for(struct worker *worker, const struct thread *self) {
 /* The running thread has returned. Its fiber goes on as the next thread that has not begun, so a
  * kernel without barriers needs one stack and no switch; or it lies idle until there is one. */
 static void retire(struct worker *worker, struct thread *self) {
+    self->turn.barrier = EMULATOR_NO_BARRIER;
     stop_waiting_for(worker, self);
     if (worker->started < worker->launch->block_threads) {
         bool alone = self->link[FORWARD] == self;
         struct thread *next = begin_next(worker, self->stack);
         ring_join(alone ? next : self->link[BACKWARD], next, alone ? next : self->link[FORWARD]);
-        make_current(worker, next);
+        make_current(next);
         return;
     }
     worker->idle[worker->idle_count++] = self->stack;
     if (!worker->live) {
-        worker->current = NULL;
-        switch_stacks(&self->stack->idle, worker->scheduler, NULL);
+        emulator_schedule.current = &nobody;
+        switch_stacks(&self->stack->idle, &worker->scheduler, NULL);
         return;
     }
     self->link[FORWARD]->link[BACKWARD] = self->link[BACKWARD];
     self->link[BACKWARD]->link[FORWARD] = self->link[FORWARD];
     struct thread *next = find_next_or_deadlock(worker, self->link[worker->direction]);
-    make_current(worker, next);
-    switch_stacks(&self->stack->idle, next->context, next->stack);
+    make_current(next);
+    switch_stacks(&self->stack->idle, &next->turn.context, next->stack);
 }
 
 static void thread_main(void) {
@@ -472,7 +506,7 @@ static void thread_main(void) {
 #endif
     for (;;) {
         struct worker *worker = this_worker;
-        struct thread *self = worker->current;
+        struct thread *self = running();
         worker->launch->thread(worker->launch->data);
         retire(worker, self);
     }
@@ -483,9 +517,9 @@ static void block_begin(struct worker *worker, const struct launch *launch, uint
     blockIdx.y = (unsigned)(index / launch->grid.x % launch->grid.y);
     blockIdx.z = (unsigned)(index / launch->grid.x / launch->grid.y);
     worker->launch = launch;
-    worker->direction = FORWARD;
+    set_direction(worker, FORWARD);
     worker->live = launch->block_threads;
-    worker->started = worker->arrived = worker->yes = 0;
+    worker->started = emulator_schedule.arrived = worker->yes = 0;
     for (unsigned warp = 0; warp < MAX_WARPS; ++warp) {
         unsigned before = warp * WARP_SIZE, threads = launch->block_threads;
         unsigned lanes = threads <= before ? 0 : threads - before;
@@ -499,14 +533,13 @@ void worker_run_block(const struct launch *launch, uint64_t index) {
     block_begin(worker, launch, index);
     struct thread *first = begin_next(worker, stack_take(worker));
     ring_join(first, first, first);
-    make_current(worker, first);
-    switch_stacks(&worker->scheduler, first->context, first->stack);
+    make_current(first);
+    switch_stacks(&worker->scheduler, &first->turn.context, first->stack);
 }
 
 bool worker_where(struct uint3 *block, struct uint3 *thread) {
-    struct worker *worker = this_worker;
-    if (!worker || !worker->current) return false;
+    if (!in_kernel()) return false;
     *block = blockIdx;
-    *thread = worker->current->index;
+    *thread = running()->turn.index;
     return true;
 }

@@ -1,10 +1,12 @@
 /* One context switch: the cheapest change from one CUDA thread to another that the machine allows.
  *
- * On x86-64 and aarch64 a suspended fiber is its stack pointer; what the calling convention says a
- * call preserves lies on its stack. The switch ends in a jump, not in a return: a return would ask
- * the CPU's return predictor, which remembers the other fiber's calls and is wrong every time
- * (measured: eight times slower). Elsewhere, or with -DFIBER_PORTABLE, ucontext starts a fiber and
- * setjmp/longjmp switch, which spares ucontext's system call at every switch. */
+ * On x86-64 and aarch64 a suspended fiber's stack pointer, frame pointer and the address where it
+ * goes on are kept in its context, as ../include/barrier.h does for threads that wait at a barrier;
+ * what else the calling convention says a call preserves lies on its stack. The switch ends in a
+ * jump, not in a return: a return would ask the CPU's return predictor, which remembers the other
+ * fiber's calls and is wrong every time (measured: eight times slower). Elsewhere, or with
+ * -DFIBER_PORTABLE, ucontext starts a fiber and setjmp/longjmp switch, which spares ucontext's
+ * system call at every switch. */
 #define _GNU_SOURCE
 #undef _FORTIFY_SOURCE /* its longjmp refuses to change stacks */
 #include "runtime.h"
@@ -16,38 +18,37 @@ __asm__(".text\n"
         ".globl fiber_switch\n"
         ".type fiber_switch, @function\n"
         "fiber_switch:\n"
-        "    pushq %rbp\n"
         "    pushq %rbx\n"
         "    pushq %r12\n"
         "    pushq %r13\n"
         "    pushq %r14\n"
         "    pushq %r15\n"
+        "    leaq fiber_resume(%rip), %rax\n"
         "    movq %rsp, (%rdi)\n"
-        "    movq %rsi, %rsp\n"
+        "    movq %rbp, 8(%rdi)\n"
+        "    movq %rax, 24(%rdi)\n"
+        "    movq (%rsi), %rsp\n"
+        "    movq 8(%rsi), %rbp\n"
+        "    movq 16(%rsi), %rbx\n"
+        "    jmpq *24(%rsi)\n"
+        "fiber_resume:\n"
         "    popq %r15\n"
         "    popq %r14\n"
         "    popq %r13\n"
         "    popq %r12\n"
         "    popq %rbx\n"
-        "    popq %rbp\n"
         "    popq %rax\n"
         "    jmpq *%rax\n"
         ".size fiber_switch, . - fiber_switch\n"
         "fiber_switch_end:\n");
 
-enum { PRESERVED = 6 };
+enum { RETURN_ADDRESS = 5 }; /* in words above a suspended fiber's stack pointer */
 
-fiber fiber_create(void *stack, size_t bytes, void (*entry)(void)) {
-    uintptr_t top = ((uintptr_t)stack + bytes) & ~(uintptr_t)15;
+/* As after a call: below a 16-byte boundary lies the return address, null for debuggers' sake. */
+static void *first_stack_pointer(uintptr_t top) {
     uintptr_t *slot = (uintptr_t *)top;
-    *--slot = 0; /* entry's return address: the end of the stack for a debugger or unwinder */
-    *--slot = (uintptr_t)entry;
-    for (int i = 0; i < PRESERVED; ++i) *--slot = 0;
+    *--slot = 0;
     return slot;
-}
-
-const void *fiber_return_address(fiber suspended) {
-    return (const void *)((uintptr_t *)suspended)[PRESERVED];
 }
 
 #elif defined __aarch64__ && !defined FIBER_PORTABLE
@@ -58,85 +59,98 @@ __asm__(".text\n"
         ".globl fiber_switch\n"
         ".type fiber_switch, %function\n"
         "fiber_switch:\n"
-        "    sub sp, sp, #160\n"
-        "    stp x19, x20, [sp, #0]\n"
+        "    sub sp, sp, #144\n"
+        "    stp x30, x20, [sp, #0]\n"
         "    stp x21, x22, [sp, #16]\n"
         "    stp x23, x24, [sp, #32]\n"
         "    stp x25, x26, [sp, #48]\n"
         "    stp x27, x28, [sp, #64]\n"
-        "    stp x29, x30, [sp, #80]\n"
-        "    stp d8, d9, [sp, #96]\n"
-        "    stp d10, d11, [sp, #112]\n"
-        "    stp d12, d13, [sp, #128]\n"
-        "    stp d14, d15, [sp, #144]\n"
+        "    stp d8, d9, [sp, #80]\n"
+        "    stp d10, d11, [sp, #96]\n"
+        "    stp d12, d13, [sp, #112]\n"
+        "    stp d14, d15, [sp, #128]\n"
         "    mov x9, sp\n"
-        "    str x9, [x0]\n"
-        "    mov sp, x1\n"
-        "    ldp x19, x20, [sp, #0]\n"
+        "    adr x10, fiber_resume\n"
+        "    stp x9, x29, [x0]\n"
+        "    stp x19, x10, [x0, #16]\n"
+        "    ldp x9, x29, [x1]\n"
+        "    ldp x19, x16, [x1, #16]\n"
+        "    mov sp, x9\n"
+        "    mov x30, xzr\n" /* a fresh fiber's entry has no caller; others do not look at it */
+        "    br x16\n"
+        "fiber_resume:\n"
+        "    hint #36\n" /* bti j: a branch may end here */
+        "    ldp x16, x20, [sp, #0]\n"
         "    ldp x21, x22, [sp, #16]\n"
         "    ldp x23, x24, [sp, #32]\n"
         "    ldp x25, x26, [sp, #48]\n"
         "    ldp x27, x28, [sp, #64]\n"
-        "    ldp x29, x16, [sp, #80]\n"
-        "    ldp d8, d9, [sp, #96]\n"
-        "    ldp d10, d11, [sp, #112]\n"
-        "    ldp d12, d13, [sp, #128]\n"
-        "    ldp d14, d15, [sp, #144]\n"
-        "    add sp, sp, #160\n"
-        "    mov x30, xzr\n" /* a fresh fiber's entry has no caller; others do not look at it */
+        "    ldp d8, d9, [sp, #80]\n"
+        "    ldp d10, d11, [sp, #96]\n"
+        "    ldp d12, d13, [sp, #112]\n"
+        "    ldp d14, d15, [sp, #128]\n"
+        "    add sp, sp, #144\n"
         "    br x16\n"
         ".size fiber_switch, . - fiber_switch\n"
         "fiber_switch_end:\n");
 
-enum { SAVED_BYTES = 160, SAVED_X30 = 88 };
+enum { RETURN_ADDRESS = 0 };
 
-fiber fiber_create(void *stack, size_t bytes, void (*entry)(void)) {
-    uintptr_t top = ((uintptr_t)stack + bytes) & ~(uintptr_t)15;
-    char *saved = (char *)(top - SAVED_BYTES);
-    for (int i = 0; i < SAVED_BYTES; ++i) saved[i] = 0;
-    *(uintptr_t *)(void *)(saved + SAVED_X30) = (uintptr_t)entry;
-    return saved;
-}
-
-const void *fiber_return_address(fiber suspended) {
-    return *(const void **)(void *)((char *)suspended + SAVED_X30);
-}
+static void *first_stack_pointer(uintptr_t top) { return (void *)top; }
 
 #else
 #define LIBRARY_SWITCHES
+#endif
+
+#ifndef LIBRARY_SWITCHES
+
+extern const char fiber_resume[] __attribute__((visibility("hidden")));
+
+bool fiber_create(fiber *made, void *stack, size_t bytes, void (*entry)(void)) {
+    uintptr_t top = ((uintptr_t)stack + bytes) & ~(uintptr_t)15;
+    *made = (fiber){.stack = first_stack_pointer(top), .code = (const void *)(uintptr_t)entry};
+    return true;
+}
+
+const void *fiber_return_address(const fiber *suspended) {
+    const void *const *words = suspended->stack;
+    return suspended->code == fiber_resume ? words[RETURN_ADDRESS] : suspended->code;
+}
+
+#else /* LIBRARY_SWITCHES */
 
 #include <setjmp.h>
 #include <stdlib.h>
 #include <ucontext.h>
 
-/* A fresh fiber lies on the heap, a suspended one on its own stack. */
+/* What a context's `stack` points to: for a fresh fiber on the heap, else on its own stack. */
 struct suspended {
     ucontext_t *fresh; /* null once it has run */
     jmp_buf env;
 };
 
-fiber fiber_create(void *stack, size_t bytes, void (*entry)(void)) {
+bool fiber_create(fiber *made, void *stack, size_t bytes, void (*entry)(void)) {
     ucontext_t *context = calloc(1, sizeof *context);
-    if (!context || getcontext(context) != 0) return NULL;
-    struct suspended *made = calloc(1, sizeof *made);
-    if (!made) return NULL;
+    struct suspended *fresh = calloc(1, sizeof *fresh);
+    if (!context || !fresh || getcontext(context) != 0) return false;
     context->uc_stack.ss_sp = stack;
     context->uc_stack.ss_size = bytes;
     makecontext(context, entry, 0);
-    made->fresh = context;
-    return made;
+    fresh->fresh = context;
+    *made = (fiber){.stack = fresh};
+    return true;
 }
 
-void fiber_switch(fiber *save, fiber to) {
-    struct suspended here = {0}, *next = to;
-    *save = &here;
+void fiber_switch(fiber *save, const fiber *to) {
+    struct suspended here = {0}, *next = to->stack;
+    save->stack = &here;
     if (_setjmp(here.env) != 0) return;
     if (!next->fresh) _longjmp(next->env, 1);
     setcontext(next->fresh); /* the two blocks of a started fiber live as long as the program */
     abort();                 /* setcontext returns only if the context is broken */
 }
 
-const void *fiber_return_address(fiber suspended) {
+const void *fiber_return_address(const fiber *suspended) {
     (void)suspended;
     return NULL;
 }

@@ -11,6 +11,7 @@
  */
 #ifndef EMULATOR_RUNTIME_H
 #define EMULATOR_RUNTIME_H
+#include "../include/barrier.h"
 #include "../include/cuda_runtime_api.h"
 #include <pthread.h>
 #include <stdbool.h>
@@ -44,19 +45,26 @@ enum {
 
 /* --- fiber.c ---------------------------------------------------------------------------------- */
 
-/* A suspended fiber. What it points to is fiber.c's business. */
-typedef void *fiber;
+/* A suspended fiber. */
+typedef struct emulator_context fiber;
+
+/* Whether a kernel compiled with barrier.h's EMULATOR_BARRIER may go on with such a fiber. */
+#if defined EMULATOR_BARRIER && !defined FIBER_PORTABLE
+#define FIBER_IN_KERNELS 1
+#else
+#define FIBER_IN_KERNELS 0
+#endif
 
 /* Makes a fiber that calls entry() on the given stack when first switched to; entry must not
- * return. The stack is the caller's and must outlive the fiber. Null when out of memory. */
-fiber fiber_create(void *stack, size_t bytes, void (*entry)(void));
+ * return. The stack is the caller's and must outlive the fiber. False when out of memory. */
+bool fiber_create(fiber *made, void *stack, size_t bytes, void (*entry)(void));
 
-/* Suspends the running fiber into *save and goes on with `to`. Returns when somebody switches to
+/* Suspends the running fiber into *save and goes on with *to. Returns when somebody switches to
  * what was saved. */
-void fiber_switch(fiber *save, fiber to);
+void fiber_switch(fiber *save, const fiber *to);
 
 /* Where a suspended fiber will go on; null where that cannot be told. */
-const void *fiber_return_address(fiber suspended);
+const void *fiber_return_address(const fiber *suspended);
 
 /* Whether a code address lies inside the switch itself, from where no unwinder finds its way. */
 bool fiber_is_switching(const void *address);
