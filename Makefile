@@ -11,6 +11,9 @@ endif
 ifeq ($(origin CXX),default)
 CXX := c++
 endif
+ifneq ($(filter -%,$(firstword $(KERNEL))),)
+override KERNEL := ./$(KERNEL)# or it would pass for an option of the compiler's
+endif
 export KERNEL # recipes say "$$KERNEL": the path may hold spaces, quotes, anything
 
 .SUFFIXES:
@@ -21,7 +24,7 @@ all: sgemm
 help:
 	@echo 'make                     build ./sgemm from kernel.cu'
 	@echo '     KERNEL=path.cu      ... from another file'
-	@echo '     BACKEND=cuda|cpu    ... for a GPU or the CPU (default: a GPU if there is one)'
+	@echo '     BACKEND=cuda|cpu    ... for a GPU or the CPU (default: a GPU if any)'
 	@echo '     ARCH=sm_90          ... for this GPU (default: the one at hand)'
 	@echo './sgemm --help           how to run it'
 	@echo 'make program KERNEL=p.cu build build/program from a .cu file with its own main()'
@@ -34,13 +37,16 @@ help:
 
 # ---------------------------------------------------------------- which backend, and why ---------
 
-no_gpu = $(shell nvidia-smi -L 2>/dev/null | grep -q '^GPU' || echo no GPU answers here)
-why_cpu = $(if $(NVCC),$(and $(no_gpu),nvcc is here but $(no_gpu)),there is no nvcc here)
+no_gpu = $(shell nvidia-smi -L 2>/dev/null | grep -q '^GPU' || echo nvcc is here, but no GPU answers)
+why_cpu = $(if $(NVCC),$(no_gpu),there is no nvcc here)
 ifeq ($(BACKEND),auto)
 backend = $(eval backend := $$(if $$(why),cpu,cuda))$(backend)
 why = $(eval why := $$(why_cpu))$(why)
 else
-backend := $(or $(filter cuda cpu,$(BACKEND)),$(error BACKEND=$(BACKEND): it is auto, cuda or cpu))
+ifeq ($(filter cpu-1 cuda-1,$(BACKEND)-$(words $(BACKEND))),)
+$(error BACKEND=$(BACKEND): it is auto, cuda or cpu)
+endif
+backend := $(BACKEND)
 why := BACKEND=$(BACKEND)
 endif
 say_cpu  = CPU backend: $(why)

@@ -245,7 +245,10 @@ static void print_map(const struct report *report) {
 static void print_unwritten(const struct report *report, uint64_t elements) {
     const struct verdict *v = &report->verdict;
     if (v->unwritten == elements) {
-        fprintf(report->out, "None of the %" PRIu64 " elements of C were written.\n", elements);
+        if (elements == 1)
+            fputs("The one element of C was not written.\n", report->out);
+        else
+            fprintf(report->out, "None of the %" PRIu64 " elements of C were written.\n", elements);
         fputs("Start in kernel.cu: basicSgemm launches mysgemm with enough threads, and\n"
               "each thread of mysgemm computes one element of C and stores it.\n",
               report->out);

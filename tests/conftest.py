@@ -1,0 +1,260 @@
+"""What the tests here share: private copies of the repository, builds, runs of ./sgemm.
+
+Nothing is ever built in the checkout itself. Each pytest worker has a copy of it, in a path with a
+space in it (`tree`); programs built there are kept aside for all workers, so that thirty tests of
+one kernel compile it once.
+
+A tool that is not installed skips its tests on a user's machine, with the reason, and fails them
+where the environment variable CI is set: there, everything is to run.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+BUILD_SECONDS = 300  # a limit for what hangs, far above what anything takes
+RUN_SECONDS = 120
+
+# What `make test` or the user's shell hands down must not reach the makes of the tests.
+NOT_INHERITED = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "KERNEL", "BACKEND", "ARCH",
+                 "NVCC", "PYTHON", "NO_COLOR")
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """One worker a core, but two at least (tests wait a lot), and not hundreds."""
+    return min(max(2, len(os.sched_getaffinity(0))), 16)
+
+
+# ---- tools that a machine may lack ---------------------------------------------------------------
+
+
+def missing(tool: str, reason: str = "is not installed") -> NoReturn:
+    """End the test that needs `tool`: skipped, or failed where CI is set."""
+    message = f"{tool}: {reason}"
+    if os.environ.get("CI"):
+        pytest.fail(message, pytrace=False)
+    pytest.skip(message)
+
+
+def need(tool: str) -> str:
+    """The path of a program."""
+    return shutil.which(tool) or missing(tool)
+
+
+def find_nvcc() -> str | None:
+    """As the Makefile looks for it."""
+    usual = "/usr/local/cuda/bin/nvcc"
+    return shutil.which("nvcc") or (usual if os.access(usual, os.X_OK) else None)
+
+
+def need_nvcc() -> str:
+    """nvcc, which CI machines do not have: without it a test is skipped in any case."""
+    return find_nvcc() or pytest.skip("nvcc is not installed (nor expected to be, not even in CI)")
+
+
+def gpu_answers() -> bool:
+    smi = shutil.which("nvidia-smi")
+    if not smi:
+        return False
+    found = subprocess.run([smi, "-L"], capture_output=True, text=True, timeout=60, check=False)
+    return found.stdout.startswith("GPU")
+
+
+@pytest.fixture(scope="session")
+def gpu() -> None:
+    """Skips where no GPU is, in CI too."""
+    if not find_nvcc() or not gpu_answers():
+        pytest.skip("needs nvcc and a GPU (CI has neither)")
+
+
+BACKENDS = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+
+
+@pytest.fixture(scope="session", params=BACKENDS)
+def backend(request: pytest.FixtureRequest) -> str:
+    """Both backends, one after the other."""
+    if request.param == "cuda":
+        request.getfixturevalue("gpu")
+    return request.param
+
+
+# ---- copies of the repository --------------------------------------------------------------------
+
+
+def repository_files() -> list[Path]:
+    """The files of the checkout, relative: what git tracks or would; without git, all but what is
+    built."""
+    command = ["git", "-C", str(REPOSITORY), "ls-files", "-z", "--cached", "--others",
+               "--exclude-standard"]
+    try:
+        listed = subprocess.run(command, capture_output=True, check=True, timeout=60).stdout
+        names = [os.fsdecode(name) for name in listed.split(b"\0") if name]
+    except (OSError, subprocess.CalledProcessError):
+        names = []
+    if names:
+        return [Path(name) for name in names if (REPOSITORY / name).is_file()]
+    built = {"build", ".venv", ".git", "__pycache__", ".pytest_cache", "sgemm"}
+    return [
+        path.relative_to(REPOSITORY)
+        for path in REPOSITORY.rglob("*")
+        if path.is_file() and not built & set(path.relative_to(REPOSITORY).parts)
+    ]
+
+
+def clean_environment(changes: dict[str, str] | None = None) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
+    return kept | {"LC_ALL": "C.UTF-8"} | (changes or {})
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """One process at a time."""
+    with open(path, "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+class Tree:
+    """A copy of the repository that is this test's, or this worker's, own."""
+
+    def __init__(self, path: Path, programs: Path):
+        self.path = path
+        self.programs = programs  # built ones, kept for all workers
+        for name in repository_files():
+            (path / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(REPOSITORY / name, path / name)
+
+    def make(
+        self, *args: str, check: bool = True, env: dict[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run make there. With `check`, a failing make fails the test and shows its output."""
+        result = subprocess.run(
+            ["make", *args], cwd=self.path, env=clean_environment(env), stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, errors="replace", timeout=BUILD_SECONDS, check=False,
+        )
+        if check and result.returncode != 0:
+            pytest.fail(f"make {' '.join(args)}: exit {result.returncode}\n"
+                        f"{result.stdout}{result.stderr}")
+        return result
+
+    def build(self, kernel: str | Path, **variables: str) -> Path:
+        """The path of a ./sgemm built from `kernel` (relative paths: in the tree) for the CPU, or
+        for BACKEND="cuda"; further make variables by name. Kept by what the file holds, not by
+        what it includes."""
+        variables = {"BACKEND": "cpu"} | variables
+        path = self.path / kernel
+        if path.is_relative_to(self.path):
+            kernel = path.relative_to(self.path)  # the same program for every worker's copy
+        arguments = [f"KERNEL={str(kernel).replace('$', '$$')}"]
+        arguments += sorted(f"{name}={value}" for name, value in variables.items())
+        key = hashlib.sha256("\0".join(arguments).encode() + path.read_bytes()).hexdigest()
+        program = self.programs / f"{path.stem}-{key[:16]}"
+        with locked(self.programs / f"{program.name}.lock"):
+            if not program.exists():
+                self.make(*arguments)
+                shutil.copy2(self.path / "sgemm", program)
+        return program
+
+    def write(self, name: str, text: str) -> Path:
+        """A file of the tree with this text."""
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory that all workers of this pytest run share."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    path = shared / "programs"
+    path.mkdir(exist_ok=True)
+    return path
+
+
+@pytest.fixture(scope="session")
+def tree(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Tree:
+    """This worker's copy, for building many kernels one after the other. A test that needs a copy
+    in a certain state takes `fresh_tree`."""
+    return Tree(tmp_path_factory.mktemp("a checkout"), programs)
+
+
+@pytest.fixture
+def fresh_tree(tmp_path: Path, programs: Path) -> Tree:
+    """A copy in which nothing was built yet."""
+    path = tmp_path / "a fresh checkout"
+    path.mkdir()
+    return Tree(path, programs)
+
+
+# ---- running ./sgemm -----------------------------------------------------------------------------
+
+
+@dataclass
+class Run:
+    """One finished run of ./sgemm."""
+
+    args: tuple[str, ...]
+    status: int
+    stdout: str
+    stderr: str
+    json: Any  # with --json: the object; else None
+
+    @property
+    def output(self) -> str:
+        return self.stdout + self.stderr
+
+
+def strict_json(text: str) -> Any:
+    """JSON as everyone's parser reads it: Python's own also takes NaN and Infinity."""
+
+    def refuse(constant: str) -> NoReturn:
+        raise ValueError(f"{constant} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def run_sgemm(
+    program: Path, *args: object, env: dict[str, str] | None = None, **options: Any
+) -> Run:
+    """Run ./sgemm with these arguments, and check what holds for every run; further options are
+    those of subprocess.run()."""
+    words = tuple(str(arg) for arg in args)
+    process = subprocess.run(
+        [program, *words], env=clean_environment(env), stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, errors="replace", timeout=RUN_SECONDS, check=False,
+        **options,
+    )
+    run = Run(words, process.returncode, process.stdout, process.stderr, None)
+    if "--json" in words and "--help" not in words:
+        run.json = strict_json(run.stdout)
+    check_any_run(run)
+    return run
+
+
+def check_any_run(run: Run) -> None:
+    """Promises to every script that calls ./sgemm: one of four statuses, no death by signal, and
+    the words of a passed test exactly where the status says so."""
+    assert run.status in (0, 1, 2, 3), run
+    if run.json is not None:
+        assert run.json["exit_status"] == run.status, run
+        words = {0: ("passed", "unverified"), 1: ("failed",), 2: ("error",), 3: ("error",)}
+        assert run.json["status"] in words[run.status], run
+        return
+    passed = run.status == 0 and "--help" not in run.args and "none" not in run.args
+    assert ("TEST PASSED" in run.output) == passed, run
+    assert ("TEST FAILED" in run.output) == (run.status == 1), run

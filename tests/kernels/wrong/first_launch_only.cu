@@ -1,0 +1,32 @@
+/* WRONG: the result is computed once and taken for granted afterwards.
+ *
+ * fails:    34 34 34 --repeat 2
+ * passes:   34 34 34 --repeat 1
+ * says:     None of the
+ * backends: cpu */
+
+#define TILE_SIZE 16
+
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    int col = blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (row < m && col < n) {
+        float sum = 0.0f;
+        for (int i = 0; i < k; ++i)
+            sum += A[row * k + i] * B[i * n + col];
+        C[row * n + col] = sum;
+    }
+}
+
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    dim3 block(TILE_SIZE, TILE_SIZE);
+    dim3 grid((n + TILE_SIZE - 1) / TILE_SIZE, (m + TILE_SIZE - 1) / TILE_SIZE);
+
+    static bool done;
+    if (!done)
+        mysgemm<<<grid, block>>>(m, n, k, A, B, C);
+    done = true;
+}

@@ -1,0 +1,559 @@
+"""The Makefile: what `make` builds, when it builds again, and what it says when it cannot.
+
+A failure here means that somebody's first two words, `make && ./sgemm`, end in something that they
+cannot make sense of, or run another program than the one they think.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import stat
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+from conftest import BUILD_SECONDS, REPOSITORY, clean_environment, need, need_nvcc, run_sgemm
+
+TILED = "instructor/solutions/2_tiled.cu"
+NAIVE = "instructor/solutions/1_naive.cu"
+STAGES = [
+    "Setting up the problem...",
+    "Allocating device variables...",
+    "Copying data from host to device...",
+    "Launching kernel...",
+    "Copying data from device to host...",
+    "Verifying results...",
+]
+PROTOTYPE = "(int m, int n, int k, const float *A, const float *B, float *C)"
+EMPTY_KERNEL = f"__global__ void mysgemm{PROTOTYPE} {{}}\n"
+EMPTY_WRAPPER = f"void basicSgemm{PROTOTYPE} {{}}\n"
+
+
+def shell(tree, command: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """As a user types it."""
+    return subprocess.run(
+        ["sh", "-c", command], cwd=tree.path, env=clean_environment(env), capture_output=True,
+        text=True, timeout=BUILD_SECONDS, check=False,
+    )
+
+
+def script(directory: Path, name: str, text: str) -> Path:
+    """A program of the user's, for the front of the PATH."""
+    directory.mkdir(exist_ok=True)
+    path = directory / name
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+def path_with(directory: Path) -> dict[str, str]:
+    return {"PATH": f"{directory}:{os.environ['PATH']}"}
+
+
+@pytest.fixture
+def no_gpu(tmp_path) -> dict[str, str]:
+    """An environment in which no GPU answers, whatever the machine has."""
+    script(tmp_path / "no gpu", "nvidia-smi", "echo 'No devices were found'; exit 6")
+    return path_with(tmp_path / "no gpu")
+
+
+def said(result: subprocess.CompletedProcess[str]) -> list[str]:
+    """What a failed make said on standard error, without make's own last word."""
+    assert result.returncode != 0, result.stdout
+    lines = result.stderr.strip().splitlines()
+    return [line for line in lines if not re.match(r"make(\[\d+\])?: ", line)]
+
+
+def said_one_line(result: subprocess.CompletedProcess[str]) -> str:
+    lines = said(result)
+    assert len(lines) == 1, result.stderr
+    return lines[0]
+
+
+def backend_line(result: subprocess.CompletedProcess[str]) -> str:
+    return next(line for line in result.stdout.splitlines() if "backend: " in line)
+
+
+# ---- The two commands of the README --------------------------------------------------------------
+
+
+def test_the_two_commands(fresh_tree):
+    """The first thing anyone does; on a GPU as without."""
+    result = shell(fresh_tree, "make && ./sgemm 1000 500 700")
+    assert result.returncode == 1, result.stderr
+    assert "TEST FAILED\nNone of the 700000 elements of C were written.\n" in result.stdout
+
+    result = shell(fresh_tree, f"make KERNEL={TILED} && ./sgemm 1000 500 700")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "\nTEST PASSED 700000\n" in result.stdout
+    assert result.stderr == ""
+    stages = re.findall(r"^(\w.*\.\.\.) +\d+\.\d{3} s$", result.stdout, re.MULTILINE)
+    assert stages == STAGES
+
+
+def test_the_readme_shows_them():
+    readme = (REPOSITORY / "README.md").read_text()
+    assert "make && ./sgemm 1000 500 700" in readme
+    assert f"make KERNEL={TILED}" in readme
+
+
+@pytest.mark.parametrize(("cc", "cxx"), [("gcc", "g++"), ("clang", "clang++")])
+def test_builds_without_warnings_and_in_parallel(fresh_tree, cc, cxx):
+    """A warning in code that is not the student's makes the student look for a mistake there."""
+    compilers = [f"CC={need(cc)}", f"CXX={need(cxx)}"]
+    built = fresh_tree.make("-j8", "BACKEND=cpu", *compilers)
+    assert built.stderr == "" and "warning" not in built.stdout
+    for solution in (TILED, NAIVE):
+        built = fresh_tree.make("-j8", "BACKEND=cpu", f"KERNEL={solution}", *compilers)
+        assert built.stderr == "" and "warning" not in built.stdout
+        for size in (34, 128):
+            assert run_sgemm(fresh_tree.path / "sgemm", size).status == 0
+
+
+@pytest.mark.parametrize("name", ["dash", "bash"])
+def test_any_posix_shell_will_do(fresh_tree, tmp_path, name):
+    """/bin/sh is dash here, bash there."""
+    sh = script(tmp_path / "bin", "sh", f'exec {need(name)} "$@"')
+    arguments = ["-j2", "BACKEND=cpu", f"KERNEL={TILED}", f"SHELL={sh}"]
+    fresh_tree.make(*arguments, env=path_with(sh.parent))
+    assert run_sgemm(fresh_tree.path / "sgemm", 34).status == 0
+
+
+# ---- Any KERNEL ----------------------------------------------------------------------------------
+
+NAMES = {
+    "spaces": "my own kernel.cu",
+    "apostrophe": "student's.cu",
+    "quotes": 'the "best" one.cu',
+    "non-ASCII": "größe 行列.cu",
+    "shell": "a;b&c|d(e)<f>*?!~`.cu",
+    "backslash": "back\\slash \\n.cu",
+    "dollar": "two $HOME.cu",
+    "hash": "no #1.cu",
+    "percent": "100%.cu",
+    "colon and equals": "a=b:c.cu",
+    "another ending": "kernel.cpp",
+    "no ending": "kernel",
+    "dots": "../checkout-neighbour.cu",
+}
+
+
+def kernel_argument(path: str | Path) -> str:
+    """As a shell that knows nothing of make passes it; a dollar sign is make's own."""
+    return "KERNEL=" + str(path).replace("$", "$$")
+
+
+@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES.keys())
+def test_kernel_in_the_tree(tree, name):
+    """Students name files as they like, and LMS downloads as they must."""
+    kernel = tree.path / name
+    shutil.copy(REPOSITORY / TILED, kernel)
+    try:
+        tree.make("BACKEND=cpu", kernel_argument(name))
+        assert run_sgemm(tree.path / "sgemm", 34).status == 0
+    finally:
+        kernel.unlink()
+
+
+@pytest.mark.parametrize("directory", ["plain", "two words", "l'été", "$x #y"])
+def test_kernel_outside_of_the_repository(tree, tmp_path, directory):
+    """A TA builds submissions where they lie."""
+    kernel = tmp_path / directory / "kernel.cu"
+    kernel.parent.mkdir()
+    shutil.copy(REPOSITORY / TILED, kernel)
+    tree.make("BACKEND=cpu", kernel_argument(kernel))
+    assert run_sgemm(tree.path / "sgemm", 34).status == 0
+
+
+def test_a_header_beside_the_kernel_is_found(tree, tmp_path):
+    (tmp_path / "size.h").write_text("#define TILE_SIZE 8\n")
+    text = (REPOSITORY / TILED).read_text().replace("#define TILE_SIZE 16", '#include "size.h"')
+    (tmp_path / "kernel.cu").write_text(text)
+    tree.make("BACKEND=cpu", kernel_argument(tmp_path / "kernel.cu"))
+    assert run_sgemm(tree.path / "sgemm", 34).status == 0
+
+
+# ---- Building again, or not ----------------------------------------------------------------------
+
+
+class Compilers:
+    """cc and c++ that log each compilation, and what a make with them compiled."""
+
+    def __init__(self, directory: Path):
+        self.directory = directory
+        self.log = directory / "log"
+        for name in ("cc", "c++"):
+            # Preprocessing and questions are no compilation.
+            script(directory, name, f'''\
+case " $* " in *" -E "*|*" --version "*|*" -v "*|*" -dM "*) ;; *) echo "$*" >>"{self.log}" ;; esac
+exec {shlex.quote(need(name))} "$@"''')
+
+    def make(self, tree, *args: str) -> list[str]:
+        """Compiler calls of this make."""
+        self.log.write_text("")
+        tree.make(*args, f"CC={self.directory}/cc", f"CXX={self.directory}/c++")
+        return self.log.read_text().splitlines()
+
+
+@pytest.fixture
+def compilers(tmp_path) -> Compilers:
+    return Compilers(tmp_path / "compilers")
+
+
+def verdict(tree) -> int:
+    return run_sgemm(tree.path / "sgemm", 34).status
+
+
+def test_built_again_exactly_when_something_changed(fresh_tree, compilers):
+    """Built too rarely, ./sgemm is not what the student just wrote; built too often, they wait."""
+    right, wrong = ["BACKEND=cpu", f"KERNEL={TILED}"], ["BACKEND=cpu"]
+    assert len(compilers.make(fresh_tree, *right)) > 5
+    assert verdict(fresh_tree) == 0
+    assert compilers.make(fresh_tree, *right) == []
+
+    only_kernel = compilers.make(fresh_tree, *wrong)  # the untouched kernel.cu
+    assert 1 <= len(only_kernel) <= 2, "another kernel: compile that one, and link"
+    assert verdict(fresh_tree) == 1
+    assert compilers.make(fresh_tree, *wrong) == []
+
+    assert compilers.make(fresh_tree, *right), "and back"
+    assert verdict(fresh_tree) == 0
+
+    os.utime(fresh_tree.path / TILED)
+    assert compilers.make(fresh_tree, *right) == [], "a new date alone changes nothing"
+
+    (fresh_tree.path / "support.c").open("a").write("/* changed */\n")
+    called = compilers.make(fresh_tree, *right)
+    assert called and not any("kernel.o" in call.split(" -o ")[1] for call in called)
+    assert compilers.make(fresh_tree, *right) == []
+
+    assert len(compilers.make(fresh_tree, *right, "EMULATED_FLAGS=-std=c++17 -O1 -pthread")) > 2
+    assert verdict(fresh_tree) == 0
+
+
+def test_a_changed_kernel_is_built(tree):
+    """Also when its date does not show it: an unpacked archive sets dates as it likes."""
+    kernel = tree.write("changing.cu", (REPOSITORY / TILED).read_text())
+    os.utime(kernel, (1e9, 1e9))
+    tree.make("BACKEND=cpu", "KERNEL=changing.cu")
+    assert verdict(tree) == 0
+    tree.write("changing.cu", EMPTY_KERNEL + EMPTY_WRAPPER)
+    os.utime(kernel, (1e9, 1e9))
+    tree.make("BACKEND=cpu", "KERNEL=changing.cu")
+    assert verdict(tree) == 1
+
+
+def test_a_changed_header_is_built(tree):
+    text = (REPOSITORY / TILED).read_text()
+    tree.write("with_header.cu", '#include "body.h"\n')
+    tree.write("body.h", text)
+    tree.make("BACKEND=cpu", "KERNEL=with_header.cu")
+    assert verdict(tree) == 0
+    tree.write("body.h", text.replace("sum +=", "sum -="))
+    tree.make("BACKEND=cpu", "KERNEL=with_header.cu")
+    assert verdict(tree) == 1
+
+
+def test_same_name_in_another_directory_is_another_kernel(tree, tmp_path):
+    (tmp_path / "kernel.cu").write_text((REPOSITORY / TILED).read_text())
+    tree.make("BACKEND=cpu", "KERNEL=kernel.cu")
+    assert verdict(tree) == 1
+    tree.make("BACKEND=cpu", kernel_argument(tmp_path / "kernel.cu"))
+    assert verdict(tree) == 0
+
+
+def test_another_compiler_builds_everything_again(tree, compilers):
+    """Objects of two compilers in one program are nobody's intention."""
+    tree.make("BACKEND=cpu")
+    objects = {path.name for path in (tree.path / "build").rglob("*.o")}
+    called = "\n".join(compilers.make(tree, "BACKEND=cpu"))
+    built = {Path(name).name for name in re.findall(r"-o (\S+\.o)\b", called)}
+    assert built == objects and len(objects) > 5
+    assert compilers.make(tree, "BACKEND=cpu") == []
+
+
+def test_clean(fresh_tree):
+    """What was built goes, what was written stays."""
+    before = sorted(path for path in fresh_tree.path.rglob("*"))
+    fresh_tree.make("BACKEND=cpu")
+    fresh_tree.make("clean")
+    assert sorted(path for path in fresh_tree.path.rglob("*")) == before
+
+
+# ---- A KERNEL that cannot be built ---------------------------------------------------------------
+
+BROKEN = {
+    "missing": (None, "broken.cu: no such file; KERNEL=... names the .cu file to build"),
+    "empty": ("", "broken.cu: does not define __global__ void mysgemm"),
+    "no mysgemm": (EMPTY_WRAPPER, "broken.cu: does not define __global__ void mysgemm"),
+    "no basicSgemm": (EMPTY_KERNEL, "broken.cu: does not define void basicSgemm"),
+    "misspelt": (
+        EMPTY_KERNEL + EMPTY_WRAPPER.replace("Sgemm", "SGEMM"),
+        "broken.cu: does not define void basicSgemm",
+    ),
+    "another signature": (
+        EMPTY_KERNEL + EMPTY_WRAPPER.replace("int k", "double k"),
+        "broken.cu: does not define void basicSgemm",
+    ),
+    "only declared": (
+        EMPTY_KERNEL + EMPTY_WRAPPER.replace(" {}", ";"),
+        "broken.cu: does not define void basicSgemm",
+    ),
+    "static": (
+        EMPTY_KERNEL + "static " + EMPTY_WRAPPER,
+        "broken.cu: does not define void basicSgemm",
+    ),
+}
+COMPILER_ERRORS = {
+    "syntax error": (EMPTY_KERNEL + EMPTY_WRAPPER.replace("{}", "{ int x = ; }"), "broken.cu:2:"),
+    "unknown name": (EMPTY_KERNEL + EMPTY_WRAPPER.replace("{}", "{\n    x = 1; }"), "broken.cu:3:"),
+    "missing header": ('#include "none.h"\n', "broken.cu:1:"),
+    "inline PTX": (EMPTY_WRAPPER + EMPTY_KERNEL.replace("{}", '{ asm("exit;"); }'), "broken.cu:2:"),
+}
+
+
+def build_broken(tree, text: str | None) -> subprocess.CompletedProcess[str]:
+    """Make a working ./sgemm, and then this."""
+    tree.make("BACKEND=cpu", f"KERNEL={TILED}")
+    if text is not None:
+        tree.write("broken.cu", text)
+    try:
+        return tree.make("BACKEND=cpu", "KERNEL=broken.cu", check=False)
+    finally:
+        (tree.path / "broken.cu").unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize(("text", "message"), BROKEN.values(), ids=BROKEN.keys())
+def test_broken_kernel(tree, text, message):
+    """The last line names the file and what it lacks, in no linker's words."""
+    result = build_broken(tree, text)
+    assert message in said(result)[-1]
+    assert "undefined reference" not in result.stderr
+
+
+@pytest.mark.parametrize(("text", "place"), COMPILER_ERRORS.values(), ids=COMPILER_ERRORS.keys())
+def test_compiler_error(tree, text, place):
+    """The compiler's words, with the student's own file and line."""
+    lines = said(build_broken(tree, text))
+    assert any(line.startswith(place) for line in lines), lines
+
+
+ALL_BROKEN = {name: text for name, (text, _) in (BROKEN | COMPILER_ERRORS).items()}
+
+
+@pytest.mark.parametrize("text", ALL_BROKEN.values(), ids=ALL_BROKEN.keys())
+def test_no_old_program_is_left(tree, text):
+    """Else `make; ./sgemm` runs the kernel before the last one and says TEST PASSED."""
+    build_broken(tree, text)
+    assert not (tree.path / "sgemm").exists()
+
+
+@pytest.mark.parametrize("text", ALL_BROKEN.values(), ids=ALL_BROKEN.keys())
+def test_broken_stays_broken(tree, text):
+    """A second make must not find that everything is up to date."""
+    if text is None:
+        (tree.path / "broken_twice.cu").unlink(missing_ok=True)
+    else:
+        tree.write("broken_twice.cu", text)
+    first = tree.make("BACKEND=cpu", "KERNEL=broken_twice.cu", check=False)
+    second = tree.make("BACKEND=cpu", "KERNEL=broken_twice.cu", check=False)
+    assert first.returncode == second.returncode != 0
+    assert said(first)[-1] == said(second)[-1]
+
+
+def test_kernel_is_a_directory(tree):
+    assert said_one_line(tree.make("BACKEND=cpu", "KERNEL=instructor", check=False)).startswith(
+        "instructor: no such file"
+    )
+
+
+def test_kernel_is_not_readable(tree, tmp_path):
+    kernel = tmp_path / "kernel.cu"
+    kernel.symlink_to(kernel)  # a loop: what even root cannot read
+    assert "no such file" in said_one_line(
+        tree.make("BACKEND=cpu", kernel_argument(kernel), check=False)
+    )
+
+
+# ---- Backends ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", ["nonsense", "CPU", "gpu", ""])
+def test_unknown_backend(tree, backend):
+    message = said_one_line(tree.make(f"BACKEND={backend}", check=False))
+    assert "auto, cuda or cpu" in message
+
+
+def test_cuda_without_nvcc(tree):
+    message = said_one_line(tree.make("BACKEND=cuda", "NVCC=", check=False))
+    assert "needs nvcc" in message and "BACKEND=cpu" in message
+
+
+def test_cuda_without_gpu_and_arch(tree, no_gpu):
+    """-arch=native without a GPU is a riddle in nvcc's own words."""
+    message = said_one_line(tree.make("BACKEND=cuda", "NVCC=true", env=no_gpu, check=False))
+    assert "no GPU" in message and "ARCH=sm_" in message and "BACKEND=cpu" in message
+
+
+def test_auto_without_nvcc_says_why(tree):
+    assert backend_line(tree.make("NVCC=")) == "CPU backend: there is no nvcc here"
+
+
+def test_auto_with_nvcc_and_no_gpu_says_why(tree, no_gpu):
+    """A login node has nvcc and no GPU; a program built for one would not run there."""
+    line = backend_line(tree.make("NVCC=true", env=no_gpu))
+    assert line.startswith("CPU backend: nvcc is here but ")
+
+
+def test_cpu_when_asked_for(tree):
+    assert backend_line(tree.make("BACKEND=cpu")) == "CPU backend: BACKEND=cpu"
+
+
+@pytest.mark.parametrize("arch", ["sm_90", "sm_80"])
+def test_cuda_compiles_without_a_gpu(tree, arch):
+    """A machine with nvcc and no GPU can at least compile what another will run; and without
+    warnings."""
+    need_nvcc()
+    for solution in (TILED, "kernel.cu"):
+        built = tree.make("BACKEND=cuda", f"ARCH={arch}", f"KERNEL={solution}")
+        assert built.stderr == "" and "warning" not in built.stdout
+        assert backend_line(built) == f"CUDA backend: BACKEND=cuda (ARCH={arch})"
+    again = tree.make("BACKEND=cuda", f"ARCH={arch}", "KERNEL=kernel.cu")
+    assert again.stdout.splitlines() == [f"CUDA backend: BACKEND=cuda (ARCH={arch})"]
+
+
+def test_switching_backends_and_architectures(tree):
+    """./sgemm is always what the last make said."""
+    need_nvcc()
+
+    def build(*args: str) -> bytes:
+        tree.make(f"KERNEL={TILED}", *args)
+        return (tree.path / "sgemm").read_bytes()
+
+    cpu = build("BACKEND=cpu")
+    cuda_90 = build("BACKEND=cuda", "ARCH=sm_90")
+    cuda_80 = build("BACKEND=cuda", "ARCH=sm_80")
+    assert len({cpu, cuda_90, cuda_80}) == 3
+    assert build("BACKEND=cpu") == cpu
+
+
+@pytest.mark.parametrize("name", sorted(ALL_BROKEN.keys() - {"inline PTX"}))
+def test_broken_kernel_with_nvcc(tree, name):
+    """As without: it ends, names the file, and leaves no old program."""
+    need_nvcc()
+    text = ALL_BROKEN[name]
+    cuda = ["BACKEND=cuda", "ARCH=sm_90"]
+    tree.make(*cuda, f"KERNEL={TILED}")
+    if text is not None:
+        tree.write("broken.cu", text)
+    result = tree.make(*cuda, "KERNEL=broken.cu", check=False)
+    (tree.path / "broken.cu").unlink(missing_ok=True)
+    assert said(result)[0].startswith("broken.cu")
+    assert not (tree.path / "sgemm").exists()
+
+
+def test_cuda_with_a_kernel_in_an_odd_place(tree, tmp_path):
+    need_nvcc()
+    kernel = tmp_path / "two words" / "größe.cu"
+    kernel.parent.mkdir()
+    shutil.copy(REPOSITORY / TILED, kernel)
+    tree.make("BACKEND=cuda", "ARCH=sm_90", kernel_argument(kernel))
+
+
+@pytest.mark.gpu
+def test_the_two_commands_on_a_gpu(fresh_tree, gpu):
+    """The same words, the same output, with the GPU's name in it."""
+    result = shell(fresh_tree, f"make KERNEL={TILED} && ./sgemm 1000 500 700 --json")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "CUDA backend: nvcc and a GPU are here" in result.stdout
+    assert '"backend": "cuda"' in result.stdout
+
+
+# ---- Compilers that will not do ------------------------------------------------------------------
+
+TOO_OLD = {
+    "gcc 10": ("g++", "-U__GNUC__ -D__GNUC__=10"),
+    "clang 13": ("clang++", "-U__clang_major__ -D__clang_major__=13"),
+}
+
+
+@pytest.mark.parametrize(("real", "macros"), TOO_OLD.values(), ids=TOO_OLD.keys())
+@pytest.mark.parametrize("variable", ["CC", "CXX"])
+def test_compiler_too_old(tree, tmp_path, real, macros, variable):
+    """It would fail far from here, with errors in files that are not the student's."""
+    if variable == "CC":
+        real = real.replace("clang++", "clang").replace("g++", "gcc")
+    old = script(tmp_path, "old", f'exec {need(real)} {macros} "$@"')
+    message = said_one_line(tree.make("BACKEND=cpu", f"{variable}={old}", check=False))
+    assert f"{variable}={old} is " in message and "too old" in message
+    assert "gcc 11 or clang 14" in message
+
+
+@pytest.mark.parametrize("compiler", ["true", "false", "no-such-compiler", "cat"])
+@pytest.mark.parametrize("variable", ["CC", "CXX"])
+def test_no_compiler(tree, compiler, variable):
+    message = said_one_line(tree.make("BACKEND=cpu", f"{variable}={compiler}", check=False))
+    assert f"{variable}={compiler}" in message and "install gcc 11 or clang 14" in message
+
+
+def test_a_compiler_that_was_refused_is_not_remembered(tree):
+    """After the failure the usual make works again."""
+    assert tree.make("BACKEND=cpu", "CXX=false", check=False).returncode != 0
+    assert tree.make("BACKEND=cpu", "CXX=false", check=False).returncode != 0
+    tree.make("BACKEND=cpu", f"KERNEL={TILED}")
+    assert verdict(tree) == 0
+
+
+# ---- The rest ------------------------------------------------------------------------------------
+
+
+def test_help_lists_every_target(tree):
+    """Whoever does not find a target in `make help` has to read the Makefile."""
+    makefile = (tree.path / "Makefile").read_text()
+    phony = set(" ".join(re.findall(r"^\.PHONY:(.*)$", makefile, re.MULTILINE)).split())
+    shown = tree.make("help").stdout
+    assert max(map(len, shown.splitlines())) <= 80
+    for target in phony - {"FORCE", "all", "help"}:
+        assert re.search(rf"^make .*\b{target}\b(?!-)", shown, re.MULTILINE), target
+
+
+def test_help_lists_only_targets(tree):
+    shown = tree.make("help").stdout
+    targets = re.findall(r"^make ([a-z-]+)", shown, re.MULTILINE)
+    assert targets
+    for target in targets:
+        assert tree.make("-n", target, "BACKEND=cpu", check=False).returncode == 0, target
+
+
+def test_a_checkout_that_cannot_be_written(programs):
+    """make says that it cannot write there, in a line or two."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "checkout"
+        path.mkdir()
+        for name in ("Makefile", "main.cu", "support.c", "support.h", "kernel.cu"):
+            shutil.copy(REPOSITORY / name, path)
+        for name in ("make", "emulator", "support"):
+            if (REPOSITORY / name).is_dir():
+                shutil.copytree(REPOSITORY / name, path / name)
+        for entry in [Path(directory), path, *path.rglob("*")]:
+            readable = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
+            entry.chmod(readable | 0o111 if entry.is_dir() else readable)
+        nobody = {"user": 65534, "group": 65534} if os.geteuid() == 0 else {}
+        result = subprocess.run(
+            ["make", "BACKEND=cpu"], cwd=path, env=clean_environment(), capture_output=True,
+            text=True, timeout=BUILD_SECONDS, check=False, **nobody,
+        )
+        path.chmod(0o755)
+        Path(directory).chmod(0o700)
+    lines = said(result)
+    assert 1 <= len(lines) <= 3 and "build" in lines[0] and "ermission denied" in lines[0]
+
+
+def test_variables_from_the_environment(tree):
+    """`export BACKEND=cpu` once, in a shell where all builds are to be so."""
+    tree.make(env={"KERNEL": TILED, "BACKEND": "cpu"})
+    assert verdict(tree) == 0

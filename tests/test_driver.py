@@ -1,0 +1,482 @@
+"""./sgemm: its options, what it says about bad input and bad kernels, its exit status, its JSON.
+
+A failure here means that somebody is told something untrue: a student that a broken kernel works or
+that a mistake of theirs is the machine's; a script that a run passed which never took place.
+"""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import resource
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import RUN_SECONDS, Run, clean_environment, run_sgemm, strict_json
+
+TILED = "instructor/solutions/2_tiled.cu"
+FILLS = ["random", "ones-twos", "identity", "index", "exact", "extremes"]
+LAUNCH_1 = "mysgemm<<<1, 1>>>(m, n, k, A, B, C);"
+PARAMETERS = "(int m, int n, int k, const float *A, const float *B, float *C)"
+
+
+@pytest.fixture(scope="session")
+def tiled(tree) -> Path:
+    return tree.build(TILED)
+
+
+@pytest.fixture(scope="session")
+def untouched(tree) -> Path:
+    return tree.build("kernel.cu")
+
+
+def build(tree, name: str, wrapper: str, kernel: str = "") -> Path:
+    """A program whose two functions have these bodies. Line 2 is the kernel's first, line 5 the
+    wrapper's."""
+    text = (
+        f"__global__ void mysgemm{PARAMETERS} {{\n{kernel}\n}}\n"
+        f"void basicSgemm{PARAMETERS} {{\n{wrapper}\n}}\n"
+    )
+    assert "\n" not in kernel + wrapper
+    return tree.build(tree.write(f"bodies/{name}.cu", text))
+
+
+# ---- Bad input -----------------------------------------------------------------------------------
+
+BAD_USAGE = {
+    "0": "'0' is not a matrix size",
+    "-5": "'-5' is not a matrix size",
+    "abc": "'abc' is not a matrix size",
+    "1.5": "'1.5' is not a matrix size",
+    "12x": "'12x' is not a matrix size",
+    "0x10": "'0x10' is not a matrix size",
+    "+3": "'+3' is not a matrix size",
+    "1e3": "'1e3' is not a matrix size",
+    "3 0 5": "'0' is not a matrix size",
+    "3 4 -5": "'-5' is not a matrix size",
+    "1000 500": "2 sizes given",
+    "3 4 5 6": "4 sizes given",
+    "99999999999": "'99999999999' is too large",
+    "99999999999999999999999999": "is too large",
+    "2147483648": "'2147483648' is too large",
+    "46341 46341 1": "A would be 46341 x 46341",
+    "1 46341 46341": "B would be 46341 x 46341",
+    "46341 1 46341": "C would be 46341 x 46341",
+    "2147483647 2147483647 2147483647": "A would be",
+    "--nonsense": "no option '--nonsense'",
+    "-x": "no option '-x'",
+    "-h": "--help",
+    "--fill": "needs a value",
+    "--fill nonsense": "no fill 'nonsense'",
+    "--fill=": "no fill ''",
+    "--seed": "needs a value",
+    "--seed -1": "'-1' is not a seed",
+    "--seed 1.5": "'1.5' is not a seed",
+    "--seed 18446744073709551616": "is not a seed",
+    "--repeat 0": "--repeat '0' is wrong",
+    "--repeat -3": "--repeat '-3' is wrong",
+    "--repeat many": "--repeat 'many' is wrong",
+    "--repeat 99999999999": "--repeat '99999999999' is wrong",
+    "--verify nonsense": "--verify 'nonsense' is wrong",
+    "--timeout 0": "--timeout '0' is wrong",
+    "--timeout -1": "--timeout '-1' is wrong",
+    "--timeout nan": "--timeout 'nan' is wrong",
+    "--timeout inf": "--timeout 'inf' is wrong",
+    "--json=yes": "takes no value",
+}
+
+
+@pytest.mark.parametrize(("line", "message"), BAD_USAGE.items(), ids=BAD_USAGE.keys())
+def test_bad_usage(tiled, line, message):
+    """The old lab printed TEST PASSED 0 for ./sgemm 0, and atoi made 0 of abc."""
+    run = run_sgemm(tiled, *line.split())
+    assert (run.status, run.stdout) == (2, "")
+    assert run.stderr.startswith("sgemm: ") and run.stderr.count("\n") == 1
+    assert message in run.stderr
+
+
+@pytest.mark.parametrize("line", BAD_USAGE.keys())
+def test_bad_usage_in_json(tiled, line):
+    run = run_sgemm(tiled, "--json", *line.split())
+    assert run.status == 2
+    assert run.json.keys() == {"status", "exit_status", "message"}
+    assert f"sgemm: {run.json['message']}\n" == run.stderr
+
+
+@pytest.mark.parametrize("word", ["", " ", "3 4 5", "\n", "\33[31m", "größe", "x" * 5000])
+def test_odd_words(tiled, word):
+    """One line, whatever was typed, and nothing that a terminal would obey."""
+    run = run_sgemm(tiled, word)
+    assert (run.status, run.stdout) == (2, "")
+    assert run.stderr.count("\n") == 1 and len(run.stderr) < 160 and run.stderr[:-1].isprintable()
+
+
+def machine_memory() -> int:
+    """Bytes that Linux calls available."""
+    with open("/proc/meminfo") as file:
+        fields = dict(line.split(":") for line in file)
+    return int(fields["MemAvailable"].split()[0]) * 1024
+
+
+def assert_machine_fault(run: Run, message: str) -> None:
+    assert run.status == 3, run
+    assert len(re.findall(f"^sgemm: .*{message}.*$", run.stderr, re.MULTILINE)) == 1
+    assert run.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("json", [(), ("--json",)], ids=["text", "json"])
+def test_sizes_that_do_not_fit_this_machine(tiled, json):
+    """Said at once, instead of half an hour of swapping; and it is not the kernel's fault."""
+    size = min(46340, int((machine_memory() / 4) ** 0.5))  # each matrix as large as what is free
+    if 4 * 4 * size**2 < 1.1 * machine_memory():  # A, B, C, and one that comes back
+        pytest.skip("this machine has room for all that the options allow")
+    assert_machine_fault(run_sgemm(tiled, size, *json), "of memory and .* are available")
+
+
+@pytest.mark.parametrize("json", [(), ("--json",)], ids=["text", "json"])
+def test_out_of_memory(tiled, json):
+    """As in a container, or with ulimit -v, where there is less than the machine says."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+
+    run = run_sgemm(tiled, 12000, *json, preexec_fn=limit)
+    assert_machine_fault(run, "memory")
+
+
+# ---- Options -------------------------------------------------------------------------------------
+
+
+def test_help(tiled):
+    """Every option is in it, and it is no failure to ask."""
+    run = run_sgemm(tiled, "--help")
+    assert (run.status, run.stderr) == (0, "")
+    for option in ("--seed", "--fill", "--repeat", "--verify", "--timeout", "--json", "--help"):
+        assert re.search(rf"^  {option}\b", run.stdout, re.MULTILINE), option
+    for fill in FILLS:
+        assert fill in run.stdout
+    for status in range(4):
+        assert re.search(rf"\b{status} [a-z]", run.stdout)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "mkn"),
+    [((), (1000, 1000, 1000)), ((34,), (34, 34, 34)), ((30, 40, 50), (30, 40, 50))],
+    ids=["none", "one", "three"],
+)
+def test_sizes(untouched, sizes, mkn):
+    """./sgemm M K N: A is M x K, B is K x N."""
+    run = run_sgemm(untouched, *sizes, "--json")
+    assert (run.json["m"], run.json["k"], run.json["n"]) == mkn
+    assert run.json["unwritten"] == mkn[0] * mkn[2]
+    shown = run_sgemm(untouched, *sizes).stdout
+    m, k, n = mkn
+    assert f"A {m} x {k}, B {k} x {n}, C {m} x {n}\n" in shown
+
+
+def errors(run: Run) -> tuple[float, float]:
+    return run.json["max_error_u"], run.json["rms_error_u"]
+
+
+def test_the_same_seed_gives_the_same_matrices(tiled):
+    """A failure that cannot be repeated cannot be found."""
+    first, again, other = (run_sgemm(tiled, 50, "--json", "--seed", s) for s in (7, 7, 8))
+    assert first.json["seed"] == again.json["seed"] == 7
+    assert errors(first) == errors(again) != errors(other)
+
+
+def test_seeds_are_fresh_and_printed(tiled):
+    """Else a kernel that is right for one input only passes; the old lab never seeded."""
+    runs = [run_sgemm(tiled, 20, "--json") for _ in range(3)]
+    assert len({run.json["seed"] for run in runs}) == 3
+    assert len({errors(run) for run in runs}) == 3
+    printed = re.search(r"--seed (\d+)$", run_sgemm(tiled, 20).stdout, re.MULTILINE)
+    assert run_sgemm(tiled, 20, "--json", "--seed", printed[1]).json["seed"] == int(printed[1])
+
+
+@pytest.mark.parametrize("seed", ["0", "18446744073709551615", "0xFFFFFFFFFFFFFFFF"])
+def test_extreme_seeds(tiled, seed):
+    assert run_sgemm(tiled, 20, "--json", "--seed", seed).json["seed"] == int(seed, 0)
+
+
+@pytest.mark.parametrize("shape", ["1 1 1", "34 34 34", "7 100 50", "120 201 250", "3 1500 2"])
+@pytest.mark.parametrize("fill", FILLS)
+def test_fills(tiled, fill, shape):
+    """A fill whose tolerance is too narrow fails correct kernels."""
+    run = run_sgemm(tiled, *shape.split(), "--fill", fill, "--json")
+    assert run.status == 0, run
+    assert run.json["fill"] == fill
+
+
+def test_ones_and_twos_make_68(tree):
+    """The old lab's example, by hand: 34 times 1 * 2."""
+    kernel = 'float s = 0; for (int i = 0; i < k; i++) s += A[i] * B[i * n]; printf("s=%g", s);'
+    program = build(tree, "prints", LAUNCH_1, kernel)
+    run = run_sgemm(program, 34, "--fill", "ones-twos")
+    assert "s=68" in run.stdout
+
+
+@pytest.mark.parametrize("repeat", [1, 3])
+def test_repeat(tiled, repeat):
+    run = run_sgemm(tiled, 34, "--repeat", repeat, "--json")
+    times = run.json["times"]["kernel"]
+    assert len(times) == run.json["repeat"] == repeat
+    assert min(times) == run.json["min"] <= run.json["median"] <= run.json["max"] == max(times)
+    assert run.json["gflops"] == pytest.approx(2 * 34**3 / run.json["median"] / 1e9)
+    shown = run_sgemm(tiled, 34, "--repeat", repeat).stdout
+    assert (f"median of {repeat}" in shown) == (repeat > 1)
+
+
+@pytest.mark.parametrize("mode", ["full", "quick"])
+def test_verify(tiled, untouched, mode):
+    assert run_sgemm(tiled, 300, "--verify", mode).status == 0
+    assert run_sgemm(untouched, 300, "--verify", mode).status == 1
+    compared = run_sgemm(tiled, 300, "--verify", mode, "--json").json["compared"]
+    assert compared == 300 * 300 if mode == "full" else 0 < compared < 300 * 300
+
+
+def test_verify_none_is_not_a_pass(untouched):
+    """Nothing was compared: nobody may read a success out of that."""
+    run = run_sgemm(untouched, 34, "--verify", "none")
+    assert run.status == 0 and "NOT VERIFIED" in run.stdout and "PASSED" not in run.output
+    assert run_sgemm(untouched, 34, "--verify", "none", "--json").json["status"] == "unverified"
+
+
+def test_options_in_any_order(tiled):
+    run = run_sgemm(tiled, "--fill=exact", 20, "--json", 30, "--seed", 5, "--repeat=2", 40)
+    assert (run.json["m"], run.json["k"], run.json["n"]) == (20, 30, 40)
+    assert (run.json["fill"], run.json["seed"], run.json["repeat"]) == ("exact", 5, 2)
+
+
+# ---- Kernels and wrappers that do not come back --------------------------------------------------
+
+
+ENDLESS = "volatile int x = 1; while (x) x = 1;"
+RECURSION = "volatile char x[4096]; x[n % 4096] = 1; basicSgemm(m, n, k, A, B, C); x[0] = x[1];"
+MISALIGNED = "*(float4 *)C = *(const float4 *)(A + 1);"
+BAD_LAUNCH = "the launch failed: invalid"  # argument or configuration: CUDA 13 and 12 differ
+ILLEGAL = "an illegal memory access was encountered"
+
+
+def launch(configuration: str) -> str:
+    return f"mysgemm<<<{configuration}>>>(m, n, k, A, B, C);"
+
+
+STOPPED = {
+    # name: wrapper, kernel, what the run must say
+    "kernel hangs": (launch("2, 32"), ENDLESS, ["{name}.cu:2:", "timed out"]),
+    "wrapper hangs": (ENDLESS, "", ["did not end within"]),
+    "host reads device memory": ("C[0] = A[1];", "", ["device pointers", "{name}.cu:5:"]),
+    "host writes through null": ("volatile float *p = nullptr; *p = 1;", "", ["SIGSEGV"]),
+    "wrapper aborts": ("abort();", "", ["SIGABRT"]),
+    "wrapper divides by zero": ("volatile int x = 0; x = 7 / x;", "", ["SIGFPE"]),
+    "wrapper traps": ("__builtin_trap();", "", ["SIG"]),
+    "wrapper recurses": (RECURSION, "", ["SIGSEGV"]),
+    "wrapper exits": ("exit(0);", "", []),
+    "no block": (launch("0, 16"), "", [BAD_LAUNCH]),
+    "no thread": (launch("16, 0"), "", [BAD_LAUNCH]),
+    "2048 threads": (launch("1, 2048"), "", [BAD_LAUNCH]),
+    "65 deep": (launch("1, dim3(1, 1, 65)"), "", [BAD_LAUNCH]),
+    "grid too high": (launch("dim3(1, 65536), 1"), "", [BAD_LAUNCH]),
+    "too much shared memory": (launch("1, 1, 1 << 20"), "", [BAD_LAUNCH]),
+    "kernel reads far outside": (LAUNCH_1, "C[0] = A[1 << 30];", [ILLEGAL, "{name}.cu:2:"]),
+    "kernel reads misaligned": (LAUNCH_1, MISALIGNED, ["misaligned address"]),
+    "kernel traps": (LAUNCH_1, "__trap();", ["{name}.cu:2:"]),
+    "kernel asserts": (LAUNCH_1, "assert(m < 0);", ["device-side assert"]),
+}
+
+
+def stopped(tree, name: str, *args: str) -> tuple[Run, list[str]]:
+    wrapper, kernel, words = STOPPED[name]
+    stem = name.replace(" ", "_")
+    program = build(tree, stem, wrapper, kernel)
+    return run_sgemm(program, 34, "--timeout", "0.5", *args), [w.format(name=stem) for w in words]
+
+
+@pytest.mark.parametrize("name", STOPPED)
+def test_stopped(tree, name):
+    """It ends, by itself, with status 1, TEST FAILED, and words that help."""
+    run, words = stopped(tree, name)
+    assert run.status == 1, run
+    for word in words:
+        assert word in run.output
+    assert "sgemm: " not in run.output, "that is how the machine's faults begin"
+
+
+@pytest.mark.parametrize("name", STOPPED)
+def test_stopped_in_json(tree, name):
+    """A grader gets its object however the run ended."""
+    run, _ = stopped(tree, name, "--json")
+    assert run.status == 1 and run.json["message"]
+    assert RUN_KEYS <= run.json.keys()
+    assert run.json["times"]["verify"] is None and run.json["backend"] == "cpu"
+
+
+def test_a_wrapper_that_keeps_the_error_to_itself(tree):
+    """cudaGetLastError forgets: who calls it and says nothing has still not launched anything."""
+    program = build(tree, "swallows", "mysgemm<<<0, 1>>>(m, n, k, A, B, C); cudaGetLastError();")
+    assert "None of the 1156 elements of C were written." in run_sgemm(program, 34).stdout
+
+
+def test_timeout_lets_the_others_end(tiled):
+    assert run_sgemm(tiled, 34, "--timeout", "100").status == 0
+
+
+# ---- JSON ----------------------------------------------------------------------------------------
+
+RUN_KEYS = {
+    "status", "exit_status", "message", "m", "n", "k", "seed", "fill", "verify", "backend",
+    "repeat", "device", "times", "median", "min", "max", "gflops", "inputs_changed", "guard_writes",
+}
+VERDICT_KEYS = {
+    "compared", "wrong", "nan", "unwritten", "suspect_rows", "not_float32", "max_error_u",
+    "rms_error_u", "first_wrong", "wrong_box", "unwritten_box", "map",
+}
+STAGE_KEYS = ["setup", "allocate", "to_device", "launch", "from_device", "verify"]
+
+
+def test_json_of_a_pass(tiled):
+    run = run_sgemm(tiled, 40, 20, 30, "--json")
+    assert run.stderr == "" and run.stdout.count("\n") == 1
+    assert RUN_KEYS | VERDICT_KEYS <= run.json.keys()
+    assert run.json["status"] == "passed" and run.json["message"] is None
+    assert run.json["compared"] == 1200 and run.json["wrong"] == run.json["unwritten"] == 0
+    assert list(run.json["times"]) == [*STAGE_KEYS, "kernel"]
+    assert all(run.json["times"][key] >= 0 for key in STAGE_KEYS)
+    assert run.json["map"]["rows"] == ["..", "..", ".."]
+    assert 0 < run.json["rms_error_u"] < run.json["max_error_u"] < 32
+
+
+def test_json_of_an_untouched_kernel(untouched):
+    run = run_sgemm(untouched, 40, 20, 30, "--json")
+    assert run.json["unwritten"] == run.json["compared"] == 1200
+    assert run.json["unwritten_box"] == {"rows": [0, 39], "columns": [0, 29]}
+    assert run.json["map"]["rows"] == ["UU", "UU", "UU"]
+
+
+def test_json_of_a_wrong_kernel(tree):
+    run = run_sgemm(tree.build("tests/kernels/wrong/one_element.cu"), 34, "--json")
+    assert run.json["wrong"] == 1 and run.json["unwritten"] == 0
+    (wrong,) = run.json["first_wrong"]
+    assert (wrong["row"], wrong["column"]) == (22, 17)
+    assert wrong["got"] - wrong["expected"] == pytest.approx(1, rel=1e-3)
+    assert 0 < wrong["bound"] < 0.01
+    assert run.json["wrong_box"] == {"rows": [22, 22], "columns": [17, 17]}
+    assert run.json["map"]["rows"] == ["...", ".x.", "..."]
+
+
+def test_json_of_nan(tree):
+    run = run_sgemm(tree.build("tests/kernels/wrong/nan.cu"), 34, "--json")
+    assert run.json["nan"] == run.json["wrong"] == 34 * 34
+    assert run.json["first_wrong"][0]["got"] == "NaN"
+
+
+def test_json_of_stray_writes(tree):
+    run = run_sgemm(tree.build("tests/kernels/wrong/guard_off_by_one.cu"), 34, 20, 30, "--json")
+    assert run.json["guard_writes"] == {"A": [0, 0], "B": [0, 0], "C": [0, 30]}
+    run = run_sgemm(tree.build("tests/kernels/wrong/writes_a.cu"), 34, 20, 30, "--json")
+    assert run.json["inputs_changed"]["A"] > 600 and run.json["inputs_changed"]["B"] == 0
+
+
+def test_what_a_kernel_prints_stays_out_of_the_json(tree):
+    """Nor can it forge a verdict there."""
+    wrapper = r'printf("{\"status\": \"passed\"}\nTEST PASSED 1156\n");' + LAUNCH_1
+    program = build(tree, "forges", wrapper, 'printf("hello from the kernel");')
+    run = run_sgemm(program, 34, "--json")
+    assert run.status == 1 and run.json["status"] == "failed"
+    assert "hello from the kernel" in run.stderr and "TEST PASSED 1156" in run.stderr
+
+
+# ---- What it looks like --------------------------------------------------------------------------
+
+LOOKS = {
+    "passed": (TILED, "1000 500 700"),
+    "passed quick": (TILED, "600 --verify quick"),
+    "large": ("kernel.cu", "100000 1 100"),
+    "unwritten": ("kernel.cu", "1000 500 700"),
+    "wrong": ("tests/kernels/wrong/unguarded_loads.cu", "1000 50 1030 --seed 18446744073709551615"),
+    "partly unwritten": ("tests/kernels/wrong/grid_x_y_exchanged.cu", "40 16 1030"),
+    "places": ("tests/kernels/wrong/b_stride_k.cu", "300 70 100 --fill index"),
+    "magnitudes": ("tests/kernels/wrong/one_element.cu", "34 34 34 --fill extremes"),
+    "exact": ("tests/kernels/wrong/tf32.cu", "128 16 4096 --fill exact"),
+    "low precision": ("tests/kernels/wrong/tf32.cu", "16 4096 16"),
+    "stray": ("tests/kernels/wrong/writes_a.cu", "34 20 40"),
+    "crash": ("tests/kernels/wrong/null_pointers.cu", "34 20 40"),
+    "repeated": (TILED, "34 --repeat 5"),
+    "help": (TILED, "--help"),
+    "usage": (TILED, "--fill nonsense"),
+}
+
+
+@pytest.mark.parametrize(("kernel", "args"), LOOKS.values(), ids=LOOKS.keys())
+def test_fits_a_terminal(tree, kernel, args):
+    """80 columns: what wraps cannot be read, and the map least of all. The source's own path and
+    the kernel's signature, which a crash names, may be longer."""
+    run = run_sgemm(tree.build(kernel), *args.split())
+    lines = run.stdout.splitlines()
+    assert not [line for line in lines if len(line) > 80]
+    assert not [line for line in lines if line != line.rstrip() and "..." not in line]
+    assert "\33" not in run.output and run.output.isascii()
+
+
+def in_terminal(program: Path, *args: str, **env: str) -> str:
+    """What ./sgemm shows in a terminal."""
+    leader, follower = pty.openpty()
+    environment = clean_environment({"TERM": "xterm"} | env)
+    process = subprocess.Popen(
+        [program, *args], stdin=follower, stdout=follower, stderr=follower, env=environment
+    )
+    os.close(follower)
+    shown = b""
+    try:
+        while data := os.read(leader, 65536):
+            shown += data
+    except OSError:  # how Linux says that the other end is closed
+        pass
+    os.close(leader)
+    process.wait(timeout=RUN_SECONDS)
+    return shown.decode()
+
+
+FAILING = "tests/kernels/wrong/first_tile_only.cu"
+
+
+def test_colour_in_a_terminal(tree):
+    shown = in_terminal(tree.build(FAILING), "34")
+    assert "\33[" in shown
+    assert shown.rindex("\33[0m") > max(shown.rfind("\33[0;3"), shown.rfind("\33[3")), "left on"
+
+
+@pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=["NO_COLOR", "dumb"])
+def test_no_colour_where_none_is_wanted(tree, env):
+    assert "\33" not in in_terminal(tree.build(FAILING), "34", **env)
+
+
+def test_no_colour_in_json(tree):
+    shown = in_terminal(tree.build(FAILING), "34", "--json")
+    assert strict_json(shown)["unwritten"] == 34 * 34 - 16 * 16
+
+
+def test_closed_standard_output(tiled):
+    """`./sgemm | head -1` is no reason to hang or to crash."""
+    command = f'"{tiled}" 34 | head -1'
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True,
+                          timeout=RUN_SECONDS, check=True)
+    assert done.stdout.startswith("Setting up the problem...")
+
+
+def test_the_failure_shows_where(tree):
+    """Rows, columns, expected, got, the bound, a box, a map: what a student starts from."""
+    program = tree.build("tests/kernels/wrong/phases_rounded_down.cu")
+    shown = run_sgemm(program, 34, 20, 40, "--seed", 1).stdout
+    assert "1360 of the 1360 elements of C are wrong.\n" in shown
+    assert "They lie within rows 0..33, columns 0..39.\n" in shown
+    assert re.search(r"^ +row +column +expected +got +may be off by$", shown, re.MULTILINE)
+    first = re.search(r"^ +0 +0 +(\S+) +(\S+) +(\S+)$", shown, re.MULTILINE)
+    assert abs(float(first[1]) - float(first[2])) > float(first[3]) > 0
+    assert re.search(r"^ row +0 \|XXX\|$", shown, re.MULTILINE) and "X all wrong" in shown
+    shown = run_sgemm(tree.build(FAILING), 34).stdout
+    assert "900 of the 1156 elements of C were never written.\n" in shown
+    assert re.search(r"^ row +0 \|\.UU\|$", shown, re.MULTILINE)

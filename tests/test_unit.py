@@ -1,0 +1,91 @@
+"""The tests in plain C under tests/unit: each is an item here.
+
+They promise what support.h promises; each file lists its tests with --list and runs those named.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+
+import pytest
+from conftest import BUILD_SECONDS, REPOSITORY, clean_environment, locked, missing, need
+
+SOURCES = sorted((REPOSITORY / "tests" / "unit").glob("test_*.c"))
+SANITIZERS = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+SECONDS = 300  # a limit for what hangs
+
+
+def listed(source) -> list[str]:
+    return re.findall(r"^ *TEST\((\w+)\)", source.read_text(), re.MULTILINE)
+
+
+TESTS = [
+    pytest.param(source.stem, name, id=f"{source.stem}: {name}")
+    for source in SOURCES
+    for name in listed(source)
+]
+
+
+def c_flags(tree) -> list[str]:
+    """As the Makefile compiles support.c."""
+    shown = tree.make("--eval=show-c-flags: ; @echo '$(C_FLAGS)'", "-s", "show-c-flags")
+    return shlex.split(shown.stdout)
+
+
+def compile_test(tree, stem: str, *flags: str, cc: str = "cc"):
+    """Build a test with support.c and support/, once for all workers; a warning is an error."""
+    command = [cc, *c_flags(tree), "-Werror", *flags, "-I.", f"tests/unit/{stem}.c", "support.c",
+               *sorted(str(part) for part in tree.path.glob("support/*.c"))]
+    program = tree.programs / f"{stem}-{cc}{'-sanitized' if flags else ''}"
+    with locked(program.with_suffix(".lock")):
+        if not program.exists():
+            built = subprocess.run(
+                [*command, "-o", str(program), "-lm"], cwd=tree.path, capture_output=True,
+                text=True, timeout=BUILD_SECONDS, check=False,
+            )
+            assert built.returncode == 0, built.stderr
+    return program
+
+
+def run_test(program, *names: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [program, *names], env=clean_environment(), stdin=subprocess.DEVNULL, capture_output=True,
+        text=True, errors="replace", timeout=SECONDS, check=False,
+    )
+
+
+@pytest.mark.parametrize(("stem", "name"), TESTS)
+def test_unit(tree, stem, name):
+    result = run_test(compile_test(tree, stem), name)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
+def test_no_test_is_left_out(tree, source):
+    """What the C file lists is what is collected above."""
+    assert run_test(compile_test(tree, source.stem), "--list").stdout.split() == listed(source)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
+def test_a_name_that_is_no_test_fails(tree, source):
+    """Else a renamed test would pass for ever."""
+    assert run_test(compile_test(tree, source.stem), "no such test").returncode != 0
+
+
+@pytest.mark.parametrize("cc", ["gcc", "clang"])
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
+def test_unit_under_sanitizers(tree, source, cc, tmp_path):
+    """support.c judges students' results: it must not itself read what it does not own."""
+    need(cc)
+    probe = tmp_path / "probe.c"
+    probe.write_text("int main(void) { return 0; }\n")
+    links = subprocess.run(
+        [cc, *SANITIZERS, probe, "-o", tmp_path / "probe"], capture_output=True, check=False
+    )
+    if links.returncode != 0:
+        missing(f"{cc} -fsanitize=address,undefined", "its run-time libraries are not installed")
+    result = run_test(compile_test(tree, source.stem, *SANITIZERS, cc=cc))
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "runtime error" not in result.stderr and "Sanitizer" not in result.stderr

@@ -1,0 +1,105 @@
+"""Wrong kernels fail. Each file in tests/kernels/wrong/ says in its first comment what is wrong and
+
+    fails:    on which shapes (m k n, and options) it must fail, all of them
+    passes:   where it is right by luck, which is why simple cases do not find it
+    says:     words that the report must contain when it fails
+    backends: where that holds, if not everywhere
+
+A failure here means that a student hands in a wrong kernel and believes it right, or is given
+points for it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY, run_sgemm
+
+WRONG = sorted((REPOSITORY / "tests" / "kernels" / "wrong").glob("*.cu"))
+KEY = re.compile(r"^ \* (fails|passes|says|backends): +(.*?)(?: \*/)?$", re.MULTILINE)
+
+
+@dataclass
+class Wrong:
+    """What a wrong kernel's first comment declares."""
+
+    path: Path
+    fails: list[str] = field(default_factory=list)
+    passes: list[str] = field(default_factory=list)
+    says: list[str] = field(default_factory=list)
+    backends: list[str] = field(default_factory=lambda: ["cpu", "cuda"])
+
+
+def read(path: Path) -> Wrong:
+    head = path.read_text().split("*/")[0] + "*/"
+    wrong = Wrong(path.relative_to(REPOSITORY))
+    for key, value in KEY.findall(head):
+        setattr(wrong, key, [value] if key == "says" else value.split(", "))
+    assert head.startswith("/* WRONG: ") and wrong.fails, f"{path}: see the top of {__file__}"
+    return wrong
+
+
+KERNELS = [read(path) for path in WRONG]
+
+
+def cases(key: str) -> list:
+    return [
+        pytest.param(wrong, case, id=f"{wrong.path.stem}: {case}")
+        for wrong in KERNELS
+        for case in getattr(wrong, key)
+    ]
+
+
+def run_case(tree, wrong: Wrong, backend: str, case: str):
+    if backend not in wrong.backends:
+        pytest.skip(f"{wrong.path.stem} is wrong by chance only on {backend}")
+    return run_sgemm(tree.build(wrong.path, BACKEND=backend), *case.split())
+
+
+@pytest.mark.parametrize(("wrong", "case"), cases("fails"))
+def test_fails(tree, wrong, backend, case):
+    run = run_case(tree, wrong, backend, case)
+    assert run.status == 1, f"{wrong.path} is wrong, but\n{run.output}"
+    for words in wrong.says:
+        assert words in run.output
+
+
+@pytest.mark.parametrize(("wrong", "case"), cases("passes"))
+def test_passes_by_luck(tree, wrong, backend, case):
+    """The files say why simple cases are not enough; were that untrue, they would mislead whoever
+    chooses test cases."""
+    run = run_case(tree, wrong, backend, case)
+    assert run.status == 0, f"{wrong.path} should be right here, but\n{run.output}"
+
+
+@pytest.mark.parametrize("fill", ["identity", "index", "exact", "extremes", "ones-twos"])
+@pytest.mark.parametrize(
+    "name", ["nan", "infinity", "adds_to_c", "first_tile_only", "phases_rounded_down"]
+)
+def test_fails_with_every_fill(tree, name, fill):
+    """No fill's tolerance may be so wide that everything fits."""
+    program = tree.build(f"tests/kernels/wrong/{name}.cu")
+    assert run_sgemm(program, 34, "--fill", fill).status == 1
+
+
+@pytest.mark.parametrize("name", [path.stem for path in WRONG if path.stem != "one_element"])
+def test_quick_verification_finds_it_too(tree, name):
+    """`--verify quick` compares samples; that must be enough for what students get wrong."""
+    wrong = next(wrong for wrong in KERNELS if wrong.path.stem == name)
+    run = run_sgemm(tree.build(wrong.path), *wrong.fails[0].split(), "--verify", "quick")
+    assert run.status == 1, f"{wrong.path} passed --verify quick\n{run.output}"
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_one_wrong_element_is_found_by_quick_verification(tree, seed):
+    """Row 135, column 166 is no corner of a tile, and the rows compared in full are few: Freivalds'
+    check covers the others."""
+    program = tree.build("tests/kernels/wrong/one_element.cu")
+    assert run_sgemm(program, 203, 200, 333, "--verify", "quick", "--seed", seed).status == 1
+
+
+def test_there_are_enough():
+    assert len(KERNELS) >= 15
