@@ -1,6 +1,6 @@
-/* A negative index made unsigned by threadIdx.x: 16 GB behind, where there may be nothing near to
- * measure the distance from. */
-// expect-stderr: {HERE}: illegal memory access: write to address 0x[0-9a-f]+.*
+/* A negative index made unsigned by threadIdx.x: 16 GB behind, which the message tells. */
+// expect-stderr: {HERE}: illegal memory access: write to address 0x[0-9a-f]+,
+// expect-stderr:     17179861184 bytes behind the end of a device allocation of 4000 bytes
 // expect-stderr:     thread \(0,0,0\) of block \(0,0,0\), in write_behind
 #include "../check.h"
 
