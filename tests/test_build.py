@@ -311,6 +311,10 @@ BROKEN = {
 COMPILER_ERRORS = {
     "syntax error": (EMPTY_KERNEL + EMPTY_WRAPPER.replace("{}", "{ int x = ; }"), "broken.cu:2:"),
     "unknown name": (EMPTY_KERNEL + EMPTY_WRAPPER.replace("{}", "{\n    x = 1; }"), "broken.cu:3:"),
+    # nvcc does not bring <stdio.h> along, so neither does the CPU backend.
+    "forgotten include": (
+        EMPTY_KERNEL + EMPTY_WRAPPER.replace("{}", '{ printf("here"); }'), "broken.cu:2:"
+    ),
     "missing header": ('#include "none.h"\n', "broken.cu:1:"),
     "inline PTX": (EMPTY_WRAPPER + EMPTY_KERNEL.replace("{}", '{ asm("exit;"); }'), "broken.cu:2:"),
 }

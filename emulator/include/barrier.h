@@ -10,7 +10,6 @@
 #define EMULATOR_BARRIER_H
 #include "vector_types.h"
 #include <stddef.h>
-#include <stdint.h>
 
 /* Not under a sanitizer, which would have to be told of every switch. */
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
@@ -28,21 +27,21 @@ struct emulator_context {
     const void *code;
 };
 
-#define EMULATOR_NO_BARRIER UINT64_MAX
+#define EMULATOR_NO_BARRIER (~0ull)
 
 struct emulator_thread {
     struct emulator_context context;
     struct uint3 index;
     unsigned linear;
-    uint64_t barrier; /* the number of the one it waits at; or EMULATOR_NO_BARRIER */
+    emulator_u64 barrier; /* the number of the one it waits at; or EMULATOR_NO_BARRIER */
 } __attribute__((aligned(64)));
 
 /* Who runs, and who is next. */
 struct emulator_schedule {
     struct emulator_thread *current;
-    ptrdiff_t step;   /* in bytes, from a thread to the neighbour that is next */
-    uint64_t barrier; /* the number of the one that threads reach next */
-    unsigned arrived; /* there so far */
+    ptrdiff_t step;       /* in bytes, from a thread to the neighbour that is next */
+    emulator_u64 barrier; /* the number of the one that threads reach next */
+    unsigned arrived;     /* there so far */
 };
 
 #ifdef __cplusplus

@@ -8,13 +8,12 @@
 #ifndef EMULATOR_CUDA_RUNTIME_H
 #define EMULATOR_CUDA_RUNTIME_H
 
-#include <assert.h>
+/* These nvcc includes too, unasked; no others, or a kernel would compile here and not there. */
 #include <limits.h>
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define __CUDACC__ 1
 

@@ -7,7 +7,6 @@
 #define EMULATOR_DEVICE_FUNCTIONS_H
 #include "barrier.h"
 #include "vector_types.h"
-#include <stdint.h>
 #include <string.h>
 
 extern "C" {
@@ -22,11 +21,11 @@ struct emulator_votes {
     unsigned yes;     /* those whose predicate was not zero */
 };
 struct emulator_warp_values {
-    uint64_t value[32]; /* what each lane brought */
-    unsigned lanes;     /* which lanes took part */
+    emulator_u64 value[32]; /* what each lane brought */
+    unsigned lanes;         /* which lanes took part */
 };
 struct emulator_votes emulator_barrier_vote(int predicate);
-const struct emulator_warp_values *emulator_warp_exchange(unsigned mask, uint64_t value);
+const struct emulator_warp_values *emulator_warp_exchange(unsigned mask, emulator_u64 value);
 unsigned emulator_warp_active(void);
 void emulator_spin(void);
 void emulator_trap(void) __attribute__((noreturn));
@@ -69,7 +68,7 @@ static inline unsigned emulator_lane(void) {
 template <class T>
 static inline T emulator_shuffle(unsigned mask, T value, unsigned source, bool keep) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "shuffles move 4 or 8 bytes");
-    uint64_t bits = 0;
+    emulator_u64 bits = 0;
     memcpy(&bits, &value, sizeof value);
     const emulator_warp_values *warp = emulator_warp_exchange(mask, bits);
     if (keep) return value;
@@ -116,7 +115,7 @@ static inline unsigned __activemask(void) { return emulator_warp_active(); }
 
 template <class T> static inline unsigned __match_any_sync(unsigned mask, T value) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "matches compare 4 or 8 bytes");
-    uint64_t bits = 0;
+    emulator_u64 bits = 0;
     memcpy(&bits, &value, sizeof value);
     const emulator_warp_values *warp = emulator_warp_exchange(mask, bits);
     unsigned same = 0;
@@ -127,7 +126,7 @@ template <class T> static inline unsigned __match_any_sync(unsigned mask, T valu
 
 #define EMULATOR_REDUCE(name, type, combine)                                                       \
     static inline type name(unsigned mask, type value) {                                           \
-        const emulator_warp_values *warp = emulator_warp_exchange(mask, (uint64_t)value);          \
+        const emulator_warp_values *warp = emulator_warp_exchange(mask, (emulator_u64)value);      \
         type result = value;                                                                       \
         for (unsigned lane = 0; lane < 32; ++lane)                                                 \
             if (warp->lanes >> lane & 1 && lane != emulator_lane()) {                              \
@@ -216,9 +215,9 @@ EMULATOR_ATOMIC(atomicSub, int, __atomic_fetch_sub)
 EMULATOR_ATOMIC(atomicSub, unsigned, __atomic_fetch_sub)
 EMULATOR_ATOMIC_LOOP(atomicInc, unsigned, unsigned, old >= value ? 0 : old + 1)
 EMULATOR_ATOMIC_LOOP(atomicDec, unsigned, unsigned, old == 0 || old > value ? value : old - 1)
-EMULATOR_ATOMIC_LOOP(atomicAdd, float, uint32_t, old + value)
-EMULATOR_ATOMIC_LOOP(atomicAdd, double, uint64_t, old + value)
-EMULATOR_ATOMIC_EXCHANGE(float, uint32_t)
+EMULATOR_ATOMIC_LOOP(atomicAdd, float, unsigned, old + value)
+EMULATOR_ATOMIC_LOOP(atomicAdd, double, emulator_u64, old + value)
+EMULATOR_ATOMIC_EXCHANGE(float, unsigned)
 EMULATOR_ATOMIC_CAS(unsigned short)
 #undef EMULATOR_ATOMIC
 #undef EMULATOR_ATOMIC_LOOP

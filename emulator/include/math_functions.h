@@ -4,8 +4,8 @@
  * The fast intrinsics (__expf, __fdividef, ...) are the accurate functions here. */
 #ifndef EMULATOR_MATH_FUNCTIONS_H
 #define EMULATOR_MATH_FUNCTIONS_H
+#include <limits.h>
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 typedef unsigned int uint;
@@ -84,10 +84,10 @@ static inline double __dadd_rn(double x, double y) {
 
 /* Conversions saturate and turn NaN into 0, as the GPU's do (C++ leaves both undefined). */
 static inline int emulator_to_int(double x) {
-    return x >= 2147483647.0 ? INT32_MAX : x <= -2147483648.0 ? INT32_MIN : x == x ? (int)x : 0;
+    return x >= 2147483647.0 ? INT_MAX : x <= -2147483648.0 ? INT_MIN : x == x ? (int)x : 0;
 }
 static inline unsigned emulator_to_uint(double x) {
-    return x >= 4294967295.0 ? UINT32_MAX : x > 0.0 ? (unsigned)x : 0u;
+    return x >= 4294967295.0 ? UINT_MAX : x > 0.0 ? (unsigned)x : 0u;
 }
 static inline int __float2int_rn(float x) { return emulator_to_int(rintf(x)); }
 static inline int __float2int_rz(float x) { return emulator_to_int(truncf(x)); }

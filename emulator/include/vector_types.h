@@ -4,6 +4,10 @@
 #ifndef EMULATOR_VECTOR_TYPES_H
 #define EMULATOR_VECTOR_TYPES_H
 
+/* Not <stdint.h>: a kernel that compiles here without an #include has to compile with nvcc, whose
+ * own header does not bring it along (nor <stdio.h>, nor <assert.h>). */
+typedef __UINT64_TYPE__ emulator_u64;
+
 #define EMULATOR_VECTOR1(type, name)                                                               \
     struct name {                                                                                  \
         type x;                                                                                    \
