@@ -36,6 +36,7 @@ def build(tree, name: str, wrapper: str, kernel: str = "") -> Path:
     """A program whose two functions have these bodies. Line 2 is the kernel's first, line 5 the
     wrapper's."""
     text = (
+        "#include <assert.h>\n#include <stdio.h>\n#line 1\n"
         f"__global__ void mysgemm{PARAMETERS} {{\n{kernel}\n}}\n"
         f"void basicSgemm{PARAMETERS} {{\n{wrapper}\n}}\n"
     )
