@@ -15,8 +15,8 @@ __global__ void guard_first(int *out, int n) {
 }
 
 /* One warp leaves after another while the others wait. (Threads of one warp that leave a loop at
- * different times hang on a GPU: the compiler lets them wait for each other behind the loop, and
- * so they have not returned while the rest stands at the barrier.) */
+ * different times hung on an H200, presumably because they wait for each other behind the loop and
+ * so have not returned while the rest stands at the barrier.) */
 __global__ void one_by_one(int *out) {
     for (int i = 0; i < (int)threadIdx.x / 32; ++i) {
         __syncthreads();
