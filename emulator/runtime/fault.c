@@ -188,7 +188,10 @@ static void kernel_fault(int signal, const siginfo_t *info, const ucontext_t *co
     stand_still();
 }
 
-void fault_raise(cudaError_t error, const char *what) {
+/* Ends the launch with this error, on account of the running thread. `what` is a literal, or null
+ * where all has been said. */
+static void fault_raise(cudaError_t error, const char *what) __attribute__((noreturn));
+static void fault_raise(cudaError_t error, const char *what) {
     if (!claim_fault()) stand_still();
     fault.error = error;
     fault.what = what;

@@ -127,11 +127,9 @@ void memory_describe(const void *address, char *text, size_t bytes);
 void fault_install(void);
 void fault_thread_stack(void);
 
-/* Called by the running CUDA thread: ends the launch with this error. `what` is a literal. */
-void fault_raise(cudaError_t error, const char *what) __attribute__((noreturn));
-
-/* The same for a thread that is suspended. The program's place is the first of the two code
- * addresses that belongs to it; either may be null. */
+/* Ends the launch with this error, on account of a suspended thread; called by the running one.
+ * `what` is a literal. The program's place is the first of the two code addresses that belongs to
+ * it; either may be null. */
 void fault_raise_at(cudaError_t error, const char *what, struct uint3 thread, const void *address,
                     const void *second_address) __attribute__((noreturn));
 
