@@ -1,6 +1,7 @@
 /* CUDA's vector types: uint3, dim3, float4 and the like, with CUDA's sizes and alignments.
  *
- * Read by C (the runtime) and C++ (the student's kernel). Only C++ sees dim3's constructors. */
+ * Read by C (the runtime) and C++ (the student's kernel). Only C++ sees dim3's constructors, and in
+ * the checked build those of the types of 8 and 16 bytes. */
 #ifndef EMULATOR_VECTOR_TYPES_H
 #define EMULATOR_VECTOR_TYPES_H
 
@@ -8,14 +9,57 @@
  * own header does not bring it along (nor <stdio.h>, nor <assert.h>). */
 typedef __UINT64_TYPE__ emulator_u64;
 
+/* A GPU loads and stores a vector of 8 or 16 bytes at once, if it lies at a multiple of that. The
+ * checked build has to see one access then, where a compiler would make four of a plain struct's
+ * copy; so there a copy is that of one value as large. */
+#if defined __cplusplus && defined __SANITIZE_THREAD__
+#define EMULATOR_WHOLE_VECTORS 1
+#elif defined __cplusplus && defined __has_feature
+#if __has_feature(thread_sanitizer)
+#define EMULATOR_WHOLE_VECTORS 1
+#endif
+#endif
+
+#ifdef EMULATOR_WHOLE_VECTORS
+typedef long long emulator_8_bytes __attribute__((may_alias));
+typedef long long emulator_16_bytes __attribute__((vector_size(16), may_alias));
+template <unsigned bytes>
+__attribute__((always_inline)) inline void emulator_copy_whole(void *to, const void *from) {
+    if (bytes == 8)
+        *(emulator_8_bytes *)to = *(const emulator_8_bytes *)from;
+    else
+        *(emulator_16_bytes *)to = *(const emulator_16_bytes *)from;
+}
+#define EMULATOR_WHOLE_COPIES(name, bytes)                                                         \
+    name() = default;                                                                              \
+    __attribute__((always_inline)) name(const name &from) {                                        \
+        emulator_copy_whole<bytes>(this, &from);                                                   \
+    }                                                                                              \
+    __attribute__((always_inline)) name &operator=(const name &from) {                             \
+        emulator_copy_whole<bytes>(this, &from);                                                   \
+        return *this;                                                                              \
+    }
+#define EMULATOR_WHOLE2(type, name)                                                                \
+    EMULATOR_WHOLE_COPIES(name, 2 * sizeof(type))                                                  \
+    constexpr name(type x_, type y_ = 0) : x(x_), y(y_) {}
+#define EMULATOR_WHOLE4(type, name)                                                                \
+    EMULATOR_WHOLE_COPIES(name, 4 * sizeof(type))                                                  \
+    constexpr name(type x_, type y_ = 0, type z_ = 0, type w_ = 0) : x(x_), y(y_), z(z_), w(w_) {}
+#else
+#define EMULATOR_WHOLE2(type, name)
+#define EMULATOR_WHOLE4(type, name)
+#endif
+#define EMULATOR_NOT_WHOLE(type, name)
+
 #define EMULATOR_VECTOR1(type, name)                                                               \
     struct name {                                                                                  \
         type x;                                                                                    \
     };                                                                                             \
     typedef struct name name;
-#define EMULATOR_VECTOR2(type, name)                                                               \
+#define EMULATOR_VECTOR2(type, name, copies)                                                       \
     struct __attribute__((aligned(2 * sizeof(type)))) name {                                       \
         type x, y;                                                                                 \
+        copies(type, name)                                                                         \
     };                                                                                             \
     typedef struct name name;
 #define EMULATOR_VECTOR3(type, name)                                                               \
@@ -24,28 +68,38 @@ typedef __UINT64_TYPE__ emulator_u64;
     };                                                                                             \
     typedef struct name name;
 /* CUDA aligns no vector to more than 16 bytes. */
-#define EMULATOR_VECTOR4(type, name)                                                               \
+#define EMULATOR_VECTOR4(type, name, copies)                                                       \
     struct __attribute__((aligned(sizeof(type) < 4 ? 4 * sizeof(type) : 16))) name {               \
         type x, y, z, w;                                                                           \
+        copies(type, name)                                                                         \
     };                                                                                             \
     typedef struct name name;
-#define EMULATOR_VECTORS(type, base)                                                               \
+#define EMULATOR_VECTORS(type, base, copies2, copies4)                                             \
     EMULATOR_VECTOR1(type, base##1)                                                                \
-    EMULATOR_VECTOR2(type, base##2)                                                                \
-    EMULATOR_VECTOR3(type, base##3) EMULATOR_VECTOR4(type, base##4)
+    EMULATOR_VECTOR2(type, base##2, copies2)                                                       \
+    EMULATOR_VECTOR3(type, base##3)                                                                \
+    EMULATOR_VECTOR4(type, base##4, copies4)
+#define EMULATOR_VECTORS_OF_1(type, base)                                                          \
+    EMULATOR_VECTORS(type, base, EMULATOR_NOT_WHOLE, EMULATOR_NOT_WHOLE)
+#define EMULATOR_VECTORS_OF_2(type, base)                                                          \
+    EMULATOR_VECTORS(type, base, EMULATOR_NOT_WHOLE, EMULATOR_WHOLE4)
+#define EMULATOR_VECTORS_OF_4(type, base)                                                          \
+    EMULATOR_VECTORS(type, base, EMULATOR_WHOLE2, EMULATOR_WHOLE4)
+#define EMULATOR_VECTORS_OF_8(type, base)                                                          \
+    EMULATOR_VECTORS(type, base, EMULATOR_WHOLE2, EMULATOR_NOT_WHOLE)
 
-EMULATOR_VECTORS(signed char, char)
-EMULATOR_VECTORS(unsigned char, uchar)
-EMULATOR_VECTORS(short, short)
-EMULATOR_VECTORS(unsigned short, ushort)
-EMULATOR_VECTORS(int, int)
-EMULATOR_VECTORS(unsigned int, uint)
-EMULATOR_VECTORS(long, long)
-EMULATOR_VECTORS(unsigned long, ulong)
-EMULATOR_VECTORS(long long, longlong)
-EMULATOR_VECTORS(unsigned long long, ulonglong)
-EMULATOR_VECTORS(float, float)
-EMULATOR_VECTORS(double, double)
+EMULATOR_VECTORS_OF_1(signed char, char)
+EMULATOR_VECTORS_OF_1(unsigned char, uchar)
+EMULATOR_VECTORS_OF_2(short, short)
+EMULATOR_VECTORS_OF_2(unsigned short, ushort)
+EMULATOR_VECTORS_OF_4(int, int)
+EMULATOR_VECTORS_OF_4(unsigned int, uint)
+EMULATOR_VECTORS_OF_8(long, long)
+EMULATOR_VECTORS_OF_8(unsigned long, ulong)
+EMULATOR_VECTORS_OF_8(long long, longlong)
+EMULATOR_VECTORS_OF_8(unsigned long long, ulonglong)
+EMULATOR_VECTORS_OF_4(float, float)
+EMULATOR_VECTORS_OF_8(double, double)
 
 struct dim3 {
     unsigned int x, y, z;
@@ -63,4 +117,13 @@ typedef struct dim3 dim3;
 #undef EMULATOR_VECTOR3
 #undef EMULATOR_VECTOR4
 #undef EMULATOR_VECTORS
+#undef EMULATOR_VECTORS_OF_1
+#undef EMULATOR_VECTORS_OF_2
+#undef EMULATOR_VECTORS_OF_4
+#undef EMULATOR_VECTORS_OF_8
+#undef EMULATOR_NOT_WHOLE
+#undef EMULATOR_WHOLE_COPIES
+#undef EMULATOR_WHOLE2
+#undef EMULATOR_WHOLE4
+#undef EMULATOR_WHOLE_VECTORS
 #endif

@@ -43,16 +43,20 @@ enum {
     BACKWARD = 1
 };
 
+/* The linker puts thread-local storage with initial values first, then a kernel's static shared
+ * memory, then dynamic shared memory. The runtime's own variables go in front of all, so that a
+ * store behind a shared array does not change who runs. */
+__thread char emulator_dynamic_shared[SHARED_PER_BLOCK_OPTIN] __attribute__((aligned(1024)));
+#define BEFORE_SHARED __attribute__((section(".tdata.runtime")))
+
 /* The variables that kernels see. This file alone writes them. */
-__thread struct running_index {
-    struct uint3 index;
-    unsigned linear; /* not seen by kernels: the two are copied in one go */
-} __attribute__((aligned(16))) running_index __asm__("threadIdx");
-__thread struct uint3 blockIdx;
+__thread struct running_index running_index __asm__("threadIdx") BEFORE_SHARED;
+__thread struct uint3 blockIdx BEFORE_SHARED;
 static struct emulator_thread nobody = {.barrier = EMULATOR_NO_BARRIER}; /* outside kernels */
 __thread struct emulator_schedule emulator_schedule = {.current = &nobody};
 struct dim3 blockDim, gridDim;
-__thread char emulator_dynamic_shared[SHARED_PER_BLOCK_OPTIN] __attribute__((aligned(1024)));
+const struct observer *observer;
+__thread void *observer_worker BEFORE_SHARED;
 
 struct stack {
     fiber idle; /* where a finished thread's fiber waits for another thread */
@@ -93,10 +97,6 @@ struct emulator_votes {
     unsigned arrived, yes;
 };
 
-struct range {
-    char *begin, *end;
-};
-
 struct worker {
     const struct launch *launch;
     unsigned direction;
@@ -106,7 +106,8 @@ struct worker {
     uint64_t never;                 /* a gate whose counter is not what anyone holds: open */
     fiber scheduler;
     struct warp warps[MAX_WARPS];
-    struct range shared[8]; /* static shared memory of this OS thread */
+    struct range thread_local_storage;
+    struct range shared[SHARED_RANGES]; /* static shared memory of this OS thread */
     int shared_ranges;
     unsigned idle_count;
     struct stack *idle[MAX_BLOCK_THREADS]; /* last in, first out: the warm one again */
@@ -117,7 +118,7 @@ struct worker {
     char *stack_memory;
 };
 
-static __thread struct worker *this_worker;
+static __thread struct worker *this_worker BEFORE_SHARED;
 
 static struct thread *running(void) { return (struct thread *)emulator_schedule.current; }
 static bool in_kernel(void) { return emulator_schedule.current != &nobody; }
@@ -204,18 +205,33 @@ static int find_shared(struct dl_phdr_info *info, size_t size, void *data) {
         {(char *)&blockIdx, (char *)(&blockIdx + 1)},
         {(char *)&emulator_schedule, (char *)(&emulator_schedule + 1)},
         {(char *)&this_worker, (char *)(&this_worker + 1)},
+        {(char *)&observer_worker, (char *)(&observer_worker + 1)},
         {emulator_dynamic_shared, emulator_dynamic_shared + sizeof emulator_dynamic_shared},
         {block + bytes, block + bytes},
     };
     const size_t count = sizeof ours / sizeof *ours;
     if (!block || (char *)&running_index < block || (char *)&running_index >= block + bytes)
         return 0;
+    worker->thread_local_storage = (struct range){block, block + bytes};
     qsort(ours, count, sizeof *ours, by_address);
     for (size_t i = 0; i < count; ++i) {
         range_add(worker, block, ours[i].begin);
         block = ours[i].end;
     }
     return 1;
+}
+
+struct worker_memory worker_memory(void) {
+    const struct worker *worker = this_worker;
+    char *low = worker->stack_memory;
+    struct worker_memory memory = {
+        .own = {(char *)this_worker, (char *)(this_worker + 1)},
+        .stacks = {low, low + (size_t)MAX_BLOCK_THREADS * STACK_BYTES},
+        .thread_local_storage = worker->thread_local_storage,
+        .shared_ranges = worker->shared_ranges,
+    };
+    memcpy(memory.shared, worker->shared, sizeof memory.shared);
+    return memory;
 }
 
 static void poison(char *begin, const char *end) {
@@ -274,7 +290,7 @@ static void switch_stacks(fiber *save, const fiber *to, const struct stack *stac
 
 static void make_current(struct thread *thread) {
     emulator_schedule.current = &thread->turn;
-    running_index.index = thread->turn.index;
+    running_index = (struct running_index){thread->turn.index, thread->turn.linear};
 }
 
 static void set_direction(struct worker *worker, unsigned direction) {
@@ -351,6 +367,7 @@ void emulator_spin(void) {
 
 static void open_barrier(struct worker *worker) {
     struct emulator_schedule *schedule = &emulator_schedule;
+    if (observer) observer->barrier_opens();
     worker->votes[schedule->barrier & 1] = (struct emulator_votes){schedule->arrived, worker->yes};
     schedule->barrier++;
     schedule->arrived = 0;
@@ -382,6 +399,7 @@ void emulator_barrier(void) {
     struct worker *worker = this_worker;
     must_be_in_kernel("__syncthreads()");
     struct thread *self = running();
+    if (observer) observer->barrier_reached(__builtin_return_address(0));
     if (arrive(worker, self)) return;
     struct thread *next = self->link[worker->direction];
     if (worker->started == worker->launch->block_threads && may_run(next)) {
@@ -400,6 +418,7 @@ struct emulator_votes emulator_barrier_vote(int predicate) {
     struct thread *self = running();
     uint64_t barrier = emulator_schedule.barrier;
     worker->yes += predicate != 0;
+    if (observer) observer->barrier_reached(__builtin_return_address(0));
     if (!arrive(worker, self)) {
         worker->waits_at[self->turn.linear] = __builtin_return_address(0);
         hand_over(worker, self);
@@ -427,6 +446,7 @@ static void open_group_if_complete(struct worker *worker, unsigned warp, struct 
     unsigned bit = 1u << (group - worker->groups[warp]);
     if (group->mask & w->live & ~group->arrived) return;
     group->values.lanes = group->unread = group->arrived;
+    if (observer) observer->warp_met(warp, group->arrived);
     group->arrived = 0;
     group->generation++;
     w->collecting &= ~bit;
@@ -479,6 +499,7 @@ static void stop_waiting_for(struct worker *worker, const struct thread *self) {
  * kernel without barriers needs one stack and no switch; or it lies idle until there is one. */
 static void retire(struct worker *worker, struct thread *self) {
     self->turn.barrier = EMULATOR_NO_BARRIER;
+    if (observer) observer->thread_returned(self->turn.linear);
     stop_waiting_for(worker, self);
     if (worker->started < worker->launch->block_threads) {
         bool alone = self->link[FORWARD] == self;
@@ -526,6 +547,7 @@ static void block_begin(struct worker *worker, const struct launch *launch, uint
         worker->warps[warp].live = lanes >= WARP_SIZE ? ~0u : (1u << lanes) - 1;
     }
     poison_shared(worker);
+    if (observer) observer->block_begins(launch, index);
 }
 
 void worker_run_block(const struct launch *launch, uint64_t index) {
@@ -535,6 +557,7 @@ void worker_run_block(const struct launch *launch, uint64_t index) {
     ring_join(first, first, first);
     make_current(first);
     switch_stacks(&worker->scheduler, &first->turn.context, first->stack);
+    if (observer) observer->block_ended();
 }
 
 bool worker_where(struct uint3 *block, struct uint3 *thread) {

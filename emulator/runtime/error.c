@@ -10,7 +10,9 @@ static cudaError_t sticky;
 static bool sticky_seen;
 
 cudaError_t error_set(cudaError_t error) {
-    if (error != cudaSuccess) last = error;
+    if (error == cudaSuccess) return error;
+    last = error;
+    if (observer) observer->failed(error);
     return error;
 }
 
@@ -27,10 +29,14 @@ cudaError_t error_surface(void) {
 cudaError_t cudaGetLastError(void) {
     cudaError_t error = last;
     if (!sticky_seen) last = cudaSuccess;
+    if (observer) observer->looked(error);
     return error;
 }
 
-cudaError_t cudaPeekAtLastError(void) { return last; }
+cudaError_t cudaPeekAtLastError(void) {
+    if (observer) observer->looked(last);
+    return last;
+}
 
 const char *cudaGetErrorName(cudaError_t error) {
     switch (error) {

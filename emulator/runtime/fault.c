@@ -68,6 +68,15 @@ static void note_stand(struct stand *stand) {
     _Unwind_Backtrace(note_frame, stand);
 }
 
+int fault_backtrace(void **frames, int most) {
+    struct stand stand;
+    stand.count = 0;
+    _Unwind_Backtrace(note_frame, &stand);
+    int count = stand.count < most ? stand.count : most;
+    memcpy(frames, stand.frames, (size_t)count * sizeof *frames);
+    return count;
+}
+
 static const void *program_counter(const ucontext_t *context) {
 #if defined __x86_64__
     return (const void *)context->uc_mcontext.gregs[REG_RIP];
@@ -89,9 +98,26 @@ static const char *access_of(const ucontext_t *context) {
 #endif
 }
 
+/* Workers that stand still of their own accord. */
+static struct {
+    pthread_t who[64];
+    int count;
+} still;
+
 static void stand_still(void) __attribute__((noreturn));
 static void stand_still(void) {
+    const int most = sizeof still.who / sizeof *still.who;
+    int i = __atomic_fetch_add(&still.count, 1, __ATOMIC_SEQ_CST);
+    if (i < most) still.who[i] = pthread_self();
     for (;;) pause();
+}
+
+static bool stands_still(void) {
+    const int most = sizeof still.who / sizeof *still.who;
+    int count = __atomic_load_n(&still.count, __ATOMIC_SEQ_CST);
+    for (int i = 0; i < count && i < most; ++i)
+        if (pthread_equal(still.who[i], pthread_self())) return true;
+    return false;
 }
 
 /* --- telling ---------------------------------------------------------------------------------- */
@@ -115,33 +141,61 @@ static void print_stand(const struct stand *stand, const struct place *place) {
         fprintf(stderr, "    (no source line: is addr2line, of binutils, installed?)\n");
 }
 
-static void print_fault(void) {
-    struct place place = place_find(fault.stand.frames, fault.stand.count);
-    if (!fault.what) return; /* told already */
-    print_place(&place);
-    fprintf(stderr, "%s", fault.what);
-    if (fault.has_address) {
+static void print(const struct told_fault *report) {
+    const struct stand stand = {.block = report->block, .thread = report->thread};
+    if (!report->what) return; /* told already */
+    print_place(&report->place);
+    fprintf(stderr, "%s", report->what);
+    if (report->has_address) {
         char where[160];
-        memory_describe(fault.address, where, sizeof where);
-        fprintf(stderr, ": %s address %p", fault.access, fault.address);
+        memory_describe(report->address, where, sizeof where);
+        fprintf(stderr, ": %s address %p", fault.access, report->address);
         if (where[0]) fprintf(stderr, ",\n    %s", where);
     }
     fprintf(stderr, "\n");
-    print_stand(&fault.stand, &place);
+    if (report->kernel) print_stand(&stand, &report->place);
+}
+
+static void tell(const struct told_fault *report) {
+    if (observer)
+        observer->fault(report);
+    else
+        print(report);
+}
+
+static void tell_fault(void) {
+    const struct told_fault report = {
+        .error = fault.error,
+        .what = fault.what,
+        .kernel = true,
+        .block = fault.stand.block,
+        .thread = fault.stand.thread,
+        .place = fault.what ? place_find(fault.stand.frames, fault.stand.count)
+                            : (struct place){.line = 0},
+        .address = fault.address,
+        .has_address = fault.has_address,
+    };
+    tell(&report);
 }
 
 cudaError_t fault_report(void) {
     if (!fault.claimed) return cudaSuccess;
-    print_fault();
+    tell_fault();
     return fault.error;
 }
 
 void fault_report_timeout(double seconds) {
-    struct place place = {.line = 0};
-    if (stopped.complete) place = place_find(stopped.stand.frames, stopped.stand.count);
-    print_place(&place);
-    fprintf(stderr, "the kernel was still running here after %g s, its time limit\n", seconds);
-    if (stopped.complete) print_stand(&stopped.stand, &place);
+    char what[80];
+    struct told_fault report = {.error = cudaErrorLaunchTimeout, .what = what};
+    snprintf(what, sizeof what, "the kernel was still running here after %.3g s, its time limit",
+             seconds);
+    report.kernel = stopped.complete;
+    if (stopped.complete) {
+        report.block = stopped.stand.block;
+        report.thread = stopped.stand.thread;
+        report.place = place_find(stopped.stand.frames, stopped.stand.count);
+    }
+    tell(&report);
 }
 
 /* --- a kernel's fault ------------------------------------------------------------------------- */
@@ -181,17 +235,14 @@ static void kernel_fault(int signal, const siginfo_t *info, const ucontext_t *co
     note_stand(&fault.stand);
     if (!place_in_program(program_counter(context))) {
         /* Inside a library function, which may hold a lock that the host will want. */
-        print_fault();
+        tell_fault();
         _exit(1);
     }
     launch_worker_lost();
     stand_still();
 }
 
-/* Ends the launch with this error, on account of the running thread. `what` is a literal, or null
- * where all has been said. */
-static void fault_raise(cudaError_t error, const char *what) __attribute__((noreturn));
-static void fault_raise(cudaError_t error, const char *what) {
+void fault_raise(cudaError_t error, const char *what) {
     if (!claim_fault()) stand_still();
     fault.error = error;
     fault.what = what;
@@ -249,16 +300,22 @@ static void restore_earlier_handler(int signal) {
  * gets it again when the instruction is repeated. */
 static void host_fault(int signal, const siginfo_t *info) {
     struct stand stand;
+    char what[160];
+    bool followed = (signal == SIGSEGV || signal == SIGBUS) && memory_is_device(info->si_addr);
     note_stand(&stand);
-    struct place place = place_find(stand.frames, stand.count);
-    print_place(&place);
-    if ((signal == SIGSEGV || signal == SIGBUS) && memory_is_device(info->si_addr))
-        fprintf(stderr,
-                "host code touches device memory at %p;\n"
-                "    only kernels and cudaMemcpy may follow a device pointer\n",
-                info->si_addr);
+    if (followed)
+        snprintf(what, sizeof what,
+                 "host code touches device memory at %p;\n"
+                 "    only kernels and cudaMemcpy may follow a device pointer",
+                 info->si_addr);
     else
-        fprintf(stderr, "host code crashed here: %s\n", strsignal(signal));
+        snprintf(what, sizeof what, "host code crashed here: %s", strsignal(signal));
+    const struct told_fault report = {
+        .what = what,
+        .place = place_find(stand.frames, stand.count),
+        .address = followed ? info->si_addr : NULL,
+    };
+    tell(&report);
     restore_earlier_handler(signal);
 }
 
@@ -290,7 +347,7 @@ static void on_stop(int signal, siginfo_t *info, void *context) {
     struct uint3 block, thread;
     (void)signal;
     (void)info;
-    if (!worker_where(&block, &thread)) {
+    if (stands_still() || !worker_where(&block, &thread)) {
         note_standing();
         return;
     }

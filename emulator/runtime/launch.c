@@ -30,6 +30,7 @@ static struct {
     sem_t event; /* a launch has ended, or a worker is lost */
     bool lost;
     double limit_seconds;
+    int limit_workers; /* 0: none */
 } pool = {.one_launch = PTHREAD_MUTEX_INITIALIZER,
           .lock = PTHREAD_MUTEX_INITIALIZER,
           .work = PTHREAD_COND_INITIALIZER};
@@ -41,6 +42,7 @@ int cpu_count(void) {
 }
 
 void emulator_time_limit(double seconds) { pool.limit_seconds = seconds; }
+void launch_limit_workers(int count) { pool.limit_workers = count; }
 
 /* --- workers ---------------------------------------------------------------------------------- */
 
@@ -84,6 +86,7 @@ static bool start_worker(int index) {
 static bool start_pool(void) {
     if (pool.count) return true;
     int wanted = cpu_count();
+    if (pool.limit_workers && wanted > pool.limit_workers) wanted = pool.limit_workers;
     pool.threads = calloc((size_t)wanted, sizeof *pool.threads);
     if (!pool.threads) return false;
     sem_init(&pool.event, 0, 0);
@@ -172,18 +175,22 @@ void emulator_launch(const void *kernel, struct uint3 grid, struct uint3 block, 
     if (error_sticky() != cudaSuccess) return;
     cudaError_t error = check(&made);
     if (error != cudaSuccess) {
+        if (observer) observer->launch_refused(&made, error);
         error_set(error);
         return;
     }
     made.block_threads = block.x * block.y * block.z;
     pthread_mutex_lock(&pool.one_launch);
     if (!start_pool()) {
+        if (observer) observer->out_of_memory("no memory for the workers that run the blocks");
         error = error_set(cudaErrorMemoryAllocation);
     } else {
         blockDim = (struct dim3){block.x, block.y, block.z};
         gridDim = (struct dim3){grid.x, grid.y, grid.z};
         memory_open();
+        if (observer) observer->launch_begins(&made);
         error = run_on_pool(&made);
+        if (observer) observer->launch_ended(&made);
         memory_close();
         if (error != cudaSuccess) error_set_sticky(error);
     }

@@ -195,6 +195,7 @@ static cudaError_t allocate(void **pointer, size_t bytes, enum kind kind) {
     if (kind == DEVICE && !memory.opened) mprotect(a->begin, mapped, PROT_NONE);
     pthread_mutex_unlock(&memory.lock);
     *pointer = a->begin;
+    if (observer) observer->allocated(a->begin, bytes, kind == DEVICE);
     return cudaSuccess;
 }
 
@@ -219,6 +220,7 @@ static cudaError_t release(void *pointer, bool pinned) {
         struct allocation *a = *link;
         if (a->begin != (char *)pointer || (a->kind == PINNED) != pinned) continue;
         *link = a->next;
+        if (observer) observer->freed(a->begin);
         quarantine(a);
         free(a);
         error = cudaSuccess;
@@ -296,6 +298,8 @@ static cudaError_t copy_rows(char *to, size_t to_pitch, const char *from, size_t
     for (size_t row = 0; row < height; ++row)
         memmove(to + row * to_pitch, from + row * from_pitch, width);
     memory_close();
+    for (size_t row = 0; observer && row < height; ++row)
+        observer->copied(to + row * to_pitch, width);
     return cudaSuccess;
 }
 
@@ -337,6 +341,8 @@ cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, s
     memory_open();
     for (size_t row = 0; row < height; ++row) memset((char *)pointer + row * pitch, value, width);
     memory_close();
+    for (size_t row = 0; observer && row < height; ++row)
+        observer->copied((char *)pointer + row * pitch, width);
     return cudaSuccess;
 }
 

@@ -32,26 +32,14 @@ static uintptr_t link_address(const void *address) {
     return (uintptr_t)address - base;
 }
 
-/* Starts `tool` on the addresses; its output can be read from the stream. Null if there is none. */
-static FILE *start_tool(const char *tool, const char *program, void *const *addresses, int count,
-                        pid_t *pid) {
-    enum { FIXED = 5, TEXT = 20 };
-    char texts[32][TEXT];
-    char *arguments[FIXED + 32 + 1] = {(char *)(uintptr_t)tool, "-C", "-f", "-i", "-e"};
-    int used = FIXED, ends[2];
-    arguments[used++] = (char *)(uintptr_t)program;
-    for (int i = 0; i < count && i < 31; ++i) {
-        if (!place_in_program(addresses[i])) continue;
-        snprintf(texts[i], TEXT, "0x%zx", (size_t)link_address(addresses[i]));
-        arguments[used++] = texts[i];
-    }
-    arguments[used] = NULL;
-    if (used == FIXED + 1 || pipe2(ends, O_CLOEXEC) != 0) return NULL;
+FILE *place_tool_start(char *const *arguments, pid_t *pid) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return NULL;
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    int failed = posix_spawnp(pid, tool, &actions, NULL, arguments, environ);
+    int failed = posix_spawnp(pid, arguments[0], &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     FILE *stream = failed ? NULL : fdopen(ends[0], "r");
@@ -59,40 +47,77 @@ static FILE *start_tool(const char *tool, const char *program, void *const *addr
     return stream;
 }
 
+void place_tool_end(FILE *stream, pid_t pid) {
+    fclose(stream);
+    waitpid(pid, NULL, 0);
+}
+
+/* Starts addr2line, or a tool that takes the same arguments. */
+static FILE *start_lines(const char *tool, char *program, void *const *addresses, int count,
+                         pid_t *pid) {
+    enum { FIXED = 5, MOST = 31, TEXT = 20 };
+    char texts[MOST][TEXT];
+    char *arguments[FIXED + 1 + MOST + 1] = {(char *)(uintptr_t)tool, "-C", "-f", "-i", "-e"};
+    int used = FIXED;
+    arguments[used++] = program;
+    for (int i = 0; i < count && i < MOST; ++i) {
+        if (!place_in_program(addresses[i])) continue;
+        snprintf(texts[i], TEXT, "0x%zx", (size_t)link_address(addresses[i]));
+        arguments[used++] = texts[i];
+    }
+    arguments[used] = NULL;
+    return used > FIXED + 1 ? place_tool_start(arguments, pid) : NULL;
+}
+
 static bool belongs_to_student(const char *file) {
     return file[0] != '?' && !strstr(file, "emulator/include/") &&
-           !strstr(file, "emulator/runtime/") && strncmp(file, "/usr/", 5) != 0;
+           !strstr(file, "emulator/runtime/") && !strstr(file, "emulator/checker/") &&
+           strncmp(file, "/usr/", 5) != 0;
+}
+
+const char *place_relative(const char *file) {
+    char here[1024];
+    size_t length = getcwd(here, sizeof here) ? strlen(here) : 0;
+    bool below = length && strncmp(file, here, length) == 0 && file[length] == '/';
+    return below ? file + length + 1 : file;
 }
 
 /* "/home/me/lab/kernel.cu:12 (discriminator 3)" -> file, line; relative to where we are. */
 static bool parse_place(char *text, struct place *place) {
-    char here[sizeof place->file];
     char *colon = strrchr(text, ':');
     if (!colon) return false;
     *colon = '\0';
     place->line = atoi(colon + 1);
     if (place->line <= 0 || !belongs_to_student(text)) return false;
-    if (getcwd(here, sizeof here)) {
-        size_t length = strlen(here);
-        if (strncmp(text, here, length) == 0 && text[length] == '/') text += length + 1;
-    }
-    snprintf(place->file, sizeof place->file, "%s", text);
+    snprintf(place->file, sizeof place->file, "%s", place_relative(text));
+    return true;
+}
+
+/* A line, or what of it fits: a template's name can be thousands of characters long. */
+static bool read_text(char *text, int bytes, FILE *stream) {
+    if (!fgets(text, bytes, stream)) return false;
+    for (int c = strchr(text, '\n') ? '\n' : getc(stream); c != '\n' && c != EOF;) c = getc(stream);
     return true;
 }
 
 /* Pairs of lines, a function and a place, from the innermost on. */
 static struct place read_places(FILE *stream) {
-    struct place found = {.line = 0}, next;
-    char text[1024];
-    while (fgets(next.function, sizeof next.function, stream)) {
+    struct place found = {.line = 0}, next = {.line = 0};
+    char text[1024], called[sizeof found.called] = "";
+    while (read_text(next.function, sizeof next.function, stream)) {
         next.function[strcspn(next.function, "(\n")] = '\0'; /* the name will do */
-        if (!fgets(text, sizeof text, stream)) break;
-        if (!found.line && parse_place(text, &next)) found = next;
+        if (!read_text(text, sizeof text, stream)) break;
+        if (!found.line && parse_place(text, &next)) {
+            found = next;
+            memcpy(found.called, called, sizeof called);
+        }
+        if (strncmp(next.function, "cuda", 4) == 0)
+            snprintf(called, sizeof called, "%.*s", (int)sizeof called - 1, next.function);
     }
     return found;
 }
 
-struct place place_find(void *const *addresses, int count) {
+static struct place find(void *const *addresses, int count) {
     static const char *const tools[] = {"addr2line", "llvm-addr2line"};
     char program[512];
     struct place place = {.line = 0};
@@ -101,13 +126,25 @@ struct place place_find(void *const *addresses, int count) {
     program[length] = '\0';
     for (size_t i = 0; i < sizeof tools / sizeof *tools && !place.line; ++i) {
         pid_t pid;
-        FILE *stream = start_tool(tools[i], program, addresses, count, &pid);
+        FILE *stream = start_lines(tools[i], program, addresses, count, &pid);
         if (!stream) continue;
         place = read_places(stream);
-        fclose(stream);
-        waitpid(pid, NULL, 0);
+        place_tool_end(stream, pid);
     }
     return place;
+}
+
+/* Where a compiler has made one instruction of two lines' it gives it no line; then that of the
+ * nearest one in front has to do. */
+struct place place_find(void *const *addresses, int count) {
+    enum { STEP = 4, TRIES = 15, FRAMES = 2 };
+    void *nearby[FRAMES * TRIES];
+    int used = 0;
+    struct place place = find(addresses, count);
+    for (int i = 0; i < count && used < FRAMES * TRIES && !place.line; ++i)
+        for (int near = 1; near <= TRIES && place_in_program(addresses[i]); ++near)
+            nearby[used++] = (char *)addresses[i] - near * STEP;
+    return used ? find(nearby, used) : place;
 }
 
 /* --- sizes ------------------------------------------------------------------------------------ */
@@ -157,6 +194,20 @@ static bool open_image(struct image *image) {
     if (find_symbols(image)) return true;
     munmap(bytes, image->size);
     return false;
+}
+
+void place_symbols(void (*visit)(const struct place_symbol *symbol, void *data), void *data) {
+    struct image image;
+    if (!open_image(&image)) return;
+    for (size_t i = 0; i < image.count; ++i) {
+        const Elf64_Sym *from = &image.symbols[i];
+        const struct place_symbol symbol = {.name = image.names + from->st_name,
+                                            .type = ELF64_ST_TYPE(from->st_info),
+                                            .value = from->st_value,
+                                            .size = from->st_size};
+        visit(&symbol, data);
+    }
+    munmap((void *)(uintptr_t)image.bytes, image.size);
 }
 
 static const char *symbol_name(const struct image *image, const void *function) {

@@ -8,6 +8,8 @@
  *   place.c    from an address to a source line; from a kernel to its shared memory
  *   error.c    error codes and who sees them when
  *   device.c   the device's properties, streams, events, function attributes
+ *
+ * ../checker/ watches all of it in the checked build, through struct observer.
  */
 #ifndef EMULATOR_RUNTIME_H
 #define EMULATOR_RUNTIME_H
@@ -16,6 +18,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* The limits of compute capability 9.0 (CUDA C++ Programming Guide, "Technical Specifications per
  * Compute Capability"), checked against an H200. */
@@ -97,6 +100,28 @@ void worker_run_block(const struct launch *launch, uint64_t index);
 /* Which thread runs here now. False outside a kernel. */
 bool worker_where(struct uint3 *block, struct uint3 *thread);
 
+/* The running thread's place in its block, as kernels (the index) and the runtime (the linear
+ * index, x fastest) know it; and the running block. The runtime alone writes them. */
+struct running_index {
+    struct uint3 index;
+    unsigned linear;
+} __attribute__((aligned(16)));
+extern __thread struct running_index running_index __asm__("threadIdx");
+
+/* This OS thread's memory: the worker itself; its stacks; its thread-local storage; and the ranges
+ * of that which are the running block's static shared memory, in order of their addresses. */
+enum { SHARED_RANGES = 8 };
+struct range {
+    char *begin, *end;
+};
+struct worker_memory {
+    struct range own, stacks, thread_local_storage;
+    struct range shared[SHARED_RANGES];
+    int shared_ranges;
+};
+struct worker_memory worker_memory(void);
+extern __thread char emulator_dynamic_shared[];
+
 /* Whether `address` lies in the guard page of a stack of this OS thread's worker. */
 bool worker_stack_overflowed(const void *address);
 
@@ -104,6 +129,10 @@ bool worker_stack_overflowed(const void *address);
 
 /* CPUs this process may use. */
 int cpu_count(void);
+
+/* So many workers at most, for what has to happen in the same order each time; before the first
+ * launch. */
+void launch_limit_workers(int count);
 
 /* Tells the waiting launch that a worker will not come back (see fault.c). Async-signal-safe. */
 void launch_worker_lost(void);
@@ -136,6 +165,13 @@ void fault_raise_at(cudaError_t error, const char *what, struct uint3 thread, co
 /* Stops worker threads wherever they stand in a kernel, for ever, and notes where. */
 void fault_stop_workers(const pthread_t *workers, int count);
 
+/* Ends the launch with this error, on account of the running thread. `what` is a literal, or null
+ * where all has been said. */
+void fault_raise(cudaError_t error, const char *what) __attribute__((noreturn));
+
+/* Code addresses from here outwards, at most `most`; those of calls lie inside the call. */
+int fault_backtrace(void **frames, int most);
+
 /* Prints what the first fault of a launch was, with its place, and gives its error code;
  * cudaSuccess if there was none. */
 cudaError_t fault_report(void);
@@ -148,18 +184,37 @@ void fault_report_timeout(double seconds);
 struct place {
     char file[1024];
     char function[256];
-    int line; /* 0: unknown */
+    char called[64]; /* the CUDA function that it calls there; empty: not known */
+    int line;        /* 0: unknown */
 };
 
 /* The innermost of `count` code addresses that belongs to the program under test, not to the
  * emulator or a library. Asks addr2line; line is 0 where that is missing or knows nothing. */
 struct place place_find(void *const *addresses, int count);
 
+/* A file's name as seen from the working directory: the part of `file` that says so. */
+const char *place_relative(const char *file);
+
 /* Bytes of static __shared__ memory that `kernel` declares; 0 if the program has no symbols. */
 size_t place_static_shared(const void *kernel);
 
 /* Whether a code address lies in the program itself (not in a shared library). */
 bool place_in_program(const void *address);
+
+/* Starts `tool` with these arguments, null at the end, tool first; its output can be read from the
+ * stream. Null if there is no such tool. Ended by place_tool_end. */
+FILE *place_tool_start(char *const *arguments, pid_t *pid);
+void place_tool_end(FILE *stream, pid_t pid);
+
+/* Calls visit for each symbol of the program: its name, and type, value and size as ELF has them.
+ */
+struct place_symbol {
+    const char *name;
+    unsigned type;
+    uintptr_t value;
+    size_t size;
+};
+void place_symbols(void (*visit)(const struct place_symbol *symbol, void *data), void *data);
 
 /* --- error.c ---------------------------------------------------------------------------------- */
 
@@ -172,6 +227,45 @@ cudaError_t error_sticky(void);
 
 /* For calls that synchronise: shows a kernel's fault to the caller and to cudaGetLastError. */
 cudaError_t error_surface(void);
+
+/* --- who watches ------------------------------------------------------------------------------ */
+
+/* A fault as it is told. */
+struct told_fault {
+    cudaError_t error;
+    const char *what; /* null: told already */
+    bool kernel;      /* thread and block say something */
+    struct uint3 block, thread;
+    struct place place;
+    const void *address; /* that was touched, if has_address */
+    bool has_address;
+};
+
+/* Called at what a run does. In the plain build there is no observer. The first three are called on
+ * the host's thread that launches, and those in the middle on a worker, for its running block. */
+struct observer {
+    void (*launch_begins)(const struct launch *launch);
+    void (*launch_ended)(const struct launch *launch);
+    void (*launch_refused)(const struct launch *launch, cudaError_t error);
+    void (*out_of_memory)(const char *what); /* this machine's, not a kernel's fault */
+
+    void (*block_begins)(const struct launch *launch, uint64_t index);
+    void (*block_ended)(void);
+    void (*barrier_reached)(const void *code); /* by the running thread */
+    void (*barrier_opens)(void);               /* all that have not returned are there */
+    void (*thread_returned)(unsigned linear);
+    void (*warp_met)(unsigned warp, unsigned lanes); /* these lanes, at a warp operation */
+
+    void (*allocated)(char *begin, size_t bytes, bool on_device);
+    void (*freed)(char *begin);
+    void (*copied)(char *to, size_t bytes); /* into device memory, by cudaMemcpy or cudaMemset */
+    void (*failed)(cudaError_t error);      /* a call of the host's */
+    void (*looked)(cudaError_t error);      /* at the last error; what cudaGetLastError gave */
+    void (*fault)(const struct told_fault *fault); /* instead of printing it */
+};
+extern const struct observer *observer;
+/* For the observer: a pointer of each worker's own. Not shared memory. */
+extern __thread void *observer_worker;
 
 /* --- device.c --------------------------------------------------------------------------------- */
 
