@@ -21,8 +21,9 @@
 /* ---- options ------------------------------------------------------------------------------- */
 
 static const char *const fill_names[FILL_COUNT] = {"random", "ones-twos", "identity",
-                                                   "index",  "exact",     "extremes"};
-static const char fill_list[] = "random, ones-twos, identity, index, exact, extremes";
+                                                   "index",  "exact",     "extremes",
+                                                   "counting"};
+static const char fill_list[] = "random, ones-twos, identity, index, exact, extremes, counting";
 static const char *const verify_names[] = {"full", "quick", "none"};
 
 enum { DEFAULT_SIZE = 1000, MAX_REPEAT = 1000000 };
@@ -45,6 +46,7 @@ static const char help_text[] =
     "                                the values of A name their row and column\n"
     "                     exact      integers that float32 adds up exactly\n"
     "                     extremes   magnitudes from 2^-30 to 2^30\n"
+    "                     counting   1, 2, 3, ... row by row\n"
     "  --repeat N       timed launches (default: 10 on a GPU, 1 on the CPU backend)\n"
     "  --verify MODE    full (default), quick (samples, for large sizes) or none\n"
     "  --timeout S      seconds one launch may take (default: 10, and 1 more for\n"
@@ -503,6 +505,7 @@ static float element(const struct generator *g, int row, int col) {
     case FILL_INDEX: return a ? own_place(g, row, col) : (float)(col % g->rows == row);
     case FILL_EXACT: return exact_integer(g, row, random64(g->key, index));
     case FILL_EXTREMES: return extreme(random64(g->key, index));
+    case FILL_COUNTING: return (float)(index % EXACT_LIMIT + 1);
     case FILL_RANDOM:
     case FILL_COUNT: break;
     }

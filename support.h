@@ -3,7 +3,7 @@
  * main.cu runs the student's kernel; support.c and support/ know everything around it: the command
  * line, the clock, the matrices, the reference in double precision, the verdict and how it is
  * printed. The sections below stand in that order: options and matrices are in support.c, clock,
- * reference, verification and report in files of those names in support/.
+ * reference, verification, explanation and report in files of those names in support/.
  *
  * All of it but the last section computes and prints nothing, so that a grader can link the same
  * code and judge a C that came out of another process.
@@ -41,6 +41,7 @@ enum fill {
     FILL_INDEX,     /* B picks columns of A, whose values name their own place */
     FILL_EXACT,     /* integers that TF32 and BF16 cannot hold and float32 adds up exactly */
     FILL_EXTREMES,  /* magnitudes from 2^-30 to 2^30 */
+    FILL_COUNTING,  /* A and B: 1, 2, 3, ... row by row, for examples done by hand */
     FILL_COUNT
 };
 
@@ -248,6 +249,25 @@ struct progress {
 bool verify(const struct problem *problem, enum verify_mode mode, const struct progress *progress,
             struct verdict *verdict);
 
+/* ---- explanation --------------------------------------------------------------------------- */
+
+/* What a wrong C is instead of A B, found by computing what common mistakes would give. */
+struct explanation {
+    char formula[64];            /* a name for programs: "k-cut", "b-transposed", ... */
+    char text[2 * MESSAGE_SIZE]; /* what C is, and for how many elements; one paragraph */
+    char hint[MESSAGE_SIZE];     /* one idea that points at the mistake, not its solution */
+    uint64_t explained, of;      /* so many of so many wrong (or unwritten) elements */
+};
+
+enum { EXPLANATIONS = 3 }; /* at most: where C was not written, where NaN came from, the rest */
+
+/* Explain the verdict of verify(), any mode but none, on the same problem. Returns how many
+ * explanations there are, the one that covers most first; 0 when nothing fits, and when several
+ * explanations fit equally well (constant inputs), so that what is said can be believed. Large
+ * products are judged by a sample of their elements. */
+int explain(const struct problem *problem, const struct verdict *verdict,
+            struct explanation out[EXPLANATIONS]);
+
 /* ---- report -------------------------------------------------------------------------------- */
 
 enum stage {
@@ -271,6 +291,8 @@ struct report {
     struct damage damage[MATRIX_COUNT];
     bool verified; /* verdict holds something */
     struct verdict verdict;
+    struct explanation explanations[EXPLANATIONS]; /* of a verdict that is not passed */
+    int explanation_count;
     double stage_seconds[STAGE_COUNT]; /* -1: not reached */
     /* private to the functions below */
     FILE *out;
@@ -298,7 +320,8 @@ void report_sample(struct report *report, double seconds);
 /* Detail lines on the time of the launches: median, smallest and largest, GFLOP/s. */
 void report_launches(struct report *report);
 
-/* Call verify() and keep the verdict; exits (EXIT_MACHINE) when there is no memory for it. */
+/* Call verify() and explain(), and keep what they say; exits (EXIT_MACHINE) when there is no memory
+ * for the first. */
 void report_verify(struct report *report, const float *A, const float *B, const float *C);
 
 /* The run ends here and now. EXIT_WRONG prints TEST FAILED and why; the others one line on standard
@@ -308,6 +331,9 @@ void report_stop(struct report *report, enum exit_status status, const char *for
 
 /* Print the result, free what the report owns, and return the exit status. */
 enum exit_status report_end(struct report *report);
+
+/* Text and hint of an explanation, each line indented and of at most 80 columns. */
+void report_explanation(const struct explanation *explanation, const char *indent, FILE *out);
 
 /* From watchdog_start() to watchdog_stop() the wrapper may take so many seconds; then the run ends
  * with TEST FAILED, whatever hangs. A crash (of the wrapper: a device pointer used on the host,

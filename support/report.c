@@ -151,6 +151,7 @@ void report_verify(struct report *report, const float *A, const float *B, const 
     }
     if (!enough) report_stop(report, EXIT_MACHINE, "out of memory while verifying");
     report->verified = o->verify != VERIFY_NONE;
+    report->explanation_count = explain(&problem, &report->verdict, report->explanations);
 }
 
 /* -- what is known about a failure, in words -- */
@@ -257,24 +258,32 @@ static void print_unwritten(const struct report *report, uint64_t elements) {
     fprintf(report->out, "%" PRIu64 " of the %" PRIu64 " elements of C %s never written.\n",
             v->unwritten, elements, v->unwritten == 1 ? "was" : "were");
     print_box(report, &v->unwritten_box, v->unwritten);
-    fputs("Each element needs a thread: does the grid, rounded up, cover all of C?\n", report->out);
+    if (report->explanation_count == 0)
+        fputs("Each element needs a thread: does the grid, rounded up, cover all of C?\n",
+              report->out);
+}
+
+/* Is it known where the NaN came from? */
+static bool explains_nan(const struct report *report) {
+    for (int i = 0; i < report->explanation_count; i++) {
+        if (strstr(report->explanations[i].text, "NaN")) return true;
+    }
+    return false;
 }
 
 static void print_wrong(const struct report *report) {
-    const uint64_t low_precision_u = 1 << 17; /* 2^-7: worse than BF16, far from a wrong formula */
     const struct verdict *v = &report->verdict;
     const struct options *o = &report->options;
     fprintf(report->out, "%" PRIu64 " of the %" PRIu64 " elements of C%s %s wrong.\n", v->wrong,
             v->compared, v->mode == VERIFY_QUICK ? " that were compared" : "",
             v->wrong == 1 ? "is" : "are");
-    if (v->nan) {
+    if (v->nan && explains_nan(report)) {
+        fprintf(report->out, "%" PRIu64 " of them %s NaN.\n", v->nan, v->nan == 1 ? "is" : "are");
+    } else if (v->nan) {
         fprintf(report->out,
                 "%" PRIu64 " of them %s NaN: something was read that lies outside A "
-                "and B,\nor in shared memory before it was written.\n",
+                "and B,\nor in shared memory or C before it was written.\n",
                 v->nan, v->nan == 1 ? "is" : "are");
-    } else if (v->comparison == COMPARE_FLOAT32 && v->max_error_u < (double)low_precision_u) {
-        fprintf(report->out, "All are nearly right: the arithmetic is less precise than float32 "
-                             "(TF32, BF16,\nFP16?).\n");
     }
     print_box(report, &v->wrong_box, v->wrong);
     print_first(report);
@@ -284,6 +293,36 @@ static void print_wrong(const struct report *report) {
                 "Values name their place in %s, row * %" PRId64 " + column.\nRight is %s.\n",
                 identity ? "B" : "A", place_base(identity ? o->n : o->k),
                 identity ? "C[i][j] = B[i % k][j]" : "C[i][j] = A[i][j % k]");
+    }
+}
+
+/* One paragraph in lines of at most 80 columns; further lines are indented as far as `first` is
+ * long. */
+static void print_paragraph(const char *indent, const char *first, const char *text, FILE *out) {
+    enum { WIDTH = 80 };
+    int margin = (int)(strlen(indent) + strlen(first)), column = margin;
+    fprintf(out, "%s%s", indent, first);
+    while (*text) {
+        int length = (int)strcspn(text, " ");
+        if (column > margin && column + 1 + length > WIDTH) {
+            fprintf(out, "\n%*s", margin, "");
+            column = margin;
+        }
+        column += fprintf(out, "%s%.*s", column > margin ? " " : "", length, text);
+        text += length + strspn(text + length, " ");
+    }
+    fputc('\n', out);
+}
+
+void report_explanation(const struct explanation *explanation, const char *indent, FILE *out) {
+    print_paragraph(indent, "", explanation->text, out);
+    if (explanation->hint[0]) print_paragraph(indent, "hint: ", explanation->hint, out);
+}
+
+static void print_explanations(const struct report *report) {
+    for (int i = 0; i < report->explanation_count; i++) {
+        fputc('\n', report->out);
+        report_explanation(&report->explanations[i], "", report->out);
     }
 }
 
@@ -303,6 +342,7 @@ static void print_verdict(const struct report *report) {
                 v->max_error_u, v->rms_error_u, FLOAT32_MAX_U, FLOAT32_RMS_U);
     if ((v->wrong || v->unwritten) && v->unwritten < elements && v->map_rows * v->map_cols > 1)
         print_map(report);
+    if (v->unwritten < elements) print_explanations(report);
 }
 
 static bool guards_changed(const struct report *report) {
@@ -357,29 +397,6 @@ static void print_failed(const struct report *report) {
 }
 
 /* -- JSON -- */
-
-static void json_string(FILE *out, const char *text) {
-    fputc('"', out);
-    for (const char *c = text; *c; c++) {
-        if (*c == '"' || *c == '\\')
-            fprintf(out, "\\%c", *c);
-        else if (*c == '\n')
-            fputs("\\n", out);
-        else if ((unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7f)
-            fprintf(out, "\\u%04x", (unsigned char)*c); /* as Latin-1: never invalid UTF-8 */
-        else
-            fputc(*c, out);
-    }
-    fputc('"', out);
-}
-
-/* JSON knows neither NaN nor infinity: they become strings. */
-static void json_number(FILE *out, double value) {
-    if (isfinite(value))
-        fprintf(out, "%.17g", value);
-    else
-        fputs(isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"", out);
-}
 
 /* The same for what may not have been measured: null. */
 static void json_measured(FILE *out, bool measured, double value) {
@@ -454,6 +471,21 @@ static void json_verdict(const struct verdict *v, FILE *out) {
     fputs("]}", out);
 }
 
+static void json_explanations(const struct report *report, FILE *out) {
+    fputs(", \"explanations\": [", out);
+    for (int i = 0; i < report->explanation_count; i++) {
+        const struct explanation *e = &report->explanations[i];
+        fprintf(out, "%s{\"formula\": ", i ? ", " : "");
+        json_string(out, e->formula);
+        fputs(", \"text\": ", out);
+        json_string(out, e->text);
+        fputs(", \"hint\": ", out);
+        json_string(out, e->hint);
+        fprintf(out, ", \"explained\": %" PRIu64 ", \"of\": %" PRIu64 "}", e->explained, e->of);
+    }
+    fputc(']', out);
+}
+
 static void json_run(const struct report *report, FILE *out) {
     const struct options *o = &report->options;
     const struct damage *d = report->damage;
@@ -474,7 +506,9 @@ static void json_run(const struct report *report, FILE *out) {
         fprintf(out, "%s\"%s\": [%" PRIu64 ", %" PRIu64 "]", i ? ", " : "", matrix_letter[i],
                 d[i].before, d[i].after);
     fputc('}', out);
-    if (report->verified) json_verdict(&report->verdict, out);
+    if (!report->verified) return;
+    json_verdict(&report->verdict, out);
+    json_explanations(report, out);
 }
 
 /* One object on one line. Always:
@@ -492,6 +526,7 @@ static void json_run(const struct report *report, FILE *out) {
  *   first_wrong  row, column, expected, got, bound of the first ones
  *   wrong_box, unwritten_box   first and last row and column, or null
  *   map          cell_rows, cell_columns, rows: strings of enum cell
+ *   explanations   what C is instead: formula, text, hint, explained, of; see docs/correctness.md
  * A number that is not finite is one of the strings "NaN", "Infinity", "-Infinity". */
 void report_json(const struct report *report, enum exit_status status, const char *message,
                  FILE *out) {

@@ -102,4 +102,11 @@ bool product_run(struct product *product, struct parallel_job job);
 /* Element `position` of a product's list of rows or columns. */
 static inline int at(const int *list, int position) { return list ? list[position] : position; }
 
+/* ---- JSON (json.c) ------------------------------------------------------------------------ */
+
+void json_string(FILE *out, const char *text);
+
+/* JSON knows neither NaN nor infinity: they become strings. */
+void json_number(FILE *out, double value);
+
 #endif

@@ -12,9 +12,12 @@ double gamma_bound(int64_t n) {
     return nu < 1.0 ? nu / (1.0 - nu) : INFINITY;
 }
 
+/* FILL_COUNTING: sums of k products of at most m k and k n, integers all of them. */
+static bool counting_is_exact(int m, int n, int k) {
+    return (double)k * ((double)m * k) * ((double)k * n) <= (double)EXACT_LIMIT;
+}
+
 enum comparison fill_comparison(enum fill fill, int m, int n, int k) {
-    (void)m;
-    (void)n;
     switch (fill) {
     case FILL_ONES_TWOS: /* partial sums are even integers up to 2 k */
         return 2 * (int64_t)k <= EXACT_LIMIT ? COMPARE_EXACT : COMPARE_BOUND;
@@ -22,6 +25,7 @@ enum comparison fill_comparison(enum fill fill, int m, int n, int k) {
     case FILL_INDEX:
     case FILL_EXACT: /* see exact_integer() */ return COMPARE_EXACT;
     case FILL_RANDOM: return COMPARE_FLOAT32;
+    case FILL_COUNTING: return counting_is_exact(m, n, k) ? COMPARE_EXACT : COMPARE_BOUND;
     case FILL_EXTREMES:
         /* A few products make up the whole sum, so errors do not average out as the limits of
          * COMPARE_FLOAT32 suppose; and with a mean other than 0, partial sums and with them the

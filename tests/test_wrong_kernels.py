@@ -3,6 +3,8 @@
     fails:    on which shapes (m k n, and options) it must fail, all of them
     passes:   where it is right by luck, which is why simple cases do not find it
     says:     words that the report must contain when it fails
+    explains: what the report says C is instead, by the names that --json gives, and on which shape:
+              NAME (m k n); `nothing` where no explanation is better than a wrong one
     backends: where that holds, if not everywhere
 
 A failure here means that a student hands in a wrong kernel and believes it right, or is given
@@ -19,7 +21,7 @@ import pytest
 from conftest import REPOSITORY, run_sgemm
 
 WRONG = sorted((REPOSITORY / "tests" / "kernels" / "wrong").glob("*.cu"))
-KEY = re.compile(r"^ \* (fails|passes|says|backends): +(.*?)(?: \*/)?$", re.MULTILINE)
+KEY = re.compile(r"^ \* (fails|passes|says|explains|backends): +(.*?)(?: \*/)?$", re.MULTILINE)
 
 
 @dataclass
@@ -30,6 +32,7 @@ class Wrong:
     fails: list[str] = field(default_factory=list)
     passes: list[str] = field(default_factory=list)
     says: list[str] = field(default_factory=list)
+    explains: list[str] = field(default_factory=list)
     backends: list[str] = field(default_factory=lambda: ["cpu", "cuda"])
 
 
@@ -73,6 +76,27 @@ def test_passes_by_luck(tree, wrong, backend, case):
     chooses test cases."""
     run = run_case(tree, wrong, backend, case)
     assert run.status == 0, f"{wrong.path} should be right here, but\n{run.output}"
+
+
+def plain(text: str) -> str:
+    """Without line breaks, and without numbers: where blocks overwrite each other these differ from
+    run to run."""
+    return re.sub(r"\d+", "N", " ".join(text.split()))
+
+
+@pytest.mark.parametrize(("wrong", "case"), cases("explains"))
+def test_is_explained(tree, wrong, case):
+    """On the CPU backend: a GPU's NaN do not say where they came from."""
+    name, shape = re.fullmatch(r"(\S+) \((.*)\)", case).groups()
+    run = run_sgemm(tree.build(wrong.path), *shape.split(), "--seed", 1, "--json")
+    explanations = run.json["explanations"]
+    assert [each["formula"] for each in explanations] == [name] * (name != "nothing")
+    report = run_sgemm(tree.build(wrong.path), *shape.split(), "--seed", 1).stdout
+    for each in explanations:
+        said = name != "none-written"  # which the report says in its own words
+        assert (plain(each["text"]) in plain(report)) == said
+        assert (plain("hint: " + each["hint"]) in plain(report)) == said
+        assert 0 < each["explained"] <= each["of"]
 
 
 @pytest.mark.parametrize("fill", ["identity", "index", "exact", "extremes", "ones-twos"])

@@ -148,7 +148,7 @@ static void options_bad_values(void) {
     bad("--seed 0x", "is not a seed");
     bad("--seed 12z", "is not a seed");
     bad("--seed 18446744073709551616", "is not a seed");
-    bad("--fill zap", "random, ones-twos, identity, index, exact, extremes");
+    bad("--fill zap", "random, ones-twos, identity, index, exact, extremes, counting");
     bad("--repeat 0", "from 1 to");
     bad("--repeat -1", "from 1 to");
     bad("--repeat 9999999999", "from 1 to");
@@ -302,6 +302,13 @@ static void fill_places_name_themselves(void) {
             CHECK(value >= 0 && value < 0x1p24f && value == floorf(value));
         }
     }
+}
+
+static void fill_counting_counts(void) {
+    CHECK(fill_element(FILL_COUNTING, 7, MATRIX_A, 4, 4, 0, 0) == 1);
+    CHECK(fill_element(FILL_COUNTING, 8, MATRIX_B, 4, 3, 3, 2) == 12);
+    CHECK(fill_element(FILL_COUNTING, 0, MATRIX_A, 4097, 4096, 4095, 4095) == 0x1p24f);
+    CHECK(fill_element(FILL_COUNTING, 0, MATRIX_A, 4097, 4096, 4096, 0) == 1);
 }
 
 static void fill_extremes_span_without_overflow(void) {
@@ -593,6 +600,17 @@ static void ones_twos_at_34_is_68(void) {
     fixture_free(&f);
 }
 
+static void counting_at_4_is_90(void) {
+    const float C[16] = {90,  100, 110, 120, 202, 228, 254, 280,
+                         314, 356, 398, 440, 426, 484, 542, 600};
+    struct fixture f = fixture_new(FILL_COUNTING, 0, 4, 4, 4);
+    memcpy(f.C, C, sizeof C);
+    CHECK(judge(&f, VERIFY_FULL).passed);
+    f.C[0] = nextafterf(90.0f, 0.0f);
+    CHECK(!judge(&f, VERIFY_FULL).passed);
+    fixture_free(&f);
+}
+
 static void exact_comparison_only_where_float32_is_exact(void) {
     CHECK_INT(fill_comparison(FILL_ONES_TWOS, 1, 1, 1 << 23), COMPARE_EXACT);
     CHECK_INT(fill_comparison(FILL_ONES_TWOS, 1, 1, (1 << 23) + 1), COMPARE_BOUND);
@@ -601,6 +619,9 @@ static void exact_comparison_only_where_float32_is_exact(void) {
     CHECK_INT(fill_comparison(FILL_EXACT, 1, 1, 1 << 30), COMPARE_EXACT);
     CHECK_INT(fill_comparison(FILL_INDEX, 1, 1, 1 << 30), COMPARE_EXACT);
     CHECK_INT(fill_comparison(FILL_IDENTITY, 1, 1, 1 << 30), COMPARE_EXACT);
+    CHECK_INT(fill_comparison(FILL_COUNTING, 1, 1, 256), COMPARE_EXACT);
+    CHECK_INT(fill_comparison(FILL_COUNTING, 1, 1, 257), COMPARE_BOUND);
+    CHECK_INT(fill_comparison(FILL_COUNTING, 1 << 20, 1 << 20, 1 << 20), COMPARE_BOUND);
 }
 
 static void gamma_is_higham_s(void) {
@@ -1268,6 +1289,7 @@ int main(int argc, char **argv) {
         TEST(fill_exact_sums_stay_exact),
         TEST(fill_exact_needs_all_of_float32),
         TEST(fill_places_name_themselves),
+        TEST(fill_counting_counts),
         TEST(fill_extremes_span_without_overflow),
         TEST(guards_are_large_enough_and_bounded),
         TEST(guards_show_stray_writes),
@@ -1280,6 +1302,7 @@ int main(int argc, char **argv) {
         TEST(every_summation_order_passes_at_1000_500_700),
         TEST(every_summation_order_passes_with_every_fill),
         TEST(ones_twos_at_34_is_68),
+        TEST(counting_at_4_is_90),
         TEST(identity_and_index_products),
         TEST(reduced_precision_is_not_float32),
         TEST(nan_and_infinity_fail),

@@ -1,7 +1,8 @@
 /* WRONG: A is read as if it were column-major.
  *
  * fails:    34 34 34, 34 20 40
- * passes:   1 1 1 */
+ * passes:   1 1 1
+ * explains: a-transposed (34 34 34), a-transposed (34 20 40) */
 
 #define TILE_SIZE 16
 

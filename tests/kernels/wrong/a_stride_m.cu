@@ -1,7 +1,8 @@
 /* WRONG: A is indexed with m as its row length; it has k columns. Right where m = k.
  *
  * fails:    34 20 40, 20 34 20
- * passes:   34 34 20 */
+ * passes:   34 34 20
+ * explains: a-stride-m (34 20 40), a-stride-n (20 34 20) */
 
 #define TILE_SIZE 16
 

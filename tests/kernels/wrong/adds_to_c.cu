@@ -1,7 +1,8 @@
 /* WRONG: C += instead of C =. Nothing has cleared C before.
  *
  * fails:    16 16 16, 1 1 1
- * says:     NaN */
+ * says:     NaN
+ * explains: adds-to-c (16 16 16) */
 
 #define TILE_SIZE 16
 

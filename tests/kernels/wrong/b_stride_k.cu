@@ -1,7 +1,8 @@
 /* WRONG: B is indexed with k as its row length; it has n columns. Right where k = n.
  *
  * fails:    34 20 40, 34 40 20
- * passes:   16 34 34, 128 256 256 */
+ * passes:   16 34 34, 128 256 256
+ * explains: b-stride-k (34 20 40), reads-outside (34 40 20) */
 
 #define TILE_SIZE 16
 

@@ -3,7 +3,8 @@
  *
  * fails:    34 34 34, 20 16 16
  * passes:   32 20 32
- * backends: cpu */
+ * backends: cpu
+ * explains: shared-unwritten (34 34 34) */
 
 #define TILE_SIZE 16
 

@@ -2,7 +2,8 @@
  * elements land on each other, and beyond C where m > n.
  *
  * fails:    34 20 40, 40 20 34
- * passes:   34 20 34 */
+ * passes:   34 20 34
+ * explains: c-stride-m (34 20 40), c-stride-m (40 20 34) */
 
 #define TILE_SIZE 16
 

@@ -2,7 +2,8 @@
  * times.
  *
  * fails:    34 20 34, 17 17 17
- * passes:   34 32 34 */
+ * passes:   34 32 34
+ * explains: last-term-repeated (34 20 34) */
 
 #define TILE_SIZE 16
 

@@ -1,7 +1,8 @@
 /* WRONG: blocks on the diagonal of the grid stay away.
  *
  * fails:    34 34 34, 1 1 1
- * says:     written */
+ * says:     written
+ * explains: blocks (34 34 34) */
 
 #define TILE_SIZE 16
 

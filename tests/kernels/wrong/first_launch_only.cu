@@ -3,7 +3,8 @@
  * fails:    34 34 34 --repeat 2
  * passes:   34 34 34 --repeat 1
  * says:     None of the
- * backends: cpu */
+ * backends: cpu
+ * explains: none-written (34 34 34 --repeat 2) */
 
 #define TILE_SIZE 16
 

@@ -2,7 +2,8 @@
  *
  * fails:    17 16 16, 16 16 17, 34 34 34
  * passes:   16 16 16, 7 40 9
- * says:     never written */
+ * says:     never written
+ * explains: unwritten-region (17 16 16), first-block-only (34 34 34) */
 
 #define TILE_SIZE 16
 

@@ -2,7 +2,8 @@
  *
  * fails:    40 16 40
  * passes:   34 34 40, 40 40 20
- * says:     never written */
+ * says:     never written
+ * explains: grid-from-k (40 16 40) */
 
 #define TILE_SIZE 16
 

@@ -3,7 +3,8 @@
  *
  * fails:    1030 3 5, 5 3 1030
  * passes:   1000 5 7, 128 256 256, 1 1 1
- * says:     never written */
+ * says:     never written
+ * explains: grid-rounded-down (1030 3 5) */
 
 #define TILE_SIZE 16
 

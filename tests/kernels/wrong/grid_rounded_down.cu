@@ -2,7 +2,8 @@
  * no block at all.
  *
  * fails:    34 20 34, 32 16 33, 33 16 32, 8 8 8
- * passes:   32 20 48, 16 16 16 */
+ * passes:   32 20 48, 16 16 16
+ * explains: grid-rounded-down (34 20 34), unwritten-region (32 16 33) */
 
 #define TILE_SIZE 16
 

@@ -3,7 +3,8 @@
  *
  * fails:    40 16 16, 16 16 40, 120 201 250
  * passes:   34 20 34, 128 201 120
- * says:     never written */
+ * says:     never written
+ * explains: unwritten-region (40 16 16), grid-exchanged (120 201 250) */
 
 #define TILE_SIZE 16
 

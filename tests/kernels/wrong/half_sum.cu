@@ -1,7 +1,8 @@
 /* WRONG: the running sum is cut to half precision.
  *
  * fails:    34 34 34, 16 512 16
- * says:     float32 */
+ * says:     float32
+ * explains: sums-11-bits (34 34 34) */
 
 #define TILE_SIZE 16
 

@@ -1,7 +1,8 @@
 /* WRONG: the result is infinite everywhere.
  *
  * fails:    16 16 16, 1 1 1
- * says:     wrong */
+ * says:     wrong
+ * explains: nothing (16 16 16) */
 
 #define TILE_SIZE 16
 

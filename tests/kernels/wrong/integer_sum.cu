@@ -1,7 +1,8 @@
 /* WRONG: the sum is kept in an int.
  *
  * fails:    16 16 16, 34 34 34
- * says:     wrong */
+ * says:     wrong
+ * explains: zero (34 34 34) */
 
 #define TILE_SIZE 16
 

@@ -2,7 +2,8 @@
  * is the zero beyond k.
  *
  * fails:    16 16 16, 34 34 34
- * passes:   34 15 34 */
+ * passes:   34 15 34
+ * explains: k-cut (16 16 16), tile-one-short (34 34 34) */
 
 #define TILE_SIZE 16
 

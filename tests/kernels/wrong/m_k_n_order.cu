@@ -2,7 +2,8 @@
  * not.
  *
  * fails:    34 20 40, 34 40 20
- * passes:   20 34 34 */
+ * passes:   20 34 34
+ * explains: argument-order (34 20 40), argument-order (34 40 20) */
 
 #define TILE_SIZE 16
 

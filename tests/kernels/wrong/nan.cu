@@ -2,7 +2,8 @@
  * passed it.
  *
  * fails:    16 16 16, 1 1 1, 34 20 40
- * says:     NaN */
+ * says:     NaN
+ * explains: nothing (16 16 16) */
 
 #define TILE_SIZE 16
 

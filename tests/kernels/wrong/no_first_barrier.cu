@@ -2,7 +2,8 @@
  * its next barrier, so the first thread meets empty tiles; on a GPU it depends on the moment.
  *
  * fails:    16 16 16, 34 34 34
- * backends: cpu */
+ * backends: cpu
+ * explains: shared-unwritten (34 34 34) */
 
 #define TILE_SIZE 16
 

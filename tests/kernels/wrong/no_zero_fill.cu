@@ -1,7 +1,8 @@
 /* WRONG: beyond the edge the tile keeps what was there: nothing, or the phase before.
  *
  * fails:    34 20 34, 17 17 17
- * passes:   32 32 32 */
+ * passes:   32 32 32
+ * explains: k-twice (34 20 34) */
 
 #define TILE_SIZE 16
 

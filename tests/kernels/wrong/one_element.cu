@@ -1,7 +1,8 @@
 /* WRONG: a single element of C is off by one.
  *
  * fails:    34 34 34, 120 201 250
- * says:     1 of the */
+ * says:     1 of the
+ * explains: nothing (34 34 34) */
 
 #define TILE_SIZE 16
 

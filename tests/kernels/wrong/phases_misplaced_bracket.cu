@@ -1,7 +1,8 @@
 /* WRONG: the number of phases is (k - 1 / TILE_SIZE) + 1, which is k + 1, and the loads are
  * not guarded in k: each phase too many adds what lies behind the row of A and the end of B.
  *
- * fails:    1 1 1, 16 16 16, 34 34 34 */
+ * fails:    1 1 1, 16 16 16, 34 34 34
+ * explains: reads-outside (34 34 34) */
 
 #define TILE_SIZE 16
 

@@ -1,7 +1,8 @@
 /* WRONG: the last partial tile of k is left out.
  *
  * fails:    34 20 34, 34 15 34, 120 201 250
- * passes:   34 32 34, 128 256 256 */
+ * passes:   34 32 34, 128 256 256
+ * explains: k-cut (34 20 34), zero (34 15 34) */
 
 #define TILE_SIZE 16
 

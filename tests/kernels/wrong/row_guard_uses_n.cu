@@ -3,7 +3,8 @@
  * cases had no m > n and no look outside C.
  *
  * fails:    40 20 24, 34 20 40, 120 201 250
- * passes:   32 20 40, 34 34 34, 128 256 256 */
+ * passes:   32 20 40, 34 34 34, 128 256 256
+ * explains: unwritten-region (40 20 24) */
 
 #define TILE_SIZE 16
 

@@ -1,7 +1,8 @@
 /* WRONG: a block computes several tiles of C and never sets the sum back to 0.
  *
  * fails:    64 16 64
- * passes:   32 20 32, 1 1 1 */
+ * passes:   32 20 32, 1 1 1
+ * explains: sum-not-reset (64 16 64) */
 
 #define TILE_SIZE 16
 

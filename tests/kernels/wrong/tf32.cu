@@ -2,7 +2,8 @@
  * float32 sums in any order, and only the size of the errors tells.
  *
  * fails:    34 34 34, 16 4096 16
- * says:     float32 */
+ * says:     float32
+ * explains: inputs-11-bits (34 34 34), inputs-11-bits (16 4096 16) */
 
 #define TILE_SIZE 16
 

@@ -2,7 +2,8 @@
  * hides it.
  *
  * fails:    16 16 16, 34 20 40
- * passes:   1 1 1, 32 32 48 --fill ones-twos */
+ * passes:   1 1 1, 32 32 48 --fill ones-twos
+ * explains: a-transposed (16 16 16), a-tile-transposed (34 20 40) */
 
 #define TILE_SIZE 16
 

@@ -2,7 +2,8 @@
  * its place.
  *
  * fails:    16 16 16, 34 34 34
- * passes:   1 1 1 */
+ * passes:   1 1 1
+ * explains: c-transposed (16 16 16), c-tile-transposed (34 34 34) */
 
 #define TILE_SIZE 16
 

@@ -2,7 +2,8 @@
  * matrix.
  *
  * fails:    34 20 34, 17 17 17
- * passes:   32 32 32 */
+ * passes:   32 32 32
+ * explains: reads-outside (34 20 34) */
 
 #define TILE_SIZE 16
 

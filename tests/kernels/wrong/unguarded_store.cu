@@ -3,7 +3,8 @@
  *
  * fails:    17 16 16, 1 16 32
  * passes:   32 20 48
- * says:     just after C */
+ * says:     just after C
+ * explains: zero (50 37 23) */
 
 #define TILE_SIZE 16
 

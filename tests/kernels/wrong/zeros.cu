@@ -1,7 +1,8 @@
 /* WRONG: C is all zero, as memory often is.
  *
  * fails:    16 16 16, 1 1 1, 34 20 40
- * says:     wrong */
+ * says:     wrong
+ * explains: zero (34 20 40) */
 
 #define TILE_SIZE 16
 
