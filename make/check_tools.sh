@@ -1,7 +1,7 @@
 # Can this machine build for the chosen backend? Silent if so; else one line that says what is
 # missing, and exit status 2 (the choice was wrong) or 3 (the machine lacks something).
 #
-#     check_tools.sh cpu|cuda|support CC CXX NVCC ARCH
+#     check_tools.sh cpu|check|cuda|support CC CXX NVCC ARCH
 
 backend=$1 cc=$2 cxx=$3 nvcc=$4 arch=$5
 oldest_gcc=11 oldest_clang=14
@@ -35,7 +35,7 @@ check_compiler() { # compiler language variable
 check_compiler "$cc" c CC
 case $backend in
 support) ;;
-cpu) check_compiler "$cxx" c++ CXX ;;
+cpu | check) check_compiler "$cxx" c++ CXX ;;
 cuda)
     [ -n "$nvcc" ] || fail 2 "BACKEND=cuda needs nvcc, which is not on the PATH; BACKEND=cpu needs only a compiler"
     [ "$arch" != native ] || nvidia-smi -L 2>/dev/null | grep -q '^GPU' ||

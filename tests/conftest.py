@@ -106,7 +106,7 @@ def repository_files() -> list[Path]:
         names = []
     if names:
         return [Path(name) for name in names if (REPOSITORY / name).is_file()]
-    built = {"build", ".venv", ".git", "__pycache__", ".pytest_cache", "sgemm"}
+    built = {"build", ".venv", ".git", "__pycache__", ".pytest_cache", "sgemm", "sgemm-check"}
     return [
         path.relative_to(REPOSITORY)
         for path in REPOSITORY.rglob("*")

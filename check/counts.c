@@ -1,0 +1,353 @@
+/* Counts as a student reads them, and as JSON. What they are: ../docs/counts.md. */
+#include "../support/shared.h"
+#include "check.h"
+#include <inttypes.h>
+
+static const char *const place_names[COUNTED_PLACES] = {[COUNTED_A] = "A",
+                                                        [COUNTED_B] = "B",
+                                                        [COUNTED_C] = "C",
+                                                        [COUNTED_OTHER] = "other memory",
+                                                        [COUNTED_SHARED] = "shared memory"};
+static const char *const way_names[COUNTED_WAYS] = {
+    [COUNTED_LOADS] = "loads", [COUNTED_STORES] = "stores", [COUNTED_ATOMICS] = "atomics"};
+
+/* --- sums ------------------------------------------------------------------------------------- */
+
+/* Of all four places in global memory. */
+static struct counted global_sum(const struct counted_launch *l, enum counted_way way) {
+    struct counted sum = {0};
+    for (int place = 0; place < COUNTED_SHARED; place++) counted_add(&sum, &l->of[place][way]);
+    return sum;
+}
+
+static uint64_t sectors_moved(const struct counted_launch *l) {
+    uint64_t sectors = 0;
+    for (int way = 0; way < COUNTED_WAYS; way++)
+        sectors += global_sum(l, (enum counted_way)way).sectors;
+    return sectors;
+}
+
+static double coalesced(const struct counted *c) {
+    return c->sectors ? 100.0 * (double)c->bytes / ((double)c->sectors * SECTOR) : 0;
+}
+
+/* Everything that the launches did, as if it were one. */
+static struct counted_launch sum_of(const struct counted_launch *launches, int count) {
+    struct counted_launch sum = {0};
+    for (int i = 0; i < count; i++) {
+        for (int place = 0; place < COUNTED_PLACES; place++)
+            for (int way = 0; way < COUNTED_WAYS; way++)
+                counted_add(&sum.of[place][way], &launches[i].of[place][way]);
+        sum.blocks += launches[i].blocks;
+        sum.blocks_ended += launches[i].blocks_ended;
+        sum.barriers += launches[i].barriers;
+        sum.needed += launches[i].needed;
+    }
+    return sum;
+}
+
+/* The product as the definition asks for it. */
+struct work {
+    double flops;
+    uint64_t naive;            /* loads: a row of A and a column of B for each element of C */
+    double per_load, per_byte; /* flops; 0: nothing was loaded */
+};
+
+static struct work work_of(const struct counted_launch *sum, struct shape s) {
+    struct work work = {.naive = 2 * (uint64_t)s.m * (uint64_t)s.n * (uint64_t)s.k};
+    uint64_t loads = global_sum(sum, COUNTED_LOADS).elements, sectors = sectors_moved(sum);
+    work.flops = (double)work.naive;
+    if (loads) work.per_load = work.flops / (double)loads;
+    if (sectors) work.per_byte = work.flops / ((double)sectors * SECTOR);
+    return work;
+}
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+struct grouped {
+    char text[32];
+};
+
+/* 1234567 as 1,234,567. */
+static struct grouped grouped(uint64_t number) {
+    struct grouped g = {""};
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, number), to = 0;
+    for (int i = 0; i < length; i++) {
+        if (i && (length - i) % 3 == 0) g.text[to++] = ',';
+        g.text[to++] = digits[i];
+    }
+    return g;
+}
+
+static void print_extent(FILE *out, const unsigned extent[3]) {
+    if (extent[2] > 1)
+        fprintf(out, "(%u,%u,%u)", extent[0], extent[1], extent[2]);
+    else if (extent[1] > 1)
+        fprintf(out, "(%u,%u)", extent[0], extent[1]);
+    else
+        fprintf(out, "%u", extent[0]);
+}
+
+static void print_head(FILE *out, const struct counted_launch *l) {
+    fprintf(out, "\n%s<<<", l->kernel);
+    print_extent(out, l->grid);
+    fputs(", ", out);
+    print_extent(out, l->block);
+    fprintf(out, ">>>: %s block%s of %u threads\n", grouped(l->blocks).text,
+            l->blocks == 1 ? "" : "s", l->block[0] * l->block[1] * l->block[2]);
+    if (l->blocks_ended < l->blocks)
+        fprintf(out, "broken off: %s blocks had come to their end\n",
+                grouped(l->blocks_ended).text);
+}
+
+static void print_global_row(FILE *out, const char *what, const struct counted *c) {
+    if (!c->requests) return;
+    fprintf(out, "  %-22s %14s %12s %13s %9.1f %%\n", what, grouped(c->elements).text,
+            grouped(c->requests).text, grouped(c->sectors).text, coalesced(c));
+}
+
+static void print_global(FILE *out, const struct counted_launch *l) {
+    fprintf(out, "\n  %-22s %14s %12s %13s %11s\n", "global memory", "elements", "requests",
+            "sectors", "coalesced");
+    for (int way = 0; way < COUNTED_WAYS; way++) {
+        struct counted all = global_sum(l, (enum counted_way)way);
+        int rows = 0;
+        char what[64];
+        for (int place = 0; place < COUNTED_SHARED; place++) {
+            rows += l->of[place][way].requests > 0;
+            snprintf(what, sizeof what, "%s of %s", way_names[way], place_names[place]);
+            print_global_row(out, what, &l->of[place][way]);
+        }
+        snprintf(what, sizeof what, "all %s", way_names[way]);
+        if (rows > 1) print_global_row(out, what, &all);
+    }
+}
+
+static void print_shared(FILE *out, const struct counted_launch *l) {
+    const struct counted *shared = l->of[COUNTED_SHARED];
+    if (!shared[COUNTED_LOADS].requests && !shared[COUNTED_STORES].requests &&
+        !shared[COUNTED_ATOMICS].requests) {
+        fputs("\n  shared memory: not used\n", out);
+        return;
+    }
+    fprintf(out, "\n  %-22s %14s %12s %13s %11s\n", "shared memory", "elements", "requests",
+            "conflicts", "worst");
+    for (int way = 0; way < COUNTED_WAYS; way++) {
+        if (!shared[way].requests) continue;
+        char worst[16] = "none";
+        if (shared[way].worst > 1) snprintf(worst, sizeof worst, "%u-way", shared[way].worst);
+        fprintf(out, "  %-22s %14s %12s %13s %11s\n", way_names[way],
+                grouped(shared[way].elements).text, grouped(shared[way].requests).text,
+                grouped(shared[way].conflicts).text, worst);
+    }
+}
+
+static void print_barriers(FILE *out, const struct counted_launch *l) {
+    fprintf(out, "\n  %-22s %14s in all", "barriers", grouped(l->barriers).text);
+    if (!l->kernel[0])
+        fputc('\n', out);
+    else if (l->least_barriers == l->most_barriers)
+        fprintf(out, ", %s per block\n", grouped(l->most_barriers).text);
+    else
+        fprintf(out, ", %s to %s per block\n", grouped(l->least_barriers).text,
+                grouped(l->most_barriers).text);
+}
+
+static void print_line(FILE *out, const struct counted_line *line) {
+    const struct counted *c = &line->counted;
+    double requests = (double)c->requests;
+    fprintf(out, "    %s:%d  ", line->file, line->line);
+    if (line->place == COUNTED_SHARED)
+        fprintf(out, "shared %s: %.1f passes too many a request (%u-way)\n", way_names[line->way],
+                (double)c->conflicts / requests, c->worst);
+    else
+        fprintf(out, "%s of %s: %.1f sectors a request, %.1f %% of them wanted\n",
+                way_names[line->way], place_names[line->place], (double)c->sectors / requests,
+                coalesced(c));
+}
+
+static void print_lines(FILE *out, const struct counted_launch *l) {
+    if (l->line_count) fputs("\n  where there is something to gain\n", out);
+    for (int i = 0; i < l->line_count; i++) print_line(out, &l->lines[i]);
+}
+
+static void print_launch(FILE *out, const struct counted_launch *l) {
+    print_global(out, l);
+    print_shared(out, l);
+    print_barriers(out, l);
+    print_lines(out, l);
+}
+
+/* How `other` compares with what the kernel does. */
+static void print_times(FILE *out, uint64_t other, uint64_t loads) {
+    if (other == loads)
+        fputs("   as many\n", out);
+    else if (other > loads && loads)
+        fprintf(out, "   %.4g times as many\n", (double)other / (double)loads);
+    else if (other)
+        fprintf(out, "   %.4g times fewer\n", (double)loads / (double)other);
+    else
+        fputc('\n', out);
+}
+
+static void print_work(FILE *out, const struct counted_launch *sum, struct shape s) {
+    struct work work = work_of(sum, s);
+    uint64_t loads = global_sum(sum, COUNTED_LOADS).elements;
+    fprintf(out, "\nelements loaded from global memory, m=%d k=%d n=%d\n", s.m, s.k, s.n);
+    fprintf(out, "  %-31s %20s\n", "this kernel", grouped(loads).text);
+    fprintf(out, "  %-31s %20s", "the naive kernel, 2 m n k", grouped(work.naive).text);
+    print_times(out, work.naive, loads);
+    fprintf(out, "  %-31s %20s", "if each block loaded each once", grouped(sum->needed).text);
+    print_times(out, sum->needed, loads);
+    fprintf(out, "\n  %-31s %20s   2 m n k\n", "floating-point operations",
+            grouped(work.naive).text);
+    if (loads) fprintf(out, "  %-31s %20.2f\n", "... for each element loaded", work.per_load);
+    if (work.per_byte > 0)
+        fprintf(out, "  %-31s %20.2f\n", "... for each byte moved", work.per_byte);
+}
+
+static const char legend[] =
+    "\n"
+    "element    a float that a thread loads or stores\n"
+    "request    what the 32 threads of a warp load or store with one instruction\n"
+    "sector     32 bytes side by side: the least that moves from or to global memory\n"
+    "coalesced  of the bytes in those sectors, what was asked for; 100 % wastes none\n"
+    "conflict   one more pass through shared memory, because threads of a warp want\n"
+    "           different words of the same bank (word number modulo 32)\n"
+    "The more operations for each element loaded, the less a kernel waits for memory.\n";
+
+void print_counts(FILE *out, const struct counted_launch *launches, int count, struct shape s) {
+    struct counted_launch sum = sum_of(launches, count);
+    for (int i = 0; i < count; i++) {
+        print_head(out, &launches[i]);
+        print_launch(out, &launches[i]);
+    }
+    if (count > 1) {
+        fprintf(out, "\nall %d launches\n", count);
+        print_launch(out, &sum);
+    }
+    if (!count) return;
+    print_work(out, &sum, s);
+    fputs(legend, out);
+}
+
+void print_counts_line(FILE *out, const struct counted_launch *launches, int count,
+                       struct shape s) {
+    struct counted_launch sum = sum_of(launches, count);
+    uint64_t naive = work_of(&sum, s).naive, loads = global_sum(&sum, COUNTED_LOADS).elements;
+    fprintf(out, "\nelements that all blocks together load from global memory: %s\n",
+            grouped(loads).text);
+    fprintf(out, "the naive kernel, 2 m n k: %s", grouped(naive).text);
+    if (loads && loads < naive) fprintf(out, ", %.4g times as many", (double)naive / (double)loads);
+    fputc('\n', out);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static void json_counted(FILE *out, const struct counted *c, bool shared) {
+    fprintf(out, "{\"elements\": %" PRIu64 ", \"requests\": %" PRIu64 ", \"bytes\": %" PRIu64,
+            c->elements, c->requests, c->bytes);
+    if (shared)
+        fprintf(out, ", \"conflicts\": %" PRIu64 ", \"worst_way\": %u}", c->conflicts, c->worst);
+    else if (c->sectors)
+        fprintf(out, ", \"sectors\": %" PRIu64 ", \"coalesced_percent\": %.6g}", c->sectors,
+                coalesced(c));
+    else
+        fputs(", \"sectors\": 0, \"coalesced_percent\": null}", out);
+}
+
+static void json_ways(FILE *out, const char *name, const struct counted ways[COUNTED_WAYS],
+                      bool shared) {
+    fprintf(out, "\"%s\": {", name);
+    for (int way = 0; way < COUNTED_WAYS; way++) {
+        fprintf(out, "%s\"%s\": ", way ? ", " : "", way_names[way]);
+        json_counted(out, &ways[way], shared);
+    }
+    fputc('}', out);
+}
+
+static void json_memory(FILE *out, const struct counted_launch *l) {
+    static const char *const keys[COUNTED_SHARED] = {"A", "B", "C", "other"};
+    struct counted all[COUNTED_WAYS];
+    fputs("\"global\": {", out);
+    for (int place = 0; place < COUNTED_SHARED; place++) {
+        json_ways(out, keys[place], l->of[place], false);
+        fputs(", ", out);
+    }
+    for (int way = 0; way < COUNTED_WAYS; way++) all[way] = global_sum(l, (enum counted_way)way);
+    json_ways(out, "all", all, false);
+    fputs("}, ", out);
+    json_ways(out, "shared", l->of[COUNTED_SHARED], true);
+}
+
+static void json_lines(FILE *out, const struct counted_launch *l) {
+    fputs(", \"lines\": [", out);
+    for (int i = 0; i < l->line_count; i++) {
+        const struct counted_line *line = &l->lines[i];
+        fprintf(out, "%s{\"file\": ", i ? ", " : "");
+        json_string(out, line->file);
+        fprintf(out,
+                ", \"line\": %d, \"memory\": \"%s\", \"way\": \"%s\", \"counted\": ", line->line,
+                line->place == COUNTED_SHARED  ? "shared"
+                : line->place == COUNTED_OTHER ? "other"
+                                               : place_names[line->place],
+                way_names[line->way]);
+        json_counted(out, &line->counted, line->place == COUNTED_SHARED);
+        fputc('}', out);
+    }
+    fputc(']', out);
+}
+
+static void json_launch(FILE *out, const struct counted_launch *l) {
+    fputs("{\"kernel\": ", out);
+    json_string(out, l->kernel);
+    fprintf(out, ", \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u]", l->grid[0], l->grid[1],
+            l->grid[2], l->block[0], l->block[1], l->block[2]);
+    fprintf(out, ", \"blocks\": %" PRIu64 ", \"blocks_ended\": %" PRIu64 ", ", l->blocks,
+            l->blocks_ended);
+    json_memory(out, l);
+    fprintf(out,
+            ", \"barriers\": %" PRIu64 ", \"barriers_per_block\": [%" PRIu64 ", %" PRIu64
+            "], \"loads_if_once_per_block\": %" PRIu64,
+            l->barriers, l->least_barriers, l->most_barriers, l->needed);
+    json_lines(out, l);
+    fputc('}', out);
+}
+
+/* "counts": for each launch
+ *     kernel, grid, block; blocks, blocks_ended (fewer: it was broken off)
+ *     global: for A, B, C, other and all: loads, stores, atomics, each with elements, requests,
+ *         bytes, sectors, coalesced_percent (null: nothing moved)
+ *     shared: loads, stores, atomics, each with elements, requests, bytes, conflicts, worst_way
+ *     barriers; barriers_per_block: least, most
+ *     loads_if_once_per_block: of A and B, if each block loaded what it uses once
+ *     lines: where most is to gain: file, line, memory (A, B, C, other, shared), way, counted
+ * "counts_sum": of all launches together
+ *     global, shared, barriers, loads_if_once_per_block as above
+ *     flops and loads_naive (2 m n k both), flops_per_load, flops_per_byte (null: none moved) */
+void json_counts(FILE *out, const struct counted_launch *launches, int count, struct shape s) {
+    struct counted_launch sum = sum_of(launches, count);
+    struct work work = work_of(&sum, s);
+    fputs(", \"counts\": [", out);
+    for (int i = 0; i < count; i++) {
+        if (i) fputs(", ", out);
+        json_launch(out, &launches[i]);
+    }
+    fputs("], \"counts_sum\": {", out);
+    json_memory(out, &sum);
+    fprintf(out, ", \"barriers\": %" PRIu64 ", \"loads_if_once_per_block\": %" PRIu64, sum.barriers,
+            sum.needed);
+    fprintf(out, ", \"flops\": %.0f, \"loads_naive\": %" PRIu64, work.flops, work.naive);
+    fputs(", \"flops_per_load\": ", out);
+    if (work.per_load > 0)
+        json_number(out, work.per_load);
+    else
+        fputs("null", out);
+    fputs(", \"flops_per_byte\": ", out);
+    if (work.per_byte > 0)
+        json_number(out, work.per_byte);
+    else
+        fputs("null", out);
+    fputc('}', out);
+}

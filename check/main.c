@@ -1,0 +1,166 @@
+/* ./sgemm-check: each shape in a process of its own, because a mistake may end the process it
+ * happens in; the parent tells what became of it. */
+#define _GNU_SOURCE
+#include "check.h"
+#include "sanitizer.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const double grace = 5; /* seconds: the checker, which can say where, speaks first */
+
+static _Noreturn void machine(const struct check_options *o, const char *message) {
+    if (o->run.json) print_json(stdout, o, NULL, 0, EXIT_MACHINE, message);
+    fflush(stdout);
+    fprintf(stderr, "sgemm-check: %s\n", message);
+    exit(EXIT_MACHINE);
+}
+
+/* --- a child's end ---------------------------------------------------------------------------- */
+
+static void show_progress(const struct shape *shape, double seconds, bool *shown) {
+    const double patience = 2;
+    if (seconds < patience || !isatty(STDERR_FILENO)) return;
+    fprintf(stderr, "\rchecking m=%d k=%d n=%d: %.0f s", shape->m, shape->k, shape->n, seconds);
+    *shown = true;
+}
+
+/* Waits for the child; kills it after so many seconds. False: it was killed. */
+static bool wait_for(pid_t child, const struct shape *shape, double limit, int *status) {
+    const struct timespec tick = {.tv_nsec = 2000 * 1000};
+    double start = clock_seconds(), seconds = 0;
+    bool shown = false;
+    while (waitpid(child, status, WNOHANG) == 0 && (seconds = clock_seconds() - start) < limit) {
+        show_progress(shape, seconds, &shown);
+        nanosleep(&tick, NULL);
+    }
+    if (shown) fputs("\r                                                  \r", stderr);
+    if (seconds < limit) return true;
+    kill(child, SIGKILL);
+    waitpid(child, status, 0);
+    return false;
+}
+
+/* The child did not come to its end, and did not say why. */
+static void explain_death(struct outcome *outcome, bool killed, int status) {
+    struct finding *f = &outcome->finding;
+    if (!outcome->in_wrapper) {
+        snprintf(outcome->machine_fault, sizeof outcome->machine_fault,
+                 "the checking process died (%s)",
+                 WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit");
+        return;
+    }
+    check_file(f->at.file, sizeof f->at.file);
+    f->kind = killed ? FINDING_ENDLESS : FINDING_HOST_FAULT;
+    if (killed)
+        snprintf(f->what, sizeof f->what, "basicSgemm does not return");
+    else if (WIFSIGNALED(status))
+        snprintf(f->what, sizeof f->what, "basicSgemm crashed: %s", strsignal(WTERMSIG(status)));
+    else
+        snprintf(f->what, sizeof f->what, "basicSgemm ended the program instead of returning");
+}
+
+static void check_shape(const struct check_options *o, struct shape shape,
+                        struct outcome *outcome) {
+    double limit = o->run.timeout;
+    int status = 0;
+    memset(outcome, 0, sizeof *outcome);
+    outcome->shape = shape;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child < 0) machine(o, "no further process can be started (fork)");
+    if (child == 0) {
+        if (o->run.json) dup2(STDERR_FILENO, STDOUT_FILENO); /* what a kernel prints */
+        run_shape(o, shape, outcome);
+        fflush(NULL);
+        _exit(EXIT_PASSED);
+    }
+    bool ended = wait_for(child, &shape, o->calls * (limit + grace), &status);
+    if (!outcome->done) explain_death(outcome, !ended, status);
+}
+
+/* --- what --counts and --phases say ------------------------------------------------------------
+ */
+
+static void open_report(struct check_options *o) {
+    if (!o->counts && !o->phases) return;
+    if (o->report) fclose(o->report);
+    o->report = tmpfile();
+    if (!o->report) machine(o, "no temporary file can be made");
+}
+
+static void copy_report(FILE *out, FILE *report) {
+    char bytes[4096];
+    size_t count;
+    rewind(report);
+    while ((count = fread(bytes, 1, sizeof bytes, report)) > 0) fwrite(bytes, 1, count, out);
+}
+
+/* Whether a shape shows several tile phases, where that is wanted. */
+static bool has_phases(const struct check_options *o, const struct outcome *outcome) {
+    return o->phases && outcome->phases > 1;
+}
+
+/* --- on a GPU --------------------------------------------------------------------------------- */
+
+/* ./sgemm-check --watched directory ...: what compute-sanitizer is started on. */
+static bool is_watched(int argc, char **argv) {
+    return check_watched && argc > 2 && strcmp(argv[1], "--watched") == 0;
+}
+
+static int be_watched(int argc, char **argv) {
+    struct check_options o = check_options_read(argc - 2, argv + 2); /* argv[2] is its argv[0] */
+    return check_watched(&o, argv[2]);
+}
+
+/* How many of the outcomes say something: all up to the one with a finding, or none. */
+static int ask_sanitizer(const struct check_options *o, struct outcome *outcomes) {
+    struct outcome outcome = {0};
+    int count = 0;
+    if (!check_watched || !sanitizer_check(o, &outcome)) return 0;
+    if (outcome.machine_fault[0]) machine(o, outcome.machine_fault);
+    while (memcmp(&o->shapes[count], &outcome.shape, sizeof outcome.shape) != 0) {
+        outcomes[count].shape = o->shapes[count];
+        count++;
+    }
+    outcomes[count++] = outcome;
+    return count;
+}
+
+/* --- all shapes ------------------------------------------------------------------------------- */
+
+int main(int argc, char **argv) {
+    if (is_watched(argc, argv)) return be_watched(argc, argv);
+    struct check_options o = check_options_read(argc, argv);
+    size_t bytes = (size_t)o.shape_count * sizeof(struct outcome);
+    struct outcome *outcomes =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    enum exit_status status = EXIT_PASSED;
+    int count = 0;
+    if (outcomes == MAP_FAILED) machine(&o, "out of memory");
+    count = ask_sanitizer(&o, outcomes);
+    if (count) status = EXIT_WRONG;
+    while (count < o.shape_count && status == EXIT_PASSED &&
+           !(count && has_phases(&o, &outcomes[count - 1]))) {
+        struct outcome *outcome = &outcomes[count++];
+        open_report(&o);
+        check_shape(&o, o.shapes[count - 1], outcome);
+        if (outcome->machine_fault[0]) machine(&o, outcome->machine_fault);
+        if (outcome->finding.kind != FINDING_NONE) status = EXIT_WRONG;
+    }
+    if (o.run.json)
+        print_json(stdout, &o, outcomes, count, status, NULL);
+    else if (status == EXIT_WRONG)
+        print_finding(stdout, &outcomes[count - 1].finding, outcomes[count - 1].shape);
+    else if (o.report)
+        print_clean(stdout, &outcomes[count - 1], 1);
+    else
+        print_clean(stdout, outcomes, count);
+    if (o.report && !o.run.json) copy_report(stdout, o.report);
+    return status;
+}

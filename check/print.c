@@ -1,0 +1,230 @@
+/* Findings as a student reads them, and as JSON for programs. */
+#include "../support/shared.h"
+#include "check.h"
+#include "sanitizer.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char *const kind_names[FINDING_KINDS] = {
+    [FINDING_NONE] = "none",
+    [FINDING_SHARED_RACE] = "shared-race",
+    [FINDING_GLOBAL_RACE] = "global-race",
+    [FINDING_DIVERGENT_BARRIER] = "divergent-barrier",
+    [FINDING_EARLY_RETURN] = "early-return",
+    [FINDING_OUT_OF_BOUNDS] = "out-of-bounds",
+    [FINDING_SHARED_OUT_OF_BOUNDS] = "shared-out-of-bounds",
+    [FINDING_LOCAL_OUT_OF_BOUNDS] = "local-out-of-bounds",
+    [FINDING_UNINITIALISED_SHARED] = "uninitialised-shared",
+    [FINDING_UNINITIALISED_GLOBAL] = "uninitialised-global",
+    [FINDING_INPUT_WRITTEN] = "input-written",
+    [FINDING_FREED_MEMORY] = "freed-memory",
+    [FINDING_DEVICE_POINTER_ON_HOST] = "device-pointer-on-host",
+    [FINDING_HOST_POINTER_ON_DEVICE] = "host-pointer-on-device",
+    [FINDING_MISALIGNED] = "misaligned",
+    [FINDING_BAD_LAUNCH] = "bad-launch",
+    [FINDING_FAILED_CALL] = "failed-call",
+    [FINDING_NO_LAUNCH] = "no-launch",
+    [FINDING_LEAK] = "leak",
+    [FINDING_ENDLESS] = "endless",
+    [FINDING_DEADLOCK] = "deadlock",
+    [FINDING_KERNEL_FAULT] = "kernel-fault",
+    [FINDING_HOST_FAULT] = "host-fault",
+    [FINDING_UNWRITTEN] = "unwritten",
+    [FINDING_WRONG_RESULT] = "wrong-result",
+    [FINDING_NOT_FLOAT32] = "not-float32",
+};
+
+const char *finding_kind_name(enum finding_kind kind) { return kind_names[kind]; }
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+static bool use_colour(FILE *out) {
+    const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    return isatty(fileno(out)) && !(no_colour && *no_colour) &&
+           !(terminal && strcmp(terminal, "dumb") == 0);
+}
+
+static void print_indented(FILE *out, const char *lines) {
+    while (*lines) {
+        size_t length = strcspn(lines, "\n");
+        fprintf(out, "    %.*s\n", (int)length, lines);
+        lines += length + (lines[length] == '\n');
+    }
+}
+
+static void print_index(FILE *out, struct finding_index i) {
+    fprintf(out, i.z ? "(%u,%u,%u)" : "(%u,%u)", i.x, i.y, i.z);
+}
+
+/* Where in the work it happened: block, phase, shape. */
+static void print_circumstances(FILE *out, const struct finding *f, struct shape shape) {
+    fputs("    ", out);
+    if (f->at.in_kernel) {
+        fputs("block ", out);
+        print_index(out, f->at.block);
+        fputs(", ", out);
+    }
+    if (f->phase) fprintf(out, "tile phase %d of %d, ", f->phase, f->phases);
+    fprintf(out, "m=%d k=%d n=%d\n", shape.m, shape.k, shape.n);
+}
+
+void print_finding(FILE *out, const struct finding *f, struct shape shape) {
+    bool colour = use_colour(out);
+    const char *bold = colour ? "\33[1;31m" : "", *plain = colour ? "\33[0m" : "";
+    if (f->at.line)
+        fprintf(out, "%s:%d: ", f->at.file, f->at.line);
+    else
+        fprintf(out, "%s: ", f->at.file[0] ? f->at.file : "kernel.cu");
+    fprintf(out, "%s%s%s\n", bold, f->what, plain);
+    print_indented(out, f->detail);
+    print_circumstances(out, f, shape);
+    if (f->at.in_kernel && !f->at.line)
+        fputs("    (no source line: is addr2line, of binutils, installed?)\n", out);
+    if (f->hint[0]) fprintf(out, "    hint: %s\n", f->hint);
+}
+
+/* "memcheck, racecheck, synccheck and initcheck see none" */
+static void print_watchers(FILE *out) {
+    const char *tools[SANITIZER_TOOLS];
+    int count = sanitizer_tools_run(tools);
+    if (count == 0) fputs("every load and store watched", out);
+    for (int i = 0; i < count; i++)
+        fprintf(out, "%s%s", i == 0 ? "" : i == count - 1 ? " and " : ", ", tools[i]);
+    if (count) fputs(" see none", out);
+}
+
+void print_clean(FILE *out, const struct outcome *outcomes, int count) {
+    double seconds = 0;
+    for (int i = 0; i < count; i++) seconds += outcomes[i].seconds;
+    fputs("no mistake found: ", out);
+    print_watchers(out);
+    fprintf(out, ", C right (%.2f s)\n", seconds);
+    for (int i = 0; i < count; i++)
+        fprintf(out, "    m=%d k=%d n=%d\n", outcomes[i].shape.m, outcomes[i].shape.k,
+                outcomes[i].shape.n);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static void json_index(FILE *out, const char *name, struct finding_index i, bool known) {
+    if (known)
+        fprintf(out, ", \"%s\": [%u, %u, %u]", name, i.x, i.y, i.z);
+    else
+        fprintf(out, ", \"%s\": null", name);
+}
+
+static void json_text(FILE *out, const char *name, const char *text) {
+    fprintf(out, "\"%s\": ", name);
+    if (text && *text)
+        json_string(out, text);
+    else
+        fputs("null", out);
+}
+
+static void json_party(FILE *out, const struct finding_party *p) {
+    json_text(out, "file", p->file);
+    fprintf(out, ", \"line\": %d, ", p->line);
+    json_text(out, "function", p->function);
+    fputs(", ", out);
+    json_text(out, "access", p->access);
+    json_index(out, "thread", p->thread, p->in_kernel);
+    json_index(out, "block", p->block, p->in_kernel);
+}
+
+static void json_lines(FILE *out, const char *lines) {
+    fputc('[', out);
+    for (bool first = true; *lines; first = false) {
+        char line[sizeof((struct finding){0}.detail)];
+        size_t length = strcspn(lines, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)length, lines);
+        if (!first) fputs(", ", out);
+        json_string(out, line);
+        lines += length + (lines[length] == '\n');
+    }
+    fputc(']', out);
+}
+
+static void json_finding(FILE *out, const struct check_options *o, const struct outcome *outcome) {
+    const struct finding *f = &outcome->finding;
+    fprintf(out, "{\"kind\": \"%s\", ", finding_kind_name(f->kind));
+    json_text(out, "tool", f->tool);
+    fputs(", ", out);
+    json_text(out, "what", f->what);
+    fputs(", \"detail\": ", out);
+    json_lines(out, f->detail);
+    fputs(", ", out);
+    json_text(out, "hint", f->hint);
+    fputs(", ", out);
+    json_text(out, "formula", f->formula);
+    fputs(", ", out);
+    json_party(out, &f->at);
+    fputs(", ", out);
+    json_text(out, "variable", f->variable);
+    fputs(", ", out);
+    json_text(out, "element", f->element);
+    fputs(", \"other\": ", out);
+    if (f->other.known) {
+        fputc('{', out);
+        json_party(out, &f->other);
+        fputc('}', out);
+    } else {
+        fputs("null", out);
+    }
+    if (f->phase)
+        fprintf(out, ", \"phase\": %d, \"phases\": %d", f->phase, f->phases);
+    else
+        fputs(", \"phase\": null, \"phases\": null", out);
+    fprintf(out, ", \"m\": %d, \"k\": %d, \"n\": %d, \"seed\": %" PRIu64 ", \"fill\": \"%s\"}",
+            outcome->shape.m, outcome->shape.k, outcome->shape.n, o->run.seed,
+            fill_name(o->run.fill));
+}
+
+/* Members that the shape's own process has written. */
+static void json_report(FILE *out, FILE *report) {
+    rewind(report);
+    for (int c = fgetc(report); c != EOF; c = fgetc(report)) fputc(c, out);
+}
+
+static void json_tools(FILE *out) {
+    const char *tools[SANITIZER_TOOLS];
+    int count = sanitizer_tools_run(tools);
+    fputs("\"tools\": [", out);
+    for (int i = 0; i < count; i++) fprintf(out, "%s\"%s\"", i ? ", " : "", tools[i]);
+    fputc(']', out);
+}
+
+/* One object on one line:
+ *   status       "clean", "finding" or "error"
+ *   exit_status  0 .. 3
+ *   message      what the machine or the command line did wrong; else null
+ *   backend      "cpu" or "cuda"
+ *   tools        those of compute-sanitizer that were run; on the CPU none
+ *   checked      the shapes that were run: m, k, n, seconds
+ *   finding      the mistake, or null. kind: one of the names above; tool: of compute-sanitizer's,
+ *                that saw it, or null; what, detail (lines), hint:
+ *                what the text says; formula: the name of the formula that a wrong C follows, or
+ * null; file, line (0: none), function, access ("read", "write" or null), thread, block: where, and
+ * who; variable, element: what was touched; other: the second party of a race or barrier; phase,
+ * phases: the tile phase, from 1; m, k, n, seed, fill: what to run to see it again counts,
+ * counts_sum (counts.c), phases (phases.c): with --counts and --phases, where the last shape came
+ * so far */
+void print_json(FILE *out, const struct check_options *o, const struct outcome *outcomes, int count,
+                enum exit_status status, const char *message) {
+    static const char *const words[] = {"clean", "finding", "error", "error"};
+    fprintf(out, "{\"status\": \"%s\", \"exit_status\": %d, ", words[status], status);
+    json_text(out, "message", message);
+    fprintf(out, ", \"backend\": \"%s\", ", check_backend);
+    json_tools(out);
+    fputs(", \"checked\": [", out);
+    for (int i = 0; i < count; i++)
+        fprintf(out, "%s{\"m\": %d, \"k\": %d, \"n\": %d, \"seconds\": %.6f}", i ? ", " : "",
+                outcomes[i].shape.m, outcomes[i].shape.k, outcomes[i].shape.n, outcomes[i].seconds);
+    fputs("], \"finding\": ", out);
+    if (status == EXIT_WRONG)
+        json_finding(out, o, &outcomes[count - 1]);
+    else
+        fputs("null", out);
+    if (o->report) json_report(out, o->report);
+    fputs("}\n", out);
+}

@@ -1,0 +1,321 @@
+/* What the compiler calls at each load and store of kernel.cu: the interface of libtsan and of
+ * libubsan's bounds check (LLVM's compiler-rt, tsan_interface.h and ubsan_handlers.h; gcc emits the
+ * same calls), answered here instead of there.
+ *
+ * Nearly every access of a right kernel is one of two: a float in shared memory that nobody else
+ * touches in this interval in a way that matters, or a float of A or B. Those are done with here,
+ * in a dozen instructions (a checked run spends its time in them); everything else goes the slow
+ * way. */
+#include "watch.h"
+
+#define CODE __builtin_return_address(0)
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define INLINE static inline __attribute__((always_inline))
+
+/* Rotated, so that an offset that is no multiple of 4 becomes a huge one. */
+INLINE uintptr_t word_of(uintptr_t offset) { return offset >> 2 | offset << 62; }
+
+INLINE bool is_input(struct watch *w, uintptr_t address) {
+    uintptr_t word = word_of(address - w->input[0].begin);
+    if (word < w->input[0].words) {
+        w->last_a[running_index.linear] = (uint32_t)word + 1;
+        return true;
+    }
+    return word_of(address - w->input[1].begin) < w->input[1].words;
+}
+
+/* A read is harmless when the last write came before this interval. */
+INLINE bool read_shared(struct watch *w, struct shared_word *s, record now) {
+    if (!LIKELY(s->write < w->interval)) return false;
+    if (s->read < w->interval)
+        s->read = now;
+    else if ((s->read ^ now) & RECORD_THREAD_MASK)
+        s->other_read = now;
+    return true;
+}
+
+/* A write is, when the last write did and nobody has read since. */
+INLINE bool write_shared(struct watch *w, struct shared_word *s, record now) {
+    if (!LIKELY(s->write < w->interval && s->read < w->interval)) return false;
+    s->earlier = s->write;
+    s->write = now;
+    return true;
+}
+
+/* The fast way of a run that counts. */
+INLINE bool fine_in_shared(struct watch *w, const struct access *access) {
+    uintptr_t word = word_of(access->address - w->shared_begin);
+    if (access->size != WORD || word >= w->all_words || w->bad_index.pending) return false;
+    record now = record_now(w, access->code);
+    return access->write ? write_shared(w, &w->shadow[word], now)
+                         : read_shared(w, &w->shadow[word], now);
+}
+
+static __attribute__((noinline)) void go_slowly(const struct access *access) {
+    struct watch *w = watch_here();
+    if (!w) {
+        host_access(access);
+        return;
+    }
+    if (w->counts && !access->atomic) {
+        counts_access(w, access);
+        if (fine_in_shared(w, access)) return;
+    }
+    if (access->address - w->shared_begin < w->all_words * WORD)
+        shared_slow_access(w, access);
+    else
+        global_access(w, access);
+}
+
+static __attribute__((noinline)) void slowly(const void *p, unsigned size, bool write,
+                                             const void *code) {
+    const struct access access = {
+        .address = (uintptr_t)p, .size = size, .write = write, .code = code};
+    go_slowly(&access);
+}
+
+INLINE void read_word(const void *p, const void *code) {
+    struct watch *w = watch_here();
+    if (LIKELY(w)) {
+        uintptr_t word = word_of((uintptr_t)p - w->shared_begin);
+        if (LIKELY(word < w->shared_words)) {
+            if (LIKELY(read_shared(w, &w->shadow[word], record_now(w, code)))) return;
+        } else if (is_input(w, (uintptr_t)p)) {
+            return;
+        }
+    }
+    slowly(p, WORD, false, code);
+}
+
+INLINE void write_word(const void *p, const void *code) {
+    struct watch *w = watch_here();
+    if (LIKELY(w)) {
+        uintptr_t word = word_of((uintptr_t)p - w->shared_begin);
+        if (LIKELY(word < w->shared_words) &&
+            LIKELY(write_shared(w, &w->shadow[word], record_now(w, code))))
+            return;
+    }
+    slowly(p, WORD, true, code);
+}
+
+/* Eight or sixteen bytes of A or B. Vectors in shared memory are rare enough for the slow way. */
+INLINE void read_vector(const void *p, unsigned size, const void *code) {
+    struct watch *w = watch_here();
+    uintptr_t address = (uintptr_t)p;
+    if (LIKELY(w) && address % size == 0 && is_input(w, address + size - WORD) &&
+        is_input(w, address))
+        return;
+    slowly(p, size, false, code);
+}
+
+/* --- loads and stores ------------------------------------------------------------------------- */
+
+void __tsan_read4(void *p);
+void __tsan_write4(void *p);
+void __tsan_read8(void *p);
+void __tsan_read16(void *p);
+void __tsan_read4(void *p) { read_word(p, CODE); }
+void __tsan_write4(void *p) { write_word(p, CODE); }
+void __tsan_read8(void *p) { read_vector(p, 8, CODE); }
+void __tsan_read16(void *p) { read_vector(p, 16, CODE); }
+
+#define SLOW(name, size, write)                                                                    \
+    void name(void *p);                                                                            \
+    void name(void *p) { slowly(p, size, write, CODE); }
+SLOW(__tsan_read1, 1, false)
+SLOW(__tsan_read2, 2, false)
+SLOW(__tsan_write1, 1, true)
+SLOW(__tsan_write2, 2, true)
+SLOW(__tsan_write8, 8, true)
+SLOW(__tsan_write16, 16, true)
+SLOW(__tsan_volatile_read1, 1, false)
+SLOW(__tsan_volatile_read2, 2, false)
+SLOW(__tsan_volatile_read4, 4, false)
+SLOW(__tsan_volatile_read8, 8, false)
+SLOW(__tsan_volatile_read16, 16, false)
+SLOW(__tsan_volatile_write1, 1, true)
+SLOW(__tsan_volatile_write2, 2, true)
+SLOW(__tsan_volatile_write4, 4, true)
+SLOW(__tsan_volatile_write8, 8, true)
+SLOW(__tsan_volatile_write16, 16, true)
+#undef SLOW
+
+/* Bytes, one by one: where the compiler promises no alignment, and ranges of any length. */
+static void bytes(const void *p, size_t size, bool write, const void *code) {
+    for (const char *byte = p, *end = byte + size; byte < end;) {
+        unsigned step = (uintptr_t)byte % WORD == 0 && end - byte >= WORD ? WORD : 1;
+        slowly(byte, step, write, code);
+        byte += step;
+    }
+}
+
+#define BYTES(name, size, write)                                                                   \
+    void name(void *p);                                                                            \
+    void name(void *p) { bytes(p, size, write, CODE); }
+BYTES(__tsan_unaligned_read2, 2, false)
+BYTES(__tsan_unaligned_read4, 4, false)
+BYTES(__tsan_unaligned_read8, 8, false)
+BYTES(__tsan_unaligned_read16, 16, false)
+BYTES(__tsan_unaligned_write2, 2, true)
+BYTES(__tsan_unaligned_write4, 4, true)
+BYTES(__tsan_unaligned_write8, 8, true)
+BYTES(__tsan_unaligned_write16, 16, true)
+#undef BYTES
+
+void __tsan_read_range(void *p, size_t size);
+void __tsan_write_range(void *p, size_t size);
+void __tsan_read_range(void *p, size_t size) { bytes(p, size, false, CODE); }
+void __tsan_write_range(void *p, size_t size) { bytes(p, size, true, CODE); }
+
+void *__tsan_memcpy(void *to, const void *from, size_t size);
+void *__tsan_memmove(void *to, const void *from, size_t size);
+void *__tsan_memset(void *to, int value, size_t size);
+void *__tsan_memcpy(void *to, const void *from, size_t size) {
+    bytes(from, size, false, CODE);
+    bytes(to, size, true, CODE);
+    return __builtin_memcpy(to, from, size);
+}
+void *__tsan_memmove(void *to, const void *from, size_t size) {
+    bytes(from, size, false, CODE);
+    bytes(to, size, true, CODE);
+    return __builtin_memmove(to, from, size);
+}
+void *__tsan_memset(void *to, int value, size_t size) {
+    bytes(to, size, true, CODE);
+    return __builtin_memset(to, value, size);
+}
+
+/* --- what needs no answer --------------------------------------------------------------------- */
+
+void __tsan_init(void);
+void __tsan_func_entry(void *caller);
+void __tsan_func_exit(void);
+void __tsan_vptr_read(void **p);
+void __tsan_vptr_update(void **p, void *value);
+void __tsan_atomic_thread_fence(int order);
+void __tsan_atomic_signal_fence(int order);
+void __tsan_init(void) {}
+void __tsan_func_entry(void *caller) { (void)caller; }
+void __tsan_func_exit(void) {}
+void __tsan_vptr_read(void **p) { (void)p; }
+void __tsan_vptr_update(void **p, void *value) { (void)p, (void)value; }
+void __tsan_atomic_thread_fence(int order) {
+    (void)order;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+void __tsan_atomic_signal_fence(int order) {
+    (void)order;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+/* --- atomics: seen, then done ----------------------------------------------------------------- */
+
+static void atomically(volatile const void *p, unsigned size, bool write, const void *code) {
+    const struct access access = {
+        .address = (uintptr_t)p, .size = size, .write = write, .atomic = true, .code = code};
+    go_slowly(&access);
+}
+
+/* Counted when it has taken effect: how often a compare-and-swap fails is a matter of luck, and the
+ * load before one is the emulator's own (device_functions.h). */
+static void count_atomic(volatile const void *p, unsigned size, const void *code) {
+    struct watch *w = watch_here();
+    const struct access access = {
+        .address = (uintptr_t)p, .size = size, .write = true, .atomic = true, .code = code};
+    if (w && w->counts) counts_access(w, &access);
+}
+
+#define SEEN(write) atomically(p, sizeof *p, write, CODE)
+#define DONE count_atomic(p, sizeof *p, CODE)
+#define ATOMIC_RMW(bits, type, name, builtin)                                                      \
+    type __tsan_atomic##bits##_##name(volatile type *p, type value, int order);                    \
+    type __tsan_atomic##bits##_##name(volatile type *p, type value, int order) {                   \
+        (void)order;                                                                               \
+        SEEN(true);                                                                                \
+        DONE;                                                                                      \
+        return builtin(p, value, __ATOMIC_SEQ_CST);                                                \
+    }
+#define ATOMIC_CAS(bits, type, name)                                                               \
+    int __tsan_atomic##bits##_##name(volatile type *p, type *expected, type value, int order,      \
+                                     int failure);                                                 \
+    int __tsan_atomic##bits##_##name(volatile type *p, type *expected, type value, int order,      \
+                                     int failure) {                                                \
+        (void)order, (void)failure;                                                                \
+        SEEN(true);                                                                                \
+        int done = __atomic_compare_exchange_n(p, expected, value, 0, __ATOMIC_SEQ_CST,            \
+                                               __ATOMIC_SEQ_CST);                                  \
+        if (done) DONE;                                                                            \
+        return done;                                                                               \
+    }
+#define ATOMICS(bits, type)                                                                        \
+    type __tsan_atomic##bits##_load(const volatile type *p, int order);                            \
+    type __tsan_atomic##bits##_load(const volatile type *p, int order) {                           \
+        (void)order;                                                                               \
+        SEEN(false);                                                                               \
+        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                               \
+    }                                                                                              \
+    void __tsan_atomic##bits##_store(volatile type *p, type value, int order);                     \
+    void __tsan_atomic##bits##_store(volatile type *p, type value, int order) {                    \
+        (void)order;                                                                               \
+        SEEN(true);                                                                                \
+        __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                              \
+    }                                                                                              \
+    ATOMIC_RMW(bits, type, exchange, __atomic_exchange_n)                                          \
+    ATOMIC_RMW(bits, type, fetch_add, __atomic_fetch_add)                                          \
+    ATOMIC_RMW(bits, type, fetch_sub, __atomic_fetch_sub)                                          \
+    ATOMIC_RMW(bits, type, fetch_and, __atomic_fetch_and)                                          \
+    ATOMIC_RMW(bits, type, fetch_or, __atomic_fetch_or)                                            \
+    ATOMIC_RMW(bits, type, fetch_xor, __atomic_fetch_xor)                                          \
+    ATOMIC_RMW(bits, type, fetch_nand, __atomic_fetch_nand)                                        \
+    ATOMIC_CAS(bits, type, compare_exchange_strong)                                                \
+    ATOMIC_CAS(bits, type, compare_exchange_weak)                                                  \
+    type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type expected, type value,   \
+                                                    int order, int failure);                       \
+    type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type expected, type value,   \
+                                                    int order, int failure) {                      \
+        (void)order, (void)failure;                                                                \
+        SEEN(true);                                                                                \
+        if (__atomic_compare_exchange_n(p, &expected, value, 0, __ATOMIC_SEQ_CST,                  \
+                                        __ATOMIC_SEQ_CST))                                         \
+            DONE;                                                                                  \
+        return expected;                                                                           \
+    }
+ATOMICS(8, uint8_t)
+ATOMICS(16, uint16_t)
+ATOMICS(32, uint32_t)
+ATOMICS(64, uint64_t)
+
+/* --- indices ---------------------------------------------------------------------------------- */
+
+/* As the compiler lays them out (compiler-rt, ubsan_value.h and ubsan_handlers.h). */
+struct type_descriptor {
+    uint16_t kind, info; /* info of an integer: the logarithm of its bits, twice, plus its sign */
+    char name[];
+};
+struct out_of_bounds {
+    const char *file;
+    uint32_t line, column;
+    const struct type_descriptor *array, *index;
+};
+
+static long index_value(const struct type_descriptor *type, uintptr_t value) {
+    unsigned bits = 1u << (type->info >> 1);
+    if (bits > 64) return *(const long *)value; /* passed by address */
+    if (bits == 64 || !(type->info & 1)) return (long)value;
+    return (long)(value << (64 - bits)) >> (64 - bits);
+}
+
+/* The access that follows tells which array it is; if none does, it is one of the thread's own. */
+void __ubsan_handle_out_of_bounds(struct out_of_bounds *data, uintptr_t index);
+void __ubsan_handle_out_of_bounds(struct out_of_bounds *data, uintptr_t index) {
+    struct watch *w = watch_here();
+    if (!w || event_noted()) return;
+    if (w->bad_index.pending) shared_give_up_bad_index(w);
+    w->bad_index = (struct bad_index){.pending = true,
+                                      .thread = running_index.linear,
+                                      .file = data->file,
+                                      .line = (int)data->line,
+                                      .type = data->array->name,
+                                      .index = index_value(data->index, index)};
+    shared_arm(w);
+}

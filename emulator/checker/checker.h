@@ -1,0 +1,50 @@
+/* The checker of the CPU backend: what ../../check/ asks of it.
+ *
+ * Linked into ./sgemm-check beside the runtime. kernel.cu is compiled with
+ * -fsanitize=thread,bounds, whose calls access.c answers instead of libtsan. */
+#ifndef CHECKER_CHECKER_H
+#define CHECKER_CHECKER_H
+#include "finding.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum checker_role { CHECKER_SCRATCH, CHECKER_INPUT, CHECKER_OUTPUT };
+
+/* Gives a device allocation its name ("A", a literal) and shape. An input may not be written; of an
+ * output, whatever was copied there before, no element counts as written. */
+void checker_name_matrix(const float *data, const char *name, int rows, int cols,
+                         enum checker_role role);
+
+/* So many cores at most: with 1, blocks run in order and every run sees the same. Before the first
+ * launch. */
+void checker_limit_cores(int cores);
+
+/* Around basicSgemm. Between the two, allocations, launches and failed calls are the student's. */
+void checker_wrapper_begins(void);
+void checker_wrapper_ended(void);
+
+/* What was seen while the wrapper ran; kind FINDING_NONE: nothing. A mistake of the host's that
+ * ends the program calls `fatal` with it instead; `fatal` must not return. */
+struct finding checker_finding(void);
+void checker_on_fatal(void (*fatal)(const struct finding *finding));
+
+/* Called with a literal when the machine, not the student, is at fault; must not return. */
+void checker_on_machine_fault(void (*machine)(const char *what));
+
+/* Where a function of the program begins. */
+void checker_place_of(const void *function, struct finding_party *party);
+
+/* Kernel launches that the wrapper made and that were possible. */
+int checker_launches(void);
+
+/* Device memory that the wrapper allocated and did not free. */
+struct finding checker_leak(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,227 @@
+/* The host's side: what the wrapper does with the CUDA runtime, and what it must not do. */
+#include "watch.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern struct dim3 blockDim, gridDim;
+
+static bool in_wrapper;
+static int launches;
+static void (*fatal)(const struct finding *finding);
+static void (*machine)(const char *what);
+
+/* The first call that failed in the wrapper, or launch that was refused. */
+static struct {
+    bool is, looked; /* looked: the wrapper asked for the last error afterwards */
+    struct event event;
+} failure;
+
+bool host_in_wrapper(void) { return in_wrapper; }
+int checker_launches(void) { return launches; }
+void checker_limit_cores(int cores) { launch_limit_workers(cores); }
+void checker_on_fatal(void (*end)(const struct finding *)) { fatal = end; }
+
+void checker_on_machine_fault(void (*end)(const char *)) { machine = end; }
+
+void host_out_of_memory(const char *what) {
+    if (machine) machine(what);
+    abort();
+}
+
+void checker_wrapper_begins(void) {
+    in_wrapper = true;
+    launches = 0;
+}
+
+void checker_wrapper_ended(void) { in_wrapper = false; }
+
+static void end_with_event(const struct event *event) {
+    event_note(event);
+    struct finding finding = event_finding();
+    if (fatal) fatal(&finding);
+}
+
+static struct place calling_place(void) {
+    void *frames[16];
+    int count = fault_backtrace(frames, 16);
+    return place_find(frames, count);
+}
+
+/* --- the host's own loads and stores ---------------------------------------------------------- */
+
+void host_access(const struct access *access) {
+    const struct region *r = global_find(access->address);
+    if (!r || !r->on_device || !in_wrapper) return;
+    end_with_event(&(struct event){
+        .kind = r->freed ? FINDING_FREED_MEMORY : FINDING_DEVICE_POINTER_ON_HOST,
+        .write = access->write,
+        .code = access->code,
+        .address = access->address,
+        .size = access->size,
+    });
+}
+
+void host_changes_input(uintptr_t address) {
+    struct event event = {
+        .kind = FINDING_INPUT_WRITTEN, .address = address, .write = true, .size = WORD};
+    event.place = calling_place();
+    event_note(&event);
+}
+
+/* --- launches and calls ----------------------------------------------------------------------- */
+
+static void keep_failure(struct event *event) {
+    if (!in_wrapper || failure.is) return;
+    event->place = calling_place();
+    if (event->kind == FINDING_FAILED_CALL && event->place.called[0])
+        snprintf(event->what, sizeof event->what, "%s", event->place.called);
+    failure.event = *event;
+    failure.is = true;
+}
+
+/* What is wrong, and what to think about. */
+static const char *say_why_refused(char *text, size_t bytes, const struct launch *launch) {
+    const struct uint3 *grid = &launch->grid, *block = &launch->block;
+    uint64_t threads = (uint64_t)block->x * block->y * block->z;
+    size_t fixed = place_static_shared(launch->kernel);
+    if (!grid->x || !grid->y || !grid->z) {
+        snprintf(text, bytes, "the grid has no blocks: %u x %u x %u", grid->x, grid->y, grid->z);
+        return "an integer division rounds down: what does it give for a matrix smaller than a "
+               "tile?";
+    }
+    if (!threads) {
+        snprintf(text, bytes, "a block has no threads: %u x %u x %u", block->x, block->y, block->z);
+        return "how many threads does a tile need?";
+    }
+    if (threads > MAX_BLOCK_THREADS || block->z > MAX_BLOCK_Z) {
+        snprintf(text, bytes, "a block has %u x %u x %u = %llu threads, a GPU allows %d%s",
+                 block->x, block->y, block->z, (unsigned long long)threads, MAX_BLOCK_THREADS,
+                 threads > MAX_BLOCK_THREADS ? "" : ", 64 of them in z");
+        return "a block is a tile of C, not all of it: what grows with the matrix?";
+    }
+    if (grid->y > MAX_GRID_Y || grid->z > MAX_GRID_Z || grid->x > MAX_GRID_X) {
+        snprintf(text, bytes, "the grid is %u x %u x %u blocks, a GPU allows %d x %d x %d", grid->x,
+                 grid->y, grid->z, MAX_GRID_X, MAX_GRID_Y, MAX_GRID_Z);
+        return "how many elements of C does a block compute?";
+    }
+    snprintf(text, bytes, "a block needs %zu bytes of shared memory, a GPU gives it %d",
+             fixed + launch->shared_bytes, SHARED_PER_BLOCK);
+    return "how many bytes do all shared arrays of a block take together?";
+}
+
+static void launch_refused(const struct launch *launch, cudaError_t error) {
+    struct event event = {.kind = FINDING_BAD_LAUNCH};
+    (void)error;
+    launches++;
+    event.hint = say_why_refused(event.text, sizeof event.text, launch);
+    keep_failure(&event);
+}
+
+static void launch_ended(const struct launch *launch) {
+    launches++;
+    counts_launch_ended(launch);
+}
+
+static void failed(cudaError_t error) {
+    struct event event = {.kind = FINDING_FAILED_CALL};
+    if (event_noted() || error_sticky() != cudaSuccess) return;
+    snprintf(event.text, sizeof event.text, "%s (%s)", cudaGetErrorString(error),
+             cudaGetErrorName(error));
+    keep_failure(&event);
+}
+
+static void looked(cudaError_t error) {
+    if (in_wrapper && failure.is && error != cudaSuccess) failure.looked = true;
+}
+
+/* --- faults that the runtime sees, and the checks did not ------------------------------------- */
+
+static enum finding_kind kind_of_fault(const struct told_fault *fault) {
+    if (!fault->kernel && fault->error != cudaErrorLaunchTimeout)
+        return fault->address ? FINDING_DEVICE_POINTER_ON_HOST : FINDING_HOST_FAULT;
+    switch (fault->error) {
+    case cudaErrorLaunchTimeout:
+        return strstr(fault->what, "wait for each other") ? FINDING_DEADLOCK : FINDING_ENDLESS;
+    case cudaErrorIllegalAddress: return FINDING_OUT_OF_BOUNDS;
+    case cudaErrorMisalignedAddress: return FINDING_MISALIGNED;
+    default: return FINDING_KERNEL_FAULT;
+    }
+}
+
+static void fault(const struct told_fault *fault) {
+    if (!fault->what) return; /* an event of ours, noted before */
+    struct event event = {
+        .kind = kind_of_fault(fault),
+        .in_kernel = fault->kernel,
+        .address = (uintptr_t)fault->address,
+        .block_size = {blockDim.x, blockDim.y, blockDim.z},
+        .grid_size = {gridDim.x, gridDim.y, gridDim.z},
+        .place = fault->place,
+    };
+    event.thread = fault->thread.x + blockDim.x * (fault->thread.y + blockDim.y * fault->thread.z);
+    event.block = fault->block.x +
+                  (uint64_t)gridDim.x * (fault->block.y + (uint64_t)gridDim.y * fault->block.z);
+    snprintf(event.text, sizeof event.text, "%.*s", (int)strcspn(fault->what, ";\n"), fault->what);
+    const struct watch *w = event.kind == FINDING_DEADLOCK ? block_watch(event.block) : NULL;
+    if (w && w->arrived[0].count) {
+        event.other_code = w->arrived[0].code;
+        event.other_thread = w->arrived[0].first_thread;
+        event.other_block = event.block;
+        event.waiting = w->arrived[0].count;
+    }
+    if (event.kind == FINDING_DEVICE_POINTER_ON_HOST || event.kind == FINDING_HOST_FAULT)
+        end_with_event(&event);
+    else
+        event_note(&event);
+}
+
+void host_install(struct observer *o);
+void host_install(struct observer *o) {
+    o->launch_refused = launch_refused;
+    o->launch_ended = launch_ended;
+    o->out_of_memory = host_out_of_memory;
+    o->failed = failed;
+    o->looked = looked;
+    o->fault = fault;
+}
+
+/* --- when all is over ------------------------------------------------------------------------- */
+
+struct finding checker_finding(void) {
+    if (!event_noted() && failure.is) {
+        const char *told = failure.looked
+                               ? "the wrapper asked cudaGetLastError() and went on"
+                               : "nobody asked: cudaGetLastError() after the launch tells";
+        size_t used = strlen(failure.event.text);
+        if (failure.event.kind == FINDING_BAD_LAUNCH)
+            snprintf(failure.event.text + used, sizeof failure.event.text - used, "\n%s", told);
+        event_note(&failure.event);
+    }
+    return event_finding();
+}
+
+struct finding checker_leak(void) {
+    struct event event = {.kind = FINDING_LEAK};
+    size_t bytes = 0;
+    int count = 0;
+    for (const struct region *r = global_regions(); r; r = r->next) {
+        if (!r->in_wrapper || r->freed || !r->bytes) continue;
+        bytes += r->bytes;
+        count++;
+        event.place = place_find(r->frames, r->frame_count); /* the last is the first allocated */
+    }
+    if (!count) return (struct finding){.kind = FINDING_NONE};
+    snprintf(event.text, sizeof event.text, "%d allocation%s of basicSgemm, %zu bytes in all",
+             count, count == 1 ? "" : "s", bytes);
+    event_note(&event);
+    return event_finding();
+}
+
+void checker_place_of(const void *function, struct finding_party *party) {
+    void *address = (void *)(uintptr_t)function;
+    struct place place = place_find(&address, 1);
+    *party = (struct finding_party){.known = true};
+    snprintf(party->file, sizeof party->file, "%.*s", (int)sizeof party->file - 1, place.file);
+    party->line = place.line;
+}

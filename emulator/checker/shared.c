@@ -1,0 +1,287 @@
+/* Shared memory: the accesses that the fast way leaves over.
+ *
+ * A read of an element that nobody has written yet is told only at the interval's end: if another
+ * thread writes the element until then, what is missing is a barrier, not a value. */
+#define _GNU_SOURCE
+#include "watch.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { ACCESSES_OF_A_STATEMENT = 8 }; /* among which the one with the bad index is looked for */
+
+static size_t word_at(const struct watch *w, const char *address) {
+    return ((uintptr_t)address - w->shared_begin) / WORD;
+}
+
+/* --- attaching, beginning --------------------------------------------------------------------- */
+
+static void set_words(struct watch *w, size_t first, size_t count, record write) {
+    for (size_t i = first; i < first + count && i < w->all_words; ++i)
+        w->shadow[i] = (struct shared_word){.write = write};
+}
+
+/* All of the thread-local storage gets a shadow. What is no shared array there, is nobody's. */
+bool shared_attach(struct watch *w) {
+    w->memory = worker_memory();
+    w->shared_begin = (uintptr_t)w->memory.thread_local_storage.begin & ~(uintptr_t)15;
+    w->all_words = word_at(w, w->memory.thread_local_storage.end + WORD - 1);
+    w->dynamic_first = word_at(w, emulator_dynamic_shared);
+    w->shadow = mmap(NULL, w->all_words * sizeof *w->shadow, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (w->shadow == MAP_FAILED) return false;
+    set_words(w, 0, w->all_words, RECORD_OUTSIDE);
+    return true;
+}
+
+/* Without a symbol table all of the static shared memory is taken for one array. */
+static void forget_static(struct watch *w) {
+    const struct shared_name *names;
+    int count = name_list(&names);
+    for (int i = 0; i < count; ++i)
+        set_words(w, word_at(w, w->memory.thread_local_storage.begin + names[i].offset),
+                  (names[i].offset % WORD + names[i].bytes + WORD - 1) / WORD,
+                  name_is_guard(&names[i]) ? RECORD_BEFORE : RECORD_NEVER);
+    for (int i = 0; i < w->memory.shared_ranges && !count; ++i) {
+        size_t first = word_at(w, w->memory.shared[i].begin);
+        set_words(w, first, word_at(w, w->memory.shared[i].end) - first, RECORD_NEVER);
+    }
+}
+
+static size_t dynamic_words(const struct launch *launch) {
+    return (launch->shared_bytes + WORD - 1) / WORD;
+}
+
+/* Nobody has written anything. */
+void shared_begin_block(struct watch *w) {
+    forget_static(w);
+    size_t words = dynamic_words(w->launch);
+    set_words(w, w->dynamic_first, words, RECORD_NEVER);
+    if (w->shadow[w->dynamic_first + words].write != RECORD_OUTSIDE)
+        set_words(w, w->dynamic_first + words, SHARED_PER_BLOCK_OPTIN / WORD - words,
+                  RECORD_OUTSIDE);
+    w->has_unwritten = false;
+    w->bad_index.pending = false;
+    w->shared_words = w->all_words;
+    global_watch_inputs(w);
+}
+
+/* --- telling ---------------------------------------------------------------------------------- */
+
+static struct event event_at_word(const struct watch *w, enum finding_kind kind, size_t word,
+                                  record r, bool write) {
+    const struct access access = {.address = w->shared_begin + word * WORD,
+                                  .size = WORD,
+                                  .write = write,
+                                  .code = record_code(r)};
+    struct event event = event_here(w, kind, &access);
+    event.thread = record_thread(r);
+    return event;
+}
+
+/* Whether the running thread has itself come by the line of another's write in this interval: then
+ * it reads too early; else the other writes too early. */
+static bool has_written_from(const struct watch *w, record other) {
+    const record same = RECORD_THREAD_MASK | ((1u << CODE_BITS) - 1);
+    const record mine = w->thread[running_index.linear] | (other & ((1u << CODE_BITS) - 1));
+    for (size_t i = 0; i < w->all_words; ++i) {
+        record write = w->shadow[i].write;
+        if (write >= w->interval && write < RECORD_NEVER && !((write ^ mine) & same)) return true;
+    }
+    return false;
+}
+
+/* The reader comes first; of two writers, the later one. */
+static void tell_race(struct watch *w, size_t word, record now, bool now_writes, record other,
+                      bool other_writes) {
+    const struct shared_word *s = &w->shadow[word];
+    record first = now_writes && !other_writes ? other : now;
+    record second = first == now ? other : now;
+    record held = s->write < w->interval ? s->write : s->earlier;
+    struct event event =
+        event_at_word(w, FINDING_SHARED_RACE, word, first, now_writes && other_writes);
+    event.has_other = true;
+    event.other_write = true;
+    event.other_code = record_code(second);
+    event.other_thread = record_thread(second);
+    event.other_block = w->block;
+    event.overwritten = held != 0 && !(!now_writes && has_written_from(w, other));
+    event_note(&event);
+}
+
+static void tell_unwritten(struct watch *w, size_t word, record reader) {
+    struct event event = event_at_word(w, FINDING_UNINITIALISED_SHARED, word, reader, false);
+    if (w->returned_at_barrier) {
+        event.kind = FINDING_EARLY_RETURN;
+        event.has_other = true;
+        event.other_code = event.code;
+        event.other_thread = event.thread;
+        event.other_block = w->block;
+        event.code = w->last_barrier;
+        event.thread = w->first_returned;
+        event.elsewhere = w->returned_at_barrier;
+        event.waiting = w->launch->block_threads - w->returned_at_barrier;
+    }
+    event_note(&event);
+}
+
+/* What such a store would change may be the runtime's own: the launch ends here. */
+static void stop_outside(struct watch *w, const struct access *access) {
+    struct event event = event_here(w, FINDING_SHARED_OUT_OF_BOUNDS, access);
+    event_note(&event);
+    fault_raise(cudaErrorIllegalAddress, NULL);
+}
+
+/* Kernels may read threadIdx and blockIdx, which lie there too. */
+static bool is_index(const struct access *access) {
+    extern __thread struct uint3 blockIdx;
+    return !access->write && (access->address - (uintptr_t)&running_index < sizeof running_index ||
+                              access->address - (uintptr_t)&blockIdx < sizeof blockIdx);
+}
+
+/* --- bad indices ------------------------------------------------------------------------------ */
+
+void shared_arm(struct watch *w) {
+    w->shared_words = 0;
+    w->input[0].words = w->input[1].words = 0;
+}
+
+static void disarm(struct watch *w) {
+    w->bad_index.pending = false;
+    if (w->counts) return; /* which wants all accesses to come this way */
+    w->shared_words = w->all_words;
+    global_watch_inputs(w);
+}
+
+static void tell_bad_index(struct watch *w, enum finding_kind kind, const struct access *access) {
+    const struct bad_index *bad = &w->bad_index;
+    const struct access none = {.address = 0};
+    struct event event = event_here(w, kind, access ? access : &none);
+    event.thread = bad->thread;
+    event.file = bad->file;
+    event.line = bad->line;
+    event.has_index = true;
+    event.index = bad->index;
+    strncpy(event.array_type, bad->type, sizeof event.array_type - 1);
+    event_note(&event);
+    disarm(w);
+}
+
+void shared_give_up_bad_index(struct watch *w) {
+    struct shared_name name;
+    if (!w->bad_index.pending) return;
+    /* The compiler may have left out an access whose value is not used. */
+    bool shared = name_any_ends_as(w->bad_index.type, &name);
+    tell_bad_index(w, shared ? FINDING_SHARED_OUT_OF_BOUNDS : FINDING_LOCAL_OUT_OF_BOUNDS, NULL);
+}
+
+/* Elements between one value of the bad index and the next: the product of the dimensions behind
+ * the first of "float [16][17]"; and in *count the first. */
+static size_t stride_of_type(const char *type, size_t *count) {
+    size_t stride = 1;
+    const char *at = strchr(type, '[');
+    *count = at ? strtoul(at + 1, NULL, 10) : 0;
+    while (at && (at = strchr(at + 1, '['))) stride *= strtoul(at + 1, NULL, 10);
+    return stride;
+}
+
+/* Whether the bad index, taken back, leads from this address to the start of a row of an array of
+ * that type. */
+static bool belongs_to_bad_index(const struct watch *w, uintptr_t address) {
+    size_t count, stride = stride_of_type(w->bad_index.type, &count);
+    intptr_t tls = (intptr_t)address - (intptr_t)w->memory.thread_local_storage.begin;
+    for (size_t behind = 0; behind < stride; ++behind) {
+        struct shared_name name;
+        intptr_t start = tls - (intptr_t)((size_t)w->bad_index.index * stride + behind) * WORD;
+        if (start < 0 || !name_find((size_t)start, &name)) continue;
+        size_t element = name.element ? name.element : WORD;
+        start = tls - (intptr_t)(((size_t)w->bad_index.index * stride + behind) * element);
+        if (start < (intptr_t)name.offset || !name_ends_as(&name, w->bad_index.type)) continue;
+        if (((size_t)start - name.offset) / element % (count * stride) == 0) return true;
+    }
+    return false;
+}
+
+static void match_bad_index(struct watch *w, const struct access *access) {
+    struct bad_index *bad = &w->bad_index;
+    if (running_index.linear != bad->thread) return;
+    if (belongs_to_bad_index(w, access->address))
+        tell_bad_index(w, FINDING_SHARED_OUT_OF_BOUNDS, access);
+    else if (++bad->accesses >= ACCESSES_OF_A_STATEMENT)
+        shared_give_up_bad_index(w);
+}
+
+/* --- accesses --------------------------------------------------------------------------------- */
+
+static bool both_synchronised(const struct watch *w, record a, record b) {
+    return w->any_synchronised && w->synchronised[record_thread(a)] &&
+           w->synchronised[record_thread(b)];
+}
+
+static bool races(const struct watch *w, record now, record earlier) {
+    return earlier >= w->interval && earlier < RECORD_NEVER &&
+           ((now ^ earlier) & RECORD_THREAD_MASK) && !record_ordered(now, earlier) &&
+           !both_synchronised(w, now, earlier);
+}
+
+static void read_one(struct watch *w, size_t word, record now) {
+    struct shared_word *s = &w->shadow[word];
+    if (s->write == RECORD_NEVER && !w->has_unwritten) {
+        w->has_unwritten = true;
+        w->unwritten = (struct unwritten_read){word, now};
+    }
+    if (races(w, now, s->write)) tell_race(w, word, now, false, s->write, true);
+    if (s->read < w->interval)
+        s->read = now;
+    else if ((s->read ^ now) & RECORD_THREAD_MASK)
+        s->other_read = now;
+}
+
+static void write_one(struct watch *w, size_t word, record now) {
+    struct shared_word *s = &w->shadow[word];
+    if (s->write == RECORD_NEVER && w->has_unwritten && w->unwritten.word == word &&
+        record_thread(w->unwritten.reader) == record_thread(now))
+        tell_unwritten(w, word, w->unwritten.reader); /* read, and then written by the same one */
+    if (races(w, now, s->read))
+        tell_race(w, word, now, true, s->read, false);
+    else if (races(w, now, s->other_read))
+        tell_race(w, word, now, true, s->other_read, false);
+    else if (races(w, now, s->write))
+        tell_race(w, word, now, true, s->write, true);
+    if (s->write < w->interval) s->earlier = s->write;
+    if (s->write == RECORD_NEVER) s->earlier = 0;
+    s->write = now;
+}
+
+void shared_slow_access(struct watch *w, const struct access *access) {
+    size_t first = (access->address - w->shared_begin) / WORD;
+    size_t last = (access->address + access->size - 1 - w->shared_begin) / WORD;
+    if (w->bad_index.pending) match_bad_index(w, access);
+    if (event_noted()) {
+        if (access->write && w->shadow[first].write == RECORD_OUTSIDE) stop_outside(w, access);
+        return;
+    }
+    if (access->size <= 16 && access->address % access->size != 0) {
+        struct event event = event_here(w, FINDING_MISALIGNED, access);
+        event_note(&event);
+        fault_raise(cudaErrorMisalignedAddress, NULL);
+    }
+    record now = record_now(w, access->code);
+    if (access->atomic || access->size < WORD) now |= RECORD_EXEMPT;
+    if (access->atomic) w->any_synchronised = w->synchronised[running_index.linear] = true;
+    for (size_t word = first; word <= last && word < w->all_words; ++word) {
+        if (w->shadow[word].write == RECORD_OUTSIDE) {
+            if (!is_index(access)) stop_outside(w, access);
+            return;
+        }
+        if (!access->write || access->atomic) read_one(w, word, now);
+        if (access->write) write_one(w, word, now);
+    }
+}
+
+void shared_end_interval(struct watch *w) {
+    shared_give_up_bad_index(w);
+    if (w->has_unwritten && w->shadow[w->unwritten.word].write == RECORD_NEVER)
+        tell_unwritten(w, w->unwritten.word, w->unwritten.reader);
+    w->has_unwritten = false;
+}
