@@ -1,0 +1,37 @@
+/* FAULT 12: the scratch memory for a transposed B comes from malloc.
+ *
+ * finds:    host-pointer-on-device
+ * thread:   0 0
+ * block:    0 0
+ * gpu:      memcheck */
+
+#include <stdlib.h>
+
+#define T 16
+
+__global__ void transpose(int rows, int cols, const float *in, float *out)
+{
+    int i = blockIdx.y * T + threadIdx.y, j = blockIdx.x * T + threadIdx.x;
+    if (i < rows && j < cols)
+        out[j * rows + i] = in[i * cols + j]; /* <- here */
+}
+
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *Bt, float *C)
+{
+    int i = blockIdx.y * T + threadIdx.y, j = blockIdx.x * T + threadIdx.x;
+    if (i < m && j < n) {
+        float sum = 0.0f;
+        for (int p = 0; p < k; ++p)
+            sum += A[i * k + p] * Bt[j * k + p];
+        C[i * n + j] = sum;
+    }
+}
+
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    float *Bt = (float *)malloc(sizeof(float) * k * n);
+    dim3 block(T, T);
+    transpose<<<dim3((n + T - 1) / T, (k + T - 1) / T), block>>>(k, n, B, Bt);
+    mysgemm<<<dim3((n + T - 1) / T, (m + T - 1) / T), block>>>(m, n, k, A, Bt, C);
+    free(Bt);
+}

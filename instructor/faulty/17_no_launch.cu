@@ -1,0 +1,26 @@
+/* FAULT 17: the wrapper chooses block and grid and launches nothing.
+ *
+ * finds:    no-launch
+ * hint:     <<<
+ * gpu:      result */
+
+#define TILE_SIZE 16
+
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    int col = blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (row < m && col < n) {
+        float sum = 0.0f;
+        for (int i = 0; i < k; ++i)
+            sum += A[row * k + i] * B[i * n + col];
+        C[row * n + col] = sum;
+    }
+}
+
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) /* <- here */
+{ /* <- here */
+    dim3 block(TILE_SIZE, TILE_SIZE);
+    dim3 grid((n + TILE_SIZE - 1) / TILE_SIZE, (m + TILE_SIZE - 1) / TILE_SIZE);
+} /* <- here */

@@ -1,0 +1,26 @@
+/* FAULT 19: the wrapper ends the program with status 0.
+ *
+ * finds:    host-fault
+ * says:     ended the program
+ * gpu:      result */
+
+#include <stdlib.h>
+
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    int col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < m && col < n) {
+        float sum = 0.0f;
+        for (int i = 0; i < k; ++i)
+            sum += A[row * k + i] * B[i * n + col];
+        C[row * n + col] = sum;
+    }
+}
+
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    mysgemm<<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, 16)>>>(m, n, k, A, B, C);
+    cudaDeviceSynchronize();
+    exit(0);
+}

@@ -1,0 +1,487 @@
+"""`make check` names the mistake. Each file in instructor/faulty/ is a kernel that would be right
+but for one mistake, which its first comment describes, with what ./sgemm-check has to find:
+
+    finds:        the kind of the finding
+    variable:     what was touched; element: which element of it
+    thread:       x y [z] of the thread that did it; block: of its block
+    other-thread: and of the second party's; other-block
+    phase:        1 of 3
+    says:         words of the text; hint: words of the hint; not: words that neither may have
+    shape:        m k n, where the usual shapes would show something else first
+    options:      further options
+    gpu:          which tool of compute-sanitizer sees it on a GPU: memcheck, racecheck, initcheck,
+                  synccheck; or result, where only C or the inputs are wrong; or none
+    nvcc:         refuses, where it does not even compile for a GPU
+
+Lines of the code end in /* <- here */ where the finding is, and in /* <- other */ where the second
+party is. Without a mark the finding has no line; several marks: any of them.
+
+Every file is built with gcc and with clang, at -O1 and at -O2, and so is every right kernel, of
+which nothing may be found. A failure here means that a student is sent to the wrong line, or is
+told that right code is wrong.
+"""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import resource
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import REPOSITORY, Tree, clean_environment, locked, need, need_nvcc, strict_json
+from test_wrong_kernels import KERNELS as WRONG
+from test_wrong_kernels import Wrong
+
+FAULTY = sorted((REPOSITORY / "instructor" / "faulty").glob("*.cu"))
+RIGHT = [
+    *sorted((REPOSITORY / "instructor" / "solutions").glob("*.cu")),
+    *sorted((REPOSITORY / "tests" / "kernels" / "right").glob("*.cu")),
+]
+TILED = "instructor/solutions/2_tiled.cu"
+RUN_SECONDS = 60
+
+SETUPS = {
+    f"{cc} {level}": {"CC": cc, "CXX": cxx, "CHECKED_O": level}
+    for cc, cxx in (("gcc", "g++"), ("clang", "clang++"))
+    for level in ("-O1", "-O2")
+}
+KEYS = [
+    "finds", "variable", "element", "thread", "block", "other-thread", "other-block", "phase",
+    "says", "hint", "not", "shape", "options", "gpu", "nvcc",
+]  # fmt: skip
+KINDS = {
+    "shared-race", "global-race", "divergent-barrier", "early-return", "out-of-bounds",
+    "shared-out-of-bounds", "local-out-of-bounds", "uninitialised-shared", "uninitialised-global",
+    "input-written", "freed-memory", "device-pointer-on-host", "host-pointer-on-device",
+    "misaligned", "bad-launch", "failed-call", "no-launch", "leak", "endless", "deadlock",
+    "kernel-fault", "host-fault", "unwritten", "wrong-result", "not-float32",
+}  # fmt: skip
+
+
+# ---- what the faulty kernels declare -------------------------------------------------------------
+
+
+@dataclass
+class Fault:
+    """What a faulty kernel's first comment and marks declare."""
+
+    path: Path
+    finds: str = ""
+    variable: str = ""
+    element: str = ""
+    thread: str = ""
+    block: str = ""
+    other_thread: str = ""
+    other_block: str = ""
+    phase: str = ""
+    shape: str = ""
+    options: str = ""
+    gpu: str = ""
+    nvcc: str = ""
+    says: list[str] = field(default_factory=list)
+    hint: list[str] = field(default_factory=list)
+    not_: list[str] = field(default_factory=list)
+    here: list[int] = field(default_factory=list)  # lines
+    other: list[int] = field(default_factory=list)
+
+    @property
+    def arguments(self) -> list[str]:
+        return [*self.shape.split(), *self.options.split()]
+
+
+def read(path: Path) -> Fault:
+    text = path.read_text()
+    head = text.split("*/")[0]
+    fault = Fault(path.relative_to(REPOSITORY))
+    for key, value in re.findall(rf"^ \* ({'|'.join(KEYS)}): +(.*?) *$", head, re.MULTILINE):
+        name = "not_" if key == "not" else key.replace("-", "_")
+        if isinstance(getattr(fault, name), list):
+            getattr(fault, name).append(value)
+        else:
+            setattr(fault, name, value)
+    for number, line in enumerate(text.splitlines(), 1):
+        if "/* <- here */" in line:
+            fault.here.append(number)
+        if "/* <- other */" in line:
+            fault.other.append(number)
+    assert re.match(r"/\* FAULT \d+: ", head) and fault.finds in KINDS, f"{path}: see {__file__}"
+    assert fault.gpu in {"memcheck", "racecheck", "initcheck", "synccheck", "result", "none"}, path
+    return fault
+
+
+FAULTS = [read(path) for path in FAULTY]
+
+
+# ---- builds --------------------------------------------------------------------------------------
+
+Builder = Callable[[str, "str | Path"], Path]
+UNCHANGED = ["-o", "build/cpu/check/run.o"]  # from kernel to kernel; make would preprocess it anew
+
+
+@pytest.fixture(scope="session")
+def checker(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Builder:
+    """./sgemm-check in this setup, from this kernel, until the next call. A setup is built once, and
+    the other workers start from a copy of what was built there: only the kernel is left to
+    compile."""
+    trees: dict[str, Tree] = {}
+
+    def variables(setup: str) -> list[str]:
+        return ["BACKEND=cpu", *(f"{name}={value}" for name, value in SETUPS[setup].items())]
+
+    def tree(setup: str) -> Tree:
+        if setup not in trees:
+            for tool in (SETUPS[setup]["CC"], SETUPS[setup]["CXX"], "addr2line"):
+                need(tool)
+            mine = Tree(tmp_path_factory.mktemp(f"a checkout for {setup}"), programs)
+            built = programs / f"build {setup}"
+            with locked(programs / f"build {setup}.lock"):
+                if not built.exists():
+                    mine.make("sgemm-check", f"KERNEL={TILED}", *variables(setup))
+                    shutil.copytree(mine.path / "build", built)
+                else:
+                    shutil.copytree(built, mine.path / "build")
+            trees[setup] = mine
+        return trees[setup]
+
+    def build(setup: str, kernel: str | Path) -> Path:
+        tree(setup).make("sgemm-check", f"KERNEL={kernel}", *variables(setup), *UNCHANGED)
+        return tree(setup).path / "sgemm-check"
+
+    return build
+
+
+@pytest.fixture(scope="module")
+def tiled(checker: Builder) -> Path:
+    """Its own copy, which stays."""
+    built = checker("gcc -O1", TILED)
+    return Path(shutil.copy2(built, built.with_name("sgemm-check-tiled")))
+
+
+# ---- runs ----------------------------------------------------------------------------------------
+
+
+@dataclass
+class Checked:
+    """One finished run of ./sgemm-check."""
+
+    status: int
+    stdout: str
+    stderr: str
+    json: Any = None
+
+    @property
+    def finding(self) -> Any:
+        return self.json["finding"]
+
+
+def run_check(program: Path, *args: object, **options: Any) -> Checked:
+    """In the checkout, as everybody runs it: places in messages are relative to it."""
+    words = [str(arg) for arg in args]
+    process = subprocess.run(
+        [program, *words], cwd=program.parent, env=clean_environment(), stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, errors="replace", timeout=RUN_SECONDS, check=False,
+        **options,
+    )
+    run = Checked(process.returncode, process.stdout, process.stderr)
+    assert run.status in (0, 1, 2, 3), run
+    if "--json" in words and "--help" not in words:
+        assert run.stdout.count("\n") == 1 and run.stdout.endswith("\n"), run
+        run.json = strict_json(run.stdout)
+        check_members(run)
+    return run
+
+
+MEMBERS = {"status", "exit_status", "message", "backend", "checked", "finding"}
+FINDING_MEMBERS = {
+    "kind", "what", "detail", "hint", "file", "line", "function", "access", "variable", "element",
+    "thread", "block", "other", "phase", "phases", "m", "k", "n", "seed", "fill",
+}  # fmt: skip
+PARTY_MEMBERS = {"file", "line", "function", "access", "thread", "block"}
+
+
+def check_members(run: Checked) -> None:
+    """What every program that reads --json relies on."""
+    assert MEMBERS <= run.json.keys(), run
+    assert run.json["exit_status"] == run.status, run
+    assert run.json["status"] == ["clean", "finding", "error", "error"][run.status], run
+    assert (run.json["message"] is None) == (run.status < 2), run
+    assert (run.finding is not None) == (run.status == 1), run
+    assert run.json["backend"] in ("cpu", "cuda")
+    for shape in run.json["checked"]:
+        assert shape.keys() == {"m", "k", "n", "seconds"}
+    if run.finding:
+        assert FINDING_MEMBERS <= run.finding.keys(), run
+        assert run.finding["kind"] in KINDS and isinstance(run.finding["detail"], list)
+        assert run.finding["other"] is None or run.finding["other"].keys() == PARTY_MEMBERS
+
+
+# ---- faulty kernels ------------------------------------------------------------------------------
+
+
+def index(words: str) -> list[int]:
+    """x y [z], as JSON has it."""
+    numbers = [int(word) for word in words.split()]
+    return numbers + [0] * (3 - len(numbers))
+
+
+def differences(fault: Fault, finding: Any) -> list[str]:
+    """Where a finding is not what was declared; for all of it at once, because one wrong line alone
+    says little."""
+    other = finding["other"] or {}
+    text = " ".join([finding["what"], *finding["detail"]])
+    hint = finding["hint"] or ""
+    wrong = []
+
+    def expect(what: str, expected: object, got: object) -> None:
+        if expected != got:
+            wrong.append(f"{what}: {expected} expected, got {got}")
+
+    expect("kind", fault.finds, finding["kind"])
+    expect("file", str(fault.path), finding["file"])
+    if finding["line"] not in (fault.here or [0]):
+        wrong.append(f"line: {fault.here} expected, got {finding['line']}")
+    for key in ("variable", "element"):
+        if getattr(fault, key):
+            expect(key, getattr(fault, key), finding[key])
+    if fault.other:
+        expect("other file", str(fault.path), other.get("file"))
+        if other.get("line") not in fault.other:
+            wrong.append(f"other line: {fault.other} expected, got {other.get('line')}")
+    for name in ("thread", "block", "other_thread", "other_block"):
+        party = other if name.startswith("other") else finding
+        if getattr(fault, name):
+            expect(name, index(getattr(fault, name)), party.get(name.removeprefix("other_")))
+    if fault.phase:
+        expect("phase", fault.phase, f"{finding['phase']} of {finding['phases']}")
+    if fault.shape:
+        expect("shape", fault.shape, f"{finding['m']} {finding['k']} {finding['n']}")
+    if (finding["access"], other.get("access")) == ("write", "read"):
+        wrong.append("the read of a race comes first")
+    wrong += [f"does not say {words!r}" for words in fault.says if words not in text]
+    wrong += [f"does not hint at {words!r}" for words in fault.hint if words not in hint]
+    wrong += [f"says {words!r}" for words in fault.not_ if words in text + hint]
+    return wrong
+
+
+def lines_of_text(run: Checked) -> list[str]:
+    return [line for line in run.stdout.splitlines() if line]
+
+
+def assert_text_agrees(run: Checked, finding: Any) -> None:
+    """The text says what the JSON says: one headline, and lines below it that are indented."""
+    headline, *rest = lines_of_text(run)
+    place = f"{finding['file']}:{finding['line']}: " if finding["line"] else f"{finding['file']}: "
+    assert headline == place + finding["what"], run.stdout
+    assert rest and all(line.startswith("    ") for line in rest), run.stdout
+    shape = f"m={finding['m']} k={finding['k']} n={finding['n']}"
+    assert any(line.endswith(shape) for line in rest), run.stdout
+    assert not finding["hint"] or rest[-1] == f"    hint: {finding['hint']}", run.stdout
+    assert "\33" not in run.stdout
+
+
+@pytest.mark.parametrize("setup", SETUPS)
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.path.stem)
+def test_fault(checker: Builder, fault: Fault, setup: str) -> None:
+    program = checker(setup, fault.path)
+    run = run_check(program, "--json", "--seed", 1, *fault.arguments)
+    assert run.status == 1, f"{fault.path} is faulty, but\n{run}"
+    wrong = differences(fault, run.finding)
+    text = run_check(program, "--seed", 1, *fault.arguments)
+    assert not wrong, "\n".join([*wrong, text.stdout, text.stderr])
+    assert text.status == 1
+    if fault.finds != "endless":  # which is stopped anywhere in its loop
+        assert_text_agrees(text, run.finding)
+
+
+def test_every_fault_has_a_file() -> None:
+    """1 to 17: what design and handout warn of; 18: wrong answers without a fault; 19: the rest."""
+    numbers = {int(fault.path.stem.split("_")[0]) for fault in FAULTS}
+    assert numbers == set(range(1, 20)) and len(FAULTS) >= 36
+    assert {fault.finds for fault in FAULTS} == KINDS
+    for fault in FAULTS:
+        text = (REPOSITORY / fault.path).read_text()
+        assert text.startswith(f"/* FAULT {int(fault.path.stem.split('_')[0])}: "), fault.path
+
+
+@pytest.mark.parametrize("kernel", [*FAULTY, *RIGHT], ids=lambda path: path.stem)
+def test_compiles_with_nvcc(kernel: Path, tmp_path: Path) -> None:
+    """The mistakes are CUDA that a student can write; the one that nvcc does refuse says so."""
+    command = [need_nvcc(), "-arch=sm_90", "-x", "cu", "-cubin", kernel, "-o", tmp_path / "kernel"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    refused = kernel in FAULTY and read(kernel).nvcc == "refuses"
+    assert (done.returncode != 0) == refused, done.stderr
+
+
+# ---- right kernels -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("setup", SETUPS)
+@pytest.mark.parametrize("kernel", RIGHT, ids=lambda path: path.stem)
+def test_nothing_is_found_in_a_right_kernel(checker: Builder, kernel: Path, setup: str) -> None:
+    program = checker(setup, kernel.relative_to(REPOSITORY))
+    run = run_check(program, "--json", "--seed", 1)
+    assert run.status == 0, f"{kernel.name} is right, but\n{run_check(program, '--seed', 1).stdout}"
+    shapes = [(shape["m"], shape["k"], shape["n"]) for shape in run.json["checked"]]
+    assert shapes[0] == (34, 34, 34) and len(shapes) >= 5
+
+
+@pytest.mark.parametrize("shape", ["1 1 1", "33 7 18", "120 201 250", "100 3 70"])
+@pytest.mark.parametrize("kernel", ["2_tiled", "split_k", "double_buffered", "last_block_reduces"])
+def test_nothing_is_found_on_other_shapes(checker: Builder, kernel: str, shape: str) -> None:
+    """Larger ones run on all cores, where blocks come in another order each time."""
+    path = next(path for path in RIGHT if path.stem == kernel)
+    run = run_check(checker("gcc -O1", path.relative_to(REPOSITORY)), *shape.split())
+    assert run.status == 0, run.stdout
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.path.stem)
+def test_what_the_driver_rejects_is_found(checker: Builder, wrong: Wrong) -> None:
+    """A kernel whose answer is wrong never counts as clean."""
+    words = wrong.fails[0].split()
+    shape = words[:3] if len(words) == 3 else []  # with options of ./sgemm: the usual shapes
+    run = run_check(checker("gcc -O1", wrong.path), "--json", *shape)
+    assert run.status == 1, run
+    assert run.finding["file"] == str(wrong.path)
+
+
+# ---- exit statuses -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["abc", "0", "1 2", "1 2 3 4", "--nonsense", "--fill nonsense", "--seed -1", "--timeout 0"],
+)
+def test_bad_usage(tiled: Path, line: str) -> None:
+    run = run_check(tiled, *line.split())
+    assert (run.status, run.stdout) == (2, "")
+    assert run.stderr.startswith("sgemm-check: ") and run.stderr.count("\n") == 1
+
+
+def test_bad_usage_in_json(tiled: Path) -> None:
+    run = run_check(tiled, "--json", "abc")
+    assert run.status == 2 and "abc" in run.json["message"]
+    assert run.json["checked"] == []
+
+
+def test_help(tiled: Path) -> None:
+    run = run_check(tiled, "--help")
+    assert (run.status, run.stderr) == (0, "")
+    for option in ("--counts", "--phases", "--seed", "--fill", "--timeout", "--json", "--help"):
+        assert re.search(rf"^  {option}\b", run.stdout, re.MULTILINE), option
+
+
+def test_options_take_effect(tiled: Path) -> None:
+    run = run_check(tiled, "--json", "35", "70", "20", "--fill", "exact", "--timeout", "5")
+    assert run.status == 0
+    (shape,) = run.json["checked"]
+    assert (shape["m"], shape["k"], shape["n"]) == (35, 70, 20)
+    assert 0 < shape["seconds"] < 5
+
+
+def test_the_seed_is_told(checker: Builder) -> None:
+    """A finding can be seen again: what to run is in it."""
+    program = checker("gcc -O1", "instructor/faulty/18_no_rule.cu")
+    first = run_check(program, "--json").finding
+    sizes = first["m"], first["k"], first["n"]
+    again = run_check(program, "--json", "--seed", first["seed"], *sizes).finding
+    assert (again["seed"], again["detail"]) == (first["seed"], first["detail"])
+    assert first["fill"] == "random"
+
+
+@pytest.mark.parametrize("json", [(), ("--json",)], ids=["text", "json"])
+def test_out_of_memory_is_the_machines_fault(tiled: Path, json: tuple[str, ...]) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+
+    run = run_check(tiled, 12000, *json, preexec_fn=limit)
+    assert run.status == 3 and "memory" in run.stderr, run
+    assert run.stderr.startswith("sgemm-check: ") and run.stderr.count("\n") == 1
+
+
+# ---- make check ----------------------------------------------------------------------------------
+
+
+def test_make_check_of_an_untouched_kernel(tree: Tree) -> None:
+    """What everybody starts from."""
+    made = tree.make("check", "BACKEND=cpu", check=False)
+    assert made.returncode != 0
+    headline = made.stdout.splitlines()[-3:]
+    assert any("basicSgemm" in line and line.startswith("kernel.cu") for line in headline), made
+    run = run_check(tree.path / "sgemm-check", "--json")
+    assert (run.status, run.finding["kind"]) == (1, "no-launch")
+    assert run.finding["file"] == "kernel.cu"
+
+
+def test_make_check_of_a_right_kernel(tree: Tree) -> None:
+    made = tree.make("check", f"KERNEL={TILED}", "BACKEND=cpu")
+    assert "no mistake found" in made.stdout
+
+
+def test_make_check_of_another_file(tree: Tree, tmp_path: Path) -> None:
+    """Anywhere, with a space in its path; and the finding names it as it was named."""
+    kernel = tmp_path / "a place" / "my kernel.cu"
+    kernel.parent.mkdir()
+    shutil.copy(REPOSITORY / "instructor/faulty/01_first_barrier.cu", kernel)
+    made = tree.make("check", f"KERNEL={kernel}", "BACKEND=cpu", check=False)
+    assert made.returncode != 0
+    assert re.search(rf"^{re.escape(str(kernel))}:\d+: race", made.stdout, re.MULTILINE), made
+
+
+PROTOTYPE = "(int m, int n, int k, const float *A, const float *B, float *C)"
+BROKEN = {
+    "no such file": (None, "no such file"),
+    "a missing bracket": ("void basicSgemm(int m {\n", "error"),
+    "no mysgemm": (f"void basicSgemm{PROTOTYPE} {{}}\n", "mysgemm"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), BROKEN.values(), ids=BROKEN.keys())
+def test_what_cannot_be_built(tree: Tree, text: str | None, message: str) -> None:
+    """Told apart from a finding by the status, and no program of an earlier kernel stays behind."""
+    tree.make("sgemm-check", f"KERNEL={TILED}", "BACKEND=cpu")
+    if text is not None:
+        tree.write("broken.cu", text)
+    else:
+        (tree.path / "broken.cu").unlink(missing_ok=True)
+    made = tree.make("check", "KERNEL=broken.cu", "BACKEND=cpu", check=False)
+    assert made.returncode == 2 and message in made.stderr, made
+    assert "hint:" not in made.stdout
+    assert not (tree.path / "sgemm-check").exists()
+
+
+# ---- on a terminal -------------------------------------------------------------------------------
+
+
+def on_a_terminal(program: Path, **environment: str) -> str:
+    """What the program writes to a terminal."""
+    ours, theirs = pty.openpty()
+    subprocess.run([program], env=clean_environment({"TERM": "xterm"} | environment), stdout=theirs,
+                   stderr=theirs, stdin=subprocess.DEVNULL, timeout=RUN_SECONDS, check=False)
+    os.close(theirs)
+    written = b""
+    while True:
+        try:
+            piece = os.read(ours, 1 << 16)
+        except OSError:  # Linux's way to say that the other end is closed
+            break
+        if not piece:
+            break
+        written += piece
+    os.close(ours)
+    return written.decode()
+
+
+def test_colour(checker: Builder) -> None:
+    """For people only, and not for those who asked for none: https://no-color.org"""
+    program = checker("gcc -O1", "instructor/faulty/01_first_barrier.cu")
+    assert "\33[" in on_a_terminal(program)
+    assert "\33[" not in on_a_terminal(program, NO_COLOR="1")
+    assert "\33[" not in on_a_terminal(program, TERM="dumb")
+    assert "\33" not in run_check(program).stdout
