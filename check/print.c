@@ -1,4 +1,5 @@
 /* Findings as a student reads them, and as JSON for programs. */
+#define _GNU_SOURCE /* fileno */
 #include "../support/shared.h"
 #include "check.h"
 #include "sanitizer.h"

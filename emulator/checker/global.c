@@ -208,7 +208,8 @@ static void tell_race(struct watch *w, const struct access *access,
     event_note(&event);
 }
 
-/* A word with a shadow. The lock: blocks on other cores may be at the same word. */
+/* A word with a shadow. The lock: blocks on other cores may be at the same word. What the host has
+ * written into memory that both sides reach, nobody knows here. */
 static void touch(struct watch *w, struct region *r, size_t index, const struct access *access) {
     struct global_word *word = &r->shadow[index];
     pthread_spinlock_t *lock = &locks[index % LOCKS];
@@ -220,7 +221,7 @@ static void touch(struct watch *w, struct region *r, size_t index, const struct 
     if (access->write) word->write = mine;
     if (!access->write || access->atomic) word->read = mine;
     pthread_spin_unlock(lock);
-    if ((!access->write || access->atomic) && !before.write.when) {
+    if ((!access->write || access->atomic) && !before.write.when && r->on_device) {
         struct event event = event_here(w, FINDING_UNINITIALISED_GLOBAL, access);
         event.atomic = access->atomic;
         event_note(&event);

@@ -231,9 +231,15 @@ static void complete_from_origin(struct variable *v) {
     }
 }
 
+/* By its place; where the compiler does not tell that (gcc on aarch64), by its name. */
+static bool is_named(const struct shared_name *name, const struct variable *v) {
+    if (v->offset >= 0) return name->offset == (size_t)v->offset;
+    return v->name[0] && strcmp(name->name, v->name) == 0;
+}
+
 static void join_static(const struct variable *v) {
-    for (int i = 0; i < name_count && v->offset >= 0; ++i)
-        if (names[i].offset == (size_t)v->offset && !names[i].dimensions) {
+    for (int i = 0; i < name_count; ++i)
+        if (!names[i].dimensions && is_named(&names[i], v)) {
             if (v->name[0]) strcpy(names[i].name, v->name);
             add_dimensions(&names[i], v->type);
         }

@@ -55,7 +55,7 @@ void place_tool_end(FILE *stream, pid_t pid) {
 /* Starts addr2line, or a tool that takes the same arguments. */
 static FILE *start_lines(const char *tool, char *program, void *const *addresses, int count,
                          pid_t *pid) {
-    enum { FIXED = 5, MOST = 31, TEXT = 20 };
+    enum { FIXED = 5, MOST = 96, TEXT = 20 };
     char texts[MOST][TEXT];
     char *arguments[FIXED + 1 + MOST + 1] = {(char *)(uintptr_t)tool, "-C", "-f", "-i", "-e"};
     int used = FIXED;
@@ -137,7 +137,7 @@ static struct place find(void *const *addresses, int count) {
 /* Where a compiler has made one instruction of two lines' it gives it no line; then that of the
  * nearest one in front has to do. */
 struct place place_find(void *const *addresses, int count) {
-    enum { STEP = 4, TRIES = 15, FRAMES = 2 };
+    enum { STEP = 4, TRIES = 15, FRAMES = 6 };
     void *nearby[FRAMES * TRIES];
     int used = 0;
     struct place place = find(addresses, count);
