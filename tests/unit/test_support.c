@@ -2,6 +2,7 @@
  * of support.h; the names are those promises in short. */
 #define _GNU_SOURCE /* open_memstream */
 #include "support.h"
+#include "support/shared.h"
 
 #include "check.h"
 
@@ -1170,6 +1171,31 @@ static void end_json(void) {
     end_with("100 50 70 --json", spoil_and_print);
 }
 
+/* What a file or a device may be called: UTF-8 stays, anything else becomes Latin-1. */
+static void json_strings_are_utf8(void) {
+    static const char *const cases[][2] = {
+        {"kernel.cu", "\"kernel.cu\""},
+        {"a\"b\\c\nd\x01", "\"a\\\"b\\\\c\\nd\\u0001\""},
+        {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
+         "\"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80\""},
+        {"caf\xe9", "\"caf\\u00e9\""},                 /* Latin-1 */
+        {"\xc3", "\"\\u00c3\""},                       /* cut off */
+        {"\xc0\xaf", "\"\\u00c0\\u00af\""},            /* longer than need be */
+        {"\xed\xa0\x80", "\"\\u00ed\\u00a0\\u0080\""}, /* half of a pair */
+        {"\xf5\x80\x80\x80", "\"\\u00f5\\u0080\\u0080\\u0080\""},
+    };
+    for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
+        char *text = NULL;
+        size_t length = 0;
+        FILE *out = open_memstream(&text, &length);
+        json_string(out, cases[i][0]);
+        fclose(out);
+        bool same = strcmp(text, cases[i][1]) == 0;
+        free(text);
+        CHECK_THAT(same, "case %d", i);
+    }
+}
+
 static void report_says_what_is_known(void) {
     char text[16384];
     CHECK_INT(run_child(end_passed, text, sizeof text), EXIT_PASSED);
@@ -1321,6 +1347,7 @@ int main(int argc, char **argv) {
         TEST(none_is_not_a_pass),
         TEST(progress_goes_from_zero_to_one),
         TEST(json_is_valid_whatever_comes),
+        TEST(json_strings_are_utf8),
         TEST(report_says_what_is_known),
         TEST(watchdog_and_stop_end_a_run),
     };
