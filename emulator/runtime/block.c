@@ -101,6 +101,7 @@ struct worker {
     const struct launch *launch;
     unsigned direction;
     unsigned live, started;
+    volatile bool yielding;         /* inside sched_yield: asked by a signal handler */
     unsigned yes;                   /* votes of this barrier so far */
     struct emulator_votes votes[2]; /* of the last two barriers, by number */
     uint64_t never;                 /* a gate whose counter is not what anyone holds: open */
@@ -360,8 +361,12 @@ void emulator_spin(void) {
     if (!in_kernel()) return;
     open_to_all(worker, running());
     hand_over(worker, running());
+    worker->yielding = true;
     sched_yield(); /* it may be another block's turn */
+    worker->yielding = false;
 }
+
+bool worker_is_yielding(void) { return this_worker && this_worker->yielding; }
 
 /* --- barriers --------------------------------------------------------------------------------- */
 

@@ -351,7 +351,8 @@ static void on_stop(int signal, siginfo_t *info, void *context) {
         note_standing();
         return;
     }
-    if (!place_in_program(program_counter(context)) || fiber_is_switching(program_counter(context)))
+    if (!worker_is_yielding() && (!place_in_program(program_counter(context)) ||
+                                  fiber_is_switching(program_counter(context))))
         return;
     if (!__atomic_exchange_n(&stopped.claimed, true, __ATOMIC_SEQ_CST)) {
         note_stand(&stopped.stand);

@@ -122,6 +122,9 @@ struct worker_memory {
 struct worker_memory worker_memory(void);
 extern __thread char emulator_dynamic_shared[];
 
+/* Whether this worker gives way to other OS threads just now: a library call that holds no lock. */
+bool worker_is_yielding(void);
+
 /* Whether `address` lies in the guard page of a stack of this OS thread's worker. */
 bool worker_stack_overflowed(const void *address);
 
