@@ -1,11 +1,9 @@
 /* Findings as a student reads them, and as JSON for programs. */
-#define _GNU_SOURCE /* fileno */
 #include "../support/shared.h"
 #include "check.h"
 #include "sanitizer.h"
 #include <inttypes.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 static const char *const kind_names[FINDING_KINDS] = {
     [FINDING_NONE] = "none",
@@ -39,12 +37,6 @@ static const char *const kind_names[FINDING_KINDS] = {
 const char *finding_kind_name(enum finding_kind kind) { return kind_names[kind]; }
 
 /* --- text ------------------------------------------------------------------------------------- */
-
-static bool use_colour(FILE *out) {
-    const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    return isatty(fileno(out)) && !(no_colour && *no_colour) &&
-           !(terminal && strcmp(terminal, "dumb") == 0);
-}
 
 static void print_indented(FILE *out, const char *lines) {
     while (*lines) {

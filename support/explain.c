@@ -168,10 +168,7 @@ static void study_free(struct study *s) {
 
 /* ---- words ---- */
 
-static void say(struct explanation *out, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void say(struct explanation *out, const char *format, ...) {
+void explain_say(struct explanation *out, const char *format, ...) {
     size_t length = strlen(out->text);
     va_list arguments;
     va_start(arguments, format);
@@ -187,22 +184,24 @@ static void say_counts(const struct study *s, const struct fit *fit, struct expl
     out->explained = fit->fits;
     out->of = fit->fits + fit->differs;
     if (out->explained == out->of && out->of == 1)
-        say(out, ": this explains the%s element%s.", what, looked);
+        explain_say(out, ": this explains the%s element%s.", what, looked);
     else if (out->explained == out->of)
-        say(out, ": this explains all %" PRIu64 "%s elements%s.", out->of, what, looked);
+        explain_say(out, ": this explains all %" PRIu64 "%s elements%s.", out->of, what, looked);
     else
-        say(out, ": this explains %" PRIu64 " of the %" PRIu64 "%s elements%s.", out->explained,
-            out->of, what, looked);
+        explain_say(out, ": this explains %" PRIu64 " of the %" PRIu64 "%s elements%s.",
+                    out->explained, out->of, what, looked);
     if (fit->stray)
-        say(out, " %" PRIu64 " more %s NaN, and would be: they take something from outside A or B.",
+        explain_say(
+            out, " %" PRIu64 " more %s NaN, and would be: they take something from outside A or B.",
             fit->stray, fit->stray == 1 ? "is" : "are");
     if (fit->unknown)
-        say(out,
-            " For %" PRIu64 " more it cannot be told: they take something from outside A or B.",
-            fit->unknown);
+        explain_say(out,
+                    " For %" PRIu64
+                    " more it cannot be told: they take something from outside A or B.",
+                    fit->unknown);
     if (fit->nowhere && fit->written <= fit->nowhere / 10)
-        say(out, " It also leaves out the %" PRIu64 " element%s that %s never written.",
-            fit->nowhere, plural(fit->nowhere), fit->nowhere == 1 ? "was" : "were");
+        explain_say(out, " It also leaves out the %" PRIu64 " element%s that %s never written.",
+                    fit->nowhere, plural(fit->nowhere), fit->nowhere == 1 ? "was" : "were");
 }
 
 /* ---- NaN that say where they come from ---- */
@@ -238,7 +237,7 @@ static bool is_part(const struct study *s, const struct explanation *region) {
 static void say_where(const struct study *s, enum state state, struct explanation *out) {
     struct explanation region;
     if (explain_region(s, state, &region) && region.of > 1 && is_part(s, &region))
-        say(out, " They are %s.", region.text);
+        explain_say(out, " They are %s.", region.text);
 }
 
 static bool explain_nan(const struct study *s, struct explanation *out) {
@@ -257,11 +256,11 @@ static bool explain_nan(const struct study *s, struct explanation *out) {
     snprintf(out->formula, sizeof out->formula, "%s", origins[best].formula);
     snprintf(out->hint, sizeof out->hint, "%s", origins[best].hint);
     if (counts[best] < nan)
-        say(out, "%" PRIu64 " of the %" PRIu64 " NaN", counts[best], nan);
+        explain_say(out, "%" PRIu64 " of the %" PRIu64 " NaN", counts[best], nan);
     else
-        say(out, nan > 1 ? "All %" PRIu64 " NaN" : "The NaN", nan);
-    say(out, "%s %s from %s.", s->complete ? "" : " that were looked at",
-        nan > 1 ? "come" : "comes", origins[best].say);
+        explain_say(out, nan > 1 ? "All %" PRIu64 " NaN" : "The NaN", nan);
+    explain_say(out, "%s %s from %s.", s->complete ? "" : " that were looked at",
+                nan > 1 ? "come" : "comes", origins[best].say);
     say_where(s, NOT_FINITE, out);
     return true;
 }
@@ -280,7 +279,8 @@ static bool explain_unwritten(const struct study *s, struct explanation *out) {
     char *colon = strchr(region.text, ':');
     out->text[0] = 0;
     if (colon) *colon = 0;
-    say(out, "Never written: %s%s%s.", region.text, colon ? "; " : "", colon ? colon + 2 : "");
+    explain_say(out, "Never written: %s%s%s.", region.text, colon ? "; " : "",
+                colon ? colon + 2 : "");
     return true;
 }
 
@@ -308,7 +308,8 @@ static bool explain_precision(const struct study *s, struct explanation *out) {
     snprintf(out->formula, sizeof out->formula, "low-precision");
     snprintf(out->hint, sizeof out->hint,
              "in which types are the elements, their products and the sum?");
-    say(out,
+    explain_say(
+        out,
         "C is nearly right, with errors of about %.2g of its size: the arithmetic is less precise "
         "than float32 (TF32, BF16, FP16?).",
         rms_error(s) / s->rms);
@@ -322,7 +323,7 @@ static bool explain_wrong_region(const struct study *s, struct explanation *out)
         return false;
     *out = region;
     out->text[0] = 0;
-    say(out, "Wrong are, all of them: %s.", region.text);
+    explain_say(out, "Wrong are, all of them: %s.", region.text);
     return true;
 }
 

@@ -149,4 +149,10 @@ bool explain_values(struct study *study, struct fit *fit, struct explanation *ou
  * particular. */
 bool explain_region(const struct study *study, enum state state, struct explanation *out);
 
+/* ---- words (explain.c) ---- */
+
+/* Appends to the text, as far as there is room. */
+void explain_say(struct explanation *out, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 #endif

@@ -62,25 +62,14 @@ static uint64_t area(const struct box *box) {
 
 /* ---- words ---- */
 
-static void say(struct explanation *out, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void say(struct explanation *out, const char *format, ...) {
-    size_t length = strlen(out->text);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(out->text + length, sizeof out->text - length, format, arguments);
-    va_end(arguments);
-}
-
 /* "rows 3 to 5", after an "and" if something came before. */
 static void say_span(struct explanation *out, const char *what, int first, int last) {
     if (first > last) return;
-    if (out->text[0]) say(out, " and ");
+    if (out->text[0]) explain_say(out, " and ");
     if (first == last)
-        say(out, "%s %d", what, first);
+        explain_say(out, "%s %d", what, first);
     else
-        say(out, "%ss %d to %d", what, first, last);
+        explain_say(out, "%ss %d to %d", what, first, last);
 }
 
 static void set(struct explanation *out, const char *formula, const char *hint) {
@@ -174,7 +163,7 @@ static void say_reason(const struct problem *p, struct extent extent, struct exp
     }
     if (found < 0) return;
     set(out, ends[found].formula, ends[found].hint);
-    say(out, "%s", ends[found].say);
+    explain_say(out, "%s", ends[found].say);
 }
 
 /* ---- shapes ---- */
@@ -209,8 +198,8 @@ static bool frame(const struct region *r, struct explanation *out) {
 static bool single_box(const struct region *r, struct explanation *out) {
     const struct box *box = &r->inside;
     if (area(box) != r->count) return false;
-    say(out, "rows %d to %d in columns %d to %d", box->row_first, box->row_last, box->col_first,
-        box->col_last);
+    explain_say(out, "rows %d to %d in columns %d to %d", box->row_first, box->row_last,
+                box->col_first, box->col_last);
     return true;
 }
 
@@ -220,8 +209,8 @@ static bool tail(const struct region *r, struct explanation *out) {
     for (uint64_t at = first; at < elements; at++) {
         if (!is_in(r, (int)(at / (uint64_t)r->n), (int)(at % (uint64_t)r->n))) return false;
     }
-    say(out, "everything from row %d, column %d on, in the order of memory,",
-        (int)(first / (uint64_t)r->n), (int)(first % (uint64_t)r->n));
+    explain_say(out, "everything from row %d, column %d on, in the order of memory,",
+                (int)(first / (uint64_t)r->n), (int)(first % (uint64_t)r->n));
     set(out, "tail", "how many threads are there, and which element of C does the last one store?");
     return true;
 }
@@ -247,10 +236,10 @@ static bool stripes(const struct region *r, struct explanation *out) {
     int first, step, number;
     bool rows = even_steps(r->in_row, r->m, r->n, &first, &step, &number);
     if (rows && r->count == (uint64_t)number * (uint64_t)r->n)
-        say(out, "one row of %d (rows %d, %d, ...)", step, first, first + step);
+        explain_say(out, "one row of %d (rows %d, %d, ...)", step, first, first + step);
     else if (even_steps(r->in_col, r->n, r->m, &first, &step, &number) &&
              r->count == (uint64_t)number * (uint64_t)r->m)
-        say(out, "one column of %d (columns %d, %d, ...)", step, first, first + step);
+        explain_say(out, "one column of %d (columns %d, %d, ...)", step, first, first + step);
     else
         return false;
     set(out, r->state == UNWRITTEN ? "stripes" : "stripes-wrong",
@@ -281,9 +270,10 @@ static bool blocks_of(const struct region *r, int tile, struct explanation *out)
     }
     int length = (min_int(r->m, r->n) - 1) / tile + 1;
     if (members == diagonal && diagonal == (uint64_t)length && length > 1)
-        say(out, "the blocks of %d x %d on the diagonal", tile, tile);
+        explain_say(out, "the blocks of %d x %d on the diagonal", tile, tile);
     else
-        say(out, "%" PRIu64 " of the %" PRIu64 " blocks of %d x %d", members, total, tile, tile);
+        explain_say(out, "%" PRIu64 " of the %" PRIu64 " blocks of %d x %d", members, total, tile,
+                    tile);
     set(out, r->state == UNWRITTEN ? "blocks" : "blocks-wrong",
         "what do those blocks do that the others do not?");
     return true;
@@ -305,7 +295,7 @@ bool explain_region(const struct study *study, enum state state, struct explanat
         state == UNWRITTEN ? end_hint : "what is different for these elements?");
     if (region_new(&region, study, state) && region.count > 0) {
         if (region.outside.row_last < 0) {
-            say(out, "all of C");
+            explain_say(out, "all of C");
             found = true;
         } else {
             found = frame(&region, out) || stripes(&region, out) || single_box(&region, out) ||

@@ -191,9 +191,9 @@ static void print_first(const struct report *report) {
     if (v->wrong > (uint64_t)v->first_count) fprintf(report->out, "%10s\n", "...");
 }
 
-static bool use_colour(const struct report *report) {
+bool use_colour(FILE *out) {
     const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    return isatty(fileno(report->out)) && !(no_colour && *no_colour) &&
+    return isatty(fileno(out)) && !(no_colour && *no_colour) &&
            !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
@@ -218,7 +218,7 @@ static const char *cell_colour(char cell) {
 
 static void print_map(const struct report *report) {
     const struct verdict *v = &report->verdict;
-    bool colour = use_colour(report);
+    bool colour = use_colour(report->out);
     fprintf(report->out, "\nC, one character for %d rows x %d columns:\n", v->cell_rows,
             v->cell_cols);
     for (int i = 0; i < v->map_rows; i++) {

@@ -102,6 +102,11 @@ bool product_run(struct product *product, struct parallel_job job);
 /* Element `position` of a product's list of rows or columns. */
 static inline int at(const int *list, int position) { return list ? list[position] : position; }
 
+/* ---- terminal (report.c) -------------------------------------------------------------------- */
+
+/* Whether to print in colour there: on a terminal that has it, unless NO_COLOR is set. */
+bool use_colour(FILE *out);
+
 /* ---- JSON (json.c) ------------------------------------------------------------------------ */
 
 void json_string(FILE *out, const char *text);

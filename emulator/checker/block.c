@@ -184,8 +184,6 @@ static void barrier_opens(void) {
 
 /* --- who is asked ----------------------------------------------------------------------------- */
 
-void host_install(struct observer *o);
-
 static void launch_begins(const struct launch *launch) {
     (void)launch;
     global_begin_launch();

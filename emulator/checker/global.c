@@ -235,7 +235,6 @@ static void touch(struct watch *w, struct region *r, size_t index, const struct 
 /* --- accesses --------------------------------------------------------------------------------- */
 
 static void access_region(struct watch *w, struct region *r, const struct access *access) {
-    if (r->freed) stop(w, FINDING_FREED_MEMORY, access, cudaErrorIllegalAddress);
     if (access->address + access->size > r->begin + r->bytes)
         stop(w, FINDING_OUT_OF_BOUNDS, access, cudaErrorIllegalAddress);
     size_t first = (access->address - r->begin) / WORD;
@@ -252,15 +251,16 @@ static void access_region(struct watch *w, struct region *r, const struct access
 
 void global_access(struct watch *w, const struct access *access) {
     if (within(&w->memory.stacks, access->address)) return;
-    if (w->bad_index.pending && ++w->bad_index.accesses > 8) shared_give_up_bad_index(w);
+    if (w->bad_index.pending && ++w->bad_index.accesses > ACCESSES_OF_A_STATEMENT)
+        shared_give_up_bad_index(w);
     if (access->atomic)
         w->any_synchronised = w->block_synchronised = w->synchronised[running_index.linear] = true;
     struct region *r = global_find(access->address);
-    if (!r || r->freed) {
-        if (r) stop(w, FINDING_FREED_MEMORY, access, cudaErrorIllegalAddress);
+    if (!r) {
         access_elsewhere(w, access);
         return;
     }
+    if (r->freed) stop(w, FINDING_FREED_MEMORY, access, cudaErrorIllegalAddress);
     if (access->size <= 16 && access->address % access->size != 0)
         stop(w, FINDING_MISALIGNED, access, cudaErrorMisalignedAddress);
     access_region(w, r, access);

@@ -176,7 +176,6 @@ static void fault(const struct told_fault *fault) {
         event_note(&event);
 }
 
-void host_install(struct observer *o);
 void host_install(struct observer *o) {
     o->launch_refused = launch_refused;
     o->launch_ended = launch_ended;

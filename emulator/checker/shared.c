@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { ACCESSES_OF_A_STATEMENT = 8 }; /* among which the one with the bad index is looked for */
-
 static size_t word_at(const struct watch *w, const char *address) {
     return ((uintptr_t)address - w->shared_begin) / WORD;
 }

@@ -62,6 +62,8 @@ struct unwritten_read {
     record reader;
 };
 
+enum { ACCESSES_OF_A_STATEMENT = 8 }; /* among which the one with a bad index is looked for */
+
 /* An index that the compiler's bounds check objected to; the access tells which array it was. */
 struct bad_index {
     bool pending;
@@ -174,13 +176,14 @@ void global_watch_inputs(struct watch *w);
 
 /* --- block.c ---------------------------------------------------------------------------------- */
 
-void block_launch_begins(const struct launch *launch);
 /* The watch over a block, after a fault; null: none runs it. */
 const struct watch *block_watch(uint64_t block);
 extern uint32_t block_tile_width; /* columns of A in a tile phase; 0: not known */
 
 /* --- host.c ----------------------------------------------------------------------------------- */
 
+/* Adds what the host does to what is watched. */
+void host_install(struct observer *o);
 void host_access(const struct access *access);
 bool host_in_wrapper(void);
 void host_out_of_memory(const char *what) __attribute__((noreturn));
