@@ -58,28 +58,13 @@ static void name_static(struct finding *f, const struct event *e, const struct s
     }
 }
 
-/* With a bad index the address may lie in another variable, or in none: the right one is where the
- * index, taken back, leads. */
-static bool find_indexed(const struct event *e, struct shared_name *name) {
-    size_t behind = 1;
-    const char *at = strchr(e->array_type, '[');
-    while (at && (at = strchr(at + 1, '['))) behind *= strtoul(at + 1, NULL, 10);
-    for (size_t inside = 0; inside < behind; ++inside) {
-        long start = (long)e->shared_offset - (e->index * (long)behind + (long)inside) * WORD;
-        if (start >= 0 && name_find((size_t)start, name) && name->element &&
-            name_ends_as(name, e->array_type))
-            return true;
-    }
-    return false;
-}
-
 static void name_shared(struct finding *f, const struct event *e) {
     struct shared_name name;
     if (!e->address) {
         if (name_any_ends_as(e->array_type, &name)) strcpy(f->variable, name.name);
     } else if (element_is_dynamic(e) && !e->has_index)
         name_dynamic(f, e);
-    else if (e->has_index && find_indexed(e, &name)) {
+    else if (e->has_index && name_of_index(e->shared_offset, e->array_type, e->index, &name)) {
         snprintf(f->variable, sizeof f->variable, "%s", name.name);
         name_bad_element(f, e, &name);
     } else if (name_find(e->shared_offset, &name) || name_before(e->shared_offset, &name))

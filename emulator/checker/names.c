@@ -348,3 +348,27 @@ bool name_ends_as(const struct shared_name *name, const char *type) {
     return memcmp(wanted, &name->dimension[name->dimensions - count],
                   (size_t)count * sizeof *wanted) == 0;
 }
+
+/* Elements between one value of the bad index and the next: the product of the dimensions behind
+ * the first of "float [16][17]"; and in *count the first. */
+static size_t stride_of_type(const char *type, size_t *count) {
+    size_t stride = 1;
+    const char *at = strchr(type, '[');
+    *count = at ? strtoul(at + 1, NULL, 10) : 0;
+    while (at && (at = strchr(at + 1, '['))) stride *= strtoul(at + 1, NULL, 10);
+    return stride;
+}
+
+bool name_of_index(size_t offset, const char *type, long index, struct shared_name *found) {
+    size_t count, stride = stride_of_type(type, &count);
+    for (size_t behind = 0; behind < stride; ++behind) {
+        const intptr_t back = (intptr_t)((size_t)index * stride + behind);
+        intptr_t start = (intptr_t)offset - back * WORD;
+        if (start < 0 || !name_find((size_t)start, found)) continue;
+        size_t element = found->element ? found->element : WORD;
+        start = (intptr_t)offset - back * (intptr_t)element;
+        if (start < (intptr_t)found->offset || !name_ends_as(found, type)) continue;
+        if (((size_t)start - found->offset) / element % (count * stride) == 0) return true;
+    }
+    return false;
+}

@@ -4,7 +4,6 @@
  * thread writes the element until then, what is missing is a barrier, not a value. */
 #define _GNU_SOURCE
 #include "watch.h"
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -173,37 +172,12 @@ void shared_give_up_bad_index(struct watch *w) {
     tell_bad_index(w, shared ? FINDING_SHARED_OUT_OF_BOUNDS : FINDING_LOCAL_OUT_OF_BOUNDS, NULL);
 }
 
-/* Elements between one value of the bad index and the next: the product of the dimensions behind
- * the first of "float [16][17]"; and in *count the first. */
-static size_t stride_of_type(const char *type, size_t *count) {
-    size_t stride = 1;
-    const char *at = strchr(type, '[');
-    *count = at ? strtoul(at + 1, NULL, 10) : 0;
-    while (at && (at = strchr(at + 1, '['))) stride *= strtoul(at + 1, NULL, 10);
-    return stride;
-}
-
-/* Whether the bad index, taken back, leads from this address to the start of a row of an array of
- * that type. */
-static bool belongs_to_bad_index(const struct watch *w, uintptr_t address) {
-    size_t count, stride = stride_of_type(w->bad_index.type, &count);
-    intptr_t tls = (intptr_t)address - (intptr_t)w->memory.thread_local_storage.begin;
-    for (size_t behind = 0; behind < stride; ++behind) {
-        struct shared_name name;
-        intptr_t start = tls - (intptr_t)((size_t)w->bad_index.index * stride + behind) * WORD;
-        if (start < 0 || !name_find((size_t)start, &name)) continue;
-        size_t element = name.element ? name.element : WORD;
-        start = tls - (intptr_t)(((size_t)w->bad_index.index * stride + behind) * element);
-        if (start < (intptr_t)name.offset || !name_ends_as(&name, w->bad_index.type)) continue;
-        if (((size_t)start - name.offset) / element % (count * stride) == 0) return true;
-    }
-    return false;
-}
-
 static void match_bad_index(struct watch *w, const struct access *access) {
     struct bad_index *bad = &w->bad_index;
+    struct shared_name name;
     if (running_index.linear != bad->thread) return;
-    if (belongs_to_bad_index(w, access->address))
+    size_t offset = access->address - (uintptr_t)w->memory.thread_local_storage.begin;
+    if (name_of_index(offset, bad->type, bad->index, &name))
         tell_bad_index(w, FINDING_SHARED_OUT_OF_BOUNDS, access);
     else if (++bad->accesses >= ACCESSES_OF_A_STATEMENT)
         shared_give_up_bad_index(w);

@@ -239,6 +239,10 @@ bool name_has_dynamic(void);
 bool name_ends_as(const struct shared_name *name, const char *type);
 /* Whether any variable's do; its name is empty if several do. */
 bool name_any_ends_as(const char *type, struct shared_name *found);
+/* The variable whose array of that type an access with a bad index was meant for: where the index,
+ * taken back, leads from the access at `offset` to the start of a row. The access itself may lie in
+ * another variable, or in none. */
+bool name_of_index(size_t offset, const char *type, long index, struct shared_name *found);
 
 /* --- event.c ---------------------------------------------------------------------------------- */
 
