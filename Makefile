@@ -24,10 +24,11 @@ endif
 
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all check program test test-gpu bench-emulator bench-reference bench-check clean distclean help FORCE
+.PHONY: all check grade grade-summary grade-annotations grade-classroom grade-class \
+        grade-class-summary sandbox grader-parts program clean distclean help FORCE
 all: sgemm
 
-help:
+help::
 	@echo 'make                     build ./sgemm from kernel.cu'
 	@echo '     KERNEL=path.cu      ... from another file'
 	@echo '     BACKEND=cuda|cpu    ... for a GPU or the CPU (default: a GPU if any)'
@@ -37,11 +38,10 @@ help:
 	@echo './sgemm-check --help     ... on other sizes; loads, stores and tile phases'
 	@echo 'make program KERNEL=p.cu build build/program from a .cu file with its own main()'
 	@echo
-	@echo 'make test                the tests of this project (sets up .venv first)'
-	@echo 'make test-gpu            those that need a GPU'
-	@echo 'make bench-emulator      how fast the CPU backend is'
-	@echo 'make bench-reference     how fast the verification is'
-	@echo 'make bench-check         how fast a checked run is'
+	@echo 'make grade               points for kernel.cu on the public test cases'
+	@echo '     SUBMISSION=path     ... for another file, or a directory that holds kernel.cu'
+	@echo '     SUITE=all           ... on all cases there are; see docs/grading.md'
+	@echo 'make grade-class         a whole folder of them: SUBMISSIONS=path'
 	@echo 'make clean, distclean    remove what was built; and the .venv'
 
 # ---------------------------------------------------------------- which backend, and why ---------
@@ -67,7 +67,7 @@ C_FLAGS    = -std=c11 -O3 -g -Wall -Wextra -pthread
 # For what runs once and briefly, where the time to compile is what somebody waits for.
 BRIEF_FLAGS = $(patsubst -O3,-O1,$(C_FLAGS))
 brief = rewrite memory device error fault place report json explain explain_regions \
-        event element words host names phases main options print judge
+        event element words host names phases main options print judge kinds
 flags = $(if $(filter $(basename $(<F)),$(brief)),$(BRIEF_FLAGS),$(C_FLAGS))
 CUDA_FLAGS = -O3 -arch=$(ARCH) -lineinfo
 # No strict aliasing: kernels read float arrays through float4 pointers. No warning for comparing
@@ -177,7 +177,7 @@ CHECKED_O = -O1
 CHECKED_FLAGS = $(filter-out -O%,$(EMULATED_FLAGS)) $(CHECKED_O) -fno-omit-frame-pointer \
                 -fno-tree-vectorize -fno-tree-slp-vectorize -fsanitize=thread,bounds \
                 $(checked_flags_of_$(cxx_family))
-checked_flags_of_gcc = -Wno-tsan
+checked_flags_of_gcc = -Wno-tsan -U_FORTIFY_SOURCE
 # DWARF 4: in clang's DWARF 5, addr2line (binutils 2.40) takes one file for another.
 checked_flags_of_clang = -gdwarf-4 -fno-sanitize=local-bounds \
                          -mllvm -tsan-instrument-read-before-write=1 \
@@ -192,7 +192,9 @@ sgemm-check: build/check/$(backend)-sgemm-check FORCE
 
 build/check/settings: settings = $(CC), $(C_FLAGS), $(CXX), $(CHECKED_FLAGS)
 
-checker = $(patsubst emulator/%.c,build/check/%.o,$(wildcard emulator/checker/*.c))
+markers = kernel_begin kernel_end
+checker = $(patsubst emulator/%.c,build/check/%.o,\
+            $(filter-out $(markers:%=emulator/checker/%.c),$(wildcard emulator/checker/*.c)))
 on_gpu  = $(patsubst %.c,build/%.o,$(wildcard check/sanitizer*.c))
 check   = $(filter-out $(on_gpu),$(patsubst %.c,build/%.o,$(wildcard check/*.c)))
 
@@ -210,10 +212,19 @@ build/check/kernel.ii: build/check/%.ii: FORCE build/cpu/rewrite
 
 build/check/kernel.o: build/check/kernel.ii build/check/settings
 	$(CXX) $(CHECKED_FLAGS) -x c++-cpp-output -c $< -o $@
+	@! command -v objcopy >/dev/null || objcopy $(watched_memcpy) $@
 
-build/check/cpu-sgemm-check: build/check/kernel.o build/cpu/check/run.o $(check) $(checker) \
-                             $(support) build/cpu/libemulator.a
-	@sh make/check_kernel.sh $<
+# clang announces what memcpy reads and writes; gcc leaves it to the library, which nobody watches.
+watched_memcpy = $(foreach f,memcpy memmove memset,--redefine-sym $f=__tsan_$f)
+
+# Around kernel.cu's object: emulator/checker/program.c. Without debug information, of which
+# kernel.cu's is to come first.
+$(markers:%=build/check/checker/%.o): private C_FLAGS = -std=c11 -O1
+
+build/check/cpu-sgemm-check: build/check/checker/kernel_begin.o build/check/kernel.o \
+                             build/check/checker/kernel_end.o build/cpu/check/run.o $(check) \
+                             $(checker) $(support) build/cpu/libemulator.a
+	@sh make/check_kernel.sh build/check/kernel.o
 	$(CXX) $(EMULATED_FLAGS) $^ -o $@ -lm
 
 # For a GPU, compute-sanitizer watches (check/sanitizer.h). Its host frames need debug information,
@@ -235,6 +246,80 @@ build/check/cuda-sgemm-check: build/check/cuda-kernel.o build/check/run.o build/
 	@sh make/check_kernel.sh $<
 	$(NVCC) $(CUDA_FLAGS) $(watched_calls) $^ -o $@ -lpthread
 
+# ---------------------------------------------------------------- the grader's parts -------------
+
+# What grader/build.py needs from here, all of it made without a submission: the judge; and in
+# build/grader what is linked with one, in the sandbox, by compile.sh. Always for the CPU.
+worker_parts = $(addprefix build/grader/,rewrite worker.o watch_plain.o watch_checked.o \
+                 kernel_begin.o kernel_end.o libemulator.a libchecker.a libsupport.a compile.sh \
+                 flags emulator/include jail)
+grader-parts: build/judge $(worker_parts)
+
+# With BACKEND=cuda the plain build is nvcc's; the checked one stays.
+ifeq ($(backend),cuda)
+grader-parts: build/grader/worker_cuda.o build/grader/watch_cuda.o
+endif
+
+build/grader/%_cuda.o: grader/worker/%.cu $(wildcard grader/worker/*.h) support.h build/cuda/settings
+	@mkdir -p $(@D)
+	$(NVCC) $(CUDA_FLAGS) -c $< -o $@
+
+build/grader/watch_cuda.o: grader/worker/watch_cuda.cu $(wildcard grader/worker/*.h) support.h \
+                           build/cuda/settings
+	@mkdir -p $(@D)
+	$(NVCC) $(CUDA_FLAGS) -c $< -o $@
+
+# Both compilers' words, for compile.sh.
+worker_calls = -Xlinker \
+    --wrap=cudaMemcpy,--wrap=cudaMemcpyAsync,--wrap=cudaMemcpy2D,--wrap=__cudaPopCallConfiguration
+
+build/grader/watch_%.o: grader/worker/watch_%.c $(wildcard grader/worker/*.h emulator/*/*.h) \
+                        support.h build/check/settings
+	@mkdir -p $(@D)
+	$(CC) $(C_FLAGS) -c $< -o $@
+
+build/grader/worker.o: build/cpu/grader/worker/worker.o
+	@mkdir -p $(@D)
+	cp $< $@
+
+build/grader/kernel_%.o: build/check/checker/kernel_%.o
+	@mkdir -p $(@D)
+	cp $< $@
+
+build/grader/rewrite build/grader/libemulator.a: build/grader/%: build/cpu/%
+	@mkdir -p $(@D)
+	cp $< $@
+
+build/grader/libchecker.a: $(checker)
+build/grader/libsupport.a: $(support)
+build/grader/libchecker.a build/grader/libsupport.a:
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+build/grader/compile.sh: grader/worker/compile.sh
+	@mkdir -p $(@D)
+	cp $< $@
+
+build/grader/emulator/include: $(wildcard emulator/include/*.h)
+	@rm -rf $@ && mkdir -p $(@D)
+	cp -R emulator/include $@
+
+build/grader/flags: build/check/settings
+	@mkdir -p $(@D)
+	@printf "%s='%s'\n" CXX "$$(command -v $(CXX))" PLAIN_FLAGS '$(EMULATED_FLAGS)' \
+	    CHECKED_FLAGS '$(CHECKED_FLAGS)' WATCHED_MEMCPY '$(watched_memcpy)' \
+	    NVCC '$(if $(filter cuda,$(backend)),$(NVCC))' CUDA_FLAGS '$(CUDA_FLAGS)' \
+	    WORKER_CALLS '$(worker_calls)' >$@
+
+build/grader/jail: grader/jail/jail.c build/cpu/settings
+	@mkdir -p $(@D)
+	$(CC) $(C_FLAGS) $< -o $@
+
+build/judge: grader/judge/judge.c grader/worker/report.h $(addprefix build/check/,judge.o kinds.o) \
+             $(support)
+	$(CC) $(C_FLAGS) $(filter %.c %.o,$^) -o $@ -lm
+
 kernel_exists = test -f "$$KERNEL" || { $(no_result); \
     echo "$$KERNEL: no such file; KERNEL=... names the .cu file to build" >&2; exit 2; }
 
@@ -245,45 +330,57 @@ program: build/$(backend)/program FORCE
 FORCE:
 .PRECIOUS: build/%/settings build/cpu/%.ii
 
-# ---------------------------------------------------------------- tests, benchmarks --------------
+# ---------------------------------------------------------------- grading ------------------------
 
-test: .venv/ready
-	.venv/bin/python -m pytest tests
+VENV       ?= .venv
+SUBMISSION ?= $(KERNEL)
+SUITE      ?= public
+RESULTS    ?= results
+export SUBMISSION SUITE RESULTS NAME SEED JOBS PROTECTION
 
-test-gpu: .venv/ready
-	sh tests/emulator/run_on_gpu.sh $(ARCH)
-	.venv/bin/python -m pytest tests -m gpu
+# Each given variable as an option; the values reach the shell through the environment.
+grade_options = --submission "$$SUBMISSION" --suite "$$SUITE" --results "$$RESULTS" \
+    $(if $(NAME),--name "$$NAME") $(if $(SEED),--seed "$$SEED") $(if $(JOBS),--jobs "$$JOBS") \
+    $(if $(PROTECTION),--protection "$$PROTECTION") $(grade_backend) $(GRADE_ARGS)
+grade_backend = $(if $(filter cpu cuda,$(BACKEND)),--backend $(BACKEND))
 
-.venv/ready: tests/requirements.txt
-	$(PYTHON) -m venv .venv
-	.venv/bin/python -m pip install --quiet --require-hashes -r $<
+grade: $(VENV)/grader-ready
+	@$(VENV)/bin/python -B -m grader $(grade_options)
+
+# One result in another form. --github: into the file that GitHub reads, elsewhere to standard output.
+result = "$$RESULTS/$${NAME:-kernel}/result.json"
+grade-summary grade-annotations grade-classroom: grade-%: $(VENV)/grader-ready
+	@$(VENV)/bin/python -B -m grader.exporters $* --github $(result)
+
+# A class: every entry of the folder SUBMISSIONS; goes on after a failure. RESULTS/scores.csv.
+SUBMISSIONS ?= submissions
+export SUBMISSIONS
+grade-class: $(VENV)/grader-ready
+	@$(VENV)/bin/python -B -m grader.batch --submissions "$$SUBMISSIONS" --suite "$$SUITE" \
+	    --results "$$RESULTS" $(grade_backend) $(GRADE_ARGS)
+
+grade-class-summary: $(VENV)/grader-ready
+	@$(VENV)/bin/python -B -m grader.exporters class --github "$$RESULTS"
+
+# A target while whose output GitHub's workflow commands are switched off.
+guarded-%:
+	@$(PYTHON) -B -m grader.exporters.guarded $(MAKE) --no-print-directory $*
+
+# On a CI runner: installs bubblewrap and lets it make namespaces (Debian, Ubuntu).
+sandbox:
+	@sh .github/sandbox.sh
+
+# The grader's Python packages, pinned. In a directory of their own: VENV=... names another.
+$(VENV)/grader-ready: grader/requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --require-hashes -r $<
 	@touch $@
 
-# The CPU backend beside a plain loop and PoCL; SHAPES="m k n ..." for other sizes.
-bench-emulator: build/bench-emulator
-	build/bench-emulator $(SHAPES)
-
-build/bench-emulator: build/cpu/instructor/bench/emulator.o build/cpu/libemulator.a
-	$(CXX) $(EMULATED_FLAGS) $^ -o $@ -lm -ldl
-
-# ./sgemm's verification beside a plain loop; SHAPES="m k n ..." for other sizes.
-bench-reference: build/support/bench-reference
-	build/support/bench-reference $(SHAPES)
-
-build/support/bench-reference: instructor/bench/reference.c $(support)
-	$(CC) $(C_FLAGS) -I. $^ -o $@ -lm
-
-# A checked run beside a plain one, of the tiled solution or KERNEL=...; on the CPU backend.
-bench-check: build/bench-check
-	$(MAKE) --no-print-directory BACKEND=cpu KERNEL="$(bench_kernel)" sgemm sgemm-check
-	build/bench-check 5 $(or $(SHAPES),34 34 34 1000 500 700)
-bench_kernel = $(if $(filter kernel.cu,$(KERNEL)),instructor/solutions/2_tiled.cu,$(KERNEL))
-
-build/bench-check: instructor/bench/check.c build/support/settings
-	$(CC) $(C_FLAGS) $< -o $@
+# What needs instructor/ or tests/, which a student's copy does not have.
+include $(wildcard instructor/targets.mk)
 
 clean:
 	rm -rf build sgemm sgemm-check
 
 distclean: clean
-	rm -rf .venv
+	rm -rf $(VENV)

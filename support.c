@@ -20,9 +20,8 @@
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-static const char *const fill_names[FILL_COUNT] = {"random", "ones-twos", "identity",
-                                                   "index",  "exact",     "extremes",
-                                                   "counting"};
+static const char *const fill_names[FILL_COUNT] = {"random", "ones-twos", "identity", "index",
+                                                   "exact",  "extremes",  "counting"};
 static const char fill_list[] = "random, ones-twos, identity, index, exact, extremes, counting";
 static const char *const verify_names[] = {"full", "quick", "none"};
 
@@ -422,10 +421,15 @@ static void set_bits(float *values, size_t count, uint32_t bits) {
     for (size_t i = 0; i < count; i++) memcpy(&values[i], &bits, sizeof bits);
 }
 
+size_t matrix_bytes(int rows, int cols, size_t guard) {
+    size_t elements = (size_t)rows * (size_t)cols;
+    return round_up((elements + 2 * guard) * sizeof(float), GUARD_ALIGN * sizeof(float));
+}
+
 struct matrix matrix_new(int rows, int cols, size_t guard) {
     size_t elements = (size_t)rows * (size_t)cols;
     struct matrix matrix = {.rows = rows, .cols = cols, .guard = guard};
-    matrix.bytes = round_up((elements + 2 * guard) * sizeof(float), GUARD_ALIGN * sizeof(float));
+    matrix.bytes = matrix_bytes(rows, cols, guard);
     matrix.buffer = aligned_alloc(GUARD_ALIGN * sizeof(float), matrix.bytes);
     if (!matrix.buffer) return matrix;
     matrix.data = matrix.buffer + guard;

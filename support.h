@@ -122,6 +122,9 @@ struct damage {
  * are as well aligned as the buffer, and 256 KiB to 16 MiB. */
 size_t guard_size(int m, int n, int k);
 
+/* Bytes of such a matrix's buffer. */
+size_t matrix_bytes(int rows, int cols, size_t guard);
+
 /* A new matrix, guards set, elements not. The caller ends it with matrix_free(). */
 struct matrix matrix_new(int rows, int cols, size_t guard);
 void matrix_free(struct matrix *matrix);

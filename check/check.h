@@ -5,6 +5,7 @@
  *   run.cu     one shape: matrices, the wrapper, what was seen, what came out
  *   judge.c    from a wrong C to a finding
  *   print.c    findings as text and as JSON
+ *   kinds.c    the names of the kinds of findings
  *   counts.c   loads, stores, sectors, conflicts: --counts
  *   phases.c   the tile phases of one block: --phases
  *
@@ -62,12 +63,17 @@ void run_shape(const struct check_options *options, struct shape shape, struct o
 
 /* --- judge.c ---------------------------------------------------------------------------------- */
 
-/* Compares C with the reference. */
-void judge_result(const struct problem *problem, struct outcome *outcome);
+/* What a verdict that is not passed says, as a finding without a place. False: it is passed. */
+bool judge_verdict(const struct problem *problem, const struct verdict *verdict,
+                   struct finding *finding);
+
+/* --- kinds.c ---------------------------------------------------------------------------------- */
+
+/* "shared-race"; null: there is no such kind. */
+const char *finding_kind_name(enum finding_kind kind);
 
 /* --- print.c ---------------------------------------------------------------------------------- */
 
-const char *finding_kind_name(enum finding_kind kind);
 void print_finding(FILE *out, const struct finding *finding, struct shape shape);
 void print_clean(FILE *out, const struct outcome *outcomes, int count);
 void print_json(FILE *out, const struct check_options *options, const struct outcome *outcomes,

@@ -64,23 +64,16 @@ static void add_explanations(struct finding *f, const struct problem *problem,
     snprintf(f->formula, sizeof f->formula, "%s", explanations[0].formula);
 }
 
-void judge_result(const struct problem *problem, struct outcome *outcome) {
-    struct verdict verdict;
-    struct finding *f = &outcome->finding;
+bool judge_verdict(const struct problem *problem, const struct verdict *verdict,
+                   struct finding *f) {
     uint64_t elements = (uint64_t)problem->m * (uint64_t)problem->n;
-    if (!verify(problem, VERIFY_FULL, NULL, &verdict)) {
-        snprintf(outcome->machine_fault, sizeof outcome->machine_fault,
-                 "out of memory while comparing C");
-        return;
-    }
-    if (verdict.passed) return;
-    check_file(f->at.file, sizeof f->at.file);
-    f->at.known = true;
-    if (verdict.unwritten && verdict.unwritten >= verdict.wrong)
-        say_unwritten(f, &verdict, elements);
-    else if (verdict.wrong)
-        say_wrong(f, &verdict, elements);
+    if (verdict->passed) return false;
+    if (verdict->unwritten && verdict->unwritten >= verdict->wrong)
+        say_unwritten(f, verdict, elements);
+    else if (verdict->wrong)
+        say_wrong(f, verdict, elements);
     else
-        say_not_float32(f, &verdict);
-    add_explanations(f, problem, &verdict);
+        say_not_float32(f, verdict);
+    add_explanations(f, problem, verdict);
+    return true;
 }

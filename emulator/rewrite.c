@@ -10,6 +10,7 @@
  *     __shared__ float t[16];      static __thread float t[16];
  *     extern __shared__ float s[]; float (&s)[] = ::emulator::dynamic_shared();
  *     #pragma unroll 4             (an empty line)
+ *     __noinline__ float f()       __attribute__((__noinline__)) float f()
  *
  * and refuses, in one line that names the place, what runs only on a GPU.
  *
@@ -646,6 +647,17 @@ static void drop_unroll(struct source *s, size_t i) {
         t->replacement = "";
 }
 
+/* ---- Rule 5: __noinline__ -------------------------------------------------------------------- */
+
+/* No macro: libstdc++'s <memory> has an __attribute__((__noinline__)), which stays as it is. */
+static void rewrite_noinline(struct source *s, size_t i) {
+    size_t before = previous_token(s, i);
+    char c = before == NONE ? '\0' : punctuator(s, before);
+    if (c == '(' || c == ',') return;
+    s->tokens[i].before = "__attribute__((";
+    s->tokens[i].after = "))";
+}
+
 /* ---- All rules over the whole file ----------------------------------------------------------- */
 
 static void rewrite(struct source *s) {
@@ -654,6 +666,7 @@ static void rewrite(struct source *s) {
     for (size_t i = 0; i < s->count; i++) {
         if (s->tokens[i].kind == IDENTIFIER && s->tokens[i].user) {
             refuse_gpu_only(s, i);
+            if (is(s, i, "__noinline__")) rewrite_noinline(s, i);
             if (!is(s, i, "__shared__")) continue;
             if (innermost(&nesting) == '(' || i < shared_end)
                 s->tokens[i].replacement = ""; /* a parameter is just a pointer */

@@ -209,7 +209,7 @@ static bool tail(const struct region *r, struct explanation *out) {
     for (uint64_t at = first; at < elements; at++) {
         if (!is_in(r, (int)(at / (uint64_t)r->n), (int)(at % (uint64_t)r->n))) return false;
     }
-    explain_say(out, "everything from row %d, column %d on, in the order of memory,",
+    explain_say(out, "everything from row %d, column %d on, as C lies in memory",
                 (int)(first / (uint64_t)r->n), (int)(first % (uint64_t)r->n));
     set(out, "tail", "how many threads are there, and which element of C does the last one store?");
     return true;

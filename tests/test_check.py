@@ -12,6 +12,7 @@ but for one mistake, which its first comment describes, with what ./sgemm-check 
     gpu:          which tool of compute-sanitizer sees it on a GPU: memcheck, racecheck, initcheck,
                   synccheck; or result, where only C or the inputs are wrong; or none
     nvcc:         refuses, where it does not even compile for a GPU
+    loses:        what the grader takes points for; see instructor/release/prove_cases.py
 
 Lines of the code end in /* <- here */ where the finding is, and in /* <- other */ where the second
 party is. Without a mark the finding has no line; several marks: any of them.
@@ -60,8 +61,9 @@ KINDS = {
     "shared-race", "global-race", "divergent-barrier", "early-return", "out-of-bounds",
     "shared-out-of-bounds", "local-out-of-bounds", "uninitialised-shared", "uninitialised-global",
     "input-written", "freed-memory", "device-pointer-on-host", "host-pointer-on-device",
-    "misaligned", "bad-launch", "failed-call", "no-launch", "leak", "endless", "deadlock",
-    "kernel-fault", "host-fault", "unwritten", "wrong-result", "not-float32",
+    "device-variable-on-host", "tampering", "misaligned", "bad-launch", "failed-call", "no-launch",
+    "leak", "endless", "deadlock", "kernel-fault", "host-fault", "unwritten", "wrong-result",
+    "not-float32",
 }  # fmt: skip
 
 

@@ -9,31 +9,33 @@
 
 enum finding_kind {
     FINDING_NONE,
-    FINDING_SHARED_RACE,            /* two threads, shared memory, no barrier between */
-    FINDING_GLOBAL_RACE,            /* two threads, global memory, nothing between */
-    FINDING_DIVERGENT_BARRIER,      /* threads of one block wait at different barriers */
-    FINDING_EARLY_RETURN,           /* threads left before a barrier, and were missed there */
-    FINDING_OUT_OF_BOUNDS,          /* outside A, B, C or another allocation */
-    FINDING_SHARED_OUT_OF_BOUNDS,   /* outside a shared array, or outside its own row */
-    FINDING_LOCAL_OUT_OF_BOUNDS,    /* outside an array of the thread's own */
-    FINDING_UNINITIALISED_SHARED,   /* nobody has written what is read */
-    FINDING_UNINITIALISED_GLOBAL,   /* the same in global memory, C among it */
-    FINDING_INPUT_WRITTEN,          /* A or B */
-    FINDING_FREED_MEMORY,           /* used after cudaFree */
-    FINDING_DEVICE_POINTER_ON_HOST, /* host code follows one */
-    FINDING_HOST_POINTER_ON_DEVICE, /* a kernel does */
-    FINDING_MISALIGNED,             /* a float4 that is not at a multiple of 16 bytes */
-    FINDING_BAD_LAUNCH,             /* outside the limits of a GPU */
-    FINDING_FAILED_CALL,            /* a call of the CUDA runtime that failed */
-    FINDING_NO_LAUNCH,              /* the wrapper launched nothing */
-    FINDING_LEAK,                   /* allocated in the wrapper and not freed */
-    FINDING_ENDLESS,                /* still running at the time limit */
-    FINDING_DEADLOCK,               /* threads wait for each other for ever */
-    FINDING_KERNEL_FAULT,           /* anything else that ends a kernel */
-    FINDING_HOST_FAULT,             /* the wrapper crashed, or ended the program */
-    FINDING_UNWRITTEN,              /* elements of C that no thread wrote */
-    FINDING_WRONG_RESULT,           /* C is not A B */
-    FINDING_NOT_FLOAT32,            /* right, but less precise than float32 */
+    FINDING_SHARED_RACE,             /* two threads, shared memory, no barrier between */
+    FINDING_GLOBAL_RACE,             /* two threads, global memory, nothing between */
+    FINDING_DIVERGENT_BARRIER,       /* threads of one block wait at different barriers */
+    FINDING_EARLY_RETURN,            /* threads left before a barrier, and were missed there */
+    FINDING_OUT_OF_BOUNDS,           /* outside A, B, C or another allocation */
+    FINDING_SHARED_OUT_OF_BOUNDS,    /* outside a shared array, or outside its own row */
+    FINDING_LOCAL_OUT_OF_BOUNDS,     /* outside an array of the thread's own */
+    FINDING_UNINITIALISED_SHARED,    /* nobody has written what is read */
+    FINDING_UNINITIALISED_GLOBAL,    /* the same in global memory, C among it */
+    FINDING_INPUT_WRITTEN,           /* A or B */
+    FINDING_FREED_MEMORY,            /* used after cudaFree */
+    FINDING_DEVICE_POINTER_ON_HOST,  /* host code follows one */
+    FINDING_DEVICE_VARIABLE_ON_HOST, /* host code reads a __device__ variable by its name */
+    FINDING_HOST_POINTER_ON_DEVICE,  /* a kernel does */
+    FINDING_MISALIGNED,              /* a float4 that is not at a multiple of 16 bytes */
+    FINDING_BAD_LAUNCH,              /* outside the limits of a GPU */
+    FINDING_FAILED_CALL,             /* a call of the CUDA runtime that failed */
+    FINDING_NO_LAUNCH,               /* the wrapper launched nothing */
+    FINDING_LEAK,                    /* allocated in the wrapper and not freed */
+    FINDING_ENDLESS,                 /* still running at the time limit */
+    FINDING_DEADLOCK,                /* threads wait for each other for ever */
+    FINDING_KERNEL_FAULT,            /* anything else that ends a kernel */
+    FINDING_HOST_FAULT,              /* the wrapper crashed, or ended the program */
+    FINDING_TAMPERING,               /* writes variables of the program that runs it */
+    FINDING_UNWRITTEN,               /* elements of C that no thread wrote */
+    FINDING_WRONG_RESULT,            /* C is not A B */
+    FINDING_NOT_FLOAT32,             /* right, but less precise than float32 */
     FINDING_KINDS
 };
 

@@ -162,18 +162,25 @@ static bool is_mapped(uintptr_t address) {
     return found;
 }
 
-static bool in_program(uintptr_t address) {
-    extern const char __executable_start[], _end[];
-    return address >= (uintptr_t)__executable_start && address < (uintptr_t)_end;
-}
-
 static bool within(const struct range *range, uintptr_t address) {
     return address >= (uintptr_t)range->begin && address < (uintptr_t)range->end;
 }
 
+/* __device__ and __constant__ variables; and what lies beside them. */
+static void access_program(struct watch *w, const struct access *access) {
+    if (!access->write) return;
+    if (program_is_foreign(access->address))
+        stop(w, FINDING_TAMPERING, access, cudaErrorIllegalAddress);
+    for (unsigned at = 0; at < access->size; at += WORD)
+        program_kernel_writes(access->address + at);
+}
+
 /* An address in no allocation. */
 static void access_elsewhere(struct watch *w, const struct access *access) {
-    if (in_program(access->address)) return;             /* __device__ and __constant__ */
+    if (program_holds(access->address)) {
+        access_program(w, access);
+        return;
+    }
     if (within(&w->memory.own, access->address)) return; /* what a shuffle brings */
     if (!memory_is_device((const void *)access->address) && is_mapped(access->address))
         stop(w, FINDING_HOST_POINTER_ON_DEVICE, access, cudaErrorIllegalAddress);

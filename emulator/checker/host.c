@@ -50,11 +50,21 @@ static struct place calling_place(void) {
 
 /* --- the host's own loads and stores ---------------------------------------------------------- */
 
-void host_access(const struct access *access) {
+/* FINDING_NONE: the host may do that. */
+static enum finding_kind mistake_of(const struct access *access) {
     const struct region *r = global_find(access->address);
-    if (!r || !r->on_device || !in_wrapper) return;
+    if (r && r->on_device) return r->freed ? FINDING_FREED_MEMORY : FINDING_DEVICE_POINTER_ON_HOST;
+    if (r || !program_holds(access->address)) return FINDING_NONE;
+    if (access->write)
+        return program_is_foreign(access->address) ? FINDING_TAMPERING : FINDING_NONE;
+    return program_kernel_wrote(access->address) ? FINDING_DEVICE_VARIABLE_ON_HOST : FINDING_NONE;
+}
+
+void host_access(const struct access *access) {
+    const enum finding_kind kind = in_wrapper ? mistake_of(access) : FINDING_NONE;
+    if (kind == FINDING_NONE) return;
     end_with_event(&(struct event){
-        .kind = r->freed ? FINDING_FREED_MEMORY : FINDING_DEVICE_POINTER_ON_HOST,
+        .kind = kind,
         .write = access->write,
         .code = access->code,
         .address = access->address,

@@ -6,6 +6,7 @@
  *   block.c     blocks, barriers, threads that return; what the runtime tells us
  *   host.c      the wrapper: launches, failed calls, leaks, device pointers
  *   event.c     the first mistake seen is kept; later it becomes a finding: see tell.h
+ *   program.c   the program's own variables, kernel.cu's and the others
  *   names.c     from an address in shared memory to A_s[3][7]
  *   counts.c    how many loads and stores, sectors, bank conflicts, barriers
  *   phases.c    the tile phases of one block
@@ -173,6 +174,16 @@ void global_freed(char *begin);
 void global_copied(char *to, size_t bytes);
 void global_begin_launch(void);
 void global_watch_inputs(struct watch *w);
+
+/* --- program.c -------------------------------------------------------------------------------- */
+
+/* Whether an address lies in the program, its code and variables. */
+bool program_holds(uintptr_t address);
+/* Whether it is a variable of neither kernel.cu nor the C++ library. Slow where it is. */
+bool program_is_foreign(uintptr_t address);
+/* A kernel writes a word of kernel.cu's variables; whether one has. */
+void program_kernel_writes(uintptr_t address);
+bool program_kernel_wrote(uintptr_t address);
 
 /* --- block.c ---------------------------------------------------------------------------------- */
 

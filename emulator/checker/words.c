@@ -229,6 +229,19 @@ static void say_device_pointer(struct finding *f, const struct event *e) {
     HINT("only kernels and cudaMemcpy can reach what A, B and C point to");
 }
 
+static void say_device_variable(struct finding *f, const struct event *e) {
+    (void)e;
+    WHAT("host code reads a __device__ variable that a kernel has written");
+    DETAIL("on a GPU it would read another copy, which no kernel writes");
+    HINT("cudaMemcpyFromSymbol brings such a variable to the host");
+}
+
+static void say_tampering(struct finding *f, const struct event *e) {
+    WHAT("%s writes into the program that runs it", e->in_kernel ? "a kernel" : "basicSgemm");
+    DETAIL("the address belongs to a variable that is not kernel.cu's");
+    HINT("what is the pointer computed from?");
+}
+
 static void say_host_pointer(struct finding *f, const struct event *e) {
     WHAT("a kernel follows a host pointer");
     DETAIL("thread %s %s memory of the host", thread_of(e, &f->at).text, verb(&f->at));
@@ -305,6 +318,7 @@ static const struct {
     [FINDING_INPUT_WRITTEN] = {say_input_written, MEMORY_GLOBAL},
     [FINDING_FREED_MEMORY] = {say_freed, MEMORY_NONE},
     [FINDING_DEVICE_POINTER_ON_HOST] = {say_device_pointer, MEMORY_GLOBAL},
+    [FINDING_DEVICE_VARIABLE_ON_HOST] = {say_device_variable, MEMORY_NONE},
     [FINDING_HOST_POINTER_ON_DEVICE] = {say_host_pointer, MEMORY_NONE},
     [FINDING_MISALIGNED] = {say_misaligned, MEMORY_GLOBAL},
     [FINDING_BAD_LAUNCH] = {say_bad_launch, MEMORY_NONE},
@@ -314,6 +328,7 @@ static const struct {
     [FINDING_DEADLOCK] = {say_deadlock, MEMORY_NONE},
     [FINDING_KERNEL_FAULT] = {say_fault, MEMORY_NONE},
     [FINDING_HOST_FAULT] = {say_fault, MEMORY_NONE},
+    [FINDING_TAMPERING] = {say_tampering, MEMORY_NONE},
 };
 
 enum words_memory words_memory(enum finding_kind kind) { return tellers[kind].memory; }

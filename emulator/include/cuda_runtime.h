@@ -21,10 +21,9 @@
 #define __device__
 #define __host__
 #define __constant__
-#define __managed__
+#define __managed__ __attribute__((section("emulator_managed"))) /* told from the others */
 #define __grid_constant__
 #define __launch_bounds__(...)
-#define __noinline__ __attribute__((noinline))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __builtin_align__(bytes) __attribute__((aligned(bytes)))

@@ -156,9 +156,15 @@ static void print(const struct told_fault *report) {
     if (report->kernel) print_stand(&stand, &report->place);
 }
 
+static void (*told_to)(const struct told_fault *);
+
+void fault_tell(void (*tell)(const struct told_fault *)) { told_to = tell; }
+
 static void tell(const struct told_fault *report) {
     if (observer)
         observer->fault(report);
+    else if (told_to)
+        told_to(report);
     else
         print(report);
 }

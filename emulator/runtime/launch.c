@@ -30,7 +30,9 @@ static struct {
     sem_t event; /* a launch has ended, or a worker is lost */
     bool lost;
     double limit_seconds;
-    int limit_workers; /* 0: none */
+    int limit_workers;   /* 0: none */
+    bool processor_time; /* that is what limit_seconds counts */
+    int launched;
 } pool = {.one_launch = PTHREAD_MUTEX_INITIALIZER,
           .lock = PTHREAD_MUTEX_INITIALIZER,
           .work = PTHREAD_COND_INITIALIZER};
@@ -43,6 +45,8 @@ int cpu_count(void) {
 
 void emulator_time_limit(double seconds) { pool.limit_seconds = seconds; }
 void launch_limit_workers(int count) { pool.limit_workers = count; }
+void launch_limit_processor_time(void) { pool.processor_time = true; }
+int launches_made(void) { return pool.launched; }
 
 /* --- workers ---------------------------------------------------------------------------------- */
 
@@ -115,15 +119,44 @@ static struct timespec deadline_after(double seconds) {
     return now;
 }
 
-/* Waits for the launch's end. False when the time limit came first. */
-static bool wait_for_event(void) {
-    struct timespec deadline = deadline_after(pool.limit_seconds);
+static double seconds_of(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Waits so many seconds at most for the launch's end. False: it did not come. */
+static bool wait_for_event(double seconds) {
+    struct timespec deadline = deadline_after(seconds);
     for (;;) {
-        int failed =
-            pool.limit_seconds > 0 ? sem_timedwait(&pool.event, &deadline) : sem_wait(&pool.event);
+        int failed = sem_timedwait(&pool.event, &deadline);
         if (!failed) return true;
         if (errno == ETIMEDOUT) return false;
     }
+}
+
+static bool wait_without_limit(void) {
+    while (sem_wait(&pool.event) != 0) {
+    }
+    return true;
+}
+
+/* By processor time; a processor gives each worker a second of it per second at most. */
+static bool wait_by_processor_time(void) {
+    const double sleeper = 10; /* times the limit, for who uses no processor */
+    double begin = seconds_of(CLOCK_MONOTONIC), used = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+    for (;;) {
+        double left = pool.limit_seconds - (seconds_of(CLOCK_PROCESS_CPUTIME_ID) - used);
+        double waited = seconds_of(CLOCK_MONOTONIC) - begin;
+        if (left <= 0 || waited > sleeper * pool.limit_seconds) return false;
+        if (wait_for_event(left / pool.count + 1e-3)) return true;
+    }
+}
+
+/* Waits for the launch's end. False when the time limit came first. */
+static bool wait_in_time(void) {
+    if (pool.limit_seconds <= 0) return wait_without_limit();
+    return pool.processor_time ? wait_by_processor_time() : wait_for_event(pool.limit_seconds);
 }
 
 static void stop_all(struct launch *launch) {
@@ -139,7 +172,7 @@ static cudaError_t run_on_pool(struct launch *launch) {
     pthread_cond_broadcast(&pool.work);
     pthread_mutex_unlock(&pool.lock);
 
-    bool in_time = wait_for_event();
+    bool in_time = wait_in_time();
     if (in_time && !__atomic_load_n(&pool.lost, __ATOMIC_SEQ_CST)) return cudaSuccess;
     stop_all(launch);
     if (in_time) return fault_report();
@@ -180,6 +213,7 @@ void emulator_launch(const void *kernel, struct uint3 grid, struct uint3 block, 
         return;
     }
     made.block_threads = block.x * block.y * block.z;
+    pool.launched++;
     pthread_mutex_lock(&pool.one_launch);
     if (!start_pool()) {
         if (observer) observer->out_of_memory("no memory for the workers that run the blocks");

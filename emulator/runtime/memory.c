@@ -37,6 +37,7 @@ static struct {
     pthread_mutex_t lock;
     struct allocation *first;
     int opened; /* how many have asked for open memory */
+    void (*copies)(const struct memory_copy *copy);
     struct {
         char *begin;
         size_t bytes;
@@ -283,6 +284,13 @@ static cudaError_t check_copy(const void *to, const void *from, size_t bytes,
     return cudaSuccess;
 }
 
+void memory_watch_copies(void (*copies)(const struct memory_copy *copy)) { memory.copies = copies; }
+
+static void tell_copy(const char *to, const char *from, size_t bytes) {
+    const struct memory_copy copy = {to, from, bytes, memory_is_device(to), memory_is_device(from)};
+    if (memory.copies) memory.copies(&copy);
+}
+
 static cudaError_t copy_rows(char *to, size_t to_pitch, const char *from, size_t from_pitch,
                              size_t width, size_t height, enum cudaMemcpyKind kind) {
     if (error_surface() != cudaSuccess) return error_sticky();
@@ -294,6 +302,7 @@ static cudaError_t copy_rows(char *to, size_t to_pitch, const char *from, size_t
             check_copy(to + (height - 1) * to_pitch, from + (height - 1) * from_pitch, width, kind);
     pthread_mutex_unlock(&memory.lock);
     if (error != cudaSuccess) return error_set(error);
+    tell_copy(to, from, (height - 1) * to_pitch + width);
     memory_open();
     for (size_t row = 0; row < height; ++row)
         memmove(to + row * to_pitch, from + row * from_pitch, width);

@@ -137,6 +137,14 @@ int cpu_count(void);
  * launch. */
 void launch_limit_workers(int count);
 
+/* The time limit (emulator_time_limit) counts this process's processor time, all workers together,
+ * instead of seconds on the wall: what other processes do to a busy machine then costs nobody
+ * anything. A kernel that sleeps is stopped all the same, after many times the limit. */
+void launch_limit_processor_time(void);
+
+/* Launches so far that a GPU would have accepted. */
+int launches_made(void);
+
 /* Tells the waiting launch that a worker will not come back (see fault.c). Async-signal-safe. */
 void launch_worker_lost(void);
 
@@ -145,6 +153,15 @@ void launch_worker_lost(void);
 /* Opens device memory while kernels and copies run; closed, a touch by host code faults. Nests. */
 void memory_open(void);
 void memory_close(void);
+
+/* A copy that the host asks for, about to be made. */
+struct memory_copy {
+    const char *to, *from;
+    size_t bytes; /* from the first to the last that is written */
+    bool to_device, from_device;
+};
+/* From now on, `copies` is called at each; null: no longer. */
+void memory_watch_copies(void (*copies)(const struct memory_copy *copy));
 
 /* Whether address is device memory: inside an allocation, or in the gap around one. */
 bool memory_is_device(const void *address);
@@ -175,6 +192,10 @@ void fault_raise(cudaError_t error, const char *what) __attribute__((noreturn));
 /* Code addresses from here outwards, at most `most`; those of calls lie inside the call. */
 int fault_backtrace(void **frames, int most);
 
+/* Faults are told to `tell` instead of being printed; a fault whose `what` is null was printed. */
+struct told_fault;
+void fault_tell(void (*tell)(const struct told_fault *fault));
+
 /* Prints what the first fault of a launch was, with its place, and gives its error code;
  * cudaSuccess if there was none. */
 cudaError_t fault_report(void);
@@ -203,6 +224,9 @@ size_t place_static_shared(const void *kernel);
 
 /* Whether a code address lies in the program itself (not in a shared library). */
 bool place_in_program(const void *address);
+
+/* An address as the program's file knows it: a position-independent one is linked at 0. */
+uintptr_t place_link_address(const void *address);
 
 /* Starts `tool` with these arguments, null at the end, tool first; its output can be read from the
  * stream. Null if there is no such tool. Ended by place_tool_end. */

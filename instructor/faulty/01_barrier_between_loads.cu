@@ -11,6 +11,7 @@
  * phase:    1 of 2
  * says:     __syncthreads()
  * hint:     stored
+ * loses:    correct
  * gpu:      racecheck */
 
 template <int WIDTH>

@@ -9,6 +9,7 @@
  * phase:    1 of 3
  * says:     __syncthreads()
  * hint:     stored
+ * loses:    correct
  * gpu:      racecheck */
 
 #define TILE_SIZE 16

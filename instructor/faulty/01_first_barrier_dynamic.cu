@@ -10,6 +10,7 @@
  * phase:    1 of 5
  * says:     __syncthreads()
  * hint:     stored
+ * loses:    correct
  * gpu:      racecheck */
 
 const int T = 8;

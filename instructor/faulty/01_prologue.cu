@@ -9,6 +9,7 @@
  * other-thread: 1 0
  * says:     __syncthreads()
  * hint:     stored
+ * loses:    correct
  * gpu:      racecheck */
 
 #define TILE_SIZE 16

@@ -9,6 +9,7 @@
  * other-thread: 63 0
  * says:     __syncthreads()
  * hint:     stored
+ * loses:    memory
  * gpu:      racecheck */
 
 #define THREADS 128

@@ -8,6 +8,7 @@
  * block:    0 0
  * other-thread: 1 0
  * hint:     stored
+ * loses:    correct
  * gpu:      racecheck */
 
 #define WARP 32

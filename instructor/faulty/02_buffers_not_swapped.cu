@@ -9,6 +9,7 @@
  * other-thread: 0 0
  * says:     __syncthreads()
  * hint:     overwrit
+ * loses:    correct
  * gpu:      racecheck */
 
 #define TILE 8

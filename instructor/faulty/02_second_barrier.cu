@@ -9,6 +9,7 @@
  * other-thread: 15 15
  * says:     __syncthreads()
  * hint:     overwrit
+ * loses:    correct
  * gpu:      racecheck */
 
 #define TILE_SIZE 16

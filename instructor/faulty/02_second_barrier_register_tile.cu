@@ -8,6 +8,7 @@
  * other-thread: 7 7
  * says:     __syncthreads()
  * hint:     overwrit
+ * loses:    correct
  * gpu:      racecheck */
 
 #define BLOCK 8           /* threads in x and in y */

@@ -8,6 +8,7 @@
  * phase:    1 of 3
  * says:     32 threads
  * says:     224
+ * loses:    correct
  * gpu:      result */
 
 #define W 16

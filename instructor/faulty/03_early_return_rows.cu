@@ -9,6 +9,7 @@
  * other-thread: 31 1
  * phase:    1 of 2
  * says:     960
+ * loses:    correct
  * gpu:      result */
 
 #define BS 32

@@ -7,6 +7,7 @@
  * thread:   0 0
  * block:    0 0
  * says:     column
+ * loses:    correct
  * gpu:      memcheck */
 
 #define TILE_SIZE 16

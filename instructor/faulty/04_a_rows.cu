@@ -7,6 +7,7 @@
  * block:    0 2
  * phase:    1 of 3
  * says:     row
+ * loses:    memory
  * gpu:      memcheck */
 
 #define TILE_SIZE 16

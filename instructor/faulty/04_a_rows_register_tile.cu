@@ -6,6 +6,7 @@
  * thread:   0 0
  * block:    0 8
  * says:     row
+ * loses:    memory
  * gpu:      memcheck */
 
 #define COLS 32 /* of a block, one thread each */

@@ -8,6 +8,7 @@
  * block:    4 0
  * phase:    5 of 5
  * says:     column
+ * loses:    memory
  * gpu:      memcheck */
 
 #define TILE 8

@@ -7,6 +7,7 @@
  * block:    0 0
  * phase:    3 of 3
  * says:     row
+ * loses:    correct
  * gpu:      memcheck */
 
 #define TILE_SIZE 16

@@ -7,6 +7,7 @@
  * thread:   2 0
  * block:    2 0
  * says:     column
+ * loses:    correct
  * gpu:      memcheck */
 
 #define TILE_SIZE 16

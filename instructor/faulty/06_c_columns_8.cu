@@ -6,6 +6,7 @@
  * thread:   2 0
  * block:    4 0
  * says:     column
+ * loses:    correct
  * gpu:      memcheck */
 
 template <int T>

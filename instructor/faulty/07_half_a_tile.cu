@@ -7,6 +7,7 @@
  * thread:   15 7
  * block:    0 0
  * phase:    1 of 3
+ * loses:    correct
  * gpu:      result */
 
 #define TILE 16

@@ -6,6 +6,7 @@
  * thread:   15 15
  * block:    2 0
  * phase:    1 of 3
+ * loses:    correct
  * gpu:      result */
 
 #define TILE_SIZE 16

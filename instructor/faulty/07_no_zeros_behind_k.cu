@@ -7,6 +7,7 @@
  * shape:    20 5 20
  * thread:   15 15
  * block:    0 0
+ * loses:    correct
  * gpu:      none */
 
 #define BLOCK_SIZE 16

@@ -6,6 +6,7 @@
  * element:  tile[527]
  * thread:   15 15
  * block:    0 0
+ * loses:    memory
  * gpu:      memcheck */
 
 #define T 16

@@ -5,6 +5,7 @@
  * element:  C[0][0]
  * thread:   0 0
  * block:    0 0
+ * loses:    correct
  * gpu:      initcheck */
 
 #define BX 32

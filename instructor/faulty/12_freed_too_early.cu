@@ -3,6 +3,7 @@
  * finds:    freed-memory
  * thread:   0 0
  * block:    0 0
+ * loses:    correct
  * gpu:      memcheck */
 
 #define T 8

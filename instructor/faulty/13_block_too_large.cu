@@ -4,6 +4,7 @@
  * says:     4096
  * says:     1024
  * says:     nobody asked
+ * loses:    builds
  * gpu:      memcheck */
 
 #define TILE_SIZE 64

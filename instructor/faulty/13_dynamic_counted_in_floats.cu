@@ -7,6 +7,7 @@
  * thread:   0 0
  * block:    0 0
  * says:     512
+ * loses:    memory
  * gpu:      memcheck */
 
 #define TILE_SIZE 16

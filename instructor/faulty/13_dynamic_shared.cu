@@ -3,6 +3,7 @@
  * finds:    bad-launch
  * says:     65536
  * says:     49152
+ * loses:    builds
  * gpu:      memcheck */
 
 #define TILE 16

@@ -2,6 +2,7 @@
  *
  * finds:    failed-call
  * says:     cudaFree
+ * loses:    correct
  * gpu:      memcheck */
 
 #define TILE_SIZE 16

@@ -3,6 +3,7 @@
  * finds:    bad-launch
  * shape:    34 34 34
  * says:     no blocks
+ * loses:    correct
  * gpu:      memcheck */
 
 #define WIDTH 64

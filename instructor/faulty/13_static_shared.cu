@@ -4,6 +4,7 @@
  * finds:    bad-launch
  * says:     61440
  * says:     49152
+ * loses:    builds
  * gpu:      none
  * nvcc:     refuses */
 

@@ -6,6 +6,7 @@
  * thread:   15 15
  * block:    0 0
  * says:     16
+ * loses:    correct
  * gpu:      memcheck */
 
 #define T 16

@@ -3,6 +3,7 @@
  *
  * finds:    endless
  * options:  --timeout 0.3
+ * loses:    correct
  * gpu:      result */
 
 #define TILE_SIZE 16

@@ -5,6 +5,7 @@
  * thread:   0 0
  * block:    0 0
  * other-thread: 16 0
+ * loses:    correct
  * gpu:      result */
 
 #define WARP 32

@@ -6,6 +6,7 @@
  * thread:   0 0
  * block:    0 0
  * hint:     loop
+ * loses:    correct
  * gpu:      result */
 
 #define TILE_SIZE 16

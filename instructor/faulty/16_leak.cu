@@ -2,6 +2,7 @@
  *
  * finds:    leak
  * says:     4624 bytes
+ * loses:    memory
  * gpu:      memcheck */
 
 #define T 16

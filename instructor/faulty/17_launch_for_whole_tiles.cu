@@ -2,6 +2,7 @@
  * later.
  *
  * finds:    no-launch
+ * loses:    correct
  * gpu:      result */
 
 template <int TILE>

@@ -2,6 +2,7 @@
  *
  * finds:    no-launch
  * hint:     <<<
+ * loses:    builds
  * gpu:      result */
 
 #define TILE_SIZE 16

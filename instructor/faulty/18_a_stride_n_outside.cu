@@ -4,6 +4,7 @@
  * finds:    out-of-bounds
  * variable: A
  * shape:    35 20 70
+ * loses:    correct
  * gpu:      memcheck */
 
 #define TILE_SIZE 16

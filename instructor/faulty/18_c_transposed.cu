@@ -2,6 +2,7 @@
  *
  * finds:    wrong-result
  * says:     product stored transposed
+ * loses:    correct
  * gpu:      result */
 
 #define TILE_SIZE 16

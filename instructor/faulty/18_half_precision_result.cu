@@ -2,6 +2,7 @@
  *
  * finds:    wrong-result
  * says:     11 significant bits
+ * loses:    correct
  * gpu:      result */
 
 __device__ float round_to_half(float x)

@@ -3,6 +3,7 @@
  * finds:    wrong-result
  * says:     C is 0
  * hint:     An int keeps nothing
+ * loses:    correct
  * gpu:      result */
 
 #define TILE 8

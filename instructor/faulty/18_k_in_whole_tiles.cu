@@ -4,6 +4,7 @@
  * shape:    34 34 34
  * says:     first 32 of 34 values of k
  * hint:     phases
+ * loses:    correct
  * gpu:      result */
 
 #define TILE_SIZE 16

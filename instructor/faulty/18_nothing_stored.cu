@@ -2,6 +2,7 @@
  *
  * finds:    unwritten
  * says:     No element of C was written
+ * loses:    correct
  * gpu:      result */
 
 #define TILE_SIZE 16

@@ -2,6 +2,7 @@
  *
  * finds:    wrong-result
  * not:      explains
+ * loses:    correct
  * gpu:      result */
 
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)

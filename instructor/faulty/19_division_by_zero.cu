@@ -3,6 +3,7 @@
  * finds:    kernel-fault
  * shape:    7 9 8
  * says:     division by zero
+ * loses:    correct
  * gpu:      memcheck */
 
 #define TILE 16

@@ -4,6 +4,7 @@
  * thread:   0 0
  * block:    0 0
  * says:     null
+ * loses:    correct
  * gpu:      memcheck */
 
 #define T 16

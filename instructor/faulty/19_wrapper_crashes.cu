@@ -1,6 +1,7 @@
 /* FAULT 19: the wrapper itself follows a null pointer.
  *
  * finds:    host-fault
+ * loses:    builds
  * gpu:      result */
 
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  *
  * finds:    host-fault
  * says:     ended the program
+ * loses:    builds
  * gpu:      result */
 
 #include <stdlib.h>

@@ -1,0 +1,2 @@
+/* Linked right before kernel.cu's object: see program.c. */
+char kernel_data_begins = 1, kernel_bss_begins;

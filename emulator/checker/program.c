@@ -1,0 +1,96 @@
+/* The program's own data: kernel.cu's variables, and everybody else's.
+ *
+ * A __device__ variable is an ordinary variable here, so that host code could read what only a
+ * kernel can reach on a GPU: what a kernel has written there is remembered. And neither side of a
+ * submission has any business in the runtime's or the checker's variables.
+ *
+ * kernel.cu's are those between two pairs of markers, because kernel_begin.c is linked before and
+ * kernel_end.c behind it and linkers keep the order. Variables of the C++ library that kernel.cu
+ * uses (std::cout) lie with the others', and are told by their names. */
+#define _GNU_SOURCE
+#include "watch.h"
+#include <elf.h>
+#include <sys/mman.h>
+
+extern const char kernel_data_begins, kernel_data_ends, kernel_bss_begins, kernel_bss_ends;
+extern const char __executable_start[], _end[];
+extern const char __data_start[] __attribute__((weak));
+extern const char __start_emulator_managed[] __attribute__((weak));
+extern const char __stop_emulator_managed[] __attribute__((weak));
+
+struct extent {
+    const char *begin, *end;
+    char *written; /* a byte for each word, set when a kernel wrote it; null: none did */
+};
+
+static struct extent *extents(void) {
+    static struct extent all[] = {{&kernel_data_begins, &kernel_data_ends, NULL},
+                                  {&kernel_bss_begins, &kernel_bss_ends, NULL}};
+    return all;
+}
+enum { EXTENTS = 2 };
+
+static bool between(uintptr_t address, const char *begin, const char *end) {
+    return address >= (uintptr_t)begin && address < (uintptr_t)end;
+}
+
+bool program_holds(uintptr_t address) { return between(address, __executable_start, _end); }
+
+static struct extent *extent_of(uintptr_t address) {
+    for (int i = 0; i < EXTENTS; ++i)
+        if (between(address, extents()[i].begin, extents()[i].end)) return &extents()[i];
+    return NULL;
+}
+
+/* --- what kernels have written ---------------------------------------------------------------- */
+
+void program_kernel_writes(uintptr_t address) {
+    struct extent *extent = extent_of(address);
+    if (!extent) return;
+    char *written = __atomic_load_n(&extent->written, __ATOMIC_ACQUIRE);
+    if (!written) {
+        char *none = NULL, *made = mmap(NULL, (size_t)(extent->end - extent->begin) / WORD + 1,
+                                        PROT_READ | PROT_WRITE,
+                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (made == MAP_FAILED) return; /* unwatched, then */
+        written = made;
+        if (!__atomic_compare_exchange_n(&extent->written, &none, made, false, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_ACQUIRE))
+            written = none; /* another worker was faster */
+    }
+    written[(address - (uintptr_t)extent->begin) / WORD] = 1;
+}
+
+bool program_kernel_wrote(uintptr_t address) {
+    const struct extent *extent = extent_of(address);
+    return extent && extent->written &&
+           extent->written[(address - (uintptr_t)extent->begin) / WORD];
+}
+
+/* --- whose ------------------------------------------------------------------------------------ */
+
+struct question {
+    uintptr_t address;
+    bool library;
+};
+
+static void look(const struct place_symbol *symbol, void *data) {
+    struct question *question = data;
+    uintptr_t begin = symbol->value;
+    if (symbol->type != STT_OBJECT || question->address - begin >= symbol->size) return;
+    if (strncmp(symbol->name, "_ZSt", 4) == 0 || strncmp(symbol->name, "std", 3) == 0)
+        question->library = true;
+}
+
+/* std::cout and its kind, stdout and its kind, which the linker copies into the program. */
+static bool is_of_library(uintptr_t address) {
+    struct question question = {place_link_address((const void *)address), false};
+    place_symbols(look, &question);
+    return question.library;
+}
+
+bool program_is_foreign(uintptr_t address) {
+    if (!between(address, __data_start, _end) || extent_of(address)) return false;
+    if (between(address, __start_emulator_managed, __stop_emulator_managed)) return false;
+    return !is_of_library(address);
+}
