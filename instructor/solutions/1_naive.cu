@@ -2,7 +2,9 @@
  *
  * Each thread reads a whole row of A and a whole column of B: 2k loads for 2k floating-point
  * operations, one operation a load. Neighbouring threads load the same values again and again;
- * that is what 2_tiled.cu does away with. */
+ * that is what 2_tiled.cu does away with.
+ *
+ * loses:    tiled */
 
 #define TILE_SIZE 16
 

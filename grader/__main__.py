@@ -1,0 +1,127 @@
+"""python -m grader [options]: grade a submission, and print the table. `--help` lists the options.
+
+Exit status: 0 full marks, 1 less, 2 bad input or options, 3 the machine's fault (or an interrupt):
+no grade. Every option of pytest works, too: -k, -x, --junitxml, -v.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+
+sys.dont_write_bytecode = True  # a checkout may be read-only, or somebody else's
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # until somebody is there to deal with it
+
+import pytest  # noqa: E402
+
+from . import plugin, report  # noqa: E402
+from .errors import BadInput  # noqa: E402
+from .feedback import harmless  # noqa: E402
+from .intake import ROOT  # noqa: E402
+
+
+def main(words: list[str]) -> int:
+    began = process_began()
+    # A grade depends on nothing that is installed beside, and on nobody's usual options.
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    os.environ.pop("PYTEST_ADDOPTS", None)
+    stages = {"python": time.monotonic() - began}
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, interrupt)
+    try:
+        return grade(words, stages)
+    except KeyboardInterrupt:  # outside of pytest, which reports it otherwise
+        say("interrupted")
+        return plugin.MACHINE_FAULT
+
+
+def grade(words: list[str], stages: dict[str, float]) -> int:
+    mine = Quiet()
+    folder = ROOT / "grader"
+    status = pytest.main(["-c", str(folder / "pytest.ini"), "--rootdir", str(folder),
+                          str(folder / "test_submission.py"), *words], plugins=[mine])
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)  # what is to be kept is kept
+    state = mine.state or plugin.State()  # none: --help, or options that pytest could not read
+    if status == pytest.ExitCode.INTERRUPTED and state.record and state.record.complete:
+        status = state.status or 0  # it came too late
+
+    before = time.monotonic()
+    result = conclusion(status, state)
+    if state.record and not state.fault and status != pytest.ExitCode.INTERRUPTED:
+        report.show(state.record, plugin.place(state), sys.stdout, state.asked)
+    write_stages(stages | state.stages | {"report": time.monotonic() - before})
+    return result
+
+
+class Quiet:
+    """Takes pytest's own printing away, unless somebody asks for it, and hands the state out."""
+
+    def __init__(self) -> None:
+        self.state: plugin.State | None = None
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_configure(self, config: pytest.Config) -> None:
+        self.state = plugin.state_of(config)
+        self.state.quiet = True
+        option = config.option
+        printer = config.pluginmanager.get_plugin("terminalreporter")
+        if printer and not (option.verbose > 0 or option.collectonly):
+            config.pluginmanager.unregister(printer)
+
+
+def conclusion(status: int, state: plugin.State) -> int:
+    """The exit status, and the line that explains 2 and 3."""
+    if state.fault:
+        say(str(state.fault))
+        return plugin.BAD_INPUT if isinstance(state.fault, BadInput) else plugin.MACHINE_FAULT
+    if status == pytest.ExitCode.INTERRUPTED:
+        where = f"; the cases so far are in {state.store.partial}" if state.store else ""
+        say(f"interrupted{where}")
+        return plugin.MACHINE_FAULT
+    if status == pytest.ExitCode.NO_TESTS_COLLECTED:
+        say("no case was selected; --collect-only lists them")
+        return plugin.BAD_INPUT
+    if status == pytest.ExitCode.USAGE_ERROR:
+        return plugin.BAD_INPUT
+    if status == pytest.ExitCode.INTERNAL_ERROR:
+        say("the grader itself failed, see above")
+        return plugin.MACHINE_FAULT
+    return int(status)
+
+
+def say(message: str) -> None:
+    for line in message.splitlines():
+        print(f"grade: {harmless(line)}", file=sys.stderr)
+
+
+def interrupt(number: int, frame: object) -> None:
+    """A second one while the first is being dealt with ends the process as usual."""
+    signal.signal(number, signal.SIG_DFL)
+    raise KeyboardInterrupt
+
+
+def process_began() -> float:
+    """On the clock of time.monotonic(): the interpreter's start counts, too."""
+    try:
+        with open("/proc/self/stat", "rb") as file:
+            ticks = int(file.read().rsplit(b")", 1)[1].split()[19])
+        age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+        return time.monotonic() - age
+    except (OSError, ValueError, IndexError):
+        return time.monotonic()
+
+
+def write_stages(stages: dict[str, float]) -> None:
+    """For instructor/bench/grader.py: wall seconds of each stage, where GRADER_STAGES says."""
+    path = os.environ.get("GRADER_STAGES")
+    if path:
+        with open(path, "w") as file:
+            json.dump({name: round(seconds, 4) for name, seconds in stages.items()}, file)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

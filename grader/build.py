@@ -1,0 +1,333 @@
+"""Builds: the grader's own parts, which hold no student's code, and a submission's two programs.
+
+The parts (judge, sandbox launcher, runtime, checker, what calls basicSgemm) are made once, from a
+copy of their sources in a cache: so a read-only checkout can be graded in, and two graders at once
+do not step on each other. The submission is compiled and linked in the sandbox; between the two its
+object files are looked at (symbols.py).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import stat
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+
+from .errors import MachineFault
+from .sandbox import Limits, Sandbox
+
+ROOT = Path(__file__).resolve().parent.parent
+
+SOURCES = ("Makefile", "make", "support.c", "support.h", "support", "emulator", "check",
+           "grader/worker", "grader/judge", "grader/jail")
+"""What the parts are made of."""
+
+BUILDS = ("plain", "checked")
+FIRST_GCC_LINES = 30
+LARGEST_OBJECT = 64 << 20
+
+COMPILE_LIMITS = Limits(
+    cpu_seconds=30,
+    memory_bytes=3 << 30,  # gcc takes 0.2 GB for these files; #include bombs end here
+    processes=64,
+    file_bytes=LARGEST_OBJECT,
+    output_bytes=64 << 10,
+    wall_seconds=120,
+)
+
+
+class NotBuilt(Exception):
+    """kernel.cu does not compile, or lacks one of its two functions: the student's to mend."""
+
+    def __init__(self, message: str, file: str | None = None, line: int = 0, output: str = ""):
+        super().__init__(message)
+        self.message, self.file, self.line, self.output = message, file, line, output
+
+
+class Refused(Exception):
+    """The submission tried something that no submission may: it gets no points at all."""
+
+    def __init__(self, tried: str, file: str | None = None, line: int = 0, hint: str = ""):
+        super().__init__(tried)
+        self.tried, self.file, self.line, self.hint = tried, file, line, hint
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What was built without any submission."""
+
+    directory: Path
+    """What compile.sh and the submission's programs need: may be seen in the sandbox."""
+    judge: Path
+    jail: Path
+    compiler: str
+    """As it names itself: "gcc 12.2.0"."""
+    backend: str = "cpu"
+    """Of the plain build; the checked one runs on the CPU in any case."""
+
+
+@dataclass(frozen=True)
+class Programs:
+    """A submission's two builds."""
+
+    plain: Path
+    checked: Path
+
+    def of(self, build: str) -> Path:
+        return self.plain if build == "plain" else self.checked
+
+
+# ---- the parts -----------------------------------------------------------------------------------
+
+
+def source_files() -> Iterator[Path]:
+    """Relative to the project's root, in an order that does not depend on the file system."""
+    for name in SOURCES:
+        path = ROOT / name
+        found = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+        yield from (p.relative_to(ROOT) for p in found)
+
+
+def compilers() -> dict[str, str]:
+    """CC and CXX as the environment or make's own defaults have them."""
+    return {"CC": os.environ.get("CC") or "cc", "CXX": os.environ.get("CXX") or "c++"}
+
+
+def version_of(command: str) -> str:
+    """ "gcc 12.2.0", "clang 14.0.6"; MachineFault where there is no such compiler."""
+    ask = [*command.split(), "-E", "-P", "-x", "c++", "-"]
+    macros = "__clang_major__.__clang_minor__.__clang_patchlevel__ " \
+             "__GNUC__.__GNUC_MINOR__.__GNUC_PATCHLEVEL__"
+    try:
+        said = subprocess.run(ask, input=macros, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        raise MachineFault(f"{command} is no C++ compiler that works here; install g++ 11 or "
+                           "clang 14, or newer, or name one in CXX") from None
+    clang, gcc = ("".join(word.split()) for word in re.findall(r"\S+(?: ?\. ?\S+){2}", said)[:2])
+    return f"gcc {gcc}" if clang.startswith("__") else f"clang {clang}"
+
+
+def nvcc_command() -> str:
+    """nvcc, where it and a GPU are; MachineFault elsewhere."""
+    usual = "/usr/local/cuda/bin/nvcc"
+    found = os.environ.get("NVCC") or shutil.which("nvcc") or usual
+    if not os.access(found, os.X_OK):
+        raise MachineFault("there is no nvcc here (NVCC=... names one); --backend cpu needs none")
+    try:
+        said = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)
+    except OSError:
+        said = None
+    if not said or not said.stdout.startswith("GPU"):
+        raise MachineFault("no GPU answers here; --backend cpu needs none")
+    return found
+
+
+def settings_for(backend: str) -> dict[str, str]:
+    """make's variables."""
+    settings = compilers() | {"BACKEND": backend}
+    if backend == "cuda":
+        settings |= {"NVCC": nvcc_command(), "ARCH": os.environ.get("ARCH") or "native"}
+    return settings
+
+
+def parts_key(backend: str = "cpu") -> str:
+    digest = hashlib.sha256()
+    for path in source_files():
+        content = (ROOT / path).read_bytes()
+        digest.update(f"{path}\0{len(content)}\0".encode() + content)
+    for name, value in settings_for(backend).items():
+        digest.update(f"{name}={value}\0{shutil.which(value.split()[0])}\0".encode())
+    digest.update(version_of(compilers()["CXX"]).encode())
+    return digest.hexdigest()[:20]
+
+
+def cache_directory() -> Path:
+    """GRADER_CACHE; the checkout's build/; the user's cache; the first that can be written to."""
+    home_cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    named = os.environ.get("GRADER_CACHE")
+    candidates = [Path(named)] if named else [ROOT / "build" / "grader-cache",
+                                             Path(home_cache) / "sgemm-grader",
+                                             Path(tempfile.gettempdir()) / "sgemm-grader"]
+    for candidate in candidates:
+        try:
+            candidate.mkdir(parents=True, exist_ok=True)
+            if os.access(candidate, os.W_OK | os.X_OK):
+                return candidate
+        except OSError:
+            continue
+    raise MachineFault(f"nothing can be written to {candidates[-1]}; "
+                       "name a directory for the grader's own parts in GRADER_CACHE")
+
+
+@contextmanager
+def one_at_a_time(lock: Path) -> Iterator[None]:
+    with open(lock, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def trusted_parts(backend: str = "cpu") -> Parts:
+    """Build what is not there yet; MachineFault says what is missing."""
+    cache, key = cache_directory(), parts_key(backend)
+    made = cache / key
+    if not made.is_dir():
+        with one_at_a_time(cache / f"{key}.lock"):
+            if not made.is_dir():
+                make_parts(made, backend)
+    return Parts(made / "build" / "grader", made / "build" / "judge",
+                 made / "build" / "grader" / "jail", version_of(compilers()["CXX"]), backend)
+
+
+def make_parts(made: Path, backend: str) -> None:
+    """In a directory beside, renamed when all is there: a build that is broken off leaves none."""
+    stage = Path(tempfile.mkdtemp(prefix="new-", dir=made.parent))
+    try:
+        for path in source_files():
+            (stage / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / path, stage / path)
+        run_make(stage, backend)
+        stage.rename(made)
+    except OSError as error:
+        raise MachineFault(f"{made.parent}: {error.strerror}; the grader's own parts cannot be "
+                           "built there (GRADER_CACHE names another place)") from error
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def run_make(stage: Path, backend: str) -> None:
+    environment = {k: v for k, v in os.environ.items()
+                   if k in ("PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH")} | {"LC_ALL": "C.UTF-8"}
+    settings = [f"{name}={value}" for name, value in settings_for(backend).items()]
+    make = shutil.which("make") or shutil.which("gmake")
+    if not make:
+        raise MachineFault("make is not installed, and the grader's own parts are built with it")
+    ran = subprocess.run([make, "--no-print-directory", f"-j{os.cpu_count() or 1}", *settings,
+                          "grader-parts"], cwd=stage, env=environment,
+                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                         stderr=subprocess.PIPE, text=True, errors="replace", check=False)
+    if ran.returncode == 0:
+        return
+    said = [line for line in ran.stderr.splitlines() if line and not line.startswith("make")]
+    raise MachineFault("the grader's own parts cannot be built: "
+                       + (said[-1] if said else f"make ended with {ran.returncode}"))
+
+
+# ---- a submission --------------------------------------------------------------------------------
+
+
+def first_error(output: str) -> tuple[str, str | None, int]:
+    """The compiler's first error: message, file, line."""
+    for line in output.splitlines():
+        found = re.match(r"(\S[^:]*):(\d+):(?:\d+:)? (?:fatal )?error: (.*)", line)
+        if found:
+            return found[3], found[1], int(found[2])
+    for line in output.splitlines():
+        found = re.match(r"(kernel\.cu):(\d+): (.*)", line)  # the rewriter's
+        if found:
+            return found[3], found[1], int(found[2])
+    lines = output.strip().splitlines()
+    return (lines[-1] if lines else "the compiler failed without a word"), None, 0
+
+
+def take_file(path: Path) -> bytes:
+    """A file that the sandbox has made: no link, no device, of a size that can be."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_OBJECT:
+            raise Refused(f"makes {path.name} something else than a compiler's output")
+        return file.read()
+
+
+def compile_in_sandbox(parts: Path, step: str, work: Path, box: Sandbox) -> None:
+    ran = box.run(["/bin/sh", str(parts / "compile.sh"), step], limits=COMPILE_LIMITS,
+                  readable=[parts], writable=[work], cwd=work, tools=True)
+    if ran.status == 0:
+        return
+    output = ran.output.decode(errors="replace")
+    shown = "\n".join(output.splitlines()[:FIRST_GCC_LINES])
+    if ran.wall_limit_hit or ran.status < 0:
+        raise NotBuilt("compiling kernel.cu takes more time or memory than it may", output=shown)
+    if "Killed signal terminated program" in output:  # its limits end a compiler otherwise
+        raise MachineFault("the compiler was killed from outside; is this machine out of memory?")
+    if "No space left on device" in output:
+        raise MachineFault(f"no space is left in {work.parent}: kernel.cu cannot be compiled")
+    message, file, line = first_error(output)
+    if step == "programs":
+        message = f"kernel.cu does not link: {message}"
+    raise NotBuilt(message, file, line, shown)
+
+
+def build_submission(parts: Parts, source: bytes, box: Sandbox, work: Path) -> Programs:
+    """Compile `source` in the sandbox, below the directory `work` (empty, the caller's).
+
+    Raises NotBuilt, Refused or MachineFault."""
+    from . import symbols  # which raises Refused, of this module
+
+    symbols.check_source(source)
+    shared, programs = work / "parts", work / "submission"
+    shutil.copytree(parts.directory, shared)
+    let_others_read(shared)
+    programs.mkdir()
+    (programs / "kernel.cu").write_bytes(source)
+    let_others_read(programs)
+    compile_in_sandbox(shared, "objects", programs, box)
+    for build in BUILDS:
+        symbols.check_preprocessed(take_file(programs / f"{build}.i"))
+    objects = {f"{build}.o": take_file(programs / f"{build}.o") for build in BUILDS}
+    # Linked and run in a place of the same name, so that lines are of "kernel.cu".
+    replace_directory(programs, objects)
+    for name in objects:
+        symbols.check_object(programs / name, name == "checked.o", source,
+                             cuda=parts.backend == "cuda" and name == "plain.o")
+    check_functions(programs / "plain.o")
+    compile_in_sandbox(shared, "programs", programs, box)
+    replace_directory(programs, {build: take_file(programs / build) for build in BUILDS}, 0o555)
+    return Programs(programs / "plain", programs / "checked")
+
+
+FUNCTIONS = {
+    "basicSgemm": (re.compile(r"_Z10basicSgemmiiiPKfS0_Pf"),
+                   "void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)"),
+    "mysgemm": (re.compile(r"_Z7mysgemm.*|_ZL7mysgemm.*"),
+                "__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, "
+                "float *C)"),
+}
+"""The assignment's two functions, by their mangled names; mysgemm may be a template or static."""
+
+
+def check_functions(path: Path) -> None:
+    with open(path, "rb") as file:
+        table = ELFFile(file).get_section_by_name(".symtab")
+        defined = [symbol.name for symbol in table.iter_symbols()
+                   if symbol["st_shndx"] != "SHN_UNDEF"]
+    for pattern, prototype in FUNCTIONS.values():
+        if not any(pattern.fullmatch(name) for name in defined):
+            raise NotBuilt(f"kernel.cu does not define {prototype}")
+
+
+def replace_directory(directory: Path, files: dict[str, bytes], mode: int = 0o644) -> None:
+    """Make it anew, ours, with nothing else in it."""
+    shutil.rmtree(directory)
+    directory.mkdir()
+    for name, content in files.items():
+        (directory / name).write_bytes(content)
+        (directory / name).chmod(mode)
+    let_others_read(directory)
+
+
+def let_others_read(directory: Path) -> None:
+    """Whatever the umask: the sandbox may run under another uid."""
+    for path in (directory, *directory.rglob("*")):
+        mode = path.stat().st_mode
+        path.chmod(mode | (0o055 if path.is_dir() or mode & stat.S_IXUSR else 0o044))

@@ -1,0 +1,627 @@
+/* jail: runs one program under limits and tells how it ended. Trusted; no code of a student's is
+ * ever loaded into it.
+ *
+ *     jail --report 5 --wall 20 --cpu 10 ... -- program arguments
+ *
+ * In the bubblewrap sandbox (../sandbox.py) it is the first program inside; without bubblewrap it
+ * stands alone. The program becomes its child, with resource limits, without privileges and with a
+ * filter of system calls. The jail itself waits, watches how much memory all of it uses and how
+ * long it takes, kills what is left of it at the end, and writes one line to the report descriptor,
+ * which the child does not have:
+ *
+ *     ended exit 3 cpu 0.125 limit none filter yes     or     trouble exec: No such file ...
+ *
+ * A child of another uid (--uid, for which the jail has to be root) can neither signal nor look
+ * into the jail. One of the same uid cannot either: the filter lets it signal only itself, and the
+ * jail is not dumpable, which closes /proc/PID/mem and /proc/PID/fd of it.
+ *
+ * The order below: options, the child's limits, its filter, watching, ending, main. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { JAIL_OK = 0, JAIL_USAGE = 2, JAIL_TROUBLE = 3 };
+enum { MAX_PASSED = 32 };
+
+/* How often memory is looked at. A program touches at most some hundred megabytes in that time. */
+static const long WATCH_NANOSECONDS = 20 * 1000 * 1000;
+
+static const char PATH_INSIDE[] =
+    "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+struct options {
+    int report;
+    long uid; /* -1: stay who we are */
+    const char *directory;
+    const char *path; /* directory that is to be searched for programs first, or NULL */
+    double wall;
+    rlim_t cpu, address, resident, processes, file;
+    bool gpu;               /* what CUDA's driver needs is allowed */
+    int passed[MAX_PASSED]; /* descriptors that the program gets beside 0, 1 and 2 */
+    int passed_count;
+    const char *unreadable[MAX_PASSED]; /* what the program must not be able to read */
+    int unreadable_count;
+    char **program;
+};
+
+static _Noreturn void usage(const char *what) {
+    fprintf(stderr, "jail: %s\n", what);
+    exit(JAIL_USAGE);
+}
+
+static double number(const char *text) {
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value >= 0 && value < 1e18)) usage("bad number");
+    return value;
+}
+
+static void read_options(struct options *o, int argc, char **argv) {
+    *o = (struct options){.report = -1, .uid = -1};
+    int i = 1;
+    for (; i + 1 < argc && strcmp(argv[i], "--") != 0; i += 2) {
+        const char *name = argv[i], *value = argv[i + 1];
+        if (!strcmp(name, "--directory"))
+            o->directory = value;
+        else if (!strcmp(name, "--path"))
+            o->path = value;
+        else if (!strcmp(name, "--report"))
+            o->report = (int)number(value);
+        else if (!strcmp(name, "--uid"))
+            o->uid = (long)number(value);
+        else if (!strcmp(name, "--wall"))
+            o->wall = number(value);
+        else if (!strcmp(name, "--cpu"))
+            o->cpu = (rlim_t)number(value);
+        else if (!strcmp(name, "--gpu"))
+            o->gpu = number(value) != 0;
+        else if (!strcmp(name, "--address"))
+            o->address = (rlim_t)number(value);
+        else if (!strcmp(name, "--resident"))
+            o->resident = (rlim_t)number(value);
+        else if (!strcmp(name, "--processes"))
+            o->processes = (rlim_t)number(value);
+        else if (!strcmp(name, "--file"))
+            o->file = (rlim_t)number(value);
+        else if (!strcmp(name, "--pass") && o->passed_count < MAX_PASSED)
+            o->passed[o->passed_count++] = (int)number(value);
+        else if (!strcmp(name, "--unreadable") && o->unreadable_count < MAX_PASSED)
+            o->unreadable[o->unreadable_count++] = value;
+        else
+            usage(name);
+    }
+    o->program = argv + i + 1;
+    if (i + 1 >= argc || o->report < 3) usage("jail --report FD [limits] -- program ...");
+}
+
+/* ---- The child's limits ---------------------------------------------------------------------- */
+
+/* In the child, before it is the program: tell the jail why it cannot be, and end. */
+static int trouble_pipe;
+
+static _Noreturn void child_trouble(const char *what, const char *detail) {
+    char line[512];
+    int length = snprintf(line, sizeof line, "%s: %s", what, detail);
+    if (length >= (int)sizeof line) length = sizeof line - 1;
+    ssize_t written = write(trouble_pipe, line, (size_t)length);
+    (void)written;
+    _exit(JAIL_TROUBLE);
+}
+
+static void limit(int resource, rlim_t soft, rlim_t hard, const char *name) {
+    struct rlimit now;
+    if (getrlimit(resource, &now) != 0) child_trouble(name, strerror(errno));
+    if (hard > now.rlim_max) hard = now.rlim_max; /* a stricter one outside stays */
+    if (soft > hard) soft = hard;
+    if (setrlimit(resource, &(struct rlimit){soft, hard}) != 0)
+        child_trouble(name, strerror(errno));
+}
+
+static void set_limits(const struct options *o) {
+    enum { DESCRIPTORS = 256, STACK = 8 << 20, LARGEST_STACK = 64 << 20 };
+    /* At the soft limit comes SIGXCPU, which a program may ignore; a second later, SIGKILL. */
+    if (o->cpu) limit(RLIMIT_CPU, o->cpu, o->cpu + 1, "RLIMIT_CPU");
+    if (o->address) limit(RLIMIT_AS, o->address, o->address, "RLIMIT_AS");
+    if (o->processes) limit(RLIMIT_NPROC, o->processes, o->processes, "RLIMIT_NPROC");
+    limit(RLIMIT_FSIZE, o->file, o->file, "RLIMIT_FSIZE");
+    limit(RLIMIT_NOFILE, DESCRIPTORS, DESCRIPTORS, "RLIMIT_NOFILE");
+    limit(RLIMIT_STACK, STACK, LARGEST_STACK, "RLIMIT_STACK"); /* gcc raises its own to 64 MB */
+    limit(RLIMIT_CORE, 0, 0, "RLIMIT_CORE");
+    limit(RLIMIT_MSGQUEUE, 0, 0, "RLIMIT_MSGQUEUE");
+    limit(RLIMIT_MEMLOCK, 0, 0, "RLIMIT_MEMLOCK");
+}
+
+static void close_others(const struct options *o) {
+    int keep[MAX_PASSED + 4] = {0, 1, 2, trouble_pipe}, kept = 4; /* the last closes at exec */
+    for (int i = 0; i < o->passed_count; i++) keep[kept++] = o->passed[i];
+    DIR *open_ones = opendir("/proc/self/fd");
+    int highest = 1024;
+    if (open_ones) { /* without /proc: as many as there may be */
+        for (struct dirent *e; (e = readdir(open_ones));)
+            if (atoi(e->d_name) > highest) highest = atoi(e->d_name);
+        closedir(open_ones);
+    } else {
+        struct rlimit descriptors;
+        if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0 && descriptors.rlim_cur < 1 << 20)
+            highest = (int)descriptors.rlim_cur;
+    }
+    for (int fd = 0; fd <= highest; fd++) {
+        bool wanted = false;
+        for (int i = 0; i < kept; i++) wanted = wanted || keep[i] == fd;
+        if (!wanted) close(fd);
+    }
+}
+
+static void become(long uid) {
+    if (uid < 0) return;
+    gid_t group = (gid_t)uid;
+    if (setgroups(0, NULL) != 0 || setresgid(group, group, group) != 0 ||
+        setresuid((uid_t)uid, (uid_t)uid, (uid_t)uid) != 0)
+        child_trouble("changing to another uid", strerror(errno));
+    if (setuid(0) == 0) child_trouble("changing to another uid", "it can be undone");
+}
+
+/* A directory that may be entered gives away whatever inside it has a name that can be guessed. */
+static void check_unreadable(const struct options *o) {
+    for (int i = 0; i < o->unreadable_count; i++) {
+        const char *path = o->unreadable[i];
+        struct stat status;
+        if (access(path, R_OK) == 0 ||
+            (stat(path, &status) == 0 && S_ISDIR(status.st_mode) && access(path, X_OK) == 0))
+            child_trouble("can be read by everybody", path);
+    }
+}
+
+/* ---- The child's filter of system calls ------------------------------------------------------ */
+
+#if defined __x86_64__
+#define FILTER_ARCH AUDIT_ARCH_X86_64
+enum { X32_BIT = 0x40000000 };
+#elif defined __aarch64__
+#define FILTER_ARCH AUDIT_ARCH_AARCH64
+#endif
+
+/* Numbers that older headers lack; the same on both machines. */
+enum {
+    NR_pidfd_send_signal = 424,
+    NR_io_uring_setup,
+    NR_io_uring_enter,
+    NR_io_uring_register,
+    NR_open_tree,
+    NR_move_mount,
+    NR_fsopen,
+    NR_fsconfig,
+    NR_fsmount,
+    NR_fspick,
+    NR_pidfd_open,
+    NR_clone3,
+    NR_pidfd_getfd = 438,
+    NR_process_madvise = 440,
+    NR_mount_setattr = 442,
+    NR_memfd_secret = 447,
+    NR_process_mrelease = 448,
+    NR_set_mempolicy_home_node = 450,
+    NR_statmount = 457,
+    NR_listmount = 458
+};
+
+/* What neither a compiler nor a kernel has any use for, and what has made holes in systems. */
+static const int DENIED[] = {
+    /* other machines, other processes through a socket */
+    __NR_socket,
+    __NR_socketpair,
+    __NR_connect,
+    __NR_bind,
+    __NR_listen,
+    /* other processes */
+    __NR_ptrace,
+    __NR_process_vm_readv,
+    __NR_process_vm_writev,
+    __NR_kcmp,
+    __NR_tkill,
+    NR_pidfd_send_signal,
+    NR_pidfd_open,
+    NR_pidfd_getfd,
+    NR_process_madvise,
+    NR_process_mrelease,
+    __NR_setpriority,
+    __NR_ioprio_set,
+    __NR_sched_setscheduler,
+    __NR_sched_setparam,
+    __NR_sched_setattr,
+    __NR_move_pages,
+    __NR_migrate_pages,
+    /* memory that no limit counts, and that outlives its process */
+    __NR_memfd_create,
+    NR_memfd_secret,
+    __NR_shmget,
+    __NR_shmat,
+    __NR_shmctl,
+    __NR_semget,
+    __NR_semop,
+    __NR_semctl,
+    __NR_msgget,
+    __NR_msgsnd,
+    __NR_msgrcv,
+    __NR_msgctl,
+    __NR_mq_open,
+    __NR_mq_unlink,
+    /* the kernel's larger doors */
+    __NR_bpf,
+    __NR_perf_event_open,
+    NR_io_uring_setup,
+    NR_io_uring_enter,
+    NR_io_uring_register,
+    __NR_userfaultfd,
+    __NR_keyctl,
+    __NR_add_key,
+    __NR_request_key,
+    __NR_fanotify_init,
+    __NR_fanotify_mark,
+    __NR_personality,
+    __NR_syslog,
+    __NR_acct,
+    __NR_quotactl,
+    __NR_name_to_handle_at,
+    __NR_open_by_handle_at,
+    __NR_vmsplice,
+    NR_set_mempolicy_home_node,
+    __NR_lookup_dcookie,
+    __NR_kexec_load,
+    __NR_init_module,
+    __NR_finit_module,
+    __NR_delete_module,
+    __NR_reboot,
+    __NR_swapon,
+    __NR_swapoff,
+    __NR_settimeofday,
+    __NR_clock_settime,
+    __NR_adjtimex,
+    __NR_clock_adjtime,
+    __NR_sethostname,
+    __NR_setdomainname,
+    __NR_vhangup,
+    /* another view of the file system */
+    __NR_unshare,
+    __NR_setns,
+    __NR_mount,
+    __NR_umount2,
+    __NR_pivot_root,
+    __NR_chroot,
+    NR_open_tree,
+    NR_move_mount,
+    NR_fsopen,
+    NR_fsconfig,
+    NR_fsmount,
+    NR_fspick,
+    NR_mount_setattr,
+    NR_statmount,
+    NR_listmount,
+#ifdef __x86_64__
+    __NR_iopl,
+    __NR_ioperm,
+    __NR_modify_ldt,
+    __NR_kexec_file_load,
+    __NR_uselib,
+    __NR_ustat,
+    __NR_sysfs,
+    __NR__sysctl,
+#endif
+};
+
+#define LOAD(field)                                                                                \
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, field))
+#define IF_EQUAL(value, then, otherwise)                                                           \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(value), then, otherwise)
+#define IF_ANY_BIT(value, then, otherwise)                                                         \
+    BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (uint32_t)(value), then, otherwise)
+#define RETURN(what) BPF_STMT(BPF_RET | BPF_K, (uint32_t)(what))
+#define REFUSE RETURN(SECCOMP_RET_ERRNO | EPERM)
+
+/* Returns false where the system offers no filters. Signals may go to the program's own process
+ * only: to abort() and raise() that is enough. */
+static bool set_filter(bool gpu) {
+#ifdef FILTER_ARCH
+    static const int signals[] = {__NR_kill, __NR_tgkill, __NR_rt_sigqueueinfo,
+                                  __NR_rt_tgsigqueueinfo};
+    const uint32_t new_namespace = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |
+                                   CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+    const size_t denied = sizeof DENIED / sizeof *DENIED;
+    const size_t signal_count = sizeof signals / sizeof *signals;
+    struct sock_filter code[2 * sizeof DENIED / sizeof *DENIED + 64];
+    size_t n = 0;
+    code[n++] = (struct sock_filter)LOAD(arch);
+    code[n++] = (struct sock_filter)IF_EQUAL(FILTER_ARCH, 1, 0);
+    code[n++] = (struct sock_filter)RETURN(SECCOMP_RET_KILL_PROCESS);
+    code[n++] = (struct sock_filter)LOAD(nr);
+#ifdef __x86_64__
+    code[n++] = (struct sock_filter)IF_ANY_BIT(X32_BIT, 0, 1);
+    code[n++] = (struct sock_filter)RETURN(SECCOMP_RET_KILL_PROCESS);
+#endif
+    if (gpu) { /* the driver listens at a socket of this machine's, and does not start without */
+        code[n++] = (struct sock_filter)IF_EQUAL(__NR_socket, 0, 4);
+        code[n++] = (struct sock_filter)LOAD(args[0]);
+        code[n++] = (struct sock_filter)IF_EQUAL(AF_UNIX, 1, 0);
+        code[n++] = (struct sock_filter)REFUSE;
+        code[n++] = (struct sock_filter)RETURN(SECCOMP_RET_ALLOW);
+        code[n++] = (struct sock_filter)IF_EQUAL(__NR_bind, 0, 1);
+        code[n++] = (struct sock_filter)RETURN(SECCOMP_RET_ALLOW);
+        code[n++] = (struct sock_filter)IF_EQUAL(__NR_listen, 0, 1);
+        code[n++] = (struct sock_filter)RETURN(SECCOMP_RET_ALLOW);
+    }
+    for (size_t i = 0; i < denied; i++) {
+        code[n++] = (struct sock_filter)IF_EQUAL(DENIED[i], 0, 1);
+        code[n++] = (struct sock_filter)REFUSE;
+    }
+    /* Its flags lie in memory, which a filter cannot read; the C library then uses clone. */
+    code[n++] = (struct sock_filter)IF_EQUAL(NR_clone3, 0, 1);
+    code[n++] = (struct sock_filter)RETURN(SECCOMP_RET_ERRNO | ENOSYS);
+    code[n++] = (struct sock_filter)IF_EQUAL(__NR_clone, 0, 3);
+    code[n++] = (struct sock_filter)LOAD(args[0]);
+    code[n++] = (struct sock_filter)IF_ANY_BIT(new_namespace, 0, 1);
+    code[n++] = (struct sock_filter)REFUSE;
+    code[n++] = (struct sock_filter)LOAD(nr);
+    for (size_t i = 0; i < signal_count; i++) {
+        code[n++] = (struct sock_filter)IF_EQUAL(signals[i], 0, 4);
+        code[n++] = (struct sock_filter)LOAD(args[0]);
+        code[n++] = (struct sock_filter)IF_EQUAL(getpid(), 1, 0);
+        code[n++] = (struct sock_filter)REFUSE;
+        code[n++] = (struct sock_filter)RETURN(SECCOMP_RET_ALLOW);
+    }
+    code[n++] = (struct sock_filter)RETURN(SECCOMP_RET_ALLOW);
+    struct sock_fprog program = {.len = (unsigned short)n, .filter = code};
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0) return true;
+    if (errno != EINVAL && errno != ENOSYS) child_trouble("seccomp", strerror(errno));
+#endif
+    return false;
+}
+
+/* Tells the jail (first byte of the pipe) whether there is a filter, and is the program. */
+static _Noreturn void run_program(const struct options *o) {
+    setsid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    close_others(o);
+    int victim = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (victim >= 0) { /* should the machine run out of memory, this goes first */
+        ssize_t written = write(victim, "1000", 4);
+        (void)written;
+        close(victim);
+    }
+    umask(022);
+    set_limits(o);
+    become(o->uid);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of uid clears it */
+    if (o->directory && chdir(o->directory) != 0) child_trouble(o->directory, strerror(errno));
+    check_unreadable(o);
+    static char path[4096];
+    snprintf(path, sizeof path, "PATH=%s:%s", o->path ? o->path : "", PATH_INSIDE + 5);
+    static char *environment[] = {(char *)PATH_INSIDE, (char *)"LC_ALL=C.UTF-8", NULL};
+    if (o->path) environment[0] = path;
+    environ = environment;
+    sigset_t none;
+    sigemptyset(&none);
+    for (int s = 1; s < NSIG; s++) signal(s, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) child_trouble("no_new_privs", strerror(errno));
+    if (!set_filter(o->gpu) && write(trouble_pipe, "", 1) != 1) _exit(JAIL_TROUBLE);
+    execvp(o->program[0], o->program);
+    child_trouble(o->program[0], strerror(errno));
+}
+
+/* ---- Watching -------------------------------------------------------------------------------- */
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Calls visit(pid) for each process that may be one of the child's: in a pid namespace all but its
+ * first and this one; else those of the child's uid, or our descendants. */
+struct process {
+    pid_t pid, parent;
+    rlim_t resident;
+};
+
+static bool read_process(pid_t pid, struct process *p) {
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0) close(fd);
+    if (length <= 0) return false;
+    text[length] = '\0';
+    char *after = strrchr(text, ')'); /* the name before it may hold anything */
+    int parent;
+    long resident;
+    if (!after || sscanf(after + 1,
+                         " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+                         "%*d %*u %*u %ld",
+                         &parent, &resident) != 2)
+        return false;
+    *p = (struct process){pid, parent, (rlim_t)resident * (rlim_t)sysconf(_SC_PAGESIZE)};
+    return true;
+}
+
+enum { MAX_SEEN = 4096 };
+static struct process seen[MAX_SEEN];
+
+/* All processes of the system, as far as we see it. */
+static size_t see_processes(void) {
+    size_t count = 0;
+    DIR *proc = opendir("/proc");
+    if (!proc) return 0;
+    for (struct dirent *e; (e = readdir(proc)) && count < MAX_SEEN;)
+        if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
+            count += read_process((pid_t)atoi(e->d_name), &seen[count]);
+    closedir(proc);
+    return count;
+}
+
+static bool descends(const struct process *p, size_t count) {
+    const pid_t self = getpid();
+    pid_t parent = p->parent;
+    for (int generation = 0; generation < 1000 && parent > 1; generation++) {
+        if (parent == self) return true;
+        size_t i = 0;
+        while (i < count && seen[i].pid != parent) i++;
+        if (i == count) return false;
+        parent = seen[i].parent;
+    }
+    return false;
+}
+
+/* Memory in use by the program and all that it started. Orphans are our children (subreaper). */
+static rlim_t resident_bytes(void) {
+    rlim_t sum = 0;
+    size_t count = see_processes();
+    for (size_t i = 0; i < count; i++)
+        if (descends(&seen[i], count)) sum += seen[i].resident;
+    return sum;
+}
+
+/* ---- Ending ---------------------------------------------------------------------------------- */
+
+/* Everything that runs under this uid, which is this run's alone: one call of the kernel's, which
+ * no fork escapes. */
+static void kill_uid(long uid) {
+    pid_t helper = fork();
+    if (helper == 0) {
+        if (setresuid((uid_t)uid, (uid_t)uid, (uid_t)uid) == 0) kill(-1, SIGKILL);
+        _exit(0);
+    }
+    if (helper > 0) waitpid(helper, NULL, 0);
+}
+
+static void kill_descendants(void) {
+    size_t count = see_processes();
+    for (size_t i = 0; i < count; i++)
+        if (descends(&seen[i], count)) kill(seen[i].pid, SIGKILL);
+}
+
+/* Until there is nobody left to wait for. What slips through here in a sandbox dies with its pid
+ * namespace. */
+static void end_all(long uid) {
+    for (int round = 0; round < 1000; round++) {
+        if (uid >= 0) kill_uid(uid);
+        kill_descendants();
+        pid_t pid;
+        while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) continue;
+        if (pid < 0 && errno == ECHILD) return;
+        nanosleep(&(struct timespec){0, 1000 * 1000}, NULL);
+    }
+}
+
+static double cpu_seconds(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
+           1e-6 * ((double)usage.ru_utime.tv_usec + (double)usage.ru_stime.tv_usec);
+}
+
+static int report_fd;
+
+static void report(const char *format, ...) {
+    char line[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (length >= (int)sizeof line) length = sizeof line - 1;
+    ssize_t written = write(report_fd, line, (size_t)length);
+    (void)written;
+}
+
+enum ending { ENDED, WALL_LIMIT, MEMORY_LIMIT, STOPPED };
+static const char *const LIMIT_NAMES[] = {"none", "wall", "memory", "stopped"};
+
+/* Waits for the child; `signals` are blocked. */
+static enum ending wait_for(pid_t child, const struct options *o, const sigset_t *signals,
+                            int *status) {
+    double end = o->wall > 0 ? seconds_now() + o->wall : 1e300;
+    for (;;) {
+        pid_t pid;
+        while ((pid = waitpid(-1, status, WNOHANG)) > 0)
+            if (pid == child) return ENDED;
+        if (seconds_now() >= end) return WALL_LIMIT;
+        if (o->resident && resident_bytes() > o->resident) return MEMORY_LIMIT;
+        int signal = sigtimedwait(signals, NULL, &(struct timespec){0, WATCH_NANOSECONDS});
+        if (signal > 0 && signal != SIGCHLD) return STOPPED;
+    }
+}
+
+int main(int argc, char **argv) {
+    struct options o;
+    read_options(&o, argc, argv);
+    report_fd = o.report;
+    int pipe_ends[2];
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGCHLD);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGHUP);
+    sigprocmask(SIG_BLOCK, &signals, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* a grader that is killed leaves nothing running */
+    prctl(PR_SET_DUMPABLE, 0);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    fcntl(o.report, F_SETFD, FD_CLOEXEC);
+    if (pipe2(pipe_ends, O_CLOEXEC) != 0) {
+        report("trouble pipe: %s\n", strerror(errno));
+        return JAIL_TROUBLE;
+    }
+    trouble_pipe = pipe_ends[1];
+    pid_t child = fork();
+    if (child < 0) {
+        report("trouble fork: %s\n", strerror(errno));
+        return JAIL_TROUBLE;
+    }
+    if (child == 0) run_program(&o);
+    close(pipe_ends[1]);
+    close(STDIN_FILENO);
+    close(STDOUT_FILENO); /* the reader waits until nobody can write any more */
+    close(STDERR_FILENO);
+    for (int i = 0; i < o.passed_count; i++) close(o.passed[i]);
+
+    int status = 0;
+    char trouble[512];
+    enum ending ending = wait_for(child, &o, &signals, &status);
+    end_all(o.uid);
+    ssize_t length = read(pipe_ends[0], trouble, sizeof trouble - 1);
+    bool filter = !(length > 0 && trouble[0] == '\0');
+    ssize_t start = filter ? 0 : 1;
+    if (length > start) {
+        trouble[length] = '\0';
+        report("trouble %s\n", trouble + start);
+        return JAIL_TROUBLE;
+    }
+    if (ending != ENDED) status = SIGKILL;
+    report("ended %s %d cpu %.3f limit %s filter %s\n", WIFEXITED(status) ? "exit" : "signal",
+           WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status), cpu_seconds(),
+           LIMIT_NAMES[ending], filter ? "yes" : "no");
+    return JAIL_OK;
+}

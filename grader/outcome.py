@@ -1,0 +1,75 @@
+"""What one run of a submission came to, as the judge (judge/judge.c) says it in JSON.
+
+Nothing here was made by a process in which student code ran, but two things came out of one and are
+only reported: `finding` (the checker stands in the same process as the kernel that it watches) and
+`output` (what the submission printed).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Finding(Strict):
+    """A mistake, as `make check` names it; the kinds are those of emulator/checker/finding.h."""
+
+    kind: str
+    what: str
+    """The headline, without the place: "race on shared memory"."""
+    file: str | None = None
+    line: int = 0
+    """0: not known."""
+    detail: list[str] = []
+    hint: str | None = None
+    formula: str | None = None
+    """What a wrong C is instead: see explain() in support.h."""
+
+
+class Loads(Strict):
+    """Elements that threads loaded from global memory, over all launches."""
+
+    all: int
+    naive: int
+    """2 m n k: each thread loads all that its element of C needs."""
+    once_per_block: int
+    """If each block loaded each element of A and B that it uses once."""
+
+
+class Outcome(Strict):
+    build: Literal["plain", "checked"]
+    ended: Literal["returned", "stopped", "crashed", "exited", "time-limit"]
+    """basicSgemm returned and its kernels ended; the runtime or the checker stopped it; a signal;
+    it ended the program; it was still running at its time limit."""
+    detail: str = ""
+    """Of an end that is not "returned": one line, with the place where that is known."""
+    file: str | None = None
+    line: int = 0
+    launches: int = 0
+    right: bool = False
+    """C is A B by the problem's comparison, and nothing around it was touched."""
+    elements: int = 0
+    unwritten: int = 0
+    wrong: int = 0
+    nan: int = 0
+    not_float32: bool = False
+    inputs_changed: int = 0
+    """Elements of A and B that differ from what was sent."""
+    guards_changed: int = 0
+    """Floats around A, B and C that were overwritten."""
+    explanation: Finding | None = None
+    """What C is instead of A B: from the judge, which knows A, B and C. kind: unwritten,
+    wrong-result or not-float32."""
+    finding: Finding | None = None
+    """Checked build only."""
+    loads: Loads | None = None
+    """Checked build with counting only, when all launches ended."""
+    output: str = ""
+    """The first kilobytes that the submission printed; valid text, control characters escaped."""
+    seconds: float = 0.0
+    """CPU time of the worker process."""

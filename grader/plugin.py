@@ -1,0 +1,294 @@
+"""The pytest plugin: options, one item a case, and the record at the end.
+
+    pytest_collection      reads the submission and the cases, and makes an item of each
+    pytest_runtestloop     builds, lets the cases run in threads; the items wait for theirs
+    pytest_sessionfinish   writes result.json, if all cases were run
+
+What ends without a grade (errors.py) ends the session at once, with exit status 2 or 3.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import secrets
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+from . import report, score
+from .build import trusted_parts
+from .cases import TESTCASES, Suite, load_suites
+from .errors import BadInput, MachineFault
+from .intake import ROOT, Submission, read_submission
+from .record import Record, Test
+from .sandbox import choose_sandbox
+from .session import Grading
+from .store import Store
+
+FULL_MARKS, LESS, BAD_INPUT, MACHINE_FAULT = 0, 1, 2, 3
+SEED_BITS = 63
+
+
+@dataclass
+class State:
+    """Of one pytest session."""
+
+    quiet: bool = False
+    """`python -m grader`: pytest itself prints nothing."""
+    seed: int = 0
+    submission: Submission | None = None
+    suites: list[Suite] = field(default_factory=list)
+    grading: Grading | None = None
+    store: Store | None = None
+    watched: report.Watched | None = None
+    record: Record | None = None
+    """The last one known."""
+    fault: BadInput | MachineFault | None = None
+    asked: set[str] | None = None
+    """Keys of the cases that were selected; None: all."""
+    selected: int = 0
+    stages: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def status(self) -> int | None:
+        """None: as pytest has it."""
+        if isinstance(self.fault, BadInput):
+            return BAD_INPUT
+        if self.fault:
+            return MACHINE_FAULT
+        if self.record is None:
+            return None
+        if self.record.complete:
+            return FULL_MARKS if score.full_marks(self.record) else LESS
+        wanted = [test for test in self.record.tests
+                  if self.asked is None or f"{test.suite}/{test.name}" in self.asked]
+        all_passed = all(test.status == "passed" for test in wanted)
+        return FULL_MARKS if all_passed and len(wanted) == self.selected else LESS
+
+
+STATE = pytest.StashKey[State]()
+
+
+def state_of(config: pytest.Config) -> State:
+    return config.stash.setdefault(STATE, State())
+
+
+# ---- options -------------------------------------------------------------------------------------
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("grader", "grading a submission (docs/grading.md)")
+    add = group.addoption
+    add("--submission", default=str(ROOT / "kernel.cu"), metavar="PATH",
+        help="a .cu file, or a directory that holds kernel.cu; default: this project's kernel.cu")
+    add("--suite", default="public", metavar="SUITE",
+        help="public, hidden, all, or the path of a .toml file; default: public")
+    add("--results", default=str(ROOT / "results"), metavar="DIR",
+        help="where DIR/NAME/result.json is written; default: results")
+    add("--name", metavar="NAME", help="of that directory; default: from the submission's path")
+    add("--seed", type=seed_from, metavar="N", help="for the inputs; default: a fresh one")
+    add("--protection", default="auto", choices=["auto", "bubblewrap", "uid", "none"],
+        help="the sandbox; default: the best that works here")
+    add("--backend", default="cpu", choices=["auto", "cpu", "cuda"], help="default: cpu")
+    add("--jobs", type=jobs_from, metavar="N", help="cases at a time; default: one a core")
+
+
+def seed_from(text: str) -> int:
+    return number_from(text, 0, 2**SEED_BITS - 1)
+
+
+def jobs_from(text: str) -> int:
+    return number_from(text, 1, 1024)
+
+
+def number_from(text: str, least: int, most: int) -> int:
+    try:
+        value = int(text, 0)
+    except ValueError:
+        value = -1
+    if not least <= value <= most:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no whole number from {least} to {most}")
+    return value
+
+
+# ---- collecting: cases become items --------------------------------------------------------------
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    config, state = session.config, state_of(session.config)
+    with ending(session):
+        state.suites = load_suites(config.getoption("suite"))
+        state.submission = read_submission(config.getoption("submission"), config.getoption("name"))
+    given = config.getoption("seed")
+    state.seed = secrets.randbits(SEED_BITS) if given is None else given
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "case" in metafunc.fixturenames:
+        cases = [case for suite in state_of(metafunc.config).suites for case in suite.cases]
+        metafunc.parametrize("case", [case.key for case in cases],
+                             ids=[f"{case.suite}-{case.name}" for case in cases])
+
+
+@pytest.fixture
+def grading(request: pytest.FixtureRequest) -> Grading:
+    found = state_of(request.config).grading
+    assert found is not None
+    return found
+
+
+# ---- running -------------------------------------------------------------------------------------
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
+    if session.config.option.collectonly or session.testsfailed or not session.items:
+        return (yield)
+    state = state_of(session.config)
+    state.watched = report.Watched()
+    try:
+        with ending(session):
+            begin(session, state)
+            done = yield
+            conclude(state)
+        return done
+    except session.Failed:  # -x, --maxfail
+        with ending(session):
+            conclude(state, broken_off=True)
+        raise
+    finally:
+        if state.grading:
+            state.grading.stop(wait=False)
+        state.watched.end()
+
+
+def begin(session: pytest.Session, state: State) -> None:
+    """Everything up to the first case that runs. Pytest has selected the items by then."""
+    option, started = session.config.getoption, time.monotonic()
+    hidden = any(suite.hidden for suite in state.suites)
+    private = [TESTCASES / "hidden", ROOT / "instructor", Path(option("results"))] if hidden else []
+    backend = "cpu" if option("backend") == "auto" else option("backend")
+    assert state.watched and state.submission
+    state.watched.stage("building the grader")
+    parts = trusted_parts(backend)
+    box = choose_sandbox(option("protection"), hidden, private, parts.jail)
+    state.stages["trusted parts"] = time.monotonic() - started
+    state.grading = Grading(
+        state.submission, state.suites, state.seed, box, parts, option("jobs") or cores(),
+        finished=lambda record, test: finished(state, record, test),
+    )  # fmt: skip
+    state.store = Store(Path(option("results")), state.submission, state.grading.record(),
+                        named=option("name") is not None)
+    keys = [key for key in map(case_of, session.items) if key]
+    total = sum(len(suite.cases) for suite in state.suites)
+    state.asked, state.selected = (set(keys) if len(keys) < total else None), len(keys)
+    state.watched.stage("compiling kernel.cu")
+    state.grading.start(state.asked)
+    state.watched.stage("running", cases=len(keys))
+
+
+def finished(state: State, record: Record, test: Test) -> None:
+    """A case is: the record so far is kept for whoever is killed before the end."""
+    if not state.fault and state.store and state.watched:
+        state.watched.finished(test)
+        state.record = record
+        state.store.save_partial(record)
+
+
+def conclude(state: State, broken_off: bool = False) -> None:
+    """The record, and the file of it: a result only if all was run and looked at."""
+    assert state.grading and state.store
+    if broken_off and not state.grading.decided:
+        state.grading.stop()
+        record = state.grading.record()
+    else:
+        record = state.grading.finish()
+    state.stages |= state.grading.stages
+    ignore_interrupts()
+    if record.complete:
+        state.store.save(record)
+    else:
+        state.store.save_partial(record)
+    state.record = record
+
+
+def ignore_interrupts() -> None:
+    """To the end of the session, which is near: so that the exit status says truly whether there is
+    a result."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+
+
+def case_of(item: pytest.Item) -> str | None:
+    callspec = getattr(item, "callspec", None)
+    return callspec.params.get("case") if callspec else None
+
+
+def cores() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
+    """A machine at fault is nothing that a case fails of."""
+    with ending(pyfuncitem.session):
+        return (yield)
+
+
+# ---- the end -------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def ending(session: pytest.Session) -> Iterator[None]:
+    """Turns what ends without a grade into pytest's way to end at once."""
+    try:
+        yield
+    except (BadInput, MachineFault) as error:
+        give_up(session, error)
+
+
+def give_up(session: pytest.Session, error: BadInput | MachineFault) -> NoReturn:
+    state = state_of(session.config)
+    state.fault = error
+    pytest.exit(f"grade: {error}", returncode=state.status)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A whole record decides, also about what pytest did not see: a case that was refused after
+    others had passed. A fault of the machine that came up last decides as well."""
+    status = state_of(session.config).status
+    if status is not None and session.exitstatus in (0, 1):
+        session.exitstatus = status
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """For what comes after pytest in the same process; __main__.py sees to it by itself."""
+    if not state_of(config).quiet and signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """With plain pytest; `python -m grader` prints it by itself."""
+    state = state_of(config)
+    if state.quiet or state.fault or not state.record:
+        return
+    terminalreporter.ensure_newline()
+    report.show(state.record, place(state), sys.stdout, state.asked)
+
+
+def place(state: State) -> Path | None:
+    """Of the record that was written last."""
+    if not state.store or not state.record:
+        return None
+    return state.store.result if state.record.complete else state.store.partial

@@ -1,0 +1,110 @@
+"""The one record of a graded submission: results/<name>/result.json.
+
+Everything else that is told of a grade (table, Gradescope, Autolab, ...) is made from it. Its
+format is docs/result.md, and result.schema.json beside this file.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from .outcome import Finding
+
+FORMAT = 1
+CriterionName = Literal["builds", "correct", "memory", "tiled"]
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Criterion(Strict):
+    name: CriterionName
+    score: float
+    max_score: float
+    passed: bool
+    reason: str
+    """One line; empty when passed."""
+
+
+class Test(Strict):
+    """One case."""
+
+    __test__: ClassVar[bool] = False  # for pytest, which takes any class of this name for its own
+
+    name: str
+    suite: str
+    hidden: bool
+    title: str
+    m: int | None
+    k: int | None
+    n: int | None
+    fill: str | None
+    seed: int | None
+    """Shape, fill and seed: null in what a student sees of a hidden case."""
+    score: float
+    max_score: float
+    status: Literal["passed", "partial", "failed", "skipped"]
+    """skipped: not run, because a case that it depends on failed."""
+    criteria: list[Criterion]
+    reason: str
+    """One line: why points were lost; empty when passed."""
+    hint: str
+    finding: Finding | None
+    output: str
+    """What the submission printed. For the TA: never shown to students for hidden cases."""
+    seconds: float
+
+
+class Submission(Strict):
+    name: str
+    path: str
+    sha256: str
+    """Of the bytes as they were handed in."""
+    bytes: int
+    notes: list[str]
+    """What was changed before compiling: "Windows line ends", "byte order mark"."""
+
+
+class Refusal(Strict):
+    """The submission was refused as a whole: score 0."""
+
+    tried: str
+    """What it tried, in a few words: "calls fopen", "copies device memory to the host"."""
+    file: str | None
+    line: int
+    hint: str
+
+
+class Build(Strict):
+    ok: bool
+    message: str
+    """The compiler's first error, one line; empty when ok."""
+    file: str | None
+    line: int
+    output: str
+    """What the compiler printed, shortened."""
+
+
+class Record(Strict):
+    format: Literal[1] = FORMAT
+    complete: bool
+    """False in result.partial.json, which holds the cases that are finished so far."""
+    submission: Submission
+    suites: list[str]
+    seed: int
+    """The run's; each case's own is made from it and the case's name."""
+    score: float
+    max_score: float
+    build: Build
+    refusal: Refusal | None
+    tests: list[Test]
+    protection: Literal["bubblewrap", "uid", "none"]
+    protection_note: str
+    backend: Literal["cpu", "cuda"]
+    compiler: str
+    started: str
+    """ISO 8601, UTC."""
+    seconds: float

@@ -1,0 +1,186 @@
+"""Runs one build of a submission on one problem, in the sandbox, and has the judge look at it.
+
+A and B go in as sealed memory, C comes back as memory, and the worker's report in a third file; the
+judge (judge/judge.c) makes the first and reads the others. No path of any of them exists, and the
+seed is known to the judge alone.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import math
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from .build import Parts, Programs, Refused
+from .errors import MachineFault
+from .outcome import Outcome
+from .sandbox import Limits, Ran, Sandbox
+
+SEAL_SIZE = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+SEAL_ALL = SEAL_SIZE | fcntl.F_SEAL_WRITE
+REPORT_BYTES = 64 << 10
+
+# What a worker takes beside its matrices, in address space: the stacks of a block's threads, wide
+# gaps around allocations, shadow memory (emulator/runtime/memory.c, block.c).
+WORKER_BYTES = 3 << 30
+BYTES_PER_BYTE = 16
+
+OUTPUT_BYTES = 4 << 10
+PROCESSES = 16  # addr2line and readelf, and who starts them
+# On a GPU: the driver maps far more than there is, and starts threads of its own; the time limit is
+# seconds on the wall, in which the driver also loads the kernel.
+GPU_ADDRESSES = 1 << 46
+GPU_RESIDENT_BYTES = 16 << 30
+GPU_PROCESSES = 128
+GPU_SECONDS = 10.0
+
+HOST_SECONDS = 3.0  # for all that is not a kernel: start, copies, finding a line
+CHECKED_SLOWER = 2  # times longer a checked kernel may take; it takes about four times longer,
+COUNTING_SLOWER = 2  # and when it counts, ten: limits are far above what right kernels need
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One product: A is m x k, B is k x n."""
+
+    m: int
+    n: int
+    k: int
+    fill: str
+    seed: int
+    tolerance: str | None
+    """float32, bound, exact; None: the strictest that the fill allows."""
+    time_limit: float
+    """Seconds of processor time that one kernel may take in the plain build."""
+
+
+def gpu_devices() -> list[Path]:
+    return sorted(Path("/dev").glob("nvidia*"))
+
+
+@contextmanager
+def memory_file(name: str, size: int = 0) -> Iterator[int]:
+    descriptor = os.memfd_create(name, os.MFD_ALLOW_SEALING | os.MFD_CLOEXEC)
+    try:
+        os.ftruncate(descriptor, size)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def seal(descriptor: int, seals: int) -> None:
+    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
+
+
+def judge(parts: Parts, task: str, problem: Problem, *files: int, more: tuple[str, ...] = ()) -> str:
+    command = [str(parts.judge), task, str(problem.m), str(problem.k), str(problem.n), problem.fill,
+               str(problem.seed), *map(str, files), *more]
+    try:
+        ran = subprocess.run(command, pass_fds=files, stdin=subprocess.DEVNULL, capture_output=True,
+                             check=False)
+    except OSError as error:
+        raise MachineFault(f"the judge cannot be started: {error.strerror}") from error
+    if ran.returncode != 0:
+        said = ran.stderr.decode(errors="replace").strip() or f"status {ran.returncode}"
+        raise MachineFault(f"the judge failed on {problem.m} {problem.k} {problem.n}: {said}")
+    return ran.stdout.decode()
+
+
+def limits_for(problem: Problem, seconds: float, matrices: int) -> Limits:
+    # The worker's own clock, which can say where a kernel stood, speaks first.
+    cpu = seconds * 1.25 + HOST_SECONDS
+    return Limits(cpu_seconds=cpu, memory_bytes=WORKER_BYTES + BYTES_PER_BYTE * matrices,
+                  processes=PROCESSES, file_bytes=matrices + REPORT_BYTES,
+                  output_bytes=OUTPUT_BYTES, wall_seconds=10 * cpu + 10)
+
+
+def limits_on_gpu(problem: Problem, seconds: float, matrices: int) -> Limits:
+    limits = limits_for(problem, seconds, matrices)
+    return replace(limits, memory_bytes=GPU_ADDRESSES, resident_bytes=GPU_RESIDENT_BYTES,
+                   processes=GPU_PROCESSES, wall_seconds=seconds + 60)
+
+
+def run_problem(parts: Parts, programs: Programs, build: str, problem: Problem, *, count: bool,
+                box: Sandbox) -> Outcome:
+    """One run. Raises MachineFault, and Refused for what no submission may do."""
+    seconds = problem.time_limit
+    on_gpu = parts.backend == "cuda" and build == "plain"
+    if on_gpu:
+        seconds = max(seconds, GPU_SECONDS)
+    if build == "checked":
+        seconds *= CHECKED_SLOWER * (COUNTING_SLOWER if count else 1)
+    program = programs.of(build)
+    with memory_file("in") as given, memory_file("out") as back, \
+            memory_file("report", REPORT_BYTES) as report:
+        judge(parts, "prepare", problem, given, back)
+        seal(given, SEAL_ALL)
+        seal(back, SEAL_SIZE)
+        seal(report, SEAL_SIZE)
+        command = [str(program), *map(str, (problem.m, problem.k, problem.n, given, back, report,
+                                            seconds)), *(["count"] if count else [])]
+        limits = (limits_on_gpu if on_gpu else limits_for)(problem, seconds,
+                                                           os.fstat(given).st_size)
+        ran = box.run(command, limits=limits, readable=[program.parent], writable=[],
+                      cwd=program.parent, tools=True, pass_fds=(given, back, report),
+                      devices=gpu_devices() if on_gpu else ())
+        said = judge(parts, "verdict", problem, given, back, report,
+                     more=(problem.tolerance or "fill",))
+    return outcome_of(build, json.loads(said), ran, limits.cpu_seconds)
+
+
+def ended(state: str, ran: Ran, cpu_limit: float = math.inf) -> str:
+    if state in ("returned", "stopped", "time-limit"):
+        return state if ran.status == 0 or state != "returned" else "crashed"
+    out_of_time = ran.wall_limit_hit or ran.cpu_seconds >= cpu_limit
+    if out_of_time or ran.status == -signal.SIGXCPU:
+        return "time-limit"
+    if ran.status == -signal.SIGKILL and not ran.memory_limit_hit:
+        raise MachineFault("a run was killed from outside; is this machine out of memory? "
+                           "Fewer --jobs need less")
+    return "crashed" if ran.status < 0 else "exited"
+
+
+def detail_of(how: str, ran: Ran) -> str:
+    if ran.memory_limit_hit:
+        return "it used more memory than it may"
+    if how == "crashed" and ran.status < 0:
+        return f"it crashed: {signal.strsignal(-ran.status)}"
+    return {"exited": "basicSgemm ended the program instead of returning",
+            "time-limit": "it was still running at its time limit"}.get(how, "")
+
+
+def outcome_of(build: str, said: dict[str, Any], ran: Ran,
+               cpu_limit: float = math.inf) -> Outcome:
+    state = said.pop("state")
+    if state == "machine":
+        raise MachineFault(f"the worker could not run: {said['detail']}")
+    if said.pop("bytes_to_host"):
+        raise Refused("copies device memory to the host inside basicSgemm", said["file"],
+                      said["line"],
+                      "the kernel computes C; take cudaMemcpy(..., cudaMemcpyDeviceToHost) out")
+    if said.pop("bytes_into_c"):
+        raise Refused("copies from the host into C", said["file"], said["line"],
+                      "C is what kernels write; cudaMemset can clear it")
+    finding = said["finding"]
+    if finding and finding["kind"] == "tampering":
+        raise Refused("writes into the program that runs it", finding["file"], finding["line"],
+                      finding["hint"])
+    how = ended(state, ran, cpu_limit)
+    detail = said.pop("detail") or detail_of(how, ran)
+    return Outcome(build=build, ended=how, detail=detail, seconds=ran.cpu_seconds,
+                   output=printable(ran), **said)
+
+
+def printable(ran: Ran) -> str:
+    """What the submission printed, as text that moves no cursor and issues no command."""
+    text = ran.output.decode(errors="replace")
+    shown = "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
+    return shown + ("\n[...]" if ran.truncated else "")

@@ -1,0 +1,352 @@
+"""Grades one submission: builds it once, runs its cases over several cores, and makes the record.
+
+    grading = Grading(submission, suites, seed, box, parts, jobs=2)
+    record = grading.run()                    # all at once, or as the plugin does:
+    grading.start(); test = grading.result("public/basics/34x34"); ...; record = grading.finish()
+
+The same submission, cases and seed give the same grade: each case's seed is made from the run's and
+the case's name, whether a case runs depends on its parents' results alone, and of several reasons
+to refuse a submission the one of the first case counts, whichever came first by the clock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import shutil
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import datetime, timezone
+from pathlib import Path
+
+from . import record as records
+from . import score
+from .build import NotBuilt, Parts, Programs, Refused, build_submission
+from .cases import Case, Suite
+from .errors import MachineFault
+from .intake import Submission, printable
+from .outcome import Outcome
+from .record import Build, Record, Refusal, Test
+from .run import Problem, run_problem
+from .sandbox import Sandbox
+from .verdict import judge_case, wants_checked, wants_counts
+
+LONGEST_OUTPUT = 20_000  # characters of what the compiler printed
+NEIGHBOURS = 3
+LARGEST_NEIGHBOUR = 60  # small, so that the audit takes no time, and several tiles wide
+LAUNCH_SECONDS_OF_NEIGHBOURS = 2.0
+
+Finished = Callable[[Record, Test], None]
+"""Called after each case with all that is known by then; one call at a time."""
+
+
+class Grading:
+    def __init__(
+        self,
+        submission: Submission,
+        suites: list[Suite],
+        seed: int,
+        box: Sandbox,
+        parts: Parts,
+        jobs: int = 1,
+        *,
+        build: Callable[..., Programs] = build_submission,
+        run: Callable[..., Outcome] = run_problem,
+        finished: Finished = lambda record, test: None,
+    ):
+        self.submission, self.suites, self.seed = submission, suites, seed
+        self.box, self.parts, self.jobs = box, parts, max(1, jobs)
+        self.stages: dict[str, float] = {}  # wall seconds
+        self._build, self._run, self._told = build, run, finished
+
+        self._cases = {case.key: self._seeded(case) for suite in suites for case in suite.cases}
+        self._order = list(self._cases)
+        self._wanted: list[str] = []
+        self._waiting: list[str] = []  # in order; those that no thread has taken yet
+        self._tests: dict[str, Future[Test]] = {key: Future() for key in self._order}
+        self._finished: dict[str, Test] = {}
+        self._changed = threading.Condition()
+        self._telling = threading.Lock()
+        self._threads: list[threading.Thread] = []
+        self._fault: MachineFault | None = None
+        self._stopped = self._graded = False
+        self._refusals: dict[int, Refusal] = {}  # by the case's place in the order
+
+        self._built = Build(ok=False, message="", file=None, line=0, output="")
+        self._programs: Programs | None = None
+        self._work: Path | None = None
+        self._clock = time.monotonic()
+        self._started = datetime.now(timezone.utc).isoformat(timespec="seconds")
+
+    # ---- what others call --------------------------------------------------------------------
+
+    def run(self) -> Record:
+        """Everything, from start to end."""
+        self.start()
+        return self.finish()
+
+    def start(self, only: Iterable[str] | None = None) -> None:
+        """Build, and start to run: all cases, or those with these keys and what they depend on."""
+        self._wanted = [key for key in self._order if only is None or key in set(only)]
+        before = time.monotonic()
+        self._compile()
+        self.stages["compile"] = time.monotonic() - before
+        self._cases_began = time.monotonic()
+        self._waiting = self._with_parents(self._wanted)
+        self._threads = [
+            threading.Thread(target=self._work_off, daemon=True, name=f"cases-{number}")
+            for number in range(min(self.jobs, len(self._waiting)))
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def result(self, key: str) -> Test:
+        """Waits for this case. MachineFault if there will be none."""
+        return self._tests[key].result()
+
+    def finish(self) -> Record:
+        """Wait for what was started, look at secret neighbours of the public shapes, and clean up.
+        MachineFault if one came up: there is no grade then."""
+        try:
+            for key in self._wanted:
+                self.result(key)
+            self.stages["cases"] = time.monotonic() - self._cases_began
+            before = time.monotonic()
+            self._audit()
+            self.stages["audit"] = time.monotonic() - before
+            self._graded = len(self._wanted) == len(self._order)
+            return self.record()
+        finally:
+            self.stop()
+
+    @property
+    def decided(self) -> bool:
+        """Nothing that still runs can change the grade by much: finish() will not take long."""
+        return self._refusal() is not None or all(self._tests[key].done() for key in self._wanted)
+
+    def stop(self, wait: bool = True) -> None:
+        """Start nothing more, and forget what comes of the cases that still run; with `wait`, their
+        own limits end them first."""
+        with self._changed:
+            self._stopped = True
+            self._waiting.clear()
+            self._changed.notify_all()
+        for thread in self._threads if wait else []:
+            thread.join()
+        if self._work:
+            shutil.rmtree(self._work, ignore_errors=True)
+
+    def record(self) -> Record:
+        """As far as it is known; complete at the end of finish() only."""
+        tests = []
+        refusal = self._refusal()
+        for key in self._order:
+            test = self._finished.get(key)
+            if test and refusal:
+                test = score.refused(self._cases[key], refusal)
+            if test:
+                tests.append(test)
+        points, possible = score.totals(tests)
+        return Record(
+            complete=self._graded, submission=self._about_submission(),
+            suites=[suite.name for suite in self.suites], seed=self.seed, score=points,
+            max_score=possible, build=self._built, refusal=refusal, tests=tests,
+            protection=self.box.kind, protection_note=self.box.note, backend=self.parts.backend,
+            compiler=self.parts.compiler, started=self._started,
+            seconds=round(time.monotonic() - self._clock, 3),
+        )  # fmt: skip
+
+    # ---- building ----------------------------------------------------------------------------
+
+    def _compile(self) -> None:
+        try:
+            self._work = Path(tempfile.mkdtemp(prefix="sgemm-grade-"))
+            self._work.chmod(0o711)  # a sandbox's own user passes through
+            self._programs = self._build(self.parts, self.submission.source, self.box, self._work)
+            self._built = self._built.model_copy(update={"ok": True})
+        except NotBuilt as error:
+            self._built = Build(ok=False, message=text(error.message), file=error.file,
+                                line=error.line, output=text(error.output)[:LONGEST_OUTPUT])
+        except Refused as error:
+            self._refusals[-1] = refusal_of(error)
+        except OSError as error:
+            raise MachineFault(f"{tempfile.gettempdir()}: {error.strerror}; the submission cannot "
+                               "be built there (TMPDIR names another place)") from error
+
+    # ---- running -----------------------------------------------------------------------------
+
+    def _seeded(self, case: Case) -> Case:
+        seed = case.seed if case.seed is not None else seed_for(self.seed, case.key)
+        return case.model_copy(update={"seed": seed})
+
+    def _parents(self, key: str) -> list[str]:
+        """Only those that are graded along: who grades a case alone wants its result."""
+        return [parent for parent in self._cases[key].depends if parent in self._cases]
+
+    def _with_parents(self, keys: list[str]) -> list[str]:
+        needed: set[str] = set()
+        waiting = list(keys)
+        while waiting:
+            key = waiting.pop()
+            if key not in needed:
+                needed.add(key)
+                waiting += self._parents(key)
+        return [key for key in self._order if key in needed]
+
+    def _work_off(self) -> None:
+        """One thread: the first case whose parents are known, again and again."""
+        while (key := self._next()) is not None:
+            try:
+                self._tell(key, self._test(key))
+            except MachineFault as error:
+                self._give_up(error)
+            except Exception as error:  # a mistake of ours must not cost a student points
+                if not self._stopped:
+                    traceback.print_exc()
+                self._give_up(MachineFault(f"the grader itself failed: {one_line(error)}"))
+            with self._changed:
+                self._changed.notify_all()
+
+    def _tell(self, key: str, test: Test) -> None:
+        """One at a time, so that of two records the later one holds more. Told before anybody who
+        waits for this case goes on: what is over is written down."""
+        with self._telling:
+            if self._stopped:
+                return
+            self._finished[key] = test
+            self._told(self.record(), test)
+            if not self._tests[key].done():
+                self._tests[key].set_result(test)
+
+    def _next(self) -> str | None:
+        with self._changed:
+            while self._waiting:
+                for key in self._waiting:
+                    if all(self._tests[parent].done() for parent in self._parents(key)):
+                        self._waiting.remove(key)
+                        return key
+                self._changed.wait()
+        return None
+
+    def _test(self, key: str) -> Test:
+        case, place = self._cases[key], self._order.index(key)
+        refusal = self._refusal(before=place)
+        if refusal:
+            return score.refused(case, refusal)
+        if self._programs is None:
+            return score.unbuilt(case, self._built)
+        for parent in self._parents(key):
+            test = self._tests[parent].result()
+            if not score.carries(test):
+                return score.skipped(case, test)
+        try:
+            return self._run_case(case, self._programs)
+        except Refused as error:
+            with self._changed:
+                self._refusals[place] = refusal_of(error)
+            return score.refused(case, refusal_of(error))
+
+    def _run_case(self, case: Case, programs: Programs) -> Test:
+        problem = Problem(m=case.m, n=case.n, k=case.k, fill=case.fill, seed=case.seed or 0,
+                          tolerance=case.tolerance, time_limit=case.launch_seconds)
+        plain = self._run(self.parts, programs, "plain", problem, count=False, box=self.box)
+        checked = None
+        if wants_checked(case) and plain.ended != "time-limit":
+            checked = self._run(self.parts, programs, "checked", problem,
+                                count=wants_counts(case), box=self.box)
+        return judge_case(case, plain, checked)
+
+    def _give_up(self, fault: MachineFault) -> None:
+        """No grade will come of this run; everybody who waits is told."""
+        with self._changed:
+            self._fault = self._fault or fault
+            self._waiting.clear()
+            for test in self._tests.values():
+                if not test.done():
+                    test.set_exception(self._fault)
+
+    def _refusal(self, before: int = sys.maxsize) -> Refusal | None:
+        """The refusal of the first case, of those before this place."""
+        with self._changed:
+            places = [place for place in self._refusals if place < before]
+            return self._refusals[min(places)] if places else None
+
+    # ---- audit -------------------------------------------------------------------------------
+
+    def _audit(self) -> None:
+        """A submission that is right on every published shape, and on their neighbours in not one
+        element, knows the shapes and not the product. Only where a grade depends on it."""
+        public = [self._cases[key] for key in self._order if not self._cases[key].hidden]
+        graded = len(self._wanted) == len(self._order) and len(public) < len(self._order)
+        if not graded or self._programs is None or self._refusal():
+            return
+        if not public or not all(score.carries(self.result(case.key)) for case in public):
+            return
+        problems = neighbours(public, self.seed)
+        try:
+            with ThreadPoolExecutor(self.jobs) as pool:
+                runs = list(pool.map(self._run_neighbour, problems))
+        except Refused as error:
+            self._refusals[len(self._order)] = refusal_of(error)
+            return
+        if not any(run.ended == "returned" and run.elements > run.wrong + run.unwritten
+                   for run in runs):
+            self._refusals[len(self._order)] = Refusal(
+                tried="answers only the published shapes", file=None, line=0,
+                hint="C has to be computed for any m, n and k")
+
+    def _run_neighbour(self, problem: Problem) -> Outcome:
+        assert self._programs is not None
+        return self._run(self.parts, self._programs, "plain", problem, count=False, box=self.box)
+
+    # ---- words -------------------------------------------------------------------------------
+
+    def _about_submission(self) -> records.Submission:
+        original = self.submission.original
+        return records.Submission(
+            name=self.submission.name, path=printable(str(self.submission.path)),
+            sha256=hashlib.sha256(original).hexdigest(), bytes=len(original),
+            notes=list(self.submission.notes),
+        )  # fmt: skip
+
+
+def seed_for(seed: int, name: str) -> int:
+    """63 bits that nobody can guess who does not know `seed`."""
+    digest = hashlib.sha256(f"{seed}/{name}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1
+
+
+def neighbours(public: list[Case], seed: int) -> list[Problem]:
+    """Shapes near the public ones in what a kernel may depend on: which of m, k and n are equal, and
+    which is larger."""
+    draw = random.Random(seed_for(seed, "neighbours"))
+    published = {(case.m, case.k, case.n) for case in public}
+    patterns = [case for case in public if min(case.m, case.k, case.n) > 1] or public
+    found: list[Problem] = []
+    while len(found) < NEIGHBOURS:
+        case = draw.choice(patterns)
+        old = sorted({case.m, case.k, case.n})
+        new = sorted(draw.sample(range(3, LARGEST_NEIGHBOUR), len(old)))
+        m, k, n = (new[old.index(size)] for size in (case.m, case.k, case.n))
+        if (m, k, n) not in published:
+            found.append(Problem(m=m, n=n, k=k, fill="random", seed=draw.getrandbits(63),
+                                 tolerance=None, time_limit=LAUNCH_SECONDS_OF_NEIGHBOURS))
+    return found
+
+
+def refusal_of(error: Refused) -> Refusal:
+    return Refusal(tried=text(error.tried), file=error.file, line=error.line, hint=error.hint)
+
+
+def text(said: str) -> str:
+    """What tools print can hold bytes that are no text."""
+    return said.encode("utf-8", "backslashreplace").decode()
+
+
+def one_line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200]

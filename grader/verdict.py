@@ -1,0 +1,222 @@
+"""From what the judge says of a case's runs to criteria, points and reasons.
+
+Meaning of the criteria (docs/grading.md says the same to students and TAs):
+
+builds   it compiles, is not refused, and launches a kernel
+correct  C is right in the plain build; and the checked run, where there is one, gives no other C
+memory   correct, and the checked run of this very shape finds nothing
+tiled    correct, and so few loads from global memory as only tiles make possible
+"""
+
+from __future__ import annotations
+
+import math
+
+from .cases import Case
+from .outcome import Finding, Loads, Outcome
+from .record import Criterion, CriterionName, Test
+from .score import status_of
+
+ORDER: tuple[CriterionName, ...] = ("builds", "correct", "memory", "tiled")
+
+# Findings with which a GPU may give the right C all the same. A checked run that stops at one of
+# these says nothing against the C of the plain run: the criterion `memory` is lost, not `correct`.
+MAY_GO_WELL = frozenset({
+    "shared-race", "global-race", "divergent-barrier", "early-return", "out-of-bounds",
+    "shared-out-of-bounds", "local-out-of-bounds", "uninitialised-shared", "uninitialised-global",
+    "failed-call", "leak",
+})  # fmt: skip
+
+# Up to so many products a case has a checked run whatever its criteria: it takes half a second, and
+# shows what a right C hides, such as a product that was computed on the host.
+ALWAYS_CHECKED = 50_000_000
+
+# Tiles of T x T let each element be loaded once a block instead of T times: naive / once_per_block
+# is T. Half of what T allows on a logarithmic scale is asked for, and at least a quarter of the
+# naive loads must be gone for good; that leaves room for tiles at the edge and for other schemes
+# (registers, rows of tiles), and none for a kernel that reads A and B through no tile at all.
+LEAST_REUSE = 4.0
+
+KIND_OF_END = {
+    "time-limit": "endless",
+    "crashed": "host-fault",
+    "exited": "host-fault",
+    "stopped": "kernel-fault",
+}
+END = {
+    "time-limit": "it was still running at its time limit",
+    "crashed": "it crashed",
+    "exited": "it ended the program instead of returning",
+    "stopped": "it was stopped",
+}
+HINT_OF_END = {
+    "time-limit": "which loop does not end, or which thread waits for what never comes?",
+    "exited": "basicSgemm has to return, whatever happens",
+}
+NO_LAUNCH = Finding(
+    kind="no-launch",
+    what="basicSgemm launches no kernel",
+    hint="basicSgemm chooses block and grid, and then launches mysgemm<<<grid, block>>>(...)",
+)
+TILE_HINT = "let each block load tiles of A and B into shared memory, and use every element often"
+
+
+def wants_checked(case: Case) -> bool:
+    asked = "memory" in case.criteria or "tiled" in case.criteria
+    return asked or case.m * case.k * case.n <= ALWAYS_CHECKED
+
+
+def wants_counts(case: Case) -> bool:
+    return "tiled" in case.criteria
+
+
+def judge_case(case: Case, plain: Outcome, checked: Outcome | None) -> Test:
+    """`checked` is None where nobody asks for it, or the plain run did not end."""
+    against = {
+        "builds": against_builds(plain),
+        "correct": against_correct(plain, checked),
+        "memory": against_memory(plain, checked),
+        "tiled": against_tiled(case, plain, checked),
+    }
+    criteria = [
+        Criterion(name=name, score=0.0 if against[name] else case.criteria[name],
+                  max_score=case.criteria[name], passed=not against[name], reason=against[name])
+        for name in ORDER
+        if name in case.criteria
+    ]
+    lost = [each for each in criteria if not each.passed]
+    finding = main_finding(plain, checked) if lost else None
+    return Test(
+        name=case.name, suite=case.suite, hidden=case.hidden, title=case.title,
+        m=case.m, k=case.k, n=case.n, fill=case.fill, seed=case.seed,
+        score=math.fsum(each.score for each in criteria), max_score=case.points,
+        status=status_of(criteria), criteria=criteria, reason=main_reason(lost, checked),
+        hint=hint_for(case, lost, finding), finding=finding, output=plain.output,
+        seconds=plain.seconds + (checked.seconds if checked else 0.0),
+    )  # fmt: skip
+
+
+# ---- one criterion each: why it is lost, or "" ---------------------------------------------------
+
+
+def against_builds(plain: Outcome) -> str:
+    return "" if plain.launches else NO_LAUNCH.what
+
+
+def against_correct(plain: Outcome, checked: Outcome | None) -> str:
+    why = what_went_wrong(plain)
+    if why or checked is None:
+        return why
+    if checked.finding and checked.finding.kind not in MAY_GO_WELL:
+        return headline(checked.finding)
+    if checked.ended == "stopped" and checked.finding:
+        return ""
+    why = what_went_wrong(checked)
+    return f"in the checked build: {why}" if why else ""
+
+
+def against_memory(plain: Outcome, checked: Outcome | None) -> str:
+    if checked is not None and checked.finding:
+        return headline(checked.finding)
+    if checked is None and not what_went_wrong(plain):
+        return "its loads and stores were not examined"
+    return against_correct(plain, checked)
+
+
+def against_tiled(case: Case, plain: Outcome, checked: Outcome | None) -> str:
+    why = against_correct(plain, checked)
+    if why:
+        return why
+    if checked is None or checked.loads is None:
+        finding = checked.finding if checked else None
+        return headline(finding) if finding else "its loads could not be counted"
+    if checked.loads.all < case.m * case.k + case.k * case.n:
+        return "its loads were not all seen: each element of A and B takes one"
+    most = most_loads(checked.loads)
+    if checked.loads.all <= most:
+        return ""
+    return f"{checked.loads.all} loads from global memory; tiles need at most {most}"
+
+
+def most_loads(loads: Loads) -> int:
+    """So many elements may be loaded by a kernel that passes for tiled."""
+    reuse = loads.naive / max(loads.once_per_block, 1)
+    return int(loads.naive / max(LEAST_REUSE, math.sqrt(reuse)))
+
+
+# ---- words ---------------------------------------------------------------------------------------
+
+
+def what_went_wrong(run: Outcome) -> str:
+    """Why this run's C is not right; "" when it is."""
+    if run.ended != "returned":
+        return at(run.file, run.line, run.detail or END[run.ended])
+    if run.right:
+        return ""
+    if not run.launches:
+        return NO_LAUNCH.what
+    if run.inputs_changed:
+        return f"changed {run.inputs_changed} elements of A and B"
+    if run.explanation:
+        return headline(run.explanation)
+    bad = run.wrong + run.unwritten
+    if bad:
+        return f"{bad} of {run.elements} elements of C are wrong or were never written"
+    if run.guards_changed:
+        return f"wrote {run.guards_changed} numbers outside of A, B and C"
+    return "C is less precise than float32"
+
+
+def main_finding(plain: Outcome, checked: Outcome | None) -> Finding | None:
+    """The checker's, which has a line and is nearest to the cause; else what is known of C; else
+    how the run ended. None where nothing but tiles is missing."""
+    runs = [run for run in (plain, checked) if run is not None]
+    if checked and checked.finding:
+        return checked.finding
+    if not plain.launches and plain.ended == "returned":
+        return NO_LAUNCH
+    for run in runs:
+        if run.ended == "returned" and run.explanation:
+            return run.explanation
+    for run in runs:
+        if what_went_wrong(run):
+            return Finding(kind=kind_of(run), what=what_went_wrong(run), file=run.file,
+                           line=run.line, hint=HINT_OF_END.get(run.ended))
+    return None
+
+
+def kind_of(run: Outcome) -> str:
+    if run.ended != "returned":
+        return KIND_OF_END[run.ended]
+    if run.inputs_changed:
+        return "input-written"
+    if run.wrong + run.unwritten:
+        return "wrong-result" if run.wrong else "unwritten"
+    return "out-of-bounds" if run.guards_changed else "not-float32"
+
+
+def headline(finding: Finding) -> str:
+    """With its place, unless the words have it already."""
+    return at(finding.file, finding.line, finding.what)
+
+
+def at(file: str | None, line: int, what: str) -> str:
+    place = f"{file}:{line}: " if file and line else ""
+    return what if what.startswith(place) else place + what
+
+
+def main_reason(lost: list[Criterion], checked: Outcome | None) -> str:
+    """What the checker found is nearer to the cause than what came of it."""
+    if lost and checked and checked.finding:
+        return headline(checked.finding)
+    return lost[0].reason if lost else ""
+
+
+def hint_for(case: Case, lost: list[Criterion], finding: Finding | None) -> str:
+    if not lost:
+        return ""
+    if finding and finding.hint:
+        return finding.hint
+    if lost[0].name == "tiled" and finding is None:
+        return TILE_HINT
+    return case.hint

@@ -1,0 +1,71 @@
+# From the submission's kernel.cu to the worker programs. Runs in the sandbox, in a directory that
+# holds kernel.cu and nothing else; beside this file lie the parts that are linked to it, and
+# `flags`, which the Makefile writes.
+#
+#     sh compile.sh objects     kernel.cu -> plain.o and checked.o
+#     sh compile.sh programs    both objects -> plain and checked
+#
+# Exit status: 0, or 1 with the compiler's words on standard error.
+parts=$(dirname "$0")
+. "$parts/flags"
+TMPDIR=$PWD # nvcc wants a place for its own files
+export TMPDIR
+
+object() { # plain|checked, flags
+    name=$1
+    shift
+    $CXX "$@" -isystem "$parts/emulator/include" -include cuda_runtime.h -E -x c++ kernel.cu \
+        -o "$name.i" &&
+        "$parts/rewrite" <"$name.i" >"$name.ii" &&
+        $CXX "$@" -x c++-cpp-output -c "$name.ii" -o "$name.o"
+}
+
+object_for_gpu() {
+    # The text that is looked at is the CPU's; what is special to nvcc shows in its object.
+    $CXX $PLAIN_FLAGS -isystem "$parts/emulator/include" -include cuda_runtime.h -E -x c++ \
+        kernel.cu -o plain.i &&
+        "$NVCC" $CUDA_FLAGS -x cu -c kernel.cu -o plain.o
+}
+
+program_for_gpu() {
+    "$NVCC" $CUDA_FLAGS $WORKER_CALLS plain.o "$parts/worker_cuda.o" "$parts/watch_cuda.o" \
+        "$parts/libsupport.a" -o plain -lpthread
+}
+
+program() { # plain|checked, archives
+    name=$1
+    shift
+    $CXX -pthread "$parts/kernel_begin.o" "$name.o" "$parts/kernel_end.o" "$parts/worker.o" \
+        "$parts/watch_$name.o" "$@" "$parts/libemulator.a" "$parts/libsupport.a" -lm -o "$name"
+}
+
+# The two builds side by side. When both fail it is for the same reason, which is told once.
+case $1 in
+objects)
+    if [ "$NVCC" ]; then object_for_gpu; else object plain $PLAIN_FLAGS; fi 2>plain.errors &
+    first=$!
+    object checked $CHECKED_FLAGS 2>checked.errors &&
+        objcopy $WATCHED_MEMCPY checked.o 2>>checked.errors
+    second=$?
+    ;;
+programs)
+    if [ "$NVCC" ]; then program_for_gpu; else program plain; fi 2>plain.errors &
+    first=$!
+    program checked "$parts/libchecker.a" 2>checked.errors
+    second=$?
+    ;;
+*)
+    echo "compile.sh: objects or programs" >&2
+    exit 1
+    ;;
+esac
+
+if ! wait "$first"; then
+    cat plain.errors >&2
+    exit 1
+fi
+if [ "$second" -ne 0 ]; then
+    cat checked.errors >&2
+    exit 1
+fi
+cat plain.errors >&2 # warnings

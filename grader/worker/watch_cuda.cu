@@ -1,0 +1,106 @@
+// On a GPU: launches, copies that only a product on the host needs, and the time limit. The linker
+// sends the wrapper's calls of a few functions here first (--wrap, in ../../Makefile).
+//
+// The checked run of the same submission is made on the CPU: nothing here looks at memory.
+#include <cuda_runtime.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "watch.h"
+
+const bool worker_is_checked = false;
+
+static bool watching;
+static const char *c_begins, *c_ends;
+
+// ------------------------------------------------------------------ copies ----------------------
+
+static bool on_device(const void *address) {
+    cudaPointerAttributes about;
+    if (cudaPointerGetAttributes(&about, address) != cudaSuccess) {
+        cudaGetLastError(); // no pointer of CUDA's: the host's
+        return false;
+    }
+    return about.type == cudaMemoryTypeDevice;
+}
+
+static void look_at_copy(const void *to, const void *from, size_t bytes) {
+    struct worker_report *r = worker_report();
+    if (!watching) return;
+    const bool to_device = on_device(to), from_device = on_device(from);
+    const char *first = (const char *)to, *last = first + bytes - 1;
+    if (from_device && !to_device) r->bytes_to_host += bytes;
+    if (!from_device && to_device && bytes && last >= c_begins && first < c_ends)
+        r->bytes_into_c += bytes;
+    if (r->bytes_to_host || r->bytes_into_c) worker_tell(WORKER_IN_WRAPPER);
+}
+
+extern "C" {
+cudaError_t __real_cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
+cudaError_t __real_cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
+                                   cudaStream_t stream);
+cudaError_t __real_cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                                size_t width, size_t height, cudaMemcpyKind kind);
+cudaError_t __real___cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared,
+                                              void *stream);
+
+cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind) {
+    look_at_copy(to, from, bytes);
+    return __real_cudaMemcpy(to, from, bytes, kind);
+}
+
+cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
+                                   cudaStream_t stream) {
+    look_at_copy(to, from, bytes);
+    return __real_cudaMemcpyAsync(to, from, bytes, kind, stream);
+}
+
+cudaError_t __wrap_cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                                size_t width, size_t height, cudaMemcpyKind kind) {
+    look_at_copy(to, from, height ? (height - 1) * to_pitch + width : 0);
+    return __real_cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+}
+
+// Each launch asks once for what stood in its <<<>>>.
+cudaError_t __wrap___cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared,
+                                              void *stream) {
+    worker_report()->launches += watching;
+    return __real___cudaPopCallConfiguration(grid, block, shared, stream);
+}
+}
+
+// ------------------------------------------------------------------ the time limit --------------
+
+// Seconds on the wall, because a GPU's time is nobody's processor time.
+static void time_is_up(int) {
+    struct worker_report *r = worker_report();
+    const char text[] = "it was still running at its time limit";
+    memcpy(r->detail, text, sizeof text);
+    worker_tell(WORKER_TIME_LIMIT);
+    _exit(EXIT_WRONG);
+}
+
+static void set_alarm(double seconds) {
+    struct itimerval timer = {};
+    timer.it_value.tv_sec = (time_t)seconds;
+    timer.it_value.tv_usec = (suseconds_t)((seconds - (double)timer.it_value.tv_sec) * 1e6);
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+void watch_begins(const struct watched_matrix matrices[MATRIX_COUNT], double seconds, bool,
+                  void (*)(const char *)) {
+    const struct watched_matrix *c = &matrices[MATRIX_C];
+    c_begins = (const char *)c->elements;
+    c_ends = (const char *)(c->elements + (size_t)c->rows * (size_t)c->cols);
+    signal(SIGALRM, time_is_up);
+    set_alarm(seconds);
+    watching = true;
+}
+
+void watch_ended(void) {
+    watching = false;
+    set_alarm(0);
+}

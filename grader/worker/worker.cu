@@ -1,0 +1,143 @@
+// worker.cu: runs the submission once, on matrices that came from outside, and hands back what the
+// device's memory holds then.
+//
+// Linked with the submission's kernel.cu and run in the sandbox; nothing that this process says is
+// believed unless it has to be (report.h). It knows no seed and no expected result, prints nothing,
+// and by the time the submission is called it holds A and B nowhere but in device memory.
+//
+//     worker M K N in out report seconds [count]
+//
+// in, out, report: open descriptors of files of the layout in report.h. The submission's kernels
+// may take so many seconds of processor time each. count: loads are counted (checked build).
+#include <cuda_runtime.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "watch.h"
+
+// In kernel.cu.
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C);
+
+static struct worker_report report;
+static int report_file = -1;
+
+void worker_tell(enum worker_state state) {
+    report.state = state;
+    if (pwrite(report_file, &report, sizeof report, 0) != (ssize_t)sizeof report)
+        _exit(EXIT_MACHINE);
+}
+
+struct worker_report *worker_report(void) {
+    return &report;
+}
+
+[[noreturn]] static void machine_fault(const char *what) {
+    snprintf(report.detail, sizeof report.detail, "%s", what);
+    worker_tell(WORKER_MACHINE);
+    _exit(EXIT_MACHINE);
+}
+
+static void must(cudaError_t error, const char *what) {
+    char text[MESSAGE_SIZE];
+    if (error == cudaSuccess) return;
+    snprintf(text, sizeof text, "%s: %s", what, cudaGetErrorString(error));
+    machine_fault(text);
+}
+
+// An error of the submission's.
+[[noreturn]] static void stopped(cudaError_t error, const char *what) {
+    if (!report.detail[0])
+        snprintf(report.detail, sizeof report.detail, "%s: %s", what, cudaGetErrorString(error));
+    worker_tell(error == cudaErrorLaunchTimeout ? WORKER_TIME_LIMIT : WORKER_STOPPED);
+    _exit(EXIT_WRONG);
+}
+
+// ------------------------------------------------------------------ matrices --------------------
+
+// What of a matrix's buffer goes to the device: all of it, or, where every access is watched, the
+// elements alone, whose bounds are then the allocation's.
+struct part {
+    size_t begin, bytes; // in the buffer
+};
+
+static struct part part_of(const struct passage *p) {
+    const size_t elements = (size_t)p->rows * (size_t)p->cols * sizeof(float);
+    if (worker_is_checked) return {p->guard * sizeof(float), elements};
+    return {0, p->bytes};
+}
+
+static float *to_device(const struct passage *p, const char *file) {
+    const struct part part = part_of(p);
+    float *device;
+    must(cudaMalloc((void **)&device, part.bytes), "cudaMalloc");
+    must(cudaMemcpy(device, file + p->offset + part.begin, part.bytes, cudaMemcpyHostToDevice),
+         "cudaMemcpy");
+    return device;
+}
+
+// Where the elements are, in what was allocated.
+static float *elements_of(const struct passage *p, float *device) {
+    return worker_is_checked ? device : device + p->guard;
+}
+
+static void from_device(const struct passage *p, const float *device, int out) {
+    const struct part part = part_of(p);
+    char *buffer = (char *)malloc(part.bytes);
+    if (!buffer) machine_fault("no memory for the result");
+    must(cudaMemcpy(buffer, device, part.bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    for (size_t done = 0; done < part.bytes;) {
+        ssize_t count =
+            pwrite(out, buffer + done, part.bytes - done, (off_t)(p->offset + part.begin + done));
+        if (count <= 0) machine_fault("the result cannot be written");
+        done += (size_t)count;
+    }
+    free(buffer);
+}
+
+// ------------------------------------------------------------------ the run ---------------------
+
+static int number(const char *text) { return (int)strtol(text, NULL, 10); }
+
+int main(int argc, char **argv) {
+    if (argc < 8) {
+        fprintf(stderr, "usage: worker M K N in out report seconds [count]\n");
+        return EXIT_USAGE;
+    }
+    const int m = number(argv[1]), k = number(argv[2]), n = number(argv[3]);
+    const int in = number(argv[4]), out = number(argv[5]);
+    report_file = number(argv[6]);
+    report.magic = WORKER_MAGIC;
+    worker_tell(WORKER_STARTED);
+
+    static const char *const names[MATRIX_COUNT] = {"A", "B", "C"};
+    const struct layout layout = layout_of(m, n, k);
+    float *device[MATRIX_COUNT], *elements[MATRIX_COUNT];
+    struct watched_matrix watched[MATRIX_COUNT];
+    void *file = mmap(NULL, layout.bytes, PROT_READ, MAP_PRIVATE, in, 0);
+    if (file == MAP_FAILED) machine_fault("the matrices cannot be mapped");
+    for (int i = 0; i < MATRIX_COUNT; i++) {
+        const struct passage *p = &layout.of[i];
+        device[i] = to_device(p, (const char *)file);
+        elements[i] = elements_of(p, device[i]);
+        watched[i] = {names[i], elements[i], p->rows, p->cols};
+    }
+    munmap(file, layout.bytes);
+    close(in);
+
+    watch_begins(watched, strtod(argv[7], NULL), argc > 8, machine_fault);
+    worker_tell(WORKER_IN_WRAPPER);
+    basicSgemm(m, n, k, elements[MATRIX_A], elements[MATRIX_B], elements[MATRIX_C]);
+    cudaError_t launched = cudaGetLastError();
+    cudaError_t ended = cudaDeviceSynchronize();
+    watch_ended();
+    if (ended != cudaSuccess) stopped(ended, "the kernel failed");
+    if (launched != cudaSuccess) stopped(launched, "the launch failed");
+
+    for (int i = 0; i < MATRIX_COUNT; i++) from_device(&layout.of[i], device[i], out);
+    worker_tell(WORKER_RETURNED);
+    _exit(EXIT_PASSED); // nothing of the submission's runs any more
+}

@@ -1,0 +1,303 @@
+"""Test cases are data: what is shipped keeps the promises of docs/grading.md, what is wrong with a
+file is said in one line that names file, case, key and what is allowed, and nothing else happens
+whatever the bytes are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import grader_fake  # noqa: F401  (finds the grader)
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from grader.cases import TESTCASES, Case, Suite, ancestors, load_suites
+from grader.errors import BadInput
+
+ROOT_CASE = "public/basics/16x16x16"
+GOOD = {"name": "a", "m": 3, "k": 4, "n": 5, "fill": "random", "points": 2}
+
+
+def toml(*cases: dict[str, Any], title: str = 'title = "T"') -> str:
+    """JSON's strings, numbers, lists and booleans are TOML's, too."""
+    text = title + "\n"
+    for case in cases:
+        text += "[[case]]\n"
+        for key, value in case.items():
+            if isinstance(value, dict):
+                inside = ", ".join(f"{json.dumps(k)} = {json.dumps(v)}" for k, v in value.items())
+                text += f"{json.dumps(key)} = {{ {inside} }}\n"
+            else:
+                text += f"{json.dumps(key)} = {json.dumps(value)}\n"
+    return text
+
+
+@pytest.fixture
+def testcases(tmp_path: Path) -> Path:
+    """An empty testcases/."""
+    for half in ("public", "hidden"):
+        (tmp_path / half).mkdir()
+    return tmp_path
+
+
+def write(testcases: Path, name: str, *cases: dict[str, Any]) -> Path:
+    path = testcases / f"{name}.toml"
+    path.write_text(toml(*cases), encoding="utf-8")
+    return path
+
+
+def complaint(testcases: Path, *cases: dict[str, Any], which: str = "public") -> str:
+    write(testcases, "public/p", *cases)
+    with pytest.raises(BadInput) as caught:
+        load_suites(which, testcases)
+    return str(caught.value)
+
+
+# ---- what is shipped -----------------------------------------------------------------------------
+
+
+def all_cases() -> list[Case]:
+    if not (TESTCASES / "hidden").is_dir():
+        pytest.skip("a student's copy has no hidden cases")
+    return [case for suite in load_suites("all") for case in suite.cases]
+
+
+def test_shipped_cases_are_worth_100_points() -> None:
+    cases = all_cases()
+    assert sum(case.points for case in cases) == 100
+    assert sum(case.points for case in cases if not case.hidden) == 40
+    assert 20 <= len(cases) <= 25
+
+
+def test_everything_rests_on_one_product_that_cannot_be_guessed() -> None:
+    """So that constants, copies and half results earn nothing."""
+    cases = {case.key: case for case in all_cases()}
+    root = cases[ROOT_CASE]
+    assert (root.m, root.k, root.n, root.fill) == (16, 16, 16, "random")
+    assert root.seed is None and not root.depends
+    for case in cases.values():
+        assert case.key == ROOT_CASE or ROOT_CASE in ancestors(case, cases), case.name
+        assert "builds" not in case.criteria, case.name  # or an empty kernel would earn points
+        assert case.seed is None, case.name
+
+
+def test_shipped_shapes_are_those_that_were_asked_for() -> None:
+    public = {case.shape for case in all_cases() if not case.hidden}
+    hidden = [case for case in all_cases() if case.hidden]
+    assert {"1 1 1", "16 16 16", "120 201 250"} <= public
+    assert any(case.fill == "ones-twos" and case.shape == "34 34 34" for case in all_cases())
+    assert any(case.fill == "random" and case.shape == "34 34 34" for case in hidden)
+    assert any(case.m > case.k > case.n for case in hidden)
+    assert any(case.m < case.k < case.n for case in hidden)
+    assert any(case.k == 1 for case in hidden) and any(1 < case.k < 16 for case in hidden)
+    assert any(case.m > 1024 for case in hidden) and any(case.n > 1024 for case in hidden)
+    assert {"exact", "extremes"} <= {case.fill for case in hidden}
+    assert max(case.m * case.k * case.n for case in all_cases()) <= 15e6
+    for case in all_cases():
+        assert "tiled" not in case.criteria or min(case.m, case.k, case.n) >= 48, case.name
+
+
+def test_no_public_case_tells_of_hidden_ones() -> None:
+    hidden = [case for case in all_cases() if case.hidden]
+    public = "".join(path.read_text() for path in (TESTCASES / "public").glob("*.toml"))
+    for case in hidden:
+        assert case.name not in public
+
+
+def test_time_limits_grow_with_the_product() -> None:
+    cases = {case.name: case for case in all_cases()}
+    assert 2 <= cases["16x16x16"].launch_seconds < 2.1
+    assert 2.1 < cases["120x201x250"].launch_seconds < 5
+
+
+# ---- what is wrong -------------------------------------------------------------------------------
+
+WRONG = [
+    ({"m": 0}, "m = 0: it has to be a whole number from 1 to 16384"),
+    ({"m": 16385}, "m = 16385: it has to be"),
+    ({"m": "3"}, "m = '3': it has to be a whole number"),
+    ({"m": 3.0}, "m = 3.0: it has to be a whole number"),
+    ({"m": True}, "m = True: it has to be a whole number"),
+    ({"m": None}, "m: is missing; it has to be a whole number"),
+    ({"name": None}, "case 1: name: is missing"),
+    ({"name": "a b"}, "name = 'a b': it has to be 1 to 40 letters"),
+    ({"name": "a\n"}, "name = 'a\\n': it has to be"),
+    ({"name": "../a"}, "name = '../a': it has to be"),
+    ({"name": ""}, "name = '': it has to be"),
+    ({"fill": "rnd"}, "fill = 'rnd': it has to be one of random, ones-twos, identity, index,"),
+    ({"points": -1}, "points = -1: it has to be a number from 0 to 1000"),
+    ({"points": "2"}, "points = '2': it has to be a number"),
+    ({"seed": -1}, "seed = -1: it has to be a whole number from 0"),
+    ({"tolerance": "loose"}, "tolerance = 'loose': it has to be one of float32, bound, exact"),
+    ({"tolerance": "float32", "fill": "exact"}, "tolerance = 'float32': only the fill random"),
+    ({"tolerance": "exact"}, "tolerance = 'exact': with the fill random"),
+    ({"time_limit": 0}, "time_limit = 0: it has to be CPU seconds"),
+    ({"time_limit": 601}, "time_limit = 601: it has to be"),
+    ({"hint": "two\nlines"}, "hint = 'two\\nlines': it has to be one line"),
+    ({"title": 3}, "title = 3: it has to be one line"),
+    ({"criteria": {"memry": 2}}, "criteria: unknown criterion 'memry'; did you mean 'memory'?"),
+    ({"criteria": {"correct": "2"}}, "criteria: correct = '2': it has to be a number"),
+    ({"criteria": {"correct": 1}}, "criteria: they add up to 1 points, not to 2"),
+    ({"criteria": 2}, "criteria = 2: it has to be a table"),
+    ({"depends": "b"}, "depends = 'b': it has to be a list of names"),
+    ({"depends": ["b"]}, "depends: there is no case 'b'; allowed: a"),
+    ({"depends": ["aa"]}, "depends: there is no case 'aa'; did you mean 'a'?"),
+    ({"depends": ["qqqqqqqq"]}, "depends: there is no case 'qqqqqqqq'; allowed: a"),
+    ({"depends": ["a"]}, "depends: on itself"),
+    ({"poins": 3}, "unknown key 'poins'; did you mean 'points'?"),
+    ({"qqq": 3}, "unknown key 'qqq'; allowed: name, title"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "words"), WRONG)
+def test_a_mistake_is_told_in_one_line(
+    testcases: Path, change: dict[str, Any], words: str
+) -> None:
+    case = {key: value for key, value in (GOOD | change).items() if value is not None}
+    text = complaint(testcases, case)
+    assert words in text and "\n" not in text
+    assert text.startswith(f"{testcases}/public/p.toml: case ")
+    if "name" not in change:
+        assert "case 'a': " in text
+
+
+@pytest.mark.parametrize("value", ["inf", "nan"])
+def test_points_are_finite(testcases: Path, value: str) -> None:
+    text = toml(GOOD).replace('"points" = 2', f"points = {value}")
+    (testcases / "public" / "p.toml").write_text(text)
+    with pytest.raises(BadInput, match=f"points = {value}: it has to be a number"):
+        load_suites("public", testcases)
+
+
+def test_several_mistakes_are_told_together_and_not_endlessly(testcases: Path) -> None:
+    text = complaint(testcases, GOOD | {"m": 0, "k": 0}, GOOD | {"name": "b", "fill": "x"})
+    assert len(text.splitlines()) == 3
+    many = [GOOD | {"name": f"n{i}", "m": 0} for i in range(50)]
+    assert len(complaint(testcases, *many).splitlines()) <= 10
+
+
+def test_names_are_unique(testcases: Path) -> None:
+    assert "name: another case of this file has it too" in complaint(testcases, GOOD, GOOD)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "title: it has to be"),
+        ('title = "T"', "each case begins with a line [[case]]"),
+        ('title = "T"\ncase = 3', "each case begins with a line [[case]]"),
+        ('titel = "T"\n' + toml(GOOD, title=""), "unknown key 'titel'; did you mean 'title'?"),
+        (toml(GOOD, title="title = 3"), "title: it has to be one line"),
+        ("title = [[[", "not TOML"),
+        ("title = " + "[" * 10_000, "p.toml: "),
+        ("seed = " + "9" * 10_000, "p.toml: "),
+    ],
+)
+def test_files_that_are_no_suite(testcases: Path, text: str, words: str) -> None:
+    (testcases / "public" / "p.toml").write_text(text)
+    with pytest.raises(BadInput) as caught:
+        load_suites("public", testcases)
+    assert words in str(caught.value)
+
+
+def test_suites_that_cannot_be_read(testcases: Path) -> None:
+    for which, words in (
+        ("none.toml", "No such file"),
+        (str(testcases), "Is a directory"),
+        ("public", "no test cases here"),
+        ("a\0b", "cannot read this suite"),
+    ):
+        with pytest.raises(BadInput) as caught:
+            load_suites(which, testcases)
+        assert words in str(caught.value) and "\n" not in str(caught.value)
+    write(testcases, "public/p", GOOD)
+    with pytest.raises(BadInput, match="a student's copy has none"):
+        load_suites("all", testcases)
+    (testcases / "public" / "p.toml").write_bytes(b"title = '\xff'")
+    with pytest.raises(BadInput, match="not UTF-8"):
+        load_suites("public", testcases)
+
+
+# ---- which cases, and what they depend on --------------------------------------------------------
+
+
+def names(suites: list[Suite]) -> list[str]:
+    return [f"{case.key} {case.points:g}" for suite in suites for case in suite.cases]
+
+
+def test_a_suite_brings_the_public_cases_that_it_needs(testcases: Path) -> None:
+    """For no points: they are not what was asked for."""
+    write(testcases, "public/p", GOOD, GOOD | {"name": "b", "depends": ["a"]},
+          GOOD | {"name": "c"})  # fmt: skip
+    write(testcases, "hidden/h", GOOD | {"name": "d", "depends": ["public/b"]})
+    assert names(load_suites("hidden", testcases)) == [
+        "public/p/a 0", "public/p/b 0", "hidden/h/d 2"]
+    assert names(load_suites("all", testcases)) == [
+        "public/p/a 2", "public/p/b 2", "public/p/c 2", "hidden/h/d 2"]
+    assert load_suites("all", testcases)[1].cases[0].depends == ["public/p/b"]
+    one = load_suites(str(testcases / "hidden" / "h.toml"), testcases)
+    assert names(one)[-1] == "hidden/h/d 2" and one[-1].hidden and one[-1].cases[0].hidden
+
+
+def test_a_suite_from_elsewhere(testcases: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "my suite é.toml"
+    elsewhere.write_text(toml(GOOD))
+    suite = load_suites(str(elsewhere), testcases / "none")[0]
+    assert suite.name == "my suite é" and not suite.hidden
+
+
+def test_dependencies_that_cannot_be(testcases: Path) -> None:
+    ring = [GOOD | {"name": a, "depends": [b]} for a, b in ("ab", "bc", "ca")]
+    assert "depends: on itself, by way of b, c" in complaint(testcases, *ring)
+    no_correct = GOOD | {"name": "b", "criteria": {"memory": 2}}
+    assert "has no points for the criterion correct" in complaint(
+        testcases, no_correct, GOOD | {"depends": ["b"]})
+    write(testcases, "public/q", GOOD)
+    assert "is in several public suites" in complaint(
+        testcases, GOOD, GOOD | {"name": "b", "depends": ["public/a"]})
+
+
+# ---- fuzz ----------------------------------------------------------------------------------------
+
+FUZZ = settings(
+    max_examples=300, deadline=None, database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)  # fmt: skip
+KEYS = st.sampled_from([*GOOD, "seed", "tolerance", "time_limit", "hint", "criteria", "depends",
+                        "title", "x"])
+SIMPLE = st.one_of(
+    st.integers(-(2**63), 2**63 - 1), st.booleans(), st.text(max_size=50),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from(["random", "exact", "correct", "a", "public/a"]),
+)  # fmt: skip
+VALUES = st.one_of(SIMPLE, st.lists(SIMPLE, max_size=3),
+                   st.dictionaries(st.sampled_from(["correct", "tiled", "x", ""]), SIMPLE))
+
+
+def load_or_complain(testcases: Path, content: bytes) -> bool:
+    (testcases / "public" / "p.toml").write_bytes(content)
+    try:
+        assert load_suites("public", testcases)
+        return True
+    except BadInput as error:
+        assert str(error).isprintable() or "\n" in str(error)
+        assert all(len(line) < 1000 for line in str(error).splitlines())
+        return False
+
+
+@FUZZ
+@given(content=st.one_of(st.binary(max_size=300), st.text(max_size=300).map(
+    lambda text: text.encode("utf-8", "surrogatepass"))))
+def test_any_bytes_give_suites_or_one_complaint(testcases: Path, content: bytes) -> None:
+    load_or_complain(testcases, content)
+
+
+@FUZZ
+@given(changes=st.lists(st.dictionaries(KEYS, VALUES, max_size=3), min_size=1, max_size=3))
+def test_any_values_give_suites_or_one_complaint(
+    testcases: Path, changes: list[dict[str, Any]]
+) -> None:
+    cases = [GOOD | {"name": f"n{i}"} | change for i, change in enumerate(changes)]
+    load_or_complain(testcases, toml(*cases).encode("utf-8", "replace"))

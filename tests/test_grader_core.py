@@ -1,0 +1,347 @@
+"""The grader's core: what is built without a submission, what a submission becomes, and what comes of
+a run: the worker's word beside the judge's."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY
+
+sys.path.insert(0, str(REPOSITORY))
+
+from grader import build, run  # noqa: E402
+from grader.build import NotBuilt, Parts, Programs, Refused  # noqa: E402
+from grader.errors import MachineFault  # noqa: E402
+from grader.outcome import Outcome  # noqa: E402
+from grader.run import Problem  # noqa: E402
+from grader.sandbox import Sandbox, choose_sandbox  # noqa: E402
+
+TILED = (REPOSITORY / "instructor/solutions/2_tiled.cu").read_bytes()
+NAIVE = (REPOSITORY / "instructor/solutions/1_naive.cu").read_bytes()
+STARTER = (REPOSITORY / "kernel.cu").read_bytes()
+EDGES = Problem(m=35, n=20, k=70, fill="random", seed=1, tolerance=None, time_limit=2.0)
+
+KERNEL = """
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    int i = blockIdx.y * 16 + threadIdx.y, j = blockIdx.x * 16 + threadIdx.x;
+    if (i < m && j < n) {
+        float sum = 0;
+        for (int p = 0; p < k; p++) sum += A[i * k + p] * B[p * n + j];
+        C[i * n + j] = sum;
+    }
+}
+#define LAUNCH mysgemm<<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, 16)>>>(m, n, k, A, B, C)
+"""
+
+
+def with_wrapper(body: str, before: str = "") -> bytes:
+    wrapper = "void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)"
+    return f"{before}{KERNEL}{wrapper}\n{{\n{body}\n}}\n".encode()
+
+
+@pytest.fixture(scope="session")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Parts]:
+    """Built once for all workers: their temporary directories have one parent."""
+    os.environ["GRADER_CACHE"] = str(tmp_path_factory.getbasetemp().parent / "grader cache ü")
+    yield build.trusted_parts()
+
+
+@pytest.fixture(scope="session")
+def box(parts: Parts) -> Sandbox:
+    return choose_sandbox("none", False, [], parts.jail)
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    directory = tmp_path / "work"
+    directory.mkdir()
+    return directory
+
+
+@pytest.fixture(scope="module")
+def tiled(parts: Parts, box: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Programs:
+    return build.build_submission(parts, TILED, box, tmp_path_factory.mktemp("tiled"))
+
+
+def run_source(source: bytes, which: str, parts: Parts, box: Sandbox, work: Path,
+               problem: Problem = EDGES, count: bool = False) -> Outcome:
+    programs = build.build_submission(parts, source, box, work)
+    return run.run_problem(parts, programs, which, problem, count=count, box=box)
+
+
+# ---- the parts -----------------------------------------------------------------------------------
+
+
+def test_parts_are_built_once(parts: Parts) -> None:
+    before = parts.judge.stat().st_mtime_ns
+    assert build.trusted_parts() == parts
+    assert parts.judge.stat().st_mtime_ns == before
+    assert parts.compiler.split()[0] in ("gcc", "clang")
+
+
+def test_other_sources_make_other_parts(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = build.parts_key()
+    monkeypatch.setattr(build, "SOURCES", (*build.SOURCES, "kernel.cu"))
+    assert build.parts_key() != key
+
+
+def test_no_compiler_is_the_machines_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", "/nonexistent/g++")
+    with pytest.raises(MachineFault, match="no C\\+\\+ compiler.*install"):
+        build.trusted_parts()
+
+
+def test_no_place_to_build_is_the_machines_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADER_CACHE", "/proc/nowhere")
+    with pytest.raises(MachineFault, match="/proc/nowhere.*GRADER_CACHE"):
+        build.trusted_parts()
+
+
+# ---- building ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("source", "message", "line"),
+    [
+        (STARTER.replace(b"/* INSERT KERNEL CODE HERE */", b"int x = ;"), "expected", 20),
+        (b"int nothing;\n", "basicSgemm", 0),
+        (b'#include "testcases/hidden/shapes.toml"\n', "No such file", 1),
+        (with_wrapper('asm("nop"); LAUNCH;'), "asm", 14),
+    ],
+)
+def test_what_does_not_build(source: bytes, message: str, line: int | None, parts: Parts,
+                             work: Path) -> None:
+    box = choose_sandbox("auto", False, [], parts.jail)
+    work.parent.chmod(0o755)
+    with pytest.raises(NotBuilt) as error:
+        build.build_submission(parts, source, box, work)
+    assert __import__("re").search(message, error.value.message), error.value.message
+    assert line is None or error.value.line == line
+    if error.value.file:
+        assert error.value.file in ("kernel.cu", "/dev/zero")
+
+
+# ---- running -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("which", build.BUILDS)
+def test_a_right_run(which: str, tiled: Programs, parts: Parts, box: Sandbox) -> None:
+    outcome = run.run_problem(parts, tiled, which, EDGES, count=False, box=box)
+    assert outcome.right and outcome.ended == "returned" and outcome.launches == 1
+    assert outcome.elements == 35 * 20 and outcome.wrong == outcome.unwritten == 0
+    assert outcome.finding is None and outcome.explanation is None and outcome.output == ""
+
+
+@pytest.mark.parametrize("fill", ["random", "ones-twos", "identity", "index", "exact", "extremes",
+                                  "counting"])
+def test_every_fill(fill: str, tiled: Programs, parts: Parts, box: Sandbox) -> None:
+    problem = Problem(m=17, n=33, k=9, fill=fill, seed=5, tolerance=None, time_limit=2.0)
+    assert run.run_problem(parts, tiled, "plain", problem, count=False, box=box).right
+
+
+@pytest.mark.parametrize(("source", "loads"), [(NAIVE, 2 * 64**3), (TILED, 2 * 64**3 // 16)])
+def test_loads_are_counted(source: bytes, loads: int, parts: Parts, box: Sandbox,
+                           work: Path) -> None:
+    problem = Problem(m=64, n=64, k=64, fill="random", seed=2, tolerance=None, time_limit=2.0)
+    outcome = run_source(source, "checked", parts, box, work, problem, count=True)
+    assert outcome.loads is not None
+    assert (outcome.loads.all, outcome.loads.naive) == (loads, 2 * 64**3)
+    assert outcome.loads.once_per_block == 2 * 64**3 // 16
+
+
+def test_nothing_written(parts: Parts, box: Sandbox, work: Path) -> None:
+    outcome = run_source(STARTER, "plain", parts, box, work)
+    assert not outcome.right and outcome.unwritten == outcome.elements and outcome.launches == 0
+
+
+def test_a_finding_and_what_c_is_instead(parts: Parts, box: Sandbox, work: Path) -> None:
+    source = with_wrapper("LAUNCH;").replace(b"p < k", b"p < k / 8 * 8")
+    plain = run_source(source, "plain", parts, box, work)
+    assert plain.explanation is not None and plain.explanation.formula == "k-cut"
+    assert plain.wrong == plain.elements and not plain.right
+
+
+def test_the_guards_are_looked_at(parts: Parts, box: Sandbox, work: Path) -> None:
+    source = with_wrapper("LAUNCH;").replace(b"C[i * n + j] = sum;",
+                                             b"C[i * n + j] = sum; if (i + j == 0) C[-1] = sum;")
+    outcome = run_source(source, "plain", parts, box, work)
+    assert outcome.guards_changed == 1 and outcome.wrong == 0 and not outcome.right
+
+
+def test_the_inputs_are_looked_at(parts: Parts, box: Sandbox, work: Path) -> None:
+    source = with_wrapper("LAUNCH; cudaMemset((void *)B, 0, 8);")
+    outcome = run_source(source, "plain", parts, box, work)
+    assert outcome.inputs_changed == 2 and outcome.wrong == 0 and not outcome.right
+
+
+@pytest.mark.parametrize(
+    ("body", "before", "ended", "words"),
+    [
+        ("exit(0);", "#include <cstdlib>\n", "exited", "ended the program"),
+        ("LAUNCH; abort();", "#include <cstdlib>\n", "crashed", "crashed"),
+        ("*(volatile int *)64 = 1;", "", "crashed", "crashed"),
+        ("*(float *)C = 1;", "", "crashed", "device memory"),
+        ("mysgemm<<<dim3(0), dim3(16, 16)>>>(m, n, k, A, B, C);", "", "stopped", "launch failed"),
+    ],
+)
+def test_how_it_ends(body: str, before: str, ended: str, words: str, parts: Parts, box: Sandbox,
+                     work: Path) -> None:
+    outcome = run_source(with_wrapper(body, before), "plain", parts, box, work)
+    assert outcome.ended == ended and words in outcome.detail and not outcome.right
+
+
+@pytest.mark.parametrize("which", build.BUILDS)
+def test_an_endless_kernel_is_stopped_at_its_line(which: str, parts: Parts, box: Sandbox,
+                                                  work: Path) -> None:
+    source = with_wrapper("LAUNCH;").replace(b"p++", b"p += 0")
+    problem = Problem(m=4, n=4, k=4, fill="random", seed=1, tolerance=None, time_limit=0.3)
+    outcome = run_source(source, which, parts, box, work, problem)
+    place = outcome.finding or outcome
+    assert outcome.ended == "time-limit" and (place.file, place.line) == ("kernel.cu", 7)
+
+
+@pytest.mark.parametrize("which", build.BUILDS)
+def test_an_endless_wrapper_is_stopped_at_its_line(which: str, parts: Parts, box: Sandbox,
+                                                   work: Path) -> None:
+    source = with_wrapper("LAUNCH;\nfor (volatile int x = 1; x;) {}")
+    problem = Problem(m=4, n=4, k=4, fill="random", seed=1, tolerance=None, time_limit=0.3)
+    outcome = run_source(source, which, parts, box, work, problem)
+    assert outcome.ended == "time-limit" and (outcome.file, outcome.line) == ("kernel.cu", 15)
+
+
+@pytest.mark.parametrize("which", build.BUILDS)
+def test_copies_to_the_host_are_refused(which: str, parts: Parts, box: Sandbox,
+                                        work: Path) -> None:
+    source = with_wrapper("float c;\ncudaMemcpy(&c, C, 4, cudaMemcpyDeviceToHost); exit(0);",
+                          "#include <cstdlib>\n")
+    with pytest.raises(Refused, match="copies device memory to the host") as refusal:
+        run_source(source, which, parts, box, work)
+    assert (refusal.value.file, refusal.value.line) == ("kernel.cu", 16)
+
+
+@pytest.mark.parametrize("which", build.BUILDS)
+def test_a_c_that_comes_from_the_host_is_refused(which: str, parts: Parts, box: Sandbox,
+                                                 work: Path) -> None:
+    source = with_wrapper("LAUNCH;\ncudaMemcpy(C + 3, &x, 4, cudaMemcpyHostToDevice); LAUNCH;",
+                          "const float x = 1;\n").replace(b"(C + 3", b"((float *)C + 3")
+    with pytest.raises(Refused, match="from the host into C") as refusal:
+        run_source(source, which, parts, box, work)
+    assert refusal.value.line == 16
+
+
+def test_scratch_on_the_device_is_nobodys_business(parts: Parts, box: Sandbox, work: Path) -> None:
+    source = with_wrapper("float *a; cudaMalloc(&a, 4 * m * k);"
+                          "cudaMemcpy(a, A, 4 * m * k, cudaMemcpyDeviceToDevice);"
+                          "const float *old = A; A = a; LAUNCH; A = old; cudaFree(a);")
+    assert run_source(source, "checked", parts, box, work).right
+
+
+def test_writing_into_the_program_is_refused(parts: Parts, box: Sandbox, work: Path) -> None:
+    source = with_wrapper("LAUNCH;\nfor (long *at = mine; at != mine + 64; at++) *at = 1;",
+                          "long mine[4];\n")
+    with pytest.raises(Refused, match="writes into the program that runs it") as refusal:
+        run_source(source, "checked", parts, box, work)
+    assert refusal.value.line == 16
+
+
+def test_what_is_printed_moves_no_terminal(parts: Parts, box: Sandbox, work: Path) -> None:
+    source = with_wrapper(r'printf("\033[2J::error::\n%c", 7); fflush(stdout); LAUNCH;',
+                          "#include <cstdio>\n")
+    outcome = run_source(source, "plain", parts, box, work)
+    assert outcome.right and outcome.output == "\\x1b[2J::error::\n\\x07"
+
+
+def test_the_same_seed_gives_the_same_outcome(tiled: Programs, parts: Parts, box: Sandbox) -> None:
+    outcomes = [run.run_problem(parts, tiled, "checked", EDGES, count=True, box=box)
+                .model_copy(update={"seconds": 0.0}) for _ in range(2)]
+    assert outcomes[0] == outcomes[1]
+
+
+def test_killed_from_outside_is_the_machines_fault() -> None:
+    ran = run.Ran(-signal.SIGKILL, b"", False, False, 0.5)
+    with pytest.raises(MachineFault, match="killed from outside"):
+        run.ended("in-wrapper", ran)
+    assert run.ended("in-wrapper", replace(ran, wall_limit_hit=True)) == "time-limit"
+    assert run.ended("in-wrapper", ran, cpu_limit=0.4) == "time-limit"
+    greedy = replace(ran, memory_limit_hit=True)
+    assert run.ended("in-wrapper", greedy) == "crashed"
+    assert "more memory" in run.detail_of("crashed", greedy)
+
+
+# ---- the judge believes nothing ------------------------------------------------------------------
+
+
+def ask_judge(parts: Parts, report: bytes, back: bytes = b"") -> Outcome:
+    """As if a worker had left these bytes."""
+    with run.memory_file("in") as given, run.memory_file("out") as out, \
+            run.memory_file("report") as said:
+        run.judge(parts, "prepare", EDGES, given, out)
+        os.pwrite(said, report, 0)
+        if back:
+            os.ftruncate(out, 0)
+            os.pwrite(out, back, 0)
+        text = run.judge(parts, "verdict", EDGES, given, out, said, more=("fill",))
+        ran = run.Ran(0, b"", False, False, 0.0)
+        return run.outcome_of("plain", __import__("json").loads(text), ran)
+
+
+RETURNED = struct.pack("<II", 0x53474D31, 2)
+REPORT_BYTES = 16384
+
+
+def test_a_worker_that_only_says_it_returned(parts: Parts) -> None:
+    outcome = ask_judge(parts, RETURNED.ljust(REPORT_BYTES, b"\0"))
+    assert outcome.ended == "returned" and not outcome.right
+    assert outcome.unwritten == outcome.elements == 35 * 20
+
+
+def test_a_result_file_that_was_cut(parts: Parts) -> None:
+    outcome = ask_judge(parts, RETURNED.ljust(REPORT_BYTES, b"\0"), b"short")
+    assert outcome.ended == "returned" and not outcome.right
+
+
+@pytest.mark.parametrize("report", [b"", b"\xff" * REPORT_BYTES, b"\0" * REPORT_BYTES,
+                                    struct.pack("<II", 0x53474D31, 99).ljust(REPORT_BYTES, b"\0"),
+                                    RETURNED])
+def test_a_report_of_garbage(report: bytes, parts: Parts) -> None:
+    outcome = ask_judge(parts, report)
+    assert outcome.ended == "exited" and not outcome.right
+
+
+def test_strings_without_end(parts: Parts) -> None:
+    outcome = ask_judge(parts, struct.pack("<IIii5Q", 0x53474D31, 3, 1, 1, 0, 0, 0, 0, 0)
+                        + b"\xfe" * REPORT_BYTES)
+    assert outcome.ended == "stopped" and outcome.finding is None
+
+
+def test_the_matrices_are_sealed(parts: Parts) -> None:
+    """Nobody who has the descriptor can change them, nor make the result's file shorter."""
+    with run.memory_file("in") as given, run.memory_file("out") as out:
+        run.judge(parts, "prepare", EDGES, given, out)
+        run.seal(given, run.SEAL_ALL)
+        run.seal(out, run.SEAL_SIZE)
+        with pytest.raises(OSError):
+            os.pwrite(given, b"x", 0)
+        for descriptor in (given, out):
+            with pytest.raises(OSError):
+                os.ftruncate(descriptor, 0)
+            with pytest.raises(OSError):
+                fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, 0)
+
+
+@pytest.mark.parametrize("arguments", [[], ["verdict"], ["prepare", "0", "1", "1", "random", "1",
+                                                         "0", "1"],
+                                       ["prepare", "1", "1", "1", "no", "1", "0", "1"]])
+def test_the_judge_refuses_bad_words(arguments: list[str], parts: Parts) -> None:
+    ran = subprocess.run([parts.judge, *arguments], capture_output=True, text=True, check=False)
+    assert ran.returncode == 2 and ran.stderr.startswith("judge: ") and not ran.stdout

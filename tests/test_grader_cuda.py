@@ -1,0 +1,90 @@
+"""Grading with the plain build on a GPU; the checked build stays on the CPU. Skipped where no GPU is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY, clean_environment
+
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
+
+KERNEL = (REPOSITORY / "instructor/solutions/1_naive.cu").read_text()
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.getbasetemp().parent / "grader cache"
+
+
+def grade(cache: Path, results: Path, submission: Path, suite: str = "all") -> tuple[int, dict]:
+    ran = subprocess.run(
+        [sys.executable, "-B", "-m", "grader", "--backend", "cuda", "--submission", str(submission),
+         "--suite", suite, "--results", str(results), "--name", "it"],
+        cwd=REPOSITORY, env=clean_environment({"GRADER_CACHE": str(cache)}), capture_output=True,
+        text=True, check=False)  # fmt: skip
+    assert ran.returncode in (0, 1), ran.stdout + ran.stderr
+    return ran.returncode, json.loads((results / "it" / "result.json").read_text())
+
+
+
+
+def test_full_marks(cache: Path, tmp_path: Path) -> None:
+    status, record = grade(cache, tmp_path, REPOSITORY / "instructor/solutions/2_tiled.cu")
+    assert (status, record["score"], record["backend"]) == (0, 100, "cuda")
+
+
+def test_only_tiling_is_lost(cache: Path, tmp_path: Path) -> None:
+    status, record = grade(cache, tmp_path, REPOSITORY / "instructor/solutions/1_naive.cu")
+    lost = {c["name"] for t in record["tests"] for c in t["criteria"] if not c["passed"]}
+    assert (status, lost) == (1, {"tiled"})
+
+
+def test_the_starter_gets_nothing(cache: Path, tmp_path: Path) -> None:
+    assert grade(cache, tmp_path, REPOSITORY / "kernel.cu")[1]["score"] == 0
+
+
+def test_a_kernel_that_hangs(cache: Path, tmp_path: Path) -> None:
+    submission = REPOSITORY / "instructor/faulty/15_step_of_zero.cu"
+    _, record = grade(cache, tmp_path, submission)
+    assert record["score"] == 0 and "time limit" in record["tests"][0]["reason"]
+
+
+def test_a_stray_write(cache: Path, tmp_path: Path) -> None:
+    submission = REPOSITORY / "instructor/faulty/06_c_rows.cu"
+    _, record = grade(cache, tmp_path, submission)
+    assert record["score"] < 100
+    assert any(test["finding"] and test["finding"]["kind"] == "out-of-bounds"
+               for test in record["tests"])
+
+
+@pytest.mark.parametrize(
+    ("statement", "named"),
+    [
+        ("float x; cudaMemcpy(&x, C, 4, cudaMemcpyDeviceToHost);", "copies device memory"),
+        ("float x; cudaMemcpyAsync(&x, C, 4, cudaMemcpyDefault, 0);", "copies device memory"),
+        ("float x = 1; cudaMemcpy((void *)C, &x, 4, cudaMemcpyHostToDevice);", "into C"),
+        ("system(\"true\");", "system"),
+    ],
+)
+def test_refusals(cache: Path, tmp_path: Path, statement: str, named: str) -> None:
+    wrapper = KERNEL.index("void basicSgemm")
+    brace = KERNEL.index("{", wrapper) + 1
+    submission = tmp_path / "kernel.cu"
+    submission.write_text("#include <cstdlib>\n" + KERNEL[:brace] + statement + KERNEL[brace:])
+    _, record = grade(cache, tmp_path, submission)
+    assert record["score"] == 0 and named in record["refusal"]["tried"]
+
+
+def test_what_only_nvcc_compiles_is_looked_at(cache: Path, tmp_path: Path) -> None:
+    """Host code that the checked build on the CPU does not see."""
+    wrapper = KERNEL.index("void basicSgemm")
+    brace = KERNEL.index("{", wrapper) + 1
+    submission = tmp_path / "kernel.cu"
+    submission.write_text("#include <cstdio>\n" + KERNEL[:brace]
+                          + "\n#ifdef __NVCC__\nfopen(\"x\", \"r\");\n#endif\n" + KERNEL[brace:])
+    _, record = grade(cache, tmp_path, submission)
+    assert record["score"] == 0 and "fopen" in record["refusal"]["tried"]

@@ -1,0 +1,242 @@
+"""A submission is somebody else's file. Whatever lies at its path, the end is a Submission or one
+clear line; nothing blocks, no link is followed, and what is compiled is UTF-8 with LF."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from pathlib import Path
+from typing import Any
+
+import grader_fake  # noqa: F401  (finds the grader)
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from grader.errors import BadInput
+from grader.intake import LARGEST, ROOT, Submission, read_submission
+
+TEXT = b"__global__ void mysgemm() {}\n"
+
+
+def refusal(path: Path | str, name: str | None = None) -> str:
+    """Of a path that cannot be graded; within a second, or it blocks."""
+    caught: list[BaseException] = []
+
+    def attempt() -> None:
+        try:
+            caught.append(AssertionError(read_submission(path, name)))
+        except BaseException as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=attempt, daemon=True)
+    thread.start()
+    thread.join(5)
+    assert caught, f"{path}: blocks"
+    assert isinstance(caught[0], BadInput), caught
+    text = str(caught[0])
+    assert "\n" not in text and text.isprintable()
+    return text
+
+
+def write(path: Path, content: bytes = TEXT) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+# ---- what a submission may be --------------------------------------------------------------------
+
+
+def test_a_file_and_a_directory(tmp_path: Path) -> None:
+    path = write(tmp_path / "alice" / "kernel.cu")
+    for given_path in (path, path.parent, str(path.parent) + "/"):
+        submission = read_submission(given_path)
+        assert submission == Submission("alice", path, TEXT, TEXT, [])
+    assert read_submission(write(tmp_path / "x" / "2_tiled.cu")).name == "2_tiled"
+    assert read_submission(path, name="bob 2").name == "bob 2"
+
+
+def test_the_kernel_of_the_project_is_named_kernel() -> None:
+    assert read_submission(ROOT / "kernel.cu").name == "kernel"
+    assert read_submission(ROOT).name == "kernel"
+
+
+@pytest.mark.parametrize("name", ["a b", "é ü", "quo'te\"s", "two\nlines", "$(touch x)", "-rf",
+                                  "::x"])  # fmt: skip
+def test_any_path_will_do(tmp_path: Path, name: str) -> None:
+    submission = read_submission(write(tmp_path / name / "kernel.cu"))
+    assert submission.source == TEXT
+    assert submission.name == name.replace("\n", "\\n").replace("\\", "_")
+
+
+def test_a_path_that_is_not_utf8(tmp_path: Path) -> None:
+    path = os.fsencode(tmp_path) + b"/\xff\xfe"
+    os.mkdir(path)
+    Path(os.fsdecode(path), "kernel.cu").write_bytes(TEXT)
+    submission = read_submission(os.fsdecode(path))
+    assert submission.name.encode() and "/" not in submission.name
+
+
+def test_a_relative_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "alice" / "kernel.cu")
+    monkeypatch.chdir(tmp_path / "alice")
+    for relative in ("kernel.cu", ".", "../alice"):
+        submission = read_submission(relative)
+        assert (submission.name, submission.path) == ("alice", tmp_path / "alice" / "kernel.cu")
+
+
+def test_only_kernel_cu_is_taken_from_a_directory(tmp_path: Path) -> None:
+    write(tmp_path / "alice" / "kernel.cu")
+    write(tmp_path / "alice" / "support.c", b"int cheat;")
+    (tmp_path / "alice" / "main.cu").symlink_to("/dev/zero")
+    assert read_submission(tmp_path / "alice").original == TEXT
+
+
+# ---- what it may not -----------------------------------------------------------------------------
+
+
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    real = write(tmp_path / "real" / "kernel.cu")
+    (tmp_path / "link.cu").symlink_to(real)
+    (tmp_path / "dangling.cu").symlink_to("nowhere")
+    (tmp_path / "loop.cu").symlink_to("loop.cu")
+    (tmp_path / "directory").symlink_to(real.parent)
+    for name in ("link.cu", "dangling.cu", "loop.cu", "directory"):
+        assert f"{tmp_path}/{name}: a symbolic link" in refusal(tmp_path / name)
+    (tmp_path / "bob").mkdir()
+    (tmp_path / "bob" / "kernel.cu").symlink_to(real)
+    assert "bob/kernel.cu: a symbolic link" in refusal(tmp_path / "bob")
+
+
+def test_what_is_no_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo.cu")
+    assert "fifo.cu: a FIFO" in refusal(tmp_path / "fifo.cu")
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(tmp_path / "s.cu"))
+    assert "s.cu: a socket" in refusal(tmp_path / "s.cu")
+    listener.close()
+    for device in ("/dev/zero", "/dev/tty"):
+        if os.path.exists(device):
+            assert f"{device}: a device" in refusal(device)
+    os.mkdir(tmp_path / "carol")
+    os.mkfifo(tmp_path / "carol" / "kernel.cu")
+    assert "carol/kernel.cu: a FIFO" in refusal(tmp_path / "carol")
+    os.makedirs(tmp_path / "dave" / "kernel.cu")
+    assert "dave/kernel.cu: a directory" in refusal(tmp_path / "dave")
+
+
+def test_what_is_not_there(tmp_path: Path) -> None:
+    assert "none.cu: cannot read the submission: No such file" in refusal(tmp_path / "none.cu")
+    assert f"{tmp_path}: a directory without kernel.cu" in refusal(tmp_path)
+    write(tmp_path / "kernel.cu")
+    assert "Not a directory" in refusal(tmp_path / "kernel.cu" / "kernel.cu")
+    assert "no path" in refusal("a\0b")
+    assert "File name too long" in refusal("x" * 5000)
+    assert refusal("") and refusal("a\nb\x1b[2J")
+
+
+@pytest.mark.parametrize("what", ["link", "fifo", "directory"])
+def test_exchanged_while_it_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """Between lstat() and open(): what is opened is looked at again."""
+    path, elsewhere = write(tmp_path / "k" / "kernel.cu"), write(tmp_path / "other" / "kernel.cu")
+    real, calls = os.open, []
+
+    def exchange(*arguments: Any, **more: Any) -> int:
+        calls.append(arguments)
+        if len(calls) == 1:
+            path.unlink()
+            if what == "link":
+                path.symlink_to(elsewhere)
+            elif what == "fifo":
+                os.mkfifo(path)
+            else:
+                path.parent.rmdir()
+                path.parent.symlink_to(elsewhere.parent)
+        return real(*arguments, **more)
+
+    monkeypatch.setattr("grader.intake.os.open", exchange)
+    words = {"link": "a symbolic link", "fifo": "a FIFO", "directory": "Not a directory"}
+    assert words[what] in refusal(path.parent if what == "directory" else path)
+
+
+def test_size(tmp_path: Path) -> None:
+    assert "the file is empty" in refusal(write(tmp_path / "k.cu", b""))
+    assert read_submission(write(tmp_path / "k.cu", b" " * LARGEST)).source
+    assert "larger than 1 MB" in refusal(write(tmp_path / "k.cu", b" " * (LARGEST + 1)))
+    with open(tmp_path / "sparse.cu", "wb") as file:
+        file.truncate(1 << 40)
+    assert "larger than 1 MB" in refusal(tmp_path / "sparse.cu")
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", ".hidden", "a\n", "x" * 81, "\x1b[2J"])
+def test_names_of_results_stay_in_their_directory(tmp_path: Path, name: str) -> None:
+    assert "name " in refusal(write(tmp_path / "k.cu"), name)
+
+
+# ---- bytes and text ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le",
+                                      "utf-32-be"])  # fmt: skip
+def test_other_encodings_of_unicode(tmp_path: Path, encoding: str) -> None:
+    text = refusal(write(tmp_path / "k.cu", TEXT.decode().encode(encoding)))
+    assert f"{encoding[:6].upper()} text; save it as UTF-8" in text
+
+
+def test_nul_bytes(tmp_path: Path) -> None:
+    assert "a NUL byte at offset 28" in refusal(write(tmp_path / "k.cu", TEXT[:-1] + b"\0\n"))
+
+
+@pytest.mark.parametrize(
+    ("original", "source", "note"),
+    [
+        (b"\xef\xbb\xbf" + TEXT, TEXT, "byte order mark"),
+        (b"a\r\nb\r\n", b"a\nb\n", "Windows line ends"),
+        (b"a\rb\r", b"a\nb\n", "Macintosh line ends"),
+        (b"// caf\xe9\n", "// café\n".encode(), "not UTF-8 (line 1), taken as Windows-1252"),
+        (b"\n// 5 \x80\n", "\n// 5 €\n".encode(), "not UTF-8 (line 2), taken as Windows-1252"),
+        (b"// \x81\n", b"// \xc2\x81\n", "taken as Latin-1"),
+        ("// café\n".encode(), "// café\n".encode(), None),
+        (b"no line end", b"no line end", None),
+    ],
+)
+def test_what_editors_leave_behind(
+    tmp_path: Path, original: bytes, source: bytes, note: str | None
+) -> None:
+    submission = read_submission(write(tmp_path / "k.cu", original))
+    assert submission.original == original
+    assert submission.source == source
+    assert len(submission.notes) == (note is not None)
+    assert note is None or note in submission.notes[0]
+
+
+def test_all_of_it_at_once(tmp_path: Path) -> None:
+    content = b"\xef\xbb\xbf// caf\xe9\r\nint a;\rint b;\n"
+    submission = read_submission(write(tmp_path / "k.cu", content))
+    assert submission.source == "// café\nint a;\nint b;\n".encode()
+    assert len(submission.notes) == 4
+
+
+@settings(max_examples=400, deadline=None, database=None,
+          suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=st.one_of(
+    st.binary(max_size=200),
+    st.lists(st.sampled_from([b"\xef\xbb\xbf", b"\xff\xfe", b"\0", b"\r", b"\n", b"a", b"\xe9",
+                              b"\x81", "é".encode()]), max_size=12).map(b"".join)))
+def test_any_bytes_give_a_submission_or_one_line(tmp_path: Path, content: bytes) -> None:
+    path = write(tmp_path / "k.cu", content)
+    try:
+        submission = read_submission(path)
+    except BadInput as error:
+        assert str(error).isprintable()
+        return
+    assert submission.original == content
+    text = submission.source.decode("utf-8")
+    assert "\r" not in text and "\0" not in text
+    lines = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n").count(b"\n")
+    assert text.count("\n") == lines  # so that lines in messages are those of the student
+    assert (submission.source != content) == bool(submission.notes)

@@ -1,0 +1,409 @@
+"""grader/symbols.py: what the text and the object file of a submission may hold."""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY, Tree, missing
+
+sys.path.insert(0, str(REPOSITORY))
+
+from grader import symbols  # noqa: E402
+from grader.build import Refused  # noqa: E402
+
+FLAGS = ["-std=c++17", "-g", "-pthread", "-fno-strict-aliasing", "-fstack-clash-protection", "-w"]
+PLAIN = [*FLAGS, "-O3"]
+CHECKED = [*FLAGS, "-O1", "-fno-omit-frame-pointer", "-fsanitize=thread,bounds"]
+
+Compile = Callable[..., Path]
+
+
+@pytest.fixture(scope="module")
+def objects(tree: Tree, tmp_path_factory: pytest.TempPathFactory) -> Compile:
+    """Compiles a text as grader/worker/compile.sh does."""
+    tree.make("build/cpu/rewrite", "BACKEND=cpu")
+
+    def compile_text(text: str, *, cxx: str = "c++", checked: bool = False) -> Path:
+        if not shutil.which(cxx):
+            missing(cxx)
+        work = tmp_path_factory.mktemp("object")
+        flags = CHECKED if checked else PLAIN
+        (work / "kernel.cu").write_text(text)
+        preprocess = [cxx, *flags, "-isystem", tree.path / "emulator/include", "-include",
+                      "cuda_runtime.h", "-E", "-x", "c++", "kernel.cu", "-o", "kernel.i"]
+        subprocess.run(preprocess, cwd=work, check=True)
+        rewritten = subprocess.run([tree.path / "build/cpu/rewrite"], check=True,
+                                   stdin=open(work / "kernel.i"), capture_output=True).stdout
+        (work / "kernel.ii").write_bytes(rewritten)
+        subprocess.run([cxx, *flags, "-x", "c++-cpp-output", "-c", "kernel.ii", "-o", "kernel.o"],
+                       cwd=work, check=True)
+        return work / "kernel.o"
+
+    return compile_text
+
+
+KERNEL = """
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    if (threadIdx.x < m * n) C[threadIdx.x] = A[0] * B[0];
+}
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    mysgemm<<<1, 32>>>(m, n, k, A, B, C);
+"""
+
+
+def check(objects: Compile, before: str, inside: str, *, checked: bool = False,
+          cxx: str = "c++") -> None:
+    text = f"{before}\n{KERNEL}{inside}\n}}\n"
+    path = objects(text, checked=checked, cxx=cxx)
+    symbols.check_source(text.encode())
+    symbols.check_preprocessed(path.with_suffix(".i").read_bytes())
+    symbols.check_object(path, checked, text.encode())
+
+
+# ---- what submissions have -----------------------------------------------------------------------
+
+TEMPLATE_LEFTOVERS = """
+#include <algorithm>
+#include <cassert>
+#include <chrono>
+#include <cmath>
+#include <iomanip>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <vector>
+#define CUDA_CHECK(x) do { cudaError_t e = (x); if (e != cudaSuccess) { \\
+    std::cerr << cudaGetErrorString(e) << " " << __FILE__ << ":" << __LINE__ << std::endl; \\
+    exit(EXIT_FAILURE); } } while (0)
+using namespace std;
+static vector<double> times;
+"""
+PRINTS_LIKE_C = """
+#include <assert.h>
+#include <cublas_v2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+inline void gpuAssert(cudaError_t code, const char *file, int line, bool stop = true) {
+    if (code == cudaSuccess) return;
+    fprintf(stderr, "GPUassert: %s %s %d\\n", cudaGetErrorString(code), file, line);
+    if (stop) exit(code);
+}
+#define gpuErrchk(ans) { gpuAssert((ans), __FILE__, __LINE__); }
+double now() { struct timeval t; gettimeofday(&t, 0); return t.tv_sec + t.tv_usec * 1e-6; }
+"""
+OBJECTS = """
+#include <array>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <random>
+#include <stdexcept>
+#include <unordered_map>
+struct Base { virtual ~Base() {} virtual int tile() const = 0; };
+struct T16 : Base { int tile() const override { return 16; } };
+namespace mine { struct Timer { Timer() { puts("start"); } ~Timer() { puts("end"); } }; }
+static mine::Timer timer;
+thread_local int per_thread = 3;
+"""
+ODD = {
+    "nothing": ("", ""),
+    "cout": (TEMPLATE_LEFTOVERS, """
+        auto t = chrono::high_resolution_clock::now();
+        CUDA_CHECK(cudaGetLastError()); CUDA_CHECK(cudaDeviceSynchronize());
+        times.push_back(chrono::duration<double>(chrono::steady_clock::now() -
+                                                 chrono::steady_clock::now()).count());
+        cout << "time " << fixed << setprecision(3) << times.back() << 1 << 2.0f << 'c' << true
+             << 3ul << (void *)A << setw(3) << (t == t) << endl;
+        string s = "x"; s += to_string(m); stringstream o; o << s << m << hex << n;
+        cout << o.str() << flush; sort(times.begin(), times.end());
+        if (m < 0) throw runtime_error("bad");
+        static string once = "once"; cout << once << std::max(1.0, times[0]);
+        assert(m > 0);"""),
+    "printf": (PRINTS_LIKE_C, """
+        double t = now(); clock_t c = clock(); cudaEvent_t e0, e1;
+        cudaEventCreate(&e0); cudaEventCreate(&e1); cudaEventRecord(e0);
+        cudaDeviceProp p; cudaGetDeviceProperties(&p, 0); int d; cudaGetDevice(&d);
+        gpuErrchk(cudaPeekAtLastError()); gpuErrchk(cudaDeviceSynchronize());
+        cudaEventRecord(e1); cudaEventSynchronize(e1); float ms; cudaEventElapsedTime(&ms, e0, e1);
+        printf("%f %f %s %ld\\n", now() - t, ms, p.name, (long)(clock() - c)); fflush(stdout);
+        int *x = (int *)calloc(m, 4); free(x); if (!x) abort(); srand(time(NULL)); rand();
+        puts("ok"); char text[100]; snprintf(text, 100, "%d", m); strcpy(text, "x");
+        perror(text);"""),
+    "objects": (OBJECTS, """
+        Base *b = new T16; std::function<int(int)> f = [&](int x) { return (x + 15) / 16; };
+        std::map<int, int> map; map[m] = n; std::unordered_map<std::string, int> um; um["a"] = 1;
+        std::mt19937 g(1); std::uniform_real_distribution<float> u; u(g); ++per_thread;
+        try { if (m < 0) throw std::invalid_argument("m"); f(b->tile()); }
+        catch (const std::exception &e) { std::fprintf(stderr, "%s\\n", e.what()); }
+        static std::string s("abc"); if (dynamic_cast<T16 *>(b)) puts(s.c_str()); delete b;"""),
+    "names that are attributes elsewhere": (
+        "__device__ int section, alias, target, constructor; int used = 3;"
+        "__constant__ int dims[3];",
+        "int naked = section, asm_ = alias; int h[3] = {m, n, k}; int a[3][3] = {};"
+        "a[h[0]][h[1]] = 1;"
+        "cudaMemcpyToSymbol(dims, h, sizeof h); target = naked + asm_ + constructor;"),
+    "names of the C library for variables": (
+        "__device__ float gamma_, index_[4]; float count; __constant__ float shape[2];",
+        "count = 1; int time = m, read = n, write = k; count += time + read + write;"),
+    "attributes that do no harm": (
+        "__attribute__((always_inline)) inline int f(int x) { return x; }\n"
+        "[[maybe_unused]] static int g(); "
+        "__attribute__((noinline, hot)) int h(int x) { return x; }\n"
+        "struct alignas(16) s { float x[4]; }; __align__(16) float t[4];", "f(h(m));"),
+    "scratch": ("__global__ void k2(float *x) { __shared__ float s[32]; s[threadIdx.x] = 1;"
+                "__syncthreads(); atomicAdd(x, s[0]); x[1] = __shfl_down_sync(~0u, s[1], 1); }",
+                "float *x; cudaMalloc(&x, 512); cudaMemset(x, 0, 512); k2<<<1, 32>>>(x);"
+                "cudaMemcpyAsync(C, x, 4, cudaMemcpyDeviceToDevice, 0); cudaFree(x);"
+                "cudaFuncSetAttribute(k2, cudaFuncAttributeMaxDynamicSharedMemorySize, 1024);"
+                "cudaStream_t s; cudaStreamCreate(&s); k2<<<1, 32, 0, s>>>(x);"
+                "cudaStreamSynchronize(s); cudaStreamDestroy(s); size_t f, t;"
+                "cudaMemGetInfo(&f, &t);"),
+    "quotes and comments": (
+        "// it's #line 3 \"x\"\n/* # 12 \"y.h\" 3 */\n"
+        "const char *q = \"# 1 \\\" asm\"; char c = '\"';\n"
+        "const char *r = R\"x(\n# 1 \"/usr/z.h\" 3\nasm )\"; )x\"; long big = 1'000'000;",
+        "q = r; c = (char)big;"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("checked", [False, True], ids=["plain", "checked"])
+@pytest.mark.parametrize("cxx", ["g++", "clang++"])
+@pytest.mark.parametrize("name", ODD)
+def test_odd_submissions_pass(objects: Compile, name: str, cxx: str, checked: bool) -> None:
+    check(objects, *ODD[name], checked=checked, cxx=cxx)
+
+
+@pytest.mark.parametrize("name", list(ODD)[:4])
+def test_odd_submissions_pass_on_aarch64(objects: Compile, name: str) -> None:
+    check(objects, *ODD[name], cxx="aarch64-linux-gnu-g++")
+
+
+SHARED_WITH_THE_HOST = {"managed_factor", "result_copied_back_and_forth"}  # not when graded
+KERNELS = sorted([*(REPOSITORY / "instructor" / "solutions").glob("*.cu"),
+                  *(REPOSITORY / "tests" / "kernels" / "right").glob("*.cu")])
+
+
+@pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.stem)
+def test_right_kernels_pass(objects: Compile, path: Path) -> None:
+    text = path.read_text()
+    made = objects(text, checked=len(path.stem) % 2 == 0)  # one build each: both would take minutes
+    symbols.check_source(text.encode())
+    symbols.check_preprocessed(made.with_suffix(".i").read_bytes())
+    if path.stem in SHARED_WITH_THE_HOST:
+        with pytest.raises(Refused, match="cudaMallocManaged: memory that host and device share"):
+            symbols.check_object(made, len(path.stem) % 2 == 0)
+    else:
+        symbols.check_object(made, len(path.stem) % 2 == 0)
+
+
+# ---- what is refused -----------------------------------------------------------------------------
+
+C = 'extern "C" '
+REFUSED = [
+    ("#include <stdio.h>", 'fopen("x", "r");', "calls fopen: it opens, reads or writes files"),
+    ("#include <fstream>", 'std::ofstream("x") << 1;', "std::ofstream: it opens"),
+    ("#include <iostream>", "std::cin >> m;", "std::cin"),
+    ("#include <unistd.h>", "fork();", "calls fork: it starts or waits for processes"),
+    ("", 'system("x");', "calls system: it starts"),
+    ("#include <thread>", "std::thread([] {}).join();", "threads"),
+    ("#include <pthread.h>", "pthread_t t; pthread_create(&t, 0, 0, 0);", "threads"),
+    ("#include <sys/socket.h>", "socket(0, 0, 0);", "calls socket: it uses the network"),
+    ("#include <dlfcn.h>", 'dlsym(RTLD_DEFAULT, "x");', "calls dlsym: it loads libraries"),
+    ("#include <signal.h>", "signal(11, SIG_IGN);", "calls signal"),
+    ("#include <setjmp.h>", "jmp_buf b; longjmp(b, 1);", "jumps out"),
+    ("#include <sys/mman.h>", "mprotect((void *)A, 4096, 3);", "calls mprotect: it maps"),
+    ("#include <unistd.h>", "syscall(39);", "calls syscall: it makes system calls"),
+    ("", 'getenv("x");', "calls getenv: it reads or changes the environment"),
+    ("", "atexit([] {});", "calls atexit"),
+    (C + "void checker_reset();", "checker_reset();", "the grader's own parts"),
+    (C + "void memory_open();", "memory_open();", "the grader's own parts"),
+    (C + "int observer;", "observer = 0;", "the grader's own parts"),
+    (C + "void __tsan_read4(void *);", "__tsan_read4(0);", "the grader's own parts"),
+    (C + "char __executable_start;", "static volatile char c; c = __executable_start;",
+     "where other parts"),
+    ("", "float *x; cudaMallocManaged(&x, 4);", "cudaMallocManaged: memory that host and device"),
+    ("", "float *x; cudaHostAlloc(&x, 4, 0);", "cudaHostAlloc"),
+    ("__device__ float x[4];", "float y[4]; cudaMemcpyFromSymbol(y, x, 16);", "to the host"),
+    ("", "cudaError_t (*volatile p)(void *) = cudaFree; p(C);", "the address of cudaFree"),
+    ("static cudaError_t (*volatile table[])() = {cudaDeviceSynchronize};", "table[0]();",
+     "the address of cudaDeviceSynchronize"),
+    (C + "int verify() { return 0; }", "", "defines verify"),
+    (C + "void *malloc(size_t) { return 0; }", "", "defines malloc"),
+    (C + "int my_own() { return 0; }", "", 'defines my_own with extern "C"'),
+    ("int main() { return 0; }", "", "defines main"),
+    ("float memory_open[4];", "", "defines memory_open"),
+    ("void *operator new(size_t) { return 0; }", "new int;", "C.. library"),
+    ("void operator delete(void *) noexcept {}", "", "C.. library"),
+    ("namespace std { void terminate() noexcept { for (;;) ; } }", "", "C.. library"),
+    ("namespace emulator { int mine() { return 1; } }", "", "emulator"),
+    (C + "{ static int one(int x) { return x; } static void *choose() { return (void *)one; } }"
+     ' int f(int) __attribute__((ifunc("choose")));', "f(1);", "ifunc"),
+    ("__attribute__((constructor)) static void f() {}", "", "constructor"),
+    ("__attribute__((__destructor__(101))) static void f() {}", "", "destructor"),
+    ("[[gnu::constructor]] static void f() {}", "", "constructor"),
+    ('__attribute__((section(".init_array"))) void (*f)() = 0;', "", "section"),
+    ('__attribute__((section(".text"), used)) static const char code[] = "\\xc3";', "", "section"),
+    ('__attribute__((no_sanitize("thread"))) void f() {}', "", "hides a function"),
+    ("__attribute__((no_sanitize_thread)) void f() {}", "", "hides a function"),
+    ("#define J(a, b) a##b\n__attribute__((J(no_sanitize_, thread))) void f() {}", "", "hides"),
+    ("", "__builtin_return_address(0);", "stack or registers"),
+    ("", "__builtin_frame_address(0);", "stack or registers"),
+    ("EMULATOR_UNWATCHED void f() {}", "", "the emulator's own EMULATOR_UNWATCHED"),
+    ("", "emulator_time_limit(0);", "the emulator's own emulator_time_limit"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("before, inside, words", REFUSED,
+                         ids=[f"{case[2]}|{case[0][-30:]}" for case in REFUSED])
+def test_refused(objects: Compile, before: str, inside: str, words: str) -> None:
+    with pytest.raises(Refused, match=words) as refusal:
+        check(objects, before, inside)
+    assert "\n" not in refusal.value.tried and refusal.value.file == "kernel.cu"
+
+
+@pytest.mark.parametrize("cxx", ["g++", "clang++", "aarch64-linux-gnu-g++"])
+def test_refused_with_every_compiler(objects: Compile, cxx: str) -> None:
+    for_all = "calls fopen|std::ofstream|where other|the address of|defines|C..|constructor"
+    some = [case for case in REFUSED if re.match(for_all, case[2])]
+    for before, inside, words in some:
+        with pytest.raises(Refused, match=words):
+            check(objects, before, inside, cxx=cxx)
+
+
+@pytest.mark.parametrize("checked", [False, True], ids=["plain", "checked"])
+@pytest.mark.parametrize("cxx", ["g++", "clang++"])
+def test_the_line_is_told(objects: Compile, cxx: str, checked: bool) -> None:
+    text = ("#include <stdio.h>\n" + KERNEL + "    int x = m;\n    puts(\"a\");\n"
+            "    fopen(\"x\",\n          \"r\"); /* here */\n    puts(\"b\");\n}\n")
+    line = next(i for i, words in enumerate(text.splitlines(), 1) if "fopen" in words)
+    made = objects(text, cxx=cxx, checked=checked)
+    for source in (b"", text.encode()):
+        with pytest.raises(Refused) as refusal:
+            symbols.check_object(made, checked, source)
+        assert abs(refusal.value.line - line) <= (0 if source else 1)
+
+
+def test_constructors_are_found_in_the_object_too(objects: Compile) -> None:
+    """Where a word in the text could not be seen."""
+    made = objects("#include <stdio.h>\n"
+                   '__attribute__((constructor)) static void f() { puts("x"); }\n' + KERNEL + "}\n")
+    with pytest.raises(Refused, match=r"runs \S+ before main"):
+        symbols.check_object(made, False)
+
+
+@pytest.mark.parametrize("text, words", [
+    ('__attribute__((section(".evil"))) int x = 1;', "section .evil"),
+    ('__attribute__((section(".fini_array"))) void (*f)() = 0;', "section .fini_array"),
+    ('__attribute__((section(".text.x"))) extern const char code[] = "x";', "code"),
+    ("#include <stdio.h>\n"
+     '__attribute__((destructor)) static void f() { puts("x"); }', "fini_array"),
+])  # fmt: skip
+def test_sections_of_the_object(objects: Compile, text: str, words: str) -> None:
+    made = objects(f"{text}\n{KERNEL}}}\n")
+    with pytest.raises(Refused, match=words):
+        symbols.check_object(made, False)
+
+
+def test_the_checkers_functions_are_for_the_checked_build_only(objects: Compile) -> None:
+    made = objects(KERNEL + "}\n", checked=True)
+    symbols.check_object(made, True)
+    with pytest.raises(Refused, match="__tsan_"):
+        symbols.check_object(made, False)
+
+
+# ---- damaged objects -----------------------------------------------------------------------------
+
+
+def test_what_is_no_object(tmp_path: Path) -> None:
+    for content in (b"", b"\x7fELF", b"not an object" * 100, Path("/bin/true").read_bytes()):
+        (tmp_path / "x.o").write_bytes(content)
+        with pytest.raises(Refused, match="cannot be read"):
+            symbols.check_object(tmp_path / "x.o", False)
+
+
+def test_damaged_objects_raise_nothing_else(objects: Compile, tmp_path: Path) -> None:
+    good = objects(KERNEL + "}\n").read_bytes()
+    draw = random.Random(1)
+    for _ in range(150):
+        damaged = bytearray(good)
+        for _ in range(draw.choice([1, 4, 64])):
+            damaged[draw.randrange(len(damaged))] = draw.randrange(256)
+        length = draw.choice([len(good), draw.randrange(len(good))])
+        (tmp_path / "x.o").write_bytes(damaged[:length])
+        try:
+            symbols.check_object(tmp_path / "x.o", False)
+        except Refused:
+            pass
+
+
+# ---- the text ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text, line", [
+    ('# 12 "x.h" 3\n', 1), ("\n\n  #  7\n", 3), ('#line 5 "kernel.cu"\n', 1),
+    ('/* a\n */ # 1 "x.h" 3\n', 2), ("int x;\n#li\\\nne 7\n", 2), ("%: 3 \"x.h\" 3\n", 1),
+    ("int x = 1'0; /*' */\n# 1 \"x.h\" 3\n//'*/\n", 2),
+    ("#if 0\n' /*\n#endif\n# 1 \"x.h\" 3\n/* */\n", 4),
+    ("const char *s = \"\\\\\"; /* \" */\n# 1 \"x.h\" 3\n", 2),
+    ("const char *s = R\"(\\)\"; //\"\n# 1 \"x.h\" 3\n", 2),
+    ("// a \\  \n comment\n# 1 \"x.h\" 3\n", 3),
+])  # fmt: skip
+def test_line_directives_are_found(text: str, line: int) -> None:
+    with pytest.raises(Refused, match="line numbers") as refusal:
+        symbols.check_source(text.encode())
+    assert refusal.value.line == line
+
+
+@pytest.mark.parametrize("name", ['"/etc/passwd"', "</dev/zero>", '"../hidden.toml"',
+                                  '"x/../../hidden.toml"', '"/autograder/source/x"'])
+def test_includes_of_other_places(name: str) -> None:
+    with pytest.raises(Refused, match="includes the file"):
+        symbols.check_source(f"#  include /* */ {name}\n".encode())
+
+
+def test_words_on_a_headers_lines_are_not_the_students() -> None:
+    header = b'# 1 "/usr/include/x.h" 1 3\nasm("nop"); __attribute__((constructor)) void f();\n'
+    symbols.check_preprocessed(header)
+    with pytest.raises(Refused, match="assembly") as refusal:
+        symbols.check_preprocessed(header + b'# 40 "kernel.cu" 2\n\nvoid g() { asm("nop"); }\n')
+    assert refusal.value.line == 41
+
+
+def test_a_marker_in_a_string_is_none() -> None:
+    text = b'# 1 "kernel.cu"\nchar s[] = R"(\n# 1 "/usr/x.h" 3\n)"; void g() { asm("nop"); }\n'
+    with pytest.raises(Refused, match="assembly"):
+        symbols.check_preprocessed(text)
+
+
+# ---- the lists -----------------------------------------------------------------------------------
+
+
+def test_no_name_is_both_allowed_and_refused() -> None:
+    allowed, refused = symbols.lists()
+    for table in allowed:
+        for name in table.names:
+            ways = [other.what for other in refused if name in other.names]
+            assert not ways, (name, ways)
+
+
+def test_nothing_dangerous_is_allowed() -> None:
+    """By a prefix that is too short."""
+    allowed, refused = symbols.lists()
+    for table in refused:
+        for name in table.names:
+            assert not any(name in other for other in allowed), name
+    for name in ("open", "_ZNSt13basic_filebufIcSt11char_traitsIcEE4openEPKcSt13_Ios_Openmode",
+                 "_ZNSt6threadC1Ev", "emulator_time_limit", "checker_start", "cudaMallocManaged",
+                 "_ZNSt14basic_ifstreamIcSt11char_traitsIcEEC1EPKcSt13_Ios_Openmode"):
+        assert not any(name in table for table in allowed), name
