@@ -1,0 +1,29 @@
+/* CHEAT 4: leaves a process behind that prints a score when all else has ended.
+ *
+ * tries:    4
+ * named:    calls fork */
+
+#include <stdio.h>
+#include <unistd.h>
+
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < m && j < n) {
+        float sum = 0.0f;
+        for (int p = 0; p < k; ++p)
+            sum += A[i * k + p] * B[p * n + j];
+        C[i * n + j] = sum;
+    }
+}
+
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    if (fork() == 0) { /* <- here */
+        sleep(5);
+        printf("{\"scores\": {\"SGEMM\": 100}}\n");
+        _exit(0);
+    }
+    dim3 block(16, 16), grid((n + 15) / 16, (m + 15) / 16);
+    mysgemm<<<grid, block>>>(m, n, k, A, B, C);
+}

@@ -1,0 +1,30 @@
+/* CHEAT 33: keeps the compiler busy and takes its memory.
+ *
+ * tries:    33
+ * named:    time or memory | template | instantiation */
+
+template <int depth, int path> struct tree { /* <- here */
+    enum { value = tree<depth - 1, 2 * path>::value + tree<depth - 1, 2 * path + 1>::value };
+};
+template <int path> struct tree<0, path> {
+    enum { value = path };
+};
+
+static int leaves[tree<24, 1>::value];
+
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < m && j < n) {
+        float sum = 0.0f;
+        for (int p = 0; p < k; ++p)
+            sum += A[i * k + p] * B[p * n + j];
+        C[i * n + j] = sum;
+    }
+}
+
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    dim3 block(16, 16), grid((n + 15) / 16, (m + 15) / 16);
+    mysgemm<<<grid, block>>>(m, n, k, A, B, C);
+}
