@@ -1,0 +1,102 @@
+"""python -m grader.exporters FORMAT results/NAME/result.json [-o FILE]
+
+Exit status: 0 written, 2 the record or an option cannot be used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from ..errors import BadInput
+from ..feedback import student_view
+from ..record import Record
+from . import annotations as github_annotations
+from . import autolab, class_summary, classroom, gradescope, junit, summary
+from .reading import read_record
+
+# The file through which a step of a GitHub workflow hands this on.
+GITHUB_FILES = {"summary": "GITHUB_STEP_SUMMARY", "class": "GITHUB_STEP_SUMMARY",
+                "classroom": "GITHUB_OUTPUT"}
+
+
+def main(words: list[str]) -> int:
+    asked = arguments(words)
+    try:
+        text = exported(asked)
+        write(text, target(asked), append=asked.github)
+    except BadInput as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def arguments(words: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m grader.exporters", description="A result in another system's format.")
+    parser.add_argument("format", choices=["gradescope", "autolab", "classroom", "junit", "summary",
+                                           "annotations", "class"])
+    parser.add_argument("result", type=Path,
+                        help="results/NAME/result.json; for `class`, the directory of all NAMEs")
+    parser.add_argument("-o", "--output", type=Path, help="default: standard output")
+    parser.add_argument("--partial", action="store_true",
+                        help="take result.partial.json, too: the cases so far")
+    parser.add_argument("--ta", action="store_true",
+                        help="junit, summary: all that is known of hidden cases; not for students")
+    parser.add_argument("--github", action="store_true",
+                        help="summary, class, classroom: for the file that the runner reads; "
+                             "standard output where there is none")
+    parser.add_argument("--hidden-cases", default="hidden",
+                        choices=["hidden", "after_published", "after_due_date", "visible"],
+                        help="gradescope: when students see them")
+    parser.add_argument("--problem", help="autolab: one problem for all points")
+    return parser.parse_args(words)
+
+
+def exported(asked: argparse.Namespace) -> str:
+    if asked.format == "class":
+        return class_summary.export(records_below(asked.result, asked.partial))
+    record = read_record(asked.result, partial=asked.partial)
+    if asked.format == "gradescope":
+        return gradescope.export(record, asked.hidden_cases)
+    if asked.format == "autolab":
+        return autolab.export(record, asked.problem)
+    if asked.format == "classroom":
+        return classroom.step_output(record) if asked.github else classroom.export(record) + "\n"
+    if asked.format == "annotations":
+        return github_annotations.export(record)
+    draw: dict[str, Callable[[Record], str]] = {"junit": junit.export, "summary": summary.export}
+    return draw[asked.format](record if asked.ta else student_view(record))
+
+
+def records_below(directory: Path, partial: bool) -> list[Record]:
+    if not directory.is_dir():
+        raise BadInput(f"{directory}: no such directory; `make grade-class` writes it")
+    return [read_record(path, partial=partial) for path in sorted(directory.glob("*/result.json"))]
+
+
+def target(asked: argparse.Namespace) -> Path | None:
+    if not asked.github:
+        return asked.output
+    variable = GITHUB_FILES.get(asked.format)
+    named = os.environ.get(variable) if variable else None
+    return Path(named) if named else asked.output
+
+
+def write(text: str, path: Path | None, *, append: bool) -> None:
+    try:
+        if path is None:
+            sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+            sys.stdout.write(text)
+            return
+        with open(path, "a" if append else "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise BadInput(f"{path or 'standard output'}: {error.strerror}") from None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

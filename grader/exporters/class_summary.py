@@ -1,0 +1,24 @@
+"""The results of a class as one Markdown table. For TAs: it names students, with their points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from ..record import Record
+from .summary import markdown
+from .text import points, whole
+
+
+def export(records: Sequence[Record]) -> str:
+    if not records:
+        return "No results.\n"
+    scores = [record.score for record in records]
+    lines = [f"## {len(records)} submissions", "",
+             f"median {points(median(scores))}, lowest {points(min(scores))}, "
+             f"highest {points(max(scores))} of {points(records[0].max_score)} points", "",
+             "| submission | points | |", "|---|---:|---|"]
+    lines += [f"| {markdown(record.submission.name)} | {points(record.score)} "
+              f"| {markdown('; '.join(whole(record)))} |"
+              for record in sorted(records, key=lambda record: record.submission.name)]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,51 @@
+"""Run a command in a GitHub workflow so that nothing it prints is a command to the runner.
+
+    python -m grader.exporters.guarded make grade SUITE=public
+
+Between `::stop-commands::TOKEN` and `::TOKEN::` the runner takes lines for text. The token is drawn
+here, at random, and is handed to nobody: what a submission prints cannot contain it. For the same
+reason the files through which steps talk to the runner are taken out of the environment. Exits as
+the command did. Only Python's own library is needed: this runs before anything is installed.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import subprocess
+import sys
+
+# Where a step writes what the next ones get; its summary; the runner's own tokens.
+NOT_INHERITED = ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE",
+                 "GITHUB_STEP_SUMMARY", "GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN",
+                 "ACTIONS_ID_TOKEN_REQUEST_TOKEN")
+
+
+def main(command: list[str]) -> int:
+    if not command:
+        print("usage: python -m grader.exporters.guarded COMMAND [ARGUMENT ...]", file=sys.stderr)
+        return 2
+    environment = {key: value for key, value in os.environ.items() if key not in NOT_INHERITED}
+    if os.environ.get("GITHUB_ACTIONS") != "true":
+        return run(command, environment)
+    token = secrets.token_hex(32)
+    print(f"::stop-commands::{token}", flush=True)
+    try:
+        return run(command, environment)
+    finally:
+        print(f"\n::{token}::", flush=True)  # on a line of its own, whatever came before
+
+
+def run(command: list[str], environment: dict[str, str]) -> int:
+    """Errors go where the output goes: both are one log, in the order in which they were made."""
+    try:
+        status = subprocess.run(command, env=environment, stderr=subprocess.STDOUT,
+                                check=False).returncode
+    except OSError as error:
+        print(f"{command[0]}: {error.strerror}", file=sys.stderr)
+        return 3
+    return status if status >= 0 else 128 - status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

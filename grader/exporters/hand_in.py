@@ -1,0 +1,115 @@
+"""Grades what a course platform handed in: run by Gradescope's run_autograder and by Autolab's
+Makefile. Both need an answer in each of three cases:
+
+- graded, for whatever points: the result in the platform's format, exit 0;
+- nothing that can be graded (no kernel.cu, not text): a result with 0 points that says so, exit 0;
+- the machine is at fault, or a case is: no result, one line on standard error, exit 3.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import subprocess
+import sys
+from datetime import datetime, timezone
+from pathlib import Path
+
+from ..cases import Suite, load_suites
+from ..errors import BadInput, MachineFault
+from ..intake import read_submission
+from ..record import Build, Record, Submission
+from . import autolab, gradescope
+from .reading import read_record
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+def grade(
+    submission: Path, suite: str, results: Path, protection: str, *, details: bool
+) -> Record:
+    """The record of this submission. `results` is a directory for the grader's own files;
+    `details`: of a fault of the machine, print all that the grader said."""
+    try:
+        suites = load_suites(suite)
+    except BadInput as error:
+        raise MachineFault(f"the cases cannot be used: {error}") from None
+    try:
+        read_submission(submission)
+    except BadInput as error:
+        where = f"{submission.parent}/"  # the platform's own directories are nobody's business
+        return nothing_to_grade(str(error).replace(where, ""), suites)
+    command = [sys.executable, "-m", "grader", "--submission", str(submission), "--suite", suite,
+               "--results", str(results), "--name", "submission", "--protection", protection]
+    # Standard output is the platform's: on Autolab students read it, so it is not this table's.
+    done = subprocess.run(command, cwd=PROJECT, stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, errors="replace", check=False)
+    if done.returncode not in (0, 1):
+        if details:
+            print(done.stderr, file=sys.stderr)
+        raise MachineFault(last_line(done.stderr) or f"the grader ended with {done.returncode}")
+    try:
+        return read_record(results / "submission" / "result.json")
+    except BadInput as error:
+        raise MachineFault(str(error)) from None
+
+
+def nothing_to_grade(why: str, suites: list[Suite]) -> Record:
+    """As one that does not build, of no bytes: 0 of the points that there were."""
+    return Record(
+        complete=True,
+        submission=Submission(name="submission", path="kernel.cu",
+                              sha256=hashlib.sha256().hexdigest(), bytes=0, notes=[]),
+        suites=[suite.name for suite in suites],
+        seed=0, score=0,
+        max_score=sum(case.points for suite in suites for case in suite.cases),
+        build=Build(ok=False, message=why, file=None, line=0, output=""),
+        refusal=None, tests=[], protection="none", protection_note="nothing was run",
+        backend="cpu", compiler="", seconds=0,
+        started=datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    )
+
+
+def last_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[-1] if lines else ""
+
+
+def arguments(words: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m grader.exporters.hand_in")
+    parser.add_argument("platform", choices=["gradescope", "autolab"])
+    parser.add_argument("--submission", type=Path, required=True,
+                        help="kernel.cu, or its directory")
+    parser.add_argument("--suite", default="all")
+    parser.add_argument("--results", type=Path, required=True, help="for the grader's own files")
+    parser.add_argument("--protection", default="auto")
+    parser.add_argument("--hidden-cases", default="hidden",
+                        choices=["hidden", "after_published", "after_due_date", "visible"])
+    parser.add_argument("--problem", help="Autolab: one problem for all points")
+    parser.add_argument("-o", "--output", type=Path, help="default: standard output")
+    return parser.parse_args(words)
+
+
+def main(words: list[str]) -> int:
+    asked = arguments(words)
+    try:
+        record = grade(asked.submission.resolve(), asked.suite, asked.results.resolve(),
+                       asked.protection,
+                       details=asked.platform == "gradescope")  # where only instructors read it
+        text = (gradescope.export(record, asked.hidden_cases) if asked.platform == "gradescope"
+                else autolab.export(record, asked.problem))
+        if asked.output:
+            asked.output.write_text(text, encoding="utf-8")
+        else:
+            sys.stdout.write(text)
+    except (BadInput, MachineFault) as error:
+        print(f"not graded: {error}", file=sys.stderr)
+        return 3
+    except OSError as error:
+        print(f"not graded: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 3
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,84 @@
+"""Markdown: for $GITHUB_STEP_SUMMARY, or an issue, or a mail.
+
+What came from a submission is text and nothing else: every character that Markdown, HTML or GitHub
+(mentions, references, commands) gives a meaning to is written as a character reference, which
+Markdown shows and never reads as structure. Only what a submission printed may span lines, in a
+<pre>.
+"""
+
+from __future__ import annotations
+
+from ..record import Record, Test
+from .text import (ZERO_WIDTH_SPACE, lost, name, one_line, plain, points, protection, shape, whole)
+
+LARGEST = 900_000  # bytes; GitHub drops a step's summary over 1 MiB
+HARMLESS = " ,;()/=+%'"
+SIGNS = {"passed": "✅", "partial": "🟡", "failed": "❌", "skipped": "⏭️"}
+
+
+def export(record: Record) -> str:
+    """As long as it may be: first the cases' details go, then nothing but the totals is left."""
+    for parts in ([heading, table, details], [heading, table], [heading]):
+        text = "\n".join(part(record) for part in parts)
+        if len(text.encode()) <= LARGEST:
+            break
+    return text
+
+
+def heading(record: Record) -> str:
+    lines = [f"## {points(record.score)} of {points(record.max_score)} points", "",
+             f"{markdown(record.submission.name)} on the {record.backend} backend; "
+             f"sandbox: {markdown(protection(record))}", ""]
+    lines += [f"- {markdown(line)}" for line in whole(record)]
+    if not record.complete:
+        lines.append("- the run has not ended: these are the cases so far")
+    if not record.build.ok and record.build.output and not record.refusal:
+        lines += ["", preformatted(record.build.output)]
+    return "\n".join(lines) + "\n"
+
+
+def table(record: Record) -> str:
+    if not record.tests:
+        return ""
+    lines = ["| | case | shape | points | reason |", "|---|---|---|---:|---|"]
+    lines += [f"| {SIGNS[test.status]} | {markdown(name(test))} | {markdown(shape(test))} "
+              f"| {points(test.score)}/{points(test.max_score)} "
+              f"| {markdown(reason(test))} |" for test in record.tests]
+    return "\n".join(lines) + "\n"
+
+
+def reason(test: Test) -> str:
+    said = lost(test)
+    return said[0] if said else ""
+
+
+def details(record: Record) -> str:
+    return "\n".join(detail(test) for test in record.tests if len(lost(test)) > 1 or test.output)
+
+
+def detail(test: Test) -> str:
+    lines = [f"<details><summary>{SIGNS[test.status]} {markdown(name(test))}</summary>", ""]
+    if lost(test):
+        lines += [preformatted("\n".join(lost(test)))]
+    if test.output:
+        lines += ["", "It printed:", "", preformatted(test.output)]
+    return "\n".join([*lines, "", "</details>", ""])
+
+
+def markdown(text: str) -> str:
+    """One line of plain text."""
+    return "".join(map(reference, one_line(text)))
+
+
+def preformatted(text: str) -> str:
+    """Lines of plain text. An empty line would end the block of HTML, so line ends are written as
+    references, too."""
+    return f"<pre>{''.join(map(reference, plain(text)))}</pre>"
+
+
+def reference(char: str) -> str:
+    if char.isalnum() or char in HARMLESS or not char.isascii():
+        return char
+    # GitHub looks for mentions and for numbers of issues in what the references have become, too.
+    stop = ZERO_WIDTH_SPACE if char in "@#" else ""
+    return f"&#{ord(char)};{stop}"

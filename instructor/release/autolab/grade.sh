@@ -1,0 +1,27 @@
+#!/bin/sh
+# Grades $HANDIN, and prints what Autolab reads: its last line is {"scores": ...}.
+#
+# If the machine is at fault there is no such line, make ends with an error, and Autolab says that
+# it could not read the autoresult. Nothing may be printed after the line.
+#
+# SGEMM_PYTHON  a Python that has the packages of grader/requirements.txt; default: that of
+#               /opt/sgemm, where docs/ci.md puts it in the image, else python3
+set -u
+python=${SGEMM_PYTHON:-/opt/sgemm/bin/python}
+command -v "$python" >/dev/null || python=python3
+
+no_grade() {
+    echo "No grade was given. Nothing is wrong with the submission: $1"
+    exit 1
+}
+
+job=$PWD
+project=$(cd "$(dirname "$0")/project" && pwd) || no_grade "autograde.tar is incomplete"
+chmod -R go= "$project/testcases/hidden" || no_grade "cannot hide the cases"
+work=$(mktemp -d) || no_grade "no temporary directory"
+trap 'rm -rf "$work"' EXIT
+cd "$project" || no_grade "autograde.tar is incomplete"
+"$python" -m grader.exporters.hand_in autolab --submission "$job/$HANDIN" --suite "$SUITE" \
+    ${PROBLEM:+--problem "$PROBLEM"} --results "$work" -o "$work/feedback" 2>&1 ||
+    no_grade "the line above says what is wrong with the machine or the cases"
+cat "$work/feedback"

@@ -1,0 +1,724 @@
+"""Each exporter beside the rules of the system that reads its output: its schema where there is
+one, else what its source code does with it. Hostile records are made by hypothesis."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import secrets
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as xml
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from conftest import REPOSITORY, clean_environment, strict_json
+
+sys.path.insert(0, str(REPOSITORY))  # grader is a package of the project, nowhere installed
+
+from grader.errors import BadInput  # noqa: E402
+from grader.exporters import annotations, autolab, class_summary, classroom  # noqa: E402
+from grader.exporters import gradescope, junit, summary  # noqa: E402
+from grader.exporters.reading import read_record  # noqa: E402
+from grader.feedback import student_view  # noqa: E402
+from grader.outcome import Finding  # noqa: E402
+from grader.record import Test as Case  # noqa: E402
+from grader.record import Build, Criterion, Record, Refusal, Submission  # noqa: E402
+
+SECRET = "printedInAHiddenCase"
+VISIBILITIES = ["hidden", "after_published", "after_due_date", "visible"]
+
+# ---- records -------------------------------------------------------------------------------------
+
+
+def make_test(name: str, got: float, of: float, *, hidden: bool = False, **changes: Any) -> Case:
+    status = "passed" if got == of else "partial" if got else "failed"
+    lost = [] if got == of else [
+        Criterion(name="memory", score=0, max_score=of - got, passed=False, reason="a fault")]
+    criteria = [Criterion(name="correct", score=got, max_score=got or of, passed=got > 0,
+                          reason="" if got else "C is wrong")]
+    values: dict[str, Any] = dict(
+        name=name, suite="hidden/shapes" if hidden else "public/basics", hidden=hidden,
+        title="a title", m=35, k=70, n=20, fill="random", seed=7, score=got, max_score=of,
+        status=status, criteria=criteria + (lost if got else []),
+        reason="" if got == of else "race on shared memory", hint="", finding=None, output="",
+        seconds=0.25)
+    return Case(**(values | changes))
+
+
+def make_record(tests: list[Case], /, **changes: Any) -> Record:
+    values: dict[str, Any] = dict(
+        complete=True,
+        submission=Submission(name="alice", path="/home/alice/kernel.cu", sha256="0" * 64, bytes=9,
+                              notes=[]),
+        suites=list(dict.fromkeys(test.suite for test in tests)), seed=1234567,
+        score=sum(test.score for test in tests), max_score=sum(test.max_score for test in tests),
+        build=Build(ok=True, message="", file=None, line=0, output=""), refusal=None, tests=tests,
+        protection="bubblewrap", protection_note="", backend="cpu", compiler="g++ 12",
+        started="2026-11-21T06:00:00Z", seconds=11.5)
+    return Record(**(values | changes))
+
+
+RACE = Finding(kind="shared-race", what="race on shared memory", file="kernel.cu", line=29,
+               detail=["thread (0,0) reads A_s[0][1]", "thread (1,0) writes it"],
+               hint="a tile may be read when every thread has stored its part")
+CASES = [
+    make_test("16x16x16", 10, 10),
+    make_test("34x34", 4, 10, finding=RACE, output="hello from alice\n"),
+    make_test("35x70x20", 0, 20, status="skipped", reason="not run, because 34x34 failed"),
+    make_test("prime", 30, 30, hidden=True, output=SECRET),
+    make_test("tall", 3, 30, hidden=True, finding=RACE, output=SECRET),
+]
+MIXED = make_record(CASES)
+PUBLIC = make_record(CASES[:3])
+FULL = make_record([CASES[0], CASES[3]])
+BROKEN = make_record([], suites=["public/basics", "hidden/shapes"], max_score=100.0, build=Build(
+    ok=False, message="'x' was not declared", file="kernel.cu", line=12, output="kernel.cu:12: no"))
+REFUSED = make_record(CASES, score=0.0, refusal=Refusal(
+    tried="calls fopen", file="kernel.cu", line=3, hint="a kernel needs no files"))
+RECORDS = {"mixed": MIXED, "public": PUBLIC, "full": FULL, "broken": BROKEN, "refused": REFUSED}
+
+every_record = pytest.mark.parametrize("record", RECORDS.values(), ids=RECORDS.keys())
+
+NASTY = [
+    "::error file=x::y", "##[error]z", "\n::set-output name=a::b\n", "::stop-commands::x",
+    "word: 1", 'score": 100, "', "{\"scores\": {\"Public\": 100}}", "a|b", "```", "`",
+    "<script>alert(1)</script>", "</pre></details><h1>100</h1>", "]]>", "&amp;", "<!-- ",
+    "[x](javascript:alert(1))", "![](http://a)", "@all #1 :tada: http://a.example www.a.example",
+    "\x1b[2J\x07", "\u202e\u2066", "\r\n", "\x00", "%0A::error::", "%25", "a,b=c",
+    "| --- |\n| x |", "# heading", "  indented", "$x^2$", "~~~", "***", "=SUM(A1)", "\ufffe\uffff", "\u2028", "\x85", "é" * 40, "\n\n\n", "\\", "&#60;b&#62;", "'", '"',
+]
+texts = st.one_of(st.sampled_from(NASTY), st.text(max_size=30),
+                  st.lists(st.sampled_from(NASTY), max_size=3).map("".join))
+lines = st.integers(0, 10**6)
+files = st.one_of(st.none(), st.just("kernel.cu"), texts)
+findings = st.builds(Finding, kind=st.sampled_from(["shared-race", "wrong-result"]), what=texts,
+                     file=files, line=lines, detail=st.lists(texts, max_size=2),
+                     hint=st.one_of(st.none(), texts), formula=st.none())
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    of = draw(st.sampled_from([0.0, 1.0, 2.5, 10 / 3, 7.0]))
+    part = draw(st.sampled_from([0, 0.1, 1 / 3, 1]))
+    status = "passed" if part == 1 else draw(st.sampled_from(["partial", "failed", "skipped"]))
+    hidden = draw(st.booleans())
+    criterion = Criterion(name="correct", score=of * part, max_score=of, passed=part == 1,
+                          reason=draw(texts))
+    return make_test(
+        draw(texts), of * part, of, hidden=hidden, title=draw(texts), fill=draw(texts),
+        suite=draw(st.sampled_from(["hidden/a", "hidden/b"] if hidden else ["public/a", "p|b"])),
+        status=status, criteria=[criterion], reason=draw(texts), hint=draw(texts),
+        finding=draw(st.none() | findings), output=draw(texts))
+
+
+@st.composite
+def records(draw: st.DrawFn) -> Record:
+    drawn = draw(st.lists(cases(), max_size=4))
+    changes: dict[str, Any] = {}
+    if draw(st.booleans()):
+        changes["submission"] = Submission(
+            name=draw(texts), path=draw(texts), sha256="", bytes=1,
+            notes=draw(st.lists(texts, max_size=2)))
+        changes["protection_note"] = draw(texts)
+    whole = draw(st.sampled_from(["graded", "refused", "broken"]))
+    if whole == "refused":
+        changes |= {"score": 0.0, "refusal": Refusal(tried=draw(texts), file=draw(files),
+                                                     line=draw(lines), hint=draw(texts))}
+    if whole == "broken":
+        changes |= {"score": 0.0, "tests": [], "max_score": 100.0, "build": Build(
+            ok=False, message=draw(texts), file=draw(files), line=draw(lines), output=draw(texts))}
+    return make_record(drawn, **changes)
+
+
+def poisoned(text: str) -> list[Record]:
+    """Records with this text wherever a submission may have put any."""
+    finding = Finding(kind="wrong-result", what=text, file=text, line=3, detail=[text], hint=text)
+    here = finding.model_copy(update={"file": "kernel.cu"})
+    tests = [make_test(text, 1, 2, hidden=hidden, title=text, fill=text, reason=text, hint=text,
+                       finding=found, output=text,
+                       criteria=[Criterion(name="correct", score=1, max_score=2, passed=False,
+                                           reason=text)])
+             for hidden in (False, True) for found in (here, finding, None)]
+    submission = Submission(name=text, path=text, sha256="", bytes=1, notes=[text])
+    changes = {"submission": submission, "protection_note": text}
+    return [
+        make_record(tests, **changes),
+        make_record(tests, **changes, score=0.0,
+                    refusal=Refusal(tried=text, file=text, line=3, hint=text)),
+        make_record([], **changes, max_score=5.0,
+                    build=Build(ok=False, message=text, file=text, line=3, output=text)),
+    ]
+
+
+every_nasty = pytest.mark.parametrize(
+    "record", [record for text in NASTY for record in poisoned(text)])
+hostile = settings(max_examples=120, deadline=None, derandomize=True,
+                   suppress_health_check=[HealthCheck.too_slow])
+
+
+# ---- what GitHub's runner takes for a command ----------------------------------------------------
+
+
+def runner_commands(log: str) -> list[tuple[str, dict[str, str], str]]:
+    """As ActionCommand.cs reads a step's log: `::name key=value,...::data` at the beginning of a
+    line, after blanks; `##[name key=value;...]data` anywhere in it."""
+    found = []
+    for line in re.split(r"\r\n|\r|\n", log):
+        new = re.match(r"::([^ :]+)( [^:]*(?::(?!:)[^:]*)*)?::(.*)", line.strip(), re.DOTALL)
+        old = re.search(r"##\[([^\]\s]+)[^\]]*\](.*)", line)
+        if new:
+            pairs = [pair.split("=", 1) for pair in (new[2] or "").strip().split(",")]
+            found.append((new[1], {pair[0]: unescaped(pair[1], True) for pair in pairs if pair[1:]},
+                          unescaped(new[3], False)))
+        elif old:
+            found.append((old[1], {}, old[2]))
+    return found
+
+
+def unescaped(text: str, is_property: bool) -> str:
+    for code, char in [("%3A", ":"), ("%2C", ",")] if is_property else []:
+        text = text.replace(code, char)
+    return text.replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%")
+
+
+# ---- Gradescope ----------------------------------------------------------------------------------
+
+visibility = {"enum": VISIBILITIES}
+text_format = {"enum": ["text", "html", "simple_format", "md", "ansi"]}
+GRADESCOPE: dict[str, Any] = {  # gradescope-autograders.readthedocs.io, "Output format"
+    "type": "object", "additionalProperties": False,
+    "anyOf": [{"required": ["score"]}, {"required": ["tests"]}],
+    "properties": {
+        "score": {"type": "number"}, "execution_time": {"type": "number"},
+        "output": {"type": "string"}, "output_format": text_format,
+        "test_output_format": text_format, "test_name_format": text_format,
+        "visibility": visibility, "stdout_visibility": visibility, "extra_data": {"type": "object"},
+        "tests": {"type": "array", "items": {
+            "type": "object", "additionalProperties": False,
+            "properties": {
+                "score": {"type": "number"}, "max_score": {"type": "number"},
+                "status": {"enum": ["passed", "failed"]}, "name": {"type": "string"},
+                "name_format": text_format, "number": {"type": "string"},
+                "output": {"type": "string"}, "output_format": text_format,
+                "tags": {"type": "array", "items": {"type": "string"}},
+                "visibility": visibility, "extra_data": {"type": "object"},
+            }}},
+    },
+}  # fmt: skip
+
+
+def gradescope_results(record: Record, hidden_cases: Any = "hidden") -> Any:
+    results = strict_json(gradescope.export(record, hidden_cases))
+    jsonschema.validate(results, GRADESCOPE)
+    return results
+
+
+def gradescope_total(results: Any) -> float:
+    """A score at the top replaces the sum of the tests'."""
+    return results.get("score", sum(test.get("score", 0) for test in results["tests"]))
+
+
+@every_record
+@pytest.mark.parametrize("hidden_cases", VISIBILITIES)
+def test_gradescope_gets_the_grade(record: Record, hidden_cases: str) -> None:
+    results = gradescope_results(record, hidden_cases)
+    assert gradescope_total(results) == pytest.approx(record.score, abs=1e-4)
+    assert sum(t.get("max_score", 0) for t in results["tests"]) == pytest.approx(record.max_score)
+    assert all(value == "text" for key, value in results.items() if key.endswith("_format"))
+
+
+def test_gradescope_has_a_score_at_the_top_only_where_it_must_replace_the_sum() -> None:
+    assert "score" not in gradescope_results(MIXED)
+    assert gradescope_results(REFUSED)["score"] == 0
+
+
+@pytest.mark.parametrize("hidden_cases", VISIBILITIES)
+def test_gradescope_shows_hidden_cases_as_it_was_told(hidden_cases: str) -> None:
+    shown = {test["name"]: test for test in gradescope_results(MIXED, hidden_cases)["tests"]}
+    hidden = [test for name, test in shown.items() if test["tags"] != ["public/basics"]]
+    assert [test["visibility"] for test in hidden] == [hidden_cases] * 2
+    assert all(t["visibility"] == "visible" for t in shown.values() if t not in hidden)
+    text = json.dumps(hidden)
+    assert ("m=35" in text and "tall" in text) == (hidden_cases == "hidden")
+
+
+@pytest.mark.parametrize("hidden_cases", VISIBILITIES)
+def test_gradescope_never_carries_what_was_printed_in_a_hidden_case(hidden_cases: str) -> None:
+    assert SECRET not in gradescope.export(MIXED, hidden_cases)  # type: ignore[arg-type]
+    assert "hello from alice" in gradescope.export(MIXED)
+
+
+def test_gradescope_says_that_cases_are_hidden() -> None:
+    said = gradescope_results(make_record([CASES[0], CASES[4]]))["output"]
+    assert "10 of 10 points" in said and "1 more cases, for 30 points, are not shown" in said
+
+
+def test_gradescope_shows_a_refusal_and_a_compile_error_to_the_student() -> None:
+    refused, broken = (gradescope_results(record)["tests"][0] for record in (REFUSED, BROKEN))
+    assert refused["visibility"] == broken["visibility"] == "visible"
+    assert "calls fopen" in refused["output"] and "score" not in refused
+    assert "kernel.cu:12" in broken["output"] and broken["max_score"] == 100
+
+
+@hostile
+@given(records(), st.sampled_from(VISIBILITIES))
+def test_gradescope_takes_hostile_text(record: Record, hidden_cases: str) -> None:
+    results = gradescope_results(record, hidden_cases)
+    assert gradescope_total(results) == pytest.approx(record.score, abs=1e-4)
+    assert "\x1b" not in json.dumps(results, ensure_ascii=False).replace("\\u001b", "\x1b")
+
+
+# ---- Autolab -------------------------------------------------------------------------------------
+
+
+def read_by_autolab(feedback: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The presentation and the scores, as assessment_autograde_core.rb and the page of feedback
+    read them."""
+    said = feedback.rstrip().split("\n")
+    autoresult = re.sub(r"([a-zA-Z0-9]+):", r'"\1":', said[-1])
+    scores = strict_json(autoresult)["scores"]
+    assert scores, "Empty autoresult"
+    presentation = strict_json(said[-2])
+    assert presentation["_presentation"] == "semantic"
+    assert set(presentation) == {"_presentation", "stages", *presentation["stages"]}
+    for stage in presentation["stages"]:
+        assert presentation[stage]
+        for box in presentation[stage].values():
+            assert box == {"passed": True} or set(box) == {"passed", "hint"} and not box["passed"]
+    return presentation, scores
+
+
+@every_record
+def test_autolab_gets_the_grade(record: Record) -> None:
+    presentation, scores = read_by_autolab(autolab.export(record))
+    assert sum(scores.values()) == pytest.approx(record.score)
+    assert set(scores) == ({"Public"} if record is PUBLIC else {"Public", "Hidden"})
+    assert presentation["stages"][0] == "Build"
+
+
+def test_autolab_may_want_one_problem() -> None:
+    assert read_by_autolab(autolab.export(MIXED, "Matrix product"))[1] == {"Matrix product": 47}
+
+
+@pytest.mark.parametrize("problem", ["", "a: b", 'a"b', "ä", "a\n"])
+def test_autolab_refuses_problems_that_would_break_its_line(problem: str) -> None:
+    with pytest.raises(BadInput):
+        autolab.export(MIXED, problem)
+
+
+@hostile
+@given(records())
+def test_autolab_takes_hostile_text(record: Record) -> None:
+    feedback = autolab.export(record)
+    _, scores = read_by_autolab(feedback)
+    assert sum(scores.values()) == pytest.approx(record.score, abs=1e-4)
+    assert not any(line.startswith("{") for line in feedback.split("\n")[:-3])
+    assert all(char.isprintable() for char in feedback.replace("\n", "").replace("\t", ""))
+
+
+# ---- GitHub Classroom ----------------------------------------------------------------------------
+
+CLASSROOM: dict[str, Any] = {
+    "type": "object", "additionalProperties": False,
+    "required": ["version", "status", "max_score", "tests"],
+    "properties": {
+        "version": {"const": 1}, "status": {"enum": ["pass", "fail", "error"]},
+        "max_score": {"type": "number", "minimum": 0},
+        "tests": {"type": "array", "minItems": 1, "items": {
+            "type": "object", "additionalProperties": False,
+            "required": ["name", "status", "score", "message", "test_code", "filename", "line_no",
+                         "duration"],
+            "properties": {
+                "name": {"type": "string"}, "status": {"enum": ["pass", "fail", "error"]},
+                "score": {"type": "number"}, "message": {"type": "string"},
+                "test_code": {"type": "string"}, "filename": {"type": "string"},
+                "line_no": {"type": "integer"}, "duration": {"type": "number"},
+            }}},
+    },
+}  # fmt: skip
+
+
+def read_by_reporter(record: Record) -> Any:
+    """As autograding-grading-reporter: Buffer.from(..., 'base64'), JSON.parse."""
+    result = strict_json(base64.b64decode(classroom.export(record), validate=True).decode())
+    jsonschema.validate(result, CLASSROOM)
+    return result
+
+
+def reporter_log(result: Any) -> str:
+    """What console-results.js prints."""
+    return "".join(
+        f"\u001b[32m✅ {test['name']}\n\u001b[0m\n" if test["status"] == "pass" else
+        f"\u001b[31m❌ {test['name']}\n\nError: {test['message']}\n\u001b[0m\n"
+        for test in result["tests"])
+
+
+@every_record
+def test_classroom_gets_the_grade(record: Record) -> None:
+    result = read_by_reporter(record)
+    assert sum(test["score"] for test in result["tests"]) == pytest.approx(record.score)
+    assert result["max_score"] == pytest.approx(record.max_score)
+    assert (result["status"] == "pass") == (record.score == record.max_score)
+
+
+def test_classroom_gives_partial_credit_with_a_line() -> None:
+    test = read_by_reporter(PUBLIC)["tests"][1]
+    assert (test["score"], test["status"], test["line_no"]) == (4, "fail", 29)
+    assert "4 of 10 points" in test["message"] and "race" in test["message"]
+
+
+def test_classroom_output_is_one_line_of_its_file() -> None:
+    assert re.fullmatch(r"result=[A-Za-z0-9+/]+=*\n", classroom.step_output(MIXED))
+
+
+@hostile
+@given(records())
+def test_classroom_takes_hostile_text(record: Record) -> None:
+    result = read_by_reporter(record)
+    assert sum(test["score"] for test in result["tests"]) == pytest.approx(record.score, abs=1e-4)
+    assert runner_commands(reporter_log(result)) == []
+
+
+# ---- JUnit ---------------------------------------------------------------------------------------
+
+# Elements with their required and optional attributes and their children in order, as both
+# JUnit.xsd (Ant) and junit-10.xsd (Jenkins) allow them.
+JUNIT = {
+    "testsuites": (set(), set(), ["testsuite*"]),
+    "testsuite": ({"name", "timestamp", "hostname", "tests", "failures", "errors", "time", "id",
+                   "package"}, {"skipped"},
+                  ["properties", "testcase*", "system-out", "system-err"]),
+    "properties": (set(), set(), ["property*"]),
+    "property": ({"name", "value"}, set(), []),
+    "testcase": ({"name", "classname", "time"}, set(), ["skipped?|failure?"]),
+    "failure": ({"type"}, {"message"}, []),
+    "skipped": (set(), {"message"}, []),
+    "system-out": (set(), set(), []),
+    "system-err": (set(), set(), []),
+}  # fmt: skip
+JUNIT_VALUES = {"tests": r"\d+", "failures": r"\d+", "errors": r"\d+", "skipped": r"\d+",
+                "id": r"\d+", "time": r"\d+(\.\d+)?",
+                "timestamp": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"}
+
+
+def check_junit(element: xml.Element) -> None:
+    required, optional, children = JUNIT[element.tag]
+    assert required <= set(element.attrib) <= required | optional, element.attrib
+    for key, value in element.attrib.items():
+        assert re.fullmatch(JUNIT_VALUES.get(key, r".*"), value), (key, value)
+    expected = "".join(f"(?:<(?:{part.replace('?', '').rstrip('*')})>)"
+                       + ("*" if "*" in part else "?" if "?" in part else "") for part in children)
+    assert re.fullmatch(expected, "".join(f"<{child.tag}>" for child in element)), element.tag
+    if children:
+        assert not (element.text or "").strip()
+    for child in element:
+        check_junit(child)
+
+
+def junit_report(record: Record) -> xml.Element:
+    text = junit.export(record)
+    root = xml.fromstring(text.encode())
+    check_junit(root)
+    for suite in root:
+        cases = suite.findall("testcase")
+        assert int(suite.attrib["tests"]) == len(cases) > 0
+        assert int(suite.attrib["failures"]) == len(suite.findall("testcase/failure"))
+        assert int(suite.attrib["skipped"]) == len(suite.findall("testcase/skipped"))
+    return root
+
+
+@every_record
+def test_junit_counts_and_carries_points(record: Record) -> None:
+    root = junit_report(record)
+    points = {p.attrib["name"]: float(p.attrib["value"]) for p in root.iter("property")}
+    assert points["score"] == record.score and points["max_score"] == record.max_score
+    for test in record.tests:
+        assert points[f"{test.name} score"] == test.score
+    failed = [case.attrib["name"] for case in root.iter("testcase") if len(case)]
+    expected = [test.name for test in record.tests if test.status != "passed"]
+    assert failed == (["kernel.cu"] if record in (BROKEN, REFUSED) else []) + expected
+
+
+@hostile
+@given(records())
+def test_junit_takes_hostile_text(record: Record) -> None:
+    junit_report(record)
+
+
+# ---- Markdown ------------------------------------------------------------------------------------
+
+OWN_HTML = re.compile(r"<details><summary>|</?(details|summary|pre)>|<summary>")
+
+
+def check_markdown(text: str) -> None:
+    """Rendered as GitHub does (tables, HTML let through): nothing but what the exporter itself
+    writes has become structure."""
+    allowed = {"heading", "paragraph", "inline", "text", "text_special", "softbreak", "html_block",
+               "bullet_list", "list_item", "table", "thead", "tbody", "tr", "th", "td"}
+    tokens = MarkdownIt("gfm-like", {"html": True, "linkify": False}).parse(text)
+    columns = set()
+    for token in tokens:
+        for one in [token, *(token.children or [])]:
+            kind = one.type.removesuffix("_open").removesuffix("_close")
+            assert kind in allowed, (one.type, one.content)
+            if kind == "html_block":
+                assert "<" not in OWN_HTML.sub("", one.content), one.content
+        if token.type == "tr_open":
+            columns.add(0)
+        if token.type == "heading_open":
+            assert token.tag == "h2"
+    if columns:
+        rows = [line for line in text.split("\n") if line.startswith("|")]
+        assert len({row.count("|") for row in rows}) == 1, rows
+    assert sum(token.type == "heading_open" for token in tokens) == 1
+    assert runner_commands(text) == []
+    assert not re.search(r"[@#]\w", re.sub(r"&#\d+;", "", text)), "a mention"
+    assert all(char.isprintable() or char in "\n\t\u200b" for char in text)
+
+
+@every_record
+def test_summary_shows_points_and_reasons(record: Record) -> None:
+    text = summary.export(student_view(record))
+    check_markdown(text)
+    assert f"{record.score:g} of {record.max_score:g} points" in text
+    assert len(re.findall(r"^\| [✅🟡❌⏭]", text, re.MULTILINE)) == len(record.tests)
+
+
+def test_summary_shows_a_finding_and_what_was_printed() -> None:
+    text = summary.export(student_view(MIXED))
+    assert "race on shared memory" in text and "hello from alice" in text and SECRET not in text
+
+
+def test_summary_stays_below_githubs_limit() -> None:
+    many = make_record([make_test(f"case-{n}", 0, 1, output="`|" * 9_000) for n in range(60)])
+    text = summary.export(many)
+    assert len(text.encode()) < 1 << 20
+    assert text.count("❌") == 60, "the table is kept"
+
+
+@hostile
+@given(records())
+def test_summary_takes_hostile_text(record: Record) -> None:
+    check_markdown(summary.export(record))
+    check_markdown(class_summary.export([record, record]))
+
+
+# ---- annotations ---------------------------------------------------------------------------------
+
+
+def check_annotations(record: Record) -> list[tuple[str, dict[str, str], str]]:
+    text = annotations.export(record)
+    found = runner_commands(text)
+    assert len(found) == sum(line.startswith("::") for line in text.split("\n")) <= 10
+    for command, properties, message in found:
+        assert command == "error" and message
+        assert set(properties) in ({"file", "title"}, {"file", "line", "title"})
+        assert properties["file"] == "kernel.cu" and int(properties.get("line", 1)) > 0
+    return found
+
+
+@every_record
+def test_annotations_stand_at_the_mistakes(record: Record) -> None:
+    found = check_annotations(record)
+    first = {id(MIXED): "29", id(PUBLIC): "29", id(BROKEN): "12", id(REFUSED): None}
+    assert bool(found) == (record.score < record.max_score)
+    if found:  # the line of a refusal may be one that only a hidden case reaches
+        assert found[0][1].get("line") == first[id(record)]
+
+
+def test_annotations_are_one_a_mistake() -> None:
+    many = [make_test(f"case-{n}", 0, 1, finding=RACE) for n in range(30)]
+    [(_, _, message)] = check_annotations(make_record(many))
+    assert "case-0" in message and "case-29" in message
+    others = [make_test(f"case-{n}", 0, 1, reason=f"reason {n}") for n in range(30)]
+    assert len(check_annotations(make_record(others))) == 10
+
+
+def test_annotations_give_no_line_of_a_hidden_case() -> None:
+    [(_, properties, message)] = check_annotations(make_record([CASES[3], CASES[4]]))
+    assert "line" not in properties and "tall" not in message and "A_s" not in message
+
+
+@hostile
+@given(records())
+def test_annotations_take_hostile_text(record: Record) -> None:
+    check_annotations(record)
+
+
+def test_annotations_say_what_the_record_says() -> None:
+    """Escaping loses nothing: the runner reads the text that went in."""
+    for what in ["a:b", "a::b", "a,line=9", "100%", "%0A", "%3A", "a=b", "::error::x"]:
+        finding = Finding(kind="wrong-result", what=what, file="kernel.cu", line=3)
+        test = make_test("x", 0, 1, finding=finding, reason=f"because {what}")
+        [(_, properties, message)] = check_annotations(make_record([test]))
+        assert properties == {"file": "kernel.cu", "line": "3", "title": what}
+        assert message.split("\n")[0] == f"because {what}"
+
+
+@every_nasty
+def test_no_form_is_broken_by_what_a_submission_may_say(record: Record) -> None:
+    for hidden_cases in VISIBILITIES:
+        assert gradescope_total(gradescope_results(record, hidden_cases)) == record.score
+    assert sum(read_by_autolab(autolab.export(record))[1].values()) == record.score
+    assert runner_commands(reporter_log(read_by_reporter(record))) == []
+    junit_report(record)
+    check_markdown(summary.export(record))
+    check_markdown(class_summary.export([record, record]))
+    check_annotations(record)
+
+
+# ---- what students see ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["autolab", "classroom", "summary", "annotations", "junit"])
+def test_no_form_for_students_tells_of_hidden_cases(form: str, tmp_path: Path) -> None:
+    done = run_exporter(form, write(tmp_path, MIXED))
+    text = done.stdout if form != "classroom" else base64.b64decode(done.stdout).decode()
+    for tells in (SECRET, "tall", "prime", "hidden/shapes", "1234567"):
+        assert tells not in text
+    assert "hidden 2" in text
+
+
+@pytest.mark.parametrize("form", ["summary", "junit"])
+def test_a_ta_may_see_all(form: str, tmp_path: Path) -> None:
+    assert SECRET in run_exporter(form, "--ta", write(tmp_path, MIXED)).stdout
+
+
+# ---- the command ---------------------------------------------------------------------------------
+
+
+def write(directory: Path, record: Record) -> str:
+    path = directory / "result.json"
+    path.write_text(record.model_dump_json(), encoding="utf-8")
+    return str(path)
+
+
+def run_exporter(
+    *words: object, status: int = 0, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "grader.exporters", *map(str, words)], cwd=REPOSITORY,
+        env=clean_environment({"PYTHONDONTWRITEBYTECODE": "1"} | (env or {})), capture_output=True,
+        text=True, encoding="utf-8", timeout=60, check=False)
+    assert done.returncode == status, done
+    if status:
+        assert done.stderr.count("\n") == 1 or "usage:" in done.stderr, done.stderr
+        assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        ("", "not a result"),
+        ("{", "not a result"),
+        ("[]", "not a result"),
+        ("{}", "not a result"),
+        (PUBLIC.model_dump_json().replace('"format":1', '"format":2'), "format"),
+        (PUBLIC.model_dump_json().replace('"score":14.0', '"score":NaN'), "score"),
+        (PUBLIC.model_dump_json().replace('"score":14.0', '"score":1e999'), "score"),
+        (PUBLIC.model_dump_json().replace('"max_score":40.0', '"max_score":1e999'), "finite"),
+        (PUBLIC.model_dump_json().replace('"score":14.0', '"score":41'), "41 of 40 points"),
+        (PUBLIC.model_dump_json().replace('"seconds":11.5', '"seconds":-1'), "seconds"),
+        (PUBLIC.model_dump_json().replace("2026-11-21T", "yesterday "), "started"),
+        (PUBLIC.model_dump_json().replace('"complete":true', '"complete":false'), "--partial"),
+        ("\udcff", "not a result"),
+    ],
+)
+def test_a_file_that_is_no_result_is_refused_in_one_line(
+    text: str, says: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "result.json"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    assert says in run_exporter("junit", path, status=2).stderr
+
+
+def test_a_file_that_is_not_there_is_said_so(tmp_path: Path) -> None:
+    assert "No such file" in run_exporter("junit", tmp_path / "result.json", status=2).stderr
+
+
+def test_partial_results_are_taken_when_asked_for(tmp_path: Path) -> None:
+    path = write(tmp_path, PUBLIC.model_copy(update={"complete": False}))
+    assert "has not ended" in run_exporter("summary", "--partial", path).stdout
+
+
+@hostile
+@given(st.text(max_size=200).map(str.encode) | st.binary(max_size=200))
+def test_no_bytes_get_past_the_reader(content: bytes) -> None:
+    path = Path("/dev/stdin")
+
+    class Bytes(type(path)):  # type: ignore[misc]
+        def read_bytes(self) -> bytes:
+            return content
+
+    with pytest.raises(BadInput):
+        read_record(Bytes("result.json"))
+
+
+@pytest.mark.parametrize("form, variable", [
+    ("summary", "GITHUB_STEP_SUMMARY"), ("classroom", "GITHUB_OUTPUT"),
+    ("class", "GITHUB_STEP_SUMMARY"),
+])  # fmt: skip
+def test_github_gets_it_in_its_file(form: str, variable: str, tmp_path: Path) -> None:
+    (tmp_path / "alice").mkdir()
+    path = write(tmp_path / "alice", PUBLIC)
+    (tmp_path / "github").write_text("earlier\n")
+    done = run_exporter(form, "--github", tmp_path if form == "class" else path,
+                        env={variable: str(tmp_path / "github")})
+    assert done.stdout == "" and (tmp_path / "github").read_text().startswith("earlier\n")
+    assert len((tmp_path / "github").read_text()) > 50
+    assert len(run_exporter(form, "--github", tmp_path if form == "class" else path).stdout) > 50
+
+
+# ---- commands to the runner switched off ---------------------------------------------------------
+
+
+def run_guarded(*command: str, github: bool = True) -> subprocess.CompletedProcess[str]:
+    env = {"GITHUB_OUTPUT": "/tmp/output", "GITHUB_TOKEN": "t", "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(
+        [sys.executable, "-m", "grader.exporters.guarded", *command], cwd=REPOSITORY,
+        env=clean_environment(env | ({"GITHUB_ACTIONS": "true"} if github else {})),
+        capture_output=True, text=True, timeout=60, check=False)
+
+
+def heard_by_runner(log: str) -> list[str]:
+    """The commands that the runner carries out, when it keeps to ::stop-commands::."""
+    heard, token = [], None
+    for line in log.split("\n"):
+        if token:
+            token = None if line.strip() == f"::{token}::" else token
+        elif line.startswith("::stop-commands::"):
+            token = line.removeprefix("::stop-commands::")
+        else:
+            heard += [command for command, _, _ in runner_commands(line)]
+    assert token is None, "commands are switched on again"
+    return heard
+
+
+def test_nothing_that_is_printed_is_a_command_to_the_runner() -> None:
+    noise = "printf '::error::x\\n##[error]y\\n::stop-commands::z\\n::z::\\n::warning::w'; exit 7"
+    done = run_guarded("sh", "-c", f"{noise}")
+    assert done.returncode == 7 and "::error::x" in done.stdout
+    assert heard_by_runner(done.stdout) == []
+
+
+def test_the_token_is_new_each_time_and_handed_to_nobody() -> None:
+    first, second = (run_guarded("env").stdout for _ in "ab")
+    token = re.match(r"::stop-commands::([0-9a-f]{64})\n", first)
+    assert token and token[1] not in second
+    assert first.count(token[1]) == 2, "only where it switches off and on"
+    assert "GITHUB_ACTIONS=" in first
+    assert "GITHUB_OUTPUT=" not in first and "GITHUB_TOKEN=" not in first
+
+
+def test_elsewhere_nothing_is_added() -> None:
+    word = secrets.token_hex(4)
+    assert run_guarded("echo", word, github=False).stdout == f"{word}\n"

@@ -1,0 +1,314 @@
+"""The workflows: what linters say of them, what this project demands of them, and their steps run
+here, one after the other, as a runner would.
+
+actionlint is not to be had here: Debian has no package of it, and PyPI's is a source package that
+downloads the program from elsewhere while it is installed. Where it is installed it is run; zizmor,
+which PyPI has, parses and audits the workflows in any case.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from conftest import REPOSITORY, Tree, clean_environment, missing, need
+
+WORKFLOWS = sorted((REPOSITORY / ".github/workflows").glob("*.yml"))
+# The one action that has no other version than a moving one.
+MOVING = {"classroom-resources/autograding-grading-reporter@v1"}
+RUN = re.compile(r"make (?P<target>[a-z-]+)|(?:sudo )?\.ci/run")
+
+every_workflow = pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+
+
+def load(path: Path) -> dict[str, Any]:
+    """YAML 1.1 takes the key `on` for true."""
+    workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return {("on" if key is True else key): value for key, value in workflow.items()}
+
+
+def jobs(path: Path) -> Iterator[dict[str, Any]]:
+    yield from load(path)["jobs"].values()
+
+
+def steps(path: Path) -> Iterator[dict[str, Any]]:
+    for job in jobs(path):
+        yield from job["steps"]
+
+
+def test_there_are_three() -> None:
+    assert [path.stem for path in WORKFLOWS] == ["ci", "classroom", "grade"]
+
+
+# ---- linters -------------------------------------------------------------------------------------
+
+
+def beside_python(program: str) -> str:
+    """A tool that comes as a Python package."""
+    there = Path(sys.executable).parent / program
+    return str(there) if there.exists() else need(program)
+
+
+def test_zizmor_finds_nothing() -> None:
+    """Pedantic: unpinned actions, more rights than needed, expressions in scripts, ..."""
+    done = subprocess.run(
+        [beside_python("zizmor"), "--offline", "--persona=pedantic", "--no-progress",
+         "--config", ".github/zizmor.yml", ".github/workflows"],
+        cwd=REPOSITORY, env=clean_environment(), capture_output=True, text=True, timeout=120,
+        check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_actionlint_finds_nothing() -> None:
+    program = shutil.which("actionlint") or pytest.skip("actionlint is not installed (nor in CI)")
+    done = subprocess.run([program, *WORKFLOWS], cwd=REPOSITORY, capture_output=True, text=True,
+                          timeout=120, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+# ---- this project's demands ----------------------------------------------------------------------
+
+
+@every_workflow
+def test_actions_are_pinned(path: Path) -> None:
+    """To a commit, with the version beside it for people and for bots that update it."""
+    for line in path.read_text().splitlines():
+        if "uses:" not in line or line.lstrip().startswith("#"):
+            continue
+        used = line.split("uses:")[1].strip()
+        assert used in MOVING or re.fullmatch(
+            r"actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", used), line
+
+
+@every_workflow
+def test_rights_are_few_and_times_limited(path: Path) -> None:
+    workflow = load(path)
+    assert workflow["permissions"] == {} and workflow["concurrency"]
+    for job in jobs(path):
+        assert job["timeout-minutes"] <= 360
+        needed = {"contents": "read"}
+        if path.stem == "classroom":
+            needed |= {"actions": "read", "checks": "write"}
+        assert job["permissions"] == needed
+    for step in steps(path):
+        if step.get("uses", "").startswith("actions/checkout@"):
+            assert step["with"]["persist-credentials"] is False
+
+
+@every_workflow
+def test_scripts_are_make_targets_and_hold_no_expressions(path: Path, tree: Tree) -> None:
+    scripts = [step["run"] for step in steps(path) if "run" in step]
+    assert scripts
+    for script in scripts:
+        match = RUN.fullmatch(script)
+        assert match, script
+        target = match["target"]
+        if target is None:
+            assert os.access(REPOSITORY / ".ci/run", os.X_OK)
+            continue
+        for name in {target, target.removeprefix("guarded-")}:
+            tree.make("-n", name)
+
+
+def test_students_run_the_public_cases_only_and_get_no_secret() -> None:
+    path = REPOSITORY / ".github/workflows/classroom.yml"
+    assert load(path)["env"]["SUITE"] == "public"
+    text = path.read_text()
+    assert "secrets." not in text and "hidden" not in text
+    [name] = [job["name"] for job in jobs(path)]
+    assert name == "run-autograding-tests", "the reporter looks for a check of this name"
+
+
+@pytest.mark.parametrize("name, condition", [
+    ("classroom", "hashFiles('instructor/release/**') == ''"),
+    ("ci", "hashFiles('tests/requirements.txt') != ''"),
+])  # fmt: skip
+def test_nothing_runs_in_the_wrong_repository(name: str, condition: str) -> None:
+    """Students' copies hold all workflows; so does the instructor's repository."""
+    path = REPOSITORY / f".github/workflows/{name}.yml"
+    running = [step for step in steps(path) if "run" in step]
+    first = [step for step in running if "steps." not in step["if"]]
+    assert first and all(step["if"] == condition for step in first)
+
+
+# ---- the steps, run ------------------------------------------------------------------------------
+
+
+class Runner:
+    """Runs the `run:` steps of a workflow in a checkout."""
+
+    def __init__(self, checkout: Path, scratch: Path):
+        self.checkout, self.files = checkout, scratch / "runner files"
+        self.files.mkdir()
+        self.log = ""
+        tools = scratch / "tools"
+        tools.mkdir()
+        for name in ("sudo", "apt-get", "sysctl"):  # nothing here changes the machine
+            (tools / name).write_text("#!/bin/sh\nexit 1\n")
+            (tools / name).chmod(0o755)
+        # Instead of a new virtual environment with packages from the network.
+        venv = scratch / "venv"
+        (venv / "bin").mkdir(parents=True)
+        (venv / "bin/python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+        (venv / "bin/python").chmod(0o755)
+        for stamp in ("ready", "grader-ready"):
+            (venv / stamp).touch()
+        self.env = {"GITHUB_ACTIONS": "true", "VENV": str(venv),
+                    "PATH": f"{tools}:{os.environ['PATH']}"}
+
+    def run(self, path: Path, expressions: dict[str, str], fails: set[str] = frozenset()) -> None:
+        """Steps whose names are in `fails` have to, all others must not."""
+        workflow = load(path)
+        [job] = workflow["jobs"].values()
+        env = workflow.get("env", {}) | job.get("env", {})
+        env = {key: self.evaluated(value, expressions) for key, value in env.items()}
+        for step in job["steps"]:
+            if "run" in step:
+                status = self.step(step["run"], env)
+                assert (status != 0) == (step["name"] in fails), (step["name"], self.log)
+
+    @staticmethod
+    def evaluated(value: str, expressions: dict[str, str]) -> str:
+        return re.sub(r"\$\{\{ (.*?) \}\}", lambda match: expressions[match[1]], value)
+
+    def step(self, script: str, env: dict[str, str]) -> int:
+        files = {name: str(self.files / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
+        done = subprocess.run(
+            ["bash", "-e", "-c", script], cwd=self.checkout,
+            env=clean_environment(self.env | files) | env, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+            timeout=300, check=False)
+        self.log += done.stdout
+        return done.returncode
+
+    def file(self, name: str) -> str:
+        path = self.files / name
+        return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def student_copy(tree: Tree) -> Path:
+    for name in ("instructor", "tests", "testcases/hidden"):
+        shutil.rmtree(tree.path / name)
+    return tree.path
+
+
+LOUD = """#include <stdio.h>
+#include <stdlib.h>
+#include <cuda_runtime.h>
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) { }
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    printf("::error::forged\\n##[error]forged\\n::set-output name=result::forged\\n");
+    mysgemm<<<1, 1>>>(m, n, k, A, B, C);
+}
+"""
+
+
+def test_classroom_grades_a_student(fresh_tree: Tree, tmp_path: Path) -> None:
+    need("g++")
+    solution = (fresh_tree.path / "instructor/solutions/2_tiled.cu").read_bytes()
+    runner = Runner(student_copy(fresh_tree), tmp_path)
+    (fresh_tree.path / "kernel.cu").write_bytes(solution)
+    runner.run(REPOSITORY / ".github/workflows/classroom.yml", {})
+    result = json.loads(base64.b64decode(runner.file("GITHUB_OUTPUT").removeprefix("result=")))
+    assert result["status"] == "pass"
+    assert sum(test["score"] for test in result["tests"]) == result["max_score"] > 0
+    assert "points" in runner.file("GITHUB_STEP_SUMMARY") and "::error" not in runner.log
+
+
+def test_classroom_shows_a_mistake_and_hears_no_command_from_it(
+    fresh_tree: Tree, tmp_path: Path
+) -> None:
+    need("g++")
+    runner = Runner(student_copy(fresh_tree), tmp_path)
+    (fresh_tree.path / "kernel.cu").write_text(LOUD)
+    runner.run(REPOSITORY / ".github/workflows/classroom.yml", {}, fails={"Grade"})
+    result = json.loads(base64.b64decode(runner.file("GITHUB_OUTPUT").removeprefix("result=")))
+    assert result["status"] == "fail" and runner.file("GITHUB_OUTPUT").count("\n") == 1
+    heard = [line for line in after_guards(runner.log) if re.search(r"^\s*::|##\[", line)]
+    assert heard and all(re.match(r"::error file=kernel\.cu,", line) for line in heard), heard
+    assert not any(line.lstrip().startswith("::error::forged") for line in heard)
+
+
+def after_guards(log: str) -> list[str]:
+    """The lines of a log that the runner looks at for commands."""
+    seen, token = [], None
+    for line in log.split("\n"):
+        if token:
+            token = None if line == f"::{token}::" else token
+        elif line.startswith("::stop-commands::"):
+            token = line.removeprefix("::stop-commands::")
+        else:
+            seen.append(line)
+    return seen
+
+
+def test_grade_grades_a_class(fresh_tree: Tree, tmp_path: Path) -> None:
+    need("g++")
+    submissions = fresh_tree.path / "submissions/lab 2"
+    for name in ("alice", "bob (late)", "nobody"):
+        (submissions / name).mkdir(parents=True)
+    for kernel, name in (("instructor/solutions/2_tiled.cu", "alice"), ("kernel.cu", "bob (late)")):
+        shutil.copy(fresh_tree.path / kernel, submissions / name / "kernel.cu")
+    runner = Runner(fresh_tree.path, tmp_path)
+    runner.run(REPOSITORY / ".github/workflows/grade.yml", {
+        "inputs.folder": "lab 2", "inputs.suite": "public",
+        "inputs.gpu && 'cuda' || 'cpu'": "cpu",
+    }, fails={"Grade"})  # nobody handed in: that is exit 2  # fmt: skip
+    rows = (fresh_tree.path / "results/scores.csv").read_text().splitlines()
+    assert [row.split(",")[0] for row in rows] == ["submission", "alice", "bob (late)", "nobody"]
+    alice, bob, nobody = (row.split(",") for row in rows[1:])
+    assert alice[1] == alice[2] != "" and bob[1] == "0" and nobody[1] == ""
+    assert (fresh_tree.path / "results/alice/result.json").exists()
+    assert "2 submissions" in runner.file("GITHUB_STEP_SUMMARY")
+
+
+# ---- .github/sandbox.sh --------------------------------------------------------------------------
+
+
+def run_sandbox(tmp_path: Path, bwrap: str | None, installed: str = "exit 0") -> tuple[str, str]:
+    """With programs that only write down that they were called: what was printed, and the calls."""
+    tools, calls = tmp_path / "tools", tmp_path / "calls"
+    tools.mkdir()
+    calls.touch()
+    for name in ("id", "sh", "env", "cp", "chmod"):
+        (tools / name).symlink_to(need(name))
+    programs = {"sudo": 'shift; exec "$@"', "sysctl": "exit 0",
+                "apt-get": f'case "$*" in *bubblewrap) printf "#!/bin/sh\\n{installed}\\n"'
+                           f' >"{tools}/bwrap"; chmod +x "{tools}/bwrap";; esac'}
+    if bwrap is not None:
+        programs["bwrap"] = bwrap
+    for name, body in programs.items():
+        (tools / name).write_text(f'#!/bin/sh\necho "{name} $*" >>"{calls}"\n{body}\n')
+        (tools / name).chmod(0o755)
+    done = subprocess.run([need("sh"), REPOSITORY / ".github/sandbox.sh"], env={"PATH": str(tools)},
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done
+    return done.stdout + done.stderr, calls.read_text()
+
+
+def test_the_sandbox_is_left_alone_where_it_works(tmp_path: Path) -> None:
+    said, calls = run_sandbox(tmp_path, bwrap="exit 0")
+    assert said == "bubblewrap works\n" and "apt-get" not in calls and "sysctl" not in calls
+
+
+def test_the_sandbox_is_installed_where_it_is_missing(tmp_path: Path) -> None:
+    said, calls = run_sandbox(tmp_path, bwrap=None)
+    assert said == "bubblewrap works\n"
+    assert re.search(r"apt-get install .*bubblewrap", calls)
+
+
+def test_a_sandbox_that_cannot_work_is_said_so_and_stops_nothing(tmp_path: Path) -> None:
+    said, _ = run_sandbox(tmp_path, bwrap="exit 1")
+    assert "does not work here" in said
