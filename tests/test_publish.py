@@ -1,0 +1,691 @@
+"""`make release` and `make cases`: what reaches students, and whether the cases are sound.
+
+A failure here means that a solution or a hidden case gets into students' hands, that a term begins
+with a copy that does not build, or that a test case is published which right kernels fail.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY, Tree, clean_environment, need
+
+for place in (REPOSITORY, REPOSITORY / "instructor" / "release"):
+    sys.path.insert(0, str(place))
+
+import leaks  # noqa: E402
+import prove_cases  # noqa: E402
+from prove_cases import Kernel, Proof, Proved  # noqa: E402
+
+from grader import record as records  # noqa: E402
+from grader.cases import Case, CaseTable, Suite, load_suites  # noqa: E402
+from grader.record import Build, Criterion, Record, Refusal, Submission  # noqa: E402
+
+SUITES = load_suites("all", REPOSITORY / "testcases")
+HIDDEN = [case for suite in SUITES if suite.hidden for case in suite.cases]
+PUBLIC_SHAPES = {leaks.sorted_shape(34, 34, 34)}
+SECONDS = 600
+
+
+@pytest.fixture(scope="session")
+def cache(programs: Path) -> Path:
+    """The grader's own parts, built once for all tests here."""
+    return programs / "parts of the grader"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, programs: Path) -> Tree:
+    """A copy of the repository that may be spoilt, where instructors keep theirs."""
+    path = tmp_path / "meine Übung 行列" / "a checkout"
+    path.mkdir(parents=True)
+    return Tree(path, programs)
+
+
+def run_script(
+    tree: Tree, cache: Path, name: str, *words: object
+) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-B", str(tree.path / "instructor" / "release" / name),
+               *map(str, words)]
+    return subprocess.run(
+        command, cwd=tree.path, env=clean_environment({"GRADER_CACHE": str(cache)}),
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False,
+    )
+
+
+@pytest.fixture
+def release(checkout: Tree, cache: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    return lambda *words: run_script(checkout, cache, "student_copy.py", *words)
+
+
+def said(result: subprocess.CompletedProcess[str], status: int) -> list[str]:
+    """The reasons, one a line."""
+    assert result.returncode == status, result.stdout + result.stderr
+    lines = result.stderr.splitlines()
+    assert lines and all(re.match(r"(release|cases): \S", line) for line in lines), result.stderr
+    return lines
+
+
+def left_behind(checkout: Tree) -> list[str]:
+    return [path.name for path in checkout.path.parent.iterdir() if path != checkout.path]
+
+
+# ---- the student's copy --------------------------------------------------------------------------
+
+
+def test_a_students_copy(checkout, release) -> None:
+    """All of it, as an instructor does it."""
+    target = checkout.path.parent / "autumn größe"
+    done = release(target)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert str(target) in done.stdout and "nothing found" in done.stdout
+    graded = re.search(r"kernel\.cu 0 of (\d+) points, 2_tiled\.cu \1 of \1", done.stdout)
+    assert graded, done.stdout
+    assert left_behind(checkout) == [target.name]
+
+    names = {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()}
+    for folder in ("instructor", "tests", "testcases/hidden", ".ci", "build", "results"):
+        assert not [name for name in names if name.split("/")[0] == folder
+                    or name.startswith(f"{folder}/")], folder
+    assert not {"sgemm", "sgemm-check", "docs/instructor.md"} & names
+    workflows = {name for name in names if name.startswith(".github/workflows/")}
+    assert workflows == {".github/workflows/classroom.yml"}
+    assert {"kernel.cu", "Makefile", "handout.md", "README.md", "grader/cases.py"} <= names
+    for name in names - {"README.md"}:
+        assert (target / name).read_bytes() == (checkout.path / name).read_bytes()
+        assert os.access(target / name, os.X_OK) == os.access(checkout.path / name, os.X_OK)
+    readme = (target / "README.md").read_text()
+    assert "## Students" in readme and "instructor/" not in readme
+    # Not by the search of the release itself.
+    everything = b"\n".join((target / name).read_bytes() for name in names).decode().lower()
+    for case in HIDDEN:
+        assert case.name not in everything
+    assert "a_s[ty][i] * b_s[i][tx]" not in everything
+
+
+def plant(checkout: Tree, name: str, text: str, behind: bool = True) -> None:
+    path = checkout.path / name
+    before = path.read_text() if behind and path.exists() else ""
+    checkout.write(name, before + text)
+
+
+def test_everything_that_must_not_be_there_is_found_at_once(checkout, release) -> None:
+    """One of each, so that one run shows them all; nothing is built, nothing is written."""
+    secret = next(case for case in HIDDEN if leaks.sorted_shape(case.m, case.k, case.n)
+                  not in PUBLIC_SHAPES)
+    titled = next(case for case in HIDDEN if len(case.title) >= leaks.SHORTEST_PHRASE)
+    kernel = (checkout.path / "instructor/solutions/2_tiled.cu").read_text()
+    body = re.search(r"for \(int i = 0.*?;\n", kernel, re.DOTALL)[0]
+    renamed = re.search(r" +A_s\[ty\].*?barrier|A_s\[ty\]\[tx\] = .*?__sync", kernel, re.DOTALL)[0]
+    for old, new in {"A_s": "tileA", "B_s": "tileB", "row": "r", "a_col": "q", "tx": "x1"}.items():
+        renamed = re.sub(rf"\b{old}\b", new, renamed)
+    planted = {
+        "docs/check.md": f"\nas in {secret.name} of last year\n",
+        "docs/counts.md": f"\n| {secret.n} | {secret.m} | {secret.k} |\n",
+        "docs/driver.md": f"\n{titled.title}\n",
+        "handout.md": f"\n```\n{renamed}\n```\n",
+        "main.cu": f"\n/* {body} */\n",
+        "kernel.cu": "\nstatic int helper(void) { return 0; }\n",
+        "docs/correctness.md": "\nsee [this](nowhere.md)\n",
+    }
+    for name, text in planted.items():
+        plant(checkout, name, text)
+    (checkout.path / "support" / "picture.bin").write_bytes(b"\x89PNG\xff\xfe")
+    checkout.write(f"docs/{secret.name}.md", "\n")
+    lines = said(release("../copy"), 1)
+    for name, what in {
+        "docs/check.md": "the name of the hidden case",
+        "docs/counts.md": "the shape of the hidden case",
+        "docs/driver.md": "a title or hint of the hidden case",
+        "handout.md": "has code of",
+        "main.cu": "has code of",
+        "docs/correctness.md": "links to nowhere.md",
+        "kernel.cu": "is not the empty starter",
+        "support/picture.bin": "is no text",
+        "(a file's name)": secret.name,
+    }.items():
+        assert any(f"release: {name}" in line and what in line for line in lines), (name, lines)
+    assert lines[-1].endswith("was not written")
+    assert left_behind(checkout) == []
+
+
+@pytest.mark.parametrize(
+    ("where", "old", "new", "words"),
+    [
+        ("Makefile", "\nclean:", "\nmistake: ; cp instructor/solutions/2_tiled.cu kernel.cu\n"
+         "help:: ; @echo 'make mistake  copies'\n\nclean:", "mistake uses instructor/"),
+        ("Makefile", "@echo 'make check ", "@echo 'make chekc ", "no target chekc"),
+        ("support.c", "#include", "#error nothing goes\n#include", "make"),
+        ("README.md", "## Maintainers", "## Caretakers", "Maintainers"),
+    ],
+    ids=["a target that needs instructor/", "a target that is not there", "does not build",
+         "an unknown README"],
+)
+def test_what_does_not_work_is_refused(checkout, release, where, old, new, words) -> None:
+    text = (checkout.path / where).read_text()
+    assert old in text
+    checkout.write(where, text.replace(old, new, 1))
+    lines = said(release("../copy"), 1)
+    assert words in lines[0], lines
+    assert left_behind(checkout) == []
+
+
+def test_points_for_nothing_are_seen(checkout, release) -> None:
+    """A grader that has gone soft."""
+    score = checkout.path / "grader" / "verdict.py"
+    text = score.read_text()
+    assert "def against_correct(" in text and "def against_memory(" in text
+    soft = re.sub(r"(def against_(?:correct|memory|tiled)\(.*?\) -> str:\n)", r'\1    return ""\n',
+                  text)
+    score.write_text(soft)
+    lines = said(release("../copy"), 1)
+    assert "gives the empty kernel.cu" in lines[0], lines
+
+
+BAD_DIRS = {
+    "not empty": "full",
+    "a file": "file",
+    "a link": "link",
+    "inside the repository": "a checkout/copy",
+    "the repository": "a checkout",
+    "no parent": "no/such/place",
+    "nothing": "",
+}
+
+
+@pytest.mark.parametrize("name", BAD_DIRS.values(), ids=BAD_DIRS.keys())
+def test_a_dir_that_cannot_be_used(checkout, release, name) -> None:
+    """Nobody's files are touched."""
+    parent = checkout.path.parent
+    (parent / "full").mkdir()
+    (parent / "full" / "precious").write_text("mine")
+    (parent / "file").write_text("mine")
+    (parent / "link").symlink_to("full")
+    before = sorted(parent.rglob("*"))
+    (line,) = said(release(parent / name if name else ""), 2)
+    assert "; " in line or "not" in line or "is a" in line
+    assert sorted(parent.rglob("*")) == before
+    assert (parent / "full" / "precious").read_text() == (parent / "file").read_text() == "mine"
+
+
+def test_an_empty_dir_will_do_and_is_left_when_refused(checkout, release) -> None:
+    target = checkout.path.parent / "empty"
+    target.mkdir()
+    plant(checkout, "kernel.cu", "int mine;\n")
+    said(release(target), 1)
+    assert left_behind(checkout) == ["empty"] and not list(target.iterdir())
+
+
+def test_a_release_that_is_stopped_leaves_nothing(checkout, cache) -> None:
+    command = [sys.executable, "-B", str(checkout.path / "instructor/release/student_copy.py"),
+               str(checkout.path.parent / "copy")]
+    with subprocess.Popen(command, env=clean_environment({"GRADER_CACHE": str(cache)}),
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+        deadline = time.monotonic() + 120
+        while not list(checkout.path.parent.glob(".copy-*/trial")):
+            assert time.monotonic() < deadline and running.poll() is None
+            time.sleep(0.02)
+        time.sleep(0.5)  # in its first make, or soon
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(timeout=60) != 0
+    assert left_behind(checkout) == []
+
+
+def git(tree: Tree, *words: str) -> None:
+    identity = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b.c", "GIT_COMMITTER_NAME": "a",
+                "GIT_COMMITTER_EMAIL": "a@b.c", "GIT_CONFIG_NOSYSTEM": "1", "HOME": "/nonexistent"}
+    subprocess.run([need("git"), "-C", str(tree.path), *words], check=True, capture_output=True,
+                   env=clean_environment(identity))
+
+
+def files_of(tree: Tree, uncommitted: bool) -> list[str]:
+    script = ("import student_copy\n"
+              f"for name in student_copy.repository_files({uncommitted}): print(name)")
+    path = os.pathsep.join([str(tree.path / "instructor" / "release"), str(tree.path)])
+    done = subprocess.run([sys.executable, "-B", "-c", script], check=True, capture_output=True,
+                          text=True, env=clean_environment({"PYTHONPATH": path}))
+    return done.stdout.splitlines()
+
+
+def test_only_what_git_tracks_is_published(checkout, release) -> None:
+    git(checkout, "init", "-q")
+    git(checkout, "add", "-A")
+    git(checkout, "commit", "-q", "-m", "a")
+    checkout.write("sgemm", "ignored: built")
+    checkout.write("instructor/faulty/99_new.cu", "")  # stays here, so it may be as it likes
+    committed = files_of(checkout, uncommitted=False)
+    assert "kernel.cu" in committed and "sgemm" not in committed
+    checkout.write("docs/new.md", "not added\n")
+    plant(checkout, "handout.md", "changed\n")
+    lines = said(release("../copy"), 1)
+    assert [line.split(": ")[1] for line in lines[:-1]] == ["docs/new.md", "handout.md"]
+    assert all("commit" in line for line in lines[:-1])
+    assert set(files_of(checkout, uncommitted=True)) == {
+        *committed, "docs/new.md", "instructor/faulty/99_new.cu"}
+    assert left_behind(checkout) == []
+
+
+def test_a_link_is_not_copied(checkout, release) -> None:
+    (checkout.path / "docs" / "link.md").symlink_to("../instructor/solutions/2_tiled.cu")
+    assert any("docs/link.md: is no regular file" in line for line in said(release("../copy"), 1))
+
+
+# ---- the search ----------------------------------------------------------------------------------
+
+SHAPE = leaks.sorted_shape(97, 23, 58)
+DRESSES = [
+    "97 23 58", "58x97x23", "23 × 58 × 97", "97, 58, 23", "{97, 23, 58}", "m=97 k=23 n=58",
+    "m = 97\nk = 23\nn = 58", '"m": 97, "n": 58, "k": 23', "| 97 | 23 | 58 |", "shape_97_23_58",
+    "A is 97 x 23, B is 23 x 58", "(97 x 23) times (23 x 58)", "97 by 23 by 58",
+    "--sizes=97/23/58", "M97K23N58",
+]
+NO_SHAPES = ["97 of the 23 rows, then 58", "97.23.58", "0.97 23 58", "197 23 58", "97 23 580",
+             "97 23", "97 and later 23, but 58 comes after many words"]
+
+
+@pytest.mark.parametrize("text", DRESSES)
+def test_a_shape_is_found_in_any_dress(text) -> None:
+    assert SHAPE in {shape for shape, _ in leaks.shapes_in(f"before\n{text}\nbehind")}
+
+
+@pytest.mark.parametrize("text", NO_SHAPES)
+def test_other_numbers_are_no_shape(text) -> None:
+    assert SHAPE not in {shape for shape, _ in leaks.shapes_in(text)}
+
+
+def case(name: str, shape: tuple[int, int, int], suite: str = "hidden/a", **more) -> Case:
+    m, k, n = shape
+    points = more.pop("points", 2.0)
+    values = {"fill": "random", "title": "", "points": points, "criteria": {"correct": points}}
+    return Case(name=name, m=m, k=k, n=n, suite=suite, hidden=suite.startswith("hidden"),
+                **values | more)
+
+
+def suite(*cases: Case) -> Suite:
+    return Suite(cases[0].suite, "Shapes", Path("a.toml"), cases[0].hidden, list(cases))
+
+
+def test_what_is_public_is_no_secret() -> None:
+    """Nor is what nobody could tell from other numbers; both are said."""
+    hidden = suite(case("twin", (20, 70, 35)), case("own", (34, 34, 34)), case("tiny", (3, 5, 7)),
+                   case("real-1", (97, 23, 58), seed=1234567))
+    public = suite(case("wide", (35, 20, 70), "public/b"))
+    secrets = leaks.secrets_of([hidden], [public], PUBLIC_SHAPES)
+    assert set(secrets.shapes) == {SHAPE}
+    assert [note.split(": ")[0] for note in secrets.not_searched] == [
+        "hidden/a/twin", "hidden/a/own", "hidden/a/tiny"]
+    text = "20 70 35, 34 34 34, 3 5 7; the twins of Real-1s and unreal-1\n"
+    assert list(secrets.search("f", text)) == []
+    found = list(secrets.search("f", "\nREAL-1 has\n1234567\n"))
+    assert [leak.line for leak in found] == [2, 3]
+
+
+KERNEL = """
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    float sum = 0.0f; /* starts here */
+    for (int i = 0; i < k; ++i)
+        sum += A[row * k + i] * B[i * n + row];
+}
+"""
+
+
+@pytest.fixture
+def code(tmp_path: Path) -> leaks.Code:
+    path = tmp_path / "1_kernel.cu"
+    path.write_text(KERNEL)
+    return leaks.Code([path])
+
+
+LOOP = "for (int i = 0; i < k; ++i)\n        sum += A[row * k + i] * B[i * n + row];"
+HIDING_PLACES = {
+    "as it is": LOOP,
+    "in a comment": "/* " + LOOP.replace("\n", "\n * ") + " */",
+    "in Python's comments": "# " + LOOP.replace("\n", "\n# "),
+    "quoted": "> " + LOOP.replace("\n", "\n> "),
+    "with comments": re.sub(r"(\w+)", r"\1 /* says more */", LOOP),
+    "other names": re.sub(r"\b(sum|row|i)\b", r"my_\1", LOOP),
+    "on one line": " ".join(LOOP.split()),
+}
+
+
+@pytest.mark.parametrize("text", HIDING_PLACES.values(), ids=HIDING_PLACES.keys())
+def test_code_is_found_where_it_hides(code, text) -> None:
+    found = list(code.search("handout.md", f"words\n\n{text}\n"))
+    assert [(leak.file, leak.line in (3, 4)) for leak in found] == [("handout.md", True)], found
+    assert "1_kernel.cu" in str(found[0])
+
+
+@pytest.mark.parametrize("text", [
+    "A[row * k + i]", "for (int i = 0; i < n; ++i) sum += x[i] * y[i];",
+    "int row = blockIdx.y;", (REPOSITORY / "kernel.cu").read_text(),
+], ids=["an index", "a loop of the driver's", "a line", "the starter"])  # fmt: skip
+def test_other_code_is_no_solution(code, text) -> None:
+    assert list(code.search("handout.md", text)) == []
+
+
+def test_allowed_texts_are_listed_to_the_letter(code) -> None:
+    nothing = leaks.Secrets({}, {}, {}, [])
+    text = f"an example:\n{LOOP}\n"
+
+    def search(allowed: str) -> list[leaks.Leak]:
+        entry = leaks.Allowed("handout.md", allowed, "an example")
+        return list(leaks.search_file("handout.md", text, nothing, code, [entry]))
+
+    assert search(LOOP) == []
+    (gone, found) = search(LOOP.replace("sum", "x"))
+    assert "no longer has" in str(gone) and "has code of" in str(found)
+
+
+def test_every_kernel_is_searched_for() -> None:
+    """Planted alone, each is found."""
+    folders = ("instructor/solutions", "instructor/faulty", "tests/kernels/right")
+    kernels = [path for folder in folders for path in (REPOSITORY / folder).glob("*.cu")]
+    assert len(kernels) > 150
+    code = leaks.Code(kernels)
+    missed = [path.name for path in kernels if not list(code.search("f", path.read_text()))]
+    assert missed == []
+
+
+# ---- what is proved of cases ---------------------------------------------------------------------
+
+
+def graded(case: Case, **passed: bool) -> records.Test:
+    criteria = [Criterion(name=name, score=points if passed.get(name, True) else 0,
+                          max_score=points, passed=passed.get(name, True), reason="because")
+                for name, points in case.criteria.items()]
+    score = sum(each.score for each in criteria)
+    return records.Test(
+        name=case.name, suite=case.suite, hidden=case.hidden, title="", m=case.m, k=case.k,
+        n=case.n, fill=case.fill, seed=1, score=score, max_score=case.points,
+        status="passed" if score == case.points else "failed", criteria=criteria,
+        reason="because", hint="", finding=None, output="", seconds=0,
+    )  # fmt: skip
+
+
+def record(*tests: records.Test, refused: str = "", ok: bool = True) -> Record:
+    refusal = Refusal(tried=refused, file=None, line=0, hint="") if refused else None
+    return Record(
+        complete=True, suites=[], seed=1, score=0 if refused else sum(test.score for test in tests),
+        max_score=sum(test.max_score for test in tests), refusal=refusal, tests=list(tests),
+        submission=Submission(name="a", path="a", sha256="", bytes=0, notes=[]),
+        build=Build(ok=ok, message="", file=None, line=0, output=""), protection="none",
+        protection_note="", backend="cpu", compiler="", started="", seconds=0,
+    )  # fmt: skip
+
+
+POINTS = {"correct": 2.0, "memory": 1.0}
+FIRST, SECOND, THIRD = (case(name, (16, 16, 16), "public/a", points=3.0, criteria=POINTS)
+                        for name in ("first", "second", "third"))
+
+
+def faulty(name: str, loses: str, *tests: records.Test, **more) -> Proved:
+    return Proved(Kernel(Path(f"{name}.cu"), "faulty", loses), [record(*tests, **more)])
+
+
+def test_which_case_catches_what() -> None:
+    """`second` and `third` catch the same; `first` catches one that nobody else does."""
+    proof = Proof([FIRST, SECOND, THIRD], [
+        faulty("1_a", "correct", graded(FIRST, correct=False, memory=False), graded(SECOND),
+               graded(THIRD)),
+        faulty("2_b", "memory", graded(FIRST), graded(SECOND, memory=False),
+               graded(THIRD, memory=False)),
+    ])
+    assert proof.sound and proof.free == []
+    assert proof.caught_by(FIRST) == proof.only_by(FIRST) == ["1_a"]
+    assert proof.caught_by(THIRD) == ["2_b"] and proof.only_by(THIRD) == []
+    assert proof.redundant() == [SECOND, THIRD]
+
+
+def test_a_fault_that_goes_free() -> None:
+    proof = Proof([FIRST], [faulty("3_c", "correct", graded(FIRST))])
+    assert proof.free == ["3_c"] and not proof.sound
+    refused = Proof([FIRST], [faulty("3_d", "everything", graded(FIRST), refused="calls system")])
+    assert refused.free == [] and refused.sound
+
+
+BUILDS = case("builds", (16, 16, 16), "public/a", points=3.0,
+              criteria={"builds": 1.0, "correct": 1.0, "memory": 1.0})
+NOTHING = {"builds": False, "correct": False, "memory": False}
+
+
+@pytest.mark.parametrize(
+    ("loses", "tests", "sound"),
+    [
+        ("memory", [graded(FIRST, correct=False, memory=False)], False),
+        ("correct", [graded(FIRST, memory=False)], False),
+        ("correct", [graded(FIRST, correct=False, memory=False), graded(SECOND)], True),
+        ("builds", [graded(FIRST, correct=False, memory=False)], True),  # no points for it here
+        ("builds", [graded(BUILDS, correct=False, memory=False)], False),
+        ("builds", [graded(BUILDS, **NOTHING)], True),
+        ("correct", [graded(BUILDS, **NOTHING)], True),
+        ("everything", [graded(FIRST, correct=False, memory=False)], False),
+    ],
+)
+def test_faults_lose_what_they_declare(loses, tests, sound) -> None:
+    proof = Proof([FIRST, SECOND, BUILDS], [faulty("4_e", loses, *tests)])
+    assert proof.sound == sound, proof.failures
+
+
+TILED = case("tiles", (64, 64, 64), "public/a", points=3.0,
+             criteria={"correct": 2.0, "tiled": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("group", "loses", "tests", "words"),
+    [
+        ("solution", "nothing", [graded(FIRST)], ""),
+        ("solution", "nothing", [graded(FIRST, memory=False)], "public/a/first takes points"),
+        ("solution", "tiled", [graded(TILED, tiled=False)], ""),
+        ("solution", "tiled", [graded(TILED)], "gets the points"),
+        ("solution", "tiled", [graded(TILED, tiled=False), graded(FIRST, memory=False)], "memory"),
+        ("right", "", [graded(TILED, tiled=False)], ""),
+        ("right", "", [graded(TILED)], ""),
+        ("right", "", [graded(TILED, correct=False, tiled=False)], "takes points for correct"),
+        ("starter", "", [graded(FIRST, correct=False, memory=False)], ""),
+        ("starter", "", [graded(FIRST, correct=False)], "1 of 3 points for nothing"),
+        ("cheat", "", [graded(FIRST)], "3 of 3 points for nothing"),
+    ],
+)
+def test_grades_that_are_known_beforehand(group, loses, tests, words) -> None:
+    proved = Proved(Kernel(Path("5_f.cu"), group, loses), [record(*tests)])
+    failures = Proof([FIRST, TILED], [proved]).failures
+    assert len(failures) == bool(words) and all(words in line for line in failures), failures
+
+
+def test_a_solution_that_is_refused_is_told() -> None:
+    for more in ({"refused": "calls sqrtf"}, {"ok": False}):
+        proved = Proved(Kernel(Path("2_tiled.cu"), "solution", "nothing"),
+                        [record(graded(FIRST), **more)])
+        assert "is right, but is refused" in Proof([FIRST], [proved]).failures[0]
+
+
+def test_a_fixed_fill_needs_a_case_of_random_numbers() -> None:
+    fixed = case("c", (9, 9, 9), fill="ones-twos")
+    random = case("a", (9, 9, 9))
+    between = case("b", (9, 9, 9), fill="index", points=0.0)
+    child = fixed.model_copy(update={"depends": ["hidden/a/b"], "parents": ["hidden/a/b"]})
+    linked = between.model_copy(update={"depends": ["hidden/a/a"], "parents": ["hidden/a/a"]})
+    assert prove_cases.without_a_random_parent([suite(random, linked, child)]) == []
+    (line,) = prove_cases.without_a_random_parent([suite(random, between, child)])
+    assert line.startswith("hidden/a/c: ")
+    assert prove_cases.without_a_random_parent(SUITES) == []
+
+
+def test_every_head_says_what_is_lost() -> None:
+    found = prove_cases.kernels("*")
+    loses = {each.name: each.loses for each in found if each.group in ("faulty", "solution")}
+    assert len(loses) > 100 and set(loses.values()) <= set(prove_cases.DECLARED)
+    assert loses["2_tiled"] == "nothing" and loses["1_naive"] == "tiled"
+    assert [kernel.name for kernel in found if kernel.group == "starter"] == ["kernel.cu"]
+    assert {"right", "cheat"} <= {kernel.group for kernel in found}
+
+
+# ---- make cases, as an instructor runs it --------------------------------------------------------
+
+
+@pytest.fixture
+def cases(checkout: Tree, cache: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return run_script(checkout, cache, "prove_cases.py", "--groups", "starter,solution,faulty",
+                          *words)
+
+    return run
+
+
+SMALL_SUITE = """title = "Small"
+[[case]]
+name = "first"
+m = 16
+k = 16
+n = 16
+fill = "random"
+points = 3
+criteria = { correct = 2, memory = 1 }
+[[case]]
+name = "edges"
+m = 34
+k = 19
+n = 21
+fill = "random"
+points = 2
+depends = ["first"]
+"""
+TWIN = SMALL_SUITE[SMALL_SUITE.rindex("[[case]]"):].replace("edges", "edges-again")
+TILES_OF_ONE = """[[case]]
+name = "one-column-of-tiles"
+m = 20
+k = 1
+n = 1
+fill = "random"
+points = 1
+criteria = { tiled = 1 }
+"""
+
+
+def write_suites(checkout: Tree, public: str) -> None:
+    for half in ("public", "hidden"):
+        shutil.rmtree(checkout.path / "testcases" / half)
+    checkout.write("testcases/public/small.toml", public)
+    checkout.write("testcases/hidden/other.toml",
+                   SMALL_SUITE.replace("Small", "Other").replace("34", "50"))
+
+
+def listed(output: str, title: str) -> str:
+    """What stands behind "title: ", however the lines are broken."""
+    found = re.search(rf"{title}: (.*?)\n(?:[A-Z]|\n)", output, re.DOTALL)
+    assert found, output
+    return " ".join(found[1].split())
+
+
+def test_make_cases(checkout, cases) -> None:
+    """A case that alone catches a fault is told apart from twins, and everything fits."""
+    write_suites(checkout, SMALL_SUITE)
+    shutil.rmtree(checkout.path / "testcases" / "hidden")
+    first = cases("--faulty", "04_a_columns")
+    assert first.returncode == 2 and "testcases/hidden" in first.stderr  # a repository has both
+    one_case = SMALL_SUITE[:SMALL_SUITE.rindex("[[case]]")]
+    checkout.write("testcases/hidden/other.toml", one_case)
+
+    done = cases("--faulty", "04_a_columns", "--full")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "sound: these cases can be published" in done.stdout
+    assert all(len(line) <= 80 for line in done.stdout.splitlines())
+    assert listed(done.stdout, "others do not") == "public/small: first; hidden/other: first"
+    assert listed(done.stdout, "single case catches") == "04_a_columns (public/small/edges)"
+
+    checkout.write("testcases/public/small.toml", SMALL_SUITE + TWIN)
+    done = cases("--faulty", "04_a_columns")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert listed(done.stdout, "others do not").startswith(
+        "public/small: first, edges, edges-again; ")
+    assert listed(done.stdout, "all that is caught") == "public/small: edges"
+
+
+def test_a_case_that_a_solution_fails(checkout, cases) -> None:
+    write_suites(checkout, SMALL_SUITE + TILES_OF_ONE)
+    done = cases("--faulty", "04_a_columns")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert re.search(r"not sound: 2_tiled: is right, but public/small/one-column-of-tiles takes "
+                     r"points for\s+tiled", done.stdout), done.stdout
+
+
+def test_a_fault_that_no_case_catches(checkout, cases) -> None:
+    write_suites(checkout, SMALL_SUITE)
+    text = (checkout.path / "instructor/faulty/18_rows_beyond_the_grid.cu").read_text()
+    assert "loses:    correct" in text
+    checkout.write("instructor/faulty/18_only_rows.cu", text)
+    for name in ("public/small", "hidden/other"):
+        path = checkout.path / "testcases" / f"{name}.toml"
+        path.write_text(re.sub(r"m = \d\d\nk = 19", "m = 20\nk = 19", path.read_text()))
+    done = cases("--faulty", "18_only_rows")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert listed(done.stdout, "go free") == "18_only_rows"
+    assert "not sound: 18_only_rows loses no points in any case" in done.stdout
+
+
+BAD = {
+    "a case": ("testcases/public/small.toml", 'fill = "random"', 'fill = "randm"', "randm"),
+    "a head": ("instructor/faulty/04_a_columns.cu", " * loses:    correct", " * loses:    a bit",
+               "04_a_columns.cu"),
+    "no head": ("instructor/faulty/04_a_columns.cu", " * loses:    correct", " *", "what it loses"),
+}
+
+
+@pytest.mark.parametrize(("name", "old", "new", "words"), BAD.values(), ids=BAD.keys())
+def test_what_cannot_be_read(checkout, cases, name, old, new, words) -> None:
+    write_suites(checkout, SMALL_SUITE)
+    text = (checkout.path / name).read_text()
+    assert old in text
+    checkout.write(name, text.replace(old, new, 1))
+    (line,) = said(cases("--faulty", "04_a_columns"), 2)
+    assert words in line
+
+
+def test_a_glob_without_kernels_and_an_unknown_group(cases) -> None:
+    assert "matches no kernel" in said(cases("--faulty", "99_*"), 2)[0]
+    assert "starter" in said(cases("--groups", "solutions"), 2)[0]
+
+
+# ---- docs/instructor.md --------------------------------------------------------------------------
+
+
+def documented() -> Iterator[tuple[str, str, list[float]]]:
+    """Of the tables of cases: name, shape and fill, points by criterion."""
+    text = (REPOSITORY / "docs" / "instructor.md").read_text()
+    row_of_a_case = r"^\| `([\w.-]+)` \| (\d[^|]*) \|([^|]*)\|([^|]*)\|([^|]*)\|"
+    for row in re.findall(row_of_a_case, text, re.MULTILINE):
+        yield row[0], row[1].strip(), [float(cell.strip() or 0) for cell in row[2:]]
+
+
+def test_the_page_tells_the_cases_as_they_are() -> None:
+    known = {}
+    for each in (case for suite in SUITES for case in suite.cases):
+        fill = "" if each.fill == "random" else f", {each.fill}"
+        points = [each.criteria.get(name, 0) for name in ("correct", "memory", "tiled")]
+        known[each.name] = (f"{each.m} {each.k} {each.n}{fill}", points)
+        assert sum(points) == each.points
+    assert {name: (shape, points) for name, shape, points in documented()} == known
+
+
+def test_the_page_tells_every_key() -> None:
+    text = (REPOSITORY / "docs" / "instructor.md").read_text()
+    for key in CaseTable.model_fields:
+        assert re.search(rf"^\|.*`{key}`.*\|.*\|.*\|.*\|$", text, re.MULTILINE), key
+
+
+def test_public_and_hidden_points() -> None:
+    points = {hidden: sum(case.points for suite in SUITES if suite.hidden == hidden
+                          for case in suite.cases) for hidden in (False, True)}
+    text = (REPOSITORY / "docs" / "instructor.md").read_text()
+    assert f"{sum(points.values()):g} points: {points[False]:g} on public" in text
+    assert f"{points[True]:g} on hidden" in text
