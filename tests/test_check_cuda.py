@@ -36,7 +36,7 @@ SECONDS = 60
 def program(tree: Tree, programs: Path) -> Path:
     """check/replay.c with what it tests."""
     path = programs / "replay"
-    sources = ["tests/check/replay.c", "check/print.c", "support.c",
+    sources = ["tests/check/replay.c", "check/print.c", "check/kinds.c", "support.c",
                *(f"check/{name}.c" for name in ("sanitizer", "sanitizer_log", "sanitizer_say")),
                *sorted(f"support/{part.name}" for part in tree.path.glob("support/*.c"))]
     with locked(programs / "replay.lock"):

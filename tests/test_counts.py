@@ -20,6 +20,7 @@ from test_check import SETUPS, Builder, Checked, checker, run_check  # noqa: F40
 NAIVE = "instructor/solutions/1_naive.cu"
 TILED = "instructor/solutions/2_tiled.cu"
 MEMCPY = "tests/kernels/right/memcpy_rows.cu"
+COPIES = "tests/kernels/right/memcpy_pieces.cu"
 GCC = "gcc -O1"
 
 
@@ -61,6 +62,7 @@ def ways(counted: Any, *keys: str) -> dict[str, tuple[Any, ...]]:
         (GCC, right("counts_tile_32"), 4, 32, 128),
         (GCC, NAIVE, 4, 128, 128),
         *((setup, MEMCPY, 64, 524_288, 524_288) for setup in SETUPS),
+        *((setup, COPIES, 64, 524_288, 524_288) for setup in SETUPS),
     ],
 )
 def test_loads_against_the_naive_kernel(
@@ -72,7 +74,7 @@ def test_loads_against_the_naive_kernel(
     assert found["loads_naive"] == found["flops"] == naive
     assert found["flops_per_load"] == naive / loads
     assert found["global"]["C"]["stores"]["elements"] == size * size
-    if kernel not in (NAIVE, MEMCPY):
+    if kernel not in (NAIVE, MEMCPY, COPIES):
         assert found["loads_if_once_per_block"] == loads
 
 

@@ -567,7 +567,7 @@ def test_template_recursion(box: Sandbox, work: Path) -> None:
 
 
 def test_endless_words_of_the_compiler(box: Sandbox, work: Path) -> None:
-    ran = compiled(box, work, "@ no; such; words;\n" * 20000)
+    ran = compiled(box, work, "@ no; such; words;\n" * 20000, change(cpu_seconds=3))
     assert ran.status != 0 and ran.truncated and len(ran.output) == LIMITS.output_bytes
 
 

@@ -9,10 +9,11 @@
 #define EMULATOR_CUDA_RUNTIME_H
 
 /* These nvcc includes too, unasked; no others, or a kernel would compile here and not there. */
+#include <string.h> /* before all others: in gcc's checked build their __builtin_memcpy is memcpy */
+
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define __CUDACC__ 1

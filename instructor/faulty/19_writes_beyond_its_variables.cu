@@ -1,4 +1,4 @@
-/* FAULT 20: the wrapper keeps the last sixteen sizes in a list, and does not stop at sixteen: what
+/* FAULT 19: the wrapper keeps the last sixteen sizes in a list, and does not stop at sixteen: what
  * lies behind the list belongs to the program that runs it.
  *
  * finds:    tampering
