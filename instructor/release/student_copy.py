@@ -208,7 +208,7 @@ def environment() -> dict[str, str]:
     """Without what the `make release` around us hands down."""
     ours = {"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKEFILES", "KERNEL", "DIR",
             "BACKEND", "SUBMISSION", "SUITE", "RESULTS", "NAME", "SEED", "JOBS", "PROTECTION",
-            "GRADE_ARGS", "PYTHONPATH"}
+            "GRADE_ARGS", "PYTHONPATH", "VENV"}
     kept = {name: value for name, value in os.environ.items() if name not in ours}
     return kept | {"LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
 
@@ -216,14 +216,16 @@ def environment() -> dict[str, str]:
 class Trial:
     """A second copy, which may be built in."""
 
-    def __init__(self, path: Path):
+    def __init__(self, copy: Path, path: Path):
+        shutil.copytree(copy, path)
         self.path = path
         self.results = path.parent / "results"
+        # The virtual environment at hand is taken as it is (-o, below); nothing is downloaded. By
+        # a link: its own path may hold spaces, which make cannot have in a target.
+        (path / ".venv").symlink_to(sys.prefix)
 
     def make(self, *words: str) -> subprocess.CompletedProcess[str]:
-        # -o: the virtual environment at hand is taken as it is; nothing is downloaded.
-        command = ["make", "-o", f"{sys.prefix}/grader-ready", "BACKEND=cpu",
-                   f"VENV={for_make(Path(sys.prefix))}", *words]
+        command = ["make", "-o", ".venv/grader-ready", "BACKEND=cpu", *words]
         try:
             running = subprocess.Popen(
                 command, cwd=self.path, env=environment(), stdin=subprocess.DEVNULL,
@@ -400,8 +402,7 @@ def publish(target: Path, work: Path, uncommitted: bool, progress: Progress) -> 
                               "code: nothing found")
     for note in searched.notes:
         progress.done("  not for", note)
-    trial = Trial(work / "trial" / "student's copy")  # a path as students have them
-    shutil.copytree(copy, trial.path)
+    trial = Trial(copy, work / "trial" / "student's copy")  # a path as students have them
     with progress.step("make help"):
         trial.targets_hold()
     with progress.step("make, make check"):
