@@ -285,9 +285,11 @@ class Grading:
         graded = len(self._wanted) == len(self._order) and len(public) < len(self._order)
         if not graded or self._programs is None or self._refusal():
             return
-        if not public or not all(score.carries(self.result(case.key)) for case in public):
+        # Numbers that are known beforehand come out right by many an honest mistake.
+        random_ones = [case for case in public if case.fill == "random"]
+        if not random_ones or not all(score.carries(self.result(case.key)) for case in public):
             return
-        problems = neighbours(public, self.seed)
+        problems = neighbours(random_ones, self.seed)
         try:
             with ThreadPoolExecutor(self.jobs) as pool:
                 runs = list(pool.map(self._run_neighbour, problems))

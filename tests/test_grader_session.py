@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -233,6 +234,10 @@ def test_the_audit_refuses_nobody_else() -> None:
     assert not record.refusal and record.score == 4
     shapes = "\n".join(f"{p.m} {p.k} {p.n}: right" for p in neighbours(both()[0].cases, 7)[:1])
     assert not grade(f"{KNOWS}{shapes}\nwrong", both()).refusal  # one neighbour is enough
+    known = [replace(suite, cases=tuple(
+        case.model_copy(update={"fill": "ones-twos"}) for case in suite.cases))
+        for suite in both()[:1]]
+    assert not grade(KNOWS + "wrong", [*known, *both()[1:]]).refusal  # right by a mistake
 
 
 @given(st.integers(0, 2**63 - 1))

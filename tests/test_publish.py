@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -689,3 +690,27 @@ def test_public_and_hidden_points() -> None:
     text = (REPOSITORY / "docs" / "instructor.md").read_text()
     assert f"{sum(points.values()):g} points: {points[False]:g} on public" in text
     assert f"{points[True]:g} on hidden" in text
+
+
+# ---- what the faulty kernels lose ----------------------------------------------------------------
+
+REVEALING = "tall-67-33-18"  # of all cases, the one that catches every faulty kernel
+FAULTY = prove_cases.kernels("*", ["faulty"])
+
+
+@pytest.fixture(scope="session")
+def revealing(cache: Path) -> prove_cases.Grader:
+    os.environ["GRADER_CACHE"] = str(cache)
+    suites = [replace(suite, cases=tuple(c for c in suite.cases if c.name == REVEALING))
+              for suite in SUITES]
+    return prove_cases.Grader([suite for suite in suites if suite.cases], seed=1)
+
+
+@pytest.mark.parametrize("kernel", FAULTY, ids=lambda kernel: kernel.name)
+def test_a_faulty_kernel_loses_what_its_head_declares(
+    revealing: prove_cases.Grader, kernel: Kernel
+) -> None:
+    """`make cases` tries all cases, and takes some minutes; here a single one does."""
+    proved = revealing.prove(kernel)
+    assert proved.loses() != "nothing"
+    assert list(proved.failures()) == []
