@@ -60,9 +60,8 @@ static void end_with(const struct finding *finding) {
 static void no_launch(struct finding_party place) {
     struct finding finding = {FINDING_NO_LAUNCH};
     finding.at = place;
-    snprintf(finding.what, sizeof finding.what, "basicSgemm launches no kernel");
-    snprintf(finding.hint, sizeof finding.hint,
-             "mysgemm<<<grid, block>>>(...): how many threads does C need?");
+    snprintf(finding.what, sizeof finding.what, NO_LAUNCH_WHAT);
+    snprintf(finding.hint, sizeof finding.hint, NO_LAUNCH_HINT);
     end_with(&finding);
 }
 

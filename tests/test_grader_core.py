@@ -164,6 +164,12 @@ def test_nothing_written(parts: Parts, box: Sandbox, work: Path) -> None:
     assert not outcome.right and outcome.unwritten == outcome.elements and outcome.launches == 0
 
 
+def test_no_launch_has_a_line(parts: Parts, box: Sandbox, work: Path) -> None:
+    finding = run_source(STARTER, "checked", parts, box, work).finding
+    assert finding is not None and finding.kind == "no-launch"
+    assert (finding.file, finding.line) == ("kernel.cu", 31)
+
+
 def test_a_finding_and_what_c_is_instead(parts: Parts, box: Sandbox, work: Path) -> None:
     source = with_wrapper("LAUNCH;").replace(b"p < k", b"p < k / 8 * 8")
     plain = run_source(source, "plain", parts, box, work)

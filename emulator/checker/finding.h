@@ -39,6 +39,10 @@ enum finding_kind {
     FINDING_KINDS
 };
 
+/* Of FINDING_NO_LAUNCH, which is seen by whoever calls the wrapper. */
+#define NO_LAUNCH_WHAT "basicSgemm launches no kernel"
+#define NO_LAUNCH_HINT "mysgemm<<<grid, block>>>(...): how many threads does C need?"
+
 /* x, y, z, as CUDA counts. */
 struct finding_index {
     unsigned x, y, z;

@@ -21,7 +21,7 @@ extern const bool worker_is_checked;
  * worker_report(). watch_ended() does not return when the checker has found something. */
 void watch_begins(const struct watched_matrix matrices[MATRIX_COUNT], double seconds, bool count,
                   void (*machine_fault)(const char *what));
-void watch_ended(void);
+void watch_ended(const void *wrapper); /* basicSgemm, whose place it may have to tell */
 
 /* worker.cu: the report, and writing it out with this state. */
 struct worker_report *worker_report(void);

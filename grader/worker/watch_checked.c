@@ -51,13 +51,21 @@ void watch_begins(const struct watched_matrix matrices[MATRIX_COUNT], double sec
     checker_wrapper_begins();
 }
 
+static void note_no_launch(struct finding *finding, const void *wrapper) {
+    finding->kind = FINDING_NO_LAUNCH;
+    checker_place_of(wrapper, &finding->at);
+    snprintf(finding->what, sizeof finding->what, NO_LAUNCH_WHAT);
+    snprintf(finding->hint, sizeof finding->hint, NO_LAUNCH_HINT);
+}
+
 /* A finding that lets the run go on (a race, say) leaves a C, which the judge wants to see. */
-void watch_ended(void) {
+void watch_ended(const void *wrapper) {
     struct worker_report *r = worker_report();
     checker_wrapper_ended();
     watch_wrapper_ended();
     r->launches = checker_launches();
     r->finding = checker_finding();
+    if (r->finding.kind == FINDING_NONE && !r->launches) note_no_launch(&r->finding, wrapper);
     if (r->finding.kind == FINDING_NONE) r->finding = checker_leak();
     if (counting) keep_counts();
 }

@@ -100,7 +100,7 @@ void watch_begins(const struct watched_matrix matrices[MATRIX_COUNT], double sec
     watching = true;
 }
 
-void watch_ended(void) {
+void watch_ended(const void *) {
     watching = false;
     set_alarm(0);
 }

@@ -29,7 +29,8 @@ void watch_begins(const struct watched_matrix matrices[MATRIX_COUNT], double sec
     watch_wrapper_begins(&matrices[MATRIX_C], seconds);
 }
 
-void watch_ended(void) {
+void watch_ended(const void *wrapper) {
+    (void)wrapper;
     watch_wrapper_ended();
     worker_report()->launches = launches_made();
 }

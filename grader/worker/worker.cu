@@ -133,7 +133,7 @@ int main(int argc, char **argv) {
     basicSgemm(m, n, k, elements[MATRIX_A], elements[MATRIX_B], elements[MATRIX_C]);
     cudaError_t launched = cudaGetLastError();
     cudaError_t ended = cudaDeviceSynchronize();
-    watch_ended();
+    watch_ended((const void *)basicSgemm);
     if (ended != cudaSuccess) stopped(ended, "the kernel failed");
     if (launched != cudaSuccess) stopped(launched, "the launch failed");
 
