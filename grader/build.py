@@ -198,8 +198,8 @@ def make_parts(made: Path, backend: str) -> None:
         run_make(stage, backend)
         stage.rename(made)
     except OSError as error:
-        raise MachineFault(f"{made.parent}: {error.strerror}; the grader's own parts cannot be "
-                           "built there (GRADER_CACHE names another place)") from error
+        raise MachineFault(f"{made.parent}: {error.strerror or error}; the grader's own parts "
+                           "cannot be built there (GRADER_CACHE names another place)") from error
     finally:
         shutil.rmtree(stage, ignore_errors=True)
 
@@ -298,7 +298,8 @@ def build_submission(parts: Parts, source: bytes, box: Sandbox, work: Path) -> P
 
 FUNCTIONS = {
     "basicSgemm": (re.compile(r"_Z10basicSgemmiiiPKfS0_Pf"),
-                   "void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)"),
+                   "void basicSgemm(int m, int n, int k, const float *A, const float *B, "
+                   "float *C)"),
     "mysgemm": (re.compile(r"_Z7mysgemm.*|_ZL7mysgemm.*"),
                 "__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, "
                 "float *C)"),

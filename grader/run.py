@@ -80,7 +80,8 @@ def seal(descriptor: int, seals: int) -> None:
     fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
 
 
-def judge(parts: Parts, task: str, problem: Problem, *files: int, more: tuple[str, ...] = ()) -> str:
+def judge(parts: Parts, task: str, problem: Problem, *files: int,
+          more: tuple[str, ...] = ()) -> str:
     command = [str(parts.judge), task, str(problem.m), str(problem.k), str(problem.n), problem.fill,
                str(problem.seed), *map(str, files), *more]
     try:

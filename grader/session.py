@@ -175,8 +175,9 @@ class Grading:
         except Refused as error:
             self._refusals[-1] = refusal_of(error)
         except OSError as error:
-            raise MachineFault(f"{tempfile.gettempdir()}: {error.strerror}; the submission cannot "
-                               "be built there (TMPDIR names another place)") from error
+            why = error.strerror or one_line(error)  # shutil's has several reasons
+            raise MachineFault(f"{tempfile.gettempdir()}: {why}; the submission cannot be built "
+                               "there (TMPDIR names another place)") from error
 
     # ---- running -----------------------------------------------------------------------------
 
@@ -324,8 +325,8 @@ def seed_for(seed: int, name: str) -> int:
 
 
 def neighbours(public: list[Case], seed: int) -> list[Problem]:
-    """Shapes near the public ones in what a kernel may depend on: which of m, k and n are equal, and
-    which is larger."""
+    """Shapes near the public ones in what a kernel may depend on: which of m, k and n are equal,
+    and which is larger."""
     draw = random.Random(seed_for(seed, "neighbours"))
     published = {(case.m, case.k, case.n) for case in public}
     patterns = [case for case in public if min(case.m, case.k, case.n) > 1] or public
