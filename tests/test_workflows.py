@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 import yaml
 
-from conftest import REPOSITORY, Tree, clean_environment, missing, need
+from conftest import REPOSITORY, Tree, clean_environment, need
 
 WORKFLOWS = sorted((REPOSITORY / ".github/workflows").glob("*.yml"))
 # The one action that has no other version than a moving one.

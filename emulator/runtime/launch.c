@@ -213,8 +213,8 @@ void emulator_launch(const void *kernel, struct uint3 grid, struct uint3 block, 
         return;
     }
     made.block_threads = block.x * block.y * block.z;
-    pool.launched++;
     pthread_mutex_lock(&pool.one_launch);
+    pool.launched++;
     if (!start_pool()) {
         if (observer) observer->out_of_memory("no memory for the workers that run the blocks");
         error = error_set(cudaErrorMemoryAllocation);

@@ -34,7 +34,7 @@ from rich.console import Console
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(REPOSITORY))
 
-from leaks import COMMENT, TOKEN, Code, Leak, search_file, secrets_of, shapes_in  # noqa: E402
+from leaks import COMMENT, Code, Leak, search_file, secrets_of, shapes_in  # noqa: E402
 
 from grader.cases import load_suites  # noqa: E402
 from grader.errors import BadInput, MachineFault  # noqa: E402
