@@ -206,6 +206,11 @@ def test_how_it_ends(body: str, before: str, ended: str, words: str, parts: Part
     assert outcome.ended == ended and words in outcome.detail and not outcome.right
 
 
+def test_a_crash_behind_a_launch_has_launched(parts: Parts, box: Sandbox, work: Path) -> None:
+    outcome = run_source(with_wrapper("LAUNCH; *(volatile int *)64 = 1;"), "plain", parts, box, work)
+    assert (outcome.ended, outcome.launches) == ("crashed", 1)
+
+
 @pytest.mark.parametrize("which", build.BUILDS)
 def test_an_endless_kernel_is_stopped_at_its_line(which: str, parts: Parts, box: Sandbox,
                                                   work: Path) -> None:

@@ -12,6 +12,7 @@ const bool worker_is_checked = false;
 static void fault(const struct told_fault *told) {
     struct worker_report *r = worker_report();
     const char *what = told->what ? told->what : "an assertion of the kernel failed";
+    r->launches = launches_made();
     if (r->bytes_to_host || r->bytes_into_c)
         return; /* that comes first, and has a place of its own */
     snprintf(r->detail, sizeof r->detail, "%.*s", (int)strcspn(what, ";\n"), what);
