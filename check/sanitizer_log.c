@@ -103,12 +103,17 @@ static void read_host_frame(struct sanitizer_record *r, const char *text) {
     if (strcmp(party.function, "basicSgemm") == 0) r->host = party;
 }
 
-/* "Write Thread (1,4,0) at mysgemm(...)+0x3a0 in kernel.cu:25" */
+/* "Write Thread (1,4,0) at mysgemm(...)+0x3a0 in kernel.cu:25". Of an asynchronous copy it is a
+ * line of CUDA's header, which tells a student nothing, and nobody says who called. */
 static void read_racer(struct sanitizer_record *r, const char *text) {
     struct record_party *party = &r->party[r->party[0].function[0] != '\0'];
     const char *at = strstr(text, " at ");
     if (!at || r->party[1].function[0]) return;
     read_place(at + 4, party);
+    if (is_foreign(party->file)) {
+        party->line = 0;
+        party->file[0] = '\0';
+    }
     party->thread_known = index_after(text, "Thread", &party->thread);
     copy(party->access, sizeof party->access, begins(text, "Write") ? "write" : "read", 5);
 }

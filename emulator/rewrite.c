@@ -364,6 +364,8 @@ static void refuse_gpu_only(const struct source *s, size_t i) {
     case 'a':
     case '_':
         if (is_any(s, i, inline_assembly)) refuse(s, i, "inline PTX (asm) runs" ONLY_ON_A_GPU);
+        if (is(s, i, "__pipeline_arrive_on"))
+            refuse(s, i, "__pipeline_arrive_on runs" ONLY_ON_A_GPU);
         break;
     case 'n':
     case 'w':

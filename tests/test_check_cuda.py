@@ -83,6 +83,9 @@ RECORDED: dict[str, tuple[str, str, dict[str, Any]]] = {
     "second_barrier": ("racecheck", "shared-race", {
         "line": 31, "access": "read", "thread": [15, 12, 0], "block": [2, 2, 0],
         "other": {"line": 26, "access": "write", "thread": [0, 12, 0]}, "hint": "overwritten"}),
+    "copy_barrier": ("racecheck", "shared-race", {  # the write is in a header of CUDA's
+        "line": 42, "access": "read", "thread": [2, 9, 0], "block": [2, 2, 0],
+        "other": {"line": 0, "access": "write", "thread": [2, 0, 0]}}),
     "barrier_in_branch": ("synccheck", "divergent-barrier", {
         "line": 25, "thread": [0, 0, 0], "block": [2, 2, 0], "hint": "barrier"}),
     "a_rows": ("memcheck", "out-of-bounds", {

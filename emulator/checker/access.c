@@ -51,7 +51,7 @@ INLINE bool fine_in_shared(struct watch *w, const struct access *access) {
                          : read_shared(w, &w->shadow[word], now);
 }
 
-static __attribute__((noinline)) void go_slowly(const struct access *access) {
+__attribute__((noinline)) void access_slowly(const struct access *access) {
     struct watch *w = watch_here();
     if (!w) {
         host_access(access);
@@ -59,7 +59,7 @@ static __attribute__((noinline)) void go_slowly(const struct access *access) {
     }
     if (w->counts && !access->atomic) {
         counts_access(w, access);
-        if (fine_in_shared(w, access)) return;
+        if (!access->copying && fine_in_shared(w, access)) return;
     }
     if (access->address - w->shared_begin < w->all_words * WORD)
         shared_slow_access(w, access);
@@ -71,7 +71,7 @@ static __attribute__((noinline)) void slowly(const void *p, unsigned size, bool 
                                              const void *code) {
     const struct access access = {
         .address = (uintptr_t)p, .size = size, .write = write, .code = code};
-    go_slowly(&access);
+    access_slowly(&access);
 }
 
 INLINE void read_word(const void *p, const void *code) {
@@ -213,7 +213,7 @@ void __tsan_atomic_signal_fence(int order) {
 static void atomically(volatile const void *p, unsigned size, bool write, const void *code) {
     const struct access access = {
         .address = (uintptr_t)p, .size = size, .write = write, .atomic = true, .code = code};
-    go_slowly(&access);
+    access_slowly(&access);
 }
 
 /* Counted when it has taken effect: how often a compare-and-swap fails is a matter of luck, and the

@@ -38,6 +38,8 @@ static struct watch *attach(void) {
 
 static void reset_threads(struct watch *w) {
     memset(w->last_a, 0, sizeof w->last_a);
+    if (w->any_copied) memset(w->copied_group, 0, sizeof w->copied_group);
+    w->any_copied = false;
     if (!block_tile_width) memset(w->phase_a, 0, sizeof w->phase_a);
     if (w->any_synchronised) memset(w->synchronised, 0, sizeof w->synchronised);
     w->any_synchronised = w->block_synchronised = false;
@@ -161,7 +163,7 @@ static void learn_tile_width(struct watch *w) {
 static void restart_intervals(struct watch *w) {
     for (size_t i = 0; i < w->all_words; ++i) {
         record write = w->shadow[i].write;
-        if (write < RECORD_NEVER) w->shadow[i] = (struct shared_word){.write = RECORD_BEFORE};
+        if (write < RECORD_COMING) w->shadow[i] = (struct shared_word){.write = RECORD_BEFORE};
     }
     w->interval = RECORD_INTERVAL(FIRST_INTERVAL - 1);
 }
@@ -198,6 +200,8 @@ __attribute__((constructor)) static void watch_everything(void) {
     all.barrier_opens = barrier_opens;
     all.thread_returned = thread_returned;
     all.warp_met = warp_met;
+    all.copy_begins = copies_begin;
+    all.copy_arrived = copies_arrived;
     all.allocated = global_allocated;
     all.freed = global_freed;
     all.copied = global_copied;

@@ -384,7 +384,7 @@ void counts_access(struct watch *w, const struct access *access) {
     struct counts *c = w->counts;
     unsigned thread = running_index.linear, warp = thread / WARP_SIZE, lane = thread % WARP_SIZE;
     if (is_no_memory(w, access)) return;
-    if (w->phases) phases_access(w, access);
+    if (w->phases && !access->copying) phases_access(w, access); /* a copy: when it arrives */
     struct site *site = site_of(c, access);
     struct held *held = &site->held[warp];
     if (is_far_ahead(c, site, thread)) wait_for_warp(w, site, thread);

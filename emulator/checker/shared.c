@@ -83,7 +83,7 @@ static bool has_written_from(const struct watch *w, record other) {
     const record mine = w->thread[running_index.linear] | (other & ((1u << CODE_BITS) - 1));
     for (size_t i = 0; i < w->all_words; ++i) {
         record write = w->shadow[i].write;
-        if (write >= w->interval && write < RECORD_NEVER && !((write ^ mine) & same)) return true;
+        if (write >= w->interval && write < RECORD_COMING && !((write ^ mine) & same)) return true;
     }
     return false;
 }
@@ -103,6 +103,28 @@ static void tell_race(struct watch *w, size_t word, record now, bool now_writes,
     event.other_thread = record_thread(second);
     event.other_block = w->block;
     event.overwritten = held != 0 && !(!now_writes && has_written_from(w, other));
+    event_note(&event);
+}
+
+/* The copies of a group are as old as those of the same group of another thread. If the running
+ * thread has not come as far as the copy's, that one began too early; else nobody has waited for
+ * it, as always where a thread has none of its own. */
+static bool began_too_early(const struct watch *w, record coming) {
+    const uint64_t mask = RECORD_MEETINGS_MASK >> MEETINGS_BIT;
+    uint64_t mine = w->copied_group[running_index.linear];
+    uint64_t ahead = ((coming >> MEETINGS_BIT) - (mine - 1)) & mask;
+    return mine && record_thread(coming) != running_index.linear && ahead && ahead <= mask / 2;
+}
+
+/* An access to a word that a copy is on its way to. */
+static void tell_coming(struct watch *w, size_t word, record now, bool now_writes) {
+    const struct shared_word *s = &w->shadow[word];
+    struct event event = event_at_word(w, FINDING_SHARED_RACE, word, now, now_writes);
+    event.has_other = event.other_write = event.coming = true;
+    event.other_code = record_code(s->write);
+    event.other_thread = record_thread(s->write);
+    event.other_block = w->block;
+    event.overwritten = s->earlier != 0 && began_too_early(w, s->write);
     event_note(&event);
 }
 
@@ -191,7 +213,7 @@ static bool both_synchronised(const struct watch *w, record a, record b) {
 }
 
 static bool races(const struct watch *w, record now, record earlier) {
-    return earlier >= w->interval && earlier < RECORD_NEVER &&
+    return earlier >= w->interval && earlier < RECORD_COMING &&
            ((now ^ earlier) & RECORD_THREAD_MASK) && !record_ordered(now, earlier) &&
            !both_synchronised(w, now, earlier);
 }
@@ -202,7 +224,10 @@ static void read_one(struct watch *w, size_t word, record now) {
         w->has_unwritten = true;
         w->unwritten = (struct unwritten_read){word, now};
     }
-    if (races(w, now, s->write)) tell_race(w, word, now, false, s->write, true);
+    if (record_is_coming(s->write))
+        tell_coming(w, word, now, false);
+    else if (races(w, now, s->write))
+        tell_race(w, word, now, false, s->write, true);
     if (s->read < w->interval)
         s->read = now;
     else if ((s->read ^ now) & RECORD_THREAD_MASK)
@@ -214,7 +239,9 @@ static void write_one(struct watch *w, size_t word, record now) {
     if (s->write == RECORD_NEVER && w->has_unwritten && w->unwritten.word == word &&
         record_thread(w->unwritten.reader) == record_thread(now))
         tell_unwritten(w, word, w->unwritten.reader); /* read, and then written by the same one */
-    if (races(w, now, s->read))
+    if (record_is_coming(s->write))
+        tell_coming(w, word, now, true);
+    else if (races(w, now, s->read))
         tell_race(w, word, now, true, s->read, false);
     else if (races(w, now, s->other_read))
         tell_race(w, word, now, true, s->other_read, false);
@@ -223,6 +250,19 @@ static void write_one(struct watch *w, size_t word, record now) {
     if (s->write < w->interval) s->earlier = s->write;
     if (s->write == RECORD_NEVER) s->earlier = 0;
     s->write = now;
+}
+
+/* What `now`, the record of a copy's beginning, is until it has arrived. */
+static record coming(record now, uint64_t group) {
+    return (now & (RECORD_THREAD_MASK | ((1u << CODE_BITS) - 1))) | RECORD_COMING |
+           (group << MEETINGS_BIT & RECORD_MEETINGS_MASK);
+}
+
+void shared_copy_arrived(struct watch *w, const struct access *access) {
+    size_t first = (access->address - w->shared_begin) / WORD;
+    record now = record_now(w, access->code);
+    for (size_t word = first; word < first + access->size / WORD && word < w->all_words; ++word)
+        if (record_is_coming(w->shadow[word].write)) w->shadow[word].write = now;
 }
 
 void shared_slow_access(struct watch *w, const struct access *access) {
@@ -248,6 +288,7 @@ void shared_slow_access(struct watch *w, const struct access *access) {
         }
         if (!access->write || access->atomic) read_one(w, word, now);
         if (access->write) write_one(w, word, now);
+        if (access->copying) w->shadow[word].write = coming(now, access->group);
     }
 }
 

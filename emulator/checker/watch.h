@@ -3,6 +3,7 @@
  *   access.c    the compiler's calls at each load and store: the fast way through
  *   shared.c    shared memory: races, elements nobody wrote, bounds
  *   global.c    global memory: matrices and other allocations, races between blocks
+ *   copies.c    asynchronous copies from the one into the other
  *   block.c     blocks, barriers, threads that return; what the runtime tells us
  *   host.c      the wrapper: launches, failed calls, leaks, device pointers
  *   event.c     the first mistake seen is kept; later it becomes a finding: see tell.h
@@ -40,8 +41,12 @@ enum { CODE_BITS = 24, EXEMPT_BIT = 24, MEETINGS_BIT = 25, THREAD_BIT = 36, INTE
 #define RECORD_NEVER (~(record)1)
 #define RECORD_OUTSIDE (~(record)0)
 enum { FIRST_INTERVAL = 2, LAST_INTERVAL = (1 << 18) - 2 };
+/* Or an asynchronous copy is on its way to the word: the interval is later than any, and the number
+ * of the copy's group, as far as there is room, stands in place of the meetings. */
+#define RECORD_COMING RECORD_INTERVAL(LAST_INTERVAL + 1)
 
 static inline unsigned record_thread(record r) { return (unsigned)(r >> THREAD_BIT) & 1023; }
+static inline bool record_is_coming(record r) { return r >= RECORD_COMING && r < RECORD_NEVER; }
 
 /* A word of shared memory. Two readers, because one of them may be who writes next. */
 struct shared_word {
@@ -110,6 +115,8 @@ struct watch {
     bool phases;                          /* those of the running block are kept */
     bool synchronised[MAX_BLOCK_THREADS]; /* used an atomic in this interval */
     bool any_synchronised, block_synchronised;
+    bool any_copied;                          /* in this block, asynchronously */
+    uint64_t copied_group[MAX_BLOCK_THREADS]; /* of each thread's last such copy, plus 1 */
     uint32_t phase_a[MAX_BLOCK_THREADS]; /* last_a at the last barrier, until the tile's width is
                                             known */
 };
@@ -135,8 +142,15 @@ struct access {
     uintptr_t address;
     unsigned size;
     bool write, atomic;
+    bool copying; /* an asynchronous copy begins, of the thread's group with this number */
+    uint64_t group;
     const void *code; /* behind the instruction */
 };
+
+/* --- access.c --------------------------------------------------------------------------------- */
+
+/* Whatever the fast way does not do. */
+void access_slowly(const struct access *access);
 
 /* --- shared.c --------------------------------------------------------------------------------- */
 
@@ -144,6 +158,8 @@ bool shared_attach(struct watch *w);
 void shared_begin_block(struct watch *w);
 void shared_end_interval(struct watch *w);
 void shared_slow_access(struct watch *w, const struct access *access);
+/* An asynchronous copy is where the running thread wants it. */
+void shared_copy_arrived(struct watch *w, const struct access *access);
 void shared_arm(struct watch *w);
 /* No access followed a bad index: it was an array of the thread's own. */
 void shared_give_up_bad_index(struct watch *w);
@@ -218,6 +234,11 @@ void phases_access(struct watch *w, const struct access *access);
 void phases_interval_ends(struct watch *w);
 void phases_block_ended(struct watch *w);
 
+/* --- copies.c --------------------------------------------------------------------------------- */
+
+void copies_begin(const struct async_copy *copy);
+void copies_arrived(const struct async_copy *copy);
+
 /* --- names.c ---------------------------------------------------------------------------------- */
 
 /* A shared array, as the program's debug information knows it. */
@@ -271,6 +292,7 @@ struct event {
     unsigned size;
     size_t shared_offset, dynamic_offset, dynamic_bytes; /* in thread-local storage */
     bool overwritten; /* a race on an element that held an earlier phase's value */
+    bool coming;      /* a race with an asynchronous copy that nobody has waited for */
     bool has_index;
     long index; /* the bad one, in an array of type array_type */
     char array_type[64];

@@ -51,7 +51,29 @@ static const char *verb(const struct finding_party *party) {
     return strcmp(party->access, "write") == 0 ? "writes" : "reads";
 }
 
+/* Between an access and a copy that has not been waited for. */
+static void say_race_with_copy(struct finding *f, const struct event *e) {
+    bool own = e->thread == e->other_thread;
+    WHAT("race on shared memory");
+    DETAIL("thread %s %s %s, to which an asynchronous copy is on its way that ",
+           thread_of(e, &f->at).text, verb(&f->at), f->element);
+    if (own)
+        DETAIL("it began itself%s", at_place(&f->other).text);
+    else
+        DETAIL("thread %s began%s", thread_of(e, &f->other).text, at_place(&f->other).text);
+    if (e->overwritten && !e->write)
+        HINT("a tile may be overwritten when every thread of the block has finished reading it: a "
+             "copy overwrites it from its beginning on");
+    else
+        HINT("wait for the copy (__pipeline_wait_prior) and __syncthreads() before %s",
+             e->write ? "writing to where it goes" : "reading");
+}
+
 static void say_shared_race(struct finding *f, const struct event *e) {
+    if (e->coming) {
+        say_race_with_copy(f, e);
+        return;
+    }
     WHAT("race on shared memory");
     DETAIL("thread %s %s %s, thread %s writes it%s,%s with no __syncthreads() between",
            thread_of(e, &f->at).text, verb(&f->at), f->element, thread_of(e, &f->other).text,

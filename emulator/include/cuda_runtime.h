@@ -87,6 +87,13 @@ static inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes,
                                                 void (*kernel)(P...)) {
     return cudaFuncGetAttributes(attributes, (const void *)kernel);
 }
+template <class... P>
+static inline cudaError_t
+cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void (*kernel)(P...), int threads,
+                                              size_t dynamic_bytes) {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void *)kernel, threads,
+                                                         dynamic_bytes);
+}
 
 /* __device__ and __constant__ variables are ordinary variables here; only sizes are checked. */
 extern "C" cudaError_t emulator_copy_symbol(void *to, const void *from, size_t bytes, size_t offset,

@@ -40,6 +40,8 @@
     row(cudaErrorHardwareStackError, 714, "hardware stack error") \
     row(cudaErrorIllegalInstruction, 715, "an illegal instruction was encountered") \
     row(cudaErrorMisalignedAddress, 716, "misaligned address") \
+    row(cudaErrorInvalidAddressSpace, 717, \
+        "operation not supported on global/shared address space") \
     row(cudaErrorLaunchFailure, 719, "unspecified launch failure") \
     row(cudaErrorNotPermitted, 800, "operation not permitted") \
     row(cudaErrorNotSupported, 801, "operation not supported") \

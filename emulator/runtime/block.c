@@ -115,6 +115,7 @@ struct worker {
     struct stack stacks[MAX_BLOCK_THREADS];
     struct thread threads[1 + MAX_BLOCK_THREADS + 1]; /* the first and the last never run */
     const void *waits_at[MAX_BLOCK_THREADS]; /* code that a thread waits in, for the message */
+    struct copies *copies;                   /* null: no kernel has made an asynchronous copy */
     struct warp_group groups[MAX_WARPS][WARP_SIZE];
     char *stack_memory;
 };
@@ -431,6 +432,13 @@ struct emulator_votes emulator_barrier_vote(int predicate) {
     return worker->votes[barrier & 1];
 }
 
+struct copies *worker_copies(void) {
+    struct worker *worker = this_worker;
+    must_be_in_kernel("an asynchronous copy");
+    if (!worker->copies) worker->copies = copies_create();
+    return worker->copies;
+}
+
 /* --- warp operations -------------------------------------------------------------------------- */
 
 /* The group that collects for this mask, or a free one. */
@@ -504,6 +512,7 @@ static void stop_waiting_for(struct worker *worker, const struct thread *self) {
  * kernel without barriers needs one stack and no switch; or it lies idle until there is one. */
 static void retire(struct worker *worker, struct thread *self) {
     self->turn.barrier = EMULATOR_NO_BARRIER;
+    if (worker->copies) copies_thread_returns(worker->copies);
     if (observer) observer->thread_returned(self->turn.linear);
     stop_waiting_for(worker, self);
     if (worker->started < worker->launch->block_threads) {

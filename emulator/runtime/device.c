@@ -302,3 +302,21 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
     };
     return error_surface();
 }
+
+/* As far as threads and shared memory allow; registers, which are not counted here, may allow fewer
+ * on a GPU. */
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel,
+                                                          int threads, size_t dynamic_bytes) {
+    struct function *f = kernel ? function_find(kernel) : NULL;
+    if (!blocks || threads < 1) return error_set(cudaErrorInvalidValue);
+    if (!f) return error_set(cudaErrorInvalidDeviceFunction);
+    int in_whole_warps = (threads + WARP_SIZE - 1) / WARP_SIZE * WARP_SIZE;
+    size_t shared = f->static_shared + dynamic_bytes + SHARED_RESERVED;
+    int most = THREADS_PER_MULTIPROCESSOR / in_whole_warps;
+    if (most > BLOCKS_PER_MULTIPROCESSOR) most = BLOCKS_PER_MULTIPROCESSOR;
+    if ((size_t)most > SHARED_PER_MULTIPROCESSOR / shared)
+        most = (int)(SHARED_PER_MULTIPROCESSOR / shared);
+    if (threads > MAX_BLOCK_THREADS || dynamic_bytes > f->dynamic_limit) most = 0;
+    *blocks = most;
+    return error_surface();
+}

@@ -2,6 +2,7 @@
  *
  *   fiber.c    one context switch
  *   block.c    the threads of one block: who runs next, barriers, warp operations
+ *   copies.c   asynchronous copies into shared memory
  *   launch.c   launch checks, one worker a core, blocks over workers, the time limit
  *   memory.c   device memory
  *   fault.c    signals: what a kernel did, and where; the host's touch of device memory
@@ -127,6 +128,25 @@ bool worker_is_yielding(void);
 
 /* Whether `address` lies in the guard page of a stack of this OS thread's worker. */
 bool worker_stack_overflowed(const void *address);
+
+/* Where this worker keeps asynchronous copies; made when first asked for, by a kernel. */
+struct copies;
+struct copies *worker_copies(void);
+
+/* --- copies.c --------------------------------------------------------------------------------- */
+
+/* An asynchronous copy into shared memory: bytes from global memory, the last of them zeros. */
+struct async_copy {
+    char *to;
+    const char *from;
+    unsigned bytes, zeros;
+    uint64_t group;   /* of its thread's, counted from 0 */
+    const void *code; /* that asked for it: behind the call */
+};
+
+struct copies *copies_create(void);
+/* The running thread's copies that are still on their way arrive; it has no groups any more. */
+void copies_thread_returns(struct copies *copies);
 
 /* --- launch.c --------------------------------------------------------------------------------- */
 
@@ -281,7 +301,9 @@ struct observer {
     void (*barrier_reached)(const void *code); /* by the running thread */
     void (*barrier_opens)(void);               /* all that have not returned are there */
     void (*thread_returned)(unsigned linear);
-    void (*warp_met)(unsigned warp, unsigned lanes); /* these lanes, at a warp operation */
+    void (*warp_met)(unsigned warp, unsigned lanes);     /* these lanes, at a warp operation */
+    void (*copy_begins)(const struct async_copy *copy);  /* by the running thread, of which ... */
+    void (*copy_arrived)(const struct async_copy *copy); /* ... one is in shared memory now */
 
     void (*allocated)(char *begin, size_t bytes, bool on_device);
     void (*freed)(char *begin);

@@ -22,16 +22,81 @@ __global__ void sums(const float *in, float *out) {
     }
     out[i] = sum;
 }
+
+/* Of each size, with zeros at the end. */
 __global__ void filled(const float *in, float *out) {
-    __shared__ __align__(16) float four[4];
-    __pipeline_memcpy_async(four, in, 16, 8); /* the last 8 bytes become 0 */
+    __shared__ __align__(16) float to[4][4];
+    for (int i = 0; i < 4; ++i) to[3][i] = -1;
+    __pipeline_memcpy_async(to[0], in, 16, 8); /* the last 8 bytes become 0 */
+    __pipeline_memcpy_async(to[1], in, 8);
+    __pipeline_memcpy_async(to[1] + 2, in + 1, 4);
+    __pipeline_memcpy_async(to[1] + 3, in + 5, 4, 4);
+    __pipeline_memcpy_async(to[2], in, 16, 4);
+    __pipeline_memcpy_async(to[3], in, 4, 1); /* the last byte of a word */
     __pipeline_commit();
     __pipeline_wait_prior(0);
-    for (int i = 0; i < 4; ++i) out[i] = four[i];
+    for (int i = 0; i < 16; ++i) out[i] = to[i / 4][i % 4];
+}
+
+/* Every thread counts its own groups: here, as many as its index says, none of the others'. */
+__global__ void own_groups(const float *in, float *out) {
+    __shared__ float to[32][32];
+    int i = threadIdx.x;
+    for (int group = 0; group <= i; ++group) {
+        __pipeline_memcpy_async(&to[i][group], &in[group], 4);
+        __pipeline_commit();
+    }
+    __pipeline_commit(); /* an empty one is one, too */
+    __pipeline_wait_prior(1);
+    float sum = 0;
+    for (int group = 0; group <= i; ++group) sum += to[i][group];
+    out[i] = sum;
+}
+
+/* What is on its way when a thread returns, arrives all the same. */
+__global__ void returns_early(const float *in, float *out) {
+    __shared__ float to[32];
+    int i = threadIdx.x;
+    __syncthreads();
+    if (i > 0) {
+        __pipeline_memcpy_async(&to[i], &in[i], 4);
+        if (i % 2) __pipeline_commit();
+        return;
+    }
+    for (int wait = 0; wait < 1000; ++wait) __nanosleep(1000);
+    __syncthreads();
+    for (int j = 1; j < 32; ++j) out[j] = to[j];
+}
+
+/* More groups than a wait can leave, in a loop that never waits for all; and, at the end, for each.
+ */
+__global__ void many_groups(const float *in, float *out) {
+    __shared__ float to[100];
+    for (int i = 0; i < 100; ++i) {
+        __pipeline_memcpy_async(&to[i], &in[i], 4);
+        __pipeline_commit();
+        __pipeline_wait_prior(8);
+        if (i >= 8) out[i - 8] = to[i - 8];
+    }
+    __pipeline_wait_prior(0);
+    for (int i = 92; i < 100; ++i) out[i] = to[i];
+}
+
+/* In dynamic shared memory of more than 48 KB. */
+extern __shared__ __align__(16) float large[];
+__global__ void in_dynamic(const float *in, float *out, int words) {
+    for (int i = threadIdx.x * 4; i < words; i += blockDim.x * 4)
+        __pipeline_memcpy_async(&large[i], &in[i % TILE], 16);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    float sum = 0;
+    for (int i = threadIdx.x; i < words; i += blockDim.x) sum += large[words - 1 - i];
+    out[threadIdx.x] = sum;
 }
 
 int main() {
-    float *in = visible<float>(TILE * TILES), *out = visible<float>(16);
+    float *in = visible<float>(TILE * TILES), *out = visible<float>(256);
     for (int i = 0; i < TILE * TILES; ++i) in[i] = i % TILE + 1;
     sums<<<1, 16>>>(in, out);
     RUN();
@@ -40,9 +105,32 @@ int main() {
         for (int j = 0; j < 4; ++j) sum += TILES * (TILE - (i * 4 + j));
         EXPECT(out[i], sum);
     }
+
     filled<<<1, 1>>>(in, out);
     RUN();
-    EXPECT(out[0] + out[1], 3.0f);
-    EXPECT(out[2] + out[3], 0.0f);
+    const float expected[] = {1, 2, 0, 0, 1, 2, 2, 0, 1, 2, 3, 0, 0, -1, -1, -1};
+    for (int i = 0; i < 16; ++i)
+        if (i != 12) EXPECT(out[i], expected[i]);
+    unsigned word;
+    memcpy(&word, &out[12], sizeof word);
+    EXPECT(word, 0x00800000u); /* of 1.0f, 0x3F800000 */
+
+    own_groups<<<1, 32>>>(in, out);
+    RUN();
+    for (int i = 0; i < 32; ++i) EXPECT(out[i], (i + 1) * (i + 2) / 2.0f);
+
+    returns_early<<<1, 32>>>(in, out);
+    RUN();
+    for (int i = 1; i < 32; ++i) EXPECT(out[i], in[i]);
+
+    many_groups<<<1, 1>>>(in, out);
+    RUN();
+    for (int i = 0; i < 100; ++i) EXPECT(out[i], in[i]);
+
+    const int bytes = 100 * 1024;
+    OK(cudaFuncSetAttribute(in_dynamic, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    in_dynamic<<<1, 128, bytes>>>(in, out, bytes / 4);
+    RUN();
+    for (int i = 0; i < 128; ++i) EXPECT(out[i], bytes / 4 / 128 * (64 - i % 64) * 1.0f);
     return verdict();
 }

@@ -33,6 +33,17 @@ int main() {
     OK(cudaFuncGetAttributes(&a, plain));
     EXPECT(a.maxDynamicSharedSizeBytes, 60000);
 
+    int blocks = 0;
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, with_shared, 1024, 0));
+    EXPECT(blocks, 2);
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, with_shared, 100, 0));
+    EXPECT(blocks, 16);
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, plain, 32, 50000));
+    EXPECT(blocks, 4);
+    EXPECT(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, plain, 0, 0),
+           cudaErrorInvalidValue);
+    EXPECT(cudaGetLastError(), cudaErrorInvalidValue);
+
     OK(cudaFuncSetCacheConfig(plain, cudaFuncCachePreferShared));
     OK(cudaFuncSetCacheConfig(of_template<16>, cudaFuncCachePreferL1));
     OK(cudaDeviceSetCacheConfig(cudaFuncCachePreferShared));

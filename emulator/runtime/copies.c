@@ -1,0 +1,145 @@
+/* Asynchronous copies from global to shared memory (cp.async):
+ * ../include/cuda_pipeline_primitives.h calls these.
+ *
+ * A GPU makes such a copy at any time between the call and the end of its thread's wait for it.
+ * Here global memory is read at the earliest of these times, so that a wrong address is told at its
+ * line; shared memory is written at the latest. Who does not wait, or for too few groups, finds
+ * what was there before. A thread that returns without having waited leaves its copies to arrive.
+ */
+#define _GNU_SOURCE
+#include "runtime.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LARGEST = 16,          /* bytes of a copy */
+    MOST_GROUPS_LEFT = 8,  /* that a wait can leave: what CUDA's header makes of more */
+    MOST_ON_THE_WAY = 4096 /* copies of a thread: before one more begins, the oldest arrives */
+};
+
+struct copy {
+    struct async_copy told;
+    unsigned char bytes[LARGEST]; /* as they will arrive */
+};
+
+/* The copies of one thread that are on their way, in the order in which they began. */
+struct queue {
+    struct copy *copies;
+    size_t first, end, room;
+    uint64_t committed; /* groups; a copy that begins now belongs to the group of this number */
+};
+
+struct copies {
+    struct range shared, stacks;
+    struct queue of[MAX_BLOCK_THREADS];
+};
+
+static _Noreturn void out_of_memory(void) {
+    fprintf(stderr, "out of memory for asynchronous copies\n");
+    abort();
+}
+
+struct copies *copies_create(void) {
+    struct copies *made = calloc(1, sizeof *made);
+    if (!made) out_of_memory();
+    made->shared = worker_memory().thread_local_storage;
+    made->stacks = worker_memory().stacks;
+    return made;
+}
+
+static struct queue *queue_here(struct copies *copies) { return &copies->of[running_index.linear]; }
+
+/* --- arriving --------------------------------------------------------------------------------- */
+
+static void arrive_first(struct queue *queue) {
+    const struct copy *copy = &queue->copies[queue->first++];
+    memcpy(copy->told.to, copy->bytes, copy->told.bytes);
+    if (observer) observer->copy_arrived(&copy->told);
+    if (queue->first == queue->end) queue->first = queue->end = 0;
+}
+
+void copies_thread_returns(struct copies *copies) {
+    struct queue *queue = queue_here(copies);
+    while (queue->first < queue->end) arrive_first(queue);
+    queue->committed = 0;
+}
+
+void emulator_copy_wait(size_t groups_left) {
+    struct queue *queue = queue_here(worker_copies());
+    if (groups_left > MOST_GROUPS_LEFT) groups_left = MOST_GROUPS_LEFT;
+    while (queue->first < queue->end &&
+           queue->copies[queue->first].told.group + groups_left < queue->committed)
+        arrive_first(queue);
+}
+
+void emulator_copy_commit(void) { queue_here(worker_copies())->committed++; }
+
+/* --- beginning -------------------------------------------------------------------------------- */
+
+static struct copy *add(struct queue *queue) {
+    if (queue->end - queue->first == MOST_ON_THE_WAY) arrive_first(queue);
+    if (queue->end == queue->room && queue->first) {
+        size_t left = queue->end - queue->first;
+        memmove(queue->copies, queue->copies + queue->first, left * sizeof *queue->copies);
+        queue->first = 0;
+        queue->end = left;
+    }
+    if (queue->end == queue->room) {
+        queue->room = queue->room ? 2 * queue->room : 16;
+        queue->copies = realloc(queue->copies, queue->room * sizeof *queue->copies);
+        if (!queue->copies) out_of_memory();
+    }
+    return &queue->copies[queue->end++];
+}
+
+static bool lies_in(const struct range *range, const char *address) {
+    return address >= range->begin && address < range->end;
+}
+
+/* What CUDA's header checks, and the hardware; with the errors that an H200 gives. */
+static void check(const struct copies *copies, const char *to, const char *from, size_t bytes,
+                  size_t zeros) {
+    if ((bytes != 4 && bytes != 8 && bytes != LARGEST) || zeros > bytes)
+        fault_raise(cudaErrorLaunchFailure, "__pipeline_memcpy_async copies 4, 8 or 16 bytes, of "
+                                            "which as many at most are filled with zeros");
+    if (!lies_in(&copies->shared, to))
+        fault_raise(cudaErrorIllegalInstruction,
+                    "an asynchronous copy goes to shared memory, and this address is elsewhere");
+    if (lies_in(&copies->shared, from) || lies_in(&copies->stacks, from))
+        fault_raise(cudaErrorInvalidAddressSpace,
+                    "an asynchronous copy comes from global memory, and this address is in shared "
+                    "memory or the thread's own");
+}
+
+/* Word by word, not by memcpy: a signal inside the C library ends the program (fault.c). */
+static void fetch(struct copy *copy) {
+    const char *from = copy->told.from, *end = from + copy->told.bytes - copy->told.zeros;
+    unsigned char *to = copy->bytes;
+    memset(to, 0, LARGEST);
+    for (; end - from >= (ptrdiff_t)sizeof(uint32_t); from += sizeof(uint32_t)) {
+        uint32_t word = *(const volatile uint32_t *)from;
+        memcpy(to, &word, sizeof word);
+        to += sizeof word;
+    }
+    while (from < end) *to++ = *(const volatile unsigned char *)from++;
+}
+
+void emulator_copy_async(void *to, const void *from, size_t bytes, size_t zeros) {
+    struct copies *copies = worker_copies();
+    struct queue *queue = queue_here(copies);
+    check(copies, to, from, bytes, zeros);
+    const struct async_copy told = {.to = to,
+                                    .from = from,
+                                    .bytes = (unsigned)bytes,
+                                    .zeros = (unsigned)zeros,
+                                    .group = queue->committed,
+                                    .code = __builtin_return_address(0)};
+    if (observer) observer->copy_begins(&told);
+    if (((uintptr_t)to | (uintptr_t)from) % bytes != 0)
+        fault_raise(
+            cudaErrorMisalignedAddress,
+            "misaligned asynchronous copy: both addresses have to be multiples of its size");
+    struct copy *copy = add(queue);
+    copy->told = told;
+    fetch(copy);
+}
