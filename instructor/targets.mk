@@ -1,8 +1,8 @@
 # Targets that a student's copy does not have: they need instructor/ or tests/. Included by the
 # Makefile, from whose directory they run.
 
-.PHONY: test test-gpu bench-emulator bench-reference bench-check bench-grader cases release \
-        gradescope autolab
+.PHONY: test test-gpu bench bench-charts bench-counts bench-emulator bench-reference bench-check \
+        bench-grader cases release gradescope autolab
 
 help::
 	@echo
@@ -12,6 +12,11 @@ help::
 	@echo 'make gradescope, autolab bundles for these systems, in build/bundles'
 	@echo 'make test                the tests of this project (sets up $(VENV) first)'
 	@echo 'make test-gpu            those that need a GPU'
+	@echo 'make bench               the ladder and kernel.cu beside cuBLAS, on a GPU'
+	@echo '     KERNELS="a.cu b.cu" ... these kernels instead;  SAMPLES=n of each'
+	@echo '     SHAPES="m k n ..."  ... these sizes instead'
+	@echo 'make bench-charts        charts from build/bench/ladder.json, or LADDER=path'
+	@echo 'make bench-counts        what the ladder loads and computes; needs no GPU'
 	@echo 'make bench-emulator      how fast the CPU backend is'
 	@echo 'make bench-reference     how fast the verification is'
 	@echo 'make bench-check         how fast a checked run is'
@@ -43,6 +48,68 @@ $(VENV)/ready: tests/requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --require-hashes -r $<
 	@touch $@
+
+# The ladder beside cuBLAS: docs/bench.md. Everything that a name may hold reaches the shell through
+# the environment.
+KERNELS ?= $(sort $(wildcard instructor/solutions/*.cu)) $(KERNEL)
+LADDER  ?= build/bench/ladder.json
+export KERNELS SHAPES SAMPLES LAUNCH PATIENCE LADDER
+
+# Kernels become shared libraries, in one process with the worker: with one CUDA runtime, so that it
+# sees their errors, and on a stream that can be captured into a graph.
+cuda_libraries = $(realpath $(dir $(realpath $(shell command -v $(NVCC))))../lib64)
+bench_link = -cudart shared $(if $(cuda_libraries),-Xlinker -rpath -Xlinker $(cuda_libraries))
+bench_compile = $(NVCC) $(CUDA_FLAGS) --default-stream per-thread -Xcompiler -fPIC -shared \
+                $(bench_link)
+
+bench: $(if $(filter cuda,$(backend)),build/bench/ladder build/bench/worker)
+ifeq ($(backend),cuda)
+	@COMPILE='$(bench_compile)' MAKE='$(MAKE)' sh instructor/bench/ladder/bench.sh
+else
+	@echo 'make bench: nothing to measure on ($(why)); make bench-counts needs no GPU' >&2; exit 3
+endif
+
+bench_c  = $(patsubst instructor/bench/ladder/%.c,build/bench/%.o,\
+             $(wildcard instructor/bench/ladder/*.c)) build/bench/clock/samples.o
+bench_cu = $(addprefix build/bench/,worker.o ceilings.o clock/product.o clock/l2.o)
+bench_headers = $(wildcard instructor/bench/ladder/*.h grader/clock/*.h)
+
+build/bench/ladder: $(bench_c) $(support)
+	$(CC) $(C_FLAGS) $^ -o $@ -lm
+
+build/bench/worker: $(bench_cu) build/bench/clock/samples.o
+	$(NVCC) $(CUDA_FLAGS) $(bench_link) $^ -o $@ -lcublas -ldl
+
+build/bench/%.o: instructor/bench/ladder/%.c $(bench_headers) support.h support/shared.h \
+                 build/support/settings
+	@mkdir -p $(@D)
+	$(CC) $(BRIEF_FLAGS) -c $< -o $@
+
+build/bench/clock/%.o: grader/clock/%.c $(bench_headers) build/support/settings
+	@mkdir -p $(@D)
+	$(CC) $(BRIEF_FLAGS) -c $< -o $@
+
+build/bench/%.o: instructor/bench/ladder/%.cu $(bench_headers) build/cuda/settings
+	@mkdir -p $(@D)
+	$(NVCC) $(CUDA_FLAGS) -c $< -o $@
+
+build/bench/clock/%.o: grader/clock/%.cu $(bench_headers) build/cuda/settings
+	@mkdir -p $(@D)
+	$(NVCC) $(CUDA_FLAGS) -c $< -o $@
+
+# From the JSON alone, on any machine.
+bench-charts: $(VENV)/charts-ready
+	@$(VENV)/bin/python -B instructor/bench/ladder/charts.py "$$LADDER" "$$(dirname "$$LADDER")"
+
+# Packages for the charts alone: nothing else needs them.
+$(VENV)/charts-ready: instructor/requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --retries 1 --timeout 10 --require-hashes -r $<
+	@touch $@
+
+# Loads, stores and operations of the same kernels, counted on the CPU backend.
+bench-counts:
+	@$(PYTHON) -B instructor/bench/ladder/counts.py
 
 # The CPU backend beside a plain loop and PoCL; SHAPES="m k n ..." for other sizes.
 bench-emulator: build/bench-emulator

@@ -1,0 +1,76 @@
+/* product.h: one product C = A B on a GPU, and everything about it that has to be trusted: the
+ * matrices, the product in double precision, cuBLAS's time to beat, and the verdict on a C.
+ *
+ * Used by ./clock, which replays a submission's launches in another context, and by `make bench`
+ * (instructor/bench/ladder). All of it works in the CUDA context that is current when product_new()
+ * is called, which has to be current in every later call; the runtime's functions only. A and B are
+ * row-major and without padding; parameters are in the order m, n, k.
+ *
+ * A function that returns false (or NULL) leaves a one-line reason in product_error(); the fault is
+ * the machine's then, unless a kernel of somebody else's broke the context before. */
+#ifndef PRODUCT_H
+#define PRODUCT_H
+
+#include <cuda_runtime_api.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct product;
+
+/* What became of one C. As in docs/correctness.md: an element is wrong when it is off by more than
+ * gamma_{k+2} |A||B| (a NaN always is), unwritten when it still has the bits of
+ * product_poison(); all elements within the bound, but less precise than float32 in any order of
+ * summation: not_float32. */
+struct product_verdict {
+    size_t wrong, unwritten; /* no element is both */
+    int row, col;            /* the first of the wrong ones, or of the unwritten; else -1 */
+    float got;               /* ... what C holds there, */
+    double expected;         /* ... and what the product is */
+    double max_u, rms_u;     /* |C - AB| / (u |A||B|): largest, root of the mean square */
+    bool not_float32;
+};
+
+/* Bytes of device memory that product_new() takes; C is the caller's. */
+size_t product_bytes(int m, int n, int k);
+
+/* Matrices are allocated but not filled. NULL: no memory, or no cuBLAS. */
+struct product *product_new(int m, int n, int k);
+void product_free(struct product *product); /* NULL is fine */
+
+/* The last failure of any of these functions, in one line. */
+const char *product_error(void);
+
+/* New A and B, uniform on (-1, 1), each element a pure function of seed and place: the same that
+ * fill_element(FILL_RANDOM, seed, ...) of support.h gives. Then AB and |A||B| by cublasDgemm.
+ * Returns when all of it is done. */
+bool product_fill(struct product *product, uint64_t seed);
+
+/* On the device, whole allocations: 256-byte aligned, read only for everybody but product_fill().
+ */
+const float *product_A(const struct product *product);
+const float *product_B(const struct product *product);
+
+/* Set all m n elements of C to the pattern that stands for "never written"; asynchronous. */
+bool product_poison(const struct product *product, float *C, cudaStream_t stream);
+
+/* One call of cublasGemmEx, C = AB in CUBLAS_COMPUTE_32F_PEDANTIC: float32 throughout, whatever
+ * NVIDIA_TF32_OVERRIDE says. Enqueues, does not wait, and can be captured into a graph; its work
+ * space belongs to the product. */
+bool product_cublas(struct product *product, float *C, cudaStream_t stream);
+
+/* Hold C against the product of the last product_fill(). Waits for the whole device first. */
+bool product_verdict(struct product *product, const float *C, struct product_verdict *verdict);
+
+/* Whether the verdict is that C is right. */
+bool verdict_passed(const struct product_verdict *verdict);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

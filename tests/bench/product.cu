@@ -1,0 +1,206 @@
+/* product.cu: grader/clock/product.h against support.h. The same A and B from a seed, and on each
+ * C, right or wrong in some way, the same verdict as the CPU's.
+ *
+ * Output: `ok WHAT` or `not ok WHAT: ...` a line; exit status 0 if all are ok. Needs a GPU. */
+#include "../../grader/clock/l2.h"
+#include "../../grader/clock/product.h"
+#include "../../grader/clock/samples.h"
+#include "../../support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures;
+
+static void result(bool ok, const char *what, int m, int n, int k) {
+    printf("%s %s (m n k %d %d %d)\n", ok ? "ok" : "not ok", what, m, n, k);
+    failures += !ok;
+}
+
+static void must(bool right, const char *why) {
+    if (right) return;
+    printf("not ok: %s\n", why);
+    exit(EXIT_MACHINE);
+}
+
+struct test {
+    int m, n, k;
+    struct product *product;
+    float *device_C;
+    float *A, *B, *C, *spoilt; /* host; C is cuBLAS's */
+};
+
+static size_t count_C(const struct test *t) { return (size_t)t->m * (size_t)t->n; }
+
+static bool near(double x, double y) { return fabs(x - y) <= 1e-6 * fmax(fabs(x), fabs(y)); }
+
+/* Both verdicts on t->spoilt. */
+static bool agree(const struct test *t) {
+    struct product_verdict here;
+    static struct verdict there; /* large */
+    struct problem problem = {};
+    problem.m = t->m;
+    problem.n = t->n;
+    problem.k = t->k;
+    problem.A = t->A;
+    problem.B = t->B;
+    problem.C = t->spoilt;
+    problem.comparison = COMPARE_FLOAT32;
+    must(verify(&problem, VERIFY_FULL, NULL, &there), "verify");
+    cudaMemcpy(t->device_C, t->spoilt, count_C(t) * sizeof(float), cudaMemcpyHostToDevice);
+    must(product_verdict(t->product, t->device_C, &here), product_error());
+    bool same = here.wrong == there.wrong && here.unwritten == there.unwritten &&
+                here.not_float32 == there.not_float32 && verdict_passed(&here) == there.passed &&
+                near(here.max_u, there.max_error_u) && near(here.rms_u, there.rms_error_u);
+    if (there.wrong)
+        same &= here.row == there.first[0].row && here.col == there.first[0].col &&
+                memcmp(&here.got, &there.first[0].got, sizeof here.got) == 0 &&
+                near(here.expected, there.first[0].expected);
+    if (!there.wrong && !there.unwritten) same &= here.row == -1 && here.col == -1;
+    if (!same)
+        printf("    GPU: wrong %zu unwritten %zu max %g rms %g at %d %d; CPU: %lu %lu %g %g\n",
+               here.wrong, here.unwritten, here.max_u, here.rms_u, here.row, here.col,
+               (unsigned long)there.wrong, (unsigned long)there.unwritten, there.max_error_u,
+               there.rms_error_u);
+    return same;
+}
+
+/* ---- ways to spoil a C ----------------------------------------------------------------------- */
+
+static void leave(struct test *) {}
+
+static void one_wrong(struct test *t) { t->spoilt[count_C(t) / 2] += 1; }
+
+static void one_nan(struct test *t) { t->spoilt[count_C(t) - 1] = NAN; }
+
+static void one_infinite(struct test *t) { t->spoilt[count_C(t) / 3] = INFINITY; }
+
+static void set_unwritten(float *element) {
+    const uint32_t bits = POISON_BITS;
+    memcpy(element, &bits, sizeof bits);
+}
+
+static void last_column_unwritten(struct test *t) {
+    for (int i = 0; i < t->m; ++i) set_unwritten(&t->spoilt[(size_t)(i + 1) * t->n - 1]);
+}
+
+static void unwritten_and_wrong(struct test *t) {
+    set_unwritten(&t->spoilt[0]);
+    t->spoilt[count_C(t) - 1] = -1e9f;
+}
+
+/* As sums of TF32 would come out: all elements a little off. */
+static void imprecise(struct test *t) {
+    for (size_t i = 0; i < count_C(t); ++i) t->spoilt[i] *= 1 + 0x1p-12f;
+}
+
+static const struct {
+    const char *what;
+    void (*spoil)(struct test *);
+} ways[] = {{"right", leave},
+            {"one wrong", one_wrong},
+            {"one NaN", one_nan},
+            {"one infinite", one_infinite},
+            {"a column unwritten", last_column_unwritten},
+            {"one unwritten, one wrong", unwritten_and_wrong},
+            {"all imprecise", imprecise}};
+
+/* ---------------------------------------------------------------------------------------------- */
+
+static float *copy_back(const float *device, size_t count) {
+    float *host = (float *)malloc(count * sizeof *host);
+    must(host, "out of memory");
+    cudaMemcpy(host, device, count * sizeof *host, cudaMemcpyDeviceToHost);
+    return host;
+}
+
+static bool filled_alike(const float *data, uint64_t seed, enum matrix_name which, int rows,
+                         int cols) {
+    float *expected = (float *)malloc(sizeof(float) * (size_t)rows * cols);
+    must(expected, "out of memory");
+    fill_matrix(FILL_RANDOM, seed, which, rows, cols, expected);
+    bool same = memcmp(data, expected, sizeof(float) * (size_t)rows * cols) == 0;
+    free(expected);
+    return same;
+}
+
+static bool all_unwritten(struct test *t) {
+    struct product_verdict verdict;
+    must(product_poison(t->product, t->device_C, cudaStreamPerThread), product_error());
+    must(product_verdict(t->product, t->device_C, &verdict), product_error());
+    return verdict.unwritten == count_C(t) && verdict.wrong == 0 && !verdict_passed(&verdict) &&
+           verdict.row == 0 && verdict.col == 0;
+}
+
+static void one_seed(struct test *t, uint64_t seed) {
+    must(product_fill(t->product, seed), product_error());
+    t->A = copy_back(product_A(t->product), (size_t)t->m * t->k);
+    t->B = copy_back(product_B(t->product), (size_t)t->k * t->n);
+    result(filled_alike(t->A, seed, MATRIX_A, t->m, t->k) &&
+               filled_alike(t->B, seed, MATRIX_B, t->k, t->n),
+           "the same A and B", t->m, t->n, t->k);
+    result(all_unwritten(t), "poison is unwritten", t->m, t->n, t->k);
+    must(product_cublas(t->product, t->device_C, cudaStreamPerThread), product_error());
+    must(cudaDeviceSynchronize() == cudaSuccess, "cuBLAS");
+    t->C = copy_back(t->device_C, count_C(t));
+    t->spoilt = (float *)malloc(count_C(t) * sizeof *t->spoilt);
+    must(t->spoilt, "out of memory");
+    for (const auto &way : ways) {
+        memcpy(t->spoilt, t->C, count_C(t) * sizeof *t->C);
+        way.spoil(t);
+        result(agree(t), way.what, t->m, t->n, t->k);
+    }
+    free(t->A), free(t->B), free(t->C), free(t->spoilt);
+}
+
+static void one_shape(int m, int n, int k) {
+    struct test t = {m, n, k, product_new(m, n, k)};
+    must(t.product, product_error());
+    cudaMalloc(&t.device_C, count_C(&t) * sizeof(float));
+    for (uint64_t seed = 1; seed <= 2; ++seed) one_seed(&t, seed);
+    cudaFree(t.device_C);
+    product_free(t.product);
+}
+
+/* What l2.h promises about time: the hold is behind the host by then, and far below what
+ * times_agree() allows. */
+static void hold(void) {
+    cudaEvent_t begin, end;
+    float milliseconds;
+    struct l2 *l2 = l2_new();
+    must(l2, l2_error());
+    must(l2_flush(l2, cudaStreamPerThread), l2_error());
+    cudaEventCreate(&begin);
+    cudaEventCreate(&end);
+    must(l2_hold(cudaStreamPerThread), l2_error());
+    cudaDeviceSynchronize();
+    cudaEventRecord(begin, cudaStreamPerThread);
+    must(l2_hold(cudaStreamPerThread), l2_error());
+    cudaEventRecord(end, cudaStreamPerThread);
+    cudaDeviceSynchronize();
+    cudaEventElapsedTime(&milliseconds, begin, end);
+    printf("    the hold takes %.1f us\n", 1e3 * milliseconds);
+    result(milliseconds > 0.03 && milliseconds < 0.15, "the hold", 0, 0, 0);
+    l2_free(l2);
+}
+
+static void too_large(void) {
+    const int huge = 2000000;
+    struct product *product = product_new(huge, huge, 1);
+    result(!product && *product_error(), "too large is an error", huge, huge, 1);
+    product_free(product);
+    result(cudaGetLastError() == cudaSuccess, "... and no other's", huge, huge, 1);
+}
+
+int main(void) {
+    one_shape(1, 1, 1);
+    one_shape(34, 34, 34);
+    one_shape(129, 65, 1000);
+    one_shape(1000, 700, 500);
+    one_shape(1025, 1023, 1027);
+    hold();
+    too_large();
+    printf("%d failed\n", failures);
+    return failures ? EXIT_WRONG : EXIT_PASSED;
+}
