@@ -261,8 +261,11 @@ worker_parts = $(addprefix build/grader/,rewrite worker.o watch_plain.o watch_ch
 grader-parts: build/judge $(worker_parts)
 
 # With BACKEND=cuda the plain build is nvcc's; the checked one stays.
+# And speed is timed: what records the submission's launches is linked with it, too; the clock that
+# replays them is the grader's own (grader/clock).
 ifeq ($(backend),cuda)
-grader-parts: build/grader/worker_cuda.o build/grader/watch_cuda.o
+grader-parts: $(addprefix build/grader/,worker_cuda.o watch_cuda.o record_cuda.o recording.o \
+              judgement.o) build/clock
 endif
 
 build/grader/%_cuda.o: grader/worker/%.cu $(wildcard grader/worker/*.h) support.h build/cuda/settings
@@ -274,9 +277,46 @@ build/grader/watch_cuda.o: grader/worker/watch_cuda.cu $(wildcard grader/worker/
 	@mkdir -p $(@D)
 	$(NVCC) $(CUDA_FLAGS) -c $< -o $@
 
+clock_headers = $(wildcard grader/clock/*.h) support.h support/shared.h
+
+build/grader/record_cuda.o: grader/clock/record.cu $(clock_headers) build/cuda/settings
+	@mkdir -p $(@D)
+	$(NVCC) $(CUDA_FLAGS) -c $< -o $@
+
+build/grader/recording.o build/grader/judgement.o: build/grader/%.o: grader/clock/%.c \
+        $(clock_headers) build/cuda/settings
+	@mkdir -p $(@D)
+	$(CC) $(C_FLAGS) -c $< -o $@
+
+# The driver's library is linked against the toolkit's stub where no driver is installed.
+clock_parts = $(patsubst grader/clock/%,build/cuda/clock/%.o,$(basename \
+                $(filter-out %/record.cu,$(wildcard grader/clock/*.c grader/clock/*.cu))))
+CLOCK_C_FLAGS = -O3 -g -Xcompiler -std=c11,-Wall,-Wextra
+
+build/cuda/clock/%.o: grader/clock/%.cu $(clock_headers) build/cuda/settings
+	@mkdir -p $(@D)
+	$(NVCC) $(CUDA_FLAGS) -c $< -o $@
+
+build/cuda/clock/%.o: grader/clock/%.c $(clock_headers) build/cuda/settings
+	@mkdir -p $(@D)
+	$(NVCC) $(CLOCK_C_FLAGS) -c $< -o $@
+
+build/clock: $(clock_parts) $(support)
+	$(NVCC) $(CUDA_FLAGS) $^ -o $@ -lcublas -lcuda -lpthread \
+	    -Xlinker -rpath=$(abspath $(dir $(NVCC))../lib64)
+
 # Both compilers' words, for compile.sh.
 worker_calls = -Xlinker \
     --wrap=cudaMemcpy,--wrap=cudaMemcpyAsync,--wrap=cudaMemcpy2D,--wrap=__cudaPopCallConfiguration
+
+# What the recorder wants to see, in the order of its file.
+recorder_calls = $(addprefix -Xlinker --wrap=,cudaMalloc cudaMallocPitch cudaFree \
+    cudaLaunchKernel __cudaLaunchKernel __cudaLaunchKernel_ptsz cudaLaunchKernelExC \
+    cudaFuncSetAttribute cudaMemset cudaMemsetAsync cudaMemset2D cudaMemcpy cudaMemcpyAsync \
+    cudaMemcpy2D __cudaRegisterVar cudaMemcpyToSymbol cudaStreamWaitEvent cudaStreamBeginCapture \
+    cudaGraphLaunch cudaLaunchHostFunc cudaLaunchCooperativeKernel cudaMallocManaged \
+    cudaMallocHost cudaHostAlloc cudaMallocAsync cudaMemcpyFromSymbol cudaGetSymbolAddress \
+    cudaDeviceReset)
 
 build/grader/watch_%.o: grader/worker/watch_%.c $(wildcard grader/worker/*.h emulator/*/*.h) \
                         support.h build/check/settings
@@ -315,7 +355,7 @@ build/grader/flags: build/check/settings
 	@printf "%s='%s'\n" CXX "$$(command -v $(CXX))" PLAIN_FLAGS '$(EMULATED_FLAGS)' \
 	    CHECKED_FLAGS '$(CHECKED_FLAGS)' WATCHED_MEMCPY '$(watched_memcpy)' \
 	    NVCC '$(if $(filter cuda,$(backend)),$(NVCC))' CUDA_FLAGS '$(CUDA_FLAGS)' \
-	    WORKER_CALLS '$(worker_calls)' >$@
+	    WORKER_CALLS '$(worker_calls)' RECORDER_CALLS '$(recorder_calls)' >$@
 
 build/grader/jail: grader/jail/jail.c build/cpu/settings
 	@mkdir -p $(@D)

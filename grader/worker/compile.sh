@@ -3,7 +3,8 @@
 # `flags`, which the Makefile writes.
 #
 #     sh compile.sh objects     kernel.cu -> plain.o and checked.o
-#     sh compile.sh programs    both objects -> plain and checked
+#     sh compile.sh programs    both objects -> plain and checked; for a GPU, moreover, recorder and
+#                               submission.fatbin, the kernels alone: what ../clock times
 #
 # Exit status: 0, or 1 with the compiler's words on standard error.
 parts=$(dirname "$0")
@@ -29,7 +30,14 @@ object_for_gpu() {
 
 program_for_gpu() {
     "$NVCC" $CUDA_FLAGS $WORKER_CALLS plain.o "$parts/worker_cuda.o" "$parts/watch_cuda.o" \
-        "$parts/libsupport.a" -o plain -lpthread
+        "$parts/libsupport.a" -o plain -lpthread &&
+        recorder_for_gpu
+}
+
+recorder_for_gpu() {
+    "$NVCC" $CUDA_FLAGS $RECORDER_CALLS plain.o "$parts/record_cuda.o" "$parts/recording.o" \
+        "$parts/judgement.o" "$parts/libsupport.a" -o recorder -lpthread &&
+        objcopy -O binary --only-section=.nv_fatbin plain.o submission.fatbin
 }
 
 program() { # plain|checked, archives

@@ -1,0 +1,63 @@
+/* judgement.h: what ./clock says in the end, one JSON object on one line; docs/clock.md describes
+ * it. Plain C, no CUDA. */
+#ifndef JUDGEMENT_H
+#define JUDGEMENT_H
+
+#include "samples.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum state {
+    STATE_TIMED,
+    STATE_REFUSED,    /* it does what cannot be replayed, or there is no recording */
+    STATE_WRONG,      /* a sample's C */
+    STATE_FAULTED,    /* a launch or a kernel failed */
+    STATE_TIME_LIMIT, /* a kernel was still running */
+    STATE_IMPOSSIBLE, /* a time in which no float32 product can be computed */
+    STATE_MACHINE,    /* nothing is said about the submission */
+    STATES
+};
+
+enum { REASON_SIZE = 240, DEVICE_NAME_SIZE = 256 };
+
+struct judgement {
+    enum state state;
+    char reason[REASON_SIZE]; /* one line of printable ASCII; empty when timed */
+    char device[DEVICE_NAME_SIZE];
+    int m, n, k;
+    int launches;
+    int samples; /* taken of those that were wanted; the summaries are of these */
+    struct summary seconds, cublas_seconds;
+};
+
+/* Of one run. */
+struct times {
+    double event_seconds; /* between two events on the GPU, around the steps */
+    double host_seconds;  /* by the host's clock: around those, the hold before them, and the wait
+                             for  the device */
+};
+
+const char *state_name(enum state state);
+bool state_parse(const char *name, size_t length, enum state *state);
+
+/* Sets state and reason; what is not printable ASCII becomes '?'. Returns false, always: for
+ * `return judge(...)` in what returns whether all is well. */
+__attribute__((format(printf, 3, 4))) bool judge(struct judgement *judgement, enum state state,
+                                                 const char *format, ...);
+
+/* As much of a student's name as fits into a reason, in a buffer of the caller's. */
+enum { SHORT_NAME_SIZE = 64 };
+const char *short_name(const char *name, char buffer[SHORT_NAME_SIZE]);
+
+void judgement_print(FILE *out, const struct judgement *judgement);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

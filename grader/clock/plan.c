@@ -1,0 +1,185 @@
+/* plan.h's functions. A recording that is honest and of a submission that can be timed passes all
+ * of this; the reasons are for students whose submissions cannot, and the checks for everybody. */
+#include "plan.h"
+#include <inttypes.h>
+#include <string.h>
+
+struct planner {
+    struct plan *plan;
+    struct judgement *judgement;
+    bool live[PLAN_BUFFERS];
+    uint64_t scratch, written;
+};
+
+static const char forged[] = "the recording was tampered with";
+
+#define refuse(p, ...) judge((p)->judgement, STATE_REFUSED, __VA_ARGS__)
+
+/* ---- buffers -------------------------------------------------------------------------------- */
+
+static bool is_live(const struct planner *p, int buffer) {
+    return buffer >= 0 && buffer < p->plan->buffer_count && p->live[buffer];
+}
+
+static bool add_buffer(struct planner *p, uint64_t bytes) {
+    p->live[p->plan->buffer_count] = true;
+    p->plan->bytes[p->plan->buffer_count++] = bytes;
+    return true;
+}
+
+static bool plan_allocate(struct planner *p, const struct step *step) {
+    if (step->to.buffer != p->plan->buffer_count || step->width == 0)
+        return refuse(p, "%s: it allocates no new buffer", forged);
+    if (p->plan->buffer_count == PLAN_BUFFERS)
+        return refuse(p, "it allocates more than %d times in one call",
+                      PLAN_BUFFERS - MATRIX_COUNT);
+    if (step->width > PLAN_SCRATCH || p->scratch + step->width > PLAN_SCRATCH)
+        return refuse(p, "it allocates more than %" PRIu64 " GiB in one call", PLAN_SCRATCH >> 30);
+    p->scratch += step->width;
+    return add_buffer(p, step->width);
+}
+
+static bool plan_free(struct planner *p, const struct step *step) {
+    if (!is_live(p, step->to.buffer) || step->to.buffer < MATRIX_COUNT)
+        return refuse(p, "it frees memory that it has not allocated in this call");
+    p->live[step->to.buffer] = false;
+    return true;
+}
+
+/* Whether height rows of width bytes lie in the buffer. */
+static bool is_inside(const struct planner *p, const struct area *area, uint64_t width,
+                      uint64_t height) {
+    if (!is_live(p, area->buffer)) return false;
+    const uint64_t bytes = p->plan->bytes[area->buffer];
+    if (width == 0 || height == 0 || width > bytes || area->offset > bytes - width) return false;
+    if (height == 1) return true;
+    return area->pitch >= width && (bytes - width - area->offset) / area->pitch >= height - 1;
+}
+
+static bool takes_time(struct planner *p, const struct step *step) {
+    p->plan->steps[p->plan->count++] = step;
+    return true;
+}
+
+static bool plan_set(struct planner *p, const struct step *step) {
+    if (!is_inside(p, &step->to, step->width, step->height))
+        return refuse(p, "a cudaMemset does not stay inside of one buffer");
+    return takes_time(p, step);
+}
+
+static bool plan_copy(struct planner *p, const struct step *step) {
+    if (!is_inside(p, &step->to, step->width, step->height) ||
+        !is_inside(p, &step->from, step->width, step->height))
+        return refuse(p, "a copy on the device does not stay inside of one buffer");
+    return takes_time(p, step);
+}
+
+/* ---- data ----------------------------------------------------------------------------------- */
+
+static bool are_pointers_known(struct planner *p, const struct step *step) {
+    for (int i = 0; i < step->data.pointer_count; i++) {
+        const struct pointer *pointer = &step->data.pointers[i];
+        if (pointer->at % 8 || !is_live(p, pointer->buffer) ||
+            pointer->offset > p->plan->bytes[pointer->buffer])
+            return refuse(p, "an address is passed that is in none of A, B, C and what it has "
+                             "allocated in this call");
+    }
+    return true;
+}
+
+static bool plan_data(struct planner *p, const struct step *step) {
+    p->written += step->data.size;
+    if (step->data.size == 0) return refuse(p, "%s: it writes nothing", forged);
+    if (p->written > PLAN_WRITTEN)
+        return refuse(p, "it copies more than %d KB from the host to the device in one call",
+                      PLAN_WRITTEN >> 10);
+    return are_pointers_known(p, step) && takes_time(p, step);
+}
+
+static bool plan_write(struct planner *p, const struct step *step) {
+    if (!is_inside(p, &step->to, step->data.size, 1))
+        return refuse(p, "a copy from the host does not stay inside of one buffer");
+    return plan_data(p, step);
+}
+
+static bool plan_variable(struct planner *p, const struct step *step) {
+    return plan_data(p, step); /* that it fits the variable is looked at where the kernels are */
+}
+
+/* ---- launches ------------------------------------------------------------------------------- */
+
+static int kernel_named(struct planner *p, const char *name) {
+    struct plan *plan = p->plan;
+    for (int i = 0; i < plan->kernel_count; i++)
+        if (strcmp(plan->kernels[i].name, name) == 0) return i;
+    if (plan->kernel_count == PLAN_KERNELS) return -1;
+    plan->kernels[plan->kernel_count] = (struct kernel){.name = name, .carveout = -1};
+    return plan->kernel_count++;
+}
+
+static bool too_many_kernels(struct planner *p) {
+    return refuse(p, "it uses more than %d different kernels in one call", PLAN_KERNELS);
+}
+
+static bool plan_carveout(struct planner *p, const struct step *step) {
+    const int kernel = kernel_named(p, step->name);
+    if (kernel < 0) return too_many_kernels(p);
+    p->plan->kernels[kernel].carveout = step->value;
+    return true;
+}
+
+/* What every GPU that CUDA knows allows; what this one allows the driver says. */
+static bool is_geometry_sane(const struct step *s) {
+    const uint64_t threads = (uint64_t)s->block[0] * s->block[1] * s->block[2];
+    return s->grid[0] >= 1 && s->grid[0] <= INT32_MAX && s->grid[1] >= 1 && s->grid[1] <= 65535 &&
+           s->grid[2] >= 1 && s->grid[2] <= 65535 && s->block[0] >= 1 && s->block[0] <= 1024 &&
+           s->block[1] >= 1 && s->block[1] <= 1024 && s->block[2] >= 1 && s->block[2] <= 64 &&
+           threads <= 1024 && s->shared <= 1 << 20;
+}
+
+static bool plan_launch(struct planner *p, const struct step *step) {
+    char name[SHORT_NAME_SIZE];
+    const int kernel = kernel_named(p, step->name);
+    if (kernel < 0) return too_many_kernels(p);
+    if (p->plan->launch_count == PLAN_LAUNCHES)
+        return refuse(p, "it launches more than %d kernels in one call", PLAN_LAUNCHES);
+    if (!is_geometry_sane(step))
+        return refuse(p, "%s is launched with a grid or block that no GPU has",
+                      short_name(step->name, name));
+    if (step->data.size > RECORDING_DATA)
+        return refuse(p, "%s: %s takes too many parameters", forged, short_name(step->name, name));
+    if (!are_pointers_known(p, step)) return false;
+    struct kernel *k = &p->plan->kernels[kernel];
+    if (step->shared > k->shared) k->shared = step->shared;
+    p->plan->launch_count++;
+    p->plan->kernel_of[p->plan->count] = kernel;
+    return takes_time(p, step);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+typedef bool step_planner(struct planner *, const struct step *);
+static step_planner *const plan_step[STEP_KINDS] = {
+    [STEP_ALLOCATE] = plan_allocate, [STEP_FREE] = plan_free,     [STEP_SET] = plan_set,
+    [STEP_COPY] = plan_copy,         [STEP_WRITE] = plan_write,   [STEP_VARIABLE] = plan_variable,
+    [STEP_CARVEOUT] = plan_carveout, [STEP_LAUNCH] = plan_launch,
+};
+
+bool plan_make(const struct recording *recording, int m, int n, int k, struct plan *plan,
+               struct judgement *judgement) {
+    struct planner p = {.plan = plan, .judgement = judgement};
+    memset(plan, 0, sizeof *plan);
+    if (recording->end == RECORDING_STOPPED)
+        return judge(judgement, recording->state, "%s", recording->reason);
+    if (recording->end == RECORDING_BROKEN)
+        return refuse(&p, "basicSgemm ended the program instead of returning");
+    if (recording->m != m || recording->n != n || recording->k != k)
+        return refuse(&p, "%s: it is of another product", forged);
+    add_buffer(&p, (uint64_t)m * (uint64_t)k * sizeof(float));
+    add_buffer(&p, (uint64_t)k * (uint64_t)n * sizeof(float));
+    add_buffer(&p, (uint64_t)m * (uint64_t)n * sizeof(float));
+    for (int i = 0; i < recording->count; i++)
+        if (!plan_step[recording->steps[i].kind](&p, &recording->steps[i])) return false;
+    judgement->launches = plan->launch_count;
+    return plan->launch_count > 0 || refuse(&p, "it launches no kernel: nothing can be timed");
+}

@@ -1,0 +1,207 @@
+/* player.h's functions: the clock's side first, the player's below. */
+#define _GNU_SOURCE
+#include "player.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Seconds for what is not the submission's: starting CUDA, copies. Some machines take a while. */
+static const double own_limit = 120;
+
+enum command { GIVE, WARM_UP, TIME, TAKE, COMMANDS };
+
+/* Small enough for one datagram: it comes whole or not at all. */
+struct answer {
+    uint32_t fine;
+    uint32_t state; /* and reason, unless fine */
+    struct times times;
+    char reason[REASON_SIZE];
+};
+
+struct player {
+    pid_t process;
+    int socket;
+    char *shared; /* A, B and C one behind the other */
+    size_t bytes, offsets[MATRIX_COUNT];
+    double seconds_left;
+};
+
+/* ---- memory that both see ------------------------------------------------------------------- */
+
+static bool share_memory(struct player *p, const struct plan *plan) {
+    const size_t page = 4096; /* so that each begins well aligned */
+    for (int i = 0; i < MATRIX_COUNT; i++) {
+        p->offsets[i] = p->bytes;
+        p->bytes += ((size_t)plan->bytes[i] + page - 1) / page * page;
+    }
+    p->shared = mmap(NULL, p->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return p->shared != MAP_FAILED;
+}
+
+float *player_matrix(struct player *p, enum matrix_name which) {
+    return (float *)(void *)(p->shared + p->offsets[which]);
+}
+
+/* ---- questions and answers ------------------------------------------------------------------ */
+
+/* Its end of the socket is closed, so it is ending; or it does as if. */
+static int status_of_end(struct player *p) {
+    int status = 0;
+    for (int patience = 1000; patience && waitpid(p->process, &status, WNOHANG) == 0; patience--) {
+        usleep(1000);
+        if (patience == 1) return SIGABRT; /* player_free() ends it */
+    }
+    p->process = 0;
+    return status;
+}
+
+/* The player's process is gone. Killed: this machine ran out of something. */
+static bool judge_end(struct player *p, struct judgement *j) {
+    const int status = status_of_end(p);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+        return judge(j, STATE_MACHINE, "the process with the kernels was killed from outside");
+    return judge(j, STATE_FAULTED, "the process with the kernels crashed (%s)",
+                 WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it ended by itself");
+}
+
+static bool judge_late(bool is_run, struct judgement *j) {
+    if (is_run) return judge(j, STATE_TIME_LIMIT, "it was still running at its time limit");
+    return judge(j, STATE_MACHINE, "the process with the kernels does not answer");
+}
+
+/* It shares no memory with kernels but what the driver may have left in reach: take nothing that is
+ * not in range. */
+static bool understand(struct answer *answer, struct judgement *j) {
+    answer->reason[REASON_SIZE - 1] = '\0';
+    if (answer->fine == 1) return true;
+    if (answer->state == STATE_TIMED || answer->state >= STATES || !answer->reason[0])
+        return judge(j, STATE_FAULTED, "the process with the kernels says what makes no sense");
+    return judge(j, (enum state)answer->state, "%s", answer->reason);
+}
+
+/* Runs are paid for from the submission's own seconds. */
+static bool ask(struct player *p, enum command command, struct answer *answer,
+                struct judgement *j) {
+    const bool is_run = command == WARM_UP || command == TIME;
+    const double limit = is_run ? p->seconds_left : own_limit, begun = clock_seconds();
+    const unsigned char byte = (unsigned char)command;
+    if (send(p->socket, &byte, 1, MSG_NOSIGNAL) != 1) return judge_end(p, j);
+    for (;;) {
+        const double left = limit - (clock_seconds() - begun);
+        struct pollfd wait = {.fd = p->socket, .events = POLLIN};
+        if (left <= 0) return judge_late(is_run, j);
+        if (poll(&wait, 1, (int)(left * 1e3) + 1) <= 0) continue;
+        const ssize_t size = recv(p->socket, answer, sizeof *answer, MSG_DONTWAIT);
+        if (size < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+        if (size != (ssize_t)sizeof *answer) return judge_end(p, j);
+        break;
+    }
+    if (is_run) p->seconds_left -= clock_seconds() - begun;
+    return understand(answer, j);
+}
+
+bool player_give(struct player *p, struct judgement *j) {
+    struct answer answer;
+    return ask(p, GIVE, &answer, j);
+}
+
+bool player_warm_up(struct player *p, struct judgement *j) {
+    struct answer answer;
+    return ask(p, WARM_UP, &answer, j);
+}
+
+bool player_sample(struct player *p, struct times *times, struct judgement *j) {
+    struct answer answer;
+    if (!player_give(p, j) || !ask(p, TIME, &answer, j)) return false;
+    *times = answer.times;
+    return ask(p, TAKE, &answer, j);
+}
+
+bool clocks_agree(const struct times *t) { return times_agree(t->event_seconds, t->host_seconds); }
+
+double counted_seconds(const struct times *t) {
+    const bool hidden = !clocks_agree(t) && t->host_seconds > t->event_seconds;
+    return hidden ? t->host_seconds : t->event_seconds;
+}
+
+/* ---- the player's side ---------------------------------------------------------------------- */
+
+static bool obey(struct replay *replay, struct player *p, enum command command,
+                 struct answer *answer, struct judgement *j) {
+    switch (command) {
+    case GIVE:
+        return replay_give(replay, player_matrix(p, MATRIX_A), player_matrix(p, MATRIX_B), j);
+    case WARM_UP: return replay_load(replay, j) && replay_run(replay, j);
+    case TIME: return replay_time(replay, &answer->times, j);
+    case TAKE:
+        return replay_take(replay, player_matrix(p, MATRIX_C), j) && replay_unload(replay, j);
+    case COMMANDS: break;
+    }
+    return judge(j, STATE_MACHINE, "no such command");
+}
+
+/* What kernels print, the driver writes to standard output; and when the clock ends, so does this.
+ */
+static void seal_process(void) {
+    const int nothing = open("/dev/null", O_RDWR);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
+        if (nothing < 0 || dup2(nothing, i) < 0) _exit(EXIT_MACHINE);
+}
+
+static _Noreturn void play(struct player *p, const void *image, const struct plan *plan) {
+    struct judgement j = {.state = STATE_MACHINE, .reason = "the player has no GPU"};
+    unsigned char command;
+    seal_process();
+    struct replay *replay = replay_new(image, plan, &j); /* told with the first answer */
+    while (recv(p->socket, &command, 1, 0) == 1) {
+        struct answer answer = {0};
+        answer.fine = replay && obey(replay, p, (enum command)command, &answer, &j);
+        answer.state = j.state;
+        memcpy(answer.reason, j.reason, sizeof answer.reason);
+        if (send(p->socket, &answer, sizeof answer, MSG_NOSIGNAL) < 0) break;
+    }
+    _exit(EXIT_PASSED);
+}
+
+/* ---- beginning and end ---------------------------------------------------------------------- */
+
+static bool start(struct player *p, const void *image, const struct plan *plan) {
+    int ends[2];
+    if (!share_memory(p, plan) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return false;
+    p->process = fork();
+    p->socket = ends[p->process == 0];
+    close(ends[p->process != 0]);
+    if (p->process == 0) play(p, image, plan);
+    return p->process > 0;
+}
+
+struct player *player_new(const void *image, const struct plan *plan, double seconds,
+                          struct judgement *j) {
+    struct player *p = calloc(1, sizeof *p);
+    if (p) p->seconds_left = seconds;
+    if (p && start(p, image, plan)) return p;
+    judge(j, STATE_MACHINE, "no process for the kernels: %s", strerror(errno));
+    return NULL;
+}
+
+/* It takes the driver a moment to end a kernel that hangs; the next to use the GPU should not find
+ * it there. */
+void player_free(struct player *p) {
+    if (p->process > 0) {
+        kill(p->process, SIGKILL);
+        while (waitpid(p->process, NULL, 0) < 0 && errno == EINTR) continue;
+    }
+    close(p->socket);
+    munmap(p->shared, p->bytes);
+    free(p);
+}

@@ -1,0 +1,45 @@
+/* player.h: the process in which a submission's kernels run. The clock forks it before either of
+ * them starts CUDA.
+ *
+ * Two contexts of one process share one address space on the GPU: a kernel of one may write to the
+ * other's memory (tests/clock_reach.cu shows it). Two processes do not. So the player has A, B, C,
+ * the submission's scratch and its kernels, and the clock has what they must not reach: reference,
+ * cuBLAS and verdict. Time is taken in the player, as the way to it and back takes longer than some
+ * kernels. Matrices pass through memory of the host's that both see; commands and answers through a
+ * socket. Plain C, no CUDA.
+ *
+ * What returns bool judges when it returns false. */
+#ifndef PLAYER_H
+#define PLAYER_H
+
+#include "replay.h"
+
+struct player;
+
+/* `seconds`: what the submission's runs may take in all. Image and plan must outlive the player.
+ * NULL: judged. Returns at once; the player starts CUDA while the caller does. */
+struct player *player_new(const void *image, const struct plan *plan, double seconds,
+                          struct judgement *judgement);
+
+/* Gone when this returns, whatever it was doing. */
+void player_free(struct player *player);
+
+/* Memory that both see. */
+float *player_matrix(struct player *player, enum matrix_name which);
+
+/* A and B, from memory that both see to the GPU; the first answer of the player's. */
+bool player_give(struct player *player, struct judgement *judgement);
+
+/* Kernels loaded anew, and all steps once. */
+bool player_warm_up(struct player *player, struct judgement *judgement);
+
+/* New A and B; one timed run; C into the memory that both see. */
+bool player_sample(struct player *player, struct times *times, struct judgement *judgement);
+
+bool clocks_agree(const struct times *times);
+
+/* The time that counts. Where the clocks differ, the slower one: whoever hides work from the events
+ * does not hide it from the host. */
+double counted_seconds(const struct times *times);
+
+#endif

@@ -1,0 +1,591 @@
+// record.cu: calls basicSgemm once and writes down what it asks of CUDA's runtime.
+//
+// Linked with the submission's object and run in the sandbox, like ../worker/worker.cu; the linker
+// sends the submission's calls of the runtime here first (--wrap, in ../../Makefile). Each is
+// carried out as it was meant, so that the submission finds nothing unusual, and written down
+// (recording.h). What cannot be replayed ends the recording with a reason for the student. The
+// submission shares this process: nobody believes the recording, and nothing here is a secret.
+//
+//     recorder M K N recording seconds
+//
+// recording: an open descriptor. Exit status: 0 whatever was recorded; 2 bad usage; 3 the machine
+// is at fault, nothing was recorded, and standard error says why. basicSgemm may as well have
+// chosen it, but not without a recording that has been begun.
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "plan.h"
+
+// In kernel.cu.
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C);
+
+static FILE *out;
+static bool recording;
+
+// The first reason is the one; what comes after it is not recorded any more.
+static void stop(enum state state, const char *reason) {
+    if (recording) recording_stop(out, state, reason);
+    recording = false;
+}
+
+static void refuse(const char *reason) { stop(STATE_REFUSED, reason); }
+
+static void write_step(const struct step &step) {
+    static int steps;
+    if (steps++ == RECORDING_STEPS) refuse("it calls CUDA thousands of times in one call");
+    if (recording) recording_step(out, &step);
+}
+
+// A call of the submission's that fails is its own business, unless it would have taken time.
+static bool went_well(cudaError_t error, const char *what) {
+    char text[REASON_SIZE];
+    if (error == cudaSuccess) return true;
+    snprintf(text, sizeof text, "%s failed: %s", what, cudaGetErrorString(error));
+    stop(STATE_FAULTED, text);
+    return false;
+}
+
+// ------------------------------------------------------------------ buffers ---------------------
+
+// Each is allocated larger than was asked for: the address one past its end, which loops like to
+// compare with, then belongs to it alone.
+static const size_t behind = 512;
+
+enum { MOST_BUFFERS = 4096 };
+static struct {
+    uintptr_t begin;
+    size_t bytes;
+    bool live;
+} buffers[MOST_BUFFERS];
+static int buffer_count;
+
+extern "C" cudaError_t __real_cudaMalloc(void **pointer, size_t bytes);
+extern "C" cudaError_t __real_cudaFree(void *pointer);
+
+static int add_buffer(void *begin, size_t bytes) {
+    if (buffer_count == MOST_BUFFERS) {
+        refuse("it allocates thousands of times in one call");
+        return 0;
+    }
+    buffers[buffer_count] = {(uintptr_t)begin, bytes, true};
+    return buffer_count++;
+}
+
+// The live buffer that holds this address, or that it is the end of; -1: none.
+static int find_buffer(uint64_t address) {
+    for (int i = 0; i < buffer_count; i++)
+        if (buffers[i].live && address >= buffers[i].begin &&
+            address <= buffers[i].begin + buffers[i].bytes)
+            return i;
+    return -1;
+}
+
+static struct area area_at(const void *pointer, size_t pitch) {
+    const int buffer = find_buffer((uintptr_t)pointer);
+    const uint64_t offset = buffer < 0 ? 0 : (uintptr_t)pointer - buffers[buffer].begin;
+    return {buffer, offset, pitch};
+}
+
+static cudaError_t allocate(void **pointer, size_t bytes) {
+    const cudaError_t error = __real_cudaMalloc(pointer, bytes + behind);
+    if (error != cudaSuccess || !recording || bytes == 0) return error;
+    struct step step = {};
+    step.kind = STEP_ALLOCATE;
+    step.to.buffer = add_buffer(*pointer, bytes);
+    step.width = bytes;
+    write_step(step);
+    return error;
+}
+
+extern "C" cudaError_t __wrap_cudaMalloc(void **pointer, size_t bytes) {
+    if (!recording || bytes == 0) return __real_cudaMalloc(pointer, bytes);
+    return allocate(pointer, bytes);
+}
+
+// Rows as far apart as CUDA's own alignment has them.
+extern "C" cudaError_t __wrap_cudaMallocPitch(void **pointer, size_t *pitch, size_t width,
+                                              size_t height) {
+    *pitch = (width + behind - 1) / behind * behind;
+    return allocate(pointer, *pitch * height);
+}
+
+extern "C" cudaError_t __wrap_cudaFree(void *pointer) {
+    const int buffer = find_buffer((uintptr_t)pointer);
+    if (recording && pointer &&
+        (buffer < MATRIX_COUNT || buffers[buffer].begin != (uintptr_t)pointer))
+        refuse("it frees memory that it has not allocated in this call");
+    if (recording && pointer) {
+        struct step step = {};
+        step.kind = STEP_FREE;
+        step.to.buffer = buffer;
+        write_step(step);
+        buffers[buffer].live = false;
+    }
+    return __real_cudaFree(pointer);
+}
+
+// ------------------------------------------------------------------ which words are addresses ---
+
+// An address of the GPU's is a number like 0x7f1a2b000000. A word of 8 bytes whose value lies in a
+// buffer that lives now is taken for one. A parameter of 4 bytes is none; two ints side by side in
+// a struct would have to be some thousand millions and 32,000 or so to look like one, a double
+// 7e-310. What comes near a buffer without being in it, and what CUDA knows as memory of another
+// kind, is an address too, of something that cannot be replayed.
+static const uint64_t near_bytes = 16 << 20, lowest_address = UINT64_C(1) << 32;
+
+static bool looks_like_address(uint64_t word) {
+    cudaPointerAttributes about;
+    if (word < lowest_address) return false;
+    for (int i = 0; i < buffer_count; i++)
+        if (word + near_bytes >= buffers[i].begin &&
+            word <= buffers[i].begin + buffers[i].bytes + near_bytes)
+            return true;
+    if (cudaPointerGetAttributes(&about, (const void *)(uintptr_t)word) == cudaSuccess)
+        return about.type != cudaMemoryTypeUnregistered;
+    cudaGetLastError(); // that was ours
+    return false;
+}
+
+static size_t round_up_to_8(size_t value) { return (value + 7) / 8 * 8; }
+
+// In a part of data that is copied away: its addresses become pointers of the recording.
+static void find_pointers(struct data *data, size_t begin, size_t end) {
+    for (uint32_t at = (uint32_t)round_up_to_8(begin); at + 8 <= end; at += 8) {
+        uint64_t word;
+        memcpy(&word, data->bytes + at, sizeof word);
+        const int buffer = find_buffer(word);
+        if (buffer >= 0) {
+            data->pointers[data->pointer_count++] = {at, buffer, word - buffers[buffer].begin};
+            memset(data->bytes + at, 0, sizeof word);
+        } else if (looks_like_address(word)) {
+            refuse("an address is passed that is in none of A, B, C and what it has allocated in "
+                   "this call");
+        }
+    }
+}
+
+// Good until the next one; zeros.
+static struct data new_data(size_t size) {
+    static unsigned char bytes[PLAN_WRITTEN];
+    static struct pointer pointers[PLAN_WRITTEN / 8];
+    memset(bytes, 0, size);
+    return {bytes, (uint32_t)size, pointers, 0};
+}
+
+// From the host, or of a variable: written down if it is not too much.
+static void write_data(struct step *step, const void *from, size_t size) {
+    static size_t written;
+    if (!recording || size == 0) return;
+    written += size;
+    if (size > PLAN_WRITTEN || written > PLAN_WRITTEN) {
+        refuse("it copies more than 64 KB from the host to the device in one call");
+        return;
+    }
+    step->data = new_data(size);
+    memcpy(step->data.bytes, from, size);
+    find_pointers(&step->data, 0, size);
+    write_step(*step);
+}
+
+// ------------------------------------------------------------------ launches --------------------
+
+typedef CUresult parameter_info(void *kernel, size_t index, size_t *offset, size_t *size);
+static parameter_info *kernel_parameter; // cuKernelGetParamInfo
+
+// From the runtime, so that the driver's library needs no linking. Before 12.4 nobody tells what a
+// kernel takes: then this links like any other, but records nothing.
+static const int first_version = 12040;
+
+static cudaError_t find_driver_functions() {
+    void *found = NULL;
+    cudaDriverEntryPointQueryResult status;
+    if (CUDART_VERSION < first_version) return cudaErrorNotSupported;
+#if CUDART_VERSION >= 12050
+    cudaError_t error = cudaGetDriverEntryPointByVersion("cuKernelGetParamInfo", &found,
+                                                         first_version, cudaEnableDefault, &status);
+#elif CUDART_VERSION >= 12040
+    cudaError_t error =
+        cudaGetDriverEntryPoint("cuKernelGetParamInfo", &found, cudaEnableDefault, &status);
+#else
+    cudaError_t error = cudaErrorNotSupported;
+    (void)status;
+#endif
+    kernel_parameter = (parameter_info *)found;
+    return error == cudaSuccess && !found ? cudaErrorSymbolNotFound : error;
+}
+
+// Mangled; NULL when it is no kernel of this program's.
+static const char *name_of(void *kernel) {
+    const char *name = NULL;
+#if CUDART_VERSION >= 12040
+    if (cudaFuncGetName(&name, kernel) == cudaSuccess) return name;
+    cudaGetLastError();
+#endif
+    (void)kernel;
+    return name;
+}
+
+// The stub's handle of a kernel, or the address of the stub itself.
+static void *kernel_of(const void *function) {
+#if CUDART_VERSION >= 12040
+    cudaKernel_t kernel = NULL;
+    if (cudaGetKernel(&kernel, function) == cudaSuccess && kernel) return (void *)kernel;
+    cudaGetLastError();
+#endif
+    return (void *)function;
+}
+
+// As the kernel finds them in its memory: one behind the other, with the gaps that alignment
+// leaves.
+static struct data parameters_of(void *kernel, void **arguments) {
+    size_t offset, size, end = 0;
+    struct data data = new_data(RECORDING_DATA);
+    for (size_t i = 0; kernel_parameter(kernel, i, &offset, &size) == CUDA_SUCCESS; i++) {
+        if (offset + size > data.size) break; // cannot be: CUDA's own limit
+        memcpy(data.bytes + offset, arguments[i], size);
+        find_pointers(&data, offset, offset + size);
+        end = offset + size > end ? offset + size : end;
+    }
+    data.size = (uint32_t)end;
+    return data;
+}
+
+static bool is_default(cudaStream_t stream) {
+    return stream == NULL || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+}
+
+static bool can_be_ordered(cudaStream_t stream, const char *what) {
+    char text[REASON_SIZE];
+    if (is_default(stream)) return true;
+    snprintf(text, sizeof text,
+             "it %s on a stream of its own; only work on the default stream can be timed", what);
+    refuse(text);
+    return false;
+}
+
+// kernel: the driver's handle, which the runtime's is, too.
+static void record_launch(void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
+                          cudaStream_t stream) {
+    if (!recording || !can_be_ordered(stream, "launches")) return;
+    const char *name = name_of(kernel);
+    if (!name) {
+        refuse("it launches what is no kernel of its own");
+        return;
+    }
+    struct step step = {};
+    step.kind = STEP_LAUNCH;
+    step.name = (char *)name;
+    step.grid[0] = grid.x, step.grid[1] = grid.y, step.grid[2] = grid.z;
+    step.block[0] = block.x, step.block[1] = block.y, step.block[2] = block.z;
+    step.shared = (uint32_t)shared;
+    step.data = parameters_of(kernel, arguments);
+    write_step(step);
+}
+
+static cudaError_t launched(cudaError_t error) {
+    went_well(error, "a launch");
+    return error;
+}
+
+extern "C" {
+cudaError_t __real_cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
+                                    size_t shared, cudaStream_t stream);
+cudaError_t __wrap_cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
+                                    size_t shared, cudaStream_t stream) {
+    if (recording) record_launch(kernel_of(function), grid, block, arguments, shared, stream);
+    return launched(__real_cudaLaunchKernel(function, grid, block, arguments, shared, stream));
+}
+
+// Since CUDA 13 the stubs call this.
+#if CUDART_VERSION >= 13000
+cudaError_t __real___cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments,
+                                      size_t shared, cudaStream_t stream);
+cudaError_t __real___cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block,
+                                           void **arguments, size_t shared, cudaStream_t stream);
+
+cudaError_t __wrap___cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments,
+                                      size_t shared, cudaStream_t stream) {
+    record_launch((void *)kernel, grid, block, arguments, shared, stream);
+    return launched(__real___cudaLaunchKernel(kernel, grid, block, arguments, shared, stream));
+}
+
+cudaError_t __wrap___cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block,
+                                           void **arguments, size_t shared, cudaStream_t stream) {
+    record_launch((void *)kernel, grid, block, arguments, shared, stream);
+    return launched(__real___cudaLaunchKernel_ptsz(kernel, grid, block, arguments, shared, stream));
+}
+#endif
+
+#if CUDART_VERSION >= 11080
+cudaError_t __real_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function,
+                                       void **arguments);
+
+cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function,
+                                       void **arguments) {
+    if (recording && config->numAttrs > 0)
+        refuse("it launches with attributes (clusters, cooperative launches and the like), which "
+               "cannot be timed");
+    if (recording)
+        record_launch(kernel_of(function), config->gridDim, config->blockDim, arguments,
+                      config->dynamicSmemBytes, config->stream);
+    return launched(__real_cudaLaunchKernelExC(config, function, arguments));
+}
+#endif
+
+// The replay finds out for itself how much dynamic shared memory to ask for.
+cudaError_t __real_cudaFuncSetAttribute(const void *function, cudaFuncAttribute attribute,
+                                        int value);
+cudaError_t __wrap_cudaFuncSetAttribute(const void *function, cudaFuncAttribute attribute,
+                                        int value) {
+    const char *name = recording ? name_of(kernel_of(function)) : NULL;
+    if (name && attribute == cudaFuncAttributePreferredSharedMemoryCarveout && value >= 0) {
+        struct step step = {};
+        step.kind = STEP_CARVEOUT;
+        step.name = (char *)name;
+        step.value = value;
+        write_step(step);
+    }
+    return __real_cudaFuncSetAttribute(function, attribute, value);
+}
+} // extern "C"
+
+// ------------------------------------------------------------------ memset and copies -----------
+
+static void record_set(void *to, size_t pitch, int value, size_t width, size_t height) {
+    struct step step = {};
+    if (!recording || width == 0 || height == 0) return;
+    step.kind = STEP_SET;
+    step.to = area_at(to, pitch);
+    step.width = width;
+    step.height = height;
+    step.value = value & 0xff;
+    if (step.to.buffer < 0) refuse("it sets memory that it has not allocated in this call");
+    write_step(step);
+}
+
+// Rows of width bytes, from host memory, into a buffer: each a step, as there is no pitch in it.
+static void record_write(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                         size_t width, size_t height) {
+    for (size_t row = 0; recording && row < height; row++) {
+        struct step step = {};
+        step.kind = STEP_WRITE;
+        step.to = area_at((char *)to + row * to_pitch, width);
+        write_data(&step, (const char *)from + row * from_pitch, width);
+    }
+}
+
+static bool is_on_device(const void *pointer) {
+    cudaPointerAttributes about;
+    if (find_buffer((uintptr_t)pointer) >= 0) return true;
+    if (cudaPointerGetAttributes(&about, pointer) == cudaSuccess)
+        return about.type == cudaMemoryTypeDevice;
+    cudaGetLastError();
+    return false;
+}
+
+static void record_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                        size_t width, size_t height) {
+    struct step step = {};
+    if (!recording || width == 0 || height == 0) return;
+    step.kind = STEP_COPY;
+    step.to = area_at(to, to_pitch);
+    step.from = area_at(from, from_pitch);
+    step.width = width;
+    step.height = height;
+    if (!is_on_device(to) && is_on_device(from))
+        refuse("it copies device memory to the host, and a replay has no host");
+    else if (!is_on_device(to))
+        return; // on the host: nothing of the GPU's
+    else if (step.to.buffer < 0)
+        refuse("it copies into memory that it has not allocated in this call");
+    else if (!is_on_device(from))
+        record_write(to, to_pitch, from, from_pitch, width, height);
+    else if (step.from.buffer < 0)
+        refuse("it copies from memory that it has not allocated in this call");
+    else
+        write_step(step);
+}
+
+extern "C" {
+cudaError_t __real_cudaMemset(void *to, int value, size_t bytes);
+cudaError_t __real_cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream);
+cudaError_t __real_cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height);
+cudaError_t __real_cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
+cudaError_t __real_cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
+                                   cudaStream_t stream);
+cudaError_t __real_cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                                size_t width, size_t height, cudaMemcpyKind kind);
+
+cudaError_t __wrap_cudaMemset(void *to, int value, size_t bytes) {
+    record_set(to, bytes, value, bytes, 1);
+    return __real_cudaMemset(to, value, bytes);
+}
+
+cudaError_t __wrap_cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream) {
+    if (can_be_ordered(stream, "calls cudaMemsetAsync")) record_set(to, bytes, value, bytes, 1);
+    return __real_cudaMemsetAsync(to, value, bytes, stream);
+}
+
+cudaError_t __wrap_cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height) {
+    record_set(to, pitch, value, width, height);
+    return __real_cudaMemset2D(to, pitch, value, width, height);
+}
+
+cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind) {
+    record_copy(to, bytes, from, bytes, bytes, 1);
+    return __real_cudaMemcpy(to, from, bytes, kind);
+}
+
+cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
+                                   cudaStream_t stream) {
+    if (can_be_ordered(stream, "calls cudaMemcpyAsync"))
+        record_copy(to, bytes, from, bytes, bytes, 1);
+    return __real_cudaMemcpyAsync(to, from, bytes, kind, stream);
+}
+
+cudaError_t __wrap_cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                                size_t width, size_t height, cudaMemcpyKind kind) {
+    record_copy(to, to_pitch, from, from_pitch, width, height);
+    return __real_cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+}
+} // extern "C"
+
+// ------------------------------------------------------------------ variables -------------------
+
+// What stands for a __device__ or __constant__ variable on the host is announced with its name
+// before main().
+enum { MOST_VARIABLES = 1024 };
+static struct {
+    const void *host;
+    const char *name;
+} variables[MOST_VARIABLES];
+static int variable_count;
+
+extern "C" {
+void __real___cudaRegisterVar(void **binary, char *host, char *address, const char *name,
+                              int external, size_t size, int constant, int global);
+cudaError_t __real_cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes,
+                                      size_t offset, cudaMemcpyKind kind);
+
+void __wrap___cudaRegisterVar(void **binary, char *host, char *address, const char *name,
+                              int external, size_t size, int constant, int global) {
+    if (variable_count < MOST_VARIABLES) variables[variable_count++] = {host, name};
+    __real___cudaRegisterVar(binary, host, address, name, external, size, constant, global);
+}
+
+cudaError_t __wrap_cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes,
+                                      size_t offset, cudaMemcpyKind kind) {
+    struct step step = {};
+    step.kind = STEP_VARIABLE;
+    step.to.offset = offset;
+    for (int i = 0; i < variable_count; i++)
+        if (variables[i].host == symbol) step.name = (char *)variables[i].name;
+    if (is_on_device(from))
+        refuse("it copies from device memory into a __device__ variable; only a copy from the host "
+               "can be replayed");
+    else if (!step.name)
+        refuse("it copies into what is no __device__ variable of its own");
+    write_data(&step, from, bytes);
+    return __real_cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+}
+} // extern "C"
+
+// ------------------------------------------------------------------ what cannot be replayed -----
+
+// Most of these no submission may call anyway (../allowed_symbols.toml).
+#define REFUSED(name, parameters, arguments, reason)                                               \
+    extern "C" cudaError_t __real_##name parameters;                                               \
+    extern "C" cudaError_t __wrap_##name parameters {                                              \
+        refuse(reason);                                                                            \
+        return __real_##name arguments;                                                            \
+    }
+
+REFUSED(cudaStreamWaitEvent, (cudaStream_t s, cudaEvent_t e, unsigned flags), (s, e, flags),
+        "a stream waits for an event; only work on the default stream can be timed")
+REFUSED(cudaStreamBeginCapture, (cudaStream_t s, cudaStreamCaptureMode mode), (s, mode),
+        "it captures a graph; only launches on the default stream can be timed")
+REFUSED(cudaGraphLaunch, (cudaGraphExec_t graph, cudaStream_t s), (graph, s),
+        "it launches a graph; only launches on the default stream can be timed")
+REFUSED(cudaLaunchHostFunc, (cudaStream_t s, cudaHostFn_t function, void *data),
+        (s, function, data), "it has the GPU call the host, and a replay has no host")
+REFUSED(cudaLaunchCooperativeKernel,
+        (const void *f, dim3 grid, dim3 block, void **arguments, size_t shared, cudaStream_t s),
+        (f, grid, block, arguments, shared, s), "cooperative launches cannot be timed")
+REFUSED(cudaMallocManaged, (void **pointer, size_t bytes, unsigned flags), (pointer, bytes, flags),
+        "memory that the host shares cannot be replayed; use cudaMalloc")
+REFUSED(cudaMallocHost, (void **pointer, size_t bytes), (pointer, bytes),
+        "memory that the host shares cannot be replayed; use cudaMalloc")
+REFUSED(cudaHostAlloc, (void **pointer, size_t bytes, unsigned flags), (pointer, bytes, flags),
+        "memory that the host shares cannot be replayed; use cudaMalloc")
+REFUSED(cudaMallocAsync, (void **pointer, size_t bytes, cudaStream_t s), (pointer, bytes, s),
+        "memory of a stream's pool cannot be replayed; use cudaMalloc")
+REFUSED(cudaMemcpyFromSymbol,
+        (void *to, const void *symbol, size_t bytes, size_t offset, cudaMemcpyKind kind),
+        (to, symbol, bytes, offset, kind),
+        "it reads a __device__ variable on the host, and a replay has no host")
+REFUSED(cudaGetSymbolAddress, (void **pointer, const void *symbol), (pointer, symbol),
+        "it takes the address of a __device__ variable; name it in the kernel instead")
+REFUSED(cudaDeviceReset, (), (), "it resets the device")
+
+// ------------------------------------------------------------------ the call --------------------
+
+// Seconds on the wall; written as is, because a signal may come in the middle of anything.
+static void time_is_up(int) {
+    static const char text[] = "stopped time-limit it was still running at its time limit\n";
+    if (recording && write(fileno(out), text, sizeof text - 1) < 0) _exit(EXIT_MACHINE);
+    _exit(EXIT_PASSED);
+}
+
+static void set_alarm(double seconds) {
+    struct itimerval timer = {};
+    timer.it_value.tv_sec = (time_t)seconds;
+    timer.it_value.tv_usec = (suseconds_t)((seconds - (double)timer.it_value.tv_sec) * 1e6);
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+// Before basicSgemm is called, and with nothing in the recording.
+static void must(cudaError_t error, const char *what) {
+    if (error == cudaSuccess) return;
+    fprintf(stderr, "recorder: %s: %s\n", what, cudaGetErrorString(error));
+    _exit(EXIT_MACHINE);
+}
+
+static float *new_matrix(int rows, int cols) {
+    const size_t bytes = (size_t)rows * (size_t)cols * sizeof(float);
+    void *matrix;
+    must(__real_cudaMalloc(&matrix, bytes + behind), "memory for a matrix");
+    must(__real_cudaMemset(matrix, 0, bytes), "clearing a matrix");
+    add_buffer(matrix, bytes);
+    return (float *)matrix;
+}
+
+static int number(const char *text) { return (int)strtol(text, NULL, 10); }
+
+int main(int argc, char **argv) {
+    if (argc != 6) {
+        fprintf(stderr, "usage: recorder M K N recording seconds\n");
+        return EXIT_USAGE;
+    }
+    const int m = number(argv[1]), k = number(argv[2]), n = number(argv[3]);
+    out = fdopen(number(argv[4]), "w");
+    must(out ? cudaSuccess : cudaErrorInvalidValue, "the recording's descriptor");
+    must(find_driver_functions(), "the driver's cuKernelGetParamInfo, of 12.4 or newer");
+    float *A = new_matrix(m, k), *B = new_matrix(k, n), *C = new_matrix(m, n);
+    must(cudaDeviceSynchronize(), "the GPU");
+
+    recording_begin(out, m, n, k);
+    signal(SIGALRM, time_is_up);
+    set_alarm(strtod(argv[5], NULL));
+    recording = true;
+    basicSgemm(m, n, k, A, B, C);
+    went_well(cudaGetLastError(), "a launch");
+    went_well(cudaDeviceSynchronize(), "a kernel");
+    set_alarm(0);
+    if (recording) recording_end(out);
+    _exit(EXIT_PASSED); // nothing of the submission's runs any more
+}

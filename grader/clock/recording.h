@@ -1,0 +1,108 @@
+/* recording.h: what a submission's basicSgemm asked of CUDA's runtime, as text.
+ *
+ * The recorder (record.cu) writes it in the sandbox, in one process with the submission, so it is
+ * hostile: whoever reads it believes nothing. recording_read() checks form and bounds, plan.c what
+ * it means; what then is replayed are kernels of the submission's own on buffers that ./clock
+ * allocates. The format, with an example, is in docs/clock.md. Plain C, no CUDA.
+ *
+ * Buffers have numbers: A, B, C are 0, 1, 2 as in support.h, what the submission allocates follows
+ * in order. Addresses are never written: where a parameter holds one, the recording says which
+ * buffer it points into. */
+#ifndef RECORDING_H
+#define RECORDING_H
+
+#include "../../support.h"
+#include "judgement.h"
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RECORDING_FIRST_LINE "sgemm recording 1"
+
+/* Far above what a product needs, far below what would hurt the reader. */
+enum {
+    RECORDING_BYTES = 4 << 20, /* of the text */
+    RECORDING_STEPS = 2048,
+    RECORDING_NAME = 2048, /* of a kernel or a variable, mangled: templates have long ones */
+    RECORDING_DATA = 32764 /* bytes of one kernel's parameters, CUDA's own limit; more in a write */
+};
+
+enum step_kind {
+    STEP_ALLOCATE, /* buffer `to`: the next number; `width` bytes */
+    STEP_FREE,     /* buffer `to` */
+    STEP_SET,      /* `height` rows of `width` bytes at `to` become `value` */
+    STEP_COPY,     /* ... are copied there from `from` */
+    STEP_WRITE,    /* `data`, from the host, to `to` */
+    STEP_VARIABLE, /* `data`, from the host, into the __device__ or __constant__ variable `name`,
+                      `to.offset` bytes behind its begin */
+    STEP_CARVEOUT, /* kernel `name` prefers `value` percent of an SM's L1 as shared memory */
+    STEP_LAUNCH,   /* kernel `name`, its parameters in `data` */
+    STEP_KINDS
+};
+
+struct area { /* of a buffer; `pitch` bytes from row to row */
+    int buffer;
+    uint64_t offset, pitch;
+};
+
+/* The 8 bytes from `at` on are the address of `offset` bytes behind the begin of a buffer. */
+struct pointer {
+    uint32_t at;
+    int buffer;
+    uint64_t offset;
+};
+
+struct data {
+    unsigned char *bytes; /* 0 where pointers are */
+    uint32_t size;
+    struct pointer *pointers;
+    int pointer_count;
+};
+
+struct step {
+    enum step_kind kind;
+    char *name;
+    struct area to, from;
+    uint64_t width, height;
+    int value;
+    uint32_t grid[3], block[3], shared; /* shared: dynamic, in bytes */
+    struct data data;
+};
+
+/* How the run in the sandbox ended. */
+enum recording_end {
+    RECORDING_BROKEN, /* not by itself: the process was ended, or killed */
+    RECORDING_ENDED,
+    RECORDING_STOPPED /* `state` and `reason` say why; what stands before it is worth nothing */
+};
+
+struct recording {
+    int m, n, k;
+    struct step *steps;
+    int count;
+    enum recording_end end;
+    enum state state; /* refused, faulted or time-limit */
+    char reason[REASON_SIZE];
+};
+
+/* ---- writing: the recorder's --------------------------------------------------------------- */
+
+void recording_begin(FILE *out, int m, int n, int k);
+void recording_step(FILE *out, const struct step *step);
+void recording_end(FILE *out);
+void recording_stop(FILE *out, enum state state, const char *reason);
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+/* `text` is any bytes. NULL, with a one-line reason, when it is no recording. Takes memory in
+ * proportion to `size`, and looks at nothing outside. The caller ends it with recording_free(). */
+struct recording *recording_read(const char *text, size_t size, char reason[REASON_SIZE]);
+void recording_free(struct recording *recording); /* NULL is fine */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,340 @@
+/* replay.h's functions. */
+#include "replay.h"
+#include "../../support/shared.h"
+#include "l2.h"
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* What a step needs at the time it is timed, found before. */
+struct ready {
+    CUfunction function;  /* STEP_LAUNCH */
+    CUdeviceptr to, from; /* the others */
+    unsigned char *bytes; /* STEP_LAUNCH, STEP_WRITE, STEP_VARIABLE: with addresses put in */
+    size_t size;
+};
+
+struct replay {
+    const void *image;
+    const struct plan *plan;
+    CUdeviceptr buffers[PLAN_BUFFERS];
+    struct ready *ready; /* one for each of the plan's steps */
+    CUmodule module;
+    CUevent begin, end;
+    struct l2 *l2;
+};
+
+/* ---- failures ------------------------------------------------------------------------------- */
+
+static const char *driver_says(CUresult result) {
+    const char *text = NULL;
+    if (cuGetErrorString(result, &text) != CUDA_SUCCESS || !text) return "unknown error";
+    return text;
+}
+
+static bool machine(CUresult result, const char *what, struct judgement *j) {
+    if (result == CUDA_SUCCESS) return true;
+    return judge(j, STATE_MACHINE, "%s: %s", what, driver_says(result));
+}
+
+/* ---- making one ----------------------------------------------------------------------------- */
+
+/* Whole words, so that all of it can be poisoned. */
+static size_t room_for(uint64_t bytes) { return round_up((size_t)bytes, sizeof(float)); }
+
+static bool allocate_buffers(struct replay *r, struct judgement *j) {
+    for (int i = 0; i < r->plan->buffer_count; i++) {
+        const CUresult result = cuMemAlloc(&r->buffers[i], room_for(r->plan->bytes[i]));
+        if (result == CUDA_SUCCESS) continue;
+        if (i < MATRIX_COUNT || result != CUDA_ERROR_OUT_OF_MEMORY)
+            return machine(result, "memory for a product", j);
+        return judge(j, STATE_REFUSED,
+                     "it allocates more memory than this GPU has (%" PRIu64 " bytes)",
+                     r->plan->bytes[i]);
+    }
+    return true;
+}
+
+static CUdeviceptr address(const struct replay *r, int buffer, uint64_t offset) {
+    return r->buffers[buffer] + offset;
+}
+
+static bool prepare_bytes(struct replay *r, const struct data *data, struct ready *ready,
+                          struct judgement *j) {
+    ready->size = data->size;
+    if (data->size == 0) return true;
+    ready->bytes = malloc(data->size);
+    if (!ready->bytes) return judge(j, STATE_MACHINE, "out of memory");
+    memcpy(ready->bytes, data->bytes, data->size);
+    for (int i = 0; i < data->pointer_count; i++) {
+        const struct pointer *p = &data->pointers[i];
+        const CUdeviceptr to = address(r, p->buffer, p->offset);
+        memcpy(ready->bytes + p->at, &to, sizeof to);
+    }
+    return true;
+}
+
+static bool prepare_steps(struct replay *r, struct judgement *j) {
+    const struct plan *plan = r->plan;
+    r->ready = calloc((size_t)plan->count, sizeof *r->ready);
+    if (!r->ready) return judge(j, STATE_MACHINE, "out of memory");
+    for (int i = 0; i < plan->count; i++) {
+        const struct step *step = plan->steps[i];
+        if (!prepare_bytes(r, &step->data, &r->ready[i], j)) return false;
+        if (step->kind == STEP_LAUNCH || step->kind == STEP_VARIABLE) continue;
+        r->ready[i].to = address(r, step->to.buffer, step->to.offset);
+        if (step->kind == STEP_COPY)
+            r->ready[i].from = address(r, step->from.buffer, step->from.offset);
+    }
+    return true;
+}
+
+/* The runtime's context, for l2.h is written for the runtime; it is as good as any. */
+static bool start_device(struct judgement *j) {
+    cudaError_t error = cudaSetDeviceFlags(cudaDeviceScheduleSpin); /* being woken takes time */
+    if (error == cudaSuccess) error = cudaSetDevice(0);
+    if (error == cudaSuccess) error = cudaFree(NULL);
+    return error == cudaSuccess ||
+           judge(j, STATE_MACHINE, "no GPU for the kernels: %s", cudaGetErrorString(error));
+}
+
+static bool set_up(struct replay *r, struct judgement *j) {
+    if (!start_device(j) || !allocate_buffers(r, j) || !prepare_steps(r, j) ||
+        !machine(cuEventCreate(&r->begin, CU_EVENT_DEFAULT), "an event", j) ||
+        !machine(cuEventCreate(&r->end, CU_EVENT_DEFAULT), "an event", j))
+        return false;
+    r->l2 = l2_new();
+    return r->l2 || judge(j, STATE_MACHINE, "%s", l2_error());
+}
+
+/* The process ends with it: nothing is ever freed. */
+struct replay *replay_new(const void *image, const struct plan *plan, struct judgement *j) {
+    struct replay *r = calloc(1, sizeof *r);
+    if (!r) {
+        judge(j, STATE_MACHINE, "out of memory");
+        return NULL;
+    }
+    r->image = image;
+    r->plan = plan;
+    return set_up(r, j) ? r : NULL;
+}
+
+/* ---- kernels and variables ------------------------------------------------------------------ */
+
+static bool refused(CUresult result, const char *what, const char *name, struct judgement *j) {
+    char buffer[SHORT_NAME_SIZE];
+    if (result == CUDA_SUCCESS) return true;
+    return judge(j, STATE_REFUSED, "%s %s: %s", what, short_name(name, buffer),
+                 driver_says(result));
+}
+
+/* What a kernel takes is told by the kernel: from fewer bytes than that the driver would read past
+ * the end of ours. */
+static bool parameters_fit(CUfunction function, size_t size, const char *name,
+                           struct judgement *j) {
+#if CUDA_VERSION >= 12040
+    char buffer[SHORT_NAME_SIZE];
+    size_t needed = 0, offset, bytes;
+    CUresult result;
+    for (size_t i = 0; (result = cuFuncGetParamInfo(function, i, &offset, &bytes)) == CUDA_SUCCESS;
+         i++)
+        if (offset + bytes > needed) needed = offset + bytes;
+    if (result != CUDA_ERROR_INVALID_VALUE) return machine(result, "a kernel's parameters", j);
+    return size == needed ||
+           judge(j, STATE_REFUSED, "%s takes %zu bytes of parameters, and %zu were recorded",
+                 short_name(name, buffer), needed, size);
+#else
+    (void)function, (void)size, (void)name;
+    return judge(j, STATE_MACHINE, "kernels are timed with CUDA 12.4 or newer");
+#endif
+}
+
+/* As the submission's own cudaFuncSetAttribute had to, or its launch would have failed. */
+static bool set_attributes(CUfunction function, const struct kernel *kernel, struct judgement *j) {
+    const int free_shared = 48 << 10; /* what each kernel may use without asking */
+    int fixed = 0;
+    bool fine = refused(cuFuncGetAttribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function),
+                        "shared memory of", kernel->name, j);
+    if (fine && fixed + (int)kernel->shared > free_shared)
+        fine = refused(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                          (int)kernel->shared),
+                       "dynamic shared memory of", kernel->name, j);
+    if (fine && kernel->carveout >= 0)
+        fine =
+            refused(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+                                       kernel->carveout),
+                    "the carveout of", kernel->name, j);
+    return fine;
+}
+
+static bool find_kernels(struct replay *r, CUfunction functions[PLAN_KERNELS],
+                         struct judgement *j) {
+    for (int i = 0; i < r->plan->kernel_count; i++) {
+        const struct kernel *kernel = &r->plan->kernels[i];
+        if (!refused(cuModuleGetFunction(&functions[i], r->module, kernel->name),
+                     "there is no kernel", kernel->name, j) ||
+            !set_attributes(functions[i], kernel, j))
+            return false;
+    }
+    return true;
+}
+
+static bool find_variable(struct replay *r, const struct step *step, struct ready *ready,
+                          struct judgement *j) {
+    CUdeviceptr begin;
+    size_t bytes;
+    char buffer[SHORT_NAME_SIZE];
+    if (!refused(cuModuleGetGlobal(&begin, &bytes, r->module, step->name), "there is no variable",
+                 step->name, j))
+        return false;
+    if (step->to.offset > bytes || step->data.size > bytes - step->to.offset)
+        return judge(j, STATE_REFUSED, "a copy does not stay inside of the variable %s",
+                     short_name(step->name, buffer));
+    ready->to = begin + step->to.offset;
+    return true;
+}
+
+static bool find_all(struct replay *r, struct judgement *j) {
+    CUfunction functions[PLAN_KERNELS];
+    if (!find_kernels(r, functions, j)) return false;
+    for (int i = 0; i < r->plan->count; i++) {
+        const struct step *step = r->plan->steps[i];
+        struct ready *ready = &r->ready[i];
+        if (step->kind == STEP_VARIABLE && !find_variable(r, step, ready, j)) return false;
+        if (step->kind != STEP_LAUNCH) continue;
+        ready->function = functions[r->plan->kernel_of[i]];
+        if (!parameters_fit(ready->function, ready->size, step->name, j)) return false;
+    }
+    return true;
+}
+
+bool replay_load(struct replay *r, struct judgement *j) {
+    const CUresult result = cuModuleLoadData(&r->module, r->image);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY)
+        return judge(j, STATE_REFUSED, "its __device__ variables do not fit into memory");
+    if (result != CUDA_SUCCESS)
+        return judge(j, STATE_REFUSED, "the driver does not load its kernels: %s",
+                     driver_says(result));
+    return find_all(r, j);
+}
+
+bool replay_unload(struct replay *r, struct judgement *j) {
+    return machine(cuModuleUnload(r->module), "unloading the kernels", j);
+}
+
+/* ---- data ----------------------------------------------------------------------------------- */
+
+bool replay_give(struct replay *r, const float *A, const float *B, struct judgement *j) {
+    const float *const from[] = {A, B};
+    for (int i = MATRIX_A; i <= MATRIX_B; i++)
+        if (!machine(cuMemcpyHtoD(r->buffers[i], from[i], (size_t)r->plan->bytes[i]),
+                     "copying a matrix to the kernels", j))
+            return false;
+    return true;
+}
+
+bool replay_take(struct replay *r, float *C, struct judgement *j) {
+    return machine(cuMemcpyDtoH(C, r->buffers[MATRIX_C], (size_t)r->plan->bytes[MATRIX_C]),
+                   "copying C from the kernels", j);
+}
+
+/* So that neither C nor scratch holds anything of a former run. */
+static bool poison(struct replay *r, struct judgement *j) {
+    for (int i = MATRIX_C; i < r->plan->buffer_count; i++)
+        if (!machine(cuMemsetD32Async(r->buffers[i], POISON_BITS,
+                                      room_for(r->plan->bytes[i]) / sizeof(float), NULL),
+                     "poisoning C", j))
+            return false;
+    return machine(cuCtxSynchronize(), "poisoning C", j);
+}
+
+/* ---- the steps ------------------------------------------------------------------------------ */
+
+static CUresult copy(const struct step *step, const struct ready *ready) {
+    if (step->height == 1)
+        return cuMemcpyDtoDAsync(ready->to, ready->from, (size_t)step->width, NULL);
+    const CUDA_MEMCPY2D rows = {
+        .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+        .srcDevice = ready->from,
+        .srcPitch = (size_t)step->from.pitch,
+        .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+        .dstDevice = ready->to,
+        .dstPitch = (size_t)step->to.pitch,
+        .WidthInBytes = (size_t)step->width,
+        .Height = (size_t)step->height,
+    };
+    return cuMemcpy2DAsync(&rows, NULL);
+}
+
+static CUresult set(const struct step *step, const struct ready *ready) {
+    const unsigned char value = (unsigned char)step->value;
+    if (step->height == 1) return cuMemsetD8Async(ready->to, value, (size_t)step->width, NULL);
+    return cuMemsetD2D8Async(ready->to, (size_t)step->to.pitch, value, (size_t)step->width,
+                             (size_t)step->height, NULL);
+}
+
+static CUresult launch(const struct step *s, struct ready *ready) {
+    void *parameters[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, ready->bytes, CU_LAUNCH_PARAM_BUFFER_SIZE,
+                          &ready->size, CU_LAUNCH_PARAM_END};
+    return cuLaunchKernel(ready->function, s->grid[0], s->grid[1], s->grid[2], s->block[0],
+                          s->block[1], s->block[2], s->shared, NULL, NULL,
+                          ready->size ? parameters : NULL);
+}
+
+/* All on the default stream, in the order in which they were recorded. */
+static bool do_step(const struct step *step, struct ready *ready, struct judgement *j) {
+    char name[SHORT_NAME_SIZE];
+    CUresult result = CUDA_SUCCESS;
+    if (step->kind == STEP_LAUNCH)
+        result = launch(step, ready);
+    else if (step->kind == STEP_COPY)
+        result = copy(step, ready);
+    else if (step->kind == STEP_SET)
+        result = set(step, ready);
+    else
+        result = cuMemcpyHtoDAsync(ready->to, ready->bytes, ready->size, NULL);
+    if (result == CUDA_SUCCESS) return true;
+    return judge(j, STATE_FAULTED, "%s %s failed: %s",
+                 step->kind == STEP_LAUNCH ? "the launch of" : "a copy",
+                 step->kind == STEP_LAUNCH ? short_name(step->name, name) : "or cudaMemset",
+                 driver_says(result));
+}
+
+static bool do_steps(struct replay *r, struct judgement *j) {
+    for (int i = 0; i < r->plan->count; i++)
+        if (!do_step(r->plan->steps[i], &r->ready[i], j)) return false;
+    return true;
+}
+
+static bool wait(struct judgement *j) {
+    const CUresult result = cuCtxSynchronize();
+    if (result == CUDA_SUCCESS) return true;
+    return judge(j, STATE_FAULTED, "a kernel failed: %s", driver_says(result));
+}
+
+bool replay_run(struct replay *r, struct judgement *j) {
+    return poison(r, j) && do_steps(r, j) && wait(j);
+}
+
+/* The flush is work in this process's context, so that the GPU has turned to it by then. */
+static bool prepare(struct replay *r, struct judgement *j) {
+    if (!poison(r, j)) return false;
+    if (!l2_flush(r->l2, NULL)) return judge(j, STATE_MACHINE, "%s", l2_error());
+    return machine(cuCtxSynchronize(), "overwriting the L2 cache", j);
+}
+
+/* The numbers stay on the stack: no kernel reaches what the driver does not map. */
+bool replay_time(struct replay *r, struct times *times, struct judgement *j) {
+    float milliseconds = 0;
+    if (!prepare(r, j)) return false;
+    const double begun = clock_seconds();
+    if (!l2_hold(NULL)) return judge(j, STATE_MACHINE, "%s", l2_error());
+    if (!machine(cuEventRecord(r->begin, NULL), "an event", j) || !do_steps(r, j) ||
+        !machine(cuEventRecord(r->end, NULL), "an event", j) || !wait(j))
+        return false;
+    times->host_seconds = clock_seconds() - begun;
+    if (!machine(cuEventElapsedTime(&milliseconds, r->begin, r->end), "an event", j)) return false;
+    times->event_seconds = milliseconds * 1e-3;
+    return true;
+}

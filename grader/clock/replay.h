@@ -1,0 +1,32 @@
+/* replay.h: a plan carried out on the GPU, in the process that calls it: the player's (player.h),
+ * in which nothing is that a submission's kernels may not reach. Driver API; between plan.c, which
+ * knows no GPU, and clock.c, which knows what a sample is.
+ *
+ * What returns bool judges when it returns false: the submission or the machine, whoever it was. */
+#ifndef REPLAY_H
+#define REPLAY_H
+
+#include "plan.h"
+
+struct replay;
+
+/* `image`: a cubin or a fat binary, which with the plan must outlive the replay. NULL: judged. */
+struct replay *replay_new(const void *image, const struct plan *plan, struct judgement *judgement);
+
+/* Load the kernels, as if never before: __device__ variables are as they were compiled. */
+bool replay_load(struct replay *replay, struct judgement *judgement);
+bool replay_unload(struct replay *replay, struct judgement *judgement);
+
+/* New A and B, from the host; C, to the host. */
+bool replay_give(struct replay *replay, const float *A, const float *B,
+                 struct judgement *judgement);
+bool replay_take(struct replay *replay, float *C, struct judgement *judgement);
+
+/* All steps once, on a poisoned C and poisoned scratch; waits for them. */
+bool replay_run(struct replay *replay, struct judgement *judgement);
+
+/* The same by the timing rules: with the L2 cache overwritten before, and nothing left to wait for.
+ */
+bool replay_time(struct replay *replay, struct times *times, struct judgement *judgement);
+
+#endif

@@ -1,0 +1,34 @@
+/* A graph that is captured and launched.
+ *
+ * clock:    refused
+ * says:     graph */
+
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < m && j < n) {
+        float sum = 0.0f;
+        for (int p = 0; p < k; ++p)
+            sum += A[i * k + p] * B[p * n + j];
+        C[i * n + j] = sum;
+    }
+}
+
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    dim3 block(16, 16), grid((n + 15) / 16, (m + 15) / 16);
+#ifdef __NVCC__ /* the emulator does not know this */
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t ready;
+    cudaStreamCreate(&stream);
+    cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+    mysgemm<<<grid, block, 0, stream>>>(m, n, k, A, B, C);
+    cudaStreamEndCapture(stream, &graph);
+    cudaGraphInstantiate(&ready, graph, 0);
+    cudaGraphLaunch(ready, stream);
+    cudaStreamSynchronize(stream);
+#else
+    mysgemm<<<grid, block>>>(m, n, k, A, B, C);
+#endif
+}
