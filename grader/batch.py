@@ -25,8 +25,10 @@ from pathlib import Path
 
 from .errors import BadInput
 from .exporters.reading import read_record
-from .exporters.text import one_line, points, whole
+from .exporters.text import one_line, points, timed, whole
 from .intake import directory_name
+from .record import Record
+from .score import totals
 
 PROJECT = Path(__file__).resolve().parent.parent
 
@@ -37,6 +39,9 @@ class Graded:
     status: int
     score: str
     max_score: str
+    speed: str
+    max_speed: str
+    """Of the points, those for speed; empty where nothing was timed."""
     said: str
     """Of the submission as a whole: refused, does not build; or why there is no grade."""
 
@@ -71,17 +76,23 @@ def grade(name: str, path: Path, results: Path, options: list[str]) -> Graded:
     if done.returncode in (0, 1):
         record = read_record(results / name / "result.json")
         return Graded(name, done.returncode, points(record.score), points(record.max_score),
-                      "; ".join(whole(record)))
+                      *of_speed(record), "; ".join(whole(record)))
     said = (done.stderr.strip().splitlines() or [f"the grader ended with {done.returncode}"])[-1]
-    return Graded(name, 2 if done.returncode == 2 else 3, "", "", one_line(said))
+    return Graded(name, 2 if done.returncode == 2 else 3, "", "", "", "", one_line(said))
+
+
+def of_speed(record: Record) -> tuple[str, str]:
+    score, possible = totals(timed(record))
+    return (points(score), points(possible)) if timed(record) else ("", "")
 
 
 def write_scores(path: Path, graded: list[Graded]) -> None:
     """The whole file after each submission, by rename: a run that is killed leaves what it had."""
     text = io.StringIO(newline="")
     rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["submission", "score", "max_score", "note"])
-    rows.writerows([cell(one.name), one.score, one.max_score, cell(one.said)] for one in graded)
+    rows.writerow(["submission", "score", "max_score", "speed", "max_speed", "note"])
+    rows.writerows([cell(one.name), one.score, one.max_score, one.speed, one.max_speed,
+                    cell(one.said)] for one in graded)
     unfinished = path.with_name(path.name + ".new")
     unfinished.write_text(text.getvalue(), encoding="utf-8")
     os.replace(unfinished, path)

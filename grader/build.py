@@ -29,10 +29,11 @@ from .sandbox import Limits, Sandbox
 ROOT = Path(__file__).resolve().parent.parent
 
 SOURCES = ("Makefile", "make", "support.c", "support.h", "support", "emulator", "check",
-           "grader/worker", "grader/judge", "grader/jail")
+           "grader/worker", "grader/judge", "grader/jail", "grader/clock")
 """What the parts are made of."""
 
 BUILDS = ("plain", "checked")
+FOR_THE_CLOCK = ("recorder", "submission.fatbin")
 FIRST_GCC_LINES = 30
 LARGEST_OBJECT = 64 << 20
 
@@ -74,14 +75,20 @@ class Parts:
     """As it names itself: "gcc 12.2.0"."""
     backend: str = "cpu"
     """Of the plain build; the checked one runs on the CPU in any case."""
+    clock: Path | None = None
+    """Times kernels beside cuBLAS; where the backend is cuda."""
 
 
 @dataclass(frozen=True)
 class Programs:
-    """A submission's two builds."""
+    """A submission's two builds; and, for a GPU, what the clock needs of it."""
 
     plain: Path
     checked: Path
+    recorder: Path | None = None
+    """The plain build once more, in a program that writes down what is launched."""
+    kernels: Path | None = None
+    """Its kernels alone, without any host code."""
 
     def of(self, build: str) -> Path:
         return self.plain if build == "plain" else self.checked
@@ -185,7 +192,8 @@ def trusted_parts(backend: str = "cpu") -> Parts:
             if not made.is_dir():
                 make_parts(made, backend)
     return Parts(made / "build" / "grader", made / "build" / "judge",
-                 made / "build" / "grader" / "jail", version_of(compilers()["CXX"]), backend)
+                 made / "build" / "grader" / "jail", version_of(compilers()["CXX"]), backend,
+                 made / "build" / "clock" if backend == "cuda" else None)
 
 
 def make_parts(made: Path, backend: str) -> None:
@@ -292,8 +300,9 @@ def build_submission(parts: Parts, source: bytes, box: Sandbox, work: Path) -> P
                              cuda=parts.backend == "cuda" and name == "plain.o")
     check_functions(programs / "plain.o")
     compile_in_sandbox(shared, "programs", programs, box)
-    replace_directory(programs, {build: take_file(programs / build) for build in BUILDS}, 0o555)
-    return Programs(programs / "plain", programs / "checked")
+    names = (*BUILDS, *(FOR_THE_CLOCK if parts.backend == "cuda" else ()))
+    replace_directory(programs, {name: take_file(programs / name) for name in names}, 0o555)
+    return Programs(*(programs / name for name in names))
 
 
 FUNCTIONS = {

@@ -11,9 +11,9 @@ from __future__ import annotations
 import difflib
 import os
 import reprlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
@@ -33,6 +33,11 @@ MOST_CASES = 500
 MOST_MISTAKES_TOLD = 8
 LARGEST_SEED = 2**63 - 1  # what a TOML integer holds
 
+# Below so many products (m k n) a fast kernel is done within some ten microseconds, in which a
+# launch and a cold cache weigh as much as the kernel: no points come from such a time.
+LEAST_TIMED = 512**3
+LARGEST_RATIO = 10.0  # to cuBLAS; nobody will be that far past it
+
 # CPU seconds that one launch may take unless the case says otherwise. A tiled or naive kernel takes
 # a hundredth of this on the CPU backend, so that it is enough for slow machines and odd kernels,
 # and a submission that hangs in every case is still graded in well under a minute.
@@ -46,6 +51,7 @@ Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,3
 Line = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]{0,200}$")]
 Dimension = Annotated[int, Field(ge=1, le=LARGEST_DIMENSION)]
 Points = Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)]
+Ratio = Annotated[float, Field(ge=0, le=LARGEST_RATIO, allow_inf_nan=False)]
 
 # What an error says that a key has to be.
 ALLOWED = {
@@ -62,7 +68,12 @@ ALLOWED = {
     "time_limit": "CPU seconds, more than 0 and at most 600",
     "criteria": "a table of points for some of " + ", ".join(get_args(CriterionName)),
     "depends": 'a list of names of cases, those of a public suite as "public/NAME"',
+    "none": f"a ratio to cuBLAS, from 0 to {LARGEST_RATIO:g}",
+    "full": f"a ratio to cuBLAS, from 0 to {LARGEST_RATIO:g}",
 }
+
+KINDS = ("case", "performance")
+"""The tables that a file consists of."""
 
 
 class CaseTable(BaseModel):
@@ -110,6 +121,40 @@ class Case(CaseTable):
         return self.time_limit or LAUNCH_SECONDS + self.m * self.k * self.n / PRODUCTS_PER_SECOND
 
 
+class PerformanceTable(BaseModel):
+    """A [[performance]] as it stands in the file: a shape that is timed beside cuBLAS."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    name: Name
+    title: Line = ""
+    m: Dimension
+    k: Dimension
+    n: Dimension
+    points: Points
+    none: Ratio
+    """cuBLAS's time over the submission's, up to which there are no points."""
+    full: Ratio
+    """From which there are all of them; between the two they grow in a straight line."""
+    hint: Line = ""
+    """What to think about when points are missing."""
+    depends: list[str] = []
+    """Cases that have to be right, or nothing is timed. Once loaded: their keys."""
+
+
+class Performance(PerformanceTable):
+    suite: str
+    hidden: bool
+
+    @property
+    def key(self) -> str:
+        return f"{self.suite}/{self.name}"
+
+    @property
+    def shape(self) -> str:
+        return f"{self.m} {self.k} {self.n}"
+
+
 @dataclass(frozen=True)
 class Suite:
     name: str
@@ -117,6 +162,12 @@ class Suite:
     path: Path
     hidden: bool
     cases: list[Case]
+    performance: list[Performance] = field(default_factory=list)
+
+    @property
+    def items(self) -> list[Case | Performance]:
+        """All that has a name, points and parents."""
+        return [*self.cases, *self.performance]
 
 
 def load_suites(which: str, directory: Path = TESTCASES) -> list[Suite]:
@@ -128,7 +179,7 @@ def load_suites(which: str, directory: Path = TESTCASES) -> list[Suite]:
         read_suite(path, directory)
         for path in toml_files(directory / "public")
         if suite_name(path, directory)[0] not in loaded
-    ] if any(case.depends for suite in suites for case in suite.cases) else []
+    ] if any(item.depends for suite in suites for item in suite.items) else []
 
     resolved = resolve(suites + others)
     asked, beside = resolved[: len(suites)], resolved[len(suites) :]
@@ -171,31 +222,37 @@ def read_suite(path: Path, directory: Path = TESTCASES) -> Suite:
     """One file, its dependencies not looked at."""
     table = read_toml(path)
     mistakes = [
-        f"{path}: unknown key {quoted(key)}{nearest(key, ['title', 'case'])}"
+        f"{path}: unknown key {quoted(key)}{nearest(key, ['title', *KINDS])}"
         for key in table
-        if key not in ("title", "case")
+        if key not in ("title", *KINDS)
     ]
-    title, tables = table.get("title"), table.get("case")
+    title, tables = table.get("title"), {kind: table.get(kind, []) for kind in KINDS}
     if not isinstance(title, str) or not title.isprintable() or not 0 < len(title) <= 200:
         mistakes.append(f"{path}: title: it has to be {ALLOWED['title']}, above the first [[case]]")
-    if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables):
-        mistakes.append(f"{path}: each case begins with a line [[case]]; there is none")
-    elif not 1 <= len(tables) <= MOST_CASES:
-        mistakes.append(f"{path}: {len(tables)} cases; 1 to {MOST_CASES} are allowed")
+    if not all(isinstance(each, list) and all(isinstance(one, dict) for one in each)
+               for each in tables.values()) or not any(tables.values()):
+        mistakes.append(f"{path}: each case begins with a line [[case]], each shape that is timed "
+                        "with [[performance]]; there is none")
+    elif sum(map(len, tables.values())) > MOST_CASES:
+        mistakes.append(f"{path}: {sum(map(len, tables.values()))} cases; 1 to {MOST_CASES} are "
+                        "allowed")
     tell(mistakes)
-    assert isinstance(title, str) and isinstance(tables, list)
+    assert isinstance(title, str)
 
     name, hidden = suite_name(path, directory)
-    cases: list[Case] = []
-    for number, each in enumerate(tables, 1):
-        where = f"{path}: case {quoted(each['name']) if 'name' in each else number}"
-        case = read_case(each, where, name, hidden, mistakes)
-        if case and any(case.name == other.name for other in cases):
-            mistakes.append(f"{where}: name: another case of this file has it too")
-        elif case:
-            cases.append(case)
+    found: dict[str, list[Any]] = {kind: [] for kind in KINDS}
+    names: set[str] = set()
+    for kind in KINDS:
+        for number, each in enumerate(tables[kind], 1):
+            where = f"{path}: {kind} {quoted(each['name']) if 'name' in each else number}"
+            item = READERS[kind](each, where, name, hidden, mistakes)
+            if item and item.name in names:
+                mistakes.append(f"{where}: name: another case of this file has it too")
+            elif item:
+                names.add(item.name)
+                found[kind].append(item)
     tell(mistakes)
-    return Suite(name, title, path, hidden, cases)
+    return Suite(name, title, path, hidden, found["case"], found["performance"])
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -225,11 +282,8 @@ def read_case(
     table: dict[str, Any], where: str, suite: str, hidden: bool, mistakes: list[str]
 ) -> Case | None:
     """The case, or None, and what is wrong with it added to `mistakes`."""
-    try:
-        stated = CaseTable.model_validate(table)
-    except ValidationError as error:
-        told = [f"{where}: {explain(each['loc'], each['type'], table)}" for each in error.errors()]
-        mistakes += dict.fromkeys(told)  # a value that fits none of two types is told twice
+    stated = validated(CaseTable, table, where, mistakes)
+    if stated is None:
         return None
     wrong = contradictions(stated)
     mistakes += [f"{where}: {each}" for each in wrong]
@@ -239,13 +293,51 @@ def read_case(
     return Case(**stated.model_dump() | {"criteria": criteria, "suite": suite, "hidden": hidden})
 
 
-def explain(place: tuple[int | str, ...], kind: str, table: dict[str, Any]) -> str:
+def read_performance(
+    table: dict[str, Any], where: str, suite: str, hidden: bool, mistakes: list[str]
+) -> Performance | None:
+    """Likewise."""
+    stated = validated(PerformanceTable, table, where, mistakes)
+    if stated is None:
+        return None
+    wrong = []
+    if stated.none >= stated.full:
+        wrong.append(f"none = {stated.none:g}, full = {stated.full:g}: none, where points begin, "
+                     "has to be less than full, where there are all of them")
+    if stated.m * stated.k * stated.n < LEAST_TIMED:
+        wrong.append(f"m k n = {stated.m} {stated.k} {stated.n}: too few products for a time that "
+                     f"means something; m*k*n has to be at least 512^3 = {LEAST_TIMED}")
+    mistakes += [f"{where}: {each}" for each in wrong]
+    if wrong:
+        return None
+    return Performance(**stated.model_dump() | {"suite": suite, "hidden": hidden})
+
+
+READERS = {"case": read_case, "performance": read_performance}
+
+Stated = TypeVar("Stated", CaseTable, PerformanceTable)
+
+
+def validated(kind: type[Stated], table: dict[str, Any], where: str,
+              mistakes: list[str]) -> Stated | None:
+    try:
+        return kind.model_validate(table)
+    except ValidationError as error:
+        keys = list(kind.model_fields)
+        told = [f"{where}: {explain(each['loc'], each['type'], table, keys)}"
+                for each in error.errors()]
+        mistakes += dict.fromkeys(told)  # a value that fits none of two types is told twice
+        return None
+
+
+def explain(place: tuple[int | str, ...], kind: str, table: dict[str, Any],
+            keys: list[str]) -> str:
     """pydantic's error in words: key, value, what is allowed."""
     key = str(place[0])
     if kind == "missing":
         return f"{key}: is missing; it has to be {ALLOWED[key]}"
-    if key not in ALLOWED:
-        return f"unknown key {quoted(key)}{nearest(key, list(ALLOWED))}"
+    if key not in keys:
+        return f"unknown key {quoted(key)}{nearest(key, keys)}"
     if key == "criteria" and len(place) > 1:
         criterion, names = str(place[1]), list(get_args(CriterionName))
         if criterion not in names:
@@ -275,19 +367,24 @@ def contradictions(case: CaseTable) -> list[str]:
 def resolve(suites: list[Suite]) -> list[Suite]:
     """The suites with the keys of cases in `depends`."""
     mistakes: list[str] = []
-    resolved = []
-    for suite in suites:
-        cases = []
-        for case in suite.cases:
-            parents = [find_parent(name, suite, suites, case, mistakes) for name in case.depends]
-            cases.append(case.model_copy(update={"depends": list(dict.fromkeys(parents))}))
-        resolved.append(Suite(suite.name, suite.title, suite.path, suite.hidden, cases))
+
+    def resolved(item: AnyItem, suite: Suite) -> AnyItem:
+        parents = [find_parent(name, suite, suites, item, mistakes) for name in item.depends]
+        return item.model_copy(update={"depends": list(dict.fromkeys(parents))})
+
+    found = [replace(suite, cases=[resolved(case, suite) for case in suite.cases],
+                     performance=[resolved(each, suite) for each in suite.performance])
+             for suite in suites]
     tell(mistakes)
-    return resolved
+    return found
+
+
+AnyItem = TypeVar("AnyItem", Case, Performance)
 
 
 def find_parent(
-    reference: str, suite: Suite, suites: list[Suite], case: Case, mistakes: list[str]
+    reference: str, suite: Suite, suites: list[Suite], item: Case | Performance,
+    mistakes: list[str]
 ) -> str:
     """The key of the case that `reference` names."""
     name, public = reference, reference.startswith("public/")
@@ -297,7 +394,8 @@ def find_parent(
     else:
         among = [suite]
     found = [each for other in among for each in other.cases if each.name == name]
-    where = f"{suite.path}: case {quoted(case.name)}: depends"
+    kind = "performance" if isinstance(item, Performance) else "case"
+    where = f"{suite.path}: {kind} {quoted(item.name)}: depends"
     if not found:
         names = [("public/" if public else "") + each.name for s in among for each in s.cases]
         mistakes.append(f"{where}: there is no case {quoted(reference)}{nearest(reference, names)}")
@@ -323,10 +421,10 @@ def refuse_cycles(suites: list[Suite]) -> None:
                                f"on itself{by_way}")
 
 
-def ancestors(case: Case, cases: dict[str, Case]) -> set[str]:
+def ancestors(item: Case | Performance, cases: dict[str, Case]) -> set[str]:
     """Keys of all cases that this one depends on, directly or not."""
     found: set[str] = set()
-    waiting = list(case.depends)
+    waiting = list(item.depends)
     while waiting:
         key = waiting.pop()
         if key not in found:
@@ -340,12 +438,12 @@ def run_along(asked: list[Suite], beside: list[Suite]) -> list[Suite]:
     cases = {case.key: case for suite in asked + beside for case in suite.cases}
     needed: set[str] = set()
     for suite in asked:
-        for case in suite.cases:
-            needed |= ancestors(case, cases)
+        for item in suite.items:
+            needed |= ancestors(item, cases)
     free = {"points": 0.0, "criteria": {"correct": 0.0}}
     kept = [
-        Suite(suite.name, suite.title, suite.path, suite.hidden,
-              [case.model_copy(update=free) for case in suite.cases if case.key in needed])
+        replace(suite, performance=[], cases=[case.model_copy(update=free) for case in suite.cases
+                                              if case.key in needed])
         for suite in beside
     ]
     return [suite for suite in kept if suite.cases]
@@ -372,7 +470,7 @@ def nearest(key: str, allowed: list[str]) -> str:
     likely = difflib.get_close_matches(key, allowed, n=1)
     if likely:
         return f"; did you mean {quoted(likely[0])}?"
-    return f"; allowed: {', '.join(allowed[:40])}"
+    return f"; allowed: {', '.join(allowed[:40]) or 'none'}"
 
 
 def tell(mistakes: list[str]) -> None:

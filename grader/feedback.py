@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 
 from .outcome import Finding
-from .record import Criterion, CriterionName, Record, Refusal, Test
-from .score import refusal_reason, skip_reason
+from .record import Criterion, CriterionName, Record, Refusal, Test, Timing, TimingState
+from .score import NO_GPU, refusal_reason, skip_reason
 
 PHRASES = {
     "shared-race": "race on shared memory",
@@ -55,10 +55,24 @@ LOST: dict[CriterionName, str] = {
 }
 NOT_RUN = "needs an earlier hidden case, which failed"
 
+SPEED: dict[TimingState, str] = {
+    "timed": "slower than full points need",
+    "not-timed": NO_GPU,
+    "skipped": NOT_RUN,
+    "unbuilt": "does not compile",
+    "refused": "what it launches cannot be timed",
+    "wrong": "C was wrong when it was timed",
+    "faulted": "the kernel stopped with a fault when it was timed",
+    "time-limit": "still running at the time limit",
+    "impossible": "the time is not one that can be believed",
+}
+"""Of a hidden shape: how its timing ended, in the same words for all of them."""
+
 
 def student_view(record: Record) -> Record:
     """A copy. A record without hidden cases stays as it is."""
-    if not any(test.hidden for test in record.tests) and not any(map(is_hidden, record.suites)):
+    if not any(item.hidden for item in (*record.tests, *record.performance)) and \
+            not any(map(is_hidden, record.suites)):
         return record.model_copy(deep=True)
     refusal = record.refusal
     if refusal and record.build.ok:
@@ -68,9 +82,17 @@ def student_view(record: Record) -> Record:
         number += test.hidden
         test = without_shape(test, number, record) if test.hidden else test
         tests.append(for_refusal(test, refusal) if refusal else test)
+    timings, number = [], 0
+    for timing in record.performance:
+        number += timing.hidden
+        timing = speed_without_shape(timing, number, record) if timing.hidden else timing
+        if refusal and timing.state != "not-timed":
+            timing = timing.model_copy(update={"reason": refusal_reason(refusal)})
+        timings.append(timing)
     path = record.submission.path.rsplit("/", 1)[-1]  # the rest is the TA's
     return record.model_copy(deep=True, update={
         "tests": tests,
+        "performance": timings,
         "suites": list(dict.fromkeys("hidden" if is_hidden(s) else s for s in record.suites)),
         "seed": 0,  # the hidden cases' seeds are made from it
         "submission": record.submission.model_copy(update={"path": path}),
@@ -106,6 +128,18 @@ def without_shape(test: Test, number: int, record: Record) -> Test:
                   for each in test.criteria],
         reason=reason, hint="", finding=finding, output="", seconds=0.0,
     )  # fmt: skip
+
+
+def speed_without_shape(timing: Timing, number: int, record: Record) -> Timing:
+    """A hidden shape, as the `number`th of them. Times, and a ratio, would tell how large it is."""
+    public = {each.name for each in record.tests if not each.hidden}
+    said = timing.reason in map(skip_reason, public) or timing.state in ("unbuilt", "not-timed")
+    reason = timing.reason if said or not timing.reason else SPEED[timing.state]
+    return timing.model_copy(update={
+        "name": f"hidden speed {number}", "suite": "hidden", "title": "", "hint": "",
+        "m": None, "k": None, "n": None, "none": None, "full": None, "reason": reason,
+        "ratio": None, "times": None, "cublas_times": None, "seconds": 0.0,
+    })  # fmt: skip
 
 
 def short(criterion: Criterion, reason: str) -> Criterion:

@@ -28,7 +28,7 @@ from .build import trusted_parts
 from .cases import TESTCASES, Suite, load_suites
 from .errors import BadInput, MachineFault
 from .intake import ROOT, Submission, read_submission
-from .record import Record, Test
+from .record import Record, Test, Timing
 from .sandbox import choose_sandbox
 from .session import Grading
 from .store import Store
@@ -53,7 +53,7 @@ class State:
     """The last one known."""
     fault: BadInput | MachineFault | None = None
     asked: set[str] | None = None
-    """Keys of the cases that were selected; None: all."""
+    """Keys of the cases and timed shapes that were selected; None: all."""
     selected: int = 0
     stages: dict[str, float] = field(default_factory=dict)
 
@@ -68,9 +68,9 @@ class State:
             return None
         if self.record.complete:
             return FULL_MARKS if score.full_marks(self.record) else LESS
-        wanted = [test for test in self.record.tests
-                  if self.asked is None or f"{test.suite}/{test.name}" in self.asked]
-        all_passed = all(test.status == "passed" for test in wanted)
+        wanted = [item for item in (*self.record.tests, *self.record.performance)
+                  if self.asked is None or f"{item.suite}/{item.name}" in self.asked]
+        all_passed = all(score.nothing_lost(item) for item in wanted)
         return FULL_MARKS if all_passed and len(wanted) == self.selected else LESS
 
 
@@ -133,10 +133,12 @@ def pytest_collection(session: pytest.Session) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "case" in metafunc.fixturenames:
-        cases = [case for suite in state_of(metafunc.config).suites for case in suite.cases]
-        metafunc.parametrize("case", [case.key for case in cases],
-                             ids=[f"{case.suite}-{case.name}" for case in cases])
+    suites = state_of(metafunc.config).suites
+    items = {"case": [case for suite in suites for case in suite.cases],
+             "performance": [each for suite in suites for each in suite.performance]}
+    for name in items.keys() & set(metafunc.fixturenames):
+        metafunc.parametrize(name, [item.key for item in items[name]],
+                             ids=[f"{item.suite}-{item.name}" for item in items[name]])
 
 
 @pytest.fixture
@@ -184,22 +186,22 @@ def begin(session: pytest.Session, state: State) -> None:
     state.stages["trusted parts"] = time.monotonic() - started
     state.grading = Grading(
         state.submission, state.suites, state.seed, box, parts, option("jobs") or cores(),
-        finished=lambda record, test: finished(state, record, test),
+        finished=lambda record, item: finished(state, record, item),
     )  # fmt: skip
     state.store = Store(Path(option("results")), state.submission, state.grading.record(),
                         named=option("name") is not None)
-    keys = [key for key in map(case_of, session.items) if key]
-    total = sum(len(suite.cases) for suite in state.suites)
+    keys = [key for key in map(key_of, session.items) if key]
+    total = sum(len(suite.items) for suite in state.suites)
     state.asked, state.selected = (set(keys) if len(keys) < total else None), len(keys)
     state.watched.stage("compiling kernel.cu")
     state.grading.start(state.asked)
     state.watched.stage("running", cases=len(keys))
 
 
-def finished(state: State, record: Record, test: Test) -> None:
-    """A case is: the record so far is kept for whoever is killed before the end."""
+def finished(state: State, record: Record, item: Test | Timing) -> None:
+    """A case is, or a timed shape: the record so far is kept for whoever is killed too early."""
     if not state.fault and state.store and state.watched:
-        state.watched.finished(test)
+        state.watched.finished(item)
         state.record = record
         state.store.save_partial(record)
 
@@ -228,9 +230,10 @@ def ignore_interrupts() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def case_of(item: pytest.Item) -> str | None:
+def key_of(item: pytest.Item) -> str | None:
     callspec = getattr(item, "callspec", None)
-    return callspec.params.get("case") if callspec else None
+    params = callspec.params if callspec else {}
+    return params.get("case") or params.get("performance")
 
 
 def cores() -> int:

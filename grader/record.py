@@ -12,7 +12,10 @@ from pydantic import BaseModel, ConfigDict
 
 from .outcome import Finding
 
-FORMAT = 1
+FORMAT = 2
+"""1 had no speed in it; such records can still be read."""
+TimingState = Literal["timed", "not-timed", "skipped", "unbuilt", "refused", "wrong", "faulted",
+                      "time-limit", "impossible"]
 CriterionName = Literal["builds", "correct", "memory", "tiled"]
 
 
@@ -58,6 +61,48 @@ class Test(Strict):
     seconds: float
 
 
+class Times(Strict):
+    """Seconds of the timed calls."""
+
+    median: float
+    minimum: float
+    quartile_1: float
+    quartile_3: float
+
+
+class Timing(Strict):
+    """One shape that was timed beside cuBLAS, or why it was not."""
+
+    name: str
+    suite: str
+    hidden: bool
+    title: str
+    m: int | None
+    k: int | None
+    n: int | None
+    none: float | None
+    full: float | None
+    """The ratio at which points begin, and from which there are all of them. These, the shape and
+    what was measured: null in what a student sees of a hidden one."""
+    points: float
+    """What it is worth where it can be timed."""
+    score: float
+    max_score: float
+    """Of the grade: 0 where nothing was timed for want of a GPU."""
+    state: TimingState
+    reason: str
+    """One line: why points were lost, or why nothing was timed; empty with all points."""
+    hint: str
+    device: str | None
+    ratio: float | None
+    """cuBLAS's median over the submission's: 1 is as fast."""
+    samples: int
+    times: Times | None
+    cublas_times: Times | None
+    seconds: float
+    """How long it took to find out, by the clock."""
+
+
 class Submission(Strict):
     name: str
     path: str
@@ -89,7 +134,7 @@ class Build(Strict):
 
 
 class Record(Strict):
-    format: Literal[1] = FORMAT
+    format: Literal[1, 2] = FORMAT
     complete: bool
     """False in result.partial.json, which holds the cases that are finished so far."""
     submission: Submission
@@ -101,6 +146,7 @@ class Record(Strict):
     build: Build
     refusal: Refusal | None
     tests: list[Test]
+    performance: list[Timing] = []
     protection: Literal["bubblewrap", "uid", "none"]
     protection_note: str
     backend: Literal["cpu", "cuda"]

@@ -19,11 +19,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from . import verdict
+from . import score, verdict
 from .feedback import harmless
 from .intake import printable
 from .outcome import Finding
-from .record import Record, Test
+from .record import Record, Test, Times, Timing
 
 PIPED_WIDTH = 80
 WIDEST = 120  # lines longer than this are hard to read
@@ -60,8 +60,9 @@ class Watched:
     def stage(self, what: str, cases: int | None = None) -> None:
         self._bar.update(self._task, description=what, total=cases)
 
-    def finished(self, test: Test) -> None:
-        self._bar.update(self._task, advance=1, description=f"{test.name}: {test.status}")
+    def finished(self, item: Test | Timing) -> None:
+        how = item.status if isinstance(item, Test) else item.state
+        self._bar.update(self._task, advance=1, description=f"{item.name}: {how}")
 
     def end(self) -> None:
         self._bar.stop()
@@ -74,14 +75,20 @@ def show(record: Record, where: Path | None, stream: TextIO, only: set[str] | No
     """The table of all cases, or those whose keys are in `only`; then what there is to say."""
     console = console_for(stream)
     tests = [t for t in record.tests if only is None or f"{t.suite}/{t.name}" in only]
+    timings = [t for t in record.performance if only is None or f"{t.suite}/{t.name}" in only]
     if tests:
         console.print(table_of(tests, record), "", sep="\n")
+    timed = [t for t in timings if t.state != "not-timed"]
+    if timed:
+        console.print(table_of_speed(timed), "", sep="\n")
+        console.print(about_speed(timed, record), soft_wrap=True)
     for block in (about_build(record), about_refusal(record), about_finding(record, tests)):
         if block:
             console.print(block, soft_wrap=True)
     for note in record.submission.notes:
         console.print(f"note: {harmless(note)}", soft_wrap=True)
-    console.print(last_lines(record, tests, where, everything=only is None), soft_wrap=True)
+    console.print(last_lines(record, [*tests, *timings], where, everything=only is None),
+                  soft_wrap=True)
 
 
 def table_of(tests: list[Test], record: Record) -> Table:
@@ -101,6 +108,60 @@ def table_of(tests: list[Test], record: Record) -> Table:
         table.add_row(Text(test.name), shape, Text(test.status, STYLES[test.status]),
                       f"{number(test.score)}/{number(test.max_score)}", reason)
     return table
+
+
+def table_of_speed(timings: list[Timing]) -> Table:
+    """Medians; beside them what counts, cuBLAS's time over the kernel's."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    table.add_column("speed", overflow="fold")  # the only one that gives way
+    table.add_column("m k n", no_wrap=True)
+    for name in ("time", "cuBLAS", "ratio", "points"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for timing in timings:
+        shape = f"{timing.m} {timing.k} {timing.n}" if timing.m else ""
+        full = timing.score >= timing.max_score
+        table.add_row(Text(timing.name), shape,
+                      Text(milliseconds(timing.times) if timing.times else timing.state,
+                           "" if timing.times else "red"),
+                      milliseconds(timing.cublas_times), ratio(timing),
+                      Text(f"{number(timing.score)}/{number(timing.max_score)}",
+                           "green" if full else "yellow" if timing.score else "red"))
+    return table
+
+
+def milliseconds(times: Times | None) -> str:
+    return f"{times.median * 1e3:.3f} ms" if times else ""
+
+
+def ratio(timing: Timing) -> str:
+    return f"{timing.ratio:.3f}" if timing.ratio is not None else ""
+
+
+def about_speed(timings: list[Timing], record: Record) -> Text:
+    """The reasons, a line each, and each hint once."""
+    block, said = Text(), set()
+    for timing in timings:
+        if not timing.reason:
+            continue
+        block.append(f"{timing.name}: {harmless(timing.reason)}\n")
+        if timing.hint and timing.hint not in said and not record.refusal:
+            block.append(f"    hint: {harmless(timing.hint)}\n", "dim")
+            said.add(timing.hint)
+    device = next((timing.device for timing in timings if timing.device), None)
+    samples = {timing.samples for timing in timings if timing.samples}
+    if device:
+        counted = f", medians of {min(samples)} calls" if samples else ""
+        block.append(f"timed on {harmless(device)}{counted}, alternating with cuBLAS\n")
+    return block
+
+
+def not_timed(timings: list[Timing]) -> str:
+    """One line for all that no GPU was there for; empty where there is none."""
+    count = sum(timing.state == "not-timed" for timing in timings)
+    shapes = "1 shape" if count == 1 else f"{count} shapes"
+    if not count:
+        return ""
+    return f"speed: {shapes} {score.NO_GPU} (BACKEND=cuda uses one); this costs no points"
 
 
 def about_build(record: Record) -> Text | None:
@@ -158,8 +219,11 @@ def quoted_lines(title: str, lines: list[str], most: int) -> Text:
     return block
 
 
-def last_lines(record: Record, tests: list[Test], where: Path | None, everything: bool) -> Text:
-    block = Text(f"protection: {harmless(record.protection_note) or record.protection}\n")
+def last_lines(record: Record, items: list[Test | Timing], where: Path | None,
+               everything: bool) -> Text:
+    untimed = not_timed([item for item in items if isinstance(item, Timing)])
+    block = Text(f"{untimed}\n" if untimed else "")
+    block.append(f"protection: {harmless(record.protection_note) or record.protection}\n")
     block.append(f"seed: {record.seed} (the same seed gives the same grade)\n")
     if where:
         place = os.path.relpath(where)
@@ -168,8 +232,8 @@ def last_lines(record: Record, tests: list[Test], where: Path | None, everything
     if record.complete and everything:
         block.append(f"score: {number(record.score)} of {number(record.max_score)}", "bold")
         return block
-    score, possible = (sum(getattr(t, which) for t in tests) for which in ("score", "max_score"))
-    block.append(f"{number(score)} of {number(possible)} points in {len(tests)} cases; "
+    got, possible = score.totals(items)
+    block.append(f"{number(got)} of {number(possible)} points in {len(items)} cases; "
                  "no grade, because not all cases were run", "bold")
     return block
 

@@ -14,7 +14,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,16 @@ class Problem:
 
 def gpu_devices() -> list[Path]:
     return sorted(Path("/dev").glob("nvidia*"))
+
+
+@contextmanager
+def on_the_gpu(parts: Parts, alone: bool = False) -> Iterator[None]:
+    """Cases share the GPU with others; the clock wants it for itself. This holds for all graders
+    that have these parts: a lock on the clock's own file keeps the two apart."""
+    assert parts.clock is not None
+    with open(parts.clock, "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        yield
 
 
 @contextmanager
@@ -129,9 +139,10 @@ def run_problem(parts: Parts, programs: Programs, build: str, problem: Problem, 
                                             seconds)), *(["count"] if count else [])]
         limits = (limits_on_gpu if on_gpu else limits_for)(problem, seconds,
                                                            os.fstat(given).st_size)
-        ran = box.run(command, limits=limits, readable=[program.parent], writable=[],
-                      cwd=program.parent, tools=True, pass_fds=(given, back, report),
-                      devices=gpu_devices() if on_gpu else ())
+        with on_the_gpu(parts) if on_gpu else nullcontext():
+            ran = box.run(command, limits=limits, readable=[program.parent], writable=[],
+                          cwd=program.parent, tools=True, pass_fds=(given, back, report),
+                          devices=gpu_devices() if on_gpu else ())
         said = judge(parts, "verdict", problem, given, back, report,
                      more=(problem.tolerance or "fill",))
     return outcome_of(build, json.loads(said), ran, limits.cpu_seconds)

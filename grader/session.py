@@ -1,4 +1,5 @@
-"""Grades one submission: builds it once, runs its cases over several cores, and makes the record.
+"""Grades one submission: builds it once, runs its cases over several cores, times it where there is
+a GPU, and makes the record.
 
     grading = Grading(submission, suites, seed, box, parts, jobs=2)
     record = grading.run()                    # all at once, or as the plugin does:
@@ -28,10 +29,11 @@ from . import record as records
 from . import score
 from .build import NotBuilt, Parts, Programs, Refused, build_submission
 from .cases import Case, Suite
+from .clock import time_performance
 from .errors import MachineFault
 from .intake import Submission, printable
 from .outcome import Outcome
-from .record import Build, Record, Refusal, Test
+from .record import Build, Record, Refusal, Test, Timing
 from .run import Problem, run_problem
 from .sandbox import Sandbox
 from .verdict import judge_case, wants_checked, wants_counts
@@ -41,8 +43,8 @@ NEIGHBOURS = 3
 LARGEST_NEIGHBOUR = 60  # small, so that the audit takes no time, and several tiles wide
 LAUNCH_SECONDS_OF_NEIGHBOURS = 2.0
 
-Finished = Callable[[Record, Test], None]
-"""Called after each case with all that is known by then; one call at a time."""
+Finished = Callable[[Record, Test | Timing], None]
+"""Called after each case and timed shape with all that is known by then; one call at a time."""
 
 
 class Grading:
@@ -57,16 +59,21 @@ class Grading:
         *,
         build: Callable[..., Programs] = build_submission,
         run: Callable[..., Outcome] = run_problem,
-        finished: Finished = lambda record, test: None,
+        clock: Callable[..., Timing] = time_performance,
+        finished: Finished = lambda record, item: None,
     ):
         self.submission, self.suites, self.seed = submission, suites, seed
         self.box, self.parts, self.jobs = box, parts, max(1, jobs)
         self.stages: dict[str, float] = {}  # wall seconds
-        self._build, self._run, self._told = build, run, finished
+        self._build, self._run, self._clock, self._told = build, run, clock, finished
 
         self._cases = {case.key: self._seeded(case) for suite in suites for case in suite.cases}
         self._order = list(self._cases)
+        self._shapes = {each.key: each for suite in suites for each in suite.performance}
+        self._timings: dict[str, Future[Timing]] = {key: Future() for key in self._shapes}
+        self._timed: dict[str, Timing] = {}
         self._wanted: list[str] = []
+        self._wanted_times: list[str] = []
         self._waiting: list[str] = []  # in order; those that no thread has taken yet
         self._tests: dict[str, Future[Test]] = {key: Future() for key in self._order}
         self._finished: dict[str, Test] = {}
@@ -80,7 +87,7 @@ class Grading:
         self._built = Build(ok=False, message="", file=None, line=0, output="")
         self._programs: Programs | None = None
         self._work: Path | None = None
-        self._clock = time.monotonic()
+        self._began = time.monotonic()
         self._started = datetime.now(timezone.utc).isoformat(timespec="seconds")
 
     # ---- what others call --------------------------------------------------------------------
@@ -91,23 +98,32 @@ class Grading:
         return self.finish()
 
     def start(self, only: Iterable[str] | None = None) -> None:
-        """Build, and start to run: all cases, or those with these keys and what they depend on."""
-        self._wanted = [key for key in self._order if only is None or key in set(only)]
+        """Build, and start to run: all there is, or what has these keys and what it depends on."""
+        chosen = None if only is None else set(only)
+        self._wanted_times = [key for key in self._shapes if chosen is None or key in chosen]
+        self._wanted = [key for key in self._order if chosen is None or key in chosen]
         before = time.monotonic()
         self._compile()
         self.stages["compile"] = time.monotonic() - before
         self._cases_began = time.monotonic()
-        self._waiting = self._with_parents(self._wanted)
-        self._threads = [
+        parents = [parent for key in self._wanted_times for parent in self._parents(key)]
+        self._waiting = self._with_parents([*self._wanted, *parents])
+        running = [
             threading.Thread(target=self._work_off, daemon=True, name=f"cases-{number}")
             for number in range(min(self.jobs, len(self._waiting)))
         ]
+        timing = threading.Thread(target=self._time_all, args=(running,), daemon=True, name="clock")
+        self._threads = [*running, timing]
         for thread in self._threads:
             thread.start()
 
     def result(self, key: str) -> Test:
         """Waits for this case. MachineFault if there will be none."""
         return self._tests[key].result()
+
+    def timing(self, key: str) -> Timing:
+        """Likewise, for a shape that is timed."""
+        return self._timings[key].result()
 
     def finish(self) -> Record:
         """Wait for what was started, look at secret neighbours of the public shapes, and clean up.
@@ -117,9 +133,15 @@ class Grading:
                 self.result(key)
             self.stages["cases"] = time.monotonic() - self._cases_began
             before = time.monotonic()
+            for key in self._wanted_times:
+                self.timing(key)
+            if self.parts.backend == "cuda":
+                self.stages["clock"] = time.monotonic() - before
+            before = time.monotonic()
             self._audit()
             self.stages["audit"] = time.monotonic() - before
-            self._graded = len(self._wanted) == len(self._order)
+            self._graded = (len(self._wanted) == len(self._order)
+                            and len(self._wanted_times) == len(self._shapes))
             return self.record()
         finally:
             self.stop()
@@ -127,7 +149,9 @@ class Grading:
     @property
     def decided(self) -> bool:
         """Nothing that still runs can change the grade by much: finish() will not take long."""
-        return self._refusal() is not None or all(self._tests[key].done() for key in self._wanted)
+        return self._refusal() is not None or (
+            all(self._tests[key].done() for key in self._wanted)
+            and all(self._timings[key].done() for key in self._wanted_times))
 
     def stop(self, wait: bool = True) -> None:
         """Start nothing more, and forget what comes of the cases that still run; with `wait`, their
@@ -151,14 +175,16 @@ class Grading:
                 test = score.refused(self._cases[key], refusal)
             if test:
                 tests.append(test)
-        points, possible = score.totals(tests)
+        timings = [self._unless_refused(self._timed[key], refusal)
+                   for key in self._shapes if key in self._timed]
+        points, possible = score.totals([*tests, *timings])
         return Record(
             complete=self._graded, submission=self._about_submission(),
             suites=[suite.name for suite in self.suites], seed=self.seed, score=points,
             max_score=possible, build=self._built, refusal=refusal, tests=tests,
-            protection=self.box.kind, protection_note=self.box.note, backend=self.parts.backend,
-            compiler=self.parts.compiler, started=self._started,
-            seconds=round(time.monotonic() - self._clock, 3),
+            performance=timings, protection=self.box.kind, protection_note=self.box.note,
+            backend=self.parts.backend, compiler=self.parts.compiler, started=self._started,
+            seconds=round(time.monotonic() - self._began, 3),
         )  # fmt: skip
 
     # ---- building ----------------------------------------------------------------------------
@@ -187,7 +213,8 @@ class Grading:
 
     def _parents(self, key: str) -> list[str]:
         """Only those that are graded along: who grades a case alone wants its result."""
-        return [parent for parent in self._cases[key].depends if parent in self._cases]
+        item = self._cases.get(key) or self._shapes[key]
+        return [parent for parent in item.depends if parent in self._cases]
 
     def _with_parents(self, keys: list[str]) -> list[str]:
         needed: set[str] = set()
@@ -262,14 +289,60 @@ class Grading:
                                 count=wants_counts(case), box=self.box)
         return judge_case(case, plain, checked)
 
+    # ---- the clock ---------------------------------------------------------------------------
+
+    def _time_all(self, others: list[threading.Thread]) -> None:
+        """One shape after the other, when no case is on the GPU any more."""
+        for thread in others:
+            thread.join()
+        for key in self._wanted_times:
+            try:
+                if self._stopped or self._fault:
+                    return
+                timing = self._timing(key)
+                with self._telling:
+                    if self._stopped:
+                        return
+                    self._timed[key] = timing
+                    self._told(self.record(), timing)
+                    self._timings[key].set_result(timing)
+            except MachineFault as error:
+                self._give_up(error)
+            except Exception as error:
+                if not self._stopped:
+                    traceback.print_exc()
+                self._give_up(MachineFault(f"the grader itself failed: {one_line(error)}"))
+
+    def _timing(self, key: str) -> Timing:
+        asked = self._shapes[key]
+        if self.parts.backend != "cuda":
+            return score.without_gpu(asked)
+        refusal = self._refusal()
+        if refusal:
+            return score.speed_refused(asked, refusal)
+        if self._programs is None:
+            return score.speed_unbuilt(asked, self._built)
+        for parent in self._parents(key):
+            test = self._tests[parent].result()
+            if not score.carries(test):
+                return score.speed_skipped(asked, test)
+        return self._clock(self.parts, self._programs, asked, box=self.box)
+
+    def _unless_refused(self, timing: Timing, refusal: Refusal | None) -> Timing:
+        if refusal is None or timing.state == "not-timed":
+            return timing
+        return score.speed_refused(self._shapes[f"{timing.suite}/{timing.name}"], refusal)
+
+    # ---- ends --------------------------------------------------------------------------------
+
     def _give_up(self, fault: MachineFault) -> None:
         """No grade will come of this run; everybody who waits is told."""
         with self._changed:
             self._fault = self._fault or fault
             self._waiting.clear()
-            for test in self._tests.values():
-                if not test.done():
-                    test.set_exception(self._fault)
+            for result in (*self._tests.values(), *self._timings.values()):
+                if not result.done():
+                    result.set_exception(self._fault)
 
     def _refusal(self, before: int = sys.maxsize) -> Refusal | None:
         """The refusal of the first case, of those before this place."""

@@ -1,4 +1,5 @@
-"""The grader as a pytest test: one item a case, which passes with full marks for that case.
+"""The grader as a pytest test: one item a case, which passes with full marks for that case, and one
+a shape that is timed.
 
     python -m pytest grader --submission path/kernel.cu --suite all -k 34 -x --junitxml=out.xml
 
@@ -8,7 +9,7 @@ behind the fixtures are in plugin.py.
 
 import pytest
 
-from . import record
+from . import record, score
 from .session import Grading
 
 
@@ -19,6 +20,16 @@ def test_case(case: str, grading: Grading) -> None:
         pytest.skip(test.reason)
     if test.status != "passed":
         pytest.fail(in_words(test), pytrace=False)
+
+
+def test_speed(performance: str, grading: Grading) -> None:
+    """All points for this shape's speed; skipped where it is not timed."""
+    timing = grading.timing(performance)
+    if timing.state in ("not-timed", "skipped"):
+        pytest.skip(timing.reason)
+    if not score.nothing_lost(timing):
+        pytest.fail(f"{timing.score:g} of {timing.max_score:g} points: {timing.reason}",
+                    pytrace=False)
 
 
 def in_words(test: record.Test) -> str:

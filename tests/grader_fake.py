@@ -6,7 +6,11 @@ What a submission "does" is said in its text, one line a shape, the last line fo
     right
 
 Verbs: right, naive, wrong, leak, race, starter, hang, crash, copies, machine, bug; `right 0.5`
-takes that many seconds.
+takes that many seconds. How fast it is, for --backend cuda, is the ratio to cuBLAS, or how timing
+it ends and why; half as fast unless it says:
+
+    clock 1024 1024 1024: 0.7
+    clock: refused it waits for a stream
 
     python tests/grader_fake.py ...          # as python -m grader, with this instead of the core
 """
@@ -25,13 +29,17 @@ if str(REPOSITORY) not in sys.path:
     sys.path.insert(0, str(REPOSITORY))
 
 from grader.build import NotBuilt, Refused  # noqa: E402
-from grader.cases import Case, CaseTable, Suite  # noqa: E402
+from grader.cases import Case, CaseTable, Performance, PerformanceTable, Suite  # noqa: E402
+from grader.clock import Said, timing_of  # noqa: E402
 from grader.errors import MachineFault  # noqa: E402
 from grader.outcome import Finding, Loads, Outcome  # noqa: E402
+from grader.record import Timing  # noqa: E402
 from grader.run import Problem  # noqa: E402
 
 BOX = SimpleNamespace(kind="none", note="no protection: a fake")
 PARTS = SimpleNamespace(backend="cpu", compiler="fake 1.0", jail=Path("jail"))
+ON_GPU = SimpleNamespace(**vars(PARTS) | {"backend": "cuda"})
+CUBLAS_SECONDS = 5e-5
 
 
 def build(parts: Any, source: bytes, box: Any, work: Path) -> dict[str, str]:
@@ -90,6 +98,30 @@ def outcome(verb: str, build: str, problem: Problem, count: bool) -> Outcome:
     return Outcome(**facts)
 
 
+def clock(parts: Any, programs: dict[str, str], asked: Performance, *, box: Any) -> Timing:
+    """As the submission says of this shape, or of all."""
+    assert parts.backend == "cuda"
+    word, *more = programs.get(f"clock {asked.shape}", programs.get("clock", "0.5")).split()
+    if word == "machine":
+        raise MachineFault("no GPU is left")
+    if word == "bug":
+        raise RuntimeError("a mistake of the grader's own")
+    said = measured(float(word)) if word[0].isdigit() else {"state": word,
+                                                            "reason": " ".join(more)}
+    return timing_of(asked, Said.model_validate(said), 0.5)
+
+
+def measured(ratio: float) -> dict[str, Any]:
+    """What the clock prints of a kernel with this ratio to cuBLAS."""
+    return {"state": "timed", "device": "a fake GPU", "samples": 11, "ratio": ratio,
+            "seconds": spread(CUBLAS_SECONDS / ratio), "cublas_seconds": spread(CUBLAS_SECONDS)}
+
+
+def spread(median: float) -> dict[str, float]:
+    return {"median": median, "minimum": median * 0.99, "quartile_1": median * 0.995,
+            "quartile_3": median * 1.01}
+
+
 # ---- cases ---------------------------------------------------------------------------------------
 
 
@@ -102,17 +134,27 @@ def case(name: str = "c", m: int = 34, k: int = 34, n: int = 34, *, suite: str =
     return Case(**table | {"criteria": criteria, "suite": suite, "hidden": hidden})
 
 
-def suite(*cases: Case, name: str = "public/basics") -> Suite:
+def shape(name: str = "fast", size: int = 1024, *, suite: str = "public/speed",
+          **more: Any) -> Performance:
+    """To be timed."""
+    table = {"name": name, "m": size, "k": size, "n": size, "points": 4.0, "none": 0.25,
+             "full": 0.75} | more
+    PerformanceTable.model_validate(table)
+    return Performance(**table, suite=suite, hidden=suite.startswith("hidden/"))
+
+
+def suite(*items: Case | Performance, name: str = "public/basics") -> Suite:
     return Suite(name, "A title", Path("testcases") / f"{name}.toml", name.startswith("hidden/"),
-                 list(cases))
+                 [item for item in items if isinstance(item, Case)],
+                 [item for item in items if isinstance(item, Performance)])
 
 
 def main(words: list[str]) -> int:
     from grader import __main__, plugin
 
-    plugin.trusted_parts = lambda backend: PARTS
+    plugin.trusted_parts = lambda backend: ON_GPU if backend == "cuda" else PARTS
     plugin.choose_sandbox = lambda *arguments: BOX
-    plugin.Grading = functools.partial(plugin.Grading, build=build, run=run)
+    plugin.Grading = functools.partial(plugin.Grading, build=build, run=run, clock=clock)
     return __main__.main(words)
 
 

@@ -13,7 +13,7 @@ from conftest import REPOSITORY
 sys.path.insert(0, str(REPOSITORY))  # grader is a package of the project, nowhere installed
 
 from grader import batch  # noqa: E402
-from grader.record import Build, Record, Refusal, Submission  # noqa: E402
+from grader.record import Build, Record, Refusal, Submission, Times, Timing  # noqa: E402
 
 # Ends as the submission's file says: a status, and the score if there is one.
 ACTOR = """
@@ -68,11 +68,29 @@ class Class:
     def scores(self) -> dict[str, list[str]]:
         with open(self.results / "scores.csv", newline="") as file:
             rows = list(csv.reader(file))
-        assert rows[0] == ["submission", "score", "max_score", "note"]
-        return {row[0]: row[1:] for row in rows[1:]}
+        assert rows[0] == ["submission", "score", "max_score", "speed", "max_speed", "note"]
+        self.speed = {row[0]: row[3:5] for row in rows[1:]}
+        return {row[0]: [*row[1:3], row[5]] for row in rows[1:]}
 
     def calls(self, name: str) -> int:
         return len((self.project / "calls" / name).read_text())
+
+
+def timing(state: str, score: float) -> Timing:
+    times = Times(median=1e-4, minimum=1e-4, quartile_1=1e-4, quartile_3=1e-4)
+    return Timing(name="s", suite="public/speed", hidden=False, title="", m=1024, k=1024, n=1024,
+                  none=0.3, full=0.9, points=4, score=score, state=state, reason="", hint="",
+                  max_score=0 if state == "not-timed" else 4, device="G", ratio=0.5, samples=11,
+                  times=times, cublas_times=times, seconds=1)
+
+
+def test_points_for_speed_have_columns_of_their_own(pupils: Class) -> None:
+    """Empty where nothing was timed."""
+    pupils.add("alice", f"1 {record(42.5, performance=[timing('timed', 2.5), timing('wrong', 0)])}")
+    pupils.add("bob", f"1 {record(40, performance=[timing('not-timed', 0)])}")
+    pupils.grade()
+    assert pupils.scores() == {"alice": ["42.5", "100", ""], "bob": ["40", "100", ""]}
+    assert pupils.speed == {"alice": ["2.5", "8"], "bob": ["", ""]}
 
 
 @pytest.fixture

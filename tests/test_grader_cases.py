@@ -20,11 +20,15 @@ ROOT_CASE = "public/basics/16x16x16"
 GOOD = {"name": "a", "m": 3, "k": 4, "n": 5, "fill": "random", "points": 2}
 
 
+FAST = {"name": "f", "m": 512, "k": 512, "n": 512, "points": 2, "none": 0.3, "full": 0.9}
+
+
 def toml(*cases: dict[str, Any], title: str = 'title = "T"') -> str:
-    """JSON's strings, numbers, lists and booleans are TOML's, too."""
+    """JSON's strings, numbers, lists and booleans are TOML's, too. What has limits for speed is a
+    [[performance]]."""
     text = title + "\n"
     for case in cases:
-        text += "[[case]]\n"
+        text += "[[performance]]\n" if "none" in case or "full" in case else "[[case]]\n"
         for key, value in case.items():
             if isinstance(value, dict):
                 inside = ", ".join(f"{json.dumps(k)} = {json.dumps(v)}" for k, v in value.items())
@@ -163,6 +167,78 @@ def test_a_mistake_is_told_in_one_line(
         assert "case 'a': " in text
 
 
+WRONG_SPEED = [
+    ({"none": -0.1}, "none = -0.1: it has to be a ratio to cuBLAS, from 0 to 10"),
+    ({"full": 10.5}, "full = 10.5: it has to be a ratio to cuBLAS, from 0 to 10"),
+    ({"none": 0.9}, "none = 0.9, full = 0.9: none, where points begin, has to be less than full"),
+    ({"none": 0.95}, "none = 0.95, full = 0.9: none, where"),
+    ({"full": None}, "full: is missing; it has to be a ratio"),
+    ({"none": None}, "none: is missing; it has to be a ratio"),
+    ({"none": "0"}, "none = '0': it has to be a ratio"),
+    ({"m": 511}, "m k n = 511 512 512: too few products for a time that means something; m*k*n has "
+                 "to be at least 512^3"),
+    ({"k": 16385}, "k = 16385: it has to be a whole number from 1 to 16384"),
+    ({"points": -1}, "points = -1: it has to be a number from 0 to 1000"),
+    ({"points": None}, "points: is missing"),
+    ({"fill": "random"}, "unknown key 'fill'; "),
+    ({"criteria": {"correct": 2}}, "unknown key 'criteria'; allowed: name, title, m, k, n, points"),
+    ({"nome": 0.3}, "unknown key 'nome'; did you mean 'none'?"),
+    ({"hint": "two\nlines"}, "hint = 'two\\nlines': it has to be one line"),
+    ({"depends": ["aa"]}, "depends: there is no case 'aa'; did you mean 'a'?"),
+    ({"depends": ["f"]}, "depends: there is no case 'f'; allowed: a"),
+    ({"depends": ["public/b"]}, "depends: there is no case 'public/b'; did you mean 'public/a'?"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "words"), WRONG_SPEED)
+def test_a_mistake_of_a_performance_is_told_in_one_line(
+    testcases: Path, change: dict[str, Any], words: str
+) -> None:
+    table = {key: value for key, value in (FAST | change).items() if value is not None}
+    text = complaint(testcases, GOOD, table)
+    assert words in text and "\n" not in text
+    assert text.startswith(f"{testcases}/public/p.toml: performance 'f': ")
+
+
+def test_a_performance(testcases: Path) -> None:
+    """Between cases or in a file of its own, with parents in public suites."""
+    write(testcases, "public/p", GOOD, FAST | {"depends": ["a"]})
+    write(testcases, "public/q", FAST | {"depends": ["public/a"], "title": "T", "hint": "H"})
+    write(testcases, "hidden/h", FAST | {"name": "g", "depends": ["public/a"]})
+    p, q, h = load_suites("all", testcases)
+    assert names([p, q, h]) == ["public/p/a 2"]
+    assert [each.key for suite in (p, q, h) for each in suite.performance] == [
+        "public/p/f", "public/q/f", "hidden/h/g"]
+    assert {*p.performance[0].depends, *q.performance[0].depends} == {"public/p/a"}
+    assert h.performance[0].hidden and not q.performance[0].hidden
+    assert p.performance[0].shape == "512 512 512"
+
+
+def test_a_performance_brings_the_public_cases_that_it_needs(testcases: Path) -> None:
+    """For no points, and without the speed of their suites."""
+    write(testcases, "public/p", GOOD, GOOD | {"name": "b"}, FAST)
+    write(testcases, "hidden/h", FAST | {"name": "g", "depends": ["public/b"]})
+    suites = load_suites("hidden", testcases)
+    assert names(suites) == ["public/p/b 0"]
+    assert [each.name for suite in suites for each in suite.performance] == ["g"]
+
+
+def test_names_are_unique_over_both_kinds(testcases: Path) -> None:
+    text = complaint(testcases, GOOD, FAST | {"name": "a"})
+    assert "performance 'a': name: another case of this file has it too" in text
+    assert "has it too" in complaint(testcases, FAST, FAST)
+
+
+def test_performance_is_no_other_word(testcases: Path) -> None:
+    path = testcases / "public" / "p.toml"
+    path.write_text(toml(GOOD) + toml(FAST, title="").replace("performance", "performence"))
+    with pytest.raises(BadInput, match="unknown key 'performence'; did you mean 'performance'?"):
+        load_suites("public", testcases)
+    path.write_text('title = "T"\nperformance = 3\n' + toml(GOOD, title=""))
+    with pytest.raises(BadInput, match=r"with \[\[performance\]\]; there is none"):
+        load_suites("public", testcases)
+
+
 @pytest.mark.parametrize("value", ["inf", "nan"])
 def test_points_are_finite(testcases: Path, value: str) -> None:
     text = toml(GOOD).replace('"points" = 2', f"points = {value}")
@@ -265,7 +341,7 @@ FUZZ = settings(
     max_examples=300, deadline=None, database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )  # fmt: skip
-KEYS = st.sampled_from([*GOOD, "seed", "tolerance", "time_limit", "hint", "criteria", "depends",
+KEYS = st.sampled_from([*GOOD, "none", "full", "seed", "tolerance", "time_limit", "hint", "criteria", "depends",
                         "title", "x"])
 SIMPLE = st.one_of(
     st.integers(-(2**63), 2**63 - 1), st.booleans(), st.text(max_size=50),

@@ -174,8 +174,10 @@ def test_junit(kernel: Path, tmp_path: Path) -> None:
     grade(kernel, "16 16 16: race\n5 7 3: wrong\nright", "--junitxml", str(tmp_path / "j.xml"))
     cases = {case.get("name"): case for case in
              ElementTree.parse(tmp_path / "j.xml").iter("testcase")}
-    assert len(cases) == 10
+    assert len(cases) == 10 + 3
     assert cases["test_case[public/basics-1x1x1]"].find("failure") is None
+    untimed = cases["test_speed[public/speed-speed-1024]"].find("skipped")
+    assert untimed is not None and untimed.get("message") == "not timed: no GPU"
     failure = cases["test_case[public/basics-5x7x3]"].find("failure")
     assert failure is not None and "0 of 3 points: all 15 are wrong" in str(failure.text)
 
@@ -275,7 +277,7 @@ def test_progress_and_colour_are_for_terminals(kernel: Path, tmp_path: Path) -> 
     kernel.write_text("right 0.05")
     command = [*FAKE, "--submission", str(kernel), "--results", str(tmp_path / "r")]
     shown = on_a_terminal(command)
-    assert "\x1b[32m" in shown and re.search(r"\d+/10", shown)
+    assert "\x1b[32m" in shown and re.search(r"\d+/13", shown)
     plain = on_a_terminal(command, NO_COLOR="1")
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", plain)
     assert "\x1b" not in call(command).stdout
@@ -336,12 +338,12 @@ def test_every_key_is_documented() -> None:
 
 
 def test_every_option_and_key_of_a_case_is_documented() -> None:
-    from grader.cases import CaseTable
+    from grader.cases import CaseTable, PerformanceTable
 
     text = (REPOSITORY / "docs" / "grading.md").read_text()
     options = re.findall(r'add\("(--\w+)"', (REPOSITORY / "grader" / "plugin.py").read_text())
     assert len(options) == 8
-    for word in [*options, *CaseTable.model_fields]:
+    for word in [*options, *CaseTable.model_fields, *PerformanceTable.model_fields]:
         assert f"`{word}" in text, word
 
 

@@ -20,21 +20,36 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.getbasetemp().parent / "grader cache"
 
 
-def grade(cache: Path, results: Path, submission: Path, suite: str = "all") -> tuple[int, dict]:
+def grade(cache: Path, results: Path, submission: Path,
+          suite: str | Path = "all") -> tuple[int, dict]:
     ran = subprocess.run(
         [sys.executable, "-B", "-m", "grader", "--backend", "cuda", "--submission", str(submission),
-         "--suite", suite, "--results", str(results), "--name", "it"],
+         "--suite", str(suite), "--results", str(results), "--name", "it"],
         cwd=REPOSITORY, env=clean_environment({"GRADER_CACHE": str(cache)}), capture_output=True,
         text=True, check=False)  # fmt: skip
     assert ran.returncode in (0, 1), ran.stdout + ran.stderr
     return ran.returncode, json.loads((results / "it" / "result.json").read_text())
 
 
+def of_cases(record: dict) -> float:
+    return sum(test["score"] for test in record["tests"])
 
 
 def test_full_marks(cache: Path, tmp_path: Path) -> None:
-    status, record = grade(cache, tmp_path, REPOSITORY / "instructor/solutions/2_tiled.cu")
-    assert (status, record["score"], record["backend"]) == (0, 100, "cuda")
+    """For all but speed, which tiles of 16 x 16 do not bring far."""
+    _, record = grade(cache, tmp_path, REPOSITORY / "instructor/solutions/2_tiled.cu")
+    assert (of_cases(record), record["max_score"], record["backend"]) == (100, 110, "cuda")
+    for timing in record["performance"]:
+        assert timing["state"] == "timed" and timing["samples"] == 11, timing
+        assert 0.1 < timing["ratio"] < 0.6 and timing["score"] < timing["max_score"], timing
+        assert timing["times"]["median"] > timing["cublas_times"]["median"] > 0
+
+
+def test_speed_earns_points(cache: Path, tmp_path: Path) -> None:
+    submission = REPOSITORY / "instructor/solutions/4_register_tiles.cu"
+    _, record = grade(cache, tmp_path, submission, REPOSITORY / "testcases/public/speed.toml")
+    for timing in record["performance"]:
+        assert timing["ratio"] > 0.35 and 0 < timing["score"] < timing["max_score"], timing
 
 
 def test_only_tiling_is_lost(cache: Path, tmp_path: Path) -> None:

@@ -26,11 +26,12 @@ sys.path.insert(0, str(REPOSITORY))  # grader is a package of the project, nowhe
 from grader.errors import BadInput  # noqa: E402
 from grader.exporters import annotations, autolab, class_summary, classroom  # noqa: E402
 from grader.exporters import gradescope, junit, summary  # noqa: E402
-from grader.exporters.reading import read_record  # noqa: E402
+from grader.exporters.reading import fault_of_numbers, read_record  # noqa: E402
 from grader.feedback import student_view  # noqa: E402
 from grader.outcome import Finding  # noqa: E402
 from grader.record import Test as Case  # noqa: E402
 from grader.record import Build, Criterion, Record, Refusal, Submission  # noqa: E402
+from grader.record import Times, Timing  # noqa: E402
 
 SECRET = "printedInAHiddenCase"
 VISIBILITIES = ["hidden", "after_published", "after_due_date", "visible"]
@@ -53,13 +54,31 @@ def make_test(name: str, got: float, of: float, *, hidden: bool = False, **chang
     return Case(**(values | changes))
 
 
+def spread(median: float) -> Times:
+    return Times(median=median, minimum=0.9 * median, quartile_1=median, quartile_3=2 * median)
+
+
+def make_timing(name: str, got: float, of: float, state: str = "timed", *, hidden: bool = False,
+                **changes: Any) -> Timing:
+    timed = state == "timed"
+    values: dict[str, Any] = dict(
+        name=name, suite="hidden/fast" if hidden else "public/speed", hidden=hidden,
+        title="a title", m=1024, k=1111, n=1999, none=0.3, full=0.9, points=of, score=got,
+        max_score=0 if state == "not-timed" else of, state=state,
+        reason="" if timed and got == of else "0.45 of cuBLAS's speed", hint="", device="a GPU",
+        ratio=0.4567 if timed else None, samples=11, times=spread(0.002) if timed else None,
+        cublas_times=spread(0.001) if timed else None, seconds=2.5)
+    return Timing(**(values | changes))
+
+
 def make_record(tests: list[Case], /, **changes: Any) -> Record:
     values: dict[str, Any] = dict(
         complete=True,
         submission=Submission(name="alice", path="/home/alice/kernel.cu", sha256="0" * 64, bytes=9,
                               notes=[]),
         suites=list(dict.fromkeys(test.suite for test in tests)), seed=1234567,
-        score=sum(test.score for test in tests), max_score=sum(test.max_score for test in tests),
+        score=sum(item.score for item in [*tests, *changes.get("performance", [])]),
+        max_score=sum(item.max_score for item in [*tests, *changes.get("performance", [])]),
         build=Build(ok=True, message="", file=None, line=0, output=""), refusal=None, tests=tests,
         protection="bubblewrap", protection_note="", backend="cpu", compiler="g++ 12",
         started="2026-11-21T06:00:00Z", seconds=11.5)
@@ -83,7 +102,14 @@ BROKEN = make_record([], suites=["public/basics", "hidden/shapes"], max_score=10
     ok=False, message="'x' was not declared", file="kernel.cu", line=12, output="kernel.cu:12: no"))
 REFUSED = make_record(CASES, score=0.0, refusal=Refusal(
     tried="calls fopen", file="kernel.cu", line=3, hint="a kernel needs no files"))
-RECORDS = {"mixed": MIXED, "public": PUBLIC, "full": FULL, "broken": BROKEN, "refused": REFUSED}
+SPEED = [make_timing("quick", 4, 4), make_timing("slow", 1.5, 4, hint="use registers"),
+         make_timing("tortoise", 0, 3, "wrong", reason="C[0][1] is wrong"),
+         make_timing("heron", 2, 3, hidden=True), make_timing("lapwing", 0, 2, "skipped", hidden=True)]
+TIMED = make_record(CASES, performance=SPEED)
+UNTIMED = make_record(CASES[:3], performance=[
+    make_timing("quick", 0, 4, "not-timed", reason="not timed: no GPU")])
+RECORDS = {"mixed": MIXED, "public": PUBLIC, "full": FULL, "broken": BROKEN, "refused": REFUSED,
+           "timed": TIMED, "untimed": UNTIMED}
 
 every_record = pytest.mark.parametrize("record", RECORDS.values(), ids=RECORDS.keys())
 
@@ -120,9 +146,20 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 @st.composite
+def timings(draw: st.DrawFn) -> Timing:
+    state = draw(st.sampled_from(["timed", "not-timed", "wrong", "skipped", "refused"]))
+    of = draw(st.sampled_from([0.0, 2.5, 7.0]))
+    got = of * draw(st.sampled_from([0, 1 / 3, 1])) if state == "timed" else 0.0
+    hidden = draw(st.booleans())
+    return make_timing(draw(texts), got, of, state, hidden=hidden, title=draw(texts),
+                       suite="hidden/a" if hidden else draw(st.sampled_from(["public/a", "p|b"])),
+                       reason=draw(texts), hint=draw(texts), device=draw(texts))
+
+
+@st.composite
 def records(draw: st.DrawFn) -> Record:
     drawn = draw(st.lists(cases(), max_size=4))
-    changes: dict[str, Any] = {}
+    changes: dict[str, Any] = {"performance": draw(st.lists(timings(), max_size=3))}
     if draw(st.booleans()):
         changes["submission"] = Submission(
             name=draw(texts), path=draw(texts), sha256="", bytes=1,
@@ -133,7 +170,8 @@ def records(draw: st.DrawFn) -> Record:
         changes |= {"score": 0.0, "refusal": Refusal(tried=draw(texts), file=draw(files),
                                                      line=draw(lines), hint=draw(texts))}
     if whole == "broken":
-        changes |= {"score": 0.0, "tests": [], "max_score": 100.0, "build": Build(
+        changes |= {"score": 0.0, "tests": [], "performance": [], "max_score": 100.0}
+        changes |= {"build": Build(
             ok=False, message=draw(texts), file=draw(files), line=draw(lines), output=draw(texts))}
     return make_record(drawn, **changes)
 
@@ -149,8 +187,10 @@ def poisoned(text: str) -> list[Record]:
              for hidden in (False, True) for found in (here, finding, None)]
     submission = Submission(name=text, path=text, sha256="", bytes=1, notes=[text])
     changes = {"submission": submission, "protection_note": text}
+    speed = [make_timing(text, 1, 2, title=text, reason=text, hint=text, device=text, hidden=hidden)
+             for hidden in (False, True)]
     return [
-        make_record(tests, **changes),
+        make_record(tests, **changes, performance=speed),
         make_record(tests, **changes, score=0.0,
                     refusal=Refusal(tried=text, file=text, line=3, hint=text)),
         make_record([], **changes, max_score=5.0,
@@ -300,7 +340,8 @@ def read_by_autolab(feedback: str) -> tuple[dict[str, Any], dict[str, Any]]:
 def test_autolab_gets_the_grade(record: Record) -> None:
     presentation, scores = read_by_autolab(autolab.export(record))
     assert sum(scores.values()) == pytest.approx(record.score)
-    assert set(scores) == ({"Public"} if record is PUBLIC else {"Public", "Hidden"})
+    public = record in (PUBLIC, UNTIMED)
+    assert set(scores) == ({"Public"} if public else {"Public", "Hidden"})
     assert presentation["stages"][0] == "Build"
 
 
@@ -440,10 +481,12 @@ def test_junit_counts_and_carries_points(record: Record) -> None:
     root = junit_report(record)
     points = {p.attrib["name"]: float(p.attrib["value"]) for p in root.iter("property")}
     assert points["score"] == record.score and points["max_score"] == record.max_score
-    for test in record.tests:
+    for test in [*record.tests, *record.performance]:
         assert points[f"{test.name} score"] == test.score
     failed = [case.attrib["name"] for case in root.iter("testcase") if len(case)]
     expected = [test.name for test in record.tests if test.status != "passed"]
+    expected += [timing.name for timing in record.performance
+                 if timing.state != "timed" or timing.score < timing.max_score]
     assert failed == (["kernel.cu"] if record in (BROKEN, REFUSED) else []) + expected
 
 
@@ -476,8 +519,9 @@ def check_markdown(text: str) -> None:
         if token.type == "heading_open":
             assert token.tag == "h2"
     if columns:
-        rows = [line for line in text.split("\n") if line.startswith("|")]
-        assert len({row.count("|") for row in rows}) == 1, rows
+        tables = re.findall(r"(?:^\|.*\n?)+", text, re.MULTILINE)
+        assert all(len({row.count("|") for row in table.splitlines()}) == 1 for table in tables)
+        assert len(tables) <= 2  # cases, and what was timed
     assert sum(token.type == "heading_open" for token in tokens) == 1
     assert runner_commands(text) == []
     assert not re.search(r"[@#]\w", re.sub(r"&#\d+;", "", text)), "a mention"
@@ -489,7 +533,8 @@ def test_summary_shows_points_and_reasons(record: Record) -> None:
     text = summary.export(student_view(record))
     check_markdown(text)
     assert f"{record.score:g} of {record.max_score:g} points" in text
-    assert len(re.findall(r"^\| [✅🟡❌⏭]", text, re.MULTILINE)) == len(record.tests)
+    rows = [*record.tests, *(each for each in record.performance if each.state != "not-timed")]
+    assert len(re.findall(r"^\| [✅🟡❌⏭]", text, re.MULTILINE)) == len(rows)
 
 
 def test_summary_shows_a_finding_and_what_was_printed() -> None:
@@ -528,7 +573,8 @@ def check_annotations(record: Record) -> list[tuple[str, dict[str, str], str]]:
 @every_record
 def test_annotations_stand_at_the_mistakes(record: Record) -> None:
     found = check_annotations(record)
-    first = {id(MIXED): "29", id(PUBLIC): "29", id(BROKEN): "12", id(REFUSED): None}
+    first = {id(MIXED): "29", id(PUBLIC): "29", id(BROKEN): "12", id(REFUSED): None,
+             id(TIMED): "29", id(UNTIMED): "29"}
     assert bool(found) == (record.score < record.max_score)
     if found:  # the line of a refusal may be one that only a hidden case reaches
         assert found[0][1].get("line") == first[id(record)]
@@ -573,6 +619,83 @@ def test_no_form_is_broken_by_what_a_submission_may_say(record: Record) -> None:
     check_markdown(summary.export(record))
     check_markdown(class_summary.export([record, record]))
     check_annotations(record)
+
+
+# ---- speed ---------------------------------------------------------------------------------------
+
+
+def all_forms(record: Record) -> dict[str, str]:
+    """As students get them."""
+    return {"gradescope": gradescope.export(record), "autolab": autolab.export(record),
+            "classroom": classroom.document(record), "junit": junit.export(student_view(record)),
+            "summary": re.sub(r"&#(\d+);\u200b?", lambda found: chr(int(found[1])),
+                              summary.export(student_view(record))),
+            "annotations": annotations.export(record)}
+
+
+def test_every_form_shows_points_for_speed() -> None:
+    for form, text in all_forms(TIMED).items():
+        assert "slow" in text and "0.45 of cuBLAS's speed" in text.replace("&#39;", "'"), form
+        assert "C[0][1] is wrong" in text and "tortoise" in text, form
+        if form in ("gradescope", "autolab", "summary", "junit"):
+            assert "2.000 ms" in text and "1.000 ms" in text and "0.457" in text, form
+    tests = {test["name"]: test for test in gradescope_results(TIMED)["tests"]}
+    assert (tests["slow: a title"]["score"], tests["slow: a title"]["max_score"]) == (1.5, 4)
+    assert tests["heron"]["visibility"] == "hidden"
+    assert read_by_autolab(autolab.export(TIMED))[1] == {"Public": 14 + 5.5, "Hidden": 33 + 2}
+
+
+def test_what_was_not_timed_is_told_and_has_no_points() -> None:
+    for form, text in all_forms(UNTIMED).items():
+        assert ("no GPU" in text) == (form in ("gradescope", "autolab", "summary", "junit")), form
+    assert "Speed: 1 shape not timed: no GPU. This costs no points." in gradescope.export(UNTIMED)
+    assert len(gradescope_results(UNTIMED)["tests"]) == len(CASES[:3])
+    assert len(read_by_reporter(UNTIMED)["tests"]) == len(CASES[:3])
+
+
+@pytest.mark.parametrize("form", ["autolab", "classroom", "summary", "annotations", "junit"])
+def test_no_form_for_students_tells_of_hidden_shapes(form: str) -> None:
+    text = all_forms(make_record(CASES[:1], performance=SPEED[3:]))[form]
+    for tells in ("heron", "lapwing", "1111", "1999", "2.000 ms", "0.457", "hidden/fast"):
+        assert tells not in text, tells
+    assert "hidden speed 1" in text
+
+
+@pytest.mark.parametrize("hidden_cases", VISIBILITIES)
+def test_gradescope_shows_hidden_shapes_as_it_was_told(hidden_cases: str) -> None:
+    record = make_record(CASES[:1], performance=SPEED[3:])
+    hidden = [test for test in gradescope_results(record, hidden_cases)["tests"]
+              if test["name"] != "16x16x16: a title"]
+    assert [test["visibility"] for test in hidden] == [hidden_cases] * 2
+    text = json.dumps(hidden)
+    assert ("1111" in text and "heron" in text and "2.000 ms" in text) == (hidden_cases == "hidden")
+
+
+def test_a_class_has_a_column_for_speed() -> None:
+    text = class_summary.export([TIMED, UNTIMED])
+    assert "| alice | 54.5 | 7.5 |  |" in text and "| alice | 14 |  |  |" in text
+
+
+@pytest.mark.parametrize("change, says", [
+    ({"score": 5.0}, "performance.0.score: 5 of 4 points"),
+    ({"ratio": float("nan")}, "performance.0.ratio"), ({"seconds": -1.0}, "performance.0.seconds"),
+    ({"times": spread(float("inf"))}, "performance.0.times.median"),
+    ({"cublas_times": spread(-1.0)}, "performance.0.cublas_times.median"),
+])  # fmt: skip
+def test_numbers_of_speed_that_cannot_be(change: dict[str, Any], says: str) -> None:
+    timing = SPEED[0].model_copy(update=change)
+    record = make_record(CASES[:1]).model_copy(update={"performance": [timing]})
+    assert fault_of_numbers(record).startswith(says)
+    assert fault_of_numbers(TIMED) == ""
+
+
+def test_records_without_speed_can_still_be_read(tmp_path: Path) -> None:
+    """Format 1 had none."""
+    old = json.loads(PUBLIC.model_dump_json())
+    del old["performance"]
+    (tmp_path / "result.json").write_text(json.dumps(old | {"format": 1}))
+    record = read_record(tmp_path / "result.json")
+    assert (record.format, record.performance, record.score) == (1, [], 14)
 
 
 # ---- what students see ---------------------------------------------------------------------------
@@ -622,7 +745,7 @@ def run_exporter(
         ("{", "not a result"),
         ("[]", "not a result"),
         ("{}", "not a result"),
-        (PUBLIC.model_dump_json().replace('"format":1', '"format":2'), "format"),
+        (PUBLIC.model_dump_json().replace('"format":2', '"format":3'), "format"),
         (PUBLIC.model_dump_json().replace('"score":14.0', '"score":NaN'), "score"),
         (PUBLIC.model_dump_json().replace('"score":14.0', '"score":1e999'), "score"),
         (PUBLIC.model_dump_json().replace('"max_score":40.0', '"max_score":1e999'), "finite"),

@@ -365,6 +365,43 @@ def test_line_directives_are_found(text: str, line: int) -> None:
     assert refusal.value.line == line
 
 
+@pytest.mark.parametrize("text", [
+    "#ifdef __SANITIZE_THREAD__\n#endif", "  # if defined(__SANITIZE_ADDRESS__)", "%:ifndef "
+    "__SANITIZE_THREAD__", "#elif !__has_feature(x)", "#if __has_extension(x)",
+    "#if 0 || f(thread_sanitizer)", "#define P(a) __SANITIZE_ ## a", "int x = __SANITIZE_THREAD__;",
+    "#if 1 && \\\n__SANITIZE_THREAD__", "#ifdef __SANI\\\nTIZE_THREAD__",
+    "#/* */ifdef/* */__SANITIZE_THREAD__",
+])  # fmt: skip
+def test_asking_for_the_checker_is_refused(text: str) -> None:
+    """What is checked has to be what earns the points."""
+    with pytest.raises(Refused, match="asks whether it is being checked") as refused:
+        symbols.check_source(f"int a;\n{text}\n".encode())
+    assert refused.value.line in (2, 3)
+
+
+@pytest.mark.parametrize("text", [
+    "// __SANITIZE_THREAD__",
+    '"__SANITIZE_THREAD__ thread_sanitizer";', "/* __has_feature */ int a;",
+    "#if __CUDA_ARCH__ >= 800 || defined(__NVCC__) || defined(__CUDACC__)",
+    "int sanitize, feature;",
+    "#if __has_include(<cuda_pipeline.h>)",
+])  # fmt: skip
+def test_other_questions_are_allowed(text: str) -> None:
+    symbols.check_source(f"{text}\n".encode())
+
+
+@pytest.mark.parametrize("name, words", [
+    ("cudaGraphLaunch", "it hides what is launched"), ("cudaStreamBeginCapture", "it hides"),
+    ("cudaLaunchHostFunc", "the host go on"), ("cudaStreamAddCallback", "the host go on"),
+    ("cudaDeviceSetLimit", "what the L2 cache keeps"), ("cuLaunchKernel", "to the driver"),
+    ("cuModuleLoadData", "to the driver"), ("cudaGetDriverEntryPoint", "to the driver"),
+    ("cudaMallocManaged", "use cudaMalloc"), ("cudaFunctionOfTomorrow", "have no use for it"),
+])  # fmt: skip
+def test_what_cheats_a_clock_is_refused_in_words(name: str, words: str) -> None:
+    assert words in symbols.words_for(name)
+    assert not any(name in names for names in symbols.lists()[0])
+
+
 @pytest.mark.parametrize("name", ['"/etc/passwd"', "</dev/zero>", '"../hidden.toml"',
                                   '"x/../../hidden.toml"', '"/autograder/source/x"'])
 def test_includes_of_other_places(name: str) -> None:

@@ -28,7 +28,7 @@ import prove_cases  # noqa: E402
 from prove_cases import Kernel, Proof, Proved  # noqa: E402
 
 from grader import record as records  # noqa: E402
-from grader.cases import Case, CaseTable, Suite, load_suites  # noqa: E402
+from grader.cases import Case, CaseTable, Performance, Suite, load_suites  # noqa: E402
 from grader.record import Build, Criterion, Record, Refusal, Submission  # noqa: E402
 
 SUITES = load_suites("all", REPOSITORY / "testcases")
@@ -508,6 +508,57 @@ def test_a_solution_that_is_refused_is_told() -> None:
         proved = Proved(Kernel(Path("2_tiled.cu"), "solution", "nothing"),
                         [record(graded(FIRST), **more)])
         assert "is right, but is refused" in Proof([FIRST], [proved]).failures[0]
+
+
+@pytest.mark.parametrize(("tests", "refused", "words"), [
+    ([graded(TILED, tiled=False)], "", ""),
+    ([graded(TILED)], "", "gets the points"),
+    ([graded(TILED, correct=False, tiled=False)], "", "takes points for correct"),
+    ([graded(TILED, tiled=False)], "calls sqrtf", "is right, but is refused"),
+])  # fmt: skip
+def test_cheats_of_a_clock_keep_what_they_earn_without_one(tests, refused, words) -> None:
+    """Their heads say what that is not; no case can take more."""
+    more = {"refused": refused} if refused else {}
+    proved = Proved(Kernel(Path("21_a.cu"), "cheat", "tiled"), [record(*tests, **more)])
+    failures = Proof([FIRST, TILED], [proved]).failures
+    assert len(failures) == bool(words) and all(words in line for line in failures), failures
+
+
+def test_heads_of_cheats(tmp_path: Path) -> None:
+    path = tmp_path / "x.cu"
+    heads = {" * tries:    1\n * named:    wrong": "",
+             " * fails:    speed\n * loses:    tiled": "tiled", " * loses:    tiled": "", " * fails:    speed\n * loses:    nothing": "nothing"}
+    for head, loses in heads.items():
+        path.write_text(f"/* CHEAT\n{head} */\n * fails:    speed\n")
+        assert prove_cases.declared_by_cheat(path) == loses
+    loses = {each.name: each.loses for each in prove_cases.kernels("*") if each.group == "cheat"}
+    assert loses["21_side_stream"] == "tiled" and loses["24_graph"] == loses["02_descriptors"] == ""
+
+
+def timed(name: str, **more) -> Performance:
+    values = {"m": 1024, "k": 1024, "n": 1024, "points": 2.0, "none": 0.3, "full": 0.9}
+    return Performance(name=name, suite="hidden/a", hidden=True, **values | more)
+
+
+def test_what_is_timed_needs_a_right_parent() -> None:
+    shapes = [timed("a"), timed("b", points=0.0), timed("c", depends=["public/a/first"])]
+    (line,) = prove_cases.without_a_right_parent(shapes)
+    assert line.startswith("hidden/a/a: ")
+    shipped = [each for suite in SUITES for each in suite.performance]
+    assert shipped and prove_cases.without_a_right_parent(shipped) == []
+
+
+def test_hidden_shapes_that_are_timed_are_secrets() -> None:
+    hidden = replace(suite(case("real-1", (97, 23, 58))), performance=[
+        timed("real-2", m=1601, k=1709, n=1811, hint="a hint about this one and only shape"),
+        timed("real-3", m=1024, k=1025, n=1026)])
+    public = replace(suite(case("wide", (35, 20, 70), "public/b")),
+                     performance=[timed("known", m=1026, k=1025, n=1024)])
+    secrets = leaks.secrets_of([hidden], [public], PUBLIC_SHAPES)
+    assert set(secrets.shapes) == {SHAPE, (1601, 1709, 1811)}
+    found = [leak.what for leak in secrets.search(
+        "f", "1709 x 1811 x 1601, a hint about this one and only shape, Real-2; 1024 1025 1026")]
+    assert len(found) == 3 and all("real-2" in what for what in found)
 
 
 def test_a_fixed_fill_needs_a_case_of_random_numbers() -> None:

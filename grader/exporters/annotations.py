@@ -7,9 +7,9 @@ what stands in it is escaped as the runner's own toolkit does it.
 from __future__ import annotations
 
 from ..feedback import student_view
-from ..record import Record
+from ..record import Record, Test
 from .classroom import FILE, is_kernel
-from .text import lost, name, one_line, plain, points, whole
+from .text import lost, name, one_line, plain, points, status, timed, whole
 
 AT_MOST = 10  # what GitHub shows of one kind and step
 
@@ -36,10 +36,10 @@ def of_whole(record: Record) -> Found:
 def of_cases(record: Record) -> Found:
     """One annotation a mistake: cases that fail for the same reason at the same line share it."""
     by_mistake: dict[tuple[str, int, str], tuple[list[str], list[str]]] = {}
-    for test in record.tests:
-        if test.status in ("passed", "skipped"):
+    for test in [*record.tests, *timed(record)]:
+        if status(test) in ("passed", "skipped"):
             continue
-        finding = test.finding
+        finding = test.finding if isinstance(test, Test) else None
         key = ((finding.file or "", finding.line, finding.what) if finding
                else ("", 0, test.reason))
         cases, lines = by_mistake.setdefault(key, ([], lost(test)))

@@ -18,8 +18,9 @@ import re
 
 from ..errors import BadInput
 from ..feedback import student_view
-from ..record import Record, Test
-from .text import lost, name, number, one_line, points, shape, whole
+from ..record import Record, Timing
+from .text import (Item, graded, lost, measured, name, not_timed, number, one_line, points, shape,
+                   status, whole)
 
 PUBLIC, HIDDEN = "Public", "Hidden"  # the problems that the assessment needs on Autolab
 ASSESSMENT = "kernel.cu"
@@ -43,10 +44,10 @@ def dumped(value: object) -> str:
 def scores(record: Record, problem: str | None) -> dict[str, int | float]:
     if problem is not None:
         return {problem: number(record.score)}
-    hidden = [test for test in record.tests if test.hidden]
-    sums = {PUBLIC: sum(test.score for test in record.tests if not test.hidden)}
+    hidden = [item for item in graded(record) if item.hidden]
+    sums = {PUBLIC: sum(item.score for item in graded(record) if not item.hidden)}
     if hidden or any(suite.split("/")[0] == "hidden" for suite in record.suites):
-        sums[HIDDEN] = sum(test.score for test in hidden)
+        sums[HIDDEN] = sum(item.score for item in hidden)
     if record.refusal or not record.build.ok:
         sums = dict.fromkeys(sums, 0.0)
     return {key: number(value) for key, value in sums.items()}
@@ -54,27 +55,29 @@ def scores(record: Record, problem: str | None) -> dict[str, int | float]:
 
 def report(record: Record) -> list[str]:
     lines = [f"{points(record.score)} of {points(record.max_score)} points", *whole(record)]
-    for test in record.tests:
-        lines.append(f"{test.status}: {one_line(f'{name(test)} {shape(test)}')}, "
-                     f"{points(test.score)} of {points(test.max_score)} points")
-        lines += [f"    {line}" for line in lost(test)]
-    return lines
+    for item in graded(record):
+        lines.append(f"{status(item)}: {one_line(f'{name(item)} {shape(item)}')}, "
+                     f"{points(item.score)} of {points(item.max_score)} points")
+        if isinstance(item, Timing) and measured(item):
+            lines.append(f"    {measured(item)}")
+        lines += [f"    {line}" for line in lost(item)]
+    return lines + ([not_timed(record)] if not_timed(record) else [])
 
 
 def presentation(record: Record) -> dict[str, object]:
     """Stages are columns, cases are boxes with a hint. Every box of a stage has its own key."""
     stages: dict[str, dict[str, object]] = {"Build": {ASSESSMENT: box(
         record.build.ok and not record.refusal, whole(record))}}
-    for test in record.tests:
-        stage = stages.setdefault(HIDDEN if test.hidden else PUBLIC, {})
-        stage[unused(one_line(test.name), stage)] = box_of(test)
+    for item in graded(record):
+        stage = stages.setdefault(HIDDEN if item.hidden else PUBLIC, {})
+        stage[unused(one_line(item.name), stage)] = box_of(item)
     return {"_presentation": "semantic", "stages": list(stages), **stages}
 
 
-def box_of(test: Test) -> dict[str, object]:
-    said = lost(test) or [test.status]
-    return box(test.status == "passed",
-               [f"{points(test.score)} of {points(test.max_score)} points", *said])
+def box_of(item: Item) -> dict[str, object]:
+    said = lost(item) or [status(item)]
+    return box(status(item) == "passed",
+               [f"{points(item.score)} of {points(item.max_score)} points", *said])
 
 
 def box(passed: bool, hint: list[str]) -> dict[str, object]:

@@ -7,7 +7,7 @@ from statistics import median
 
 from ..record import Record
 from .summary import markdown
-from .text import points, whole
+from .text import points, timed, whole
 
 
 def export(records: Sequence[Record]) -> str:
@@ -17,8 +17,14 @@ def export(records: Sequence[Record]) -> str:
     lines = [f"## {len(records)} submissions", "",
              f"median {points(median(scores))}, lowest {points(min(scores))}, "
              f"highest {points(max(scores))} of {points(records[0].max_score)} points", "",
-             "| submission | points | |", "|---|---:|---|"]
+             "| submission | points | of them for speed | |", "|---|---:|---:|---|"]
     lines += [f"| {markdown(record.submission.name)} | {points(record.score)} "
-              f"| {markdown('; '.join(whole(record)))} |"
+              f"| {of_speed(record)} | {markdown('; '.join(whole(record)))} |"
               for record in sorted(records, key=lambda record: record.submission.name)]
     return "\n".join(lines) + "\n"
+
+
+def of_speed(record: Record) -> str:
+    """Empty where nothing was timed."""
+    found = timed(record)
+    return f"{points(sum(each.score for each in found))}" if found else ""

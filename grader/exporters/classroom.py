@@ -14,7 +14,8 @@ from typing import Any
 
 from ..feedback import student_view
 from ..record import Record, Test
-from .text import lost, name, number, one_line, points, without_commands, whole
+from .text import (Item, graded, lost, name, number, one_line, points, status, without_commands,
+                   whole)
 
 FILE = "kernel.cu"
 
@@ -31,10 +32,10 @@ def step_output(record: Record) -> str:
 
 def document(record: Record) -> str:
     record = student_view(record)
-    if record.refusal or not record.build.ok or not record.tests:
+    if record.refusal or not record.build.ok or not graded(record):
         tests = [of_whole(record)]
     else:
-        tests = [of_case(test) for test in record.tests]
+        tests = [of_case(item) for item in graded(record)]
     result = {
         "version": 1,
         "status": "pass" if all(test["status"] == "pass" for test in tests) else "fail",
@@ -44,11 +45,13 @@ def document(record: Record) -> str:
     return json.dumps(result, ensure_ascii=True, allow_nan=False)
 
 
-def of_case(test: Test) -> dict[str, Any]:
-    line = test.finding.line if test.finding and is_kernel(test.finding.file) else 0
-    message = "" if test.status == "passed" else "; ".join(
-        [f"{points(test.score)} of {points(test.max_score)} points", *lost(test)])
-    return entry(name(test), test.status == "passed", test.score, message, line, test.seconds)
+def of_case(item: Item) -> dict[str, Any]:
+    finding = item.finding if isinstance(item, Test) else None
+    line = finding.line if finding and is_kernel(finding.file) else 0
+    passed = status(item) == "passed"
+    message = "" if passed else "; ".join(
+        [f"{points(item.score)} of {points(item.max_score)} points", *lost(item)])
+    return entry(name(item), passed, item.score, message, line, item.seconds)
 
 
 def of_whole(record: Record) -> dict[str, Any]:

@@ -12,9 +12,10 @@ import json
 from typing import Any, Literal
 
 from ..feedback import student_view
-from ..record import Record, Test
+from ..record import Record, Timing
 from .reading import ROUNDING
-from .text import lost, name, number, plain, points, protection, shape, whole
+from .text import (Item, graded, lost, measured, name, not_timed, number, plain, points, protection,
+                   shape, status, whole)
 
 Visibility = Literal["hidden", "after_published", "after_due_date", "visible"]
 
@@ -23,7 +24,7 @@ def export(record: Record, hidden_cases: Visibility = "hidden") -> str:
     of_students = student_view(record)
     shown = [
         (seen if test.hidden and hidden_cases != "hidden" else test)
-        for test, seen in zip(record.tests, of_students.tests, strict=True)
+        for test, seen in zip(graded(record), graded(of_students), strict=True)
     ]
     tests = head(of_students) + [entry(test, hidden_cases) for test in shown]
     results: dict[str, Any] = {
@@ -58,20 +59,22 @@ def head(record: Record) -> list[dict[str, Any]]:
     return [first]
 
 
-def entry(test: Test, hidden_cases: Visibility) -> dict[str, Any]:
+def entry(test: Item, hidden_cases: Visibility) -> dict[str, Any]:
     return {
         "name": name(test),
         "score": number(test.score),
         "max_score": number(test.max_score),
-        "status": "passed" if test.status == "passed" else "failed",
+        "status": "passed" if status(test) == "passed" else "failed",
         "output": output(test),
         "tags": [test.suite],
         "visibility": hidden_cases if test.hidden else "visible",
     }
 
 
-def output(test: Test) -> str:
+def output(test: Item) -> str:
     lines = [shape(test)] if shape(test) else []
+    if isinstance(test, Timing):
+        return "\n".join([*lines, *([measured(test)] if measured(test) else []), *lost(test)])
     lines += [f"{criterion.name}: {points(criterion.score)} of {points(criterion.max_score)}"
               for criterion in test.criteria]
     lines += lost(test)
@@ -82,8 +85,8 @@ def output(test: Test) -> str:
 
 def overview(record: Record, hidden_cases: Visibility) -> str:
     """What students see first. "All tests passed" over cases that they cannot see would mislead."""
-    public = [test for test in record.tests if not test.hidden]
-    hidden = [test for test in record.tests if test.hidden]
+    public = [item for item in graded(record) if not item.hidden]
+    hidden = [item for item in graded(record) if item.hidden]
     lines = whole(record)
     if public:
         lines.append(f"Cases that you can see: {points(sum(test.score for test in public))} of "
@@ -91,5 +94,7 @@ def overview(record: Record, hidden_cases: Visibility) -> str:
     if hidden and hidden_cases != "visible":
         lines.append(f"{len(hidden)} more cases, for {points(sum(t.max_score for t in hidden))} "
                      "points, are not shown here; they count.")
+    if not_timed(record):
+        lines.append(not_timed(record))
     lines.append(f"Run on the {record.backend} backend; sandbox: {protection(record)}.")
     return "\n".join(lines)

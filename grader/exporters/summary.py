@@ -8,8 +8,9 @@ Markdown shows and never reads as structure. Only what a submission printed may 
 
 from __future__ import annotations
 
-from ..record import Record, Test
-from .text import (ZERO_WIDTH_SPACE, lost, name, one_line, plain, points, protection, shape, whole)
+from ..record import Record, Test, Timing
+from .text import (ZERO_WIDTH_SPACE, Item, lost, milliseconds, name, not_timed, one_line, plain,
+                   points, protection, shape, status, timed, whole)
 
 LARGEST = 900_000  # bytes; GitHub drops a step's summary over 1 MiB
 HARMLESS = " ,;()/=+%'"
@@ -18,7 +19,7 @@ SIGNS = {"passed": "✅", "partial": "🟡", "failed": "❌", "skipped": "⏭️
 
 def export(record: Record) -> str:
     """As long as it may be: first the cases' details go, then nothing but the totals is left."""
-    for parts in ([heading, table, details], [heading, table], [heading]):
+    for parts in ([heading, table, speed, details], [heading, table, speed], [heading]):
         text = "\n".join(part(record) for part in parts)
         if len(text.encode()) <= LARGEST:
             break
@@ -47,7 +48,24 @@ def table(record: Record) -> str:
     return "\n".join(lines) + "\n"
 
 
-def reason(test: Test) -> str:
+def speed(record: Record) -> str:
+    """What was timed as a table; a line for what was not."""
+    lines = [f"{markdown(not_timed(record))}"] if not_timed(record) else []
+    if timed(record):
+        lines = ["| | speed | shape | time | cuBLAS | ratio | points | reason |",
+                 "|---|---|---|---:|---:|---:|---:|---|",
+                 *map(row_of_speed, timed(record)), "", *lines]
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def row_of_speed(timing: Timing) -> str:
+    ratio = f"{timing.ratio:.3f}" if timing.ratio is not None else ""
+    return (f"| {SIGNS[status(timing)]} | {markdown(name(timing))} | {markdown(shape(timing))} "
+            f"| {milliseconds(timing.times)} | {milliseconds(timing.cublas_times)} | {ratio} "
+            f"| {points(timing.score)}/{points(timing.max_score)} | {markdown(reason(timing))} |")
+
+
+def reason(test: Item) -> str:
     said = lost(test)
     return said[0] if said else ""
 

@@ -8,7 +8,10 @@ begin with `::`. Each exporter escapes for its own format; what is common is her
 from __future__ import annotations
 
 from ..feedback import escaped
-from ..record import Record, Test
+from ..record import Record, Test, Times, Timing
+from ..score import NO_GPU, nothing_lost, status_of_timing
+
+Item = Test | Timing
 
 ZERO_WIDTH_SPACE = "\u200b"
 
@@ -43,17 +46,21 @@ def number(value: float) -> int | float:
     return int(rounded) if rounded == int(rounded) else rounded
 
 
-def shape(test: Test) -> str:
+def shape(item: Item) -> str:
     """Empty for a hidden case in a student's view."""
-    parts = [f"{name}={value}" for name, value in (("m", test.m), ("k", test.k), ("n", test.n))
+    parts = [f"{name}={value}" for name, value in (("m", item.m), ("k", item.k), ("n", item.n))
              if value is not None]
-    if test.fill is not None:
-        parts.append(test.fill)
+    if isinstance(item, Test) and item.fill is not None:
+        parts.append(item.fill)
     return one_line(" ".join(parts))
 
 
-def name(test: Test) -> str:
-    return one_line(test.name if test.hidden or not test.title else f"{test.name}: {test.title}")
+def name(item: Item) -> str:
+    return one_line(item.name if item.hidden or not item.title else f"{item.name}: {item.title}")
+
+
+def status(item: Item) -> str:
+    return item.status if isinstance(item, Test) else status_of_timing(item)
 
 
 def place(file: str | None, line: int) -> str:
@@ -62,9 +69,51 @@ def place(file: str | None, line: int) -> str:
     return one_line(f"{file}:{line}: " if line else f"{file}: ") + " "
 
 
-def lost(test: Test) -> list[str]:
+def timed(record: Record) -> list[Timing]:
+    """What was not timed for want of a GPU is no part of the grade."""
+    return [timing for timing in record.performance if timing.state != "not-timed"]
+
+
+def graded(record: Record) -> list[Item]:
+    """All that earns points, or could have."""
+    return [*record.tests, *timed(record)]
+
+
+def not_timed(record: Record) -> str:
+    """One line about the others; empty where there are none."""
+    count = len(record.performance) - len(timed(record))
+    shapes = "1 shape" if count == 1 else f"{count} shapes"
+    return f"Speed: {shapes} {NO_GPU}. This costs no points." if count else ""
+
+
+def measured(timing: Timing) -> str:
+    """The times beside each other; empty where none are told."""
+    if not (timing.times and timing.cublas_times and timing.ratio is not None):
+        return ""
+    limits = "" if timing.none is None or timing.full is None else \
+        f"; points from {timing.none:g} to {timing.full:g}"
+    return one_line(f"{milliseconds(timing.times)}, cuBLAS {milliseconds(timing.cublas_times)}, ratio "
+                    f"{timing.ratio:.3f}{limits}; {timing.samples} calls on {timing.device}")
+
+
+def milliseconds(times: Times | None) -> str:
+    return f"{times.median * 1e3:.3f} ms" if times else ""
+
+
+def lost(item: Item) -> list[str]:
     """Why points were lost, as lines: the reason, the criteria that failed, the finding, the hint.
     Nothing that the submission printed."""
+    return lost_by_speed(item) if isinstance(item, Timing) else lost_by_case(item)
+
+
+def lost_by_speed(timing: Timing) -> list[str]:
+    if nothing_lost(timing):
+        return []
+    lines = [one_line(timing.reason)] if timing.reason else []
+    return lines + ([f"hint: {one_line(timing.hint)}"] if timing.hint else [])
+
+
+def lost_by_case(test: Test) -> list[str]:
     if test.status == "passed":
         return []
     lines = [one_line(test.reason)] if test.reason else []

@@ -112,22 +112,23 @@ class Secrets:
 def secrets_of(hidden: Iterable, public: Iterable, public_shapes: set[Shape]) -> Secrets:
     """Of suites (grader/cases.py). What public cases say as well is no secret, nor are shapes that
     the published programs use by themselves."""
-    public_cases = [case for suite in public for case in suite.cases]
+    public_cases = [item for suite in public for item in suite.items]
     known = {phrase.lower() for suite in public for phrase in (suite.name, suite.title)}
     known |= {text.lower() for case in public_cases for text in (case.name, case.title, case.hint)}
     open_shapes = public_shapes | {sorted_shape(c.m, c.k, c.n) for c in public_cases}
     secrets = Secrets({}, {}, {}, [])
     for suite in hidden:
         secrets.words[suite.name.lower()] = f"the name of the hidden suite {suite.name}"
-        for case in suite.cases:
+        for case in suite.items:
             name = f"the hidden case {suite.name}/{case.name}"
             if case.name.lower() not in known:
                 secrets.words[case.name.lower()] = f"the name of {name}"
             for phrase in (suite.title, case.title, case.hint):
                 if len(phrase) >= SHORTEST_PHRASE and phrase.lower() not in known:
                     secrets.words[phrase.lower()] = f"a title or hint of {name}"
-            if case.seed is not None and case.seed >= 10000:
-                secrets.seeds[str(case.seed)] = name
+            seed = getattr(case, "seed", None)  # what is timed has fresh numbers each time
+            if seed is not None and seed >= 10000:
+                secrets.seeds[str(seed)] = name
             shape = sorted_shape(case.m, case.k, case.n)
             written = f"{case.m} {case.k} {case.n}"
             if shape in open_shapes:

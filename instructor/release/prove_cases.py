@@ -7,7 +7,8 @@ Grades everything whose grade is known beforehand, on all suites:
     instructor/solutions/   loses what its head declares (`loses: nothing`), in every case, no more
     tests/kernels/right/    right in another style: loses no more than the points for tiling
     kernel.cu               the empty starter gets nothing
-    instructor/cheats/      get nothing
+    instructor/cheats/      get nothing; but those that cheat a clock (`fails: speed`) are graded
+                            without one, and lose what their heads declare, and no more
     instructor/faulty/      lose points where their heads declare it
 
 `loses:` names the most basic criterion that is lost, in the order builds, correct, memory, tiled;
@@ -33,7 +34,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 
@@ -46,7 +47,7 @@ from rich.table import Table
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(REPOSITORY))
 
-from grader.cases import Case, Suite, ancestors, load_suites  # noqa: E402
+from grader.cases import Case, Performance, Suite, ancestors, load_suites  # noqa: E402
 from grader.errors import BadInput, MachineFault  # noqa: E402
 from grader.record import Record, Test  # noqa: E402
 
@@ -78,7 +79,7 @@ LOSES = re.compile(r"^ \* loses: +(.*?) *$", re.MULTILINE)
 class Kernel:
     path: Path
     group: str  # one of GROUPS
-    loses: str = ""
+    loses: str = ""  # of a cheat: only where it is right, and cheats a clock
 
     @property
     def name(self) -> str:
@@ -99,6 +100,12 @@ def declared(path: Path) -> str:
     return found[0]
 
 
+def declared_by_cheat(path: Path) -> str:
+    """What it loses where nothing is timed; empty for one that gets no points anywhere."""
+    head = path.read_text(encoding="utf-8").split("*/")[0]
+    return declared(path) if re.search(r"^ \* fails: +speed *$", head, re.MULTILINE) else ""
+
+
 def kernels(faulty: str, groups: Iterable[str] = GROUPS) -> list[Kernel]:
     """Everything with a known grade; of the faulty ones those whose name matches."""
     instructor = REPOSITORY / "instructor"
@@ -114,7 +121,7 @@ def kernels(faulty: str, groups: Iterable[str] = GROUPS) -> list[Kernel]:
         Kernel(REPOSITORY / "kernel.cu", "starter"),
         *(Kernel(path, "solution", declared(path)) for path in below(instructor / "solutions")),
         *(Kernel(path, "right") for path in below(REPOSITORY / "tests" / "kernels" / "right")),
-        *(Kernel(path, "cheat") for path in below(instructor / "cheats")),
+        *(Kernel(path, "cheat", declared_by_cheat(path)) for path in below(instructor / "cheats")),
         *(Kernel(path, "faulty", declared(path)) for path in chosen),
     ]
     return [kernel for kernel in found if kernel.group in groups]
@@ -141,8 +148,8 @@ def by_themselves(
     """Some of the cases, whatever they depend on."""
     changes |= {"depends": [], "parents": []}
     parts = [
-        Suite(suite.name, suite.title, suite.path, suite.hidden,
-              [case.model_copy(update=changes) for case in suite.cases if chosen(case)])
+        replace(suite, performance=[],
+                cases=[case.model_copy(update=changes) for case in suite.cases if chosen(case)])
         for suite in suites
     ]
     return [suite for suite in parts if suite.cases]
@@ -158,6 +165,12 @@ def without_a_random_parent(suites: list[Suite]) -> list[str]:
         if case.fill in FIXED_FILLS and case.points > 0
         and not any(cases[key].fill == "random" for key in ancestors(case, cases))
     ]
+
+
+def without_a_right_parent(timed: Iterable[Performance]) -> list[str]:
+    """Shapes for speed that somebody is paid for who is right nowhere else."""
+    return [f"{each.key}: is timed whatever C is elsewhere; let it depend on cases of other shapes"
+            for each in timed if each.points > 0 and not each.depends]
 
 
 # ---- grading -------------------------------------------------------------------------------------
@@ -249,7 +262,9 @@ class Proved:
     def failures(self) -> Iterator[str]:
         """Why this kernel's grade proves the cases wrong; nothing if it does not."""
         name, group = self.kernel.name, self.kernel.group
-        if group in ("starter", "cheat") and self.score > 0:
+        if group == "cheat" and self.kernel.loses:
+            yield from self.other_losses(self.kernel.loses)
+        elif group in ("starter", "cheat") and self.score > 0:
             where = [f"{test.suite}/{test.name}" for test in self.tests if test.score > 0]
             yield f"{name}: gets {self.score:g} of {self.points:g} points for nothing: {few(where)}"
         elif group == "solution":
@@ -324,6 +339,7 @@ class Proof:
     cases: list[Case]
     proved: list[Proved]
     failures: list[str] = field(default_factory=list)
+    timed: list[Performance] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.faulty = [each for each in self.proved if each.kernel.group == "faulty"]
@@ -449,6 +465,10 @@ def show(proof: Proof, full: bool, seconds: float) -> None:
     graded = ", ".join(f"{count[group]} {what}" for group, what in GROUPS.items() if count[group])
     points = sum(case.points for case in proof.cases)
     console.print(f"{len(proof.cases)} cases, {points:g} points; graded: {graded}; {seconds:.0f} s")
+    if proof.timed:
+        points = sum(each.points for each in proof.timed)
+        console.print(f"{len(proof.timed)} shapes for speed, {points:g} points: not timed, which "
+                      "needs a GPU")
     for line in proof.failures:
         console.print(f"[red]not sound:[/red] {escape(line)}", soft_wrap=True)
     for name in proof.free:
@@ -498,7 +518,9 @@ def main() -> int:
         return 3
     except KeyboardInterrupt:
         return 130
-    proof = Proof(all_cases(suites), proved, without_a_random_parent(suites))
+    timed = [each for suite in suites for each in suite.performance]
+    mistakes = without_a_random_parent(suites) + without_a_right_parent(timed)
+    proof = Proof(all_cases(suites), proved, mistakes, timed)
     show(proof, arguments.full, time.monotonic() - start)
     return 0 if proof.sound else 1
 

@@ -174,7 +174,7 @@ def search(target: Path, names: list[str]) -> Searched:
     """Everything that a look at the files can tell."""
     suites = load_suites("all", REPOSITORY / "testcases")
     hidden = [suite for suite in suites if suite.hidden]
-    texts, searched = {}, Searched(hidden_cases=sum(len(suite.cases) for suite in hidden))
+    texts, searched = {}, Searched(hidden_cases=sum(len(suite.items) for suite in hidden))
     for name in names:
         try:
             texts[name] = (target / name).read_bytes().decode("utf-8")

@@ -1,0 +1,230 @@
+"""Times a submission beside cuBLAS, with none of its host code near the clock (docs/clock.md).
+
+    recorder   in the sandbox: calls basicSgemm once, and writes down what it launches
+    clock      outside, trusted: replays those launches on data of its own, judges every C, times
+
+What comes back is a record.Timing. A fault of the machine's, or of the clock itself, is a
+MachineFault: it costs nobody points.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from . import score
+from .build import Parts, Programs
+from .cases import Performance
+from .errors import MachineFault
+from .feedback import harmless
+from .record import Times, Timing
+from .run import (SEAL_ALL, Problem, ended, gpu_devices, limits_on_gpu, memory_file, on_the_gpu,
+                  printable, seal)
+from .sandbox import ENVIRONMENT, Ran, Sandbox, drain
+
+RECORD_SECONDS = 10.0
+"""On the wall, for one call of basicSgemm: a thousand times what a naive kernel needs."""
+
+REPLAY_SECONDS = 60.0
+"""For all replays together, of which there are two dozen: a kernel without tiles takes a tenth of
+that for matrices of 8192 x 8192. The clock itself ends what takes longer."""
+
+CLOCK_SECONDS = 420.0
+"""For all of it. The clock has 300 s for what is not the submission's; one that still runs now has
+failed."""
+
+LARGEST_RECORDING = 4 << 20
+LARGEST_ANSWER = 64 << 10
+BYTES_OF_COMPLAINT = 500
+
+MACHINE = 3
+"""With which the recorder ends, having written nothing, where it gets no GPU or no memory."""
+
+AGREEMENT = 0.01
+"""How far the ratio that the clock says may be from that of its own medians: both are rounded."""
+
+
+class Measured(Times):
+    """Positive, finite, in order."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    median: float = Field(gt=0, allow_inf_nan=False)
+    minimum: float = Field(gt=0, allow_inf_nan=False)
+    quartile_1: float = Field(gt=0, allow_inf_nan=False)
+    quartile_3: float = Field(gt=0, allow_inf_nan=False)
+
+    @model_validator(mode="after")
+    def in_order(self) -> Measured:
+        if not self.minimum <= self.quartile_1 <= self.median <= self.quartile_3:
+            raise ValueError("minimum, quartiles and median are out of order")
+        return self
+
+
+class Said(BaseModel):
+    """The one JSON object that the clock prints."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    state: Literal["timed", "refused", "wrong", "faulted", "time-limit", "impossible", "machine"]
+    reason: str = ""
+    device: str | None = None
+    samples: int = Field(default=0, ge=0)
+    seconds: Measured | None = None
+    cublas_seconds: Measured | None = None
+    ratio: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    gflops: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    launches: int | None = Field(default=None, ge=0)
+
+    @model_validator(mode="after")
+    def whole(self) -> Said:
+        if self.state != "timed":
+            if not self.reason:
+                raise ValueError(f"{self.state} without a reason")
+            return self
+        if not (self.device and self.samples and self.seconds and self.cublas_seconds
+                and self.ratio):
+            raise ValueError("timed, but something of the measurement is missing")
+        ratio = self.cublas_seconds.median / self.seconds.median
+        if abs(self.ratio - ratio) > AGREEMENT * ratio:
+            raise ValueError(f"ratio {self.ratio:g}, but the medians give {ratio:g}")
+        return self
+
+
+def time_performance(parts: Parts, programs: Programs, asked: Performance, *,
+                     box: Sandbox) -> Timing:
+    """One shape. Raises MachineFault."""
+    assert programs.recorder and programs.kernels and parts.clock
+    with on_the_gpu(parts, alone=True), memory_file("recording") as recording:
+        began = time.monotonic()
+        command = [str(parts.clock), str(programs.kernels), f"/proc/self/fd/{recording}",
+                   str(asked.m), str(asked.k), str(asked.n), "--seconds", f"{REPLAY_SECONDS:g}"]
+        said = record(programs.recorder, asked, recording, box) or run_clock(command, recording)
+    return timing_of(asked, said, time.monotonic() - began)
+
+
+# ---- recording -----------------------------------------------------------------------------------
+
+
+def record(recorder: Path, asked: Performance, recording: int, box: Sandbox) -> Said | None:
+    """Fills `recording`; or says why there is none. What it holds is the clock's to doubt."""
+    problem = Problem(m=asked.m, n=asked.n, k=asked.k, fill="random", seed=0, tolerance=None,
+                      time_limit=RECORD_SECONDS)
+    matrices = 4 * (asked.m * asked.k + asked.k * asked.n + asked.m * asked.n)
+    limits = replace(limits_on_gpu(problem, RECORD_SECONDS, matrices),
+                     file_bytes=LARGEST_RECORDING)
+    command = [str(recorder), *map(str, (asked.m, asked.k, asked.n, recording, RECORD_SECONDS))]
+    ran = box.run(command, limits=limits, readable=[recorder.parent], writable=[],
+                  cwd=recorder.parent, tools=True, pass_fds=(recording,), devices=gpu_devices())
+    try:
+        seal(recording, SEAL_ALL)
+    except OSError:  # somebody else has sealed it, or holds it open for writing
+        return Said(state="refused", reason="the recording was tampered with")
+    return why_not_recorded(ran, os.fstat(recording).st_size)
+
+
+def why_not_recorded(ran: Ran, bytes_written: int) -> Said | None:
+    """A bad end is believed, as it earns nothing. A good one is for the clock to look at."""
+    if ran.status == 0:
+        return None
+    how = ended("", ran)  # a MachineFault, if it was killed from outside
+    if how == "time-limit":
+        return Said(state="time-limit", reason="basicSgemm was still running at its time limit")
+    if how == "crashed":
+        why = "it used more memory than it may" if ran.memory_limit_hit else \
+            signal.strsignal(-ran.status)
+        return Said(state="faulted", reason=f"basicSgemm crashed: {why}")
+    if bytes_written:
+        return None
+    if ran.status == MACHINE:
+        words = printable(ran).strip().splitlines() or ["it needs CUDA 12.4 or newer"]
+        raise MachineFault(f"launches could not be recorded: {words[-1]}")
+    return Said(state="faulted", reason="basicSgemm ended the program instead of returning")
+
+
+# ---- the clock -----------------------------------------------------------------------------------
+
+
+def run_clock(command: list[str], recording: int) -> Said:
+    """It holds none of the student's host code, and is not believed to end all the same."""
+    library_path = {name: value for name, value in os.environ.items() if name == "LD_LIBRARY_PATH"}
+    with memory_file("complaints") as complaints:
+        try:
+            with subprocess.Popen(command, env=ENVIRONMENT | library_path, cwd="/",
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=complaints, start_new_session=True,
+                                  pass_fds=(recording,)) as process:
+                late = time.monotonic() + CLOCK_SECONDS
+                try:
+                    output, truncated = drain(process, late, LARGEST_ANSWER)
+                    process.wait(max(late - time.monotonic(), 1.0))
+                finally:
+                    with suppress(ProcessLookupError):  # it has a child, which plays the kernels
+                        os.killpg(process.pid, signal.SIGKILL)
+        except subprocess.TimeoutExpired:
+            raise MachineFault(f"the clock has not ended after {CLOCK_SECONDS:g} s; does "
+                               "nvidia-smi show a GPU that works?") from None
+        except OSError as error:
+            raise MachineFault(f"the clock cannot be started: {error.strerror}") from error
+        words = os.pread(complaints, BYTES_OF_COMPLAINT, 0).decode(errors="replace")
+    return said_by(process.returncode, output, truncated, words)
+
+
+def said_by(status: int, output: bytes, truncated: bool, complaints: str) -> Said:
+    """What the clock said, if that can be what it should say."""
+    lines = complaints.strip().splitlines()
+    last_words = f": {lines[-1]}" if lines else ""
+    if status < 0:
+        raise MachineFault(f"the clock crashed: {signal.strsignal(-status)}{last_words}")
+    try:
+        if truncated:
+            raise ValueError("more than anybody asked for")
+        said = Said.model_validate_json(output)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        what = last_words or f": {place or 'the answer'}: {first['msg']}"
+        raise MachineFault(f"the clock ended with {status} and said nothing that can be "
+                           f"used{what}") from None
+    except ValueError as error:
+        raise MachineFault(f"the clock said {error}{last_words}") from None
+    if said.state == "machine" or status != 0:
+        raise MachineFault(f"the clock could not measure: {said.reason or f'status {status}'}")
+    return said
+
+
+def timing_of(asked: Performance, said: Said, seconds: float) -> Timing:
+    """With the points for it."""
+    if said.state == "machine":
+        raise MachineFault(f"the clock could not measure: {said.reason}")
+    if said.state != "timed":
+        return score.untimed(asked, said.state, harmless(said.reason)).model_copy(
+            update={"device": said.device, "seconds": round(seconds, 3)})
+    assert said.ratio is not None
+    points = score.speed_points(asked, said.ratio)
+    full = points >= asked.points
+    return score.untimed(
+        asked, "timed", "" if full else slower(asked, said.ratio), "" if full else asked.hint
+    ).model_copy(update={
+        "score": points, "device": said.device, "ratio": round(said.ratio, 4),
+        "samples": said.samples, "times": plain(said.seconds),
+        "cublas_times": plain(said.cublas_seconds), "seconds": round(seconds, 3),
+    })  # fmt: skip
+
+
+def slower(asked: Performance, ratio: float) -> str:
+    if ratio <= asked.none:
+        return f"{ratio:.2f} of cuBLAS's speed; points begin above {asked.none:g}"
+    return f"{ratio:.2f} of cuBLAS's speed; {asked.full:g} is full"
+
+
+def plain(times: Measured | None) -> Times | None:
+    return Times(**times.model_dump()) if times else None

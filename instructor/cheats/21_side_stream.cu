@@ -1,0 +1,26 @@
+/* CHEAT 21: launches on a stream of its own and returns: a clock that waits for the usual stream
+ * alone would see none of the work.
+ *
+ * tries:    21
+ * fails:    speed
+ * loses:    tiled
+ * named:    stream */
+
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < m && j < n) {
+        float sum = 0.0f;
+        for (int p = 0; p < k; ++p)
+            sum += A[i * k + p] * B[p * n + j];
+        C[i * n + j] = sum;
+    }
+}
+
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    cudaStream_t aside;
+    cudaStreamCreateWithFlags(&aside, cudaStreamNonBlocking); /* <- here */
+    dim3 block(16, 16), grid((n + 15) / 16, (m + 15) / 16);
+    mysgemm<<<grid, block, 0, aside>>>(m, n, k, A, B, C);
+}

@@ -1,0 +1,29 @@
+/* CHEAT 27: brings a clock of its own, which stands still.
+ *
+ * tries:    27
+ * named:    defines clock_gettime */
+
+#include <time.h>
+
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < m && j < n) {
+        float sum = 0.0f;
+        for (int p = 0; p < k; ++p)
+            sum += A[i * k + p] * B[p * n + j];
+        C[i * n + j] = sum;
+    }
+}
+
+extern "C" int clock_gettime(clockid_t, struct timespec *now) noexcept /* <- here */
+{
+    *now = {};
+    return 0;
+}
+
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    dim3 block(16, 16), grid((n + 15) / 16, (m + 15) / 16);
+    mysgemm<<<grid, block>>>(m, n, k, A, B, C);
+}

@@ -1,0 +1,28 @@
+/* CHEAT 28: counts its calls on the GPU: honest at the first, where C is usually looked at.
+ *
+ * tries:    28
+ * fails:    speed
+ * loses:    tiled
+ * named:    wrong | of cuBLAS's speed */
+
+__device__ int calls;
+
+__global__ void count() { ++calls; }
+
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < m && j < n) {
+        float sum = 0.0f;
+        for (int p = 0; p < k; p += calls) /* <- here */
+            sum += A[i * k + p] * B[p * n + j];
+        C[i * n + j] = sum;
+    }
+}
+
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    dim3 block(16, 16), grid((n + 15) / 16, (m + 15) / 16);
+    count<<<1, 1>>>();
+    mysgemm<<<grid, block>>>(m, n, k, A, B, C);
+}
