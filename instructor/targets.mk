@@ -42,7 +42,8 @@ test: $(VENV)/ready
 
 test-gpu: $(VENV)/ready
 	sh tests/emulator/run_on_gpu.sh $(ARCH)
-	$(VENV)/bin/python -m pytest tests -m gpu
+	$(VENV)/bin/python -m pytest tests -m gpu --ignore tests/test_bench.py
+	$(VENV)/bin/python -m pytest tests/test_bench.py -m gpu -n 0 # one GPU, one measurement
 
 $(VENV)/ready: tests/requirements.txt
 	$(PYTHON) -m venv $(VENV)

@@ -468,18 +468,6 @@ def test_counts_of_no_shape(tree, shapes):
     assert "Error 2" in done.stderr and "bench-counts: SHAPES" in done.stderr
 
 
-def test_each_rung_reaches_the_intensity_that_its_head_says(tree):
-    """intensity: so many FLOP for each byte asked of global memory, on whole tiles."""
-    said = {path.stem: re.search(r"intensity: ([\d.]+) FLOP/byte", path.read_text())
-            for path in RUNGS}
-    assert all(said.values()), said
-    rows, done = counts(tree, [f"instructor/solutions/{path.name}" for path in RUNGS],
-                        "256 256 256")
-    assert done.returncode == 0, done.stderr
-    assert {name: row[2] for name, row in rows.items()} == {
-        name: float(match[1]) for name, match in said.items() if match}
-
-
 # ---- charts --------------------------------------------------------------------------------------
 
 

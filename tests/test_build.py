@@ -268,6 +268,7 @@ def test_same_name_in_another_directory_is_another_kernel(tree, tmp_path):
 
 def test_another_compiler_builds_everything_again(tree, compilers):
     """Objects of two compilers in one program are nobody's intention."""
+    tree.make("clean")  # of what other tests built beside
     tree.make("BACKEND=cpu")
     objects = {path.name for path in (tree.path / "build").rglob("*.o")}
     called = "\n".join(compilers.make(tree, "BACKEND=cpu"))

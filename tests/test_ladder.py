@@ -13,8 +13,10 @@ calls the elements of all loads, four bytes each.
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -147,7 +149,17 @@ def test_head(rung: Path) -> None:
     assert not any(len(line) > 100 for line in text.splitlines()), rung.name
 
 
+@pytest.fixture
+def two_cores() -> Iterator[None]:
+    """As many multiprocessors has the CPU backend then, by which 8_best chooses its tiles."""
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(allowed)[:2])
+    yield
+    os.sched_setaffinity(0, allowed)
+
+
 @each_rung
+@pytest.mark.usefixtures("two_cores")
 def test_intensity_is_as_counted(checker: Builder, rung: Path) -> None:  # noqa: F811
     m, k, n = 1024, 32, 1024
     program = checker("gcc -O1", rung.relative_to(REPOSITORY))
@@ -160,6 +172,6 @@ def test_intensity_is_as_counted(checker: Builder, rung: Path) -> None:  # noqa:
 def test_the_ladder_has_no_gaps() -> None:
     """Numbered as it climbs; each rung asks global memory for no more than the one before."""
     assert [int(rung.stem.split("_")[0]) for rung in RUNGS] == list(range(1, len(RUNGS) + 1))
-    assert len(RUNGS) >= 6
+    assert len(RUNGS) >= 8
     climbed = [intensity_of(rung) for rung in RUNGS]
     assert climbed == sorted(climbed)

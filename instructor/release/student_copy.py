@@ -47,6 +47,8 @@ LEFT_OUT = {
     "tests": "the tests of this project; they use instructor/",
     "testcases/hidden": "hidden cases",
     "docs/instructor.md": "tells what the hidden cases are",
+    "docs/ladder.md": "tells how the solutions work",
+    "docs/ladder": "its charts",
     ".ci": "runs the tests of this project",
     ".github/workflows/*": "those of this repository; but see KEPT",
     ".github/zizmor.yml": "for the tests of the workflows",

@@ -317,19 +317,27 @@ def draw_roofs(axes: Axes, run: Run, slowest: float) -> None:
                   xytext=(0, 4), textcoords="offset points", ha="right", fontsize=8.5, color=GREY)
 
 
+NEAR = 0.06  # a share of the axes' width: names of points that are closer would be on each other
+
+
 def name_points(axes: Axes, points: list[tuple[Rung, float, float]]) -> None:
-    """Each name to the lower right of its point; those of points one above the other, apart."""
+    """Each name to the lower right of its point; those of points near each other, in one column."""
     axes.figure.canvas.draw()
     apart = line_height(axes, axes.get_window_extent().height)
     to_share = axes.transData + axes.transAxes.inverted()
-    for x in {x for _, x, _ in points}:
-        column = [(rung, y) for rung, at, y in points if at == x]
-        shares = [to_share.transform((x, y)) for _, y in column]
-        places = spread_out([float(share[1]) - 0.8 * apart for share in shares], apart)
-        lower = max(places) - max(float(share[1]) for share in shares)  # or roofs are written on
-        for (rung, y), share, place in zip(column, shares, places, strict=True):
-            to = (float(share[0]) + 0.035, place - max(0.0, lower))
-            write_name(axes, rung, (x, y), "data", to)
+    columns: list[list[tuple[Rung, tuple[float, float], Any]]] = []
+    for rung, x, y in sorted(points, key=lambda point: point[1]):
+        share = to_share.transform((x, y))
+        if not columns or share[0] - columns[-1][-1][2][0] > NEAR:
+            columns.append([])
+        columns[-1].append((rung, (x, y), share))
+    for column in columns:
+        heights = [float(share[1]) for _, _, share in column]
+        places = spread_out([height - 0.8 * apart for height in heights], apart)
+        lower = max(0.0, max(places) - max(heights))  # or roofs are written on
+        right = max(float(share[0]) for _, _, share in column) + 0.035
+        for (rung, at, _), place in zip(column, places, strict=True):
+            write_name(axes, rung, at, "data", (right, place - lower))
 
 
 # --------------------------------------------------------------------------------------------------

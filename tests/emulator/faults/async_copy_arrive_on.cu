@@ -1,7 +1,8 @@
 /* A copy that reports to a barrier in shared memory. */
 // expect-build-failure
-// expect-stderr: {HERE}: __pipeline_arrive_on runs only on a GPU; build with BACKEND=cuda on a
-// machine that has one
+// clang-format off
+// expect-stderr: {HERE}: __pipeline_arrive_on runs only on a GPU; build with BACKEND=cuda on a machine that has one
+// clang-format on
 #include "../check.h"
 #include <cuda_pipeline.h>
 
