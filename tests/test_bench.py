@@ -28,7 +28,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 HERE = REPOSITORY / "tests" / "bench"
-RUNGS = sorted((REPOSITORY / "instructor" / "solutions").glob("*.cu"))
 SECONDS = 120  # a limit for what hangs
 
 

@@ -462,11 +462,17 @@ struct Cost {
     double step, tile, shared_tile, rest;
 };
 
+/* What there is: multiprocessors, and bytes of shared memory that a block may have. */
+struct Device {
+    int processors, shared_bytes;
+};
+
 template <class S>
-static Plan plan(int m, int n, int k, int processors, const Cost &cost)
+static Plan plan(int m, int n, int k, const Device &device, const Cost &cost)
 {
+    const int processors = device.processors;
     Plan p = {ceiling(m, S::BM), ceiling(n, S::BN), ceiling(k, S::BK * S::SLICES), 0, {}, INFINITY};
-    if (m < S::BM || n < S::BN)
+    if (m < S::BM || n < S::BN || S::SHARED_BYTES > device.shared_bytes)
         return p; /* no tile fits */
     if (n % S::BN > 0 && n % S::BN <= RIM) {
         --p.tiles_n;
@@ -503,15 +509,17 @@ typedef Shape< 32,  64,  8, 32, 64,  8, 8, 8, 6, true> Deep;
 
 void sgemm(int m, int n, int k, float alpha, const float *A, const float *B, float beta, float *C)
 {
-    int device = 0, processors = 0;
-    cudaGetDevice(&device);
-    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    int number = 0;
+    Device device = {};
+    cudaGetDevice(&number);
+    cudaDeviceGetAttribute(&device.processors, cudaDevAttrMultiProcessorCount, number);
+    cudaDeviceGetAttribute(&device.shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, number);
 
-    const Plan large = plan<Large>(m, n, k, processors, {2.62, 6.8, 21.4, 7.7});
-    const Plan medium = plan<Medium>(m, n, k, processors, {1.41, 3.3, 0, 4.2});
-    const Plan narrow = plan<Narrow>(m, n, k, processors, {1.17, 2.7, 0, 3.9});
-    const Plan little = plan<Little>(m, n, k, processors, {0.83, 2.7, 0, 4.1});
-    const Plan deep = plan<Deep>(m, n, k, processors, {0.92, 2.8, 8.6, 4.5});
+    const Plan large = plan<Large>(m, n, k, device, {2.62, 6.8, 21.4, 7.7});
+    const Plan medium = plan<Medium>(m, n, k, device, {1.41, 3.3, 0, 4.2});
+    const Plan narrow = plan<Narrow>(m, n, k, device, {1.17, 2.7, 0, 3.9});
+    const Plan little = plan<Little>(m, n, k, device, {0.83, 2.7, 0, 4.1});
+    const Plan deep = plan<Deep>(m, n, k, device, {0.92, 2.8, 8.6, 4.5});
     const double best =
         min(min(min(large.cost, medium.cost), min(narrow.cost, little.cost)), deep.cost);
     const double tiny = (double)ceiling(m, SMALL) * ceiling(n, SMALL) * ceiling(k, SMALL_K);

@@ -22,7 +22,7 @@ static float *new_matrix(size_t elements, unsigned seed) {
 template <class S>
 static void problem(const char *name, int m, int n, int k, int processors, bool wants_sharing) {
     const Cost cost = {1, 0, wants_sharing ? -1e9 : 1e9, 0};
-    const Plan p = plan<S>(m, n, k, processors, cost);
+    const Plan p = plan<S>(m, n, k, {processors, S::SHARED_BYTES}, cost);
     float *A = new_matrix((size_t)m * k, 1), *B = new_matrix((size_t)k * n, 2);
     float *C = new_matrix((size_t)m * n, 3), *old = new_matrix((size_t)m * n, 3);
     CHECK(isfinite(p.cost));
@@ -50,6 +50,10 @@ static void problem(const char *name, int m, int n, int k, int processors, bool 
 /* One tile; tiles that overlap; a rim; rows that are no vectors; k below, at and above a step. */
 template <class S> static void shape(const char *name) {
     const int step = S::BK * S::SLICES;
+    /* Not where a tile does not fit, nor where the GPU has too little shared memory. */
+    CHECK(!isfinite(plan<S>(S::BM - 1, S::BN, 1, {3, S::SHARED_BYTES}, {}).cost));
+    CHECK(!isfinite(plan<S>(S::BM, S::BN - 1, 1, {3, S::SHARED_BYTES}, {}).cost));
+    CHECK(!isfinite(plan<S>(S::BM, S::BN, 1, {3, S::SHARED_BYTES - 1}, {}).cost));
     const int ks[] = {1, step - 1, step, 3 * step + 5, 9 * step};
     for (int k : ks)
         for (int sharing = 0; sharing <= S::SHARES; ++sharing) {
