@@ -25,7 +25,8 @@
 #include <cuda_pipeline.h>
 #include <stdint.h>
 
-/* Sums of parts of tiles, two tiles a block at most; and how many parts of a tile have come. */
+/* Sums of parts of tiles, two tiles a block at most; and how many parts of a tile have come. All
+ * launches use the same: two that overlap, on streams of their own, would spoil each other's. */
 #define PARTS_FLOATS (160 * 2 * 128 * 256)
 #define MOST_SHARING 4096
 __device__ float parts[PARTS_FLOATS];
@@ -56,10 +57,10 @@ struct Shape {
 
 /* What a block does next. In shared memory, because the loop needs all registers. */
 struct Task {
-    int first; /* step of all steps of the grid; -1: there is no other task */
-    int begin, end;           /* steps of the tile */
-    int row, col;             /* where the tile is */
-    int own_row, own_col;     /* the first of its own */
+    int first;                 /* of all steps of the grid; -1: there is no other task */
+    int begin, end;            /* steps of the tile */
+    int row, col;              /* where the tile is */
+    int own_row, own_col;      /* the first ones that are no other tile's, too */
     int first_worker, workers; /* that share the tile */
 };
 
