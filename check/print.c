@@ -76,55 +76,34 @@ static void json_index(FILE *out, const char *name, struct finding_index i, bool
         fprintf(out, ", \"%s\": null", name);
 }
 
-static void json_text(FILE *out, const char *name, const char *text) {
-    fprintf(out, "\"%s\": ", name);
-    if (text && *text)
-        json_string(out, text);
-    else
-        fputs("null", out);
-}
-
 static void json_party(FILE *out, const struct finding_party *p) {
-    json_text(out, "file", p->file);
+    json_member(out, "file", p->file);
     fprintf(out, ", \"line\": %d, ", p->line);
-    json_text(out, "function", p->function);
+    json_member(out, "function", p->function);
     fputs(", ", out);
-    json_text(out, "access", p->access);
+    json_member(out, "access", p->access);
     json_index(out, "thread", p->thread, p->in_kernel);
     json_index(out, "block", p->block, p->in_kernel);
-}
-
-static void json_lines(FILE *out, const char *lines) {
-    fputc('[', out);
-    for (bool first = true; *lines; first = false) {
-        char line[sizeof((struct finding){0}.detail)];
-        size_t length = strcspn(lines, "\n");
-        snprintf(line, sizeof line, "%.*s", (int)length, lines);
-        if (!first) fputs(", ", out);
-        json_string(out, line);
-        lines += length + (lines[length] == '\n');
-    }
-    fputc(']', out);
 }
 
 static void json_finding(FILE *out, const struct check_options *o, const struct outcome *outcome) {
     const struct finding *f = &outcome->finding;
     fprintf(out, "{\"kind\": \"%s\", ", finding_kind_name(f->kind));
-    json_text(out, "tool", f->tool);
+    json_member(out, "tool", f->tool);
     fputs(", ", out);
-    json_text(out, "what", f->what);
+    json_member(out, "what", f->what);
     fputs(", \"detail\": ", out);
-    json_lines(out, f->detail);
+    json_list_of_lines(out, f->detail);
     fputs(", ", out);
-    json_text(out, "hint", f->hint);
+    json_member(out, "hint", f->hint);
     fputs(", ", out);
-    json_text(out, "formula", f->formula);
+    json_member(out, "formula", f->formula);
     fputs(", ", out);
     json_party(out, &f->at);
     fputs(", ", out);
-    json_text(out, "variable", f->variable);
+    json_member(out, "variable", f->variable);
     fputs(", ", out);
-    json_text(out, "element", f->element);
+    json_member(out, "element", f->element);
     fputs(", \"other\": ", out);
     if (f->other.known) {
         fputc('{', out);
@@ -175,7 +154,7 @@ void print_json(FILE *out, const struct check_options *o, const struct outcome *
                 enum exit_status status, const char *message) {
     static const char *const words[] = {"clean", "finding", "error", "error"};
     fprintf(out, "{\"status\": \"%s\", \"exit_status\": %d, ", words[status], status);
-    json_text(out, "message", message);
+    json_member(out, "message", message);
     fprintf(out, ", \"backend\": \"%s\", ", check_backend);
     json_tools(out);
     fputs(", \"checked\": [", out);

@@ -1,7 +1,8 @@
-/* JSON's strings and numbers. */
+/* JSON's strings and numbers, and what of lists and objects several programs write. */
 #include "shared.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Bytes of the UTF-8 character that begins here (RFC 3629); 0 if none does. */
 static int utf8_length(const unsigned char *c) {
@@ -14,21 +15,44 @@ static int utf8_length(const unsigned char *c) {
     return length;
 }
 
-void json_string(FILE *out, const char *text) {
+static void write_string(FILE *out, const char *text, size_t length) {
+    const unsigned char *c = (const unsigned char *)text, *end = c + length;
     fputc('"', out);
-    for (const unsigned char *c = (const unsigned char *)text; *c;) {
-        int length = utf8_length(c);
+    while (c < end) {
+        int bytes = utf8_length(c);
         if (*c == '"' || *c == '\\')
             fprintf(out, "\\%c", *c);
         else if (*c == '\n')
             fputs("\\n", out);
-        else if (*c < 0x20 || *c == 0x7f || length == 0)
+        else if (*c < 0x20 || *c == 0x7f || bytes == 0)
             fprintf(out, "\\u%04x", *c); /* no UTF-8: as Latin-1 */
         else
-            fwrite(c, 1, (size_t)length, out);
-        c += length ? length : 1;
+            fwrite(c, 1, (size_t)bytes, out);
+        c += bytes ? bytes : 1;
     }
     fputc('"', out);
+}
+
+void json_string(FILE *out, const char *text) { write_string(out, text, strlen(text)); }
+
+void json_member(FILE *out, const char *name, const char *text) {
+    json_string(out, name);
+    fputs(": ", out);
+    if (text && *text)
+        json_string(out, text);
+    else
+        fputs("null", out);
+}
+
+void json_list_of_lines(FILE *out, const char *lines) {
+    fputc('[', out);
+    for (bool first = true; *lines; first = false) {
+        size_t length = strcspn(lines, "\n");
+        if (!first) fputs(", ", out);
+        write_string(out, lines, length);
+        lines += length + (lines[length] == '\n');
+    }
+    fputc(']', out);
 }
 
 void json_number(FILE *out, double value) {

@@ -111,6 +111,12 @@ bool use_colour(FILE *out);
 
 void json_string(FILE *out, const char *text);
 
+/* "name": "text", or null where there is no text (NULL or empty). */
+void json_member(FILE *out, const char *name, const char *text);
+
+/* A list of strings, one for each line. */
+void json_list_of_lines(FILE *out, const char *lines);
+
 /* JSON knows neither NaN nor infinity: they become strings. */
 void json_number(FILE *out, double value);
 

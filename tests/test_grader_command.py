@@ -391,7 +391,9 @@ def test_a_faulty_kernel(real) -> None:  # type: ignore[no-untyped-def]
 
 def test_the_same_seed_gives_the_same_grade(real, tmp_path: Path) -> None:  # type: ignore
     def graded(jobs: str) -> dict[str, object]:
-        real("--submission", "instructor/faulty/18_a_stride_n.cu", "--seed", "11", "--jobs", jobs)
+        run = real("--submission", "instructor/faulty/18_a_stride_n.cu", "--seed", "11",
+                   "--jobs", jobs)
+        assert run.status == 1, run.stderr
         record = json.loads((tmp_path / "r" / "18_a_stride_n" / "result.json").read_text())
         for each in (record, *record["tests"]):
             each["seconds"] = 0

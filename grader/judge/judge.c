@@ -198,25 +198,9 @@ static struct judged judge(const struct task *t) {
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static void json_text(const char *name, const char *text) {
-    printf(", \"%s\": ", name);
-    if (*text)
-        json_string(stdout, text);
-    else
-        fputs("null", stdout);
-}
-
-static void json_lines(const char *name, const char *text) {
-    printf(", \"%s\": [", name);
-    for (bool first = true; *text; first = false) {
-        char line[sizeof((struct finding){0}.detail)];
-        size_t length = strcspn(text, "\n");
-        snprintf(line, sizeof line, "%.*s", (int)length, text);
-        if (!first) fputs(", ", stdout);
-        json_string(stdout, line);
-        text += length + (text[length] == '\n');
-    }
-    putchar(']');
+static void next_member(const char *name, const char *text) {
+    fputs(", ", stdout);
+    json_member(stdout, name, text);
 }
 
 static void json_finding(const char *name, const struct finding *f) {
@@ -227,10 +211,11 @@ static void json_finding(const char *name, const struct finding *f) {
     }
     printf("{\"kind\": \"%s\", \"line\": %d, \"what\": ", finding_kind_name(f->kind), f->at.line);
     json_string(stdout, f->what);
-    json_text("file", f->at.file);
-    json_lines("detail", f->detail);
-    json_text("hint", f->hint);
-    json_text("formula", f->formula);
+    next_member("file", f->at.file);
+    fputs(", \"detail\": ", stdout);
+    json_list_of_lines(stdout, f->detail);
+    next_member("hint", f->hint);
+    next_member("formula", f->formula);
     putchar('}');
 }
 
@@ -262,8 +247,8 @@ static void verdict_json(const struct task *t, const struct worker_report *r,
     printf("{\"state\": \"%s\", \"line\": %d, \"launches\": %d, \"bytes_to_host\": %" PRIu64
            ", \"bytes_into_c\": %" PRIu64,
            states[r->state], r->line, r->launches, r->bytes_to_host, r->bytes_into_c);
-    json_text("detail", r->detail);
-    json_text("file", r->file);
+    next_member("detail", r->detail);
+    next_member("file", r->file);
     printf(", \"elements\": %" PRIu64, (uint64_t)t->m * (uint64_t)t->n);
     json_finding("finding", &r->finding);
     if (r->counted == 1)

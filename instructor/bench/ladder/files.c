@@ -30,21 +30,12 @@ static void member_or_null(FILE *out, const char *key, double value) {
         fputs("null", out);
 }
 
-static void member_text(FILE *out, const char *key, const char *text) {
-    json_string(out, key);
-    fputs(": ", out);
-    if (*text)
-        json_string(out, text);
-    else
-        fputs("null", out);
-}
-
 static void json_machine(FILE *out, const struct ladder *ladder) {
     bool first = true;
     fputs("  \"machine\": {", out);
     for (int i = 0; i < ladder->machine_count; i++) {
         separate(out, &first, "    ");
-        member_text(out, ladder->machine[i].key, ladder->machine[i].text);
+        json_member(out, ladder->machine[i].key, ladder->machine[i].text);
     }
     fputs("\n  },\n  \"ceilings\": {", out);
     member(out, "ffma_flops", ladder->ffma_flops);
@@ -61,13 +52,13 @@ static void json_kernels(FILE *out, const struct ladder *ladder) {
     for (int i = 0; i < ladder->kernel_count; i++) {
         const struct kernel *k = &ladder->kernels[i];
         separate(out, &first, "    {");
-        member_text(out, "name", k->name);
+        json_member(out, "name", k->name);
         fputs(", ", out);
-        member_text(out, "file", k->path);
+        json_member(out, "file", k->path);
         fputs(", ", out);
         member_or_null(out, "flop_per_byte", k->intensity);
         fputs(", ", out);
-        member_text(out, "left_out", k->state == STATE_OPEN ? "" : k->reason);
+        json_member(out, "left_out", k->state == STATE_OPEN ? "" : k->reason);
         fputc('}', out);
     }
     fputs("\n  ],\n", out);
@@ -119,17 +110,17 @@ static void json_shape(FILE *out, const struct ladder *ladder, int shape) {
     const struct shape *s = &ladder->shapes[shape];
     bool first = true;
     fprintf(out, "{\"m\": %d, \"k\": %d, \"n\": %d, ", s->m, s->k, s->n);
-    member_text(out, "problem", s->problem);
+    json_member(out, "problem", s->problem);
     fputs(", \"results\": [", out);
     for (int i = 0; i < ladder->kernel_count; i++) {
         const struct result *r = result_of(ladder, shape, i);
         if (ladder->kernels[i].state != STATE_OPEN) continue;
         separate(out, &first, "        {");
-        member_text(out, "kernel", ladder->kernels[i].name);
+        json_member(out, "kernel", ladder->kernels[i].name);
         fputs(", ", out);
-        member_text(out, "state", state_name(r->state));
+        json_member(out, "state", state_name(r->state));
         fputs(", ", out);
-        member_text(out, "reason", r->reason);
+        json_member(out, "reason", r->reason);
         if (r->state == STATE_MEASURED) json_figures(out, ladder, shape, i);
         fputc('}', out);
     }
@@ -139,9 +130,9 @@ static void json_shape(FILE *out, const struct ladder *ladder, int shape) {
 static void json_write(FILE *out, const struct ladder *ladder) {
     bool first = true;
     fputs("{\n  \"format\": 1,\n  ", out);
-    member_text(out, "date", ladder->date);
+    json_member(out, "date", ladder->date);
     fputs(", ", out);
-    member_text(out, "launch", ladder->launch);
+    json_member(out, "launch", ladder->launch);
     fputs(",\n", out);
     json_machine(out, ladder);
     json_kernels(out, ladder);
