@@ -76,6 +76,27 @@ KINDS = ("case", "performance")
 """The tables that a file consists of."""
 
 
+class Loaded(BaseModel):
+    """What every table has once it is known which file it stands in."""
+
+    name: Name
+    m: Dimension
+    k: Dimension
+    n: Dimension
+    suite: str
+    """"public/basics": the file's path below testcases/, without .toml."""
+    hidden: bool
+
+    @property
+    def key(self) -> str:
+        return f"{self.suite}/{self.name}"
+
+    @property
+    def shape(self) -> str:
+        """In the order of the command line."""
+        return f"{self.m} {self.k} {self.n}"
+
+
 class CaseTable(BaseModel):
     """A [[case]] as it stands in the file."""
 
@@ -102,20 +123,7 @@ class CaseTable(BaseModel):
     """Cases without which this one earns nothing. In a loaded case: their keys."""
 
 
-class Case(CaseTable):
-    suite: str
-    """"public/basics": the file's path below testcases/, without .toml."""
-    hidden: bool
-
-    @property
-    def key(self) -> str:
-        return f"{self.suite}/{self.name}"
-
-    @property
-    def shape(self) -> str:
-        """In the order of the command line."""
-        return f"{self.m} {self.k} {self.n}"
-
+class Case(CaseTable, Loaded):
     @property
     def launch_seconds(self) -> float:
         return self.time_limit or LAUNCH_SECONDS + self.m * self.k * self.n / PRODUCTS_PER_SECOND
@@ -142,17 +150,8 @@ class PerformanceTable(BaseModel):
     """Cases that have to be right, or nothing is timed. Once loaded: their keys."""
 
 
-class Performance(PerformanceTable):
-    suite: str
-    hidden: bool
-
-    @property
-    def key(self) -> str:
-        return f"{self.suite}/{self.name}"
-
-    @property
-    def shape(self) -> str:
-        return f"{self.m} {self.k} {self.n}"
+class Performance(PerformanceTable, Loaded):
+    pass
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,12 @@ void json_member(FILE *out, const char *name, const char *text) {
         fputs("null", out);
 }
 
+void json_number_member(FILE *out, const char *name, double value) {
+    json_string(out, name);
+    fputs(": ", out);
+    json_number(out, value);
+}
+
 void json_list_of_lines(FILE *out, const char *lines) {
     fputc('[', out);
     for (bool first = true; *lines; first = false) {

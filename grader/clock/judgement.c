@@ -41,11 +41,6 @@ const char *short_name(const char *name, char buffer[SHORT_NAME_SIZE]) {
 
 /* ---- the JSON object ------------------------------------------------------------------------ */
 
-static void number_entry(FILE *out, const char *name, double value) {
-    fprintf(out, "\"%s\": ", name);
-    json_number(out, value);
-}
-
 static void summary_entry(FILE *out, const char *name, const struct summary *s) {
     fprintf(out, ", \"%s\": ", name);
     if (s->n == 0) {
@@ -53,13 +48,13 @@ static void summary_entry(FILE *out, const char *name, const struct summary *s) 
         return;
     }
     fputc('{', out);
-    number_entry(out, "median", s->median);
+    json_number_member(out, "median", s->median);
     fputs(", ", out);
-    number_entry(out, "minimum", s->minimum);
+    json_number_member(out, "minimum", s->minimum);
     fputs(", ", out);
-    number_entry(out, "quartile_1", s->quartile_1);
+    json_number_member(out, "quartile_1", s->quartile_1);
     fputs(", ", out);
-    number_entry(out, "quartile_3", s->quartile_3);
+    json_number_member(out, "quartile_3", s->quartile_3);
     fputc('}', out);
 }
 
@@ -70,9 +65,9 @@ static void ratio_entries(FILE *out, const struct judgement *j) {
     }
     const double operations = 2.0 * j->m * j->n * j->k;
     fputs(", ", out);
-    number_entry(out, "ratio", j->cublas_seconds.median / j->seconds.median);
+    json_number_member(out, "ratio", j->cublas_seconds.median / j->seconds.median);
     fputs(", ", out);
-    number_entry(out, "gflops", operations / j->seconds.median * 1e-9);
+    json_number_member(out, "gflops", operations / j->seconds.median * 1e-9);
 }
 
 /* A time that was taken before something went wrong is nobody's time: only "timed" has times. */

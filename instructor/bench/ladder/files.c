@@ -14,12 +14,6 @@ static void separate(FILE *out, bool *first, const char *indent) {
     *first = false;
 }
 
-static void member(FILE *out, const char *key, double value) {
-    json_string(out, key);
-    fputs(": ", out);
-    json_number(out, value);
-}
-
 /* 0 stands for "not known", and is null. */
 static void member_or_null(FILE *out, const char *key, double value) {
     json_string(out, key);
@@ -38,11 +32,11 @@ static void json_machine(FILE *out, const struct ladder *ladder) {
         json_member(out, ladder->machine[i].key, ladder->machine[i].text);
     }
     fputs("\n  },\n  \"ceilings\": {", out);
-    member(out, "ffma_flops", ladder->ffma_flops);
+    json_number_member(out, "ffma_flops", ladder->ffma_flops);
     fputs(", ", out);
-    member(out, "memory_bytes_per_second", ladder->memory_bytes);
+    json_number_member(out, "memory_bytes_per_second", ladder->memory_bytes);
     fputs(", ", out);
-    member(out, "l2_bytes_per_second", ladder->l2_bytes);
+    json_number_member(out, "l2_bytes_per_second", ladder->l2_bytes);
     fputs("},\n", out);
 }
 
@@ -70,9 +64,9 @@ static void json_samples(FILE *out, const struct result *r) {
     for (int i = 0; i < r->count; i++) {
         separate(out, &first, "          {");
         fprintf(out, "\"round\": %d, ", r->samples[i].round);
-        member(out, "event_seconds", r->samples[i].event);
+        json_number_member(out, "event_seconds", r->samples[i].event);
         fputs(", ", out);
-        member(out, "host_seconds", r->samples[i].host);
+        json_number_member(out, "host_seconds", r->samples[i].host);
         fputc('}', out);
     }
     fputs("]", out);
@@ -82,26 +76,26 @@ static void json_figures(FILE *out, const struct ladder *ladder, int shape, int 
     const struct result *r = result_of(ladder, shape, kernel);
     const double speed = gflops(&ladder->shapes[shape], r);
     fputs(",\n         \"seconds\": {", out);
-    member(out, "median", r->seconds.median);
+    json_number_member(out, "median", r->seconds.median);
     fputs(", ", out);
-    member(out, "minimum", r->seconds.minimum);
+    json_number_member(out, "minimum", r->seconds.minimum);
     fputs(", ", out);
-    member(out, "quartile_1", r->seconds.quartile_1);
+    json_number_member(out, "quartile_1", r->seconds.quartile_1);
     fputs(", ", out);
-    member(out, "quartile_3", r->seconds.quartile_3);
+    json_number_member(out, "quartile_3", r->seconds.quartile_3);
     fputs("},\n         ", out);
-    member(out, "gflops", speed);
+    json_number_member(out, "gflops", speed);
     fputs(", ", out);
     member_or_null(out, "percent_of_cublas", 100 * ratio_to_cublas(ladder, shape, kernel));
     fputs(", ", out);
-    member(out, "percent_of_ffma", 1e11 * speed / ladder->ffma_flops);
+    json_number_member(out, "percent_of_ffma", 1e11 * speed / ladder->ffma_flops);
     fputs(", ", out);
-    member(out, "spread_percent", spread_percent(&r->seconds));
+    json_number_member(out, "spread_percent", spread_percent(&r->seconds));
     fprintf(out, ",\n         \"through_a_graph\": %s, \"calls_per_sample\": %d, ",
             r->graph ? "true" : "false", r->calls);
-    member(out, "max_error_u", r->max_u);
+    json_number_member(out, "max_error_u", r->max_u);
     fputs(", ", out);
-    member(out, "rms_error_u", r->rms_u);
+    json_number_member(out, "rms_error_u", r->rms_u);
     fputs(",\n         ", out);
     json_samples(out, r);
 }
