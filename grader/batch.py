@@ -18,7 +18,6 @@ import argparse
 import csv
 import io
 import os
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +28,7 @@ from .exporters.text import one_line, points, timed, whole
 from .intake import directory_name
 from .record import Record
 from .score import totals
+from .start import completed
 
 PROJECT = Path(__file__).resolve().parent.parent
 
@@ -69,8 +69,11 @@ def grade(name: str, path: Path, results: Path, options: list[str]) -> Graded:
     command = [sys.executable, "-m", "grader", "--submission", str(path), "--name", name,
                "--results", str(results), *options]
     for _ in range(2):
-        done = subprocess.run(command, cwd=PROJECT, stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, errors="replace", check=False)
+        try:
+            done = completed(command, cwd=PROJECT)
+        except OSError as error:
+            return Graded(name, 3, "", "", "", "",
+                          f"the grader cannot be started: {error.strerror}")
         if done.returncode in (0, 1, 2):
             break
     if done.returncode in (0, 1):

@@ -25,6 +25,7 @@ from elftools.elf.elffile import ELFFile
 
 from .errors import MachineFault
 from .sandbox import Limits, Sandbox
+from .start import completed
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -219,10 +220,11 @@ def run_make(stage: Path, backend: str) -> None:
     make = shutil.which("make") or shutil.which("gmake")
     if not make:
         raise MachineFault("make is not installed, and the grader's own parts are built with it")
-    ran = subprocess.run([make, "--no-print-directory", f"-j{os.cpu_count() or 1}", *settings,
-                          "grader-parts"], cwd=stage, env=environment,
-                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                         stderr=subprocess.PIPE, text=True, errors="replace", check=False)
+    try:
+        ran = completed([make, "--no-print-directory", f"-j{os.cpu_count() or 1}", *settings,
+                         "grader-parts"], cwd=stage, env=environment)
+    except OSError as error:
+        raise MachineFault(f"make cannot be started: {error.strerror}") from error
     if ran.returncode == 0:
         return
     said = [line for line in ran.stderr.splitlines() if line and not line.startswith("make")]

@@ -29,6 +29,7 @@ from .record import Times, Timing
 from .run import (SEAL_ALL, Problem, ended, gpu_devices, limits_on_gpu, memory_file, on_the_gpu,
                   printable, seal)
 from .sandbox import ENVIRONMENT, Ran, Sandbox, drain
+from .start import start
 
 RECORD_SECONDS = 10.0
 """On the wall, for one call of basicSgemm: a thousand times what a naive kernel needs."""
@@ -158,10 +159,9 @@ def run_clock(command: list[str], recording: int) -> Said:
     library_path = {name: value for name, value in os.environ.items() if name == "LD_LIBRARY_PATH"}
     with memory_file("complaints") as complaints:
         try:
-            with subprocess.Popen(command, env=ENVIRONMENT | library_path, cwd="/",
-                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                  stderr=complaints, start_new_session=True,
-                                  pass_fds=(recording,)) as process:
+            with start(command, env=ENVIRONMENT | library_path, cwd="/",
+                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=complaints,
+                       start_new_session=True, pass_fds=(recording,)) as process:
                 late = time.monotonic() + CLOCK_SECONDS
                 try:
                     output, truncated = drain(process, late, LARGEST_ANSWER)

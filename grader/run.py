@@ -12,7 +12,6 @@ import json
 import math
 import os
 import signal
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from .build import Parts, Programs, Refused
 from .errors import MachineFault
 from .outcome import Outcome
 from .sandbox import Limits, Ran, Sandbox
+from .start import completed
 
 SEAL_SIZE = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 SEAL_ALL = SEAL_SIZE | fcntl.F_SEAL_WRITE
@@ -95,14 +95,13 @@ def judge(parts: Parts, task: str, problem: Problem, *files: int,
     command = [str(parts.judge), task, str(problem.m), str(problem.k), str(problem.n), problem.fill,
                str(problem.seed), *map(str, files), *more]
     try:
-        ran = subprocess.run(command, pass_fds=files, stdin=subprocess.DEVNULL, capture_output=True,
-                             check=False)
+        ran = completed(command, pass_fds=files)
     except OSError as error:
         raise MachineFault(f"the judge cannot be started: {error.strerror}") from error
     if ran.returncode != 0:
-        said = ran.stderr.decode(errors="replace").strip() or f"status {ran.returncode}"
+        said = ran.stderr.strip() or f"status {ran.returncode}"
         raise MachineFault(f"the judge failed on {problem.m} {problem.k} {problem.n}: {said}")
-    return ran.stdout.decode()
+    return ran.stdout
 
 
 def limits_for(problem: Problem, seconds: float, matrices: int) -> Limits:

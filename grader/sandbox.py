@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Literal
 
 from .errors import MachineFault
+from .start import start
 
 Kind = Literal["bubblewrap", "uid", "none"]
 
@@ -133,10 +134,10 @@ class Sandbox:
                    *(word for path in unreadable for word in ("--unreadable", str(path))),
                    "--", *map(str, argv)]
         try:
-            with subprocess.Popen(command, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd="/",
-                                  start_new_session=True,  # a terminal's Ctrl-C is the grader's
-                                  pass_fds=(*pass_fds, report_out)) as process:
+            with start(command, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd="/",
+                       start_new_session=True,  # a terminal's Ctrl-C is the grader's
+                       pass_fds=(*pass_fds, report_out)) as process:
                 os.close(report_out)
                 report_out = -1
                 late = time.monotonic() + limits.wall_seconds + LATE_SECONDS
