@@ -20,6 +20,7 @@ from typing import Any
 
 from .build import Parts, Programs, Refused
 from .errors import MachineFault
+from .feedback import escaped
 from .outcome import Outcome
 from .sandbox import Limits, Ran, Sandbox
 from .start import completed
@@ -193,5 +194,5 @@ def outcome_of(build: str, said: dict[str, Any], ran: Ran,
 def printable(ran: Ran) -> str:
     """What the submission printed, as text that moves no cursor and issues no command."""
     text = ran.output.decode(errors="replace")
-    shown = "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
+    shown = "".join(c if c.isprintable() or c == "\n" else escaped(c) for c in text)
     return shown + ("\n[...]" if ran.truncated else "")

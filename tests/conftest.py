@@ -36,8 +36,8 @@ NOT_INHERITED = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "KERNEL", 
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One worker a core, but two at least (tests wait a lot), and not hundreds."""
-    return min(max(2, len(os.sched_getaffinity(0))), 16)
+    """One worker a core and one more, since tests also wait; but not hundreds."""
+    return min(len(os.sched_getaffinity(0)) + 1, 16)
 
 
 # ---- tools that a machine may lack ---------------------------------------------------------------

@@ -266,10 +266,10 @@ def test_writing_into_the_program_is_refused(parts: Parts, box: Sandbox, work: P
 
 
 def test_what_is_printed_moves_no_terminal(parts: Parts, box: Sandbox, work: Path) -> None:
-    source = with_wrapper(r'printf("\033[2J::error::\n%c", 7); fflush(stdout); LAUNCH;',
+    source = with_wrapper(r'printf("\033[2J::error::\n%c\t\u202e|", 7); fflush(stdout); LAUNCH;',
                           "#include <cstdio>\n")
     outcome = run_source(source, "plain", parts, box, work)
-    assert outcome.right and outcome.output == "\\x1b[2J::error::\n\\x07"
+    assert outcome.right and outcome.output == "\\x1b[2J::error::\n\\x07 \\u202e|"
 
 
 def test_the_same_seed_gives_the_same_outcome(tiled: Programs, parts: Parts, box: Sandbox) -> None:
