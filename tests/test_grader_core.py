@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import signal
 import struct
 import subprocess
@@ -263,6 +264,20 @@ def test_writing_into_the_program_is_refused(parts: Parts, box: Sandbox, work: P
     with pytest.raises(Refused, match="writes into the program that runs it") as refusal:
         run_source(source, "checked", parts, box, work)
     assert refusal.value.line == 16
+
+
+def test_a_compiler_behind_ccache_is_the_compiler_alone(tmp_path: Path) -> None:
+    """As on Fedora, where /usr/lib64/ccache comes first in PATH. In the sandbox it finds no home,
+    and every right submission would not compile."""
+    compiler = tmp_path / "c++"
+    compiler.write_text('#!/bin/sh\necho "home $HOME, disabled $CCACHE_DISABLE" >&2\nexit 1\n')
+    compiler.chmod(0o755)
+    shutil.copy(REPOSITORY / "grader/worker/compile.sh", tmp_path)
+    (tmp_path / "flags").write_text(f"CXX='{compiler}'\n")
+    done = subprocess.run(["sh", tmp_path / "compile.sh", "objects"], cwd=tmp_path, env={},
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert set(done.stderr.splitlines()) == {"home /nonexistent, disabled 1"}
 
 
 def test_what_is_printed_moves_no_terminal(parts: Parts, box: Sandbox, work: Path) -> None:

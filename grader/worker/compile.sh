@@ -10,7 +10,8 @@
 parts=$(dirname "$0")
 . "$parts/flags"
 TMPDIR=$PWD # nvcc wants a place for its own files
-export TMPDIR
+HOME=/nonexistent CCACHE_DISABLE=1 # where c++ is ccache: it asks for a home, and has no cache here
+export TMPDIR HOME CCACHE_DISABLE
 
 object() { # plain|checked, flags
     name=$1
