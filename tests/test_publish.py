@@ -465,6 +465,9 @@ NOTHING = {"builds": False, "correct": False, "memory": False}
         ("memory", [graded(FIRST, correct=False, memory=False)], False),
         ("correct", [graded(FIRST, memory=False)], False),
         ("correct", [graded(FIRST, correct=False, memory=False), graded(SECOND)], True),
+        ("memory or correct", [graded(FIRST, memory=False)], True),
+        ("memory or correct", [graded(FIRST, correct=False, memory=False)], True),
+        ("memory or correct", [graded(BUILDS, **NOTHING)], False),
         ("builds", [graded(FIRST, correct=False, memory=False)], True),  # no points for it here
         ("builds", [graded(BUILDS, correct=False, memory=False)], False),
         ("builds", [graded(BUILDS, **NOTHING)], True),

@@ -9,7 +9,7 @@
  * says:     byte 4216 of the 4624
  * hint:     block
  * not:      C[
- * loses:    memory
+ * loses:    memory or correct
  * gpu:      result */
 
 #define TILE_SIZE 16

@@ -9,7 +9,7 @@
  * other-thread: 0 0
  * other-block: 0 0 0
  * hint:     block
- * loses:    memory
+ * loses:    memory or correct
  * gpu:      result */
 
 #define TILE_SIZE 16

@@ -13,7 +13,8 @@ Grades everything whose grade is known beforehand, on all suites:
 
 `loses:` names the most basic criterion that is lost, in the order builds, correct, memory, tiled;
 what rests on it goes with it. So `correct`: wrong in some case; `memory`: right everywhere, but the
-checker finds something; `builds`: launches nothing at any size; `everything`: refused as a whole.
+checker finds something; `memory or correct`: the same, but blocks race, and now and then the result
+is wrong, too; `builds`: launches nothing at any size; `everything`: refused as a whole.
 
 Faulty kernels are tried in each case by itself, whatever it depends on; in large cases only those
 that no smaller case catches. A table shows which case catches how many of them, and three lists:
@@ -52,7 +53,8 @@ from grader.errors import BadInput, MachineFault  # noqa: E402
 from grader.record import Record, Test  # noqa: E402
 
 CRITERIA = ("builds", "correct", "memory", "tiled")  # the most basic one first
-DECLARED = (*CRITERIA, "nothing", "everything")
+BY_CHANCE = "memory or correct"
+DECLARED = (*CRITERIA, BY_CHANCE, "nothing", "everything")
 
 # Products (m k n) up to which a case is tried on every faulty kernel: tenths of a second each.
 LARGEST_FOR_ALL = 8_000_000
@@ -245,6 +247,8 @@ class Proved:
         """Of a faulty one. A kernel that is wrong somewhere may launch nothing elsewhere, and where
         no case has points for a launch, it costs those for a right result."""
         declares, loses = self.kernel.loses, self.loses()
+        if declares == BY_CHANCE:
+            return loses in ("memory", "correct")
         return loses == declares or {loses, declares} == {"builds", "correct"} and any(
             declares in lost_in(test) or declares not in awarded(self.tests) for test in self.tests
         )
