@@ -5,12 +5,16 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import sys
 import threading
 from pathlib import Path
 
 import pytest
+from conftest import REPOSITORY
 
-from grader import start
+sys.path.insert(0, str(REPOSITORY))
+
+from grader import start  # noqa: E402
 
 
 @pytest.fixture
