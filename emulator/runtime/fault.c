@@ -45,10 +45,12 @@ static struct {
     struct stand stand;
 } fault;
 
-static struct {
+/* Where the first worker stood that was stopped at the time limit; and where the first one was
+ * seen that could not be stopped there, which has to do if none ever is. */
+static struct sighting {
     bool claimed, complete;
     struct stand stand;
-} stopped;
+} stopped, passing;
 
 /* --- noting ----------------------------------------------------------------------------------- */
 
@@ -190,16 +192,24 @@ cudaError_t fault_report(void) {
     return fault.error;
 }
 
+/* Null where every worker was between two threads each time it was asked. */
+static const struct stand *stand_at_limit(void) {
+    if (__atomic_load_n(&stopped.complete, __ATOMIC_SEQ_CST)) return &stopped.stand;
+    if (__atomic_load_n(&passing.complete, __ATOMIC_SEQ_CST)) return &passing.stand;
+    return NULL;
+}
+
 void fault_report_timeout(double seconds) {
     char what[80];
     struct told_fault report = {.error = cudaErrorLaunchTimeout, .what = what};
     snprintf(what, sizeof what, "the kernel was still running here after %.3g s, its time limit",
              seconds);
-    report.kernel = stopped.complete;
-    if (stopped.complete) {
-        report.block = stopped.stand.block;
-        report.thread = stopped.stand.thread;
-        report.place = place_find(stopped.stand.frames, stopped.stand.count);
+    const struct stand *stand = stand_at_limit();
+    report.kernel = stand != NULL;
+    if (stand) {
+        report.block = stand->block;
+        report.thread = stand->thread;
+        report.place = place_find(stand->frames, stand->count);
     }
     tell(&report);
 }
@@ -347,8 +357,16 @@ static void note_standing(void) {
             __atomic_store_n(&stopping.standing[i], true, __ATOMIC_SEQ_CST);
 }
 
+/* The first one is kept. */
+static void note_sighting(struct sighting *sighting) {
+    if (__atomic_exchange_n(&sighting->claimed, true, __ATOMIC_SEQ_CST)) return;
+    note_stand(&sighting->stand);
+    __atomic_store_n(&sighting->complete, true, __ATOMIC_SEQ_CST);
+}
+
 /* Runs on a worker. One inside a library function may hold a lock, and one between two fibers has
- * no place to tell, so they are left alone and asked again a little later. */
+ * no place to tell, so they are left alone and asked again a little later. A kernel that prints
+ * may be met inside the library each time: the place it is seen at is noted all the same. */
 static void on_stop(int signal, siginfo_t *info, void *context) {
     struct uint3 block, thread;
     (void)signal;
@@ -357,13 +375,13 @@ static void on_stop(int signal, siginfo_t *info, void *context) {
         note_standing();
         return;
     }
-    if (!worker_is_yielding() && (!place_in_program(program_counter(context)) ||
-                                  fiber_is_switching(program_counter(context))))
+    const void *here = program_counter(context);
+    if (!worker_is_yielding() && fiber_is_switching(here)) return;
+    if (!worker_is_yielding() && !place_in_program(here)) {
+        note_sighting(&passing);
         return;
-    if (!__atomic_exchange_n(&stopped.claimed, true, __ATOMIC_SEQ_CST)) {
-        note_stand(&stopped.stand);
-        __atomic_store_n(&stopped.complete, true, __ATOMIC_SEQ_CST);
     }
+    note_sighting(&stopped);
     note_standing();
     stand_still();
 }
