@@ -90,6 +90,17 @@ static const void *program_counter(const ucontext_t *context) {
 #endif
 }
 
+static void set_program_counter(ucontext_t *context, const void *address) {
+#if defined __x86_64__
+    context->uc_mcontext.gregs[REG_RIP] = (greg_t)address;
+#elif defined __aarch64__
+    context->uc_mcontext.pc = (uintptr_t)address;
+#else
+    (void)context;
+    (void)address;
+#endif
+}
+
 static const char *access_of(const ucontext_t *context) {
 #if defined __x86_64__
     const long long write_bit = 2; /* page fault error code, Intel SDM volume 3, 4.7 */
@@ -335,26 +346,47 @@ static void host_fault(int signal, const siginfo_t *info) {
     restore_earlier_handler(signal);
 }
 
-static void on_fault(int signal, siginfo_t *info, void *context) {
-    struct uint3 block, thread;
-    if (worker_where(&block, &thread))
-        kernel_fault(signal, info, context);
-    else
-        host_fault(signal, info);
-}
-
 /* --- stopping --------------------------------------------------------------------------------- */
 
 static struct {
     const pthread_t *workers;
     bool *standing;
+    void **way_back; /* of each that was met inside a library: where it comes back from it */
     int count;
 } stopping;
 
-static void note_standing(void) {
+/* The number of the worker that this is; -1 for other threads. */
+static int this_worker(void) {
     for (int i = 0; i < stopping.count; ++i)
-        if (pthread_equal(stopping.workers[i], pthread_self()))
-            __atomic_store_n(&stopping.standing[i], true, __ATOMIC_SEQ_CST);
+        if (pthread_equal(stopping.workers[i], pthread_self())) return i;
+    return -1;
+}
+
+static void note_standing(void) {
+    int worker = this_worker();
+    if (worker >= 0) __atomic_store_n(&stopping.standing[worker], true, __ATOMIC_SEQ_CST);
+}
+
+struct way_back {
+    bool found_library; /* frames from here on are those that the signal has met */
+    void *address;
+};
+
+static _Unwind_Reason_Code find_way_back(struct _Unwind_Context *context, void *data) {
+    struct way_back *way = data;
+    int interrupted = 0;
+    void *code = (void *)_Unwind_GetIPInfo(context, &interrupted);
+    if (interrupted) way->found_library = true;
+    if (!way->found_library || !place_in_program(code)) return _URC_NO_REASON;
+    way->address = code;
+    return _URC_END_OF_STACK;
+}
+
+static void note_way_back(void) {
+    struct way_back way = {.address = NULL};
+    int worker = this_worker();
+    _Unwind_Backtrace(find_way_back, &way);
+    if (worker >= 0) __atomic_store_n(&stopping.way_back[worker], way.address, __ATOMIC_SEQ_CST);
 }
 
 /* The first one is kept. */
@@ -366,7 +398,8 @@ static void note_sighting(struct sighting *sighting) {
 
 /* Runs on a worker. One inside a library function may hold a lock, and one between two fibers has
  * no place to tell, so they are left alone and asked again a little later. A kernel that prints
- * may be met inside the library each time: the place it is seen at is noted all the same. */
+ * is met inside the library nearly each time: where it is seen is noted all the same, and a
+ * breakpoint waits for it where it comes back. */
 static void on_stop(int signal, siginfo_t *info, void *context) {
     struct uint3 block, thread;
     (void)signal;
@@ -379,11 +412,22 @@ static void on_stop(int signal, siginfo_t *info, void *context) {
     if (!worker_is_yielding() && fiber_is_switching(here)) return;
     if (!worker_is_yielding() && !place_in_program(here)) {
         note_sighting(&passing);
+        note_way_back();
         return;
     }
     note_sighting(&stopped);
     note_standing();
     stand_still();
+}
+
+/* A worker has come back from a library; it has been sighted there. */
+static void on_breakpoint(ucontext_t *context, void *code) {
+    if (this_worker() >= 0) {
+        note_standing();
+        stand_still();
+    }
+    breakpoints_clear(); /* host code that kernels use, too */
+    set_program_counter(context, code);
 }
 
 static int still_running(void) {
@@ -393,22 +437,39 @@ static int still_running(void) {
     return running;
 }
 
-void fault_stop_workers(const pthread_t *workers, int count) {
-    const struct timespec pause_between = {.tv_nsec = STOP_WAIT_NS};
-    bool *standing = calloc((size_t)count, sizeof *standing);
-    if (!standing) return;
-    stopping.workers = workers;
-    stopping.standing = standing;
-    stopping.count = count;
-    for (int try = 0; try < STOP_TRIES && still_running(); ++try) {
-        for (int i = 0; i < count; ++i)
-            if (!__atomic_load_n(&standing[i], __ATOMIC_SEQ_CST))
-                pthread_kill(workers[i], SIGNAL_STOP);
-        nanosleep(&pause_between, NULL);
-    }
+static void ask_to_stop(int worker) {
+    void *way_back = __atomic_load_n(&stopping.way_back[worker], __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&stopping.standing[worker], __ATOMIC_SEQ_CST)) return;
+    if (way_back) breakpoint_set(way_back);
+    pthread_kill(stopping.workers[worker], SIGNAL_STOP);
 }
 
-/* --- installing ------------------------------------------------------------------------------- */
+void fault_stop_workers(const pthread_t *workers, int count) {
+    const struct timespec pause_between = {.tv_nsec = STOP_WAIT_NS};
+    stopping.workers = workers;
+    stopping.standing = calloc((size_t)count, sizeof *stopping.standing);
+    stopping.way_back = calloc((size_t)count, sizeof *stopping.way_back);
+    if (!stopping.standing || !stopping.way_back) return;
+    stopping.count = count;
+    for (int try = 0; try < STOP_TRIES && still_running(); ++try) {
+        for (int i = 0; i < count; ++i) ask_to_stop(i);
+        nanosleep(&pause_between, NULL);
+    }
+    if (!still_running()) breakpoints_clear();
+}
+
+/* --- signals ---------------------------------------------------------------------------------- */
+
+static void on_fault(int signal, siginfo_t *info, void *context) {
+    struct uint3 block, thread;
+    void *breakpoint = signal == SIGTRAP ? breakpoint_reached(program_counter(context)) : NULL;
+    if (breakpoint)
+        on_breakpoint(context, breakpoint);
+    else if (worker_where(&block, &thread))
+        kernel_fault(signal, info, context);
+    else
+        host_fault(signal, info);
+}
 
 static void install(int signal, void (*handler)(int, siginfo_t *, void *),
                     struct sigaction *before) {

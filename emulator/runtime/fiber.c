@@ -159,8 +159,7 @@ const void *fiber_return_address(const fiber *suspended) {
 
 bool fiber_is_switching(const void *address) {
 #ifdef LIBRARY_SWITCHES
-    (void)address;
-    return false;
+    return !place_in_program(address);
 #else
     extern const char fiber_switch_end[] __attribute__((visibility("hidden")));
     return (uintptr_t)address >= (uintptr_t)fiber_switch &&

@@ -1,14 +1,15 @@
 /* What the runtime's files share. Students' code never sees this.
  *
- *   fiber.c    one context switch
- *   block.c    the threads of one block: who runs next, barriers, warp operations
- *   copies.c   asynchronous copies into shared memory
- *   launch.c   launch checks, one worker a core, blocks over workers, the time limit
- *   memory.c   device memory
- *   fault.c    signals: what a kernel did, and where; the host's touch of device memory
- *   place.c    from an address to a source line; from a kernel to its shared memory
- *   error.c    error codes and who sees them when
- *   device.c   the device's properties, streams, events, function attributes
+ *   fiber.c       one context switch
+ *   block.c       the threads of one block: who runs next, barriers, warp operations
+ *   copies.c      asynchronous copies into shared memory
+ *   launch.c      launch checks, one worker a core, blocks over workers, the time limit
+ *   memory.c      device memory
+ *   fault.c       signals: what a kernel did, and where; the host's touch of device memory
+ *   breakpoint.c  traps in the program's code, for workers that are inside a library
+ *   place.c       from an address to a source line; from a kernel to its shared memory
+ *   error.c       error codes and who sees them when
+ *   device.c      the device's properties, streams, events, function attributes
  *
  * ../checker/ watches all of it in the checked build, through struct observer.
  */
@@ -70,7 +71,7 @@ void fiber_switch(fiber *save, const fiber *to);
 /* Where a suspended fiber will go on; null where that cannot be told. */
 const void *fiber_return_address(const fiber *suspended);
 
-/* Whether a code address lies inside the switch itself, from where no unwinder finds its way. */
+/* Whether a code address may lie inside the switch itself, from where no unwinder finds its way. */
 bool fiber_is_switching(const void *address);
 
 /* --- block.c ---------------------------------------------------------------------------------- */
@@ -222,6 +223,19 @@ cudaError_t fault_report(void);
 
 /* Prints where a stopped worker stood when the time limit came. */
 void fault_report_timeout(double seconds);
+
+/* --- breakpoint.c ----------------------------------------------------------------------------- */
+
+/* From now on, whoever reaches this address of the program's code gets SIGTRAP, until
+ * breakpoints_clear. False where there are no breakpoints. For one thread at a time. */
+bool breakpoint_set(void *address);
+
+/* The address whose breakpoint gave the trap with this program counter; null: none did. Knows those
+ * that are cleared, too: a thread may be late with its trap. Async-signal-safe. */
+void *breakpoint_reached(const void *program_counter);
+
+/* The program is again as it was, for good: further ones cannot be set. */
+void breakpoints_clear(void);
 
 /* --- place.c ---------------------------------------------------------------------------------- */
 

@@ -1,19 +1,28 @@
-/* A kernel that is inside the C library each time it is looked at: it cannot be stopped there, for
- * the library may hold a lock, but the line that called it is told. */
+/* A kernel that is inside the C library nearly each time it is looked at. It cannot be stopped
+ * there, for the library may hold a lock: it is stopped where it comes back, and the line of the
+ * call is told. Host code that makes the same call afterwards comes back from it as ever. */
 // expect-stderr: {HERE}: the kernel was still running here after 0\.5 s, its time limit
-// expect-stderr:     thread \(0,0,0\) of block \(0,0,0\), in waits
+// expect-stderr:     thread \(0,0,0\) of block \(0,0,0\), in nap
 #include "../check.h"
-#include <unistd.h>
+#include <time.h>
 
-__global__ void waits(const volatile int *go) {
-    while (*go) pause(); // HERE
+__attribute__((noinline)) __host__ __device__ int nap(const timespec *how_long) {
+    return nanosleep(how_long, NULL) + 1; // HERE
+}
+
+__global__ void naps(volatile int *naps) {
+    const timespec moment = {.tv_sec = 0, .tv_nsec = 1000 * 1000};
+    while (naps[0] >= 0) naps[0] += nap(&moment);
 }
 
 int main() {
-    int *go = visible<int>(1);
-    *go = 1;
+    int *count = visible<int>(1);
+    const timespec moment = {.tv_sec = 0, .tv_nsec = 50 * 1000 * 1000};
     emulator_time_limit(0.5);
-    waits<<<1, 1>>>(go);
+    naps<<<1, 1>>>(count);
     EXPECT(cudaDeviceSynchronize(), cudaErrorLaunchTimeout);
+    const int then = count[0];
+    EXPECT(nap(&moment), 1);
+    EXPECT(count[0], then);
     return verdict();
 }
