@@ -59,8 +59,10 @@ static _Unwind_Reason_Code note_frame(struct _Unwind_Context *context, void *dat
     int before = 0;
     uintptr_t ip = _Unwind_GetIPInfo(context, &before);
     if (!ip || stand->count == FRAMES) return _URC_END_OF_STACK;
+    const char *code = (const char *)ip;
+    const char *returned_to = before ? breakpoint_reached(code) : code;
     /* A return address lies behind its call: one byte less is inside it. */
-    stand->frames[stand->count++] = (void *)(ip - !before);
+    stand->frames[stand->count++] = (void *)(uintptr_t)(returned_to ? returned_to - 1 : code);
     return _URC_NO_REASON;
 }
 
@@ -203,7 +205,7 @@ cudaError_t fault_report(void) {
     return fault.error;
 }
 
-/* Null where every worker was between two threads each time it was asked. */
+/* Null if every worker was between two threads each time it was asked. */
 static const struct stand *stand_at_limit(void) {
     if (__atomic_load_n(&stopped.complete, __ATOMIC_SEQ_CST)) return &stopped.stand;
     if (__atomic_load_n(&passing.complete, __ATOMIC_SEQ_CST)) return &passing.stand;
@@ -408,12 +410,14 @@ static void on_stop(int signal, siginfo_t *info, void *context) {
         note_standing();
         return;
     }
-    const void *here = program_counter(context);
-    if (!worker_is_yielding() && fiber_is_switching(here)) return;
-    if (!worker_is_yielding() && !place_in_program(here)) {
-        note_sighting(&passing);
-        note_way_back();
-        return;
+    if (!worker_is_yielding()) {
+        const void *here = program_counter(context);
+        if (fiber_is_switching(here)) return;
+        if (!place_in_program(here)) {
+            note_sighting(&passing);
+            note_way_back();
+            return;
+        }
     }
     note_sighting(&stopped);
     note_standing();

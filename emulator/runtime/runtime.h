@@ -221,7 +221,7 @@ void fault_tell(void (*tell)(const struct told_fault *fault));
  * cudaSuccess if there was none. */
 cudaError_t fault_report(void);
 
-/* Prints where a stopped worker stood when the time limit came. */
+/* Prints where a worker stood when the time limit came. */
 void fault_report_timeout(double seconds);
 
 /* --- breakpoint.c ----------------------------------------------------------------------------- */
