@@ -192,7 +192,7 @@ cxx_family = $(eval cxx_family := $$(if $$(findstring clang,$$(shell $$(CXX) --v
 check: sgemm-check
 	@./sgemm-check
 
-sgemm-check: build/check/$(backend)-sgemm-check FORCE
+sgemm-check: build/check/sgemm-check FORCE
 	@cmp -s $< $@ || cp $< $@
 
 build/check/settings: settings = $(CC), $(C_FLAGS), $(CXX), $(CHECKED_FLAGS)
@@ -200,8 +200,7 @@ build/check/settings: settings = $(CC), $(C_FLAGS), $(CXX), $(CHECKED_FLAGS)
 markers = kernel_begin kernel_end
 checker = $(patsubst emulator/%.c,build/check/%.o,\
             $(filter-out $(markers:%=emulator/checker/%.c),$(wildcard emulator/checker/*.c)))
-on_gpu  = $(patsubst %.c,build/%.o,$(wildcard check/sanitizer*.c))
-check   = $(filter-out $(on_gpu),$(patsubst %.c,build/%.o,$(wildcard check/*.c)))
+check   = $(patsubst %.c,build/%.o,$(wildcard check/*.c))
 
 build/check/checker/%.o: emulator/checker/%.c $(wildcard emulator/*/*.h) build/check/settings
 	@mkdir -p $(@D)
@@ -226,30 +225,12 @@ watched_memcpy = $(foreach f,memcpy memmove memset,--redefine-sym $f=__tsan_$f)
 # kernel.cu's is to come first.
 $(markers:%=build/check/checker/%.o): private C_FLAGS = -std=c11 -O1
 
-build/check/cpu-sgemm-check: build/check/checker/kernel_begin.o build/check/kernel.o \
-                             build/check/checker/kernel_end.o build/cpu/check/run.o $(check) \
-                             $(checker) $(support) build/cpu/libemulator.a
+# On a machine with a GPU, too: nothing there sees as much.
+build/check/sgemm-check: build/check/checker/kernel_begin.o build/check/kernel.o \
+                         build/check/checker/kernel_end.o build/cpu/check/run.o $(check) \
+                         $(checker) $(support) build/cpu/libemulator.a
 	@sh make/check_kernel.sh build/check/kernel.o
 	$(CXX) $(EMULATED_FLAGS) $^ -o $@ -lm
-
-# For a GPU, compute-sanitizer watches (check/sanitizer.h). Its host frames need debug information,
-# and every frame; check/watched.cu wants to see the wrapper's calls of a few functions.
-CHECKED_CUDA_FLAGS = $(CUDA_FLAGS) -g -Xcompiler -fno-optimize-sibling-calls
-watched_calls = -Xlinker --wrap=cudaMalloc,--wrap=cudaFree,--wrap=__cudaPopCallConfiguration
-
-build/check/run.o build/check/watched.o: build/check/%.o: check/%.cu $(wildcard check/*.h) \
-                                         emulator/checker/finding.h support.h build/cuda/settings
-	@mkdir -p $(@D)
-	$(NVCC) $(CUDA_FLAGS) -c $< -o $@
-
-build/check/cuda-kernel.o: build/cuda/kernel.source
-	@mkdir -p $(@D)
-	$(NVCC) $(CHECKED_CUDA_FLAGS) -x cu -c "$$KERNEL" -o $@
-
-build/check/cuda-sgemm-check: build/check/cuda-kernel.o build/check/run.o build/check/watched.o \
-                              $(check) $(on_gpu) $(support) build/cpu/place.o
-	@sh make/check_kernel.sh $<
-	$(NVCC) $(CUDA_FLAGS) $(watched_calls) $^ -o $@ -lpthread
 
 # ---------------------------------------------------------------- the grader's parts -------------
 

@@ -9,7 +9,7 @@
  *   counts.c   loads, stores, sectors, conflicts: --counts
  *   phases.c   the tile phases of one block: --phases
  *
- * What watches is ../emulator/checker/ on the CPU, and compute-sanitizer on a GPU. */
+ * What watches is ../emulator/checker/. Always on the CPU, on a machine with a GPU too. */
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
 #include "../emulator/checker/counts.h"
@@ -52,8 +52,6 @@ struct outcome {
 struct check_options check_options_read(int argc, char **argv);
 
 /* --- run.cu ----------------------------------------------------------------------------------- */
-
-extern const char *const check_backend; /* "cpu" or "cuda" */
 
 /* The submission's file, for findings that have no line. */
 void check_file(char *file, size_t bytes);

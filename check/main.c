@@ -2,7 +2,6 @@
  * happens in; the parent tells what became of it. */
 #define _GNU_SOURCE
 #include "check.h"
-#include "sanitizer.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -106,36 +105,9 @@ static bool has_phases(const struct check_options *o, const struct outcome *outc
     return o->phases && outcome->phases > 1;
 }
 
-/* --- on a GPU --------------------------------------------------------------------------------- */
-
-/* ./sgemm-check --watched directory ...: what compute-sanitizer is started on. */
-static bool is_watched(int argc, char **argv) {
-    return check_watched && argc > 2 && strcmp(argv[1], "--watched") == 0;
-}
-
-static int be_watched(int argc, char **argv) {
-    struct check_options o = check_options_read(argc - 2, argv + 2); /* argv[2] is its argv[0] */
-    return check_watched(&o, argv[2]);
-}
-
-/* How many of the outcomes say something: all up to the one with a finding, or none. */
-static int ask_sanitizer(const struct check_options *o, struct outcome *outcomes) {
-    struct outcome outcome = {0};
-    int count = 0;
-    if (!check_watched || !sanitizer_check(o, &outcome)) return 0;
-    if (outcome.machine_fault[0]) machine(o, outcome.machine_fault);
-    while (memcmp(&o->shapes[count], &outcome.shape, sizeof outcome.shape) != 0) {
-        outcomes[count].shape = o->shapes[count];
-        count++;
-    }
-    outcomes[count++] = outcome;
-    return count;
-}
-
 /* --- all shapes ------------------------------------------------------------------------------- */
 
 int main(int argc, char **argv) {
-    if (is_watched(argc, argv)) return be_watched(argc, argv);
     struct check_options o = check_options_read(argc, argv);
     size_t bytes = (size_t)o.shape_count * sizeof(struct outcome);
     struct outcome *outcomes =
@@ -143,8 +115,6 @@ int main(int argc, char **argv) {
     enum exit_status status = EXIT_PASSED;
     int count = 0;
     if (outcomes == MAP_FAILED) machine(&o, "out of memory");
-    count = ask_sanitizer(&o, outcomes);
-    if (count) status = EXIT_WRONG;
     while (count < o.shape_count && status == EXIT_PASSED &&
            !(count && has_phases(&o, &outcomes[count - 1]))) {
         struct outcome *outcome = &outcomes[count++];

@@ -137,9 +137,6 @@ struct check_options check_options_read(int argc, char **argv) {
     if (!o.sized && !given(argc, argv, "--timeout")) o.run.timeout = small_timeout;
     if ((o.counts || o.phases) && !given(argc, argv, "--timeout")) o.run.timeout *= counting_slows;
     if (o.phases && !given(argc, argv, "--fill")) o.run.fill = FILL_COUNTING;
-    if ((o.counts || o.phases) && strcmp(check_backend, "cpu") != 0)
-        fail(&o, EXIT_USAGE,
-             "--counts and --phases need the CPU backend: make sgemm-check BACKEND=cpu");
     if (o.sized) check_memory(&o);
     choose_shapes(&o);
     return o;

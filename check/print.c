@@ -1,7 +1,6 @@
 /* Findings as a student reads them, and as JSON for programs. */
 #include "../support/shared.h"
 #include "check.h"
-#include "sanitizer.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -46,22 +45,10 @@ void print_finding(FILE *out, const struct finding *f, struct shape shape) {
     if (f->hint[0]) fprintf(out, "    hint: %s\n", f->hint);
 }
 
-/* "memcheck, racecheck, synccheck and initcheck see none" */
-static void print_watchers(FILE *out) {
-    const char *tools[SANITIZER_TOOLS];
-    int count = sanitizer_tools_run(tools);
-    if (count == 0) fputs("every load and store watched", out);
-    for (int i = 0; i < count; i++)
-        fprintf(out, "%s%s", i == 0 ? "" : i == count - 1 ? " and " : ", ", tools[i]);
-    if (count) fputs(" see none", out);
-}
-
 void print_clean(FILE *out, const struct outcome *outcomes, int count) {
     double seconds = 0;
     for (int i = 0; i < count; i++) seconds += outcomes[i].seconds;
-    fputs("no mistake found: ", out);
-    print_watchers(out);
-    fprintf(out, ", C right (%.2f s)\n", seconds);
+    fprintf(out, "no mistake found: every load and store watched, C right (%.2f s)\n", seconds);
     for (int i = 0; i < count; i++)
         fprintf(out, "    m=%d k=%d n=%d\n", outcomes[i].shape.m, outcomes[i].shape.k,
                 outcomes[i].shape.n);
@@ -89,8 +76,6 @@ static void json_party(FILE *out, const struct finding_party *p) {
 static void json_finding(FILE *out, const struct check_options *o, const struct outcome *outcome) {
     const struct finding *f = &outcome->finding;
     fprintf(out, "{\"kind\": \"%s\", ", finding_kind_name(f->kind));
-    json_member(out, "tool", f->tool);
-    fputs(", ", out);
     json_member(out, "what", f->what);
     fputs(", \"detail\": ", out);
     json_list_of_lines(out, f->detail);
@@ -127,36 +112,30 @@ static void json_report(FILE *out, FILE *report) {
     for (int c = fgetc(report); c != EOF; c = fgetc(report)) fputc(c, out);
 }
 
-static void json_tools(FILE *out) {
-    const char *tools[SANITIZER_TOOLS];
-    int count = sanitizer_tools_run(tools);
-    fputs("\"tools\": [", out);
-    for (int i = 0; i < count; i++) fprintf(out, "%s\"%s\"", i ? ", " : "", tools[i]);
-    fputc(']', out);
-}
-
 /* One object on one line:
  *   status       "clean", "finding" or "error"
  *   exit_status  0 .. 3
  *   message      what the machine or the command line did wrong; else null
- *   backend      "cpu" or "cuda"
- *   tools        those of compute-sanitizer that were run; on the CPU none
  *   checked      the shapes that were run: m, k, n, seconds
- *   finding      the mistake, or null. kind: one of the names above; tool: of compute-sanitizer's,
- *                that saw it, or null; what, detail (lines), hint:
- *                what the text says; formula: the name of the formula that a wrong C follows, or
- * null; file, line (0: none), function, access ("read", "write" or null), thread, block: where, and
- * who; variable, element: what was touched; other: the second party of a race or barrier; phase,
- * phases: the tile phase, from 1; m, k, n, seed, fill: what to run to see it again counts,
- * counts_sum (counts.c), phases (phases.c): with --counts and --phases, where the last shape came
- * so far */
+ *   finding      the mistake, or null:
+ *     kind             one of the names in kinds.c
+ *     what, detail     the headline and the lines below it
+ *     hint             as in the text
+ *     formula          the name of the formula that a wrong C follows, or null
+ *     file, line       line 0: unknown
+ *     function, access access: "read", "write" or null
+ *     thread, block    [x, y, z], or null outside of kernels
+ *     variable, element  what was touched
+ *     other            the second party of a race or barrier, or null
+ *     phase, phases    the tile phase, from 1, or null
+ *     m, k, n, seed, fill  the run that shows it again
+ *   counts, counts_sum (counts.c), phases (phases.c): with --counts and --phases, where the last
+ *                shape came so far */
 void print_json(FILE *out, const struct check_options *o, const struct outcome *outcomes, int count,
                 enum exit_status status, const char *message) {
     static const char *const words[] = {"clean", "finding", "error", "error"};
     fprintf(out, "{\"status\": \"%s\", \"exit_status\": %d, ", words[status], status);
     json_member(out, "message", message);
-    fprintf(out, ", \"backend\": \"%s\", ", check_backend);
-    json_tools(out);
     fputs(", \"checked\": [", out);
     for (int i = 0; i < count; i++)
         fprintf(out, "%s{\"m\": %d, \"k\": %d, \"n\": %d, \"seconds\": %.6f}", i ? ", " : "",

@@ -8,26 +8,15 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "sanitizer.h"
+#include "../emulator/checker/checker.h"
 
 void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C);
-
-#ifdef CUDA_EMULATOR
-#include "../emulator/checker/checker.h"
-const char *const check_backend = "cpu";
-int (*const check_watched)(const struct check_options *, const char *) = NULL;
-bool sanitizer_check(const struct check_options *, struct outcome *) { return false; }
-int sanitizer_tools_run(const char *[SANITIZER_TOOLS]) { return 0; }
-#else
-#include "watched.h"
-const char *const check_backend = "cuda";
-#endif
 
 static struct outcome *outcome;
 
 // What --counts and --phases are about. Written however the run ends.
-[[maybe_unused]] static const struct check_options *asked;
-[[maybe_unused]] static struct product_data product;
+static const struct check_options *asked;
+static struct product_data product;
 static void report_counts(void);
 
 // An error before the wrapper runs, or after it went well, is the machine's.
@@ -40,7 +29,7 @@ static void must(cudaError_t error, const char *what) {
 }
 #define CUDA(call) must(call, #call " failed")
 
-[[maybe_unused]] static void machine_fault(const char *what) {
+static void machine_fault(const char *what) {
     snprintf(outcome->machine_fault, sizeof outcome->machine_fault, "%s", what);
     outcome->done = true;
     _exit(EXIT_MACHINE);
@@ -57,17 +46,15 @@ static void end_with(const struct finding *finding) {
     _exit(EXIT_WRONG);
 }
 
-static void no_launch(struct finding_party place) {
+static void no_launch(void) {
     struct finding finding = {FINDING_NO_LAUNCH};
-    finding.at = place;
+    checker_place_of((const void *)basicSgemm, &finding.at);
     snprintf(finding.what, sizeof finding.what, NO_LAUNCH_WHAT);
     snprintf(finding.hint, sizeof finding.hint, NO_LAUNCH_HINT);
     end_with(&finding);
 }
 
 // --------------------------------------------------------------- who watches --------------------
-
-#ifdef CUDA_EMULATOR
 
 static const double small = 64.0 * 64 * 64; // products; so few need no second core
 
@@ -88,8 +75,7 @@ static void watch_ended(void) {
     struct finding finding = checker_finding();
     if (finding.kind != FINDING_NONE) end_with(&finding);
     if (checker_launches() > 0) return;
-    checker_place_of((const void *)basicSgemm, &finding.at);
-    no_launch(finding.at);
+    no_launch();
 }
 
 static void watch_leaks(void) {
@@ -127,51 +113,6 @@ void check_file(char *file, size_t bytes) {
     checker_place_of((const void *)basicSgemm, &party);
     snprintf(file, bytes, "%s", party.file);
 }
-
-#else
-
-// compute-sanitizer watches, in another process and before this one (sanitizer.c). Here it is C
-// that is looked at, and what the runtime says.
-
-static int launches_before;
-
-static void watch_begins(struct shape s, double, const float *A, const float *B, float *C) {
-    watched_matrices(A, B, C);
-    watched_crashes(s, &outcome->in_wrapper, end_with);
-    launches_before = watched_launches();
-}
-
-static void watch_ended(void) {
-    struct finding finding = {};
-    void *code = (void *)basicSgemm;
-    cudaError_t error = cudaGetLastError();
-    bool launch = error != cudaSuccess;
-    if (!launch) error = cudaDeviceSynchronize();
-    if (error != cudaSuccess) {
-        finding.kind = launch ? FINDING_BAD_LAUNCH : FINDING_KERNEL_FAULT;
-        check_file(finding.at.file, sizeof finding.at.file);
-        snprintf(finding.what, sizeof finding.what, "the %s failed: %s",
-                 launch ? "launch" : "kernel", cudaGetErrorString(error));
-        end_with(&finding);
-    }
-    if (watched_launches() > launches_before) return;
-    watched_place(&code, 1, &finding.at);
-    no_launch(finding.at);
-}
-
-static void watch_leaks(void) {}
-
-static void watch_counts(struct shape) {}
-static void report_counts(void) {}
-
-void check_file(char *file, size_t bytes) {
-    struct finding_party party;
-    void *code = (void *)basicSgemm;
-    watched_place(&code, 1, &party);
-    snprintf(file, bytes, "%s", party.file);
-}
-
-#endif
 
 // --------------------------------------------------------------- one shape ----------------------
 

@@ -1,8 +1,8 @@
 /* A finding: one mistake of a kernel or its wrapper, with its place and everybody involved.
  *
- * Made by whoever sees the mistake: the checker of the CPU backend (this folder), the comparison of
- * C with the reference, or compute-sanitizer on a GPU. Printed in one form by ../../check/. Plain
- * data without pointers, so that it can be copied from one process to another. */
+ * Made by whoever sees the mistake: the checker (this folder), or the comparison of C with the
+ * reference. Printed in one form by ../../check/. Plain data without pointers, so that it can be
+ * copied from one process to another. */
 #ifndef CHECKER_FINDING_H
 #define CHECKER_FINDING_H
 #include <stdbool.h>
@@ -68,7 +68,6 @@ struct finding {
     struct finding_party at, other;
     char formula[64];  /* what a wrong C is instead: see explain() in support.h; empty: not known */
     int phase, phases; /* tile phase, counted from 1; 0: not known */
-    char tool[16];     /* of compute-sanitizer's, which saw it; empty: none of them */
 };
 
 #endif

@@ -11,8 +11,7 @@
  * phase:    1 of 2
  * says:     __syncthreads()
  * hint:     stored
- * loses:    correct
- * gpu:      racecheck */
+ * loses:    correct */
 
 template <int WIDTH>
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)

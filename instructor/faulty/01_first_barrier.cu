@@ -9,8 +9,7 @@
  * phase:    1 of 3
  * says:     __syncthreads()
  * hint:     stored
- * loses:    correct
- * gpu:      racecheck */
+ * loses:    correct */
 
 #define TILE_SIZE 16
 

@@ -10,8 +10,7 @@
  * phase:    1 of 5
  * says:     __syncthreads()
  * hint:     stored
- * loses:    correct
- * gpu:      racecheck */
+ * loses:    correct */
 
 const int T = 8;
 

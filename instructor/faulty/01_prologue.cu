@@ -9,8 +9,7 @@
  * other-thread: 1 0
  * says:     __syncthreads()
  * hint:     stored
- * loses:    correct
- * gpu:      racecheck */
+ * loses:    correct */
 
 #define TILE_SIZE 16
 

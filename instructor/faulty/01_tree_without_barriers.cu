@@ -9,8 +9,7 @@
  * other-thread: 63 0
  * says:     __syncthreads()
  * hint:     stored
- * loses:    memory
- * gpu:      racecheck */
+ * loses:    memory */
 
 #define THREADS 128
 

@@ -8,8 +8,7 @@
  * block:    0 0
  * other-thread: 1 0
  * hint:     stored
- * loses:    correct
- * gpu:      racecheck */
+ * loses:    correct */
 
 #define WARP 32
 #define WARPS 4

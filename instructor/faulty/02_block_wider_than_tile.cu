@@ -8,8 +8,7 @@
  * block:    0 0
  * other-thread: 0 0
  * hint:     one thread
- * loses:    correct
- * gpu:      racecheck */
+ * loses:    correct */
 
 #define TILE_WIDTH 8
 

@@ -9,8 +9,7 @@
  * other-thread: 0 0
  * says:     __syncthreads()
  * hint:     overwrit
- * loses:    correct
- * gpu:      racecheck */
+ * loses:    correct */
 
 #define TILE 8
 

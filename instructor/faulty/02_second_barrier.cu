@@ -9,8 +9,7 @@
  * other-thread: 15 15
  * says:     __syncthreads()
  * hint:     overwrit
- * loses:    correct
- * gpu:      racecheck */
+ * loses:    correct */
 
 #define TILE_SIZE 16
 

@@ -8,8 +8,7 @@
  * other-thread: 7 7
  * says:     __syncthreads()
  * hint:     overwrit
- * loses:    correct
- * gpu:      racecheck */
+ * loses:    correct */
 
 #define BLOCK 8           /* threads in x and in y */
 #define WORK 2            /* rows and columns of each thread */

@@ -9,8 +9,7 @@
  * other-thread: 1 7
  * phase:    1 of 5
  * says:     48
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 #define TILE_SIZE 8
 

@@ -7,8 +7,7 @@
  * phase:    1 of 3
  * says:     32 threads
  * says:     224
- * loses:    correct
- * gpu:      synccheck */
+ * loses:    correct */
 
 #define TILE_SIZE 16
 

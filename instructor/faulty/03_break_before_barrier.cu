@@ -8,8 +8,7 @@
  * phase:    1 of 3
  * says:     32 threads
  * says:     224
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 #define W 16
 

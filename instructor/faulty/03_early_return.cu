@@ -8,8 +8,7 @@
  * other-thread: 1 15
  * phase:    1 of 3
  * says:     224
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 #define TILE_SIZE 16
 

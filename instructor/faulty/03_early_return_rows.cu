@@ -9,8 +9,7 @@
  * other-thread: 31 1
  * phase:    1 of 2
  * says:     960
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 #define BS 32
 #define CEIL_DIV(a, b) (((a) + (b) - 1) / (b))

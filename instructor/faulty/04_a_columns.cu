@@ -8,8 +8,7 @@
  * block:    0 2
  * phase:    3 of 3
  * says:     column
- * loses:    correct
- * gpu:      memcheck */
+ * loses:    correct */
 
 #define TILE_SIZE 16
 

@@ -7,8 +7,7 @@
  * thread:   0 0
  * block:    0 0
  * says:     column
- * loses:    correct
- * gpu:      memcheck */
+ * loses:    correct */
 
 #define TILE_SIZE 16
 

@@ -7,8 +7,7 @@
  * block:    0 2
  * phase:    1 of 3
  * says:     row
- * loses:    memory
- * gpu:      memcheck */
+ * loses:    memory */
 
 #define TILE_SIZE 16
 

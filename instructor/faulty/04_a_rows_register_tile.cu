@@ -6,8 +6,7 @@
  * thread:   0 0
  * block:    0 8
  * says:     row
- * loses:    memory
- * gpu:      memcheck */
+ * loses:    memory */
 
 #define COLS 32 /* of a block, one thread each */
 #define ROWS 4  /* of a block, all computed by each thread */

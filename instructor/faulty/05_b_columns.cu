@@ -8,8 +8,7 @@
  * block:    4 0
  * phase:    5 of 5
  * says:     column
- * loses:    memory
- * gpu:      memcheck */
+ * loses:    memory */
 
 #define TILE 8
 

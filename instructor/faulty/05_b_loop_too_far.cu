@@ -6,8 +6,7 @@
  * thread:   0 0
  * block:    0 0
  * says:     row
- * loses:    correct
- * gpu:      memcheck */
+ * loses:    correct */
 
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {

@@ -7,8 +7,7 @@
  * block:    0 0
  * phase:    3 of 3
  * says:     row
- * loses:    correct
- * gpu:      memcheck */
+ * loses:    correct */
 
 #define TILE_SIZE 16
 

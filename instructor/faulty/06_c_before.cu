@@ -6,8 +6,7 @@
  * thread:   0 0
  * block:    0 0
  * says:     before
- * loses:    correct
- * gpu:      memcheck */
+ * loses:    correct */
 
 #define BLOCK 16
 

@@ -7,8 +7,7 @@
  * thread:   2 0
  * block:    2 0
  * says:     column
- * loses:    correct
- * gpu:      memcheck */
+ * loses:    correct */
 
 #define TILE_SIZE 16
 

@@ -6,8 +6,7 @@
  * thread:   2 0
  * block:    4 0
  * says:     column
- * loses:    correct
- * gpu:      memcheck */
+ * loses:    correct */
 
 template <int T>
 __device__ void product(int m, int n, int k, const float *A, const float *B, float *C)

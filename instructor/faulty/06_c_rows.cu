@@ -6,8 +6,7 @@
  * thread:   0 2
  * block:    0 2
  * says:     row
- * loses:    correct
- * gpu:      memcheck */
+ * loses:    correct */
 
 #define TILE_SIZE 16
 

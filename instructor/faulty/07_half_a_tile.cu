@@ -7,8 +7,7 @@
  * thread:   15 7
  * block:    0 0
  * phase:    1 of 3
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 #define TILE 16
 #define ROWS 8 /* of threads; each computes two elements of C */

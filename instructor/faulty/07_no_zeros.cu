@@ -6,8 +6,7 @@
  * thread:   15 15
  * block:    2 0
  * phase:    1 of 3
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 #define TILE_SIZE 16
 

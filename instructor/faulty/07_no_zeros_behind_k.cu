@@ -7,8 +7,7 @@
  * shape:    20 5 20
  * thread:   15 15
  * block:    0 0
- * loses:    correct
- * gpu:      none */
+ * loses:    correct */
 
 #define BLOCK_SIZE 16
 

@@ -5,8 +5,7 @@
  * thread:   7 7
  * block:    0 0
  * phase:    1 of 5
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 #define N 8
 

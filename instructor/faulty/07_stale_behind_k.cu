@@ -4,8 +4,7 @@
  * finds:    wrong-result
  * says:     values 18 to 31 of k counted twice
  * hint:     beyond k
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 #define BLOCK_SIZE 16
 

@@ -3,8 +3,7 @@
  * finds:    local-out-of-bounds
  * thread:   0 0
  * block:    0 0
- * loses:    memory
- * gpu:      none */
+ * loses:    memory */
 
 #define WORK 4 /* rows of C for each thread */
 

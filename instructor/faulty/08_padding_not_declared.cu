@@ -5,8 +5,7 @@
  * element:  A_s[256]
  * thread:   1 15
  * block:    0 0
- * loses:    memory
- * gpu:      racecheck */
+ * loses:    memory */
 
 #define TILE_SIZE 16
 #define STRIDE (TILE_SIZE + 1)

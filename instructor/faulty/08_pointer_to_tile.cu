@@ -6,8 +6,7 @@
  * element:  tile[527]
  * thread:   15 15
  * block:    0 0
- * loses:    memory
- * gpu:      memcheck */
+ * loses:    memory */
 
 #define T 16
 

@@ -9,8 +9,7 @@
  * says:     byte 4216 of the 4624
  * hint:     block
  * not:      C[
- * loses:    memory or correct
- * gpu:      result */
+ * loses:    memory or correct */
 
 #define TILE_SIZE 16
 

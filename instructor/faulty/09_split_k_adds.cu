@@ -9,8 +9,7 @@
  * other-thread: 0 0
  * other-block: 0 0 0
  * hint:     block
- * loses:    memory or correct
- * gpu:      result */
+ * loses:    memory or correct */
 
 #define TILE_SIZE 16
 

@@ -8,8 +8,7 @@
  * other-thread: 0 0
  * other-block: 0 0 0
  * hint:     block
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 #define TILE 8
 

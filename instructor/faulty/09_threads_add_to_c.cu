@@ -6,8 +6,7 @@
  * thread:   1 0
  * block:    0 0
  * other-thread: 0 0
- * loses:    memory
- * gpu:      result */
+ * loses:    memory */
 
 __global__ void clear(int count, float *x)
 {

@@ -5,8 +5,7 @@
  * element:  C[0][0]
  * thread:   0 0
  * block:    0 0
- * loses:    correct
- * gpu:      initcheck */
+ * loses:    correct */
 
 #define BX 32
 #define BY 8

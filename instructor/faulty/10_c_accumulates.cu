@@ -6,8 +6,7 @@
  * thread:   15 15
  * block:    0 0
  * phase:    1 of 3
- * loses:    correct
- * gpu:      initcheck */
+ * loses:    correct */
 
 #define TILE_SIZE 16
 

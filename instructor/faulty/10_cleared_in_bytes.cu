@@ -5,8 +5,7 @@
  * element:  C[8][17]
  * thread:   33 0
  * block:    2 0
- * loses:    correct
- * gpu:      initcheck */
+ * loses:    correct */
 
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {

@@ -6,8 +6,7 @@
  * block:    2 0
  * says:     byte 136 of the 6528
  * not:      C[
- * loses:    memory
- * gpu:      initcheck */
+ * loses:    memory */
 
 #define T 16
 

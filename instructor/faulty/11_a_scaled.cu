@@ -5,8 +5,7 @@
  * element:  A[0][0]
  * thread:   0 0
  * block:    0 0
- * loses:    correct
- * gpu:      none */
+ * loses:    correct */
 
 #define TILE_SIZE 16
 

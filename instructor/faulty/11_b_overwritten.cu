@@ -5,8 +5,7 @@
  * element:  B[0][0]
  * thread:   0 0
  * block:    0 0
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {

@@ -3,8 +3,7 @@
  * finds:    device-pointer-on-host
  * variable: A
  * element:  A[0][0]
- * loses:    builds
- * gpu:      result */
+ * loses:    builds */
 
 #include <cstdio>
 

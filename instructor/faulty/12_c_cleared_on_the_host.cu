@@ -3,8 +3,7 @@
  * finds:    device-pointer-on-host
  * variable: C
  * element:  C[0][0]
- * loses:    builds
- * gpu:      result */
+ * loses:    builds */
 
 #define TILE_SIZE 16
 

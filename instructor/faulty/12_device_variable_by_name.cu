@@ -4,8 +4,7 @@
  * finds:    device-variable-on-host
  * says:     another copy
  * hint:     cudaMemcpyFromSymbol
- * loses:    correct
- * gpu:      none */
+ * loses:    correct */
 
 #include <cstdio>
 

@@ -3,8 +3,7 @@
  * finds:    freed-memory
  * thread:   0 0
  * block:    0 0
- * loses:    correct
- * gpu:      memcheck */
+ * loses:    correct */
 
 #define T 8
 

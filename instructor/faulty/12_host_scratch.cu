@@ -3,8 +3,7 @@
  * finds:    host-pointer-on-device
  * thread:   0 0
  * block:    0 0
- * loses:    correct
- * gpu:      memcheck */
+ * loses:    correct */
 
 #include <stdlib.h>
 

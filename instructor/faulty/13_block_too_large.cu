@@ -4,8 +4,7 @@
  * says:     4096
  * says:     1024
  * says:     nobody asked
- * loses:    builds
- * gpu:      memcheck */
+ * loses:    builds */
 
 #define TILE_SIZE 64
 

@@ -4,8 +4,7 @@
  * says:     1089
  * says:     1024
  * says:     the wrapper asked
- * loses:    builds
- * gpu:      memcheck */
+ * loses:    builds */
 
 #include <stdio.h>
 

@@ -7,8 +7,7 @@
  * thread:   0 0
  * block:    0 0
  * says:     512
- * loses:    memory
- * gpu:      memcheck */
+ * loses:    memory */
 
 #define TILE_SIZE 16
 

@@ -6,8 +6,7 @@
  * thread:   0 0
  * block:    0 0
  * says:     0 bytes
- * loses:    memory
- * gpu:      memcheck */
+ * loses:    memory */
 
 #define T 16
 

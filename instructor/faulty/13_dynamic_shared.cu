@@ -3,8 +3,7 @@
  * finds:    bad-launch
  * says:     65536
  * says:     49152
- * loses:    builds
- * gpu:      memcheck */
+ * loses:    builds */
 
 #define TILE 16
 #define DEPTH 512

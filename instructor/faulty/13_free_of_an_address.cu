@@ -2,8 +2,7 @@
  *
  * finds:    failed-call
  * says:     cudaFree
- * loses:    correct
- * gpu:      memcheck */
+ * loses:    correct */
 
 #define TILE_SIZE 16
 

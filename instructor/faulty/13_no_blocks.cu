@@ -3,8 +3,7 @@
  * finds:    bad-launch
  * shape:    34 34 34
  * says:     no blocks
- * loses:    correct
- * gpu:      memcheck */
+ * loses:    correct */
 
 #define WIDTH 64
 

@@ -5,7 +5,6 @@
  * says:     61440
  * says:     49152
  * loses:    builds
- * gpu:      none
  * nvcc:     refuses */
 
 #define ROWS 64

@@ -7,8 +7,7 @@
  * thread:   0 1
  * block:    0 0
  * says:     16
- * loses:    correct
- * gpu:      memcheck */
+ * loses:    correct */
 
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {

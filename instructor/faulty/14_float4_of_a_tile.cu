@@ -6,8 +6,7 @@
  * thread:   15 15
  * block:    0 0
  * says:     16
- * loses:    correct
- * gpu:      memcheck */
+ * loses:    correct */
 
 #define T 16
 

@@ -3,8 +3,7 @@
  *
  * finds:    endless
  * options:  --timeout 0.3
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 #define TILE_SIZE 16
 

@@ -5,8 +5,7 @@
  * thread:   0 0
  * block:    0 0
  * other-thread: 16 0
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 #define WARP 32
 

@@ -6,8 +6,7 @@
  * thread:   0 0
  * block:    0 0
  * hint:     loop
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 #define TILE_SIZE 16
 

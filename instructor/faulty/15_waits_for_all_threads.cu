@@ -4,8 +4,7 @@
  * finds:    endless
  * options:  --timeout 0.3
  * thread:   0 0
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 #define TILE 16
 

@@ -2,8 +2,7 @@
  *
  * finds:    leak
  * says:     4624 bytes
- * loses:    memory
- * gpu:      memcheck */
+ * loses:    memory */
 
 #define T 16
 

@@ -2,8 +2,7 @@
  *
  * finds:    leak
  * says:     8 bytes
- * loses:    memory
- * gpu:      memcheck */
+ * loses:    memory */
 
 __global__ void product(int m, int n, int k, const int *shape, const float *A, const float *B,
                         float *out)

@@ -2,8 +2,7 @@
  * later.
  *
  * finds:    no-launch
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 template <int TILE>
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)

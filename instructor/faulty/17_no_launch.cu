@@ -2,8 +2,7 @@
  *
  * finds:    no-launch
  * hint:     <<<
- * loses:    builds
- * gpu:      result */
+ * loses:    builds */
 
 #define TILE_SIZE 16
 

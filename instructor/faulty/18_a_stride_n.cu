@@ -4,8 +4,7 @@
  * finds:    wrong-result
  * shape:    35 70 20
  * says:     A read as if its rows had n (20) elements
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 #define TILE_SIZE 16
 

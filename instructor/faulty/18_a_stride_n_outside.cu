@@ -4,8 +4,7 @@
  * finds:    out-of-bounds
  * variable: A
  * shape:    35 20 70
- * loses:    correct
- * gpu:      memcheck */
+ * loses:    correct */
 
 #define TILE_SIZE 16
 

@@ -2,8 +2,7 @@
  *
  * finds:    wrong-result
  * says:     each 16 x 16 tile of A transposed
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 #define TILE_SIZE 16
 

@@ -4,8 +4,7 @@
  * finds:    wrong-result
  * shape:    35 20 70
  * says:     B read as if its rows had k (20) elements
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 #define INDEX(row, col, width) ((row) * (width) + (col))
 

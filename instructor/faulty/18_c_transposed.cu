@@ -2,8 +2,7 @@
  *
  * finds:    wrong-result
  * says:     product stored transposed
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 #define TILE_SIZE 16
 

@@ -3,8 +3,7 @@
  * finds:    wrong-result
  * says:     product plus 1
  * hint:     before the first term
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 __global__ void fill(int count, float value, float *x)
 {

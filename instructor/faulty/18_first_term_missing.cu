@@ -3,8 +3,7 @@
  * finds:    wrong-result
  * shape:    34 34 34
  * says:     last 33 of 34
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {

@@ -4,8 +4,7 @@
  * shape:    35 20 70
  * says:     columns 48 to 69
  * hint:     grid's x and y
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 #define TILE_SIZE 16
 

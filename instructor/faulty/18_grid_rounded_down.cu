@@ -4,8 +4,7 @@
  * shape:    34 34 34
  * says:     132 of the 1156
  * says:     rows 32 to 33 and columns 32 to 33
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 #define TILE_SIZE 16
 

@@ -2,8 +2,7 @@
  *
  * finds:    wrong-result
  * says:     11 significant bits
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 __device__ float round_to_half(float x)
 {

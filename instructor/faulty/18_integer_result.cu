@@ -3,8 +3,7 @@
  * finds:    wrong-result
  * says:     an integer
  * hint:     int
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 __device__ int dot(int k, int n, const float *row_of_a, const float *column_of_b)
 {

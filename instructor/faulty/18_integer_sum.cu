@@ -3,8 +3,7 @@
  * finds:    wrong-result
  * says:     C is 0
  * hint:     An int keeps nothing
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 #define TILE 8
 

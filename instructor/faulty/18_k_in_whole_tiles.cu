@@ -4,8 +4,7 @@
  * shape:    34 34 34
  * says:     first 32 of 34 values of k
  * hint:     phases
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 #define TILE_SIZE 16
 

@@ -3,8 +3,7 @@
  * finds:    unwritten
  * shape:    34 34 34
  * says:     columns 32 to 33
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 #define TILE_SIZE 16
 

@@ -4,8 +4,7 @@
  * shape:    34 34 34
  * says:     first 33 of 34 values of k
  * hint:     loop
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {

@@ -2,8 +2,7 @@
  *
  * finds:    wrong-result
  * says:     2 times the product
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {

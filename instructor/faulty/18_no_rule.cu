@@ -4,8 +4,7 @@
  * finds:    wrong-result
  * says:     the first: C[0][0]
  * not:      explains
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {

@@ -2,8 +2,7 @@
  *
  * finds:    unwritten
  * says:     No element of C was written
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 #define TILE_SIZE 16
 

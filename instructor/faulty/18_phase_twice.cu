@@ -4,8 +4,7 @@
  * finds:    wrong-result
  * shape:    34 34 34
  * says:     values 0 to 15 of k counted twice
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 #define T 16
 

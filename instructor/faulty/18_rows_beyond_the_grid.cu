@@ -3,8 +3,7 @@
  * finds:    unwritten
  * shape:    70 20 35
  * says:     rows 48 to 69
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {

@@ -4,8 +4,7 @@
  * finds:    not-float32
  * shape:    16 4096 16
  * says:     cut to 11 significant bits
- * loses:    correct
- * gpu:      result */
+ * loses:    correct */
 
 __device__ float cut(float x) { return __uint_as_float(__float_as_uint(x) & 0xFFFFE000u); }
 

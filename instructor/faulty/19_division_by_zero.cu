@@ -3,8 +3,7 @@
  * finds:    kernel-fault
  * shape:    7 9 8
  * says:     division by zero
- * loses:    correct
- * gpu:      memcheck */
+ * loses:    correct */
 
 #define TILE 16
 

@@ -4,8 +4,7 @@
  * thread:   0 0
  * block:    0 0
  * says:     null
- * loses:    correct
- * gpu:      memcheck */
+ * loses:    correct */
 
 #define T 16
 

@@ -1,8 +1,7 @@
 /* FAULT 19: the wrapper itself follows a null pointer.
  *
  * finds:    host-fault
- * loses:    builds
- * gpu:      result */
+ * loses:    builds */
 
 #include <stdlib.h>
 

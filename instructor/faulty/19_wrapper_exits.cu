@@ -2,8 +2,7 @@
  *
  * finds:    host-fault
  * says:     ended the program
- * loses:    builds
- * gpu:      result */
+ * loses:    builds */
 
 #include <stdlib.h>
 

@@ -4,8 +4,7 @@
  * finds:    tampering
  * says:     not kernel.cu's
  * hint:     pointer
- * loses:    everything
- * gpu:      none */
+ * loses:    everything */
 
 #define TILE 16
 

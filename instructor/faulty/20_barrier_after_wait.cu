@@ -10,8 +10,7 @@
  * phase:    1 of 3
  * says:     __syncthreads()
  * hint:     stored
- * loses:    correct
- * gpu:      racecheck */
+ * loses:    correct */
 #include <cuda_pipeline.h>
 
 #define TILE_SIZE 16

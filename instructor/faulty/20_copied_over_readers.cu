@@ -8,8 +8,7 @@
  * block:    0 0
  * other-thread: 15 15
  * hint:     overwrit
- * loses:    memory
- * gpu:      racecheck */
+ * loses:    memory */
 #include <cuda_pipeline.h>
 
 #define TILE_SIZE 16

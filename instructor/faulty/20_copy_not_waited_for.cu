@@ -10,8 +10,7 @@
  * phase:    1 of 3
  * says:     asynchronous copy
  * hint:     __pipeline_wait_prior
- * loses:    correct
- * gpu:      racecheck */
+ * loses:    correct */
 
 #include <cuda_pipeline.h>
 

@@ -9,8 +9,7 @@
  * other-thread: 0 15
  * says:     asynchronous copy
  * hint:     __pipeline_wait_prior
- * loses:    correct
- * gpu:      racecheck */
+ * loses:    correct */
 
 #include <cuda_pipeline.h>
 
