@@ -331,11 +331,16 @@ build/grader/emulator/include: $(wildcard emulator/include/*.h)
 	@rm -rf $@ && mkdir -p $(@D)
 	cp -R emulator/include $@
 
+# The report has room for the first errors; the later ones often follow from them.
+few_errors_of_gcc   = -fmax-errors=3
+few_errors_of_clang = -ferror-limit=3
+
 build/grader/flags: build/check/settings
 	@mkdir -p $(@D)
 	@printf "%s='%s'\n" CXX "$$(command -v $(CXX))" PLAIN_FLAGS '$(EMULATED_FLAGS)' \
 	    CHECKED_FLAGS '$(CHECKED_FLAGS)' WATCHED_MEMCPY '$(watched_memcpy)' \
 	    NVCC '$(if $(filter cuda,$(backend)),$(NVCC))' CUDA_FLAGS '$(CUDA_FLAGS)' \
+	    FEW_ERRORS '$(few_errors_of_$(cxx_family))' \
 	    WORKER_CALLS '$(worker_calls)' RECORDER_CALLS '$(recorder_calls)' >$@
 
 build/grader/jail: grader/jail/jail.c build/cpu/settings

@@ -238,7 +238,8 @@ def run_make(stage: Path, backend: str) -> None:
 def first_error(output: str) -> tuple[str, str | None, int]:
     """The compiler's first error: message, file, line."""
     for line in output.splitlines():
-        found = re.match(r"(\S[^:]*):(\d+):(?:\d+:)? (?:fatal )?error: (.*)", line)
+        found = re.match(r"(\S[^:(]*)[:(](\d+)(?::\d+:|:|\):) (?:fatal |catastrophic )?error: (.*)",
+                         line)  # nvcc writes kernel.cu(7)
         if found:
             return found[3], found[1], int(found[2])
     for line in output.splitlines():

@@ -6,8 +6,8 @@ What a submission "does" is said in its text, one line a shape, the last line fo
     right
 
 Verbs: right, naive, wrong, leak, race, starter, hang, crash, copies, machine, bug; `right 0.5`
-takes that many seconds. How fast it is, for --backend cuda, is the ratio to cuBLAS, or how timing
-it ends and why; half as fast unless it says:
+takes that many seconds, further words of `wrong` are a detail of its finding. How fast it is, for
+--backend cuda, is the ratio to cuBLAS, or how timing it ends and why; half as fast unless it says:
 
     clock 1024 1024 1024: 0.7
     clock: refused it waits for a stream
@@ -45,8 +45,9 @@ CUBLAS_SECONDS = 5e-5
 def build(parts: Any, source: bytes, box: Any, work: Path) -> dict[str, str]:
     assert not list(work.iterdir())
     lines = [line for line in source.decode().splitlines() if line.strip()]
-    if lines[0] == "error":
-        raise NotBuilt("'x' was not declared in this scope", "kernel.cu", 7, "::error::x\x1b[2J")
+    if lines[0].startswith("error"):
+        raise NotBuilt("'x' was not declared in this scope", "kernel.cu", 7,
+                       "\n".join(["::error::x\x1b[2J", *lines]))
     if lines[0] == "fopen":
         raise Refused("calls fopen", "kernel.cu", 3, "a kernel reads no files")
     if lines[0] == "no compiler":
@@ -59,18 +60,18 @@ def run(parts: Any, programs: dict[str, str], build: str, problem: Problem, *, c
         box: Any) -> Outcome:
     shape = f"{problem.m} {problem.k} {problem.n}"
     verb, *more = programs.get(shape, programs[""]).split()
-    if more:
-        time.sleep(float(more[0]))
+    if more and more[0][0].isdigit():
+        time.sleep(float(more.pop(0)))
     if verb == "machine":
         raise MachineFault("no memory is left")
     if verb == "bug":
         raise RuntimeError("a mistake of the grader's own")
     if verb == "copies":
         raise Refused(f"copies device memory to the host ({problem.m} bytes)", "kernel.cu", 9)
-    return outcome(verb, build, problem, count)
+    return outcome(verb, build, problem, count, " ".join(more))
 
 
-def outcome(verb: str, build: str, problem: Problem, count: bool) -> Outcome:
+def outcome(verb: str, build: str, problem: Problem, count: bool, words: str) -> Outcome:
     elements, checked = problem.m * problem.n, build == "checked"
     facts: dict[str, Any] = {"build": build, "ended": "returned", "launches": 1, "right": True,
                              "elements": elements, "seconds": 0.01}
@@ -81,7 +82,7 @@ def outcome(verb: str, build: str, problem: Problem, count: bool) -> Outcome:
     if verb == "wrong":
         facts |= {"right": False, "wrong": elements, "output": f"{problem.m}\x1b[2J",
                   "explanation": Finding(kind="wrong-result", what=f"all {elements} are wrong",
-                                         detail=["C is A"], hint="is it?", formula="copy-of-a")}
+                                         detail=["C is A", *([words] if words else [])], hint="is it?", formula="copy-of-a")}
     if verb == "starter":
         facts |= {"right": False, "launches": 0, "unwritten": elements}
     if verb == "hang":

@@ -18,6 +18,7 @@ import grader_fake  # noqa: F401  (finds the grader)
 import jsonschema
 import pytest
 from conftest import REPOSITORY, Tree, clean_environment, need
+from rich.cells import cell_len
 
 from grader.record import Record
 
@@ -209,13 +210,59 @@ def test_options_of_a_users_environment_do_not_matter(kernel: Path) -> None:
 MIXED = "16 16 16: race\n1 1 1: leak\n35 70 20: wrong\n20 70 35: hang\n64 64 64: naive\nright"
 
 
-@pytest.mark.parametrize("text", [MIXED, "right", "error", "starter", "fopen"])
-def test_the_table_fits_80_columns(kernel: Path, text: str) -> None:
-    run = grade(kernel, text, "--suite", "all" if hidden_cases() else "public")
-    lines = run.stdout.splitlines()
-    end = lines.index("") if "" in lines else len(lines)
-    assert max(map(len, lines[:end])) <= 80
-    assert lines[0].split() == ["case", "m", "k", "n", "result", "points", "reason,", "hint"]
+LONG = "x" * 200
+EVERY_KIND = [MIXED, "right", "wrong", "naive", "starter", "copies", "fopen", "error", "hang",
+              f"error {LONG} {'word ' * 40}\n" * 40, "16 16 16: race\n1 1 1: crash\nright",
+              f"wrong {'word ' * 80}\n"]
+
+
+def widest(shown: str) -> int:
+    """In columns, without colour. The path of the record is left whole, and not counted."""
+    lines = re.split(r"[\r\n]+", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown))
+    return max(cell_len(line) for line in lines if not line.startswith("record: "))
+
+
+@pytest.mark.parametrize("text", EVERY_KIND)
+@pytest.mark.parametrize("columns", [60, 200])
+def test_no_line_is_wider_than_the_terminal(kernel: Path, text: str, columns: int) -> None:
+    suite = "all" if hidden_cases() else "public"
+    run = grade(kernel, text, "--suite", suite, COLUMNS=str(columns))
+    assert 40 < widest(run.stdout) <= min(columns, 80)
+    assert not re.search(r" $", run.stdout, re.MULTILINE)
+    shown = on_a_terminal([*FAKE, "--submission", str(kernel), "--suite", suite, "--backend", "cuda",
+                           "--results", str(kernel.parent.parent / "r")], None,
+                          COLUMNS=str(columns))
+    assert 40 < widest(shown) <= min(columns, 120)
+
+
+def test_a_reason_has_the_width_there_is(kernel: Path) -> None:
+    """Beside its case where it fits, below it where it does not, and never in a narrow column."""
+    reason = "524288 loads from global memory; tiles need at most 131072"
+    narrow = grade(kernel, "naive").stdout
+    assert f"2/6\n    {reason}\n    hint: let each block" in narrow
+    kernel.write_text("naive")
+    shown = on_a_terminal([*FAKE, "--submission", str(kernel), "--results",
+                           str(kernel.parent.parent / "r")], 1, COLUMNS="120", NO_COLOR="1")
+    assert f"2/6  {reason}\r\n    hint: let each block" in shown
+
+
+def test_hints_are_not_dim(kernel: Path) -> None:
+    kernel.write_text(MIXED)
+    shown = on_a_terminal([*FAKE, "--submission", str(kernel), "--results",
+                           str(kernel.parent.parent / "r")], 1)
+    hints = [line for line in shown.splitlines() if "hint:" in line]
+    assert len(hints) >= 4 and not any("\x1b" in line for line in hints)
+
+
+@pytest.mark.parametrize("text", ["error", "fopen", f"error {'word ' * 40}\n" * 40])
+def test_what_holds_for_all_cases_is_told_once_and_first(kernel: Path, text: str) -> None:
+    lines = grade(kernel, text).stdout.splitlines()
+    above = lines[:lines.index("")]
+    assert len(above) <= 15
+    assert "kernel.cu does not compile" in above[0] or "refused" in above[0]
+    said = "not declared" if "error" in text else "calls fopen"
+    assert sum(said in line for line in lines) == 1 == sum(said in line for line in above)
+    assert "hint" not in lines[lines.index("") + 1]
 
 
 def hidden_cases() -> bool:
@@ -253,8 +300,8 @@ def test_no_text_of_a_submission_commands_anybody(kernel: Path) -> None:
     assert "    | 16\\x1b[2J" in grade(kernel, "wrong").stdout
 
 
-def on_a_terminal(command: list[str], **env: str) -> str:
-    """What a terminal of 100 columns gets to see."""
+def on_a_terminal(command: list[str], status: int | None = 0, **env: str) -> str:
+    """What a terminal, of 100 columns unless `env` says otherwise, gets to see."""
     reader, writer = pty.openpty()
     process = subprocess.Popen(command, stdout=writer, stderr=writer, stdin=subprocess.DEVNULL,
                                env=clean_environment({"TERM": "xterm", "COLUMNS": "100"} | env))
@@ -269,7 +316,7 @@ def on_a_terminal(command: list[str], **env: str) -> str:
             break
         shown += part
     os.close(reader)
-    assert process.wait(SECONDS) == 0
+    assert process.wait(SECONDS) == status or status is None
     return shown.decode()
 
 

@@ -132,6 +132,28 @@ def test_what_does_not_build(source: bytes, message: str, line: int | None, part
         assert error.value.file in ("kernel.cu", "/dev/zero")
 
 
+@pytest.mark.parametrize("line, found", [
+    ("kernel.cu:7:3: error: x", ("x", "kernel.cu", 7)),
+    ("kernel.cu:7: fatal error: x: y", ("x: y", "kernel.cu", 7)),
+    ('kernel.cu(7): error: identifier "x" is undefined',
+     ('identifier "x" is undefined', "kernel.cu", 7)),
+    ("kernel.cu(7): catastrophic error: x", ("x", "kernel.cu", 7)),
+])
+def test_the_first_error_of_each_compiler(line: str, found: tuple[str, str, int]) -> None:
+    """nvcc writes the line's number in parentheses."""
+    said = f"kernel.cu:1: warning: w\nkernel.cu(1): warning #177-D: w\n{line}\nCompilation ended."
+    assert build.first_error(said) == found
+
+
+def test_few_errors_are_told(parts: Parts, work: Path) -> None:
+    """Later ones often follow from the first."""
+    source = STARTER.replace(b"/* INSERT KERNEL CODE HERE */", b"".join(
+        b"no_%d();\n" % number for number in range(20)), 1)
+    with pytest.raises(NotBuilt) as error:
+        build.build_submission(parts, source, choose_sandbox("auto", False, [], parts.jail), work)
+    assert error.value.output.count("error: ") <= 4
+
+
 # ---- running -------------------------------------------------------------------------------------
 
 

@@ -19,14 +19,14 @@ object() { # plain|checked, flags
     $CXX "$@" -isystem "$parts/emulator/include" -include cuda_runtime.h -E -x c++ kernel.cu \
         -o "$name.i" &&
         "$parts/rewrite" <"$name.i" >"$name.ii" &&
-        $CXX "$@" -x c++-cpp-output -c "$name.ii" -o "$name.o"
+        $CXX "$@" $FEW_ERRORS -x c++-cpp-output -c "$name.ii" -o "$name.o"
 }
 
 object_for_gpu() {
     # The text that is looked at is the CPU's; what is special to nvcc shows in its object.
     $CXX $PLAIN_FLAGS -isystem "$parts/emulator/include" -include cuda_runtime.h -E -x c++ \
         kernel.cu -o plain.i &&
-        "$NVCC" $CUDA_FLAGS -x cu -c kernel.cu -o plain.o
+        "$NVCC" $CUDA_FLAGS -Xcudafe --error_limit=3 -x cu -c kernel.cu -o plain.o
 }
 
 program_for_gpu() {
