@@ -41,7 +41,12 @@ from .verdict import judge_case, wants_checked, wants_counts
 LONGEST_OUTPUT = 20_000  # characters of what the compiler printed
 NEIGHBOURS = 3
 LARGEST_NEIGHBOUR = 60  # small, so that the audit takes no time, and several tiles wide
+ONE_TILE = 16  # the usual tile: up to here a kernel needs one block and one phase
+WIDEST_STEP = 32  # the largest tile or vector in use
 LAUNCH_SECONDS_OF_NEIGHBOURS = 2.0
+TRIES = 20  # draws for each published shape
+
+Shape = tuple[int, int, int]  # m k n
 
 Finished = Callable[[Record, Test | Timing], None]
 """Called after each case and timed shape with all that is known by then; one call at a time."""
@@ -353,17 +358,17 @@ class Grading:
     # ---- audit -------------------------------------------------------------------------------
 
     def _audit(self) -> None:
-        """A submission that is right on every published shape, and on their neighbours in not one
-        element, knows the shapes and not the product. Only where a grade depends on it."""
+        """A submission that is right on most published shapes, and in not one element of C on
+        shapes like these, knows the shapes and not the product. Only where a grade depends on it:
+        docs/security.md."""
         public = [self._cases[key] for key in self._order if not self._cases[key].hidden]
         graded = len(self._wanted) == len(self._order) and len(public) < len(self._order)
         if not graded or self._programs is None or self._refusal():
             return
-        # Numbers that are known beforehand come out right by many an honest mistake.
-        random_ones = [case for case in public if case.fill == "random"]
-        if not random_ones or not all(score.carries(self.result(case.key)) for case in public):
+        right = [case for case in public if score.carries(self.result(case.key))]
+        problems = neighbours(public, right, self.seed)
+        if not problems:
             return
-        problems = neighbours(random_ones, self.seed)
         try:
             with ThreadPoolExecutor(self.jobs) as pool:
                 runs = list(pool.map(self._run_neighbour, problems))
@@ -397,22 +402,48 @@ def seed_for(seed: int, name: str) -> int:
     return int.from_bytes(digest[:8], "big") >> 1
 
 
-def neighbours(public: list[Case], seed: int) -> list[Problem]:
-    """Shapes near the public ones in what a kernel may depend on: which of m, k and n are equal,
-    and which is larger."""
+def neighbours(public: list[Case], right: list[Case], seed: int) -> list[Problem]:
+    """Shapes like those that a submission gets right, and not published: whatever honest kernel
+    multiplies the one has some element of the other right. None if it gets half of the public cases
+    wrong, or if there are no such shapes."""
     draw = random.Random(seed_for(seed, "neighbours"))
-    published = {(case.m, case.k, case.n) for case in public}
-    patterns = [case for case in public if min(case.m, case.k, case.n) > 1] or public
+    # Numbers that are known beforehand come out right by many an honest mistake.
+    tried, known = ([case for case in cases if case.fill == "random"] for cases in (public, right))
+    if 2 * len(known) <= len(tried):
+        return []
+    published = {shape_of(case) for case in public}
+    patterns = [case for case in known if min(shape_of(case)) > 1]
+    draw.shuffle(patterns)
     found: list[Problem] = []
-    while len(found) < NEIGHBOURS:
-        case = draw.choice(patterns)
-        old = sorted({case.m, case.k, case.n})
-        new = sorted(draw.sample(range(3, LARGEST_NEIGHBOUR), len(old)))
-        m, k, n = (new[old.index(size)] for size in (case.m, case.k, case.n))
-        if (m, k, n) not in published:
+    for case in patterns * TRIES:
+        shape = shape_like(case, draw)
+        if shape and shape not in published and len(found) < NEIGHBOURS:
+            m, k, n = shape
             found.append(Problem(m=m, n=n, k=k, fill="random", seed=draw.getrandbits(63),
                                  tolerance=None, time_limit=LAUNCH_SECONDS_OF_NEIGHBOURS))
     return found
+
+
+def shape_of(case: Case) -> Shape:
+    return case.m, case.k, case.n
+
+
+def shape_like(case: Case, draw: random.Random) -> Shape | None:
+    """With the same of m, k and n equal, and the same larger; None where this draw has no such."""
+    old = sorted(set(shape_of(case)))
+    new = [draw.choice(sizes_like(size)) for size in old]
+    if new != sorted(set(new)):
+        return None
+    m, k, n = (new[old.index(size)] for size in shape_of(case))
+    return m, k, n
+
+
+def sizes_like(size: int) -> list[int]:
+    """No larger, on the same side of one tile, and as many whole steps: what a kernel without
+    guards, with one block, one phase or arrays of fixed size still multiplies."""
+    step = min(size & -size, WIDEST_STEP)
+    least = 2 if size <= ONE_TILE else ONE_TILE + 1
+    return [like for like in range(least, min(size, LARGEST_NEIGHBOUR) + 1) if like % step == 0]
 
 
 def refusal_of(error: Refused) -> Refusal:

@@ -15,8 +15,12 @@ from typing import Any
 import pytest
 from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment
 
-sys.path.insert(0, str(REPOSITORY))
+for place in (REPOSITORY, REPOSITORY / "instructor" / "release"):
+    sys.path.insert(0, str(place))
 
+import prove_cases  # noqa: E402
+
+from grader.cases import load_suites  # noqa: E402
 from grader.errors import BadInput  # noqa: E402
 from grader.intake import read_submission  # noqa: E402
 
@@ -25,8 +29,8 @@ CHEATS = sorted((REPOSITORY / "instructor" / "cheats").glob("*.cu"))
 WAYS = {*range(1, 37)}
 """The numbers by which the files are named. 21 to 29 are ways to cheat a clock."""
 
-HERE = {35: "test_submissions_that_are_no_plain_text"}
-"""What is no kernel.cu has a test in this file instead."""
+HERE = {20: "test_shapes_learnt_by_heart", 35: "test_submissions_that_are_no_plain_text"}
+"""What is made of the cases, or is no kernel.cu, has a test in this file instead."""
 
 
 def head(path: Path) -> dict[str, str]:
@@ -62,7 +66,21 @@ def grade(path: Path, folder: Path, cache: Path, results: Path, *words: str) -> 
                          ids=lambda path: path.stem)
 def test_cheats_get_nothing_and_are_named(path: Path, tree: Tree, programs: Path,
                                           tmp_path: Path) -> None:
-    record = grade(path, tree.path, programs / "grader-cache", tmp_path, "--suite", "all")
+    gets_nothing_and_is_named(path, tree.path, programs / "grader-cache", tmp_path)
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["all of them", "all but one"])
+def test_shapes_learnt_by_heart(which: int, tree: Tree, programs: Path, tmp_path: Path) -> None:
+    """20. Made anew of the cases that there are."""
+    suites = load_suites("public", REPOSITORY / "testcases")
+    path = prove_cases.made_of_cases(suites, tmp_path)[which].path
+    assert path.read_text().count("}, {") == len({case.shape for suite in suites
+                                                  for case in suite.cases}) - 1 - which
+    gets_nothing_and_is_named(path, tree.path, programs / "grader-cache", tmp_path)
+
+
+def gets_nothing_and_is_named(path: Path, folder: Path, cache: Path, results: Path) -> None:
+    record = grade(path, folder, cache, results, "--suite", "all")
     assert record["score"] == 0 and record["max_score"] == 100
     assert all(test["score"] == 0 for test in record["tests"])
 

@@ -227,12 +227,20 @@ def test_answers_for_published_shapes_only_are_refused() -> None:
         assert record.score == 0
 
 
+def test_answers_for_most_published_shapes_are_refused_too() -> None:
+    suites = [public("a", "b", "c"), *both()[1:]]  # 11, 12, 13
+    record = grade(KNOWS + "wrong", suites)
+    assert record.refusal and record.score == 0
+    assert not grade("11 11 11: right\nwrong", suites).refusal
+
+
 def test_the_audit_refuses_nobody_else() -> None:
     assert grade("right", both()).score == 12
     assert grade(KNOWS + "wrong", both()[:1]).score == 8  # no hidden suite: practice
-    record = grade("11 11 11: right\nwrong", both())  # not right on all that is public
+    record = grade("11 11 11: right\nwrong", both())  # right on half of what is public
     assert not record.refusal and record.score == 4
-    shapes = "\n".join(f"{p.m} {p.k} {p.n}: right" for p in neighbours(both()[0].cases, 7)[:1])
+    near = neighbours(both()[0].cases, both()[0].cases, 7)[0]
+    shapes = f"{near.m} {near.k} {near.n}: right"
     assert not grade(f"{KNOWS}{shapes}\nwrong", both()).refusal  # one neighbour is enough
     known = [replace(suite, cases=tuple(
         case.model_copy(update={"fill": "ones-twos"}) for case in suite.cases))
@@ -240,21 +248,37 @@ def test_the_audit_refuses_nobody_else() -> None:
     assert not grade(KNOWS + "wrong", [*known, *both()[1:]]).refusal  # right by a mistake
 
 
+SHAPES_OF_NEIGHBOURS = [fake.case("a", 35, 70, 20), fake.case("b", 120, 201, 250),
+                        fake.case("c", 1, 1, 1), fake.case("d", 64, 64, 64)]
+
+
 @given(st.integers(0, 2**63 - 1))
 def test_neighbours_are_like_the_public_shapes(seed: int) -> None:
-    cases = [fake.case("a", 35, 70, 20), fake.case("b", 20, 70, 35), fake.case("c", 1, 1, 1)]
-    found = neighbours(cases, seed)
-    assert found == neighbours(cases, seed) and len(found) == 3
-    for problem in found:
-        assert problem.n < problem.m < problem.k or problem.m < problem.n < problem.k
-        assert max(problem.m, problem.k, problem.n) < 60
+    """Nothing that is smaller is right by a mistake that the larger one does not forgive."""
+    cases = SHAPES_OF_NEIGHBOURS
+    found = neighbours(cases, cases, seed)
+    assert found == neighbours(cases, cases, seed) and len(found) == 3
+    for new in found:
+        assert any(
+            all(16 < now <= old and now % min(old & -old, 32) == 0
+                for now, old in zip((new.m, new.k, new.n), (old.m, old.k, old.n)))
+            and (new.m < new.k, new.k < new.n, new.m < new.n)
+            == (old.m < old.k, old.k < old.n, old.m < old.n) for old in cases)
+        assert max(new.m, new.k, new.n) <= 60
     assert 0 <= seed_for(seed, "x") < 2**63
 
 
 def test_neighbours_are_not_published() -> None:
     free = {5, 23, 42}
-    cases = [fake.case(f"c{i}", i, i, i) for i in range(2, 60) if i not in free]
-    assert {problem.m for seed in range(5) for problem in neighbours(cases, seed)} <= free
+    cases = [fake.case(f"c{i}", i, i, i) for i in range(2, 61) if i not in free]
+    found = [new.m for seed in range(5) for new in neighbours(cases, cases, seed)]
+    assert found and {*found} <= free
+
+
+def test_no_neighbours_no_refusal() -> None:
+    """Of one whole tile nothing can be inferred: a kernel of one block is no cheat."""
+    tile = [fake.suite(fake.case("t", 16, suite="public/p"), name="public/p"), *both()[1:]]
+    assert not grade("16 16 16: right\nwrong", tile).refusal
 
 
 # ---- the store -----------------------------------------------------------------------------------

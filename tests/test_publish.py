@@ -527,6 +527,31 @@ def test_cheats_of_a_clock_keep_what_they_earn_without_one(tests, refused, words
     assert len(failures) == bool(words) and all(words in line for line in failures), failures
 
 
+@pytest.mark.parametrize(("shapes", "made"), [
+    ([], 2),
+    ([(17, 31, 16)], 2),
+    ([(1021, 2, 33), (48, 48, 48)], 2),
+], ids=["as shipped", "one more", "two more"])  # fmt: skip
+def test_shapes_learnt_by_heart_earn_nothing(cache, tmp_path, shapes, made) -> None:
+    """Whatever public cases there are: `make cases` makes these cheats of them."""
+    os.environ["GRADER_CACHE"] = str(cache)
+    more = [case(f"new-{m}", (m, k, n), "public/new") for m, k, n in shapes]
+    suites = [*SUITES[:1], *([suite(*more)] if more else []), *SUITES[1:]]
+    kernels = prove_cases.made_of_cases(suites, tmp_path)
+    assert len(kernels) == made
+    for m, k, n in shapes[:-1]:
+        assert all(f"{{{m}, {k}, {n}}}" in kernel.path.read_text() for kernel in kernels)
+    grader = prove_cases.Grader(suites, seed=1)
+    assert [line for kernel in kernels for line in grader.prove(kernel).failures()] == []
+
+
+def test_shapes_that_nothing_can_be_inferred_from(tmp_path) -> None:
+    """One whole tile: a kernel of one block, which is no cheat, is right there and nowhere else."""
+    tile, more = case("a", (16, 16, 16), "public/p"), case("b", (34, 19, 21), "public/p")
+    assert prove_cases.made_of_cases([suite(tile)], tmp_path) == []
+    assert len(prove_cases.made_of_cases([suite(tile, more)], tmp_path)) == 1
+
+
 def test_heads_of_cheats(tmp_path: Path) -> None:
     path = tmp_path / "x.cu"
     heads = {" * tries:    1\n * named:    wrong": "",
