@@ -24,8 +24,8 @@ endif
 
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all check grade grade-summary grade-annotations grade-classroom grade-class \
-        grade-class-summary sandbox grader-parts program clean distclean help FORCE
+.PHONY: all check grade grade-summary grade-annotations grade-class grade-class-summary sandbox \
+        grader-parts program clean distclean help FORCE
 all: sgemm
 
 help::
@@ -42,8 +42,8 @@ help::
 	@echo '     SUBMISSION=path     ... for another file, or a folder that holds kernel.cu'
 	@echo '     SUITE=all           ... on all cases there are; see docs/grading.md'
 	@echo 'make grade-class         a whole folder of them: SUBMISSIONS=path'
-	@echo 'make grade-summary, grade-annotations, grade-classroom, grade-class-summary,'
-	@echo 'make sandbox             for workflows: see docs/ci.md'
+	@echo 'make grade-summary, grade-annotations, grade-class-summary, sandbox'
+	@echo '                         for workflows: see docs/ci.md'
 	@echo 'make grader-parts        what the grader builds for itself'
 	@echo 'make clean, distclean    remove what was built; and the .venv'
 
@@ -380,7 +380,7 @@ grade: $(VENV)/grader-ready
 
 # One result in another form. --github: into the file that GitHub reads, elsewhere to standard output.
 result = "$$RESULTS/$${NAME:-kernel}/result.json"
-grade-summary grade-annotations grade-classroom: grade-%: $(VENV)/grader-ready
+grade-summary grade-annotations: grade-%: $(VENV)/grader-ready
 	@$(VENV)/bin/python -B -m grader.exporters $* --github $(result)
 
 # A class: every entry of the folder SUBMISSIONS; goes on after a failure. RESULTS/scores.csv.

@@ -2,14 +2,16 @@
 # Makefile, from whose directory they run.
 
 .PHONY: test test-gpu bench bench-charts bench-counts bench-emulator bench-reference bench-check \
-        bench-grader cases release gradescope autolab
+        bench-grader cases release gradescope autolab classroom50
 
 help::
 	@echo
 	@echo 'For instructors and maintainers:'
 	@echo 'make cases               prove the test cases against solutions, faults, cheats'
 	@echo 'make release DIR=path    write a student'"'"'s copy'
-	@echo 'make gradescope, autolab bundles for these systems, in build/bundles'
+	@echo 'make gradescope          a bundle for Gradescope, in build/bundles'
+	@echo 'make autolab             ... for Autolab'
+	@echo 'make classroom50         ... for Classroom 50'
 	@echo 'make test                the tests of this project (sets up $(VENV) first)'
 	@echo 'make test-gpu            those that need a GPU'
 	@echo 'make bench               the ladder and kernel.cu beside cuBLAS, on a GPU'
@@ -32,7 +34,7 @@ cases: $(VENV)/grader-ready
 release: $(VENV)/grader-ready
 	@$(VENV)/bin/python -B instructor/release/student_copy.py $(RELEASE_ARGS) "$$DIR"
 
-gradescope autolab:
+gradescope autolab classroom50:
 	@sh instructor/release/$@/make_bundle.sh build/bundles
 
 # ---------------------------------------------------------------- tests, benchmarks --------------

@@ -1,4 +1,4 @@
-"""The bundles for Gradescope and Autolab, run in directories laid out as those systems lay theirs
+"""The bundles for Gradescope, Autolab and Classroom 50, run in directories laid out as those systems lay theirs
 out; and what is and what is not in them."""
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+import classroom50
 from conftest import REPOSITORY, Tree, clean_environment, need, strict_json
 
 GRADE_SECONDS = 300
@@ -39,10 +40,10 @@ def run(
 
 
 def make_bundle(tree: Path, platform: str, out: Path) -> Path:
-    """The zip file, or the directory with Autolab's two files."""
+    """The zip file, or the directory with the two files for Autolab or for Classroom 50."""
     run("sh", f"instructor/release/{platform}/make_bundle.sh", out, cwd=tree,
         env={"PYTHON": sys.executable})
-    return out / {"gradescope": "gradescope.zip", "autolab": "autolab"}[platform]
+    return out / ("gradescope.zip" if platform == "gradescope" else platform)
 
 
 @pytest.fixture
@@ -95,8 +96,8 @@ def test_the_same_files_give_the_same_bytes(fresh_tree: Tree, tmp_path: Path) ->
             (fresh_tree.path / "kernel.cu").chmod(0o600)
         out = tmp_path / turn
         made.append([make_bundle(fresh_tree.path, "gradescope", out).read_bytes(),
-                     *(path.read_bytes() for path in
-                       sorted(make_bundle(fresh_tree.path, "autolab", out).iterdir()))])
+                     *(path.read_bytes() for platform in ("autolab", "classroom50") for path in
+                       sorted(make_bundle(fresh_tree.path, platform, out).iterdir()))])
     assert made[0] == made[1]
 
 
@@ -341,6 +342,146 @@ def test_autolab_gets_no_scores_for_a_fault_of_the_machine(
     printed = run_autolab(autolab_files, short_path, SOLUTION, env={"SGEMM_PYTHON": "/bin/false"})
     assert autoresult(printed) is None
     assert "Nothing is wrong with the submission" in printed and '"scores"' not in printed
+
+
+# ---- Classroom 50 --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def classroom50_files(tree: Tree, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_bundle(tree.path, "classroom50", tmp_path_factory.mktemp("classroom50"))
+
+
+def test_classroom50_publishes_nothing_that_students_do_not_have(classroom50_files: Path) -> None:
+    """The bundle becomes a web page."""
+    assert {path.name for path in classroom50_files.iterdir()} == {"autograder.py", "project.tar"}
+    with tarfile.open(classroom50_files / "project.tar") as archive:
+        names = set(archive.getnames())
+    assert {"sandbox.sh", "project/grader/run.py", "project/testcases/public/basics.toml"} <= names
+    assert not {name for name in names
+                if re.match(r"project/(instructor|tests|docs|testcases/hidden)(/|$)", name)}
+
+
+class Classroom50:
+    """A student's repository, checked out, and the directory into which the runner unpacks what
+    the organization's page serves as ASSIGNMENT.tar.gz."""
+
+    def __init__(self, root: Path, files: Path):
+        self.checkout, self.output = root / "work/repo", root / "github output"
+        self.runtime = root / "temp/classroom50-runtime"
+        for directory in (self.checkout / ".github/workflows", self.runtime, root / "page"):
+            directory.mkdir(parents=True)
+        (self.checkout / ".classroom50.yaml").write_text("classroom: cs101\nassignment: sgemm\n")
+        (self.checkout / ".github/workflows/autograde.yaml").write_text("on: push\n")
+        shutil.copytree(files, root / "page/sgemm")
+        run("tar", "-czf", root / "sgemm.tar.gz", "-C", root / "page", "sgemm", cwd=root)
+        run("tar", "-xzf", root / "sgemm.tar.gz", cwd=self.runtime)
+        self.env = classroom50.ENVIRONMENT | {
+            "GITHUB_ACTIONS": "true", "GITHUB_OUTPUT": str(self.output), "SGEMM_PYTHON":
+            sys.executable, "RUNNER_ENVIRONMENT": "self-hosted"}
+
+    def submit(
+        self, kernel: Path | str | None, env: dict[str, str] | None = None
+    ) -> tuple[int, str, Any]:
+        """As runner.py: the status, what was printed, and result.json if there is one."""
+        if kernel is not None:
+            text = kernel if isinstance(kernel, str) else kernel.read_text()
+            (self.checkout / "kernel.cu").write_text(text)
+        done = run(sys.executable, self.runtime / "sgemm/autograder.py", cwd=self.checkout,
+                   env=self.env | (env or {}), status=None)
+        path = self.checkout / "result.json"
+        result = strict_json(path.read_text()) if path.exists() else None
+        if result is not None:
+            classroom50.check(result)
+        return done.returncode, done.stdout, result
+
+    def page(self) -> str:
+        return (self.checkout / "release-body.md").read_text()
+
+
+@pytest.fixture
+def classroom(short_path: Path, classroom50_files: Path) -> Classroom50:
+    need("g++")
+    return Classroom50(short_path, classroom50_files)
+
+
+def test_classroom50_gives_a_solution_all_points(classroom: Classroom50, tmp_path: Path) -> None:
+    """And lets the sandbox work, on a machine of GitHub's."""
+    for name in ("sudo", "apt-get", "sysctl"):  # nothing here changes the machine
+        (tmp_path / name).write_text("#!/bin/sh\nexit 1\n")
+        (tmp_path / name).chmod(0o755)
+    status, said, result = classroom.submit(SOLUTION, {
+        "RUNNER_ENVIRONMENT": "github-hosted", "PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert status == 0 and "bubblewrap" in said, said
+    assert result["score"] == result["max-score"] > 0
+    assert classroom50.status(result) == "success"
+    assert "points" in classroom.page() and "::error" not in said
+    assert not classroom.output.exists(), "the runner makes status and summary from the result"
+
+
+LOUD = """#include <stdio.h>
+#include <cuda_runtime.h>
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) { }
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    printf("::error::forged\\n##[error]forged\\n::set-output name=status::success\\n");
+    mysgemm<<<1, 1>>>(m, n, k, A, B, C);
+}
+"""
+
+
+def after_guards(log: str) -> list[str]:
+    """The lines of a log that the runner looks at for commands."""
+    seen, token = [], None
+    for line in log.split("\n"):
+        if token:
+            token = None if line == f"::{token}::" else token
+        elif line.startswith("::stop-commands::"):
+            token = line.removeprefix("::stop-commands::")
+        else:
+            seen.append(line)
+    return seen
+
+
+def test_classroom50_shows_a_mistake_and_hears_no_command_from_it(classroom: Classroom50) -> None:
+    status, said, result = classroom.submit(LOUD)
+    assert (status, result["score"], classroom50.status(result)) == (0, 0, "failure"), said
+    heard = [line for line in after_guards(said) if re.search(r"^\s*::|##\[", line)]
+    assert heard and all(re.match(r"::error file=kernel\.cu,", line) for line in heard), heard
+    assert "written" in classroom.page() and "written" in result["tests"][0]["message"]
+
+
+def test_classroom50_takes_nothing_but_the_kernel_from_the_students_repository(
+    classroom: Classroom50
+) -> None:
+    for name in ("grader/__init__.py", "json.py", "tarfile.py", "venv.py", "pip.py"):
+        (classroom.checkout / name).parent.mkdir(exist_ok=True)
+        (classroom.checkout / name).write_text("raise SystemExit('the student decides')\n")
+    (classroom.checkout / "Makefile").write_text("$(error the student decides)\n")
+    status, said, result = classroom.submit(STARTER)
+    assert status == 0 and "the student decides" not in said
+    assert result["score"] == 0 and len(result["tests"]) > 1
+
+
+@pytest.mark.parametrize("kernel, says", [
+    (None, "kernel.cu"), ("int x = y;\n", "kernel.cu:1: ")])  # fmt: skip
+def test_classroom50_gives_0_and_a_reason_for_what_cannot_be_run(
+    classroom: Classroom50, kernel: str | None, says: str
+) -> None:
+    status, _, result = classroom.submit(kernel)
+    [test] = result["tests"]
+    assert (status, test["score"], test["passed"]) == (0, 0, False) and test["max-score"] == 40
+    assert says in test["message"] and str(classroom.checkout) not in test["message"]
+
+
+@pytest.mark.parametrize("env", [
+    {"SGEMM_PYTHON": "/bin/false"}, {"SGEMM_PYTHON": "/no/such/python"}, {"CLASSROOM": ""}])
+def test_classroom50_gets_no_result_for_a_fault_of_the_machine(
+    classroom: Classroom50, env: dict[str, str]
+) -> None:
+    status, said, result = classroom.submit(SOLUTION, env)
+    assert (status, result) == (1, None) and "Traceback" not in said
+    assert "Nothing is wrong with the submission" in said
 
 
 # ---- the scripts themselves ----------------------------------------------------------------------

@@ -3,7 +3,6 @@ one, else what its source code does with it. Hostile records are made by hypothe
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 import secrets
@@ -19,12 +18,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+import classroom50 as demands
 from conftest import REPOSITORY, clean_environment, strict_json
 
 sys.path.insert(0, str(REPOSITORY))  # grader is a package of the project, nowhere installed
 
-from grader.errors import BadInput  # noqa: E402
-from grader.exporters import annotations, autolab, class_summary, classroom  # noqa: E402
+from grader.errors import BadInput, MachineFault  # noqa: E402
+from grader.exporters import annotations, autolab, class_summary, classroom50  # noqa: E402
 from grader.exporters import gradescope, junit, summary  # noqa: E402
 from grader.exporters.reading import fault_of_numbers, read_record  # noqa: E402
 from grader.feedback import student_view  # noqa: E402
@@ -365,67 +365,75 @@ def test_autolab_takes_hostile_text(record: Record) -> None:
     assert all(char.isprintable() for char in feedback.replace("\n", "").replace("\t", ""))
 
 
-# ---- GitHub Classroom ----------------------------------------------------------------------------
-
-CLASSROOM: dict[str, Any] = {
-    "type": "object", "additionalProperties": False,
-    "required": ["version", "status", "max_score", "tests"],
-    "properties": {
-        "version": {"const": 1}, "status": {"enum": ["pass", "fail", "error"]},
-        "max_score": {"type": "number", "minimum": 0},
-        "tests": {"type": "array", "minItems": 1, "items": {
-            "type": "object", "additionalProperties": False,
-            "required": ["name", "status", "score", "message", "test_code", "filename", "line_no",
-                         "duration"],
-            "properties": {
-                "name": {"type": "string"}, "status": {"enum": ["pass", "fail", "error"]},
-                "score": {"type": "number"}, "message": {"type": "string"},
-                "test_code": {"type": "string"}, "filename": {"type": "string"},
-                "line_no": {"type": "integer"}, "duration": {"type": "number"},
-            }}},
-    },
-}  # fmt: skip
+# ---- Classroom 50 --------------------------------------------------------------------------------
 
 
-def read_by_reporter(record: Record) -> Any:
-    """As autograding-grading-reporter: Buffer.from(..., 'base64'), JSON.parse."""
-    result = strict_json(base64.b64decode(classroom.export(record), validate=True).decode())
-    jsonschema.validate(result, CLASSROOM)
+def classroom50_result(record: Record) -> Any:
+    result = strict_json(classroom50.result(record, demands.ENVIRONMENT))
+    demands.check(result)
     return result
 
 
-def reporter_log(result: Any) -> str:
-    """What console-results.js prints."""
-    return "".join(
-        f"\u001b[32m✅ {test['name']}\n\u001b[0m\n" if test["status"] == "pass" else
-        f"\u001b[31m❌ {test['name']}\n\nError: {test['message']}\n\u001b[0m\n"
-        for test in result["tests"])
-
-
 @every_record
-def test_classroom_gets_the_grade(record: Record) -> None:
-    result = read_by_reporter(record)
-    assert sum(test["score"] for test in result["tests"]) == pytest.approx(record.score)
-    assert result["max_score"] == pytest.approx(record.max_score)
-    assert (result["status"] == "pass") == (record.score == record.max_score)
+def test_classroom50_gets_the_grade(record: Record) -> None:
+    result = classroom50_result(record)
+    assert 0 <= record.score - result["score"] < 1 + len(result["tests"])
+    assert result["max-score"] == record.max_score
+    assert (demands.status(result) == "success") == (record.score == record.max_score)
+    assert result["tests"], "would be a success"
 
 
-def test_classroom_gives_partial_credit_with_a_line() -> None:
-    test = read_by_reporter(PUBLIC)["tests"][1]
-    assert (test["score"], test["status"], test["line_no"]) == (4, "fail", 29)
+def test_classroom50_gets_the_moment_of_grading() -> None:
+    for started in ("2026-11-21T06:00:00Z", "2026-11-21T06:00:00+00:00"):
+        record = make_record(CASES[:1], started=started)
+        assert classroom50_result(record)["datetime"] == "2026-11-21T06:00:00Z"
+
+
+@pytest.mark.parametrize("got, of, score, full", [
+    (4, 4, 4, 4), (3.99, 4, 3, 4), (0.1 + 0.2, 0.3, 1, 1), (2.5, 2.5, 3, 3), (2.4, 2.5, 2, 3),
+    (0.2, 4, 0, 4), (2.9999999, 4, 3, 4), (0, 0, 0, 0),
+])  # fmt: skip
+def test_classroom50_counts_whole_points(got: float, of: float, score: int, full: int) -> None:
+    status = "passed" if got >= of else "partial"
+    result = classroom50_result(make_record([make_test("x", got, of, status=status)]))
+    [test] = result["tests"]
+    assert (test["score"], test["max-score"]) == (score, full)
+    assert test["points"] == pytest.approx(got, abs=1e-6)
+
+
+def test_classroom50_says_why_points_were_lost() -> None:
+    test = classroom50_result(PUBLIC)["tests"][1]
+    assert (test["score"], test["passed"]) == (4, False)
     assert "4 of 10 points" in test["message"] and "race" in test["message"]
+    for record, says in ((REFUSED, "calls fopen"), (BROKEN, "kernel.cu:12: ")):
+        [test] = classroom50_result(record)["tests"]
+        assert (test["score"], test["passed"]) == (0, False) and says in test["message"]
 
 
-def test_classroom_output_is_one_line_of_its_file() -> None:
-    assert re.fullmatch(r"result=[A-Za-z0-9+/]+=*\n", classroom.step_output(MIXED))
+@pytest.mark.parametrize("missing", classroom50.IDENTITY.values())
+def test_classroom50_needs_its_runner(missing: str) -> None:
+    environment = {key: value for key, value in demands.ENVIRONMENT.items() if key != missing}
+    with pytest.raises(MachineFault, match=f"^{missing}: not set"):
+        classroom50.result(FULL, environment)
+
+
+def test_classroom50_shows_a_page_that_github_takes(tmp_path: Path) -> None:
+    long = [make_test(f"case {number}", 0, 1, output="x" * 9_000) for number in range(99)]
+    classroom50.write(make_record(long), tmp_path, demands.ENVIRONMENT)
+    body = (tmp_path / "release-body.md").read_text()
+    assert len(body) < 125_000 and "## 0 of 99 points" in body and "case 98" in body
+    demands.check(strict_json((tmp_path / "result.json").read_text()))
+    commands = runner_commands((tmp_path / "annotations").read_text())
+    assert commands and all(
+        (name, place["file"]) == ("error", "kernel.cu") for name, place, _ in commands)
 
 
 @hostile
 @given(records())
-def test_classroom_takes_hostile_text(record: Record) -> None:
-    result = read_by_reporter(record)
-    assert sum(test["score"] for test in result["tests"]) == pytest.approx(record.score, abs=1e-4)
-    assert runner_commands(reporter_log(result)) == []
+def test_classroom50_takes_hostile_text(record: Record) -> None:
+    result = classroom50_result(record)
+    printed = "".join(f"{test['test-name']}\n{test['message']}\n" for test in result["tests"])
+    assert runner_commands(printed) == []
 
 
 # ---- JUnit ---------------------------------------------------------------------------------------
@@ -614,7 +622,7 @@ def test_no_form_is_broken_by_what_a_submission_may_say(record: Record) -> None:
     for hidden_cases in VISIBILITIES:
         assert gradescope_total(gradescope_results(record, hidden_cases)) == record.score
     assert sum(read_by_autolab(autolab.export(record))[1].values()) == record.score
-    assert runner_commands(reporter_log(read_by_reporter(record))) == []
+    demands.check(strict_json(classroom50.result(record, demands.ENVIRONMENT)))
     junit_report(record)
     check_markdown(summary.export(record))
     check_markdown(class_summary.export([record, record]))
@@ -627,7 +635,8 @@ def test_no_form_is_broken_by_what_a_submission_may_say(record: Record) -> None:
 def all_forms(record: Record) -> dict[str, str]:
     """As students get them."""
     return {"gradescope": gradescope.export(record), "autolab": autolab.export(record),
-            "classroom": classroom.document(record), "junit": junit.export(student_view(record)),
+            "classroom50": classroom50.result(record, demands.ENVIRONMENT),
+            "junit": junit.export(student_view(record)),
             "summary": re.sub(r"&#(\d+);\u200b?", lambda found: chr(int(found[1])),
                               summary.export(student_view(record))),
             "annotations": annotations.export(record)}
@@ -650,10 +659,10 @@ def test_what_was_not_timed_is_told_and_has_no_points() -> None:
         assert ("no GPU" in text) == (form in ("gradescope", "autolab", "summary", "junit")), form
     assert "Speed: 1 shape not timed: no GPU. This costs no points." in gradescope.export(UNTIMED)
     assert len(gradescope_results(UNTIMED)["tests"]) == len(CASES[:3])
-    assert len(read_by_reporter(UNTIMED)["tests"]) == len(CASES[:3])
+    assert len(classroom50_result(UNTIMED)["tests"]) == len(CASES[:3])
 
 
-@pytest.mark.parametrize("form", ["autolab", "classroom", "summary", "annotations", "junit"])
+@pytest.mark.parametrize("form", ["autolab", "classroom50", "summary", "annotations", "junit"])
 def test_no_form_for_students_tells_of_hidden_shapes(form: str) -> None:
     text = all_forms(make_record(CASES[:1], performance=SPEED[3:]))[form]
     for tells in ("heron", "lapwing", "1111", "1999", "2.000 ms", "0.457", "hidden/fast"):
@@ -701,10 +710,9 @@ def test_records_without_speed_can_still_be_read(tmp_path: Path) -> None:
 # ---- what students see ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", ["autolab", "classroom", "summary", "annotations", "junit"])
+@pytest.mark.parametrize("form", ["autolab", "summary", "annotations", "junit"])
 def test_no_form_for_students_tells_of_hidden_cases(form: str, tmp_path: Path) -> None:
-    done = run_exporter(form, write(tmp_path, MIXED))
-    text = done.stdout if form != "classroom" else base64.b64decode(done.stdout).decode()
+    text = run_exporter(form, write(tmp_path, MIXED)).stdout
     for tells in (SECRET, "tall", "prime", "hidden/shapes", "1234567"):
         assert tells not in text
     assert "hidden 2" in text
@@ -787,8 +795,7 @@ def test_no_bytes_get_past_the_reader(content: bytes) -> None:
 
 
 @pytest.mark.parametrize("form, variable", [
-    ("summary", "GITHUB_STEP_SUMMARY"), ("classroom", "GITHUB_OUTPUT"),
-    ("class", "GITHUB_STEP_SUMMARY"),
+    ("summary", "GITHUB_STEP_SUMMARY"), ("class", "GITHUB_STEP_SUMMARY"),
 ])  # fmt: skip
 def test_github_gets_it_in_its_file(form: str, variable: str, tmp_path: Path) -> None:
     (tmp_path / "alice").mkdir()

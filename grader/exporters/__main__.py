@@ -15,12 +15,11 @@ from ..errors import BadInput
 from ..feedback import student_view
 from ..record import Record
 from . import annotations as github_annotations
-from . import autolab, class_summary, classroom, gradescope, junit, summary
+from . import autolab, class_summary, gradescope, junit, summary
 from .reading import read_record
 
 # The file through which a step of a GitHub workflow hands this on.
-GITHUB_FILES = {"summary": "GITHUB_STEP_SUMMARY", "class": "GITHUB_STEP_SUMMARY",
-                "classroom": "GITHUB_OUTPUT"}
+GITHUB_FILES = {"summary": "GITHUB_STEP_SUMMARY", "class": "GITHUB_STEP_SUMMARY"}
 
 
 def main(words: list[str]) -> int:
@@ -37,8 +36,8 @@ def main(words: list[str]) -> int:
 def arguments(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m grader.exporters", description="A result in another system's format.")
-    parser.add_argument("format", choices=["gradescope", "autolab", "classroom", "junit", "summary",
-                                           "annotations", "class"])
+    parser.add_argument("format", choices=["gradescope", "autolab", "junit", "summary", "annotations",
+                                           "class"])
     parser.add_argument("result", type=Path,
                         help="results/NAME/result.json; for `class`, the directory of all NAMEs")
     parser.add_argument("-o", "--output", type=Path, help="default: standard output")
@@ -47,8 +46,8 @@ def arguments(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--ta", action="store_true",
                         help="junit, summary: all that is known of hidden cases; not for students")
     parser.add_argument("--github", action="store_true",
-                        help="summary, class, classroom: for the file that the runner reads; "
-                             "standard output where there is none")
+                        help="summary, class: for the file that the runner reads; standard "
+                             "output where there is none")
     parser.add_argument("--hidden-cases", default="hidden",
                         choices=["hidden", "after_published", "after_due_date", "visible"],
                         help="gradescope: when students see them")
@@ -64,8 +63,6 @@ def exported(asked: argparse.Namespace) -> str:
         return gradescope.export(record, asked.hidden_cases)
     if asked.format == "autolab":
         return autolab.export(record, asked.problem)
-    if asked.format == "classroom":
-        return classroom.step_output(record) if asked.github else classroom.export(record) + "\n"
     if asked.format == "annotations":
         return github_annotations.export(record)
     draw: dict[str, Callable[[Record], str]] = {"junit": junit.export, "summary": summary.export}

@@ -1,5 +1,5 @@
-"""Grades what a course platform handed in: run by Gradescope's run_autograder and by Autolab's
-Makefile. Both need an answer in each of three cases:
+"""Grades what a course platform handed in: run by Gradescope's run_autograder, by Autolab's Makefile
+and by Classroom 50's autograder.py. They need an answer in each of three cases:
 
 - graded, for whatever points: the result in the platform's format, exit 0;
 - nothing that can be graded (no kernel.cu, not text): a result with 0 points that says so, exit 0;
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import os
 import subprocess
 import sys
 from datetime import datetime, timezone
@@ -19,7 +20,7 @@ from ..cases import Suite, load_suites
 from ..errors import BadInput, MachineFault
 from ..intake import read_submission
 from ..record import Build, Record, Submission
-from . import autolab, gradescope
+from . import autolab, classroom50, gradescope
 from .reading import read_record
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -77,7 +78,7 @@ def last_line(text: str) -> str:
 
 def arguments(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m grader.exporters.hand_in")
-    parser.add_argument("platform", choices=["gradescope", "autolab"])
+    parser.add_argument("platform", choices=["gradescope", "autolab", "classroom50"])
     parser.add_argument("--submission", type=Path, required=True,
                         help="kernel.cu, or its directory")
     parser.add_argument("--suite", default="all")
@@ -86,7 +87,8 @@ def arguments(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--hidden-cases", default="hidden",
                         choices=["hidden", "after_published", "after_due_date", "visible"])
     parser.add_argument("--problem", help="Autolab: one problem for all points")
-    parser.add_argument("-o", "--output", type=Path, help="default: standard output")
+    parser.add_argument("-o", "--output", type=Path, required=True,
+                        help="the file that the platform reads; for classroom50, a directory")
     return parser.parse_args(words)
 
 
@@ -96,12 +98,12 @@ def main(words: list[str]) -> int:
         record = grade(asked.submission.resolve(), asked.suite, asked.results.resolve(),
                        asked.protection,
                        details=asked.platform == "gradescope")  # where only instructors read it
-        text = (gradescope.export(record, asked.hidden_cases) if asked.platform == "gradescope"
-                else autolab.export(record, asked.problem))
-        if asked.output:
-            asked.output.write_text(text, encoding="utf-8")
+        if asked.platform == "classroom50":
+            classroom50.write(record, asked.output, os.environ)
         else:
-            sys.stdout.write(text)
+            text = (gradescope.export(record, asked.hidden_cases)
+                    if asked.platform == "gradescope" else autolab.export(record, asked.problem))
+            asked.output.write_text(text, encoding="utf-8")
     except (BadInput, MachineFault) as error:
         print(f"not graded: {error}", file=sys.stderr)
         return 3

@@ -17,11 +17,12 @@ HARMLESS = " ,;()/=+%'"
 SIGNS = {"passed": "✅", "partial": "🟡", "failed": "❌", "skipped": "⏭️"}
 
 
-def export(record: Record) -> str:
-    """As long as it may be: first the cases' details go, then nothing but the totals is left."""
+def export(record: Record, largest: int = LARGEST) -> str:
+    """`largest` bytes at most, where the details of the cases are left out first, and then
+    everything but the totals."""
     for parts in ([heading, table, speed, details], [heading, table, speed], [heading]):
         text = "\n".join(part(record) for part in parts)
-        if len(text.encode()) <= LARGEST:
+        if len(text.encode()) <= largest:
             break
     return text
 

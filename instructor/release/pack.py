@@ -1,10 +1,11 @@
 """Packs what a course platform needs for grading into one archive:
 
-    python3 instructor/release/pack.py OUT.zip|OUT.tar PREFIX [FILE=NAME ...]
+    python3 instructor/release/pack.py [--public] OUT.zip|OUT.tar PREFIX [FILE=NAME ...]
 
 The project goes to PREFIXproject/, each FILE to PREFIXNAME. Of the project everything goes along
 but what grading does not need: this folder above all, whose solutions and cheats no submission
-shall ever run beside. Hidden cases are in it, readable for the owner only.
+shall ever run beside. Hidden cases are in it, readable for the owner only; with --public, for an
+archive that students can download, they are not.
 
 The same files give the same bytes: sorted, without dates, owners or the umask. With git, the files
 are those that git tracks, as they are in the checkout; a file of test cases that is not tracked is
@@ -23,7 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
-LEFT_OUT = ("instructor", "tests", ".github", ".ci", "results", "build", ".venv", ".git")
+LEFT_OUT = ("instructor", "tests", "docs", ".github", ".ci", "results", "build", ".venv", ".git")
+HIDDEN = "testcases/hidden/"
 NEVER = ("__pycache__", ".pytest_cache", ".hypothesis")
 DATE = (1980, 1, 1, 0, 0, 0)  # the oldest that a zip file can say
 
@@ -39,7 +41,7 @@ class Packed:
 
     @property
     def mode(self) -> int:
-        if "/testcases/hidden/" in f"/{self.name}":
+        if f"/{HIDDEN}" in f"/{self.name}":
             return 0o600
         return 0o755 if os.access(self.path, os.X_OK) else 0o644
 
@@ -75,8 +77,9 @@ def is_needed(name: Path) -> bool:
     return name.parts[0] not in LEFT_OUT and not set(NEVER) & set(name.parts)
 
 
-def collect(prefix: str, extra: list[str]) -> list[Packed]:
-    found = [Packed(f"{prefix}project/{name}", PROJECT / name) for name in project_files()]
+def collect(prefix: str, extra: list[str], public: bool) -> list[Packed]:
+    found = [Packed(f"{prefix}project/{name}", PROJECT / name) for name in project_files()
+             if not (public and name.startswith(HIDDEN))]
     for pair in extra:
         file, _, name = pair.rpartition("=")
         found.append(Packed(prefix + name, Path(file)))
@@ -111,12 +114,14 @@ def tarred(files: list[Packed]) -> bytes:
 
 
 def main(words: list[str]) -> int:
+    public = words[:1] == ["--public"]
+    words = words[public:]
     if len(words) < 2 or not words[0].endswith((".zip", ".tar")):
-        print("usage: pack.py OUT.zip|OUT.tar PREFIX [FILE=NAME ...]", file=sys.stderr)
+        print("usage: pack.py [--public] OUT.zip|OUT.tar PREFIX [FILE=NAME ...]", file=sys.stderr)
         return 2
     out, prefix, *extra = words
     try:
-        files = collect(prefix, extra)
+        files = collect(prefix, extra, public)
         content = zipped(files) if out.endswith(".zip") else tarred(files)
         Path(out).parent.mkdir(parents=True, exist_ok=True)
         Path(out).write_bytes(content)

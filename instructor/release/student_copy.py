@@ -51,11 +51,10 @@ LEFT_OUT = {
     "docs/ladder.md": "tells how the solutions work",
     "docs/ladder": "its charts",
     ".ci": "runs the tests of this project",
-    ".github/workflows/*": "those of this repository; but see KEPT",
+    ".github/workflows": "those of this repository",
     ".github/zizmor.yml": "for the tests of the workflows",
     "results": "somebody's grades",
 }
-KEPT = {".github/workflows/classroom.yml"}
 
 # Sections of README.md for people who have the folders that a student's copy lacks.
 SECTIONS_LEFT_OUT = ("Instructors", "Maintainers")
@@ -87,7 +86,7 @@ def matches(name: str, pattern: str) -> bool:
 
 
 def left_out(name: str) -> bool:
-    return name not in KEPT and any(matches(name, pattern) for pattern in LEFT_OUT)
+    return any(matches(name, pattern) for pattern in LEFT_OUT)
 
 
 # ---- which files ---------------------------------------------------------------------------------

@@ -1,0 +1,97 @@
+"""Grades kernel.cu on the public cases. Classroom 50's runner starts this for every submission, with
+the student's checkout as the working directory and project.tar beside this file, and reads
+
+    result.json      the points                  }  written to the working directory
+    release-body.md  what the student sees       }
+
+Exit status 0 whatever the points are. Anything else says that the machine is at fault: the runner
+then records an error and no points.
+
+The grader is the one in project.tar: of the checkout, which the student may edit, only kernel.cu is
+read. Only Python's own library is used here.
+
+SGEMM_PYTHON  a Python that has the packages of grader/requirements.txt: nothing is installed, then
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PROJECT = HERE / "project"
+RESULTS = HERE / "results"
+
+
+class NoGrade(Exception):
+    """One line: the machine's fault."""
+
+
+def main() -> int:
+    checkout = Path.cwd()
+    try:
+        if sys.version_info < (3, 10):
+            raise NoGrade(f"needs Python 3.10 or newer, and this is {sys.version.split()[0]}")
+        unpack()
+        allow_sandbox()
+        grade(python_with_packages(), checkout / "kernel.cu")
+        print((RESULTS / "annotations").read_text(encoding="utf-8"), end="")
+        for name in ("release-body.md", "result.json"):
+            shutil.copyfile(RESULTS / name, checkout / name)
+    except (NoGrade, OSError, tarfile.TarError) as error:
+        print(f"No grade was given. Nothing is wrong with the submission: {error}", flush=True)
+        return 1
+    return 0
+
+
+def unpack() -> None:
+    with tarfile.open(HERE / "project.tar") as archive:
+        if hasattr(tarfile, "data_filter"):  # since 3.12, and in late 3.10 and 3.11
+            archive.extractall(HERE, filter="data")
+        else:
+            archive.extractall(HERE)
+    RESULTS.mkdir(exist_ok=True)
+
+
+def allow_sandbox() -> None:
+    """On a machine of GitHub's, which is thrown away afterwards. One's own is set up by hand."""
+    if os.environ.get("RUNNER_ENVIRONMENT") == "github-hosted":
+        run("sh", str(HERE / "sandbox.sh"), fault="sandbox.sh failed")
+
+
+def python_with_packages() -> str:
+    given = os.environ.get("SGEMM_PYTHON")
+    if given:
+        return given
+    venv = HERE / "venv"
+    run(sys.executable, "-m", "venv", str(venv),
+        fault="python3 cannot make a virtual environment (Debian: python3-venv)")
+    python = str(venv / "bin" / "python")
+    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+        "--require-hashes", "-r", "grader/requirements.txt",
+        fault="pip could not install the grader's packages")
+    return python
+
+
+def grade(python: str, submission: Path) -> None:
+    """Nothing that is printed meanwhile can be a command to GitHub's runner."""
+    run(python, "-B", "-m", "grader.exporters.guarded",
+        python, "-B", "-m", "grader.exporters.hand_in", "classroom50",
+        "--submission", str(submission), "--suite", "public",
+        "--results", str(RESULTS), "-o", str(RESULTS), fault="the line above says why")
+
+
+def run(*command: str, fault: str) -> None:
+    """In the project's folder: a module of the student's is not to be taken for Python's own."""
+    done = subprocess.run(command, cwd=PROJECT, stdin=subprocess.DEVNULL, check=False,
+                          env={**os.environ, "GRADER_CACHE": str(HERE / "cache")})
+    if done.returncode != 0:
+        raise NoGrade(fault)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
