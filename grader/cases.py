@@ -43,6 +43,9 @@ LARGEST_RATIO = 10.0  # to cuBLAS; nobody will be that far past it
 # and a submission that hangs in every case is still graded in well under a minute.
 LAUNCH_SECONDS = 2.0
 PRODUCTS_PER_SECOND = 15e6
+# A submission that hangs costs so much in one case; beyond that nobody waits for a grade.
+LONGEST_LAUNCH_SECONDS = 600
+MOST_PRODUCTS = int((LONGEST_LAUNCH_SECONDS - LAUNCH_SECONDS) * PRODUCTS_PER_SECOND)
 
 Fill = Literal["random", "ones-twos", "identity", "index", "exact", "extremes", "counting"]
 Tolerance = Literal["float32", "bound", "exact"]
@@ -51,6 +54,7 @@ Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,3
 Line = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]{0,200}$")]
 Dimension = Annotated[int, Field(ge=1, le=LARGEST_DIMENSION)]
 Points = Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(gt=0, le=LONGEST_LAUNCH_SECONDS, allow_inf_nan=False)]
 Ratio = Annotated[float, Field(ge=0, le=LARGEST_RATIO, allow_inf_nan=False)]
 
 # What an error says that a key has to be.
@@ -65,7 +69,7 @@ ALLOWED = {
     "points": "a number from 0 to 1000",
     "seed": "a whole number from 0 to 2^63 - 1",
     "tolerance": "one of " + ", ".join(get_args(Tolerance)),
-    "time_limit": "CPU seconds, more than 0 and at most 600",
+    "time_limit": f"CPU seconds, more than 0 and at most {LONGEST_LAUNCH_SECONDS}",
     "criteria": "a table of points for some of " + ", ".join(get_args(CriterionName)),
     "depends": 'a list of names of cases, those of a public suite as "public/NAME"',
     "none": f"a ratio to cuBLAS, from 0 to {LARGEST_RATIO:g}",
@@ -113,7 +117,7 @@ class CaseTable(BaseModel):
     """None: made from the run's seed, fresh each run."""
     tolerance: Tolerance | None = None
     """None: what the fill allows, see docs/correctness.md."""
-    time_limit: Annotated[float, Field(gt=0, le=600, allow_inf_nan=False)] | None = None
+    time_limit: Seconds | None = None
     """CPU seconds for one launch of the plain build; None: by the size."""
     hint: Line = ""
     """What to think about when it fails and no finding has a better hint."""
@@ -357,6 +361,12 @@ def contradictions(case: CaseTable) -> list[str]:
     if case.tolerance == "exact" and case.fill in ("random", "extremes"):
         wrong.append(f"tolerance = 'exact': with the fill {case.fill} right kernels differ in "
                      "rounding")
+    products = case.m * case.k * case.n
+    if products > MOST_PRODUCTS:
+        seconds = LAUNCH_SECONDS + products / PRODUCTS_PER_SECOND
+        wrong.append(f"m k n = {case.m} {case.k} {case.n}: the time limit of one launch would be "
+                     f"{seconds:.0f} s; at most {LONGEST_LAUNCH_SECONDS} s are allowed, which is "
+                     f"m*k*n up to {MOST_PRODUCTS:.3g}; take a smaller shape")
     return wrong
 
 

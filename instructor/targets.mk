@@ -2,12 +2,13 @@
 # Makefile, from whose directory they run.
 
 .PHONY: test test-gpu bench bench-charts bench-counts bench-emulator bench-reference bench-check \
-        bench-grader cases release gradescope autolab classroom50
+        bench-grader cases cases-check release gradescope autolab classroom50
 
 help::
 	@echo
 	@echo 'For instructors and maintainers:'
 	@echo 'make cases               prove the test cases against solutions, faults, cheats'
+	@echo 'make cases-check         only the files: names, points, sizes, limits'
 	@echo 'make release DIR=path    write a student'"'"'s copy'
 	@echo 'make gradescope          a bundle for Gradescope, in build/bundles'
 	@echo 'make autolab             ... for Autolab'
@@ -30,6 +31,9 @@ export DIR FAULTY
 
 cases: $(VENV)/grader-ready
 	@$(VENV)/bin/python -B instructor/release/prove_cases.py $(CASES_ARGS)
+
+cases-check: $(VENV)/grader-ready
+	@$(VENV)/bin/python -B instructor/release/prove_cases.py --files
 
 release: $(VENV)/grader-ready
 	@$(VENV)/bin/python -B instructor/release/student_copy.py $(RELEASE_ARGS) "$$DIR"

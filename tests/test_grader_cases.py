@@ -116,6 +116,13 @@ def test_time_limits_grow_with_the_product() -> None:
     assert 2.1 < cases["120x201x250"].launch_seconds < 5
 
 
+def test_the_largest_product_has_the_longest_limit(testcases: Path) -> None:
+    """As long as one that a case may state."""
+    write(testcases, "public/p", GOOD | {"m": 2077, "k": 2077, "n": 2077})
+    (suite,) = load_suites("public", testcases)
+    assert 590 < suite.cases[0].launch_seconds <= 600
+
+
 # ---- what is wrong -------------------------------------------------------------------------------
 
 WRONG = [
@@ -139,6 +146,9 @@ WRONG = [
     ({"tolerance": "exact"}, "tolerance = 'exact': with the fill random"),
     ({"time_limit": 0}, "time_limit = 0: it has to be CPU seconds"),
     ({"time_limit": 601}, "time_limit = 601: it has to be"),
+    ({"m": 16384, "k": 16384, "n": 16384}, "m k n = 16384 16384 16384: the time limit of one launch "
+     "would be 293205 s; at most 600 s are allowed"),
+    ({"m": 2078, "k": 2078, "n": 2078, "time_limit": 1}, "m k n = 2078 2078 2078: the time limit"),
     ({"hint": "two\nlines"}, "hint = 'two\\nlines': it has to be one line"),
     ({"title": 3}, "title = 3: it has to be one line"),
     ({"criteria": {"memry": 2}}, "criteria: unknown criterion 'memry'; did you mean 'memory'?"),

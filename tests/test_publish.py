@@ -712,6 +712,43 @@ def test_a_fault_that_no_case_catches(checkout, cases) -> None:
     assert "not sound: 18_only_rows loses no points in any case" in done.stdout
 
 
+def test_progress_without_a_terminal(checkout, cases) -> None:
+    """A line for each stage and each tenth: whoever waits for minutes sees that it goes on."""
+    write_suites(checkout, SMALL_SUITE)
+    done = cases("--faulty", "0[4-9]_*_rows")
+    lines = [line for line in done.stderr.splitlines() if line]
+    total = int(re.fullmatch(r"cases: grading (\d+) submissions, \d+ at a time", lines[1])[1])
+    assert lines[0] == "cases: building the grader's own parts" and total >= 10
+    graded = [int(re.fullmatch(rf"cases: (\d+) of {total} graded, \d+ s", line)[1])
+              for line in lines[2:]]
+    assert len(graded) == 10 and graded == sorted(graded) and graded[-1] == total
+
+
+def test_a_look_at_the_files_alone(checkout, cache) -> None:
+    """In seconds, before anything is built: what is there, and what is wrong with it."""
+    write_suites(checkout, SMALL_SUITE)
+
+    def look(cases: str) -> subprocess.CompletedProcess[str]:
+        checkout.write("testcases/public/small.toml", cases)
+        nothing_built = cache.parent / "no parts of the grader"
+        done = run_script(checkout, nothing_built, "prove_cases.py", "--files")
+        assert not nothing_built.exists()
+        return done
+
+    done = look(SMALL_SUITE)
+    assert done.returncode == 0 and not done.stderr, done.stdout + done.stderr
+    assert re.search(r"public/small +2 +· +5 +34 19 21 +2\.0 s", done.stdout), done.stdout
+    assert "in order" in done.stdout and "4 cases, 10 points" in done.stdout
+
+    absurd = TWIN.replace("34", "16384").replace("19", "16384").replace("21", "16384")
+    for words in ((), ("--files",)):  # `make cases` says so, too, before it grades anything
+        checkout.write("testcases/public/small.toml", SMALL_SUITE + absurd)
+        (line,) = said(run_script(checkout, cache, "prove_cases.py", *words), 2)
+        assert "small.toml: case 'edges-again': m k n = 16384 16384 16384: the time limit" in line
+    done = look(SMALL_SUITE.replace('"random"', '"index"'))
+    assert done.returncode == 1 and "not sound: public/small/first: the fill" in done.stdout
+
+
 BAD = {
     "a case": ("testcases/public/small.toml", 'fill = "random"', 'fill = "randm"', "randm"),
     "a head": ("instructor/faulty/04_a_columns.cu", " * loses:    correct", " * loses:    a bit",

@@ -1,6 +1,6 @@
 """`make cases`: is it safe to publish these test cases?
 
-    prove_cases.py [--faulty GLOB] [--groups LIST] [--seed N] [--jobs N] [--full]
+    prove_cases.py [--faulty GLOB] [--groups LIST] [--seed N] [--jobs N] [--full] [--files]
 
 Grades everything whose grade is known beforehand, on all suites:
 
@@ -20,6 +20,8 @@ Faulty kernels are tried in each case by itself, whatever it depends on; in larg
 that no smaller case catches. A table shows which case catches how many of them, and three lists:
 cases that catch nothing that others do not, faults that a single case catches, faults that go free.
 
+With --files (`make cases-check`) nothing is graded: are the files in order, and what is in them?
+
 Exit status: 0 sound; 1 a solution fails, or somebody gets points for nothing; 2 a case or an option
 cannot be used; 3 the machine is at fault.
 """
@@ -36,6 +38,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
@@ -339,23 +342,46 @@ def lost_in(test: Test) -> set[str]:
 
 
 def prove_all(grader: Grader, todo: list[Kernel], jobs: int) -> list[Proved]:
-    """In the order of `todo`; a bar on a terminal while it lasts."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-               TimeElapsedColumn())
-    console = Console(stderr=True)
+    """In the order of `todo`."""
     done: dict[Path, Proved] = {}
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar, \
-            ThreadPoolExecutor(jobs) as pool:
-        task = bar.add_task("grading", total=len(todo))
+    with ThreadPoolExecutor(jobs) as pool, progress(len(todo), jobs) as advance:
         waiting = {pool.submit(grader.prove, kernel): kernel for kernel in todo}
         try:
             for future in as_completed(waiting):
                 done[waiting[future].path] = future.result()
-                bar.update(task, advance=1, description=waiting[future].name[:28])
+                advance(waiting[future].name)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     return [done[kernel.path] for kernel in todo]
+
+
+@contextmanager
+def progress(total: int, jobs: int) -> Iterator[Callable[[str], None]]:
+    """To be called after each submission, with its name: a bar on a terminal, else a line for each
+    tenth."""
+    console = Console(stderr=True)
+    if console.is_terminal:
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+                   TimeElapsedColumn())
+        with Progress(*columns, console=console) as bar:
+            task = bar.add_task("grading", total=total)
+            yield lambda name: bar.update(task, advance=1, description=name[:28])
+        return
+    report(f"grading {total} submissions, {jobs} at a time")
+    done, start = 0, time.monotonic()
+
+    def advance(name: str) -> None:
+        nonlocal done
+        done += 1
+        if done * 10 // total > (done - 1) * 10 // total:
+            report(f"{done} of {total} graded, {time.monotonic() - start:.0f} s")
+
+    yield advance
+
+
+def report(what: str) -> None:
+    print(f"cases: {what}", file=sys.stderr, flush=True)
 
 
 # ---- what the results say ------------------------------------------------------------------------
@@ -462,9 +488,40 @@ def table_of_faults(proof: Proof) -> Table:
     return table
 
 
+def table_of_files(suites: list[Suite]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("suite", overflow="ellipsis", max_width=28)
+    for name in ("cases", "timed", "points", "largest, m k n", "limit"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for suite in suites:
+        largest = max(suite.items, key=lambda item: item.m * item.k * item.n)
+        longest = max((case.launch_seconds for case in suite.cases), default=0.0)
+        table.add_row(escape(suite.name), str(len(suite.cases)), str(len(suite.performance) or "·"),
+                      f"{sum(item.points for item in suite.items):g}", largest.shape,
+                      f"{longest:.1f} s" if longest else "·")
+    return table
+
+
+def show_files(suites: list[Suite], mistakes: list[str]) -> None:
+    console = output()
+    console.print(table_of_files(suites))
+    console.print("limit: CPU seconds of one launch, in the case where it is longest\n")
+    cases, timed = all_cases(suites), [each for suite in suites for each in suite.performance]
+    console.print(f"{len(cases)} cases, {sum(case.points for case in cases):g} points; "
+                  f"{len(timed)} shapes for speed, {sum(each.points for each in timed):g} points")
+    for line in mistakes:
+        console.print(f"[red]not sound:[/red] {escape(line)}", soft_wrap=True)
+    if not mistakes:
+        console.print("[green]in order[/green]: `make cases` proves that these cases are sound")
+
+
+def output() -> Console:
+    """80 columns when nobody says how wide it is."""
+    return Console(width=None if sys.stdout.isatty() else 80, highlight=False)
+
+
 def show(proof: Proof, full: bool, seconds: float) -> None:
-    # 80 columns when nobody says how wide it is.
-    console = Console(width=None if sys.stdout.isatty() else 80, highlight=False)
+    console = output()
     console.print(table_of_cases(proof))
     console.print("no other: those that no other case catches"
                   + ("; *: large, tried only on what no smaller case catches"
@@ -518,6 +575,8 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, help="submissions at a time (default: one a core)",
                         default=int(os.environ.get("JOBS") or len(os.sched_getaffinity(0))))
+    parser.add_argument("--files", action="store_true",
+                        help="grade nothing: are the files in order? (make cases-check)")
     parser.add_argument("--full", action="store_true", help="also a line for each faulty kernel")
     return parser.parse_args()
 
@@ -530,17 +589,28 @@ def groups_of(text: str) -> list[str]:
     return groups
 
 
+def prove(arguments: argparse.Namespace, suites: list[Suite]) -> list[Proved]:
+    """Grade all that is asked for."""
+    groups = groups_of(arguments.groups)
+    todo = kernels(arguments.faulty, groups)
+    report("building the grader's own parts")
+    grader = Grader(suites, arguments.seed)
+    with tempfile.TemporaryDirectory(prefix="cases-") as folder:
+        if "cheat" in groups:
+            todo += made_of_cases(suites, Path(folder))
+        return prove_all(grader, todo, max(1, arguments.jobs))
+
+
 def main() -> int:
     arguments, start = read_arguments(), time.monotonic()
     try:
         suites = load_suites("all", REPOSITORY / "testcases")
-        groups = groups_of(arguments.groups)
-        todo = kernels(arguments.faulty, groups)
-        grader = Grader(suites, arguments.seed)
-        with tempfile.TemporaryDirectory(prefix="cases-") as folder:
-            if "cheat" in groups:
-                todo += made_of_cases(suites, Path(folder))
-            proved = prove_all(grader, todo, max(1, arguments.jobs))
+        timed = [each for suite in suites for each in suite.performance]
+        mistakes = without_a_random_parent(suites) + without_a_right_parent(timed)
+        if arguments.files:
+            show_files(suites, mistakes)
+            return 1 if mistakes else 0
+        proved = prove(arguments, suites)
     except BadInput as bad:
         print(f"cases: {bad}", file=sys.stderr)
         return 2
@@ -548,9 +618,8 @@ def main() -> int:
         print(f"cases: {fault}", file=sys.stderr)
         return 3
     except KeyboardInterrupt:
+        report("stopped")
         return 130
-    timed = [each for suite in suites for each in suite.performance]
-    mistakes = without_a_random_parent(suites) + without_a_right_parent(timed)
     proof = Proof(all_cases(suites), proved, mistakes, timed)
     show(proof, arguments.full, time.monotonic() - start)
     return 0 if proof.sound else 1
