@@ -49,7 +49,10 @@ help::
 
 # ---------------------------------------------------------------- which backend, and why ---------
 
-no_gpu = $(shell nvidia-smi -L 2>/dev/null | grep -q '^GPU' || echo nvcc is here, but no GPU answers)
+# The architecture of the GPU at hand; nothing where none answers.
+gpu = $(eval gpu := $$(shell sh make/gpu_arch.sh 2>/dev/null))$(gpu)
+arch = $(if $(filter native,$(ARCH)),$(gpu),$(ARCH))
+no_gpu = $(if $(gpu),,nvcc is here, but no GPU answers)
 why_cpu = $(if $(NVCC),$(no_gpu),there is no nvcc here)
 ifeq ($(BACKEND),auto)
 backend = $(eval backend := $$(if $$(why),cpu,cuda))$(backend)
@@ -62,7 +65,7 @@ backend := $(BACKEND)
 why := BACKEND=$(BACKEND)
 endif
 say_cpu  = CPU backend: $(why)
-say_cuda = CUDA backend: $(or $(why),nvcc and a GPU are here) (ARCH=$(ARCH))
+say_cuda = CUDA backend: $(or $(why),nvcc and a GPU are here) (ARCH=$(arch))
 
 # ---------------------------------------------------------------- ./sgemm ------------------------
 
@@ -72,7 +75,8 @@ BRIEF_FLAGS = $(patsubst -O3,-O1,$(C_FLAGS))
 brief = rewrite memory device error fault place report json explain explain_regions \
         event element words host names phases main options print judge kinds
 flags = $(if $(filter $(basename $(<F)),$(brief)),$(BRIEF_FLAGS),$(C_FLAGS))
-CUDA_FLAGS = -O3 -arch=$(ARCH) -lineinfo
+# Machine code for one GPU and no PTX, which the driver would translate when a program is loaded.
+CUDA_FLAGS = -O3 $(patsubst sm_%,-arch=compute_%,$(arch)) -code=$(arch) -lineinfo
 # No strict aliasing: kernels read float arrays through float4 pointers. No warning for comparing
 # signed with unsigned, narrowing in dim3{...} or a pragma of nvcc's: that is everybody's style.
 # With stack-clash protection a local array that is too large for a thread's stack meets the guard.
@@ -339,7 +343,7 @@ build/grader/flags: build/check/settings
 	@mkdir -p $(@D)
 	@printf "%s='%s'\n" CXX "$$(command -v $(CXX))" PLAIN_FLAGS '$(EMULATED_FLAGS)' \
 	    CHECKED_FLAGS '$(CHECKED_FLAGS)' WATCHED_MEMCPY '$(watched_memcpy)' \
-	    NVCC '$(if $(filter cuda,$(backend)),$(NVCC))' CUDA_FLAGS '$(CUDA_FLAGS)' \
+	    NVCC '$(if $(filter cuda,$(backend)),$(NVCC))' CUDA_FLAGS '$(if $(filter cuda,$(backend)),$(CUDA_FLAGS))' \
 	    FEW_ERRORS '$(few_errors_of_$(cxx_family))' \
 	    WORKER_CALLS '$(worker_calls)' RECORDER_CALLS '$(recorder_calls)' >$@
 

@@ -9,6 +9,7 @@ object files are looked at (symbols.py).
 from __future__ import annotations
 
 import fcntl
+import functools
 import hashlib
 import os
 import re
@@ -18,7 +19,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -78,6 +79,8 @@ class Parts:
     """Of the plain build; the checked one runs on the CPU in any case."""
     clock: Path | None = None
     """Times kernels beside cuBLAS; where the backend is cuda."""
+    architecture: str | None = None
+    """Of the GPU that the plain build is for, where the backend is cuda: "sm_90"."""
 
 
 @dataclass(frozen=True)
@@ -126,25 +129,44 @@ def version_of(command: str) -> str:
 
 
 def nvcc_command() -> str:
-    """nvcc, where it and a GPU are; MachineFault elsewhere."""
+    """MachineFault where there is none."""
     usual = "/usr/local/cuda/bin/nvcc"
     found = os.environ.get("NVCC") or shutil.which("nvcc") or usual
     if not os.access(found, os.X_OK):
         raise MachineFault("there is no nvcc here (NVCC=... names one); --backend cpu needs none")
-    try:
-        said = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)
-    except OSError:
-        said = None
-    if not said or not said.stdout.startswith("GPU"):
-        raise MachineFault("no GPU answers here; --backend cpu needs none")
     return found
+
+
+@functools.cache
+def gpu_architecture() -> str:
+    """Of the GPU at hand: "sm_90". MachineFault where there is none, or it cannot be found out.
+
+    Asked here, because the sandbox in which nvcc compiles has no GPU."""
+    ran = completed(["/bin/sh", str(ROOT / "make" / "gpu_arch.sh")])
+    if ran.stdout.startswith("sm_"):
+        return ran.stdout.strip()
+    if not ran.stdout:
+        raise MachineFault("no GPU answers here; --backend cpu needs none")
+    raise MachineFault(ran.stderr.strip().rpartition("\n")[2])
+
+
+def architecture() -> str:
+    """What to compile for. MachineFault if ARCH asks for code that is not this GPU's own."""
+    here = gpu_architecture()
+    given = os.environ.get("ARCH") or "native"
+    if given == "native":
+        return here
+    if given.rstrip("af") != here:  # sm_90a is sm_90's, too
+        raise MachineFault(f"ARCH={given}, but the GPU here is {here}: what is graded has to be "
+                           "compiled for the GPU that runs it")
+    return given
 
 
 def settings_for(backend: str) -> dict[str, str]:
     """make's variables."""
     settings = compilers() | {"BACKEND": backend}
     if backend == "cuda":
-        settings |= {"NVCC": nvcc_command(), "ARCH": os.environ.get("ARCH") or "native"}
+        settings |= {"NVCC": nvcc_command(), "ARCH": architecture()}
     return settings
 
 
@@ -192,9 +214,11 @@ def trusted_parts(backend: str = "cpu") -> Parts:
         with one_at_a_time(cache / f"{key}.lock"):
             if not made.is_dir():
                 make_parts(made, backend)
-    return Parts(made / "build" / "grader", made / "build" / "judge",
-                 made / "build" / "grader" / "jail", version_of(compilers()["CXX"]), backend,
-                 made / "build" / "clock" if backend == "cuda" else None)
+    built, compiler = made / "build", version_of(compilers()["CXX"])
+    parts = Parts(built / "grader", built / "judge", built / "grader" / "jail", compiler, backend)
+    if backend == "cpu":
+        return parts
+    return replace(parts, architecture=architecture(), clock=built / "clock")
 
 
 def make_parts(made: Path, backend: str) -> None:

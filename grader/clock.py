@@ -28,7 +28,7 @@ from .feedback import harmless
 from .record import Times, Timing
 from .run import (SEAL_ALL, Problem, ended, gpu_devices, limits_on_gpu, memory_file, on_the_gpu,
                   printable, seal)
-from .sandbox import ENVIRONMENT, Ran, Sandbox, drain
+from .sandbox import ENVIRONMENT, Ran, Sandbox, drain, gpu_environment
 from .start import start
 
 RECORD_SECONDS = 10.0
@@ -157,9 +157,10 @@ def why_not_recorded(ran: Ran, bytes_written: int) -> Said | None:
 def run_clock(command: list[str], recording: int) -> Said:
     """It holds none of the student's host code, and is not believed to end all the same."""
     library_path = {name: value for name, value in os.environ.items() if name == "LD_LIBRARY_PATH"}
+    environment = ENVIRONMENT | gpu_environment() | library_path
     with memory_file("complaints") as complaints:
         try:
-            with start(command, env=ENVIRONMENT | library_path, cwd="/",
+            with start(command, env=environment, cwd="/",
                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=complaints,
                        start_new_session=True, pass_fds=(recording,)) as process:
                 late = time.monotonic() + CLOCK_SECONDS

@@ -150,6 +150,8 @@ class Record(Strict):
     protection: Literal["bubblewrap", "uid", "none"]
     protection_note: str
     backend: Literal["cpu", "cuda"]
+    architecture: str | None = None
+    """What the kernels were compiled for, for a GPU: "sm_90"; null on the CPU."""
     compiler: str
     started: str
     """ISO 8601, UTC."""

@@ -40,6 +40,14 @@ ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:
                "LC_ALL": "C.UTF-8"}
 """Of bubblewrap and the jail; the jail gives the program the same."""
 
+CHOICE_OF_GPU = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
+
+
+def gpu_environment() -> dict[str, str]:
+    """What a program needs of the grader's environment to use the GPU that the grader uses."""
+    return {name: os.environ[name] for name in CHOICE_OF_GPU if name in os.environ}
+
+
 UIDS = range(60720, 61180)
 """Between the ranges that Debian, systemd and its homes give out; in every container's map."""
 
@@ -134,7 +142,7 @@ class Sandbox:
                    *(word for path in unreadable for word in ("--unreadable", str(path))),
                    "--", *map(str, argv)]
         try:
-            with start(command, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+            with start(command, env=ENVIRONMENT | gpu_environment(), stdin=subprocess.DEVNULL,
                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd="/",
                        start_new_session=True,  # a terminal's Ctrl-C is the grader's
                        pass_fds=(*pass_fds, report_out)) as process:

@@ -188,7 +188,8 @@ class Grading:
             suites=[suite.name for suite in self.suites], seed=self.seed, score=points,
             max_score=possible, build=self._built, refusal=refusal, tests=tests,
             performance=timings, protection=self.box.kind, protection_note=self.box.note,
-            backend=self.parts.backend, compiler=self.parts.compiler, started=self._started,
+            backend=self.parts.backend, architecture=self.parts.architecture,
+            compiler=self.parts.compiler, started=self._started,
             seconds=round(time.monotonic() - self._began, 3),
         )  # fmt: skip
 

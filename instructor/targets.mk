@@ -1,8 +1,8 @@
 # Targets that a student's copy does not have: they need instructor/ or tests/. Included by the
 # Makefile, from whose directory they run.
 
-.PHONY: test test-gpu bench bench-charts bench-counts bench-emulator bench-reference bench-check \
-        bench-grader cases cases-check release gradescope autolab classroom50
+.PHONY: test test-gpu bench bench-clock bench-charts bench-counts bench-emulator bench-reference \
+        bench-check bench-grader cases cases-check release gradescope autolab classroom50
 
 help::
 	@echo
@@ -18,6 +18,7 @@ help::
 	@echo 'make bench               the ladder and kernel.cu beside cuBLAS, on a GPU'
 	@echo '     KERNELS="a.cu b.cu" ... these kernels instead;  SAMPLES=n of each'
 	@echo '     SHAPES="m k n ..."  ... these sizes instead'
+	@echo 'make bench-clock         does it agree with the clock that earns points?'
 	@echo 'make bench-charts        charts from build/bench/ladder.json, or LADDER=path'
 	@echo 'make bench-counts        what the ladder loads and computes; needs no GPU'
 	@echo 'make bench-emulator      how fast the CPU backend is'
@@ -47,9 +48,11 @@ test: $(VENV)/ready
 	$(VENV)/bin/python -m pytest tests
 
 test-gpu: $(VENV)/ready
-	sh tests/emulator/run_on_gpu.sh $(ARCH)
-	$(VENV)/bin/python -m pytest tests -m gpu --ignore tests/test_bench.py
-	$(VENV)/bin/python -m pytest tests/test_bench.py -m gpu -n 0 # one GPU, one measurement
+	sh tests/emulator/run_on_gpu.sh $(arch)
+	$(VENV)/bin/python -m pytest tests -m 'gpu and not alone' $(spread)
+	$(VENV)/bin/python -m pytest tests -m 'gpu and alone' -n 0
+# Each worker has a stretch of the tests, and with it kernels of its own to compile.
+spread = --dist worksteal
 
 $(VENV)/ready: tests/requirements.txt
 	$(PYTHON) -m venv $(VENV)
@@ -103,6 +106,10 @@ build/bench/%.o: instructor/bench/ladder/%.cu $(bench_headers) build/cuda/settin
 build/bench/clock/%.o: grader/clock/%.cu $(bench_headers) build/cuda/settings
 	@mkdir -p $(@D)
 	$(NVCC) $(CUDA_FLAGS) -c $< -o $@
+
+# The bench beside the clock that earns points, on the shapes that earn them.
+bench-clock: $(VENV)/grader-ready
+	@$(VENV)/bin/python -B instructor/bench/agreement.py
 
 # From the JSON alone, on any machine.
 bench-charts: $(VENV)/charts-ready

@@ -38,8 +38,11 @@ support) ;;
 cpu | check) check_compiler "$cxx" c++ CXX ;;
 cuda)
     [ -n "$nvcc" ] || fail 2 "BACKEND=cuda needs nvcc, which is not on the PATH; BACKEND=cpu needs only a compiler"
-    [ "$arch" != native ] || nvidia-smi -L 2>/dev/null | grep -q '^GPU' ||
-        fail 2 "there is no GPU here to compile for; name one (ARCH=sm_90), or take BACKEND=cpu"
+    case $arch in
+    native) sh make/gpu_arch.sh >/dev/null || exit ;;
+    sm_[1-9]*) ;;
+    *) fail 2 "ARCH=$arch is no GPU's architecture: it is native, or sm_ and a number (sm_90)" ;;
+    esac
     ;;
 *) fail 2 "BACKEND is auto, cuda or cpu" ;;
 esac

@@ -40,6 +40,29 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return min(len(os.sched_getaffinity(0)) + 1, 16)
 
 
+class FailuresAtOnce:
+    """One line for each failure as it happens: a run on a GPU takes minutes, and may be broken off
+    before pytest's own summary."""
+
+    def __init__(self, terminal: Any):
+        self.terminal = terminal
+
+    @pytest.hookimpl(trylast=True)  # behind the letter or the dots of pytest's own
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if not report.failed:
+            return
+        last = (report.longreprtext.strip().splitlines() or [""])[-1]
+        self.terminal.ensure_newline()
+        self.terminal.write_line(f"FAILED {report.nodeid} ({report.when}): {last}", red=True)
+
+
+@pytest.hookimpl(trylast=True)  # pytest's own has made the terminal reporter by then
+def pytest_configure(config: pytest.Config) -> None:
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    if terminal and not hasattr(config, "workerinput"):  # a worker of xdist's shows nothing
+        config.pluginmanager.register(FailuresAtOnce(terminal))
+
+
 # ---- tools that a machine may lack ---------------------------------------------------------------
 
 

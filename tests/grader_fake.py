@@ -37,8 +37,8 @@ from grader.record import Timing  # noqa: E402
 from grader.run import Problem  # noqa: E402
 
 BOX = SimpleNamespace(kind="none", note="no protection: a fake")
-PARTS = SimpleNamespace(backend="cpu", compiler="fake 1.0", jail=Path("jail"))
-ON_GPU = SimpleNamespace(**vars(PARTS) | {"backend": "cuda"})
+PARTS = SimpleNamespace(backend="cpu", architecture=None, compiler="fake 1.0", jail=Path("jail"))
+ON_GPU = SimpleNamespace(**vars(PARTS) | {"backend": "cuda", "architecture": "sm_90"})
 CUBLAS_SECONDS = 5e-5
 
 

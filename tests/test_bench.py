@@ -580,6 +580,7 @@ LARGE = 2  # of the shapes above
 
 
 @pytest.mark.gpu
+@pytest.mark.alone
 @pytest.mark.parametrize(("kernel", "state"), [
     ("crash", "faulted"), ("stray", "faulted"), ("too_many_threads", "faulted"),
     ("resets", "faulted"),
@@ -592,6 +593,7 @@ def test_what_becomes_of_a_kernel_on_the_gpu(gpu_bench, kernel, state):
 
 
 @pytest.mark.gpu
+@pytest.mark.alone
 def test_a_bench_with_bad_kernels_ends_with_its_status(gpu_bench):
     assert gpu_bench.status == 2 and "missing.cu" in " ".join(gpu_bench.errors)
     left_out = {k["name"]: k["left_out"] for k in gpu_bench.json["kernels"] if k["left_out"]}
@@ -600,6 +602,7 @@ def test_a_bench_with_bad_kernels_ends_with_its_status(gpu_bench):
 
 
 @pytest.mark.gpu
+@pytest.mark.alone
 def test_what_can_be_captured_goes_through_a_graph(gpu_bench):
     how = {r["kernel"]: r["through_a_graph"] for r in gpu_bench.json["shapes"][0]["results"]
            if r["state"] == "measured"}
@@ -608,6 +611,7 @@ def test_what_can_be_captured_goes_through_a_graph(gpu_bench):
 
 
 @pytest.mark.gpu
+@pytest.mark.alone
 def test_figures_are_possible(gpu_bench):
     ceiling = gpu_bench.json["ceilings"]
     assert ceiling["ffma_flops"] > 1e12

@@ -11,12 +11,14 @@ import re
 import shlex
 import shutil
 import stat
+import struct
 import subprocess
 import tempfile
 from pathlib import Path
 
 import pytest
 from conftest import BUILD_SECONDS, REPOSITORY, clean_environment, need, need_nvcc, run_sgemm
+from elftools.elf.elffile import ELFFile
 
 TILED = "instructor/solutions/2_tiled.cu"
 NAIVE = "instructor/solutions/1_naive.cu"
@@ -402,6 +404,87 @@ def test_cuda_without_gpu_and_arch(tree, no_gpu):
     """-arch=native without a GPU is a riddle in nvcc's own words."""
     message = said_one_line(tree.make("BACKEND=cuda", "NVCC=true", env=no_gpu, check=False))
     assert "no GPU" in message and "ARCH=sm_" in message and "BACKEND=cpu" in message
+
+
+SMI = """case $* in
+-L) echo 'GPU 0: some GPU' ;;
+*-i*) echo "$CHOSEN" ;;
+*) printf '%b' "$GPUS" ;;
+esac"""
+
+
+def architecture(tree, tmp_path, gpus: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """make/gpu_arch.sh where nvidia-smi says this."""
+    script(tmp_path / "gpus", "nvidia-smi", SMI)
+    return shell(tree, "sh make/gpu_arch.sh", **path_with(tmp_path / "gpus"), GPUS=gpus, **env)
+
+
+@pytest.mark.parametrize(("gpus", "env", "expected"), [
+    ("9.0\\n", {}, "sm_90"),
+    ("12.1\\n", {}, "sm_121"),
+    ("8.6\\n8.6\\n", {"CUDA_VISIBLE_DEVICES": "1,0"}, "sm_86"),
+    ("8.0\\n9.0\\n", {"CUDA_VISIBLE_DEVICES": "GPU-1234", "CHOSEN": "9.0"}, "sm_90"),
+    ("8.0\\n9.0\\n", {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", "CHOSEN": "8.0"}, "sm_80"),
+])
+def test_the_architecture_of_the_gpu(tree, tmp_path, gpus, env, expected):
+    found = architecture(tree, tmp_path, gpus, **env)
+    assert (found.returncode, found.stdout, found.stderr) == (0, f"{expected}\n", "")
+
+
+@pytest.mark.parametrize(("gpus", "env", "status", "says"), [
+    ("8.0\\n9.0\\n", {}, 3, "CUDA_DEVICE_ORDER=PCI_BUS_ID"),  # CUDA's order is another
+    ("8.0\\n9.0\\n", {"CUDA_VISIBLE_DEVICES": "1"}, 3, "ARCH=sm_"),
+    ('Field "compute_cap" is not a valid field to query.\\n', {}, 3, "ARCH=sm_"),
+    ("9.0\\n", {"CUDA_VISIBLE_DEVICES": ""}, 2, "no GPU"),
+    ("9.0\\n", {"CUDA_VISIBLE_DEVICES": "-1"}, 2, "no GPU"),
+])
+def test_an_architecture_that_cannot_be_known(tree, tmp_path, gpus, env, status, says):
+    """The machine's: a guess would be compiled for, and then be translated by the driver."""
+    found = architecture(tree, tmp_path, gpus, **env)
+    assert (found.returncode, found.stderr.count("\n")) == (status, 1) and says in found.stderr
+    assert found.stdout == ("unknown" if status == 3 else "")
+    made = tree.make("BACKEND=cuda", "NVCC=true", check=False,
+                     env=path_with(tmp_path / "gpus") | {"GPUS": gpus} | env)
+    assert said_one_line(made) == found.stderr.strip()
+
+
+def test_the_sandbox_is_told_the_architecture(tree, tmp_path):
+    """In it no GPU can be seen, and -arch=native would be sm_75."""
+    script(tmp_path / "gpus", "nvidia-smi", SMI)
+    tree.make("build/grader/flags", "BACKEND=cuda", "NVCC=true",
+              env=path_with(tmp_path / "gpus") | {"GPUS": "8.9\\n"})
+    flags = (tree.path / "build/grader/flags").read_text()
+    assert "-arch=compute_89 -code=sm_89" in flags and "native" not in flags
+
+
+def fat_binary_entries(program: Path) -> list[tuple[str, int]]:
+    """What a program holds for GPUs: kind and architecture of each entry."""
+    with open(program, "rb") as file:
+        content = ELFFile(file).get_section_by_name(".nv_fatbin").data()
+    found, at = [], 0
+    while at < len(content):
+        magic, header, size = struct.unpack_from("<IxxHQ", content, at)
+        assert magic == 0xBA55ED50
+        end, at = at + header + size, at + header
+        while at < end:
+            kind, header, size, architecture = struct.unpack_from("<HxxIQ12xI", content, at)
+            found.append(({1: "PTX", 2: "machine code"}[kind], architecture))
+            at += header + size
+        at += -at % 8
+    return found
+
+
+def test_no_ptx_is_built(tree):
+    """What is not there, no driver translates."""
+    need_nvcc()
+    tree.make("BACKEND=cuda", "ARCH=sm_90", f"KERNEL={TILED}")
+    assert set(fat_binary_entries(tree.path / "sgemm")) == {("machine code", 90)}
+
+
+@pytest.mark.parametrize("arch", ["90", "compute_90", "all"])
+def test_an_architecture_that_is_none(tree, arch):
+    message = said_one_line(tree.make("BACKEND=cuda", "NVCC=true", f"ARCH={arch}", check=False))
+    assert message.startswith(f"ARCH={arch} is no GPU's architecture")
 
 
 def test_auto_without_nvcc_says_why(tree):

@@ -151,6 +151,7 @@ def test_a_submission_is_judged(clock: Clock, tmp_path: Path, source: Path) -> N
 
 
 @pytest.mark.gpu
+@pytest.mark.alone
 def test_a_time_makes_sense(clock: Clock, tmp_path: Path) -> None:
     """More work takes longer; nothing here is near cuBLAS, and nothing a thousand times slower."""
     source = REPOSITORY / "instructor/solutions/2_tiled.cu"
@@ -205,6 +206,44 @@ def test_kernels_that_are_none(clock: Clock, tmp_path: Path) -> None:
     for content in (b"", b"no kernels", bytes(100)):
         kernels.write_bytes(content)
         assert clock.time(kernels, recording, 64, 64, 64, *FEW)["state"] == "refused"
+
+
+def another(clock: Clock) -> str:
+    """An architecture that is not the one at hand."""
+    flags = (clock.tree.path / "build/grader/flags").read_text()
+    return "80" if "-code=sm_80 " not in flags else "86"
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("code", ["machine code", "PTX", "PTX of this GPU"])
+def test_kernels_for_another_gpu_are_the_machines_fault(clock: Clock, tmp_path: Path,
+                                                        code: str) -> None:
+    """The driver could translate the PTX. What it makes of it is not what was compiled."""
+    place, recording = clock.build(FOLDER / "half_of_c.cu"), tmp_path / "recording"
+    clock.record(place, recording, 64, 64, 64)
+    foreign = another(clock)
+    if code == "PTX of this GPU":
+        foreign = re.search(r"-code=sm_(\w+)", (clock.tree.path / "build/grader/flags").read_text())[1]
+    kind = "sm" if code == "machine code" else "compute"
+    subprocess.run([need_nvcc(), f"-arch=compute_{foreign}", f"-code={kind}_{foreign}", "-fatbin",
+                    FOLDER / "half_of_c.cu", "-o", tmp_path / "kernels"], check=True,
+                   timeout=BUILD_SECONDS)
+    said = subprocess.run([clock.tree.path / "build/clock", tmp_path / "kernels", recording, "64",
+                           "64", "64", *FEW], env=clean_environment(), capture_output=True,
+                          text=True, timeout=SECONDS, check=False)
+    judgement = strict_json(said.stdout)
+    assert (said.returncode, judgement["state"]) == (3, "machine"), judgement
+    assert "not compiled for this GPU" in judgement["reason"]
+
+
+@pytest.mark.gpu
+def test_ptx_as_text_is_not_translated(clock: Clock, tmp_path: Path) -> None:
+    place, recording = clock.build(FOLDER / "half_of_c.cu"), tmp_path / "recording"
+    clock.record(place, recording, 64, 64, 64)
+    subprocess.run([need_nvcc(), f"-arch=compute_{another(clock)}", "-ptx",
+                    FOLDER / "half_of_c.cu", "-o", tmp_path / "kernels"], check=True,
+                   timeout=BUILD_SECONDS)
+    assert clock.time(tmp_path / "kernels", recording, 64, 64, 64, *FEW)["state"] == "refused"
 
 
 @pytest.mark.gpu

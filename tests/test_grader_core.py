@@ -108,6 +108,32 @@ def test_no_place_to_build_is_the_machines_fault(monkeypatch: pytest.MonkeyPatch
         build.trusted_parts()
 
 
+def test_the_architecture_is_asked_for_once_outside(monkeypatch: pytest.MonkeyPatch,
+                                                    tmp_path: Path) -> None:
+    """The sandbox has no GPU to ask; and code for another GPU than this would be its driver's
+    translation, or not run."""
+    smi = tmp_path / "nvidia-smi"
+    smi.write_text("#!/bin/sh\necho 9.0\n")
+    smi.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setenv("NVCC", "/bin/true")
+    monkeypatch.delenv("ARCH", raising=False)
+    build.gpu_architecture.cache_clear()
+    try:
+        assert build.settings_for("cuda")["ARCH"] == "sm_90"
+        monkeypatch.setenv("ARCH", "sm_90a")
+        assert build.settings_for("cuda")["ARCH"] == "sm_90a"
+        monkeypatch.setenv("ARCH", "sm_80")
+        with pytest.raises(MachineFault, match="ARCH=sm_80, but the GPU here is sm_90"):
+            build.settings_for("cuda")
+        smi.write_text("#!/bin/sh\necho No devices were found; exit 6\n")
+        build.gpu_architecture.cache_clear()
+        with pytest.raises(MachineFault, match="no GPU answers here; --backend cpu"):
+            build.settings_for("cuda")
+    finally:
+        build.gpu_architecture.cache_clear()
+
+
 # ---- building ------------------------------------------------------------------------------------
 
 

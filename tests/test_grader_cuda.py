@@ -10,6 +10,16 @@ from pathlib import Path
 import pytest
 from conftest import REPOSITORY, clean_environment
 
+sys.path.insert(0, str(REPOSITORY))
+
+from grader import build  # noqa: E402
+from grader.build import gpu_architecture  # noqa: E402
+from grader.cases import load_suites  # noqa: E402
+from grader.clock import time_performance  # noqa: E402
+from grader.errors import MachineFault  # noqa: E402
+from grader.run import Problem, run_problem  # noqa: E402
+from grader.sandbox import choose_sandbox  # noqa: E402
+
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 
 KERNEL = (REPOSITORY / "instructor/solutions/1_naive.cu").read_text()
@@ -35,21 +45,51 @@ def of_cases(record: dict) -> float:
     return sum(test["score"] for test in record["tests"])
 
 
+@pytest.mark.alone
 def test_full_marks(cache: Path, tmp_path: Path) -> None:
     """For all but speed, which tiles of 16 x 16 do not bring far."""
     _, record = grade(cache, tmp_path, REPOSITORY / "instructor/solutions/2_tiled.cu")
     assert (of_cases(record), record["max_score"], record["backend"]) == (100, 110, "cuda")
+    assert record["architecture"] == gpu_architecture()
     for timing in record["performance"]:
         assert timing["state"] == "timed" and timing["samples"] == 11, timing
         assert 0.1 < timing["ratio"] < 0.6 and timing["score"] < timing["max_score"], timing
         assert timing["times"]["median"] > timing["cublas_times"]["median"] > 0
 
 
+@pytest.mark.alone
 def test_speed_earns_points(cache: Path, tmp_path: Path) -> None:
     submission = REPOSITORY / "instructor/solutions/4_register_tiles.cu"
     _, record = grade(cache, tmp_path, submission, REPOSITORY / "testcases/public/speed.toml")
     for timing in record["performance"]:
         assert timing["ratio"] > 0.35 and 0 < timing["score"] < timing["max_score"], timing
+
+
+def test_kernels_for_another_gpu_are_the_machines_fault(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the plain run and in the recorder, before any code of the submission's."""
+    other = "sm_80" if gpu_architecture() != "sm_80" else "sm_86"
+    monkeypatch.setattr(build, "gpu_architecture", lambda: other)
+    monkeypatch.setenv("GRADER_CACHE", str(cache))
+    parts = build.trusted_parts("cuda")
+    box = choose_sandbox("auto", False, [], parts.jail)
+    programs = build.build_submission(parts, KERNEL.encode(), box, tmp_path)
+    shape = load_suites("all")[-1].items[-1]
+    problem = Problem(34, 34, 34, "random", 1, None, 2.0)
+    with pytest.raises(MachineFault, match="compiled for another GPU"):
+        run_problem(parts, programs, "plain", problem, count=False, box=box)
+    with pytest.raises(MachineFault, match="compiled for another GPU"):
+        time_performance(parts, programs, shape, box=box)
+
+
+def test_an_architecture_that_is_not_this_gpus_is_refused(cache: Path, tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-B", "-m", "grader", "--backend", "cuda", "--submission",
+         "instructor/solutions/1_naive.cu", "--results", str(tmp_path)], cwd=REPOSITORY,
+        env=clean_environment({"GRADER_CACHE": str(cache), "ARCH": "sm_52"}), capture_output=True,
+        text=True, check=False)  # fmt: skip
+    assert ran.returncode == 3 and "ARCH=sm_52, but the GPU here is sm_" in ran.stderr + ran.stdout
 
 
 def test_only_tiling_is_lost(cache: Path, tmp_path: Path) -> None:

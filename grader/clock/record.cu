@@ -19,6 +19,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "../worker/native_code.h"
 #include "plan.h"
 
 // In kernel.cu.
@@ -555,6 +556,13 @@ static void must(cudaError_t error, const char *what) {
     _exit(EXIT_MACHINE);
 }
 
+static void must_be_native(void) {
+    const char *problem = native_code_problem();
+    if (!problem) return;
+    fprintf(stderr, "recorder: %s\n", problem);
+    _exit(EXIT_MACHINE);
+}
+
 static float *new_matrix(int rows, int cols) {
     const size_t bytes = (size_t)rows * (size_t)cols * sizeof(float);
     void *matrix;
@@ -574,6 +582,7 @@ int main(int argc, char **argv) {
     const int m = number(argv[1]), k = number(argv[2]), n = number(argv[3]);
     out = fdopen(number(argv[4]), "w");
     must(out ? cudaSuccess : cudaErrorInvalidValue, "the recording's descriptor");
+    must_be_native();
     must(find_driver_functions(), "the driver's cuKernelGetParamInfo, of 12.4 or newer");
     float *A = new_matrix(m, k), *B = new_matrix(k, n), *C = new_matrix(m, n);
     must(cudaDeviceSynchronize(), "the GPU");

@@ -18,6 +18,7 @@ struct ready {
 struct replay {
     const void *image;
     const struct plan *plan;
+    int architecture; /* of this GPU: 90 */
     CUdeviceptr buffers[PLAN_BUFFERS];
     struct ready *ready; /* one for each of the plan's steps */
     CUmodule module;
@@ -90,6 +91,15 @@ static bool prepare_steps(struct replay *r, struct judgement *j) {
     return true;
 }
 
+static bool ask_architecture(struct replay *r, struct judgement *j) {
+    int major = 0, minor = 0;
+    CUresult result = cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0);
+    if (result == CUDA_SUCCESS)
+        result = cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0);
+    r->architecture = 10 * major + minor;
+    return machine(result, "asking the GPU", j);
+}
+
 /* The runtime's context, for l2.h is written for the runtime; it is as good as any. */
 static bool start_device(struct judgement *j) {
     cudaError_t error = cudaSetDeviceFlags(cudaDeviceScheduleSpin); /* being woken takes time */
@@ -100,7 +110,8 @@ static bool start_device(struct judgement *j) {
 }
 
 static bool set_up(struct replay *r, struct judgement *j) {
-    if (!start_device(j) || !allocate_buffers(r, j) || !prepare_steps(r, j) ||
+    if (!start_device(j) || !ask_architecture(r, j) || !allocate_buffers(r, j) ||
+        !prepare_steps(r, j) ||
         !machine(cuEventCreate(&r->begin, CU_EVENT_DEFAULT), "an event", j) ||
         !machine(cuEventCreate(&r->end, CU_EVENT_DEFAULT), "an event", j))
         return false;
@@ -168,13 +179,31 @@ static bool set_attributes(CUfunction function, const struct kernel *kernel, str
     return fine;
 }
 
+static bool foreign(const struct replay *r, struct judgement *j) {
+    return judge(j, STATE_MACHINE,
+                 "the kernels were not compiled for this GPU, which is sm_%d; translated by the "
+                 "driver they would be others",
+                 r->architecture);
+}
+
+/* Code of an older GPU of the same generation would run, too, and be slower. */
+static bool is_native(const struct replay *r, CUfunction function, struct judgement *j) {
+    int binary = 0, ptx = 0;
+    if (!machine(cuFuncGetAttribute(&binary, CU_FUNC_ATTRIBUTE_BINARY_VERSION, function),
+                 "a kernel's architecture", j) ||
+        !machine(cuFuncGetAttribute(&ptx, CU_FUNC_ATTRIBUTE_PTX_VERSION, function),
+                 "a kernel's architecture", j))
+        return false;
+    return (binary == r->architecture && ptx == r->architecture) || foreign(r, j);
+}
+
 static bool find_kernels(struct replay *r, CUfunction functions[PLAN_KERNELS],
                          struct judgement *j) {
     for (int i = 0; i < r->plan->kernel_count; i++) {
         const struct kernel *kernel = &r->plan->kernels[i];
         if (!refused(cuModuleGetFunction(&functions[i], r->module, kernel->name),
                      "there is no kernel", kernel->name, j) ||
-            !set_attributes(functions[i], kernel, j))
+            !is_native(r, functions[i], j) || !set_attributes(functions[i], kernel, j))
             return false;
     }
     return true;
@@ -209,10 +238,19 @@ static bool find_all(struct replay *r, struct judgement *j) {
     return true;
 }
 
+/* What the driver says where there is no machine code for this GPU, and it may not make any. */
+static bool nothing_native(CUresult result) {
+    return result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_INVALID_PTX ||
+           result == CUDA_ERROR_JIT_COMPILER_NOT_FOUND ||
+           result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION ||
+           result == CUDA_ERROR_JIT_COMPILATION_DISABLED;
+}
+
 bool replay_load(struct replay *r, struct judgement *j) {
     const CUresult result = cuModuleLoadData(&r->module, r->image);
     if (result == CUDA_ERROR_OUT_OF_MEMORY)
         return judge(j, STATE_REFUSED, "its __device__ variables do not fit into memory");
+    if (nothing_native(result)) return foreign(r, j);
     if (result != CUDA_SUCCESS)
         return judge(j, STATE_REFUSED, "the driver does not load its kernels: %s",
                      driver_says(result));

@@ -10,7 +10,7 @@
 
 struct replay;
 
-/* `image`: a cubin or a fat binary, which with the plan must outlive the replay. NULL: judged. */
+/* `image`: a fat binary, which with the plan must outlive the replay. NULL: judged. */
 struct replay *replay_new(const void *image, const struct plan *plan, struct judgement *judgement);
 
 /* Load the kernels, as if never before: __device__ variables are as they were compiled. */

@@ -400,6 +400,12 @@ static bool set_filter(bool gpu) {
     return false;
 }
 
+/* "NAME=value" of the environment; NULL where it is not set. */
+static char *entry(const char *name) {
+    char *value = getenv(name);
+    return value ? value - strlen(name) - 1 : NULL;
+}
+
 /* Tells the jail (first byte of the pipe) whether there is a filter, and is the program. */
 static _Noreturn void run_program(const struct options *o) {
     setsid();
@@ -418,9 +424,12 @@ static _Noreturn void run_program(const struct options *o) {
     if (o->directory && chdir(o->directory) != 0) child_trouble(o->directory, strerror(errno));
     check_unreadable(o);
     static char path[4096];
+    char *choice[] = {entry("CUDA_VISIBLE_DEVICES"), entry("CUDA_DEVICE_ORDER")};
     snprintf(path, sizeof path, "PATH=%s:%s", o->path ? o->path : "", PATH_INSIDE + 5);
-    static char *environment[] = {(char *)PATH_INSIDE, (char *)"LC_ALL=C.UTF-8", NULL};
+    static char *environment[5] = {(char *)PATH_INSIDE, (char *)"LC_ALL=C.UTF-8"};
     if (o->path) environment[0] = path;
+    for (int i = 0, n = 2; o->gpu && i < 2; i++)
+        if (choice[i]) environment[n++] = choice[i];
     environ = environment;
     sigset_t none;
     sigemptyset(&none);

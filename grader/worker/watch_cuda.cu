@@ -9,6 +9,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "native_code.h"
 #include "watch.h"
 
 const bool worker_is_checked = false;
@@ -91,7 +92,9 @@ static void set_alarm(double seconds) {
 }
 
 void watch_begins(const struct watched_matrix matrices[MATRIX_COUNT], double seconds, bool,
-                  void (*)(const char *)) {
+                  void (*machine_fault)(const char *)) {
+    const char *problem = native_code_problem();
+    if (problem) machine_fault(problem);
     const struct watched_matrix *c = &matrices[MATRIX_C];
     c_begins = (const char *)c->elements;
     c_ends = (const char *)(c->elements + (size_t)c->rows * (size_t)c->cols);
