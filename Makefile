@@ -22,6 +22,15 @@ ifeq ($(filter -j% --jobs%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(or $(shell nproc 2>/dev/null),1)
 endif
 
+# One line a step, and on a terminal the file that is being compiled, until the next line. V=1 shows
+# the commands, make -s nothing.
+ifneq ($(V),1)
+.SILENT:
+endif
+silent   = $(findstring s,$(firstword -$(MAKEFLAGS)))
+say      = $(if $(silent),:,sh make/say.sh line)
+progress = $(if $(silent)$(filter 1,$(V)),:,sh make/say.sh file $<)
+
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .PHONY: all check grade grade-summary grade-annotations grade-class grade-class-summary sandbox \
@@ -33,6 +42,7 @@ help::
 	@echo '     KERNEL=path.cu      ... from another file'
 	@echo '     BACKEND=cuda|cpu    ... for a GPU or the CPU (default: a GPU if any)'
 	@echo '     ARCH=sm_90          ... for this GPU (default: the one at hand)'
+	@echo '     V=1                 ... showing every command'
 	@echo './sgemm --help           how to run it'
 	@echo 'make check               name the first mistake of kernel.cu, or of KERNEL=...'
 	@echo './sgemm-check --help     ... on other sizes; loads, stores and tile phases'
@@ -66,13 +76,15 @@ why := BACKEND=$(BACKEND)
 endif
 say_cpu  = CPU backend: $(why)
 say_cuda = CUDA backend: $(or $(why),nvcc and a GPU are here) (ARCH=$(arch))
+target_cpu  = the CPU
+target_cuda = a GPU ($(arch))
 
 # ---------------------------------------------------------------- ./sgemm ------------------------
 
 C_FLAGS    = -std=c11 -O3 -g -Wall -Wextra -pthread
 # For what runs once and briefly, where the time to compile is what somebody waits for.
 BRIEF_FLAGS = $(patsubst -O3,-O1,$(C_FLAGS))
-brief = rewrite memory device error fault place report json explain explain_regions \
+brief = rewrite memory device error fault place report watchdog source json explain explain_regions \
         event element words host names phases main options print judge kinds
 flags = $(if $(filter $(basename $(<F)),$(brief)),$(BRIEF_FLAGS),$(C_FLAGS))
 # Machine code for one GPU and no PTX, which the driver would translate when a program is loaded.
@@ -83,49 +95,77 @@ CUDA_FLAGS = -O3 $(patsubst sm_%,-arch=compute_%,$(arch)) -code=$(arch) -lineinf
 EMULATED_FLAGS = -std=c++17 -O3 -g -pthread -fno-strict-aliasing -fstack-clash-protection \
                  -Wall -Wno-sign-compare -Wno-unknown-pragmas -Wno-narrowing -Wno-unused-variable
 
-sgemm: build/$(backend)/sgemm FORCE
-	@echo '$(say_$(backend))'
-	@cmp -s $< $@ || cp $< $@
+sgemm: build/backend build/$(backend)/sgemm FORCE
+	@cmp -s build/$(backend)/sgemm $@ || cp build/$(backend)/sgemm $@
+	@$(say) "./sgemm is built from $$KERNEL, for $(target_$(backend))"
+
+# Which backend, and why: said when it is another than last time.
+build/backend: FORCE | writable
+	@mkdir -p $(@D)
+	@echo '$(say_$(backend))' | cmp -s - $@ || { \
+	    echo '$(say_$(backend))' >$@; $(say) '$(say_$(backend))'; }
+
+writable: FORCE
+	@test -w . && { test ! -e build || test -w build; } || { \
+	    echo 'this folder cannot be written: copy it (cp -r), and run make in the copy' >&2; exit 2; }
 
 # Rewritten when the compilers or flags differ from last time, which rebuilds everything.
 build/cpu/settings:  settings = $(CC), $(C_FLAGS), $(CXX), $(EMULATED_FLAGS)
 build/cuda/settings: settings = $(NVCC), $(CUDA_FLAGS)
 build/support/settings: settings = $(CC), $(C_FLAGS)
-build/%/settings: FORCE
+build/%/settings: FORCE | writable
 	@mkdir -p $(@D)
 	@echo '$(settings)' | cmp -s - $@ || { \
-	    sh make/check_tools.sh $* '$(CC)' '$(CXX)' '$(NVCC)' '$(ARCH)' && echo '$(settings)' >$@; }
+	    sh make/check_tools.sh $* '$(CC)' '$(CXX)' '$(AR)' '$(NVCC)' '$(ARCH)' && \
+	    echo '$(settings)' >$@; }
 
-# One after the other, so that what a machine lacks is said once.
-build/support/settings: | build/$(backend)/settings
+# One after the other, so that what a machine lacks is said once. make check needs no GPU.
+build/support/settings: | build/$(if $(filter check sgemm-check,$(MAKECMDGOALS)),cpu,$(backend))/settings
 build/check/settings: | build/cpu/settings
 
 # What knows nothing of CUDA is built once for both backends.
 support = $(patsubst %.c,build/support/%.o,support.c $(notdir $(wildcard support/*.c)))
 
 build/support/%.o: support/%.c support.h $(wildcard support/*.h) build/support/settings
+	@$(progress)
 	$(CC) $(flags) -c $< -o $@
 
 build/support/%.o: %.c support.h support/shared.h build/support/settings
+	@$(progress)
 	$(CC) $(C_FLAGS) -c $< -o $@
+
+# What a program is built from, the name of kernel.cu and its bytes; it carries them along, and can
+# say when the file has changed since. A build that fails leaves no older program.
+build/%/kernel.source: FORCE build/%/settings
+	@test -f "$$KERNEL" || { rm -f $(program); \
+	    echo "$$KERNEL: no such file; KERNEL=... names the .cu file to build" >&2; exit 2; }
+	@{ printf '%s\0' "$$KERNEL"; cat "$$KERNEL"; } | cmp -s - $@ || { rm -f $(program); \
+	    { printf '%s\0' "$$KERNEL"; cat "$$KERNEL"; } >$@; }
+
+program = $(if $(filter build/check/%,$@),sgemm-check,$(plain_program))
+plain_program = $(if $(filter program,$(MAKECMDGOALS)),build/program,sgemm)
+
+build/%/source.o: support/source.S build/%/kernel.source build/%/settings
+	$(CC) -DKERNEL_SOURCE='"build/$*/kernel.source"' -c $< -o $@
 
 # ---------------------------------------------------------------- CUDA backend -------------------
 
-# What kernel.o was made from: the file's name and its bytes.
-build/cuda/kernel.source: FORCE build/cuda/settings
-	@$(kernel_exists)
-	@{ echo "$$KERNEL"; cat "$$KERNEL"; } | cmp -s - $@ || { \
-	    rm -f sgemm sgemm-check; { echo "$$KERNEL"; cat "$$KERNEL"; } >$@; }
-
 build/cuda/kernel.o: build/cuda/kernel.source
+	@$(say) "NVCC $$KERNEL"
 	$(NVCC) $(CUDA_FLAGS) -x cu -c "$$KERNEL" -o $@
 
-build/cuda/main.o: main.cu support.h build/cuda/settings
+build/cuda/launches.o: support/launches.cu support.h build/cuda/settings
+	@$(progress)
 	$(NVCC) $(CUDA_FLAGS) -c $< -o $@
 
-build/cuda/sgemm: build/cuda/kernel.o build/cuda/main.o $(support)
+build/cuda/main.o: main.cu support.h build/cuda/settings
+	@$(progress)
+	$(NVCC) $(CUDA_FLAGS) -c $< -o $@
+
+build/cuda/sgemm: build/cuda/kernel.o build/cuda/main.o build/cuda/launches.o build/cuda/source.o \
+                  $(support)
 	@sh make/check_kernel.sh $<
-	$(NVCC) $(CUDA_FLAGS) $^ -o $@ -lpthread
+	$(NVCC) $(CUDA_FLAGS) -Xlinker --wrap=cudaLaunchKernel,--wrap=__cudaLaunchKernel $^ -o $@ -lpthread
 
 build/cuda/program: build/cuda/kernel.o
 	$(NVCC) $(CUDA_FLAGS) $^ -o $@
@@ -135,29 +175,31 @@ build/cuda/program: build/cuda/kernel.o
 runtime = $(patsubst emulator/runtime/%.c,build/cpu/%.o,$(wildcard emulator/runtime/*.c))
 
 build/cpu/rewrite: emulator/rewrite.c build/cpu/settings
+	@$(progress)
 	$(CC) $(flags) $< -o $@
 
 # Preprocessed and rewritten at every make, but touched only when that gives something new: so
 # whatever kernel.cu includes counts, and no name of a file has to go through make.
 define preprocess
-	@$(if $(filter kernel,$*),$(kernel_exists))
 	@mkdir -p $(@D)
 	@$(CXX) $(1) -isystem emulator/include -include cuda_runtime.h -E -x c++ \
 	    "$(if $(filter kernel,$*),$$KERNEL,$*.cu)" -o $(basename $@).i && \
 	    build/cpu/rewrite <$(basename $@).i >$(basename $@).new || { $(no_result); exit 2; }
 	@cmp -s $(basename $@).new $@ || { $(no_result); mv $(basename $@).new $@; }
 endef
-# What a failed build must not leave behind.
-no_result = rm -f $(if $(filter build/check/%,$@),sgemm-check,sgemm)
+no_result = $(if $(filter kernel,$*),rm -f $(program),:)
 
+build/cpu/kernel.ii: build/cpu/kernel.source
 build/cpu/%.ii: FORCE build/cpu/rewrite
 	$(call preprocess,$(EMULATED_FLAGS))
 
 build/cpu/%.o: build/cpu/%.ii build/cpu/settings
+	@$(if $(filter kernel,$*),$(say) "CXX $$KERNEL",$(progress))
 	$(CXX) $(EMULATED_FLAGS) -x c++-cpp-output -c $< -o $@
 
 build/cpu/%.o: emulator/runtime/%.c emulator/runtime/runtime.h \
                $(wildcard emulator/include/*.h) build/cpu/settings
+	@$(progress)
 	$(CC) $(flags) -c $< -o $@
 
 # So that a call that fails is still among its callers when somebody asks which one it was.
@@ -167,7 +209,8 @@ build/cpu/libemulator.a: $(runtime)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-build/cpu/sgemm: build/cpu/kernel.o build/cpu/main.o $(support) build/cpu/libemulator.a
+build/cpu/sgemm: build/cpu/kernel.o build/cpu/main.o build/cpu/support/launches.o build/cpu/source.o \
+                 $(support) build/cpu/libemulator.a
 	@sh make/check_kernel.sh $<
 	$(CXX) $(EMULATED_FLAGS) $^ -o $@ -lm
 
@@ -208,17 +251,20 @@ check   = $(patsubst %.c,build/%.o,$(wildcard check/*.c))
 
 build/check/checker/%.o: emulator/checker/%.c $(wildcard emulator/*/*.h) build/check/settings
 	@mkdir -p $(@D)
+	@$(progress)
 	$(CC) $(flags) -c $< -o $@
 
 build/check/%.o: check/%.c $(wildcard check/*.h emulator/checker/*.h) emulator/runtime/runtime.h \
                  support.h support/shared.h \
                  build/check/settings
+	@$(progress)
 	$(CC) $(flags) -c $< -o $@
 
-build/check/kernel.ii: build/check/%.ii: FORCE build/cpu/rewrite
+build/check/kernel.ii: build/check/%.ii: build/check/kernel.source FORCE build/cpu/rewrite
 	$(call preprocess,$(CHECKED_FLAGS))
 
 build/check/kernel.o: build/check/kernel.ii build/check/settings
+	@$(say) "CXX $$KERNEL (checked)"
 	$(CXX) $(CHECKED_FLAGS) -x c++-cpp-output -c $< -o $@
 	@! command -v objcopy >/dev/null || objcopy $(watched_memcpy) $@
 
@@ -231,8 +277,8 @@ $(markers:%=build/check/checker/%.o): private C_FLAGS = -std=c11 -O1
 
 # On a machine with a GPU, too: nothing there sees as much.
 build/check/sgemm-check: build/check/checker/kernel_begin.o build/check/kernel.o \
-                         build/check/checker/kernel_end.o build/cpu/check/run.o $(check) \
-                         $(checker) $(support) build/cpu/libemulator.a
+                         build/check/checker/kernel_end.o build/cpu/check/run.o \
+                         build/check/source.o $(check) $(checker) $(support) build/cpu/libemulator.a
 	@sh make/check_kernel.sh build/check/kernel.o
 	$(CXX) $(EMULATED_FLAGS) $^ -o $@ -lm
 
@@ -355,15 +401,12 @@ build/judge: grader/judge/judge.c grader/worker/report.h $(addprefix build/check
              $(support)
 	$(CC) $(C_FLAGS) $(filter %.c %.o,$^) -o $@ -lm
 
-kernel_exists = test -f "$$KERNEL" || { $(no_result); \
-    echo "$$KERNEL: no such file; KERNEL=... names the .cu file to build" >&2; exit 2; }
-
 # A .cu file with a main() of its own, for the tests and for whoever likes.
 program: build/$(backend)/program FORCE
 	@cmp -s $< build/$@ || cp $< build/$@
 
 FORCE:
-.PRECIOUS: build/%/settings build/cpu/%.ii
+.PRECIOUS: build/%/settings build/%/kernel.source build/cpu/%.ii
 
 # ---------------------------------------------------------------- grading ------------------------
 
@@ -407,8 +450,7 @@ sandbox:
 
 # The grader's Python packages, pinned. In a directory of their own: VENV=... names another.
 $(VENV)/grader-ready: grader/requirements.txt
-	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --require-hashes -r $<
+	@sh make/venv.sh '$(PYTHON)' '$(VENV)' $<
 	@touch $@
 
 # What needs instructor/ or tests/, which a student's copy does not have.

@@ -24,11 +24,23 @@ static void emulator_time_limit(double) {}         // on a GPU the watchdog alon
 static const double watchdog_grace = 2; // seconds: the backend, which can say where, speaks first
 
 static struct report report;
+static struct launch_limits limits; // of the GPU
 static bool launched; // from here on an error is more likely the kernel's than the machine's
 
 // Every CUDA call goes through here, and the run goes on only when it succeeded. See below.
 static void check(cudaError_t error, const char *what);
 #define CUDA(call) check(call, #call " failed")
+
+static struct launch_limits limits_of(const cudaDeviceProp *p) {
+    struct launch_limits found = {};
+    for (int i = 0; i < 3; i++) {
+        found.grid[i] = (unsigned)p->maxGridSize[i];
+        found.block[i] = (unsigned)p->maxThreadsDim[i];
+    }
+    found.threads = (unsigned)p->maxThreadsPerBlock;
+    found.shared = p->sharedMemPerBlock;
+    return found;
+}
 
 // Bring a matrix back and compare it with what was sent.
 static struct damage check_unchanged(const struct matrix *sent, const float *device) {
@@ -60,11 +72,13 @@ int main(int argc, char **argv) {
     report_detail(&report, "A %d x %d, B %d x %d, C %d x %d", m, k, k, n, m, n);
     report_detail(&report, "--fill %s --seed %llu", fill_name(options.fill),
                   (unsigned long long)options.seed);
+    report_detail(&report, "built from %s", source_name());
 
     report_stage(&report, STAGE_ALLOCATE);
     cudaDeviceProp properties;
     size_t needed = A.bytes + B.bytes + C.bytes, available, total;
     CUDA(cudaGetDeviceProperties(&properties, 0));
+    limits = limits_of(&properties);
     snprintf(report.device, sizeof report.device, "%s", properties.name);
     CUDA(cudaMemGetInfo(&available, &total));
     if (needed > available)
@@ -94,6 +108,7 @@ int main(int argc, char **argv) {
         watchdog_start(&report, options.timeout + watchdog_grace);
         CUDA(cudaEventRecord(start));
         launched = true;
+        report_launches_to(i == 0 ? &report : NULL);
         basicSgemm(m, n, k, A_d + guard, B_d + guard, C_d + guard);
         check(cudaGetLastError(), "the launch failed");
         check(cudaEventRecord(stop), "the kernel failed");
@@ -168,7 +183,10 @@ static const char *hint(cudaError_t error) {
 static void check(cudaError_t error, const char *what) {
     if (error == cudaSuccess) return;
     bool machine = is_machine_fault(error);
-    const char *todo = hint(error), *separator = !*todo ? "" : machine ? "; " : "\n";
+    static char refusal[2 * MESSAGE_SIZE];
+    const char *todo = hint(error);
+    if (launched && report_refusal(&report, &limits, refusal)) todo = refusal;
+    const char *separator = !*todo ? "" : machine ? "; " : "\n";
     report_stop(&report, machine ? EXIT_MACHINE : EXIT_WRONG, "%s: %s%s%s", what,
                 cudaGetErrorString(error), separator, todo);
 }

@@ -271,7 +271,47 @@ enum { EXPLANATIONS = 3 }; /* at most: where C was not written, where NaN came f
 int explain(const struct problem *problem, const struct verdict *verdict,
             struct explanation out[EXPLANATIONS]);
 
+/* ---- launches ------------------------------------------------------------------------------ */
+
+/* What a kernel is launched with; extents in the order x, y, z. */
+struct launch_shape {
+    char kernel[64]; /* its name, without parameters */
+    unsigned grid[3], block[3];
+    size_t static_shared, dynamic_shared; /* bytes for each block */
+};
+
+/* What a GPU allows, as cudaDeviceProp has it. */
+struct launch_limits {
+    unsigned grid[3], block[3], threads;
+    size_t shared;
+};
+
+/* What is wrong with a launch, into text, and a hint; NULL where these limits allow it. */
+const char *launch_refusal(const struct launch_shape *launch, const struct launch_limits *limits,
+                           char text[MESSAGE_SIZE]);
+
+/* ---- source -------------------------------------------------------------------------------- */
+
+/* The submission that the program was built from, as make was given it; NULL where the program
+ * does not carry it along. */
+const char *source_name(void);
+
+/* Whether the file still holds what the program was built from. GONE: it cannot be read. */
+enum source_state { SOURCE_UNCHANGED, SOURCE_CHANGED, SOURCE_GONE };
+enum source_state source_state(void);
+
+/* A line with the command to try next, the same KERNEL=... included; or, when the file has changed,
+ * a warning and the command `rebuild`. `next` may be NULL: only the latter. `program` is the name
+ * of the running one. */
+void source_print_next(enum source_state state, const char *program, const char *rebuild,
+                       const char *next, FILE *out);
+
+/* "source": {"file": ..., "changed": true, false, or null where the file is gone}; or null. */
+void source_json(enum source_state state, FILE *out);
+
 /* ---- report -------------------------------------------------------------------------------- */
+
+enum { REPORTED_LAUNCHES = 4 };
 
 enum stage {
     STAGE_SETUP,
@@ -291,6 +331,10 @@ struct report {
     int repeat;          /* timed launches */
     double *samples;     /* seconds of each of them; owned */
     int sample_count;    /* so many are done */
+    enum source_state source;
+    struct launch_shape launches[REPORTED_LAUNCHES]; /* the first that differ from the one before */
+    int launch_repeats[REPORTED_LAUNCHES];           /* how often each was made, one by one */
+    int launch_count, launches_left_out;
     struct damage damage[MATRIX_COUNT];
     bool verified; /* verdict holds something */
     struct verdict verdict;
@@ -298,10 +342,10 @@ struct report {
     int explanation_count;
     double stage_seconds[STAGE_COUNT]; /* -1: not reached */
     /* private to the functions below */
-    FILE *out;
+    FILE *out; /* text: stdout */
     int stage;
     double stage_start;
-    bool line_open;
+    enum { LINE_START, LINE_OF_STAGE, LINE_OF_KERNEL } line; /* what the output ends in */
 };
 
 /* Start a report. With options->json, standard output then belongs to the JSON object alone: what
@@ -320,7 +364,17 @@ void report_detail(struct report *report, const char *format, ...)
 /* One timed launch took so many seconds. */
 void report_sample(struct report *report, double seconds);
 
-/* Detail lines on the time of the launches: median, smallest and largest, GFLOP/s. */
+/* The wrapper has launched a kernel. launches.cu calls this, from report_launches_to(report) to
+ * report_launches_to(NULL), and takes the launches from the backend. */
+void report_launch(struct report *report, const struct launch_shape *launch);
+void report_launches_to(struct report *report);
+
+/* Why one of these launches cannot be, with a hint behind a newline; NULL where none is refused. */
+const char *report_refusal(const struct report *report, const struct launch_limits *limits,
+                           char text[2 * MESSAGE_SIZE]);
+
+/* Detail lines on the launches and their time: kernel, grid, block, shared memory; median, smallest
+ * and largest, GFLOP/s. */
 void report_launches(struct report *report);
 
 /* Call verify() and explain(), and keep what they say; exits (EXIT_MACHINE) when there is no memory
@@ -340,9 +394,14 @@ void report_explanation(const struct explanation *explanation, const char *inden
 
 /* From watchdog_start() to watchdog_stop() the wrapper may take so many seconds; then the run ends
  * with TEST FAILED, whatever hangs. A crash (of the wrapper: a device pointer used on the host,
- * say) ends it likewise. Only one at a time. */
-void watchdog_start(const struct report *report, double seconds);
+ * say) ends it likewise. What is printed meanwhile begins on a line of its own. Only one at a
+ * time. */
+void watchdog_start(struct report *report, double seconds);
 void watchdog_stop(void);
+
+/* What is printed next to standard error begins on a line of its own, whatever the kernel has
+ * printed. From any thread. */
+void watchdog_end_line(void);
 
 /* The one JSON object of --json, as documented at its definition. */
 void report_json(const struct report *report, enum exit_status status, const char *message,

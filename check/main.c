@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "check.h"
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,37 +15,75 @@
 
 static const double grace = 5; /* seconds: the checker, which can say where, speaks first */
 
+/* What the terminal shows. */
+static struct {
+    bool progress;  /* in the last line */
+    bool open_line; /* a kernel has printed, and no newline at the end */
+} shown;
+
+/* Findings begin on a line of their own. */
+static void end_line(void) {
+    if (shown.open_line) fputc('\n', stdout);
+    shown.open_line = false;
+}
+
 static _Noreturn void machine(const struct check_options *o, const char *message) {
     if (o->run.json) print_json(stdout, o, NULL, 0, EXIT_MACHINE, message);
+    if (!o->run.json) end_line();
     fflush(stdout);
     fprintf(stderr, "sgemm-check: %s\n", message);
     exit(EXIT_MACHINE);
 }
 
-/* --- a child's end ---------------------------------------------------------------------------- */
+/* --- while a child runs ------------------------------------------------------------------------
+ */
 
-static void show_progress(const struct shape *shape, double seconds, bool *shown) {
+static void show_progress(const struct shape *shape, double seconds) {
     const double patience = 2;
-    if (seconds < patience || !isatty(STDERR_FILENO)) return;
+    if (seconds < patience || shown.open_line || !isatty(STDERR_FILENO)) return;
     fprintf(stderr, "\rchecking m=%d k=%d n=%d: %.0f s", shape->m, shape->k, shape->n, seconds);
-    *shown = true;
+    shown.progress = true;
+}
+
+static void wipe_progress(void) {
+    if (shown.progress) fputs("\r                                                  \r", stderr);
+    shown.progress = false;
+}
+
+/* Passes on what the child has printed; waits some milliseconds for it at most. False: nothing. */
+static bool pass_on(int printed) {
+    char bytes[4096];
+    struct pollfd ready = {.fd = printed, .events = POLLIN};
+    const int milliseconds = 2;
+    if (poll(&ready, 1, milliseconds) <= 0 || !(ready.revents & POLLIN)) return false;
+    ssize_t count = read(printed, bytes, sizeof bytes);
+    if (count <= 0) return false;
+    wipe_progress();
+    fwrite(bytes, 1, (size_t)count, stdout);
+    fflush(stdout);
+    shown.open_line = bytes[count - 1] != '\n';
+    return true;
 }
 
 /* Waits for the child; kills it after so many seconds. False: it was killed. */
-static bool wait_for(pid_t child, const struct shape *shape, double limit, int *status) {
+static bool wait_for(pid_t child, int printed, const struct shape *shape, double limit,
+                     int *status) {
     const struct timespec tick = {.tv_nsec = 2000 * 1000};
     double start = clock_seconds(), seconds = 0;
-    bool shown = false;
     while (waitpid(child, status, WNOHANG) == 0 && (seconds = clock_seconds() - start) < limit) {
-        show_progress(shape, seconds, &shown);
-        nanosleep(&tick, NULL);
+        show_progress(shape, seconds);
+        if (!pass_on(printed)) nanosleep(&tick, NULL);
     }
-    if (shown) fputs("\r                                                  \r", stderr);
-    if (seconds < limit) return true;
-    kill(child, SIGKILL);
-    waitpid(child, status, 0);
-    return false;
+    if (seconds >= limit) {
+        kill(child, SIGKILL);
+        waitpid(child, status, 0);
+    }
+    while (pass_on(printed)) continue;
+    wipe_progress();
+    return seconds < limit;
 }
+
+/* --- a child's end ---------------------------------------------------------------------------- */
 
 /* The child did not come to its end, and did not say why. */
 static void explain_death(struct outcome *outcome, bool killed, int status) {
@@ -67,19 +107,25 @@ static void explain_death(struct outcome *outcome, bool killed, int status) {
 static void check_shape(const struct check_options *o, struct shape shape,
                         struct outcome *outcome) {
     double limit = o->run.timeout;
-    int status = 0;
+    int status = 0, printed[2];
     memset(outcome, 0, sizeof *outcome);
     outcome->shape = shape;
     fflush(NULL);
+    if (pipe2(printed, O_CLOEXEC) != 0) machine(o, "no pipe can be made");
     pid_t child = fork();
     if (child < 0) machine(o, "no further process can be started (fork)");
     if (child == 0) {
-        if (o->run.json) dup2(STDERR_FILENO, STDOUT_FILENO); /* what a kernel prints */
+        close(printed[0]);
+        /* What a kernel prints: through the parent, at once; or not among the JSON. */
+        dup2(o->run.json ? STDERR_FILENO : printed[1], STDOUT_FILENO);
+        setvbuf(stdout, NULL, _IOLBF, 0);
         run_shape(o, shape, outcome);
         fflush(NULL);
         _exit(EXIT_PASSED);
     }
-    bool ended = wait_for(child, &shape, o->calls * (limit + grace), &status);
+    close(printed[1]);
+    bool ended = wait_for(child, printed[0], &shape, o->calls * (limit + grace), &status);
+    close(printed[0]);
     if (!outcome->done) explain_death(outcome, !ended, status);
 }
 
@@ -123,6 +169,7 @@ int main(int argc, char **argv) {
         if (outcome->machine_fault[0]) machine(&o, outcome->machine_fault);
         if (outcome->finding.kind != FINDING_NONE) status = EXIT_WRONG;
     }
+    end_line();
     if (o.run.json)
         print_json(stdout, &o, outcomes, count, status, NULL);
     else if (status == EXIT_WRONG)
@@ -132,5 +179,8 @@ int main(int argc, char **argv) {
     else
         print_clean(stdout, outcomes, count);
     if (o.report && !o.run.json) copy_report(stdout, o.report);
+    if (!o.run.json)
+        source_print_next(source_state(), "./sgemm-check", "make check",
+                          status == EXIT_PASSED ? "make grade" : NULL, stdout);
     return status;
 }

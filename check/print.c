@@ -30,6 +30,13 @@ static void print_circumstances(FILE *out, const struct finding *f, struct shape
     fprintf(out, "m=%d k=%d n=%d\n", shape.m, shape.k, shape.n);
 }
 
+/* Whether a finding's file is the submission, and no header of it: names may differ in front, by
+ * the directory they are seen from. */
+static bool is_source(const char *file) {
+    size_t length = strlen(file), expected = strlen(source_name());
+    return length >= expected && strcmp(file + length - expected, source_name()) == 0;
+}
+
 void print_finding(FILE *out, const struct finding *f, struct shape shape) {
     bool colour = use_colour(out);
     const char *bold = colour ? "\33[1;31m" : "", *plain = colour ? "\33[0m" : "";
@@ -42,6 +49,7 @@ void print_finding(FILE *out, const struct finding *f, struct shape shape) {
     print_circumstances(out, f, shape);
     if (f->at.in_kernel && !f->at.line)
         fputs("    (no source line: is addr2line, of binutils, installed?)\n", out);
+    if (!is_source(f->at.file)) fprintf(out, "    built from %s\n", source_name());
     if (f->hint[0]) fprintf(out, "    hint: %s\n", f->hint);
 }
 
@@ -49,6 +57,7 @@ void print_clean(FILE *out, const struct outcome *outcomes, int count) {
     double seconds = 0;
     for (int i = 0; i < count; i++) seconds += outcomes[i].seconds;
     fprintf(out, "no mistake found: every load and store watched, C right (%.2f s)\n", seconds);
+    fprintf(out, "    built from %s\n", source_name());
     for (int i = 0; i < count; i++)
         fprintf(out, "    m=%d k=%d n=%d\n", outcomes[i].shape.m, outcomes[i].shape.k,
                 outcomes[i].shape.n);
@@ -116,6 +125,8 @@ static void json_report(FILE *out, FILE *report) {
  *   status       "clean", "finding" or "error"
  *   exit_status  0 .. 3
  *   message      what the machine or the command line did wrong; else null
+ *   source       file: what the program was built from; changed: whether it has changed since, null
+ *                when the file is gone
  *   checked      the shapes that were run: m, k, n, seconds
  *   finding      the mistake, or null:
  *     kind             one of the names in kinds.c
@@ -136,6 +147,8 @@ void print_json(FILE *out, const struct check_options *o, const struct outcome *
     static const char *const words[] = {"clean", "finding", "error", "error"};
     fprintf(out, "{\"status\": \"%s\", \"exit_status\": %d, ", words[status], status);
     json_member(out, "message", message);
+    fputs(", ", out);
+    source_json(source_state(), out);
     fputs(", \"checked\": [", out);
     for (int i = 0; i < count; i++)
         fprintf(out, "%s{\"m\": %d, \"k\": %d, \"n\": %d, \"seconds\": %.6f}", i ? ", " : "",

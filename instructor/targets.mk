@@ -55,8 +55,7 @@ test-gpu: $(VENV)/ready
 spread = --dist worksteal
 
 $(VENV)/ready: tests/requirements.txt
-	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --require-hashes -r $<
+	@sh make/venv.sh '$(PYTHON)' '$(VENV)' $<
 	@touch $@
 
 # The ladder beside cuBLAS: docs/bench.md. Everything that a name may hold reaches the shell through
@@ -117,8 +116,7 @@ bench-charts: $(VENV)/charts-ready
 
 # Packages for the charts alone: nothing else needs them.
 $(VENV)/charts-ready: instructor/requirements.txt
-	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --retries 1 --timeout 10 --require-hashes -r $<
+	@sh make/venv.sh '$(PYTHON)' '$(VENV)' $< --retries 1 --timeout 10
 	@touch $@
 
 # Loads, stores and operations of the same kernels, counted on the CPU backend.

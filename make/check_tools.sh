@@ -1,9 +1,9 @@
 # Can this machine build for the chosen backend? Silent if so; else one line that says what is
 # missing, and exit status 2 (the choice was wrong) or 3 (the machine lacks something).
 #
-#     check_tools.sh cpu|check|cuda|support CC CXX NVCC ARCH
+#     check_tools.sh cpu|check|cuda|support CC CXX AR NVCC ARCH
 
-backend=$1 cc=$2 cxx=$3 nvcc=$4 arch=$5
+backend=$1 cc=$2 cxx=$3 ar=$4 nvcc=$5 arch=$6
 oldest_gcc=11 oldest_clang=14
 
 fail() { # status message
@@ -32,6 +32,9 @@ check_compiler() { # compiler language variable
         fail 3 "$3=$1 is $4 $5, which is too old: gcc $oldest_gcc or clang $oldest_clang, or newer, is needed (make $3=...)"
 }
 
+# Before the compilers: gcc cannot do without the rest of binutils, and says so in its own words.
+command -v "$ar" >/dev/null ||
+    fail 3 "$ar is not installed, nor are, it seems, as and ld: install binutils"
 check_compiler "$cc" c CC
 case $backend in
 support) ;;

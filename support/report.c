@@ -1,14 +1,11 @@
-/* The report: what a run prints, as text or as JSON, and how it ends when something hangs or
- * crashes. */
-#define _GNU_SOURCE /* open_memstream, strsignal */
+/* The report: what a run prints, as text or as JSON. How it ends when something hangs or crashes is
+ * in watchdog.c. */
+#define _GNU_SOURCE
 #include "shared.h"
 
-#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <math.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <time.h>
@@ -25,19 +22,23 @@ static const char *const stage_key[STAGE_COUNT] = {"setup",  "allocate",    "to_
                                                    "launch", "from_device", "verify"};
 static const char *const matrix_letter[MATRIX_COUNT] = {"A", "B", "C"};
 
-static void catch_ends(void);
-
 void report_begin(struct report *report, const struct options *options, const char *backend,
                   int repeat) {
-    *report = (struct report){
-        .options = *options, .backend = backend, .repeat = repeat, .out = stdout, .stage = -1};
+    *report = (struct report){.options = *options,
+                              .backend = backend,
+                              .repeat = repeat,
+                              .source = source_state(),
+                              .out = stdout,
+                              .stage = -1};
     for (int i = 0; i < STAGE_COUNT; i++) report->stage_seconds[i] = -1;
+    if (fcntl(STDOUT_FILENO, F_GETFD) < 0) /* closed: nothing else may get its number */
+        dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
     if (options->json) { /* keep the real standard output for ourselves */
         int copy = dup(STDOUT_FILENO);
         FILE *out = copy >= 0 ? fdopen(copy, "w") : NULL;
         if (out && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) report->out = out;
     }
-    catch_ends();
+    watchdog_catch_ends();
 }
 
 void report_stage(struct report *report, enum stage stage) {
@@ -46,16 +47,25 @@ void report_stage(struct report *report, enum stage stage) {
     if (report->options.json) return;
     fprintf(report->out, "%-*s", TIME_COLUMN, stage_text[stage]);
     fflush(report->out); /* so that it is seen even when the next thing hangs or crashes */
-    report->line_open = true;
+    report->line = LINE_OF_STAGE;
 }
 
 void report_stage_end(struct report *report) {
     double seconds = clock_seconds() - report->stage_start;
     report->stage_seconds[report->stage] = seconds;
     if (report->options.json) return;
+    if (report->line != LINE_OF_STAGE) { /* something was printed behind it */
+        report_end_line(report);
+        fprintf(report->out, "%-*s", TIME_COLUMN, stage_text[report->stage]);
+    }
     fprintf(report->out, "%9.3f s\n", seconds);
     fflush(report->out);
-    report->line_open = false;
+    report->line = LINE_START;
+}
+
+void report_end_line(struct report *report) {
+    if (report->line != LINE_START) fputc('\n', report->out);
+    report->line = LINE_START;
 }
 
 void report_detail(struct report *report, const char *format, ...) {
@@ -101,8 +111,94 @@ static struct summary summarize(const struct report *report) {
     return s;
 }
 
+/* One paragraph, up to a newline, in lines of at most 80 columns; further lines are indented as far
+ * as `first` is long. */
+static void print_paragraph(const char *indent, const char *first, const char *text, FILE *out) {
+    enum { WIDTH = 80 };
+    int margin = (int)(strlen(indent) + strlen(first)), column = margin;
+    fprintf(out, "%s%s", indent, first);
+    while (*text && *text != '\n') {
+        int length = (int)strcspn(text, " \n");
+        if (column > margin && column + 1 + length > WIDTH) {
+            fprintf(out, "\n%*s", margin, "");
+            column = margin;
+        }
+        column += fprintf(out, "%s%.*s", column > margin ? " " : "", length, text);
+        text += length + strspn(text + length, " ");
+    }
+    fputc('\n', out);
+}
+
+/* -- launches -- */
+
+static bool same_launch(const struct launch_shape *a, const struct launch_shape *b) {
+    return strcmp(a->kernel, b->kernel) == 0 && memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&
+           memcmp(a->block, b->block, sizeof a->block) == 0 &&
+           a->static_shared == b->static_shared && a->dynamic_shared == b->dynamic_shared;
+}
+
+void report_launch(struct report *report, const struct launch_shape *launch) {
+    int last = report->launch_count - 1;
+    if (last >= 0 && !report->launches_left_out && same_launch(&report->launches[last], launch)) {
+        report->launch_repeats[last]++;
+    } else if (report->launch_count < REPORTED_LAUNCHES) {
+        report->launches[report->launch_count] = *launch;
+        report->launch_repeats[report->launch_count++] = 1;
+    } else {
+        report->launches_left_out++;
+    }
+}
+
+const char *report_refusal(const struct report *report, const struct launch_limits *limits,
+                           char text[2 * MESSAGE_SIZE]) {
+    char why[MESSAGE_SIZE];
+    for (int i = 0; i < report->launch_count; i++) {
+        const char *hint = launch_refusal(&report->launches[i], limits, why);
+        if (!hint) continue;
+        snprintf(text, 2 * MESSAGE_SIZE, "%s<<<...>>>: %s\nhint: %s", report->launches[i].kernel,
+                 why, hint);
+        return text;
+    }
+    return NULL;
+}
+
+struct extent {
+    char text[48];
+};
+
+/* "44 x 63": without the 1s at its end. */
+static struct extent extent(const unsigned size[3]) {
+    struct extent e;
+    int length = snprintf(e.text, sizeof e.text, "%u", size[0]);
+    int shown = size[2] != 1 ? 3 : size[1] != 1 ? 2 : 1;
+    for (int i = 1; i < shown; i++)
+        length += snprintf(e.text + length, sizeof e.text - (size_t)length, " x %u", size[i]);
+    return e;
+}
+
+static void print_launch(const struct report *report, int index) {
+    const struct launch_shape *l = &report->launches[index];
+    size_t shared = l->static_shared + l->dynamic_shared;
+    char text[MESSAGE_SIZE], dynamic[48] = "", repeats[32] = "";
+    if (l->dynamic_shared)
+        snprintf(dynamic, sizeof dynamic, ", %zu of them dynamic", l->dynamic_shared);
+    if (report->launch_repeats[index] > 1)
+        snprintf(repeats, sizeof repeats, ", %d times", report->launch_repeats[index]);
+    snprintf(text, sizeof text, "%s, grid %s, block %s, %zu bytes of shared memory%s%s", l->kernel,
+             extent(l->grid).text, extent(l->block).text, shared, dynamic, repeats);
+    print_paragraph("    ", "", text, report->out);
+}
+
+static void print_launches(struct report *report) {
+    if (report->options.json) return;
+    for (int i = 0; i < report->launch_count; i++) print_launch(report, i);
+    if (report->launches_left_out)
+        report_detail(report, "and %d more launches", report->launches_left_out);
+}
+
 void report_launches(struct report *report) {
     struct summary s = summarize(report);
+    print_launches(report);
     bool cpu = strcmp(report->backend, "cpu") == 0;
     char spread[96] = "", rate[64] = "";
     if (report->sample_count > 1)
@@ -146,7 +242,7 @@ void report_verify(struct report *report, const float *A, const float *B, const 
     if (bar.shown) {
         fputs("\r              \r", stderr);
         /* The wiped line held the stage's name when both streams are one terminal. */
-        if (report->line_open && isatty(STDOUT_FILENO))
+        if (report->line == LINE_OF_STAGE && isatty(STDOUT_FILENO))
             fprintf(report->out, "%-*s", TIME_COLUMN, stage_text[report->stage]);
     }
     if (!enough) report_stop(report, EXIT_MACHINE, "out of memory while verifying");
@@ -296,24 +392,6 @@ static void print_wrong(const struct report *report) {
     }
 }
 
-/* One paragraph in lines of at most 80 columns; further lines are indented as far as `first` is
- * long. */
-static void print_paragraph(const char *indent, const char *first, const char *text, FILE *out) {
-    enum { WIDTH = 80 };
-    int margin = (int)(strlen(indent) + strlen(first)), column = margin;
-    fprintf(out, "%s%s", indent, first);
-    while (*text) {
-        int length = (int)strcspn(text, " ");
-        if (column > margin && column + 1 + length > WIDTH) {
-            fprintf(out, "\n%*s", margin, "");
-            column = margin;
-        }
-        column += fprintf(out, "%s%.*s", column > margin ? " " : "", length, text);
-        text += length + strspn(text + length, " ");
-    }
-    fputc('\n', out);
-}
-
 void report_explanation(const struct explanation *explanation, const char *indent, FILE *out) {
     print_paragraph(indent, "", explanation->text, out);
     if (explanation->hint[0]) print_paragraph(indent, "hint: ", explanation->hint, out);
@@ -377,6 +455,11 @@ static void print_damage(const struct report *report) {
                     d->after, d->after == 1 ? "" : "s", matrix_letter[i],
                     d->after == 1 ? "was" : "were");
     }
+}
+
+/* make check after a failure and, because a race may have a right answer by luck, after a pass. */
+static void print_next(const struct report *report, FILE *out) {
+    source_print_next(report->source, "./sgemm", "make", "make check", out);
 }
 
 static void print_passed(const struct report *report) {
@@ -486,6 +569,21 @@ static void json_explanations(const struct report *report, FILE *out) {
     fputc(']', out);
 }
 
+static void json_launches(const struct report *report, FILE *out) {
+    fputs(", \"launches\": [", out);
+    for (int i = 0; i < report->launch_count; i++) {
+        const struct launch_shape *l = &report->launches[i];
+        fputs(i ? ", {" : "{", out);
+        json_member(out, "kernel", l->kernel);
+        fprintf(out,
+                ", \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], \"static_shared\": %zu, "
+                "\"dynamic_shared\": %zu, \"times\": %d}",
+                l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2],
+                l->static_shared, l->dynamic_shared, report->launch_repeats[i]);
+    }
+    fprintf(out, "], \"launches_left_out\": %d", report->launches_left_out);
+}
+
 static void json_run(const struct report *report, FILE *out) {
     const struct options *o = &report->options;
     const struct damage *d = report->damage;
@@ -498,6 +596,9 @@ static void json_run(const struct report *report, FILE *out) {
         json_string(out, report->device);
     else
         fputs("null", out);
+    fputs(", ", out);
+    source_json(report->source, out);
+    json_launches(report, out);
     json_times(report, out);
     fprintf(out, ", \"inputs_changed\": {\"A\": %" PRIu64 ", \"B\": %" PRIu64 "}",
             d[MATRIX_A].elements, d[MATRIX_B].elements);
@@ -518,6 +619,11 @@ static void json_run(const struct report *report, FILE *out) {
  * Once the command line was understood (report != NULL):
  *   m, n, k, seed (up to 2^64 - 1), fill, verify, backend ("cuda" or "cpu"), repeat
  *   device       its name, or null when there was none
+ *   source       file: what the program was built from; changed: whether it has changed since, null
+ *                when the file is gone
+ *   launches     of one call of basicSgemm, equal ones in a row once: kernel, grid, block,
+ *                static_shared, dynamic_shared (bytes for each block), times; and of
+ *   launches_left_out  so many nothing is said
  *   times        seconds of each stage (null: not reached), kernel: those of each timed launch
  *   median, min, max, gflops   of the launches, null when none was timed
  *   inputs_changed  elements of A and of B that the kernel overwrote
@@ -544,12 +650,17 @@ void report_json(const struct report *report, enum exit_status status, const cha
 
 /* -- the end of a run -- */
 
-/* TEST FAILED for a single cause that is known without looking at C. */
-static void print_cause(const struct report *report, const char *message, FILE *out) {
-    if (report->options.json)
+void report_cause(const struct report *report, const char *message, FILE *out) {
+    if (report->options.json) {
         report_json(report, EXIT_WRONG, message, out);
-    else
-        fprintf(out, "%s\nTEST FAILED\n%s\n", report->line_open ? "\n" : "", message);
+        return;
+    }
+    fputs("\nTEST FAILED\n", out);
+    for (const char *line = message; *line; line += *line == '\n') {
+        print_paragraph("", "", line, out);
+        line += strcspn(line, "\n");
+    }
+    print_next(report, out);
 }
 
 void report_stop(struct report *report, enum exit_status status, const char *format, ...) {
@@ -560,10 +671,10 @@ void report_stop(struct report *report, enum exit_status status, const char *for
     va_end(arguments);
     watchdog_stop();
     fflush(stdout); /* what the kernel printed */
+    if (!report->options.json) report_end_line(report);
     if (status == EXIT_WRONG) {
-        print_cause(report, message, report->out);
+        report_cause(report, message, report->out);
     } else {
-        if (report->line_open) fputc('\n', report->out);
         if (report->options.json) report_json(report, status, message, report->out);
         fflush(report->out);
         fprintf(stderr, "sgemm: %s\n", message);
@@ -586,155 +697,10 @@ enum exit_status report_end(struct report *report) {
             print_passed(report);
         else
             fputs("NOT VERIFIED\nC was not compared with anything (--verify none).\n", report->out);
+        print_next(report, report->out);
     }
     fflush(report->out);
     free(report->samples);
     report->samples = NULL;
     return status;
-}
-
-/* -- watchdog --
- *
- * A thread of its own, because a student's loop on the host, a driver that waits for a GPU and a
- * fiber of the CPU backend all leave other threads running. All texts are made beforehand: when the
- * time comes, or in a signal handler, only write() and _exit() are called.
- */
-
-enum { TIME_OVER, EXITED, FIRST_CRASH };
-
-static const struct {
-    int signal; /* 0: none */
-    const char *format;
-} endings[] = {
-    [TIME_OVER] = {0, "basicSgemm did not end within %.3g s: a loop or a barrier that never ends?"},
-    [EXITED] = {0, "basicSgemm ended the program instead of returning (exit)."},
-    [FIRST_CRASH] = {SIGSEGV, "basicSgemm crashed on the host: invalid memory (SIGSEGV).\n"
-                              "A, B and C are device pointers: only the kernel may follow them."},
-    {SIGBUS, "basicSgemm crashed on the host: invalid memory (SIGBUS).\n"
-             "A, B and C are device pointers: only the kernel may follow them."},
-    {SIGFPE, "basicSgemm crashed: integer division by zero (SIGFPE)."},
-    {SIGILL, "basicSgemm crashed: illegal instruction (SIGILL).\n"
-             "Does every path of a function that returns a value return one?"},
-    {SIGABRT, "basicSgemm crashed: aborted (SIGABRT)."},
-};
-
-enum { ENDINGS = (int)(sizeof endings / sizeof endings[0]) };
-
-static struct {
-    bool running, ended;
-    pthread_t thread;
-    pthread_mutex_t mutex;
-    pthread_cond_t condition;
-    struct timespec deadline;
-    int descriptor;
-    char *text[ENDINGS];
-    size_t length[ENDINGS];
-} watchdog;
-
-static void end_run(int ending) {
-    const char *text = watchdog.text[ending];
-    size_t left = watchdog.length[ending];
-    while (text && left > 0) {
-        ssize_t written = write(watchdog.descriptor, text, left);
-        if (written <= 0) break;
-        text += written;
-        left -= (size_t)written;
-    }
-    _exit(EXIT_WRONG);
-}
-
-/* Outside basicSgemm a crash is ours, and is left to the system. */
-static void on_crash(int signal) {
-    for (int i = FIRST_CRASH; i < ENDINGS && watchdog.running; i++) {
-        if (endings[i].signal == signal) end_run(i);
-    }
-    struct sigaction action = {.sa_handler = SIG_DFL};
-    sigaction(signal, &action, NULL);
-    raise(signal);
-}
-
-/* exit() in basicSgemm: without this the run would end with the student's status, even 0. */
-static void on_exit_called(void) {
-    if (!watchdog.running) return;
-    fflush(stdout);
-    end_run(EXITED);
-}
-
-/* Once, and before the CPU backend takes its own faults and hands on what is none of them.
- * Sanitizers, which were here before, know more about a crash than we do and keep it. */
-static void catch_ends(void) {
-    atexit(on_exit_called);
-    static char stack[64 * 1024]; /* the thread's own may be what overflowed */
-    stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack}, current;
-    if (sigaltstack(NULL, &current) == 0 && (current.ss_flags & SS_DISABLE))
-        sigaltstack(&alternative, NULL);
-    for (int i = FIRST_CRASH; i < ENDINGS; i++) {
-        struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK}, before;
-        sigaction(endings[i].signal, NULL, &before);
-        if (!(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL)
-            sigaction(endings[i].signal, &action, NULL);
-    }
-}
-
-static void *watchdog_run(void *unused) {
-    int status = 0;
-    pthread_mutex_lock(&watchdog.mutex);
-    while (!watchdog.ended && status != ETIMEDOUT)
-        status = pthread_cond_timedwait(&watchdog.condition, &watchdog.mutex, &watchdog.deadline);
-    if (!watchdog.ended) end_run(TIME_OVER);
-    pthread_mutex_unlock(&watchdog.mutex);
-    return unused;
-}
-
-static void make_texts(const struct report *report, double seconds) {
-    for (int i = 0; i < ENDINGS; i++) {
-        char message[MESSAGE_SIZE];
-        watchdog.text[i] = NULL;
-        FILE *out = open_memstream(&watchdog.text[i], &watchdog.length[i]);
-        if (!out) continue;
-        if (i == TIME_OVER)
-            snprintf(message, sizeof message, endings[0].format, seconds);
-        else
-            snprintf(message, sizeof message, "%s", endings[i].format);
-        print_cause(report, message, out);
-        fclose(out);
-    }
-}
-
-void watchdog_start(const struct report *report, double seconds) {
-    pthread_condattr_t attributes;
-    watchdog_stop();
-    fflush(report->out);
-    make_texts(report, seconds);
-    watchdog.descriptor = fileno(report->out);
-    watchdog.ended = false;
-    clock_gettime(CLOCK_MONOTONIC, &watchdog.deadline);
-    watchdog.deadline.tv_sec += (time_t)seconds;
-    watchdog.deadline.tv_nsec += (long)((seconds - floor(seconds)) * 1e9);
-    if (watchdog.deadline.tv_nsec >= 1000000000) {
-        watchdog.deadline.tv_nsec -= 1000000000;
-        watchdog.deadline.tv_sec++;
-    }
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&watchdog.condition, &attributes);
-    pthread_condattr_destroy(&attributes);
-    pthread_mutex_init(&watchdog.mutex, NULL);
-    watchdog.running = pthread_create(&watchdog.thread, NULL, watchdog_run, NULL) == 0;
-}
-
-void watchdog_stop(void) {
-    if (!watchdog.running) return;
-    pthread_mutex_lock(&watchdog.mutex);
-    watchdog.ended = true;
-    pthread_cond_signal(&watchdog.condition);
-    pthread_mutex_unlock(&watchdog.mutex);
-    pthread_join(watchdog.thread, NULL);
-    pthread_cond_destroy(&watchdog.condition);
-    pthread_mutex_destroy(&watchdog.mutex);
-    for (int i = 0; i < ENDINGS; i++) {
-        free(watchdog.text[i]);
-        watchdog.text[i] = NULL;
-    }
-    watchdog.running = false;
 }

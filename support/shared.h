@@ -107,6 +107,17 @@ static inline int at(const int *list, int position) { return list ? list[positio
 /* Whether to print in colour there: on a terminal that has it, unless NO_COLOR is set. */
 bool use_colour(FILE *out);
 
+/* ---- between report.c and watchdog.c --------------------------------------------------------- */
+
+/* TEST FAILED for a single cause that is known without looking at C, as text or as JSON. */
+void report_cause(const struct report *report, const char *message, FILE *out);
+
+/* The output is at the start of a line. */
+void report_end_line(struct report *report);
+
+/* Once, and before the CPU backend takes its own faults and hands on what is none of them. */
+void watchdog_catch_ends(void);
+
 /* ---- JSON (json.c) ------------------------------------------------------------------------ */
 
 void json_string(FILE *out, const char *text);

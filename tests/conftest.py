@@ -14,6 +14,8 @@ import fcntl
 import hashlib
 import json
 import os
+import pty
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -283,3 +285,42 @@ def check_any_run(run: Run) -> None:
     passed = run.status == 0 and "--help" not in run.args and "none" not in run.args
     assert ("TEST PASSED" in run.output) == passed, run
     assert ("TEST FAILED" in run.output) == (run.status == 1), run
+
+
+# ---- terminals -----------------------------------------------------------------------------------
+
+
+def in_terminal(program: Path | str, *args: str, cwd: Path | None = None, **env: str) -> str:
+    """All that a program sends to a terminal."""
+    leader, follower = pty.openpty()
+    environment = clean_environment({"TERM": "xterm"} | env)
+    process = subprocess.Popen([program, *args], stdin=follower, stdout=follower, stderr=follower,
+                               env=environment, cwd=cwd)
+    os.close(follower)
+    shown = b""
+    try:
+        while data := os.read(leader, 65536):
+            shown += data
+    except OSError:  # how Linux says that the other end is closed
+        pass
+    os.close(leader)
+    process.wait(timeout=RUN_SECONDS)
+    return shown.decode()
+
+
+def screen(sent: str) -> list[str]:
+    """The lines that are left to see of it: a carriage return goes back to the line's start, what
+    follows is written over it, and ESC [ K wipes the rest."""
+    lines = []
+    for sent_line in sent.split("\n"):
+        line, column = "", 0
+        for part in re.findall(r"\r|\x1b\[K|\x1b\[[0-9;]*m|[^\r\x1b]+", sent_line):
+            if part == "\r":
+                column = 0
+            elif part == "\33[K":
+                line = line[:column]
+            elif not part.startswith("\33"):
+                line = line[:column].ljust(column) + part + line[column + len(part):]
+                column += len(part)
+        lines.append(line.rstrip())
+    return lines

@@ -17,7 +17,17 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from conftest import BUILD_SECONDS, REPOSITORY, clean_environment, need, need_nvcc, run_sgemm
+from conftest import (
+    BUILD_SECONDS,
+    REPOSITORY,
+    RUN_SECONDS,
+    clean_environment,
+    in_terminal,
+    need,
+    need_nvcc,
+    run_sgemm,
+    screen,
+)
 from elftools.elf.elffile import ELFFile
 
 TILED = "instructor/solutions/2_tiled.cu"
@@ -76,8 +86,13 @@ def said_one_line(result: subprocess.CompletedProcess[str]) -> str:
     return lines[0]
 
 
-def backend_line(result: subprocess.CompletedProcess[str]) -> str:
-    return next(line for line in result.stdout.splitlines() if "backend: " in line)
+def backend_lines(result: subprocess.CompletedProcess[str]) -> list[str]:
+    return [line for line in result.stdout.splitlines() if "backend: " in line]
+
+
+def forget_backend(tree) -> None:
+    """So that the next make says again which one it takes, and why."""
+    (tree.path / "build/backend").unlink(missing_ok=True)
 
 
 # ---- The two commands of the README --------------------------------------------------------------
@@ -218,7 +233,7 @@ def test_built_again_exactly_when_something_changed(fresh_tree, compilers):
     assert compilers.make(fresh_tree, *right) == []
 
     only_kernel = compilers.make(fresh_tree, *wrong)  # the untouched kernel.cu
-    assert 1 <= len(only_kernel) <= 2, "another kernel: compile that one, and link"
+    assert 1 <= len(only_kernel) <= 3, "another kernel: compile that one, keep its text, and link"
     assert verdict(fresh_tree) == 1
     assert compilers.make(fresh_tree, *wrong) == []
 
@@ -277,6 +292,19 @@ def test_another_compiler_builds_everything_again(tree, compilers):
     built = {Path(name).name for name in re.findall(r"-o (\S+\.o)\b", called)}
     assert built == objects and len(objects) > 5
     assert compilers.make(tree, "BACKEND=cpu") == []
+
+
+def test_other_programs_leave_sgemm_alone(fresh_tree):
+    """The first `make check` used to delete ./sgemm, which it does not build."""
+    fresh_tree.make("BACKEND=cpu", f"KERNEL={TILED}")
+    fresh_tree.make("sgemm-check", "BACKEND=cpu", f"KERNEL={TILED}")
+    assert verdict(fresh_tree) == 0
+    fresh_tree.make("sgemm-check", "BACKEND=cpu", "KERNEL=none.cu", check=False)
+    assert verdict(fresh_tree) == 0 and not (fresh_tree.path / "sgemm-check").exists()
+    fresh_tree.write("main.cu.cu", "int main() { return 0; }\n")
+    fresh_tree.make("program", "BACKEND=cpu", "KERNEL=main.cu.cu")
+    fresh_tree.make("grader-parts", "BACKEND=cpu")
+    assert verdict(fresh_tree) == 0
 
 
 def test_clean(fresh_tree):
@@ -488,17 +516,30 @@ def test_an_architecture_that_is_none(tree, arch):
 
 
 def test_auto_without_nvcc_says_why(tree):
-    assert backend_line(tree.make("NVCC=")) == "CPU backend: there is no nvcc here"
+    forget_backend(tree)
+    assert backend_lines(tree.make("NVCC=")) == ["CPU backend: there is no nvcc here"]
 
 
 def test_auto_with_nvcc_and_no_gpu_says_why(tree, no_gpu):
     """A login node has nvcc and no GPU; a program built for one would not run there."""
-    line = backend_line(tree.make("NVCC=true", env=no_gpu))
-    assert line == "CPU backend: nvcc is here, but no GPU answers"
+    forget_backend(tree)
+    said = backend_lines(tree.make("NVCC=true", env=no_gpu))
+    assert said == ["CPU backend: nvcc is here, but no GPU answers"]
 
 
 def test_cpu_when_asked_for(tree):
-    assert backend_line(tree.make("BACKEND=cpu")) == "CPU backend: BACKEND=cpu"
+    forget_backend(tree)
+    assert backend_lines(tree.make("BACKEND=cpu")) == ["CPU backend: BACKEND=cpu"]
+
+
+def test_why_this_backend_is_said_when_it_changes(tree, no_gpu):
+    """What a student reads at every make, they read no more when it matters."""
+    forget_backend(tree)
+    said = [backend_lines(tree.make("NVCC=true", env=no_gpu)) for _ in range(2)]
+    said += [backend_lines(tree.make("NVCC=")) for _ in range(2)]
+    assert [len(lines) for lines in said] == [1, 0, 1, 0]
+    last = tree.make("NVCC=").stdout.splitlines()
+    assert last == ["./sgemm is built from kernel.cu, for the CPU"]
 
 
 @pytest.mark.parametrize("arch", ["sm_90", "sm_80"])
@@ -507,11 +548,13 @@ def test_cuda_compiles_without_a_gpu(tree, arch):
     warnings."""
     need_nvcc()
     for solution in (TILED, "kernel.cu"):
+        forget_backend(tree)
         built = tree.make("BACKEND=cuda", f"ARCH={arch}", f"KERNEL={solution}")
         assert built.stderr == "" and "warning" not in built.stdout
-        assert backend_line(built) == f"CUDA backend: BACKEND=cuda (ARCH={arch})"
+        assert backend_lines(built) == [f"CUDA backend: BACKEND=cuda (ARCH={arch})"]
     again = tree.make("BACKEND=cuda", f"ARCH={arch}", "KERNEL=kernel.cu")
-    assert again.stdout.splitlines() == [f"CUDA backend: BACKEND=cuda (ARCH={arch})"]
+    built = f"./sgemm is built from kernel.cu, for a GPU ({arch})"
+    assert again.stdout.splitlines() == [built]
 
 
 def test_switching_backends_and_architectures(tree):
@@ -596,6 +639,157 @@ def test_a_compiler_that_was_refused_is_not_remembered(tree):
     assert verdict(tree) == 0
 
 
+# ---- What make says ------------------------------------------------------------------------------
+
+
+def test_make_says_little(fresh_tree):
+    """A student who sees sixty lines of commands does not see the one that matters."""
+    first = fresh_tree.make()
+    assert first.stderr == "" and all(len(line) <= 80 for line in first.stdout.splitlines())
+    why, compiling, built = first.stdout.splitlines()
+    assert " backend: " in why and compiling in ("CXX kernel.cu", "NVCC kernel.cu")
+    assert fresh_tree.make().stdout.splitlines() == [built]
+    assert built.startswith("./sgemm is built from kernel.cu, for ")
+    checked = fresh_tree.make("sgemm-check")
+    assert checked.stdout.splitlines() == ["CXX kernel.cu (checked)"] and checked.stderr == ""
+    assert fresh_tree.make("-s", f"KERNEL={TILED}").stdout == ""
+
+
+def test_make_shows_its_commands_when_asked(fresh_tree):
+    shown = fresh_tree.make("BACKEND=cpu", "V=1").stdout
+    assert len(re.findall(r" -c .* -o build/\S+\.o$", shown, re.MULTILINE)) > 10
+    would = fresh_tree.make("-n", "sgemm-check", "BACKEND=cpu").stdout
+    assert " -o build/check/kernel.o" in would
+    assert not (fresh_tree.path / "sgemm-check").exists()
+
+
+def test_a_warning_is_shown(tree):
+    """Of the student's own code."""
+    text = EMPTY_KERNEL + EMPTY_WRAPPER.replace("{}", "{\n    if (m = 1) return; }")
+    tree.write("warned.cu", text)
+    assert "warned.cu:3:" in tree.make("BACKEND=cpu", "KERNEL=warned.cu").stderr
+
+
+@pytest.mark.parametrize("jobs", ["-j1", "-j8"])
+def test_why_is_said_first(fresh_tree, jobs):
+    assert " backend: " in fresh_tree.make(jobs).stdout.splitlines()[0]
+
+
+@pytest.mark.parametrize("terminal", ["xterm", "dumb"])
+def test_make_in_a_terminal(fresh_tree, terminal):
+    """What is compiled is seen while it lasts; afterwards the same few lines as elsewhere."""
+    command = ["BACKEND=cpu", f"KERNEL={TILED}"]
+    sent = in_terminal(need("make"), *command, cwd=fresh_tree.path, TERM=terminal)
+    assert ("verify.c" in sent and "\33[K" in sent) == (terminal == "xterm")
+    assert screen(sent) == [
+        "CPU backend: BACKEND=cpu",
+        f"CXX {TILED}",
+        f"./sgemm is built from {TILED}, for the CPU",
+        "",
+    ]
+
+
+def test_an_error_in_a_terminal(fresh_tree):
+    """No file's name is left in the compiler's message."""
+    fresh_tree.write("broken.cu", EMPTY_KERNEL + "int x = ;\n")
+    sent = in_terminal(need("make"), "BACKEND=cpu", "KERNEL=broken.cu", cwd=fresh_tree.path)
+    lines = screen(sent)
+    assert any(line.startswith("broken.cu:2:9: error: ") for line in lines), lines
+
+
+# ---- A machine that lacks something --------------------------------------------------------------
+
+
+def tools_without(directory: Path, *missing: str) -> dict[str, str]:
+    """A PATH on which all is found but these."""
+    directory.mkdir()
+    for path in reversed(os.environ["PATH"].split(":")):
+        for tool in Path(path).glob("*"):
+            link = directory / tool.name
+            link.unlink(missing_ok=True)
+            if tool.name not in missing:
+                link.symlink_to(tool)
+    return {"PATH": str(directory)}
+
+
+@pytest.mark.parametrize("target", ["sgemm", "sgemm-check"])
+def test_no_binutils(fresh_tree, tmp_path, target):
+    """gcc's own words are: cannot execute 'as'."""
+    binutils = ("ar", "as", "ld", "nm", "objcopy", "readelf", "addr2line")
+    lacking = tools_without(tmp_path / "bin", *binutils)
+    message = said_one_line(fresh_tree.make(target, "BACKEND=cpu", env=lacking, check=False))
+    assert message == "ar is not installed, nor are, it seems, as and ld: install binutils"
+
+
+PYTHONS = {
+    # what PYTHON is, and the end of what make grade says
+    "none": ("exit 127", "install Python 3.10 or newer (Debian: python3-venv)"),
+    "old": ('case $* in *version_info*) exit 1;; *-V*) echo Python 3.9.2;; esac',
+            "Python 3.9.2 is too old: Python 3.10 or newer is needed (PYTHON=... names it)"),
+    "no venv": ("case $* in *ensurepip*) exit 1;; esac",
+                "has no venv: install it (Debian: python3-venv)"),
+    "no network": ('case $* in "-m venv "*) mkdir -p "$3/bin"; echo "exit 1" >"$3/bin/python"; '
+                   'chmod +x "$3/bin/python";; esac',
+                   "Python's packages could not be installed: is there a network?"),
+}
+
+
+@pytest.mark.parametrize(("body", "message"), PYTHONS.values(), ids=PYTHONS.keys())
+def test_python_that_will_not_do(fresh_tree, tmp_path, body, message):
+    python = script(tmp_path / "bin", "python", body)
+    result = fresh_tree.make("grade", "VENV=packages", f"PYTHON={python}", check=False)
+    assert said_one_line(result).endswith(message)
+    assert not (fresh_tree.path / "packages/grader-ready").exists()
+
+
+def test_packages_that_cannot_be_written(fresh_tree):
+    result = fresh_tree.make("grade", "VENV=/proc/packages", check=False)
+    assert said_one_line(result) == (
+        "/proc/packages cannot be written: VENV=path names another folder for Python's packages"
+    )
+
+
+PIP = """case $* in
+"-m venv "*)
+    mkdir -p "$3/bin"
+    printf '#!/bin/sh\necho Collecting one==1\necho Downloading one.whl\n' >"$3/bin/python"
+    printf 'exit "${GRADER_EXIT:-0}"\n' >>"$3/bin/python"
+    chmod +x "$3/bin/python" ;;
+esac"""
+
+
+def test_the_first_download_shows_that_it_goes_on(fresh_tree, tmp_path):
+    """Thirty silent seconds look like a program that hangs."""
+    python = script(tmp_path / "bin", "python", PIP)
+    target = f"VENV={tmp_path}/packages", f"{tmp_path}/packages/grader-ready", f"PYTHON={python}"
+    sent = in_terminal(need("make"), *target, cwd=fresh_tree.path)
+    assert "Downloading one.whl" in sent
+    first, *rest = screen(sent)
+    assert re.fullmatch(r"installing \d+ Python packages into .*packages \(once\)", first)
+    assert not any(rest), "pip's lines are gone when it is done"
+    shutil.rmtree(tmp_path / "packages")
+    assert len(fresh_tree.make(*target).stdout.splitlines()) == 3  # this pip knows no --quiet
+
+
+def test_line_ends_of_windows(fresh_tree, tmp_path):
+    """git for Windows converts them at each clone, unless a repository says otherwise; a script or
+    a macro with a carriage return at the end of each line is broken."""
+    git = [need("git"), "-c", "user.name=n", "-c", "user.email=e", "-c", "init.defaultBranch=main"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "all"]):
+        subprocess.run([*git, *words], cwd=fresh_tree.path, check=True, timeout=RUN_SECONDS)
+    clone = tmp_path / "clone"
+    subprocess.run([*git, "clone", "-q", "-c", "core.autocrlf=true", fresh_tree.path, clone],
+                   check=True, timeout=RUN_SECONDS)
+    for name in ("Makefile", "make/say.sh", "emulator/rewrite.c", "kernel.cu"):
+        assert b"\r" not in (clone / name).read_bytes()
+    for picture in (fresh_tree.path / "docs").rglob("*.png"):
+        copy = clone / picture.relative_to(fresh_tree.path)
+        assert copy.read_bytes() == picture.read_bytes()
+    fresh_tree.path = clone
+    fresh_tree.make("BACKEND=cpu", f"KERNEL={TILED}")
+    assert verdict(fresh_tree) == 0
+
+
 # ---- The rest ------------------------------------------------------------------------------------
 
 
@@ -639,8 +833,8 @@ def test_a_checkout_that_cannot_be_written(programs):
         )
         path.chmod(0o755)
         Path(directory).chmod(0o700)
-    lines = said(result)
-    assert 1 <= len(lines) <= 3 and "build" in lines[0] and "ermission denied" in lines[0]
+    message = said_one_line(result)
+    assert message == "this folder cannot be written: copy it (cp -r), and run make in the copy"
 
 
 def test_variables_from_the_environment(tree):

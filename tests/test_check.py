@@ -22,8 +22,6 @@ means that a student is sent to the wrong line, or is told that right code is wr
 
 from __future__ import annotations
 
-import os
-import pty
 import re
 import resource
 import shutil
@@ -34,7 +32,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY, Tree, clean_environment, locked, need, need_nvcc, strict_json
+from conftest import (
+    REPOSITORY,
+    Tree,
+    clean_environment,
+    in_terminal,
+    locked,
+    need,
+    need_nvcc,
+    screen,
+    strict_json,
+)
 from test_wrong_kernels import KERNELS as WRONG
 from test_wrong_kernels import Wrong
 
@@ -426,6 +434,12 @@ def test_make_check_of_a_right_kernel(tree: Tree) -> None:
     assert "no mistake found" in made.stdout
 
 
+def test_make_check_needs_no_gpu(tree: Tree) -> None:
+    """Whatever ./sgemm is built for: an exported BACKEND=cuda, say."""
+    made = tree.make("check", f"KERNEL={TILED}", "BACKEND=cuda", "NVCC=")
+    assert "no mistake found" in made.stdout
+
+
 def test_make_check_of_another_file(tree: Tree, tmp_path: Path) -> None:
     """Anywhere, with a space in its path; and the finding names it as it was named."""
     kernel = tmp_path / "a place" / "my kernel.cu"
@@ -458,32 +472,77 @@ def test_what_cannot_be_built(tree: Tree, text: str | None, message: str) -> Non
     assert not (tree.path / "sgemm-check").exists()
 
 
+# ---- which file ----------------------------------------------------------------------------------
+
+
+def test_which_file_it_was_built_from(tree: Tree) -> None:
+    """./sgemm-check is not built again by `make`: it must not answer for the file before."""
+    kernel = tree.write("dated.cu", (REPOSITORY / TILED).read_text())
+    tree.make("sgemm-check", "KERNEL=dated.cu")
+    clean = run_check(tree.path / "sgemm-check", 34)
+    assert "    built from dated.cu\n" in clean.stdout
+    assert clean.stdout.endswith("\nnext: make grade KERNEL=dated.cu\n")
+    assert run_check(tree.path / "sgemm-check", 34, "--json").json["source"] == {
+        "file": "dated.cu", "changed": False
+    }
+    kernel.write_text(kernel.read_text() + "\n")
+    tree.make("KERNEL=dated.cu")
+    changed = run_check(tree.path / "sgemm-check", 34)
+    assert changed.stdout.endswith(
+        "\nwarning: dated.cu has changed since ./sgemm-check was built\n"
+        "next: make check KERNEL=dated.cu\n"
+    )
+    assert run_check(tree.path / "sgemm-check", 34, "--json").json["source"]["changed"] is True
+    kernel.unlink()
+    assert "warning" not in run_check(tree.path / "sgemm-check", 34).stdout
+    assert run_check(tree.path / "sgemm-check", 34, "--json").json["source"]["changed"] is None
+
+
+# ---- what a kernel prints ------------------------------------------------------------------------
+
+PRINTS = f"""#include <assert.h>
+#include <stdio.h>
+__global__ void mysgemm{PROTOTYPE} {{
+    printf("%s", TEXT);
+    assert(m < 0);
+}}
+void basicSgemm{PROTOTYPE} {{
+    mysgemm<<<1, 1>>>(m, n, k, A, B, C);
+}}
+"""
+
+
+@pytest.mark.parametrize("text", ["half a line", "a line\n", "two\nand a half", "\n"])
+@pytest.mark.parametrize("where", ["pipe", "terminal"])
+def test_a_finding_begins_on_a_line_of_its_own(tree: Tree, text: str, where: str) -> None:
+    quoted = text.replace("\n", "\\n")
+    tree.write("prints.cu", PRINTS.replace("TEXT", f'"{quoted}"'))
+    tree.make("sgemm-check", "KERNEL=prints.cu")
+    program = tree.path / "sgemm-check"
+    if where == "pipe":
+        lines = run_check(program).stdout.splitlines()
+    else:
+        lines = screen(in_terminal(program, cwd=tree.path))
+    printed = text.removesuffix("\n").split("\n")
+    assert lines[: len(printed)] == printed
+    assert lines[len(printed)] == "prints.cu:5: the assertion m < 0 failed"
+
+
+def test_an_assertion_is_the_kernels_fault(tree: Tree) -> None:
+    """It used to end as a copy that failed: the machine's fault."""
+    tree.write("asserts.cu", PRINTS.replace("TEXT", '""'))
+    tree.make("sgemm-check", "KERNEL=asserts.cu")
+    run = run_check(tree.path / "sgemm-check", "--json")
+    assert (run.status, run.finding["kind"], run.finding["line"]) == (1, "kernel-fault", 5)
+
+
 # ---- on a terminal -------------------------------------------------------------------------------
-
-
-def on_a_terminal(program: Path, **environment: str) -> str:
-    """What the program writes to a terminal."""
-    ours, theirs = pty.openpty()
-    subprocess.run([program], env=clean_environment({"TERM": "xterm"} | environment), stdout=theirs,
-                   stderr=theirs, stdin=subprocess.DEVNULL, timeout=RUN_SECONDS, check=False)
-    os.close(theirs)
-    written = b""
-    while True:
-        try:
-            piece = os.read(ours, 1 << 16)
-        except OSError:  # Linux's way to say that the other end is closed
-            break
-        if not piece:
-            break
-        written += piece
-    os.close(ours)
-    return written.decode()
 
 
 def test_colour(checker: Builder) -> None:
     """For people only, and not for those who asked for none: https://no-color.org"""
     program = checker("gcc -O1", "instructor/faulty/01_first_barrier.cu")
-    assert "\33[" in on_a_terminal(program)
-    assert "\33[" not in on_a_terminal(program, NO_COLOR="1")
-    assert "\33[" not in on_a_terminal(program, TERM="dumb")
+    assert "\33[" in in_terminal(program)
+    assert "\33[" not in in_terminal(program, NO_COLOR="1")
+    assert "\33[" not in in_terminal(program, TERM="dumb")
     assert "\33" not in run_check(program).stdout

@@ -6,15 +6,21 @@ that a mistake of theirs is the machine's; a script that a run passed which neve
 
 from __future__ import annotations
 
-import os
-import pty
 import re
 import resource
 import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import RUN_SECONDS, Run, clean_environment, run_sgemm, strict_json
+from conftest import (
+    RUN_SECONDS,
+    Run,
+    clean_environment,
+    in_terminal,
+    run_sgemm,
+    screen,
+    strict_json,
+)
 
 TILED = "instructor/solutions/2_tiled.cu"
 FILLS = ["random", "ones-twos", "identity", "index", "exact", "extremes"]
@@ -325,11 +331,178 @@ def test_timeout_lets_the_others_end(tiled):
     assert run_sgemm(tiled, 34, "--timeout", "100").status == 0
 
 
+def lines_of(run: Run, command: str = "") -> list[str]:
+    return [line for line in run.stdout.splitlines() if line.startswith(command)]
+
+
+REFUSED = {
+    "no block": "mysgemm<<<...>>>: the grid has no blocks: 0 x 1 x 1",
+    "no thread": "mysgemm<<<...>>>: a block has no threads: 0 x 1 x 1",
+    "2048 threads": "mysgemm<<<...>>>: a block has 2048 x 1 x 1 = 2048 threads, a GPU allows 1024",
+    "65 deep":
+        "mysgemm<<<...>>>: a block has 1 x 1 x 65 = 65 threads, a GPU allows 1024, 64 of them in z",
+    "grid too high":
+        "mysgemm<<<...>>>: the grid is 1 x 65536 x 1 blocks, a GPU allows 2147483647 x 65535 x 65535",
+    "too much shared memory":
+        "mysgemm<<<...>>>: a block needs 1048576 bytes of shared memory, a GPU gives it 49152",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_launch_that_cannot_be(tree, name):
+    """The number that is too large, and the limit: as make check says it."""
+    run, _ = stopped(tree, name)
+    words = " ".join(run.stdout.split())
+    assert REFUSED[name] in words and " hint: " in words
+    run, _ = stopped(tree, name, "--json")
+    assert REFUSED[name] in run.json["message"]
+
+
+LAUNCHES = {
+    # name: the wrapper, and what is shown of its launches
+    "one": ("mysgemm<<<dim3(3, 2), dim3(16, 16)>>>(m, n, k, A, B, C);",
+            ["mysgemm, grid 3 x 2, block 16 x 16, 512 bytes of shared memory"]),
+    "dynamic": ("mysgemm<<<7, dim3(2, 3, 4), 100>>>(m, n, k, A, B, C);",
+                ["mysgemm, grid 7, block 2 x 3 x 4, 612 bytes of shared memory, 100 of them "
+                 "dynamic"]),
+    "equal ones": ("for (int i = 0; i < 9; i++) mysgemm<<<1, 32>>>(m, n, k, A, B, C);",
+                   ["mysgemm, grid 1, block 32, 512 bytes of shared memory, 9 times"]),
+    "many": ("for (int i = 1; i < 10; i++) mysgemm<<<i, 32>>>(m, n, k, A, B, C);",
+             [*(f"mysgemm, grid {i}, block 32, 512 bytes of shared memory" for i in range(1, 5)),
+              "and 5 more launches"]),
+    "none": ("", []),
+}
+
+
+@pytest.mark.parametrize("name", LAUNCHES)
+def test_the_launch_is_shown(tree, name):
+    """Grid and block are what a student gets wrong first."""
+    wrapper, shown = LAUNCHES[name]
+    kernel = "__shared__ float tile[128]; tile[threadIdx.x] = 1; C[0] = tile[0];"
+    run = run_sgemm(build(tree, f"launches {name}", wrapper, kernel), 34, "--repeat", 2)
+    launching = run.stdout.split("Launching kernel...")[1]
+    words = " ".join(launching.split("kernel ")[0].split()[2:])
+    assert words == " ".join(shown)
+    assert all(len(line) <= 80 for line in run.stdout.splitlines())
+
+
+def test_the_launch_in_json(tree):
+    wrapper, _ = LAUNCHES["dynamic"]
+    run = run_sgemm(build(tree, "launches dynamic", wrapper), 34, "--json")
+    assert run.json["launches"] == [
+        {"kernel": "mysgemm", "grid": [7, 1, 1], "block": [2, 3, 4], "static_shared": 0,
+         "dynamic_shared": 100, "times": 1}
+    ]
+    assert run.json["launches_left_out"] == 0
+
+
+# ---- What to do next -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["passed", "failed", "crashed", "hangs"])
+def test_the_next_command(tree, untouched, tiled, name):
+    """Students do not read the README twice."""
+    program = {
+        "passed": tiled, "failed": untouched,
+        "crashed": build(tree, "crashes", "C[0] = 1;"),
+        "hangs": build(tree, "hangs", "volatile int x = 1; while (x) x = 1;"),
+    }[name]
+    last = run_sgemm(program, 34, "--timeout", "0.5").stdout.splitlines()[-1]
+    kernel = {"passed": f" KERNEL={TILED}", "failed": "", "crashed": " KERNEL=bodies/crashes.cu",
+              "hangs": " KERNEL=bodies/hangs.cu"}[name]
+    assert last == f"next: make check{kernel}"
+
+
+@pytest.mark.parametrize("name", ["two words.cu", "l'été.cu", "$HOME #1.cu", "a;b&c(d)*?`e.cu"])
+def test_the_next_command_can_be_typed(tree, name):
+    """Whatever the file is called: it does what it says."""
+    kernel, wrapper = f"__global__ void mysgemm{PARAMETERS} {{}}", f"void basicSgemm{PARAMETERS} {{}}"
+    tree.write(name, f"{kernel}\n{wrapper}\n")
+    tree.make("BACKEND=cpu", "KERNEL=" + name.replace("$", "$$"))
+    run = run_sgemm(tree.path / "sgemm", 34)
+    assert f"    built from {name}\n" in run.stdout
+    command = run.stdout.splitlines()[-1].removeprefix("next: ")
+    checked = subprocess.run(["sh", "-c", command], cwd=tree.path, env=clean_environment(),
+                             capture_output=True, text=True, timeout=RUN_SECONDS, check=False)
+    assert f"{name}:2: basicSgemm launches no kernel\n" in checked.stdout, checked
+
+
+def test_a_file_that_has_changed(tree):
+    """./sgemm runs what was built, not what is in the editor."""
+    kernel = tree.write("edited.cu", (tree.path / TILED).read_text())
+    tree.make("BACKEND=cpu", "KERNEL=edited.cu")
+    program = tree.path / "sgemm"
+    source = run_sgemm(program, 34, "--json").json["source"]
+    assert source == {"file": "edited.cu", "changed": False}
+    assert lines_of(run_sgemm(program, 34), "warning") == []
+    text = kernel.read_text()
+    for other in (text + " ", text[:-1], text.replace("+=", "-="), ""):
+        kernel.write_text(other)
+        run = run_sgemm(program, 34)
+        warning = "warning: edited.cu has changed since ./sgemm was built"
+        assert lines_of(run, "warning") == [warning]
+        assert lines_of(run, "next") == ["next: make KERNEL=edited.cu"]
+    kernel.write_text(text)
+    assert lines_of(run_sgemm(program, 34), "warning") == []
+    kernel.unlink()
+    assert lines_of(run_sgemm(program, 34), "warning") == []
+    assert run_sgemm(program, 34, "--json").json["source"]["changed"] is None
+
+
+# ---- What the kernel prints ----------------------------------------------------------------------
+
+PRINTED = {
+    # name: wrapper, kernel; what is printed
+    "half a line": (LAUNCH_1, 'printf("half");', "half"),
+    "a line": (LAUNCH_1, 'printf("whole\\n");', "whole"),
+    "by the wrapper": ('printf("from the host");', "", "from the host"),
+    "before a fault": (LAUNCH_1, 'printf("careful"); C[1 << 30] = 1;', "careful"),
+    "before a crash": ('printf("oh"); fflush(stdout); C[0] = 1;', "", "oh"),
+    "before an exit": ('printf("bye"); exit(0);', "", "bye"),
+    "before an assertion": (LAUNCH_1, 'printf("sure"); assert(m < 0);', "sure"),
+    "before the time limit": (LAUNCH_1, f'printf("again"); {ENDLESS}', "again"),
+}
+
+
+@pytest.mark.parametrize("name", PRINTED)
+@pytest.mark.parametrize("where", ["pipe", "one pipe for both", "terminal"])
+def test_what_is_printed_has_lines_of_its_own(tree, name, where):
+    """Stages, findings and verdicts begin a line, and so does what is printed between them."""
+    wrapper, kernel, printed = PRINTED[name]
+    program = build(tree, f"prints {name}", wrapper, kernel)
+    if where == "terminal":
+        lines = screen(in_terminal(program, "34", "--timeout", "0.5"))
+    else:
+        errors = subprocess.STDOUT if where != "pipe" else subprocess.PIPE
+        done = subprocess.run([program, "34", "--timeout", "0.5"], env=clean_environment(),
+                              stdout=subprocess.PIPE, stderr=errors, text=True, check=False,
+                              timeout=RUN_SECONDS)
+        lines = done.stdout.splitlines()
+    assert lines.count(printed) == 1
+    assert lines.count("TEST FAILED") == 1
+    at = lines.index(printed)
+    assert lines[at - 1].rstrip() == "Launching kernel..."
+    if "before" not in name:
+        assert re.fullmatch(r"Launching kernel\.\.\. +\d+\.\d{3} s", lines[at + 1])
+    elif name != "before an exit" and where != "pipe":
+        assert re.match(r".*\.cu:\d+: ", lines[at + 1]), lines[at + 1]
+
+
+def test_a_kernel_that_prints_much(tree):
+    """More than a pipe holds, in order, and the verdict behind it."""
+    kernel = 'for (int i = 0; i < 20000; i++) printf("line %d\\n", i);'
+    run = run_sgemm(build(tree, "prints much", LAUNCH_1, kernel), 34)
+    printed = [line for line in run.stdout.splitlines() if line.startswith("line ")]
+    assert printed == [f"line {i}" for i in range(20000)]
+    assert run.stdout.index("line 19999\n") < run.stdout.index("TEST FAILED")
+
+
 # ---- JSON ----------------------------------------------------------------------------------------
 
 RUN_KEYS = {
     "status", "exit_status", "message", "m", "n", "k", "seed", "fill", "verify", "backend",
-    "repeat", "device", "times", "median", "min", "max", "gflops", "inputs_changed", "guard_writes",
+    "repeat", "device", "source", "launches", "launches_left_out", "times", "median", "min", "max",
+    "gflops", "inputs_changed", "guard_writes",
 }
 VERDICT_KEYS = {
     "compared", "wrong", "nan", "unwritten", "suspect_rows", "not_float32", "max_error_u",
@@ -422,25 +595,6 @@ def test_fits_a_terminal(tree, kernel, args):
     assert "\33" not in run.output and run.output.isascii()
 
 
-def in_terminal(program: Path, *args: str, **env: str) -> str:
-    """What ./sgemm shows in a terminal."""
-    leader, follower = pty.openpty()
-    environment = clean_environment({"TERM": "xterm"} | env)
-    process = subprocess.Popen(
-        [program, *args], stdin=follower, stdout=follower, stderr=follower, env=environment
-    )
-    os.close(follower)
-    shown = b""
-    try:
-        while data := os.read(leader, 65536):
-            shown += data
-    except OSError:  # how Linux says that the other end is closed
-        pass
-    os.close(leader)
-    process.wait(timeout=RUN_SECONDS)
-    return shown.decode()
-
-
 FAILING = "tests/kernels/wrong/first_tile_only.cu"
 
 
@@ -466,6 +620,14 @@ def test_closed_standard_output(tiled):
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True,
                           timeout=RUN_SECONDS, check=True)
     assert done.stdout.startswith("Setting up the problem...")
+
+
+def test_no_standard_output(tiled, untouched):
+    """`./sgemm >&-` in a script that looks at the status alone."""
+    for program, status in ((tiled, 0), (untouched, 1)):
+        done = subprocess.run(["bash", "-c", f'"{program}" 34 >&-'], capture_output=True,
+                              timeout=RUN_SECONDS, check=False)
+        assert (done.returncode, done.stderr) == (status, b"")
 
 
 def test_the_failure_shows_where(tree):

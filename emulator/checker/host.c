@@ -1,4 +1,5 @@
 /* The host's side: what the wrapper does with the CUDA runtime, and what it must not do. */
+#include "../../support.h"
 #include "watch.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,40 +92,33 @@ static void keep_failure(struct event *event) {
 }
 
 /* What is wrong, and what to think about. */
-static const char *say_why_refused(char *text, size_t bytes, const struct launch *launch) {
-    const struct uint3 *grid = &launch->grid, *block = &launch->block;
-    uint64_t threads = (uint64_t)block->x * block->y * block->z;
-    size_t fixed = place_static_shared(launch->kernel);
-    if (!grid->x || !grid->y || !grid->z) {
-        snprintf(text, bytes, "the grid has no blocks: %u x %u x %u", grid->x, grid->y, grid->z);
-        return "an integer division rounds down: what does it give for a matrix smaller than a "
-               "tile?";
-    }
-    if (!threads) {
-        snprintf(text, bytes, "a block has no threads: %u x %u x %u", block->x, block->y, block->z);
-        return "how many threads does a tile need?";
-    }
-    if (threads > MAX_BLOCK_THREADS || block->z > MAX_BLOCK_Z) {
-        snprintf(text, bytes, "a block has %u x %u x %u = %llu threads, a GPU allows %d%s",
-                 block->x, block->y, block->z, (unsigned long long)threads, MAX_BLOCK_THREADS,
-                 threads > MAX_BLOCK_THREADS ? "" : ", 64 of them in z");
-        return "a block is a tile of C, not all of it: what grows with the matrix?";
-    }
-    if (grid->y > MAX_GRID_Y || grid->z > MAX_GRID_Z || grid->x > MAX_GRID_X) {
-        snprintf(text, bytes, "the grid is %u x %u x %u blocks, a GPU allows %d x %d x %d", grid->x,
-                 grid->y, grid->z, MAX_GRID_X, MAX_GRID_Y, MAX_GRID_Z);
-        return "how many elements of C does a block compute?";
-    }
-    snprintf(text, bytes, "a block needs %zu bytes of shared memory, a GPU gives it %d",
-             fixed + launch->shared_bytes, SHARED_PER_BLOCK);
-    return "how many bytes do all shared arrays of a block take together?";
+static const char *say_why_refused(char text[MESSAGE_SIZE], const struct launch *launch) {
+    static const struct launch_limits limits = {
+        .grid = {MAX_GRID_X, MAX_GRID_Y, MAX_GRID_Z},
+        .block = {MAX_BLOCK_X, MAX_BLOCK_Y, MAX_BLOCK_Z},
+        .threads = MAX_BLOCK_THREADS,
+        .shared = SHARED_PER_BLOCK,
+    };
+    const struct launch_shape shape = {
+        .grid = {launch->grid.x, launch->grid.y, launch->grid.z},
+        .block = {launch->block.x, launch->block.y, launch->block.z},
+        .static_shared = place_static_shared(launch->kernel),
+        .dynamic_shared = launch->shared_bytes,
+    };
+    const char *hint = launch_refusal(&shape, &limits, text);
+    if (hint) return hint;
+    snprintf(text, MESSAGE_SIZE,
+             "a block asks for %zu bytes of dynamic shared memory, more than cudaFuncSetAttribute "
+             "has allowed",
+             launch->shared_bytes);
+    return "the attribute has to be as large as the third number in <<< >>>";
 }
 
 static void launch_refused(const struct launch *launch, cudaError_t error) {
     struct event event = {.kind = FINDING_BAD_LAUNCH};
     (void)error;
     launches++;
-    event.hint = say_why_refused(event.text, sizeof event.text, launch);
+    event.hint = say_why_refused(event.text, launch);
     keep_failure(&event);
 }
 

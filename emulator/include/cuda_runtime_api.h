@@ -69,6 +69,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
 cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attribute, int value);
 cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config);
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *kernel);
+cudaError_t cudaFuncGetName(const char **name, const void *kernel); /* mangled */
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel,
                                                           int threads, size_t dynamic_bytes);
 
@@ -79,6 +80,14 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
  * 0 means no limit, which is how a program starts. */
 #define CUDA_EMULATOR 1
 void emulator_time_limit(double seconds);
+
+/* Call `seen` at each launch, before it is checked; or no longer, with null. */
+void emulator_on_launch(void (*seen)(const void *kernel, struct dim3 grid, struct dim3 block,
+                                     size_t shared_bytes));
+
+/* Call `begins` before a message goes to stderr, to end the line that is open on a terminal;
+ * without it a newline does so. */
+void emulator_on_message(void (*begins)(void));
 
 #ifdef __cplusplus
 }

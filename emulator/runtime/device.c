@@ -226,10 +226,11 @@ long long emulator_clock(void) {
 
 /* --- kernels ---------------------------------------------------------------------------------- */
 
-/* What cudaFuncSetAttribute was told, and the static shared memory, looked up once. */
+/* What cudaFuncSetAttribute was told, and the name and static shared memory, looked up once. */
 struct function {
     struct function *next;
     const void *kernel;
+    char name[256];
     size_t static_shared;
     size_t dynamic_limit;
 };
@@ -242,6 +243,7 @@ static struct function *function_find(const void *kernel) {
     for (f = functions; f && f->kernel != kernel; f = f->next) continue;
     if (!f && (f = calloc(1, sizeof *f))) {
         f->kernel = kernel;
+        place_symbol_name(kernel, f->name, sizeof f->name);
         f->static_shared = place_static_shared(kernel);
         f->dynamic_limit =
             f->static_shared < SHARED_PER_BLOCK ? SHARED_PER_BLOCK - f->static_shared : 0;
@@ -258,6 +260,7 @@ cudaError_t function_check_shared(const void *kernel, size_t dynamic_bytes) {
     struct function *f = function_find(kernel);
     if (!f) return cudaErrorMemoryAllocation;
     if (f->static_shared > SHARED_PER_BLOCK) {
+        fault_begin_message();
         fprintf(stderr,
                 "the kernel declares %zu bytes of __shared__ memory; a block may have %d (nvcc "
                 "would refuse to compile it)\n",
@@ -301,6 +304,14 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
         .maxDynamicSharedSizeBytes = (int)f->dynamic_limit,
     };
     return error_surface();
+}
+
+cudaError_t cudaFuncGetName(const char **name, const void *kernel) {
+    struct function *f = kernel ? function_find(kernel) : NULL;
+    if (!name) return error_set(cudaErrorInvalidValue);
+    if (!f || !f->name[0]) return error_set(cudaErrorInvalidDeviceFunction);
+    *name = f->name;
+    return cudaSuccess;
 }
 
 /* As far as threads and shared memory allow; registers, which are not counted here, may allow fewer

@@ -137,10 +137,20 @@ static bool stands_still(void) {
 
 /* --- telling ---------------------------------------------------------------------------------- */
 
-/* Begins a message on a line of its own: stdout may stand in the middle of one. */
-static void print_place(const struct place *place) {
+static void (*message_begins)(void);
+
+void emulator_on_message(void (*begins)(void)) { message_begins = begins; }
+
+void fault_begin_message(void) {
     fflush(stdout);
-    fputc('\n', stderr);
+    if (message_begins)
+        message_begins();
+    else
+        fputc('\n', stderr);
+}
+
+static void print_place(const struct place *place) {
+    fault_begin_message();
     if (place->line)
         fprintf(stderr, "%s:%d: ", place->file, place->line);
     else
@@ -306,8 +316,15 @@ void emulator_trap(void) {
 /* assert() in a kernel: CUDA's message and error. In host code: C's. */
 void __assert_fail(const char *assertion, const char *file, unsigned line, const char *function) {
     struct uint3 block, thread;
-    fflush(stdout);
-    if (!worker_where(&block, &thread)) {
+    const bool kernel = worker_where(&block, &thread);
+    if (kernel && observer) {
+        static char
+            what[200]; /* the first of several faults is reported; any of their texts will do */
+        snprintf(what, sizeof what, "the assertion %s failed", assertion);
+        fault_raise(cudaErrorAssert, what);
+    }
+    fault_begin_message();
+    if (!kernel) {
         fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, assertion);
         abort();
     }

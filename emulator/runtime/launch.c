@@ -33,6 +33,7 @@ static struct {
     int limit_workers;   /* 0: none */
     bool processor_time; /* that is what limit_seconds counts */
     int launched;
+    void (*seen)(const void *kernel, struct dim3 grid, struct dim3 block, size_t shared_bytes);
 } pool = {.one_launch = PTHREAD_MUTEX_INITIALIZER,
           .lock = PTHREAD_MUTEX_INITIALIZER,
           .work = PTHREAD_COND_INITIALIZER};
@@ -46,6 +47,9 @@ int cpu_count(void) {
 void emulator_time_limit(double seconds) { pool.limit_seconds = seconds; }
 void launch_limit_workers(int count) { pool.limit_workers = count; }
 void launch_limit_processor_time(void) { pool.processor_time = true; }
+void emulator_on_launch(void (*seen)(const void *, struct dim3, struct dim3, size_t)) {
+    pool.seen = seen;
+}
 int launches_made(void) { return pool.launched; }
 
 /* --- workers ---------------------------------------------------------------------------------- */
@@ -206,6 +210,9 @@ void emulator_launch(const void *kernel, struct uint3 grid, struct uint3 block, 
                           .thread = thread,
                           .data = data};
     if (error_sticky() != cudaSuccess) return;
+    if (pool.seen)
+        pool.seen(kernel, (struct dim3){grid.x, grid.y, grid.z},
+                  (struct dim3){block.x, block.y, block.z}, shared_bytes);
     cudaError_t error = check(&made);
     if (error != cudaSuccess) {
         if (observer) observer->launch_refused(&made, error);

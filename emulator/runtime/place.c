@@ -217,6 +217,14 @@ static const char *symbol_name(const struct image *image, const void *function) 
     return NULL;
 }
 
+void place_symbol_name(const void *function, char *name, size_t bytes) {
+    struct image image;
+    if (!open_image(&image)) return;
+    const char *found = symbol_name(&image, function);
+    snprintf(name, bytes, "%s", found ? found : "");
+    munmap((void *)(uintptr_t)image.bytes, image.size);
+}
+
 /* A function's static variable v is mangled _ZZ<function>E<v> (Itanium C++ ABI, 5.1.7). */
 static void local_prefix(char *prefix, size_t bytes, const char *function) {
     if (strncmp(function, "_Z", 2) == 0)

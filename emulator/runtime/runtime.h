@@ -213,6 +213,10 @@ void fault_raise(cudaError_t error, const char *what) __attribute__((noreturn));
 /* Code addresses from here outwards, at most `most`; those of calls lie inside the call. */
 int fault_backtrace(void **frames, int most);
 
+/* The message that is printed to stderr next begins on a line of its own: stdout may end in the
+ * middle of one. */
+void fault_begin_message(void);
+
 /* Faults are told to `tell` instead of being printed; a fault whose `what` is null was printed. */
 struct told_fault;
 void fault_tell(void (*tell)(const struct told_fault *fault));
@@ -252,6 +256,9 @@ struct place place_find(void *const *addresses, int count);
 
 /* A file's name as seen from the working directory: the part of `file` that says so. */
 const char *place_relative(const char *file);
+
+/* The function's symbol, mangled; empty if the program has none for it. */
+void place_symbol_name(const void *function, char *name, size_t bytes);
 
 /* Bytes of static __shared__ memory that `kernel` declares; 0 if the program has no symbols. */
 size_t place_static_shared(const void *kernel);

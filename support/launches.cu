@@ -1,0 +1,67 @@
+// launches.cu: reports what basicSgemm launches, on both backends. The only file here that is CUDA.
+#include <cuda_runtime.h>
+#include <cxxabi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../support.h"
+
+static struct report *report; // null: nobody asks
+
+// "mysgemm" of "_Z7mysgemmiiiPKfS0_Pf": without its parameters.
+static void name_of(const void *kernel, char *name, size_t bytes) {
+    const char *symbol = NULL;
+#if defined CUDA_EMULATOR || CUDART_VERSION >= 12040
+    if (cudaFuncGetName(&symbol, kernel) != cudaSuccess) cudaGetLastError();
+#endif
+    int status;
+    char *readable = symbol ? abi::__cxa_demangle(symbol, NULL, NULL, &status) : NULL;
+    const char *found = readable ? readable : symbol ? symbol : "kernel";
+    if (strncmp(found, "void ", 5) == 0) found += 5; // so begins an instance of a template
+    snprintf(name, bytes, "%.*s", (int)strcspn(found, "("), found);
+    free(readable);
+}
+
+static void launched(const void *kernel, dim3 grid, dim3 block, size_t shared) {
+    if (!report) return;
+    struct launch_shape shape = {};
+    cudaFuncAttributes attributes = {};
+    if (cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess) cudaGetLastError();
+    name_of(kernel, shape.kernel, sizeof shape.kernel);
+    const unsigned extents[][3] = {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}};
+    memcpy(shape.grid, extents[0], sizeof shape.grid);
+    memcpy(shape.block, extents[1], sizeof shape.block);
+    shape.static_shared = attributes.sharedSizeBytes;
+    shape.dynamic_shared = shared;
+    report_launch(report, &shape);
+}
+
+void report_launches_to(struct report *to) {
+    report = to;
+#ifdef CUDA_EMULATOR
+    emulator_on_launch(to ? launched : NULL);
+    emulator_on_message(watchdog_end_line);
+#endif
+}
+
+#ifndef CUDA_EMULATOR
+// The linker sends the launches of kernel.cu here first (--wrap, in ../Makefile).
+extern "C" {
+cudaError_t __real_cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, cudaStream_t);
+cudaError_t __wrap_cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
+                                    size_t shared, cudaStream_t stream) {
+    launched(kernel, grid, block, shared);
+    return __real_cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
+}
+
+#if CUDART_VERSION >= 13000 // since when kernel<<<...>>> calls this
+cudaError_t __real___cudaLaunchKernel(cudaKernel_t, dim3, dim3, void **, size_t, cudaStream_t);
+cudaError_t __wrap___cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments,
+                                      size_t shared, cudaStream_t stream) {
+    launched((const void *)kernel, grid, block, shared);
+    return __real___cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
+}
+#endif
+}
+#endif

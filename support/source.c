@@ -1,0 +1,88 @@
+/* Source: which file the program was built from, whether it has changed since, and the command to
+ * try next. */
+#define _GNU_SOURCE /* readlink */
+#include "shared.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* In source.S; a program that is built without it (the grader's, the tests') knows no source. */
+extern const char kernel_source[] __attribute__((weak));
+extern const char kernel_source_end[] __attribute__((weak));
+
+const char *source_name(void) { return kernel_source; }
+
+/* A relative name starts from where make ran, the program's own directory. */
+static FILE *open_source(void) {
+    char path[2 * PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX);
+    while (length > 0 && path[length - 1] != '/') length--;
+    if (*kernel_source == '/' || length < 0) length = 0;
+    snprintf(path + length, PATH_MAX, "%s", kernel_source);
+    struct stat status;
+    bool regular = stat(path, &status) == 0 && S_ISREG(status.st_mode);
+    return regular ? fopen(path, "rb") : NULL;
+}
+
+enum source_state source_state(void) {
+    FILE *file = kernel_source ? open_source() : NULL;
+    if (!file) return SOURCE_GONE;
+    const char *text = kernel_source + strlen(kernel_source) + 1;
+    bool same = true;
+    for (int c = getc(file); same && c != EOF; c = getc(file))
+        same = text < kernel_source_end && (unsigned char)*text++ == c;
+    same = same && text == kernel_source_end && !ferror(file);
+    fclose(file);
+    return same ? SOURCE_UNCHANGED : SOURCE_CHANGED;
+}
+
+/* KERNEL=... as a shell and then make read it back as this name. */
+static void print_kernel(const char *name, FILE *out) {
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+-";
+    bool quote = name[strspn(name, plain)] != '\0';
+    fprintf(out, "KERNEL=%s", quote ? "'" : "");
+    for (; *name; name++) {
+        if (*name == '\'')
+            fputs("'\\''", out);
+        else
+            fprintf(out, "%s%c", *name == '$' ? "$" : "", *name);
+    }
+    fputs(quote ? "'" : "", out);
+}
+
+static void print_command(const char *command, FILE *out) {
+    fputs(command, out);
+    if (strcmp(kernel_source, "kernel.cu") == 0) return;
+    fputc(' ', out);
+    print_kernel(kernel_source, out);
+}
+
+void source_print_next(enum source_state state, const char *program, const char *rebuild,
+                       const char *next, FILE *out) {
+    if (!kernel_source) return;
+    if (state == SOURCE_CHANGED) {
+        bool colour = use_colour(out);
+        fprintf(out, "%swarning:%s %s has changed since %s was built\n", colour ? "\33[1;33m" : "",
+                colour ? "\33[0m" : "", kernel_source, program);
+        next = rebuild;
+    }
+    if (!next) return;
+    fputs("next: ", out);
+    print_command(next, out);
+    fputc('\n', out);
+}
+
+void source_json(enum source_state state, FILE *out) {
+    static const char *const changed[] = {"false", "true", "null"};
+    fputs("\"source\": ", out);
+    if (!kernel_source) {
+        fputs("null", out);
+        return;
+    }
+    fputc('{', out);
+    json_member(out, "file", kernel_source);
+    fprintf(out, ", \"changed\": %s}", changed[state]);
+}

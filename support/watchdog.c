@@ -1,0 +1,246 @@
+/* The watchdog: ends a run whose wrapper hangs, crashes or exits, and passes on what is printed
+ * meanwhile, so that the report knows whether a line is open.
+ *
+ * A thread of its own, because a student's loop on the host, a driver that waits for a GPU and a
+ * fiber of the CPU backend all leave other threads running. It is the one that ends the run, also
+ * after a crash: the signal handler only sends it an order. All texts are made beforehand, because
+ * whoever crashed may hold a lock. */
+#define _GNU_SOURCE /* open_memstream, pipe2 */
+#include "shared.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { TIME_OVER, EXITED, FIRST_CRASH };
+
+static const struct {
+    int signal; /* 0: none */
+    const char *format;
+} endings[] = {
+    [TIME_OVER] = {0, "basicSgemm did not end within %.3g s: a loop or a barrier that never ends?"},
+    [EXITED] = {0, "basicSgemm ended the program instead of returning (exit)."},
+    [FIRST_CRASH] = {SIGSEGV, "basicSgemm crashed on the host: invalid memory (SIGSEGV).\n"
+                              "A, B and C are device pointers: only the kernel may follow them."},
+    {SIGBUS, "basicSgemm crashed on the host: invalid memory (SIGBUS).\n"
+             "A, B and C are device pointers: only the kernel may follow them."},
+    {SIGFPE, "basicSgemm crashed: integer division by zero (SIGFPE)."},
+    {SIGILL, "basicSgemm crashed: illegal instruction (SIGILL).\n"
+             "Does every path of a function that returns a value return one?"},
+    {SIGABRT, "basicSgemm crashed: aborted (SIGABRT)."},
+};
+
+enum { ENDINGS = LENGTH(endings), ORDER_STOP = ENDINGS, ORDER_SYNC };
+
+static struct {
+    bool running;
+    pthread_t thread;
+    double deadline; /* of clock_seconds() */
+    struct report *report;
+    int orders[2];  /* a pipe of bytes: an ending, or ORDER_... */
+    sem_t synced;   /* an ORDER_SYNC is done */
+    int descriptor; /* where the report goes */
+    int printed[2]; /* a pipe that stands in for standard output; -1: none does */
+    char *text[ENDINGS];
+    size_t length[ENDINGS];
+} watchdog = {.orders = {-1, -1}, .printed = {-1, -1}};
+
+static void write_all(const char *text, size_t length) {
+    while (length > 0) {
+        ssize_t written = write(watchdog.descriptor, text, length);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return;
+        text += written;
+        length -= (size_t)written;
+    }
+}
+
+/* -- what the kernel and the wrapper print -- */
+
+/* Pass on at most so many bytes of what was printed; how many there were. */
+static size_t pass_on(size_t most) {
+    char bytes[4096];
+    ssize_t count = read(watchdog.printed[0], bytes, min_size(most, sizeof bytes));
+    if (count <= 0) return 0;
+    if (watchdog.report->line == LINE_OF_STAGE) write_all("\n", 1);
+    write_all(bytes, (size_t)count);
+    watchdog.report->line = bytes[count - 1] == '\n' ? LINE_START : LINE_OF_KERNEL;
+    return (size_t)count;
+}
+
+/* All that was printed until now; a kernel may go on printing. */
+static void pass_on_all(void) {
+    int waiting = 0;
+    if (watchdog.printed[0] < 0 || ioctl(watchdog.printed[0], FIONREAD, &waiting) != 0) return;
+    for (size_t left = (size_t)waiting, count = 1; left > 0 && count > 0; left -= count)
+        count = pass_on(left);
+}
+
+static void end_line(void) {
+    if (watchdog.report->options.json || watchdog.report->line == LINE_START) return;
+    write_all("\n", 1);
+    watchdog.report->line = LINE_START;
+}
+
+/* Standard output goes through the watchdog from now on. */
+static void take_output(void) {
+    if (watchdog.report->options.json) return; /* it is standard error's already */
+    if (watchdog.printed[0] < 0 && pipe2(watchdog.printed, O_CLOEXEC) != 0) return;
+    dup2(watchdog.printed[1], STDOUT_FILENO);
+}
+
+static void give_output_back(void) {
+    fflush(stdout);
+    if (watchdog.printed[0] >= 0) dup2(watchdog.descriptor, STDOUT_FILENO);
+}
+
+/* -- how a run ends -- */
+
+static void end_run(int ending) {
+    end_line();
+    if (watchdog.text[ending]) write_all(watchdog.text[ending], watchdog.length[ending]);
+    _exit(EXIT_WRONG);
+}
+
+static void order(unsigned char what) {
+    while (write(watchdog.orders[1], &what, 1) < 0 && errno == EINTR) continue;
+}
+
+/* Outside basicSgemm a crash is ours, and is left to the system. */
+static void on_crash(int signal) {
+    for (int i = FIRST_CRASH; i < ENDINGS && watchdog.running; i++) {
+        if (endings[i].signal != signal) continue;
+        order((unsigned char)i);
+        for (;;) pause();
+    }
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    sigaction(signal, &action, NULL);
+    raise(signal);
+}
+
+/* exit() in basicSgemm: without this the run would end with the student's status, even 0. */
+static void on_exit_called(void) {
+    if (!watchdog.running) return;
+    fflush(stdout);
+    order(EXITED);
+    for (;;) pause();
+}
+
+/* Sanitizers, which were here before, know more about a crash than we do and keep it. */
+void watchdog_catch_ends(void) {
+    atexit(on_exit_called);
+    static char stack[64 * 1024]; /* the thread's own may be what overflowed */
+    stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack}, current;
+    if (sigaltstack(NULL, &current) == 0 && (current.ss_flags & SS_DISABLE))
+        sigaltstack(&alternative, NULL);
+    for (int i = FIRST_CRASH; i < ENDINGS; i++) {
+        struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK}, before;
+        sigaction(endings[i].signal, NULL, &before);
+        if (!(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL)
+            sigaction(endings[i].signal, &action, NULL);
+    }
+}
+
+/* -- the thread -- */
+
+/* False: to stop. */
+static bool obey(void) {
+    unsigned char what;
+    if (read(watchdog.orders[0], &what, 1) != 1) return true;
+    pass_on_all();
+    if (what < ENDINGS) end_run(what);
+    if (what == ORDER_STOP) return false;
+    end_line();
+    sem_post(&watchdog.synced);
+    return true;
+}
+
+/* In the stage's line of a terminal, where its time will be: the seconds until now. */
+static void show_time(void) {
+    const double patience = 2;
+    const struct report *report = watchdog.report;
+    double seconds = clock_seconds() - report->stage_start;
+    char text[32];
+    if (seconds < patience || report->options.json || report->line != LINE_OF_STAGE ||
+        !isatty(watchdog.descriptor))
+        return;
+    int length = snprintf(text, sizeof text, "%5.0f s", seconds);
+    write_all(text, (size_t)length);
+    write_all("\b\b\b\b\b\b\b\b\b\b\b\b\b\b\b\b", (size_t)length);
+}
+
+static void *watchdog_run(void *unused) {
+    for (;;) {
+        double left = watchdog.deadline - clock_seconds();
+        if (left <= 0) {
+            pass_on_all();
+            end_run(TIME_OVER);
+        }
+        struct pollfd ready[] = {{.fd = watchdog.orders[0], .events = POLLIN},
+                                 {.fd = watchdog.printed[0], .events = POLLIN}};
+        const double longest = 1;
+        if (poll(ready, 2, (int)(1e3 * (left < longest ? left : longest)) + 1) <= 0) {
+            show_time();
+        } else if (ready[0].revents) {
+            if (!obey()) return unused;
+        } else if (ready[1].revents) {
+            pass_on(SIZE_MAX);
+        }
+    }
+}
+
+static void make_texts(const struct report *report, double seconds) {
+    for (int i = 0; i < ENDINGS; i++) {
+        char message[MESSAGE_SIZE];
+        watchdog.text[i] = NULL;
+        FILE *out = open_memstream(&watchdog.text[i], &watchdog.length[i]);
+        if (!out) continue;
+        if (i == TIME_OVER)
+            snprintf(message, sizeof message, endings[0].format, seconds);
+        else
+            snprintf(message, sizeof message, "%s", endings[i].format);
+        report_cause(report, message, out);
+        fclose(out);
+    }
+}
+
+void watchdog_start(struct report *report, double seconds) {
+    watchdog_stop();
+    fflush(report->out);
+    make_texts(report, seconds);
+    if (watchdog.orders[0] < 0) { /* the first time */
+        watchdog.descriptor = dup(fileno(report->out));
+        if (pipe2(watchdog.orders, O_CLOEXEC) != 0 || sem_init(&watchdog.synced, 0, 0) != 0)
+            report_stop(report, EXIT_MACHINE, "no pipe can be made: %s", strerror(errno));
+    }
+    watchdog.report = report;
+    watchdog.deadline = clock_seconds() + seconds;
+    take_output();
+    watchdog.running = pthread_create(&watchdog.thread, NULL, watchdog_run, NULL) == 0;
+    if (!watchdog.running) give_output_back();
+}
+
+void watchdog_stop(void) {
+    if (!watchdog.running) return;
+    give_output_back();
+    order(ORDER_STOP);
+    pthread_join(watchdog.thread, NULL);
+    for (int i = 0; i < ENDINGS; i++) {
+        free(watchdog.text[i]);
+        watchdog.text[i] = NULL;
+    }
+    watchdog.running = false;
+}
+
+void watchdog_end_line(void) {
+    fflush(stdout);
+    if (!watchdog.running) return;
+    order(ORDER_SYNC);
+    while (sem_wait(&watchdog.synced) != 0) continue;
+}
