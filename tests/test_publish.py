@@ -25,6 +25,7 @@ for place in (REPOSITORY, REPOSITORY / "instructor" / "release"):
 
 import leaks  # noqa: E402
 import prove_cases  # noqa: E402
+import tile  # noqa: E402
 from prove_cases import Kernel, Proof, Proved  # noqa: E402
 
 from grader import record as records  # noqa: E402
@@ -97,6 +98,7 @@ def test_a_students_copy(checkout, release) -> None:
         assert not [name for name in names if name.split("/")[0] == folder
                     or name.startswith(f"{folder}/")], folder
     assert not {"sgemm", "sgemm-check", "docs/instructor.md"} & names
+    assert not (target / ".git").exists()  # a history that has had them still has them
     assert {name for name in names if name.startswith(".github/")} == {".github/sandbox.sh"}
     assert {"kernel.cu", "Makefile", "handout.md", "README.md", "grader/cases.py"} <= names
     for name in names - {"README.md"}:
@@ -127,11 +129,14 @@ def test_everything_that_must_not_be_there_is_found_at_once(checkout, release) -
     renamed = re.search(r" +A_s\[ty\].*?barrier|A_s\[ty\]\[tx\] = .*?__sync", kernel, re.DOTALL)[0]
     for old, new in {"A_s": "tileA", "B_s": "tileB", "row": "r", "a_col": "q", "tx": "x1"}.items():
         renamed = re.sub(rf"\b{old}\b", new, renamed)
+    turned = "tile[y][x] = (K > q) && (M > r) ? lhs[q + K*r] : 0;"
     planted = {
         "docs/check.md": f"\nas in {secret.name} of last year\n",
         "docs/counts.md": f"\n| {secret.n} | {secret.m} | {secret.k} |\n",
         "docs/driver.md": f"\n{titled.title}\n",
         "handout.md": f"\n```\n{renamed}\n```\n",
+        "docs/ci.md": f"\n{secret.m} rows, inner dimension {secret.k} and {secret.n} columns\n",
+        "docs/grading.md": f"\n`{turned}`\n",
         "main.cu": f"\n/* {body} */\n",
         "kernel.cu": "\nstatic int helper(void) { return 0; }\n",
         "docs/correctness.md": "\nsee [this](nowhere.md)\n",
@@ -143,8 +148,10 @@ def test_everything_that_must_not_be_there_is_found_at_once(checkout, release) -
     lines = said(release("../copy"), 1)
     for name, what in {
         "docs/check.md": "the name of the hidden case",
-        "docs/counts.md": "the shape of the hidden case",
+        "docs/counts.md": "the sizes of the hidden case",
         "docs/driver.md": "a title or hint of the hidden case",
+        "docs/ci.md": "the sizes of the hidden case",
+        "docs/grading.md": "has code of",
         "handout.md": "has code of",
         "main.cu": "has code of",
         "docs/correctness.md": "links to nowhere.md",
@@ -281,24 +288,46 @@ def test_a_link_is_not_copied(checkout, release) -> None:
 # ---- the search ----------------------------------------------------------------------------------
 
 SHAPE = leaks.sorted_shape(97, 23, 58)
+SIZES = leaks.sizes_of(SHAPE, "a case", set())
 DRESSES = [
     "97 23 58", "58x97x23", "23 × 58 × 97", "97, 58, 23", "{97, 23, 58}", "m=97 k=23 n=58",
     "m = 97\nk = 23\nn = 58", '"m": 97, "n": 58, "k": 23', "| 97 | 23 | 58 |", "shape_97_23_58",
     "A is 97 x 23, B is 23 x 58", "(97 x 23) times (23 x 58)", "97 by 23 by 58",
-    "--sizes=97/23/58", "M97K23N58",
+    "--sizes=97/23/58", "M97K23N58", "97 rows, inner dimension 23 and 58 columns",
+    "97 of the 23 rows, then 58", "97 and later 23, but 58 comes after many words",
+    "# n = 58, which is odd enough\n#\n# k = 23\n# and then m = 97", "$97 \\times 23 \\times 58$",
+    "![C has 97 rows](c.svg) and ![58 columns](d.svg), of 23 terms",
+    '@pytest.mark.parametrize("k", [23])\n@pytest.mark.parametrize("mn", [(97, 58)])',
+    "#define ROWS 97\n#define COLUMNS 58\n#define TERMS 23", "98 99 97\n101 58 5\n23",
 ]
-NO_SHAPES = ["97 of the 23 rows, then 58", "97.23.58", "0.97 23 58", "197 23 58", "97 23 580",
-             "97 23", "97 and later 23, but 58 comes after many words"]
+NO_SHAPES = ["97.23.58", "0.97 23 58", "197 23 58", "97 23 580", "97 23", "97 97 23 23",
+             "a" * 40 + "97b23c58", f"97 and 23 {'words ' * 60} 58"]
 
 
 @pytest.mark.parametrize("text", DRESSES)
 def test_a_shape_is_found_in_any_dress(text) -> None:
-    assert SHAPE in {shape for shape, _ in leaks.shapes_in(f"before\n{text}\nbehind")}
+    (at,) = SIZES.found_in(leaks.numbers_in(f"before\n{text}\nbehind"))
+    assert leaks.line_at(f"before\n{text}\nbehind", at) in (2, 3)
 
 
 @pytest.mark.parametrize("text", NO_SHAPES)
 def test_other_numbers_are_no_shape(text) -> None:
-    assert SHAPE not in {shape for shape, _ in leaks.shapes_in(text)}
+    assert list(SIZES.found_in(leaks.numbers_in(text))) == []
+
+
+@pytest.mark.parametrize(("shape", "text", "places"), [
+    ((1, 37, 45), "an outer product of 45 and 37", 1),  # who needs to say the 1?
+    ((1, 37, 45), f"45 {'words ' * 20} 37", 0),
+    ((3, 17, 1030), "1,030 rows and 17 columns", 1),
+    ((3, 17, 1030), "1030 rows, 17 columns; 17 columns and 1'030 rows", 2),
+    ((97, 97, 97), "97 x 97 x 97, not 97 x 97", 1),
+    ((1, 97, 97), "97 x 97 and 97", 0),
+    ((20, 35, 64), "20, 35 and 64", 1),
+    ((20, 35, 64), f"20, 35 and {'words ' * 20} 64", 0),  # in many public cases
+])
+def test_sizes_that_are_less_conspicuous(shape, text, places) -> None:
+    sizes = leaks.sizes_of(shape, "a case", {(20, 35, 70), (64, 64, 64)})
+    assert len(list(sizes.found_in(leaks.numbers_in(text)))) == places
 
 
 def case(name: str, shape: tuple[int, int, int], suite: str = "hidden/a", **more) -> Case:
@@ -316,12 +345,12 @@ def suite(*cases: Case) -> Suite:
 def test_what_is_public_is_no_secret() -> None:
     """Nor is what nobody could tell from other numbers; both are said."""
     hidden = suite(case("twin", (20, 70, 35)), case("own", (34, 34, 34)), case("tiny", (3, 5, 7)),
-                   case("real-1", (97, 23, 58), seed=1234567))
+                   case("part", (20, 70, 2)), case("real-1", (97, 23, 58), seed=1234567))
     public = suite(case("wide", (35, 20, 70), "public/b"))
     secrets = leaks.secrets_of([hidden], [public], PUBLIC_SHAPES)
-    assert set(secrets.shapes) == {SHAPE}
+    assert [sizes.needed for sizes in secrets.sizes] == [SHAPE]
     assert [note.split(": ")[0] for note in secrets.not_searched] == [
-        "hidden/a/twin", "hidden/a/own", "hidden/a/tiny"]
+        "hidden/a/twin", "hidden/a/own", "hidden/a/tiny", "hidden/a/part"]
     text = "20 70 35, 34 34 34, 3 5 7; the twins of Real-1s and unreal-1\n"
     assert list(secrets.search("f", text)) == []
     found = list(secrets.search("f", "\nREAL-1 has\n1234567\n"))
@@ -347,6 +376,7 @@ def code(tmp_path: Path) -> leaks.Code:
 
 
 LOOP = "for (int i = 0; i < k; ++i)\n        sum += A[row * k + i] * B[i * n + row];"
+ORDERED = "sum += B[row + i * n] * A[i + row * k];"
 HIDING_PLACES = {
     "as it is": LOOP,
     "in a comment": "/* " + LOOP.replace("\n", "\n * ") + " */",
@@ -355,6 +385,12 @@ HIDING_PLACES = {
     "with comments": re.sub(r"(\w+)", r"\1 /* says more */", LOOP),
     "other names": re.sub(r"\b(sum|row|i)\b", r"my_\1", LOOP),
     "on one line": " ".join(LOOP.split()),
+    "other matrices": re.sub(r"\b([ABC])\b", r"\1_of_mine", re.sub(r"\bi\b", "x", LOOP)),
+    "in a macro": "#define TERMS " + re.sub(r"\b(sum|row|i|A|B)\b", r"\1_",
+                                            LOOP.replace("\n", " \\\n")),
+    "in a string": 'text = "' + LOOP.replace("\n", '\\n"\n"') + '"',
+    "in HTML": LOOP.replace("<", "&lt;"),
+    "in another order": re.sub(r"\b(sum|row|i|A|B)\b", r"my_\1", ORDERED),
 }
 
 
@@ -363,6 +399,36 @@ def test_code_is_found_where_it_hides(code, text) -> None:
     found = list(code.search("handout.md", f"words\n\n{text}\n"))
     assert [(leak.file, leak.line in (3, 4)) for leak in found] == [("handout.md", True)], found
     assert "1_kernel.cu" in str(found[0])
+
+
+def test_a_turned_comparison_is_the_same(tmp_path) -> None:
+    """The line that loads a tile, with other names, turned round, with parentheses and spaces."""
+    path = tmp_path / "2_tiles.cu"
+    path.write_text("A_s[ty][tx] = row < m && a_col < k ? A[row * k + a_col] : 0.0f;\n")
+    code = leaks.Code([path])
+    for text in ("tile[y][x] = (K > q) && (M > r) ? lhs[q + K*r] : 0;",
+                 "    // then: `T[ a ][ b ]=j<W&&i<H?M[ W*i+j ]:0.f`"):
+        assert [leak.line for leak in code.search("f", f"words\n{text}\n")] == [2], text
+    for text in ("tile[y][x] = lhs[q + K*r];", "tile[y][x] = r < M ? lhs[r * K + q] : 0;"):
+        assert not list(code.search("f", text)), text
+
+
+TRIVIA = [
+    "for (int i = 0; i < n; ++i) sum += x[i] * y[i];", "if (row < m && col < n) return;",
+    "int row = blockIdx.y * 16 + ty;", "__shared__ float tile[16][16];",
+    "dim3 grid((n + 15) / 16, (m + 15) / 16);", "C[row * n + col] = sum;", "A[row * k + col]",
+    "__syncthreads();", "tile[threadIdx.y][threadIdx.x]", "x[i] = y[i];",
+]
+
+
+@pytest.fixture(scope="module")
+def all_code() -> leaks.Code:
+    return leaks.Code((REPOSITORY / "instructor").rglob("[0-9]*.cu"))
+
+
+@pytest.mark.parametrize("text", TRIVIA)
+def test_what_every_textbook_has_may_be_published(all_code, text) -> None:
+    assert list(all_code.search("handout.md", f"words\n```\n{text}\n```\nwords\n")) == []
 
 
 @pytest.mark.parametrize("text", [
@@ -394,6 +460,61 @@ def test_every_kernel_is_searched_for() -> None:
     code = leaks.Code(kernels)
     missed = [path.name for path in kernels if not list(code.search("f", path.read_text()))]
     assert missed == []
+
+
+# ---- one tile for all texts ----------------------------------------------------------------------
+
+TEXTS = {name: (REPOSITORY / name).read_text() for name in ("handout.md", "kernel.cu")}
+PUBLIC = [suite for suite in SUITES if not suite.hidden]
+
+
+def with_tile(size: int, handout: str = TEXTS["handout.md"]) -> dict[str, str]:
+    kernel = re.sub(r"(#define TILE_SIZE) \d+", rf"\1 {size}", TEXTS["kernel.cu"])
+    return {"handout.md": handout, "kernel.cu": kernel}
+
+
+def test_the_texts_speak_of_the_tile_that_kernel_cu_has() -> None:
+    assert list(tile.other_tiles(TEXTS, PUBLIC)) == []
+
+
+@pytest.mark.parametrize("size", [8, 32])
+def test_another_tile_is_found_in_every_line(size) -> None:
+    found = list(tile.other_tiles(with_tile(size), PUBLIC))
+    lines = {leak.line for leak in found if leak.file == "handout.md"}
+    old = re.compile(r"(?<!=\s)\b16(?!\b.*--)|\b256\b|sixteenth|32,768")
+    wanted = {number for number, line in enumerate(TEXTS["handout.md"].splitlines(), 1)
+              if old.search(line)}
+    assert len(wanted) > 10 and wanted <= lines
+    cases = {name for leak in found for name in re.findall(r"case (\S+) says", leak.what)}
+    assert {"16x16x16", "1x1x1", "32x32x32"} <= cases
+    assert all(f"TILE_SIZE {size}" in leak.what for leak in found)
+
+
+def test_texts_for_another_tile() -> None:
+    """What an instructor writes who wants 32; half of it will not do."""
+    handout = "blocks of {0} × {0}\nthreads, {1} threads in all; loads: a {2}, phases of {0} terms"
+    hint = "two tiles in each direction, two phases, several blocks of {0} x {0} threads"
+    for tile_size, fraction in ((16, "sixteenth"), (32, "thirty-second")):
+        said = suite(case("c", (2 * tile_size,) * 3, "public/p", hint=hint.format(tile_size)))
+        text = handout.format(tile_size, tile_size**2, fraction)
+        for other in (16, 32):
+            found = list(tile.other_tiles(with_tile(other, text), [said]))
+            assert len(found) >= 7 if other != tile_size else not found, found
+
+
+def test_a_tile_that_no_block_can_have() -> None:
+    (leak,) = tile.other_tiles(with_tile(64), PUBLIC)
+    assert leak.file == "kernel.cu" and "1024 threads" in leak.what
+
+
+def test_a_release_with_another_tile_is_refused(checkout, release) -> None:
+    kernel = (checkout.path / "kernel.cu").read_text()
+    checkout.write("kernel.cu", kernel.replace("TILE_SIZE 16", "TILE_SIZE 32"))
+    lines = said(release("../copy"), 1)
+    for name in ("handout.md", "testcases/public/basics.toml"):
+        assert any(line.startswith(f"release: {name}:") and "TILE_SIZE 32" in line
+                   for line in lines), lines
+    assert left_behind(checkout) == []
 
 
 # ---- what is proved of cases ---------------------------------------------------------------------
@@ -582,7 +703,7 @@ def test_hidden_shapes_that_are_timed_are_secrets() -> None:
     public = replace(suite(case("wide", (35, 20, 70), "public/b")),
                      performance=[timed("known", m=1026, k=1025, n=1024)])
     secrets = leaks.secrets_of([hidden], [public], PUBLIC_SHAPES)
-    assert set(secrets.shapes) == {SHAPE, (1601, 1709, 1811)}
+    assert {sizes.needed for sizes in secrets.sizes} == {SHAPE, (1601, 1709, 1811)}
     found = [leak.what for leak in secrets.search(
         "f", "1709 x 1811 x 1601, a hint about this one and only shape, Real-2; 1024 1025 1026")]
     assert len(found) == 3 and all("real-2" in what for what in found)

@@ -1,15 +1,19 @@
-"""What must not be found in a student's copy, and where it was found: names, titles and shapes of
+"""What must not be found in a student's copy, and where it was found: names, titles and sizes of
 hidden cases, and code of solutions. student_copy.py searches what it is about to publish.
 
-A shape is found in any order and in any dress ("120 x 201 x 250", "m=120 k=201 n=250", a table, a
-list in C). Code is found after comments, line breaks and, in longer pieces, the names of variables
-have been taken away, because nobody publishes a solution as it is; by accident one gets into a
-handout with other names, or into a comment.
+Sizes are found near each other, whatever stands between them and in whatever order ("120 x 201 x
+250", "250 rows, 120 columns, inner dimension 201", a table, a case in TOML). Code is found without
+comments, line breaks, quotes and numbers, with other names, and in other order within a statement:
+nobody publishes a solution as it is; by accident one gets into a handout, or into a comment.
+
+What cannot be seen is in docs/instructor.md.
 """
 
 from __future__ import annotations
 
+import html
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,14 +55,15 @@ def line_at(text: str, offset: int) -> int:
 
 Shape = tuple[int, int, int]  # sorted: which order it is written in does not matter
 
-NUMBER = re.compile(r"(?<![\d.])\d+(?!\.?\d)")
-# What may stand between the numbers of one shape: "m=7 k=9", "7 x 9, B is 9 x 5", `"m": 7, "k": 9`,
-# or one line each. "7 of the 9" is no shape.
-BETWEEN = re.compile(r"(?:[\s,;:=|/*×·_\-()\[\]{}\"'`$\\]"
-                     r"|(?<![a-z])(?:[mknxabc]|by|times|and|is)(?![a-z]))+", re.IGNORECASE)
-LONGEST_BETWEEN = 24
-LONGEST_NUMBER = 6  # digits; dimensions end at 16384
-# Below, three numbers in a row are found everywhere: {1, 2, 3}, version 3.1 2.
+NUMBER = re.compile(r"(?<![\d.])\d{1,6}(?!\.?\d)")  # of a version or a fraction: no
+THOUSANDS = re.compile(r"(?<=\d)[,'\u00a0\u202f](?=\d{3}(?!\d))")
+HASH = re.compile(r"[A-Za-z0-9]{32,}")
+# Characters from the first size to the last one. Measured on this repository: nothing that it
+# publishes has the sizes of a hidden case within twice as many.
+NEAR = 300
+# ... where they are less conspicuous: only two of them, or all of them numbers of public cases.
+CLOSE = 100
+# Below, a number is found everywhere: {1, 2, 3}, version 3.1.
 SMALLEST_TOLD = 10
 # A title or hint as short as this is in ordinary use: "one row".
 SHORTEST_PHRASE = 20
@@ -69,21 +74,56 @@ def sorted_shape(m: int, k: int, n: int) -> Shape:
     return first, second, third
 
 
-def shapes_in(text: str) -> Iterator[tuple[Shape, int]]:
-    """All three numbers written next to one another, and where; also A's and B's two each."""
-    numbers = [match for match in NUMBER.finditer(text) if len(match[0]) <= LONGEST_NUMBER]
-    for at, first in enumerate(numbers):
-        row = [first]
-        for follower in numbers[at + 1:at + 4]:
-            gap = text[row[-1].end():follower.start()]
-            if len(gap) > LONGEST_BETWEEN or not BETWEEN.fullmatch(gap):
-                break
-            row.append(follower)
-        sizes = [int(match[0]) for match in row]
-        if len(sizes) >= 3:
-            yield sorted_shape(*sizes[:3]), first.start()
-        if len(sizes) == 4 and sizes[1] == sizes[2]:
-            yield sorted_shape(sizes[0], sizes[1], sizes[3]), first.start()
+def blank(match: re.Match[str]) -> str:
+    """As long as what it replaces, so that offsets stay true."""
+    return re.sub(r"\S", " ", match[0])
+
+
+def numbers_in(text: str) -> list[tuple[int, int]]:
+    """Where, and which; 1,030 is 1030 and, since a list may look like that, 1 and 30, too."""
+    text = HASH.sub(blank, text)
+    apart = [(match.start(), int(match[0])) for match in NUMBER.finditer(text)]
+    if not THOUSANDS.search(text):
+        return apart
+    joined = THOUSANDS.sub("\0", text)
+    whole = re.finditer(r"(?<![\d.])\d[\d\0]*\0[\d\0]*(?!\.?\d)", joined)
+    return sorted([*apart, *((match.start(), int(match[0].replace("\0", ""))) for match in whole)])
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What gives a hidden shape away."""
+
+    needed: tuple[int, ...]  # with repetitions
+    within: int  # characters
+    case: str
+
+    def found_in(self, numbers: list[tuple[int, int]]) -> Iterator[int]:
+        """Each place where they begin; places do not overlap."""
+        own = [(at, number) for at, number in numbers if number in self.needed]
+        free = -1
+        for first, (start, _) in enumerate(own):
+            left = list(self.needed)
+            for at, number in own[first:] if start > free else []:
+                if at - start > self.within:
+                    break
+                if number in left:
+                    left.remove(number)
+                if not left:
+                    free = at
+                    yield start
+                    break
+
+
+def sizes_of(shape: Shape, case: str, open_shapes: set[Shape]) -> Sizes | None:
+    """None where they cannot be told from other numbers."""
+    told = tuple(sorted({size for size in shape if size >= SMALLEST_TOLD}))
+    needed = told if len(told) > 1 else shape
+    in_public = {size for each in open_shapes for size in each}
+    if not told or any(set(needed) <= set(each) for each in open_shapes):
+        return None
+    inconspicuous = len(needed) < 3 or set(needed) <= in_public or needed == shape != told
+    return Sizes(needed, CLOSE if inconspicuous else NEAR, case)
 
 
 @dataclass(frozen=True)
@@ -91,7 +131,7 @@ class Secrets:
     """What hidden cases consist of, as far as it can be searched for."""
 
     words: dict[str, str]  # lower case -> what it is
-    shapes: dict[Shape, str]  # -> the case
+    sizes: list[Sizes]
     seeds: dict[str, str]
     not_searched: list[str]  # one line each, for who publishes
 
@@ -101,9 +141,10 @@ class Secrets:
             bounded = rf"(?<![\w-]){re.escape(word)}(?![\w-])"
             for match in re.finditer(bounded, lower) if word in lower else ():
                 yield Leak(file, line_at(text, match.start()), f"says {what}")
-        for shape, at in shapes_in(text):
-            if shape in self.shapes:
-                yield Leak(file, line_at(text, at), f"has the shape of {self.shapes[shape]}")
+        numbers = numbers_in(text)
+        for sizes in self.sizes:
+            for at in sizes.found_in(numbers):
+                yield Leak(file, line_at(text, at), f"has the sizes of {sizes.case}")
         for seed, what in self.seeds.items():
             for match in re.finditer(rf"(?<!\d){seed}(?!\d)", text) if seed in text else ():
                 yield Leak(file, line_at(text, match.start()), f"has the seed of {what}")
@@ -116,7 +157,7 @@ def secrets_of(hidden: Iterable, public: Iterable, public_shapes: set[Shape]) ->
     known = {phrase.lower() for suite in public for phrase in (suite.name, suite.title)}
     known |= {text.lower() for case in public_cases for text in (case.name, case.title, case.hint)}
     open_shapes = public_shapes | {sorted_shape(c.m, c.k, c.n) for c in public_cases}
-    secrets = Secrets({}, {}, {}, [])
+    secrets = Secrets({}, [], {}, [])
     for suite in hidden:
         secrets.words[suite.name.lower()] = f"the name of the hidden suite {suite.name}"
         for case in suite.items:
@@ -131,13 +172,13 @@ def secrets_of(hidden: Iterable, public: Iterable, public_shapes: set[Shape]) ->
                 secrets.seeds[str(seed)] = name
             shape = sorted_shape(case.m, case.k, case.n)
             written = f"{case.m} {case.k} {case.n}"
-            if shape in open_shapes:
-                secrets.not_searched.append(f"{suite.name}/{case.name}: {written} is public anyway")
-            elif shape[-1] < SMALLEST_TOLD:
-                secrets.not_searched.append(f"{suite.name}/{case.name}: {written} is too small "
-                                            "to be told from other numbers")
+            sizes = sizes_of(shape, f"{name}, {written}", open_shapes)
+            if sizes:
+                secrets.sizes.append(sizes)
             else:
-                secrets.shapes[shape] = f"{name}, {written}"
+                why = "is public anyway" if shape in open_shapes else (
+                    "cannot be told from other numbers")
+                secrets.not_searched.append(f"{suite.name}/{case.name}: {written} {why}")
     return secrets
 
 
@@ -147,24 +188,31 @@ TOKEN = re.compile(
     r"""[A-Za-z_]\w* | \d[\w.]* | "(?:[^"\\\n]|\\.)*" | <<<|>>>
       | [-+*/%&|^=!<>]= | && | \|\| | \+\+ | -- | -> | << | >> | \S""", re.VERBOSE)
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-MARK_OF_COMMENT = re.compile(r"/\*+|\*+/|//+|^[ \t]*(?:[*>|]+|#+(?=\s))|`+", re.MULTILINE)
+# Marks of comments, of quotations and of strings, around code and within it.
+MARK = re.compile(r"/\*+|\*+/|//+|^[ \t]*(?:[*>|]+|#+(?=\s))|[\"']+|\\(?:[nt]\b|(?!\w))",
+                  re.MULTILINE)
+ENTITY = re.compile(r"&(?:lt|gt|amp|quot|#x?[0-9a-fA-F]+);")  # &sum; is C, too
 
 # Code is told from any other program in C by one of these, or by much indexing.
 OF_A_KERNEL = {"__shared__", "__syncthreads", "threadIdx", "blockIdx", "blockDim", "gridDim", "<<<"}
 MATRICES = {"A", "B", "C"}  # indexed: A [
+ROW_TIMES_LENGTH = re.compile(r"\[ [^\[\]]*\* [^\[\]]*\]")
 WORDS_OF_C = set("int float for if else while do return const void unsigned double static size_t "
-                 "dim3 float2 float4 sizeof x y z".split()) | OF_A_KERNEL | MATRICES
+                 "dim3 float2 float4 sizeof switch case break continue bool char long short auto "
+                 "struct template typename extern inline".split()) | OF_A_KERNEL
+SAID_OR_NOT = {"const", "int", "float", "static", "(", ")"}  # a statement is the same without
+ENDS = (r"[;{}`]", r"[;{}`\n]",
+        r"[;{}`]|(?<![=<>!])=(?!=)|\breturn\b|#[ \t]*define[ \t]+\w+(?:\([^()]*\))?")
+TURNED_ROUND = {">": "<", ">=": "<="}
 # Measured on this repository: with fewer tokens the driver and the emulator, which are published,
 # share pieces with kernels; nothing that a student would call a solution is shorter.
 PIECE = 12
 PIECE_WITHOUT_NAMES = 20
+STATEMENT = range(14, 121)  # without SAID_OR_NOT
+SHOWN = 60  # characters
 
 Piece = tuple[str, ...]
-
-
-def blank(match: re.Match[str]) -> str:
-    """As long as what it replaces, so that offsets stay true."""
-    return re.sub(r"\S", " ", match[0])
+Statement = frozenset[tuple[str, int]]
 
 
 def without_comments(text: str) -> str:
@@ -172,52 +220,84 @@ def without_comments(text: str) -> str:
 
 
 def with_comments_as_code(text: str) -> str:
-    return MARK_OF_COMMENT.sub(blank, text)
-
-
-def without_names(tokens: list[str]) -> list[str]:
-    return ["name" if re.match(r"[A-Za-z_]", token) and token not in WORDS_OF_C
-            and not token.startswith(("cuda", "__")) else token for token in tokens]
+    return MARK.sub(blank, text)
 
 
 def of_a_kernel(piece: Piece) -> bool:
     """Or could it stand in any program?"""
     indexed = [before for before, token in zip(piece, piece[1:]) if token == "["]
-    return bool(OF_A_KERNEL & set(piece)) or len(indexed) > 2 or bool(MATRICES & set(indexed))
+    return bool(OF_A_KERNEL & set(piece)) or len(indexed) > 2 or bool(MATRICES & set(indexed)) or (
+        bool(indexed) and bool(ROW_TIMES_LENGTH.search(" ".join(piece))))
 
 
-def pieces(tokens: list[str]) -> Iterator[tuple[int, Piece]]:
+def is_name(token: str, before: str) -> bool:
+    return (token[0].isalpha() or token[0] == "_") and token not in WORDS_OF_C and (
+        not token.startswith(("cuda", "__"))) and before != "."
+
+
+def renamed(piece: Piece) -> Piece:
+    """Names in the order in which they come, whatever they are; all numbers are the same."""
+    names: dict[str, str] = {}
+    return tuple(
+        names.setdefault(token, f"name {len(names)}") if is_name(token, before)
+        else "number" if token[0].isdigit() else token
+        for before, token in zip(("", *piece), piece))
+
+
+def in_any_order(tokens: Piece) -> Statement:
+    """What a statement consists of: of each name only how often it is used counts."""
+    uses = Counter(tokens)
+    return frozenset(Counter(
+        f"name used {uses[token]}" if is_name(token, before)
+        else "number" if token[0].isdigit() else TURNED_ROUND.get(token, token)
+        for before, token in zip(("", *tokens), tokens)).items())
+
+
+def pieces(tokens: Piece) -> Iterator[tuple[int, Piece]]:
     """All pieces of a program that are long enough to be somebody's work, with their place."""
-    for words, length in ((tokens, PIECE), (without_names(tokens), PIECE_WITHOUT_NAMES)):
-        for start in range(len(words) - length + 1):
-            piece = tuple(words[start:start + length])
+    for length, made in ((PIECE, tuple), (PIECE_WITHOUT_NAMES, renamed)):
+        for start in range(len(tokens) - length + 1):
+            piece = tokens[start:start + length]
             if of_a_kernel(piece):
-                yield start, piece
+                yield start, made(piece)
+
+
+def statements(text: str) -> Iterator[tuple[int, Statement]]:
+    """Likewise: statements, what they assign or return, and lines, above which prose may stand."""
+    for end in ENDS:
+        start = 0
+        for match in re.finditer(rf"{end}|\Z", text):
+            tokens = tuple(token for token in TOKEN.findall(text, start, match.start())
+                           if token not in SAID_OR_NOT)
+            if len(tokens) in STATEMENT and of_a_kernel(tokens):
+                yield start, in_any_order(tokens)
+            start = match.end()
 
 
 class Code:
     """Pieces of all kernels that a student must not get."""
 
     def __init__(self, kernels: Iterable[Path]):
-        self.pieces: dict[Piece, str] = {}
+        self.pieces: dict[Piece | Statement, str] = {}
         for kernel in kernels:
             text = without_comments(kernel.read_text(encoding="utf-8", errors="replace"))
-            for _, piece in pieces(TOKEN.findall(text)):
+            for _, piece in (*pieces(tuple(TOKEN.findall(text))), *statements(text)):
                 self.pieces.setdefault(piece, kernel.name)
 
     def search(self, file: str, text: str) -> Iterator[Leak]:
         """The first piece of each kernel's: one line is enough to go and look."""
-        said = set()
+        text, said = ENTITY.sub(lambda match: html.unescape(match[0]), text), set()
         for version in (with_comments_as_code(text), without_comments(text)):
             found = list(TOKEN.finditer(version))
-            words = [match[0] for match in found]
-            for start, piece in pieces(words):
+            words = tuple(match[0] for match in found)
+            places = ((found[start].start(), piece) for start, piece in pieces(words))
+            for start, piece in (*places, *statements(version)):
                 kernel = self.pieces.get(piece)
                 if kernel and kernel not in said:
                     said.add(kernel)
-                    shown = " ".join(words[start:start + PIECE])
-                    yield Leak(file, line_at(text, found[start].start()),
-                               f"has code of {kernel}: {shown}")
+                    start += len(version[start:]) - len(version[start:].lstrip())
+                    shown = " ".join(TOKEN.findall(version, start, start + SHOWN))
+                    yield Leak(file, line_at(text, start), f"has code of {kernel}: {shown}")
 
 
 # ---- a published file ----------------------------------------------------------------------------

@@ -34,7 +34,8 @@ from rich.console import Console
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(REPOSITORY))
 
-from leaks import COMMENT, Code, Leak, search_file, secrets_of, shapes_in  # noqa: E402
+from leaks import COMMENT, Code, Leak, search_file, secrets_of, sorted_shape  # noqa: E402
+from tile import other_tiles  # noqa: E402
 
 from grader.cases import load_suites  # noqa: E402
 from grader.errors import BadInput, MachineFault  # noqa: E402
@@ -183,12 +184,14 @@ def search(target: Path, names: list[str]) -> Searched:
         except UnicodeDecodeError:
             searched.doubts.append(f"{name}: is no text (UTF-8), so it cannot be searched")
     # What `make check` runs by itself is told to everybody by it.
-    own_shapes = {shape for shape, _ in shapes_in(texts.get("check/options.c", ""))}
-    secrets = secrets_of(hidden, [suite for suite in suites if not suite.hidden], own_shapes)
+    own_shapes = {sorted_shape(*map(int, sizes)) for sizes in re.findall(
+        r"\{(\d+), (\d+), (\d+)\}", texts.get("check/options.c", ""))}
+    public = [suite for suite in suites if not suite.hidden]
+    secrets = secrets_of(hidden, public, own_shapes)
     kernels = [*(REPOSITORY / "instructor").rglob("*.cu"), *(REPOSITORY / "tests").rglob("*.cu")]
     code = Code(path for path in kernels if is_a_submission(path))
     searched.pieces, searched.notes = len(code.pieces), secrets.not_searched
-    leaks = list(doubts_about_kernel(texts.get("kernel.cu", "")))
+    leaks = [*doubts_about_kernel(texts.get("kernel.cu", "")), *other_tiles(texts, public)]
     for name in names:
         leaks += secrets.search("(a file's name)", name)
         if name in texts:
@@ -199,8 +202,8 @@ def search(target: Path, names: list[str]) -> Searched:
 
 
 def is_a_submission(path: Path) -> bool:
-    """Not a program of its own, as the emulator's tests are."""
-    return b"basicSgemm" in path.read_bytes()
+    """Not a program of its own, as benchmarks and the emulator's tests are."""
+    return bool(re.search(rb"void\s+basicSgemm\s*\(", path.read_bytes()))
 
 
 # ---- the trial: what a student would do ----------------------------------------------------------
