@@ -193,7 +193,7 @@ MARK = re.compile(r"/\*+|\*+/|//+|^[ \t]*(?:[*>|]+|#+(?=\s))|[\"']+|\\(?:[nt]\b|
                   re.MULTILINE)
 ENTITY = re.compile(r"&(?:lt|gt|amp|quot|#x?[0-9a-fA-F]+);")  # &sum; is C, too
 
-# Code is told from any other program in C by one of these, or by much indexing.
+# Code is told from any other program in C by one of these, or by much indexing with variables.
 OF_A_KERNEL = {"__shared__", "__syncthreads", "threadIdx", "blockIdx", "blockDim", "gridDim", "<<<"}
 MATRICES = {"A", "B", "C"}  # indexed: A [
 ROW_TIMES_LENGTH = re.compile(r"\[ [^\[\]]*\* [^\[\]]*\]")
@@ -225,7 +225,8 @@ def with_comments_as_code(text: str) -> str:
 
 def of_a_kernel(piece: Piece) -> bool:
     """Or could it stand in any program?"""
-    indexed = [before for before, token in zip(piece, piece[1:]) if token == "["]
+    indexed = [before for before, token, index in zip(piece, piece[1:], piece[2:])
+               if token == "[" and not index[0].isdigit()]
     return bool(OF_A_KERNEL & set(piece)) or len(indexed) > 2 or bool(MATRICES & set(indexed)) or (
         bool(indexed) and bool(ROW_TIMES_LENGTH.search(" ".join(piece))))
 
