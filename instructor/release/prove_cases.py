@@ -496,9 +496,9 @@ def table_of_files(suites: list[Suite]) -> Table:
     for suite in suites:
         largest = max(suite.items, key=lambda item: item.m * item.k * item.n)
         longest = max((case.launch_seconds for case in suite.cases), default=0.0)
-        table.add_row(escape(suite.name), str(len(suite.cases)), str(len(suite.performance) or "·"),
-                      f"{sum(item.points for item in suite.items):g}", largest.shape,
-                      f"{longest:.1f} s" if longest else "·")
+        table.add_row(escape(suite.name), str(len(suite.cases)),
+                      str(len(suite.performance) or "·"), f"{sum(item.points for item in suite.items):g}",
+                      largest.shape, f"{longest:.1f} s" if longest else "·")
     return table
 
 
