@@ -150,7 +150,7 @@ build/%/source.o: support/source.S build/%/kernel.source build/%/settings
 
 # ---------------------------------------------------------------- CUDA backend -------------------
 
-build/cuda/kernel.o: build/cuda/kernel.source
+build/cuda/kernel.o: build/cuda/kernel.source build/cuda/settings
 	@$(say) "NVCC $$KERNEL"
 	$(NVCC) $(CUDA_FLAGS) -x cu -c "$$KERNEL" -o $@
 

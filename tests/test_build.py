@@ -502,11 +502,12 @@ def fat_binary_entries(program: Path) -> list[tuple[str, int]]:
     return found
 
 
-def test_no_ptx_is_built(tree):
-    """What is not there, no driver translates."""
+def test_nothing_but_machine_code_for_the_architecture(tree):
+    """What is not there, no driver translates; and another ARCH compiles the same kernel again."""
     need_nvcc()
-    tree.make("BACKEND=cuda", "ARCH=sm_90", f"KERNEL={TILED}")
-    assert set(fat_binary_entries(tree.path / "sgemm")) == {("machine code", 90)}
+    for architecture in (90, 80):
+        tree.make("BACKEND=cuda", f"ARCH=sm_{architecture}", f"KERNEL={TILED}")
+        assert set(fat_binary_entries(tree.path / "sgemm")) == {("machine code", architecture)}
 
 
 @pytest.mark.parametrize("arch", ["90", "compute_90", "all"])
