@@ -165,7 +165,7 @@ static const char *hint(cudaError_t error) {
     case cudaErrorNoDevice:
     case cudaErrorInsufficientDriver: return "without a usable GPU, build with: make BACKEND=cpu";
     case cudaErrorNoKernelImageForDevice:
-    case cudaErrorUnsupportedPtxVersion: return "build for this GPU: make clean, then make";
+    case cudaErrorUnsupportedPtxVersion: return "build for this GPU with: make";
     case cudaErrorInvalidValue: // what CUDA 13 says where older ones say the next
     case cudaErrorInvalidConfiguration:
         return "Is the grid empty, or has a block over 1024 threads or 48 KB of shared memory?";
