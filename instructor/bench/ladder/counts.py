@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-PROGRAM = Path("build/check/cpu-sgemm-check")
+PROGRAM = Path("build/check/sgemm-check")
 DEFAULT_SHAPE = (256, 256, 256)  # whole tiles of each rung; a second or less each
 FLOAT_BYTES = 4
 
