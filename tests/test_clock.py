@@ -208,10 +208,14 @@ def test_kernels_that_are_none(clock: Clock, tmp_path: Path) -> None:
         assert clock.time(kernels, recording, 64, 64, 64, *FEW)["state"] == "refused"
 
 
-def another(clock: Clock) -> str:
-    """An architecture that is not the one at hand."""
+def architecture(clock: Clock) -> str:
+    """Of the GPU at hand: "90"."""
     flags = (clock.tree.path / "build/grader/flags").read_text()
-    return "80" if "-code=sm_80 " not in flags else "86"
+    return re.search(r"-code=sm_(\w+)", flags)[1]
+
+
+def another(clock: Clock) -> str:
+    return "80" if architecture(clock) != "80" else "86"
 
 
 @pytest.mark.gpu
@@ -221,9 +225,7 @@ def test_kernels_for_another_gpu_are_the_machines_fault(clock: Clock, tmp_path: 
     """The driver could translate the PTX. What it makes of it is not what was compiled."""
     place, recording = clock.build(FOLDER / "half_of_c.cu"), tmp_path / "recording"
     clock.record(place, recording, 64, 64, 64)
-    foreign = another(clock)
-    if code == "PTX of this GPU":
-        foreign = re.search(r"-code=sm_(\w+)", (clock.tree.path / "build/grader/flags").read_text())[1]
+    foreign = architecture(clock) if code == "PTX of this GPU" else another(clock)
     kind = "sm" if code == "machine code" else "compute"
     subprocess.run([need_nvcc(), f"-arch=compute_{foreign}", f"-code={kind}_{foreign}", "-fatbin",
                     FOLDER / "half_of_c.cu", "-o", tmp_path / "kernels"], check=True,

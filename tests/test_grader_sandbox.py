@@ -417,6 +417,24 @@ def test_other_processes_cannot_be_seen(inside: Sandbox, work: Path) -> None:
     assert b"SECRET_OF_THE_GRADER" not in ran.output and b"4711" not in ran.output
 
 
+def test_the_choice_of_a_gpu_reaches_what_uses_one(box: Sandbox, work: Path,
+                                                   monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is what the kernels were compiled for. Nothing else of the environment does, and it only
+    where there is a GPU."""
+    for name in ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_FORCE_PTX_JIT"):
+        monkeypatch.setenv(name, f"that of {name}")
+
+    def environment(devices: list[Path]) -> set[str]:
+        ran = box.run(["/bin/sh", "-c", "env"], limits=LIMITS, readable=[work], writable=[],
+                      cwd=work, tools=True, devices=devices)
+        return {line for line in ran.output.decode().splitlines() if line.startswith("CUDA")}
+
+    assert environment([Path("/dev/null")]) == {
+        "CUDA_VISIBLE_DEVICES=that of CUDA_VISIBLE_DEVICES",
+        "CUDA_DEVICE_ORDER=that of CUDA_DEVICE_ORDER"}
+    assert environment([]) == set()
+
+
 def test_the_graders_memory_and_environment_are_closed(protected: Sandbox, work: Path) -> None:
     for what in ("environ", "mem", "maps", "fd/0"):
         ran = run(protected, work, READ, args=(f"/proc/{os.getpid()}/{what}",))
