@@ -175,7 +175,7 @@ static const char *hint(cudaError_t error) {
         return "A float4 can only be read where the index is a multiple of 4.";
     case cudaErrorLaunchOutOfResources:
         return "A block's threads times the registers of each are too many: use smaller blocks.";
-    case cudaErrorLaunchTimeout: return "Does a loop never end, or a barrier wait for ever?";
+    case cudaErrorLaunchTimeout: return "Does a loop or a barrier never end, or is the grid far larger than C?";
     default: return is_machine_fault(error) ? "is the device in order?" : "";
     }
 }

@@ -99,6 +99,9 @@ static void print_head(FILE *out, const struct counted_launch *l) {
     if (l->blocks_ended < l->blocks)
         fprintf(out, "broken off: %s blocks had come to their end\n",
                 grouped(l->blocks_ended).text);
+    if (l->idle_blocks)
+        fprintf(out, "%s blocks store nothing; %s of the loads are theirs\n",
+                grouped(l->idle_blocks).text, grouped(l->idle_loads).text);
 }
 
 static void print_global_row(FILE *out, const char *what, const struct counted *c) {
@@ -304,8 +307,10 @@ static void json_launch(FILE *out, const struct counted_launch *l) {
     json_string(out, l->kernel);
     fprintf(out, ", \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u]", l->grid[0], l->grid[1],
             l->grid[2], l->block[0], l->block[1], l->block[2]);
-    fprintf(out, ", \"blocks\": %" PRIu64 ", \"blocks_ended\": %" PRIu64 ", ", l->blocks,
-            l->blocks_ended);
+    fprintf(out,
+            ", \"blocks\": %" PRIu64 ", \"blocks_ended\": %" PRIu64
+            ", \"blocks_without_stores\": %" PRIu64 ", \"loads_without_stores\": %" PRIu64 ", ",
+            l->blocks, l->blocks_ended, l->idle_blocks, l->idle_loads);
     json_memory(out, l);
     fprintf(out,
             ", \"barriers\": %" PRIu64 ", \"barriers_per_block\": [%" PRIu64 ", %" PRIu64
@@ -317,6 +322,8 @@ static void json_launch(FILE *out, const struct counted_launch *l) {
 
 /* "counts": for each launch
  *     kernel, grid, block; blocks, blocks_ended (fewer: it was broken off)
+ *     blocks_without_stores, loads_without_stores: blocks that store nothing in global memory, and
+ *         their loads
  *     global: for A, B, C, other and all: loads, stores, atomics, each with elements, requests,
  *         bytes, sectors, coalesced_percent (null: nothing moved)
  *     shared: loads, stores, atomics, each with elements, requests, bytes, conflicts, worst_way

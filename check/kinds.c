@@ -23,6 +23,7 @@ static const char *const kind_names[FINDING_KINDS] = {
     [FINDING_NO_LAUNCH] = "no-launch",
     [FINDING_LEAK] = "leak",
     [FINDING_ENDLESS] = "endless",
+    [FINDING_TIME_LIMIT] = "time-limit",
     [FINDING_DEADLOCK] = "deadlock",
     [FINDING_KERNEL_FAULT] = "kernel-fault",
     [FINDING_HOST_FAULT] = "host-fault",

@@ -20,7 +20,7 @@ static const char help_text[] =
     "  --block X,Y     ... of this block (default: 0,0)\n"
     "  --seed N        the random matrices of seed N (default: fresh each run)\n"
     "  --fill KIND     what A and B hold: see ./sgemm --help\n"
-    "  --timeout S     seconds that a launch may take\n"
+    "  --timeout S     seconds that a block of a launch may take; the launch, 4 S\n"
     "  --json          one JSON object instead of text\n"
     "  --help          this\n"
     "\n"
@@ -39,7 +39,7 @@ static const struct shape phase_shapes[] = {{4, 4, 4}, {34, 34, 34}, {130, 130, 
 static const struct shape count_shapes[] = {{64, 64, 64}};
 
 static const double counting_slows = 5; /* times, beside a run that only checks */
-static const double small_timeout = 5;  /* seconds; each takes some milliseconds */
+static const double small_timeout = 5;  /* seconds; all blocks together take some milliseconds */
 
 static bool take(int *argc, char **argv, const char *option) {
     bool found = false;

@@ -118,7 +118,7 @@ class CaseTable(BaseModel):
     tolerance: Tolerance | None = None
     """None: what the fill allows, see docs/correctness.md."""
     time_limit: Seconds | None = None
-    """CPU seconds for one launch of the plain build; None: by the size."""
+    """CPU seconds for one block of a launch of the plain build; None: by the size."""
     hint: Line = ""
     """What to think about when it fails and no finding has a better hint."""
     criteria: dict[CriterionName, Points] = {}

@@ -32,7 +32,8 @@ class Finding(Strict):
 
 
 class Loads(Strict):
-    """Elements that threads loaded from global memory, over all launches."""
+    """Elements that threads loaded from global memory, over all launches, in blocks that stored
+    something there."""
 
     all: int
     naive: int
@@ -43,14 +44,18 @@ class Loads(Strict):
 
 class Outcome(Strict):
     build: Literal["plain", "checked"]
-    ended: Literal["returned", "stopped", "crashed", "exited", "time-limit"]
+    ended: Literal["returned", "stopped", "crashed", "exited", "endless", "deadlock", "time-limit"]
     """basicSgemm returned and its kernels ended; the runtime or the checker stopped it; a signal;
-    it ended the program; it was still running at its time limit."""
+    it ended the program; a block did not end; threads of a block waited for each other; all else
+    that was still running at its time limit."""
     detail: str = ""
     """Of an end that is not "returned": one line, with the place where that is known."""
     file: str | None = None
     line: int = 0
     launches: int = 0
+    work: int = 0
+    """Threads begun plus threads that arrived at barriers, over all launches: the same in every run
+    of a submission on a problem. 0 on a GPU."""
     right: bool = False
     """C is A B by the problem's comparison, and nothing around it was touched."""
     elements: int = 0

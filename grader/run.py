@@ -44,8 +44,22 @@ GPU_PROCESSES = 128
 GPU_SECONDS = 10.0
 
 HOST_SECONDS = 3.0  # for all that is not a kernel: start, copies, finding a line
-CHECKED_SLOWER = 2  # times longer a checked kernel may take; it takes about four times longer,
-COUNTING_SLOWER = 2  # and when it counts, ten: limits are far above what right kernels need
+
+# A block may take what Problem.time_limit says, in which one block alone could compute all of C
+# several times over. A launch may take longer if its blocks end: it may have far more of them than
+# C needs. How many is a matter of work, which is the same in each run, where seconds are not: the
+# seconds are so many that a right kernel comes to the end of its work first.
+LAUNCH_MORE_SECONDS = 30.0
+PLAIN_WORK = 1_500_000_000  # some ten seconds in a tiled kernel
+CHECKED_WORK = 400_000_000  # up to a minute; a plain run with more of it has no checked run
+WORK_PER_PRODUCT = 4  # for C itself: tiles of 1 x 1 take 2
+
+# A checked run takes four times as long as the plain one, and ten times when it counts. Its limits
+# are far above that: they follow what the plain run took, down to some times a block's limit.
+CHECKED_SLOWER = 100
+CHECKED_LEAST = 4
+CHECKED_SECONDS = 240.0
+TOO_MUCH_WORK = "too many blocks for a checked run: its loads and stores were not examined"
 
 
 @dataclass(frozen=True)
@@ -60,7 +74,20 @@ class Problem:
     tolerance: str | None
     """float32, bound, exact; None: the strictest that the fill allows."""
     time_limit: float
-    """Seconds of processor time that one kernel may take in the plain build."""
+    """Seconds of processor time that one block may take in the plain build."""
+
+    def work(self, surplus: int) -> int:
+        """What C takes at most, and so much more for blocks that it does not need."""
+        return surplus + WORK_PER_PRODUCT * self.m * self.k * self.n
+
+
+@dataclass(frozen=True)
+class LaunchLimits:
+    """What each launch may take, as worker/watch.h has it."""
+
+    block_seconds: float
+    seconds: float
+    work: int
 
 
 def gpu_devices() -> list[Path]:
@@ -105,8 +132,30 @@ def judge(parts: Parts, task: str, problem: Problem, *files: int,
     return ran.stdout
 
 
+def launch_limits(problem: Problem, plain: Outcome | None) -> LaunchLimits:
+    """Of the plain run; or of the checked one, behind a plain run that ended."""
+    seconds = problem.time_limit
+    if plain is None:
+        return LaunchLimits(seconds, seconds + LAUNCH_MORE_SECONDS, problem.work(PLAIN_WORK))
+    seconds = max(CHECKED_LEAST * seconds, min(CHECKED_SLOWER * plain.seconds, CHECKED_SECONDS))
+    return LaunchLimits(seconds, seconds, problem.work(CHECKED_WORK))
+
+
+def in_time(checked: Outcome, plain: Outcome) -> Outcome:
+    """A checked run that was stopped because it took long, and said to be slow. Its kernels end, as
+    the plain run has shown: whatever it was stopped in is no mistake."""
+    finding = checked.finding
+    if plain.ended != "returned" or checked.ended not in ("endless", "time-limit"):
+        return checked
+    found = {"ended": "time-limit",
+             "detail": f"the checked run did not finish in {checked.seconds:.0f} s"}
+    if finding and finding.kind in ("endless", "time-limit"):
+        found |= {"finding": None, "file": finding.file, "line": finding.line}
+    return checked.model_copy(update=found)
+
+
 def limits_for(problem: Problem, seconds: float, matrices: int) -> Limits:
-    # The worker's own clock, which can say where a kernel stood, speaks first.
+    # The worker's own clock, which can say where a kernel was, speaks first.
     cpu = seconds * 1.25 + HOST_SECONDS
     return Limits(cpu_seconds=cpu, memory_bytes=WORKER_BYTES + BYTES_PER_BYTE * matrices,
                   processes=PROCESSES, file_bytes=matrices + REPORT_BYTES,
@@ -119,15 +168,16 @@ def limits_on_gpu(problem: Problem, seconds: float, matrices: int) -> Limits:
                    processes=GPU_PROCESSES, wall_seconds=seconds + 60)
 
 
-def run_problem(parts: Parts, programs: Programs, build: str, problem: Problem, *, count: bool,
-                box: Sandbox) -> Outcome:
-    """One run. Raises MachineFault, and Refused for what no submission may do."""
-    seconds = problem.time_limit
+def run_problem(parts: Parts, programs: Programs, build: str, problem: Problem, *, box: Sandbox,
+                plain: Outcome | None = None, count: bool = False) -> Outcome:
+    """One run; of the checked build, behind the plain one that ended. Raises MachineFault, and
+    Refused for what no submission may do."""
+    if plain and plain.work > problem.work(CHECKED_WORK):
+        return Outcome(build="checked", ended="time-limit", detail=TOO_MUCH_WORK)
+    may = launch_limits(problem, plain)
     on_gpu = parts.backend == "cuda" and build == "plain"
     if on_gpu:
-        seconds = max(seconds, GPU_SECONDS)
-    if build == "checked":
-        seconds *= CHECKED_SLOWER * (COUNTING_SLOWER if count else 1)
+        may = replace(may, seconds=max(problem.time_limit, GPU_SECONDS))
     program = programs.of(build)
     with memory_file("in") as given, memory_file("out") as back, \
             memory_file("report", REPORT_BYTES) as report:
@@ -136,8 +186,9 @@ def run_problem(parts: Parts, programs: Programs, build: str, problem: Problem, 
         seal(back, SEAL_SIZE)
         seal(report, SEAL_SIZE)
         command = [str(program), *map(str, (problem.m, problem.k, problem.n, given, back, report,
-                                            seconds)), *(["count"] if count else [])]
-        limits = (limits_on_gpu if on_gpu else limits_for)(problem, seconds,
+                                            may.block_seconds, may.seconds, may.work)),
+                   *(["count"] if count else [])]
+        limits = (limits_on_gpu if on_gpu else limits_for)(problem, may.seconds,
                                                            os.fstat(given).st_size)
         with on_the_gpu(parts) if on_gpu else nullcontext():
             ran = box.run(command, limits=limits, readable=[program.parent], writable=[],
@@ -145,11 +196,12 @@ def run_problem(parts: Parts, programs: Programs, build: str, problem: Problem, 
                           devices=gpu_devices() if on_gpu else ())
         said = judge(parts, "verdict", problem, given, back, report,
                      more=(problem.tolerance or "fill",))
-    return outcome_of(build, json.loads(said), ran, limits.cpu_seconds)
+    outcome = outcome_of(build, json.loads(said), ran, limits.cpu_seconds)
+    return in_time(outcome, plain) if plain else outcome
 
 
 def ended(state: str, ran: Ran, cpu_limit: float = math.inf) -> str:
-    if state in ("returned", "stopped", "time-limit"):
+    if state in ("returned", "stopped", "endless", "deadlock", "time-limit"):
         return state if ran.status == 0 or state != "returned" else "crashed"
     out_of_time = ran.wall_limit_hit or ran.cpu_seconds >= cpu_limit
     if out_of_time or ran.status == -signal.SIGXCPU:

@@ -36,7 +36,7 @@ from .outcome import Outcome
 from .record import Build, Record, Refusal, Test, Timing
 from .run import Problem, run_problem
 from .sandbox import Sandbox
-from .verdict import judge_case, wants_checked, wants_counts
+from .verdict import OUT_OF_TIME, judge_case, wants_checked, wants_counts
 
 LONGEST_OUTPUT = 20_000  # characters of what the compiler printed
 NEIGHBOURS = 3
@@ -288,10 +288,10 @@ class Grading:
     def _run_case(self, case: Case, programs: Programs) -> Test:
         problem = Problem(m=case.m, n=case.n, k=case.k, fill=case.fill, seed=case.seed or 0,
                           tolerance=case.tolerance, time_limit=case.launch_seconds)
-        plain = self._run(self.parts, programs, "plain", problem, count=False, box=self.box)
+        plain = self._run(self.parts, programs, "plain", problem, box=self.box)
         checked = None
-        if wants_checked(case) and plain.ended != "time-limit":
-            checked = self._run(self.parts, programs, "checked", problem,
+        if wants_checked(case) and plain.ended not in OUT_OF_TIME:
+            checked = self._run(self.parts, programs, "checked", problem, plain=plain,
                                 count=wants_counts(case), box=self.box)
         return judge_case(case, plain, checked)
 
@@ -384,7 +384,7 @@ class Grading:
 
     def _run_neighbour(self, problem: Problem) -> Outcome:
         assert self._programs is not None
-        return self._run(self.parts, self._programs, "plain", problem, count=False, box=self.box)
+        return self._run(self.parts, self._programs, "plain", problem, box=self.box)
 
     # ---- words -------------------------------------------------------------------------------
 

@@ -37,20 +37,29 @@ ALWAYS_CHECKED = 50_000_000
 # (registers, rows of tiles), and none for a kernel that reads A and B through no tile at all.
 LEAST_REUSE = 4.0
 
+OUT_OF_TIME = frozenset({"endless", "deadlock", "time-limit"})
+"""How a plain run may end that is not worth a checked one."""
+
 KIND_OF_END = {
-    "time-limit": "endless",
+    "endless": "endless",
+    "deadlock": "deadlock",
+    "time-limit": "time-limit",
     "crashed": "host-fault",
     "exited": "host-fault",
     "stopped": "kernel-fault",
 }
 END = {
+    "endless": "the kernel does not end",
+    "deadlock": "threads of a block wait for each other",
     "time-limit": "it was still running at its time limit",
     "crashed": "it crashed",
     "exited": "it ended the program instead of returning",
     "stopped": "it was stopped",
 }
 HINT_OF_END = {
-    "time-limit": "which loop does not end, or which thread waits for what never comes?",
+    "endless": "which loop has a condition that never becomes false?",
+    "deadlock": "which threads must arrive for this one to continue?",
+    "time-limit": "how many blocks does C need, and what does each thread compute more than once?",
     "exited": "basicSgemm has to return, whatever happens",
 }
 NO_LAUNCH = Finding(
@@ -71,7 +80,8 @@ def wants_counts(case: Case) -> bool:
 
 
 def judge_case(case: Case, plain: Outcome, checked: Outcome | None) -> Test:
-    """`checked` is None where nobody asks for it, or the plain run did not end."""
+    """`checked` is None where nobody asks for it, or the plain run did not end. One that did not end
+    in time, behind a plain one that did, costs what needs it, and never `correct`."""
     against = {
         "builds": against_builds(plain),
         "correct": against_correct(plain, checked),
@@ -109,7 +119,7 @@ def against_correct(plain: Outcome, checked: Outcome | None) -> str:
         return why
     if checked.finding and checked.finding.kind not in MAY_GO_WELL:
         return headline(checked.finding)
-    if checked.ended == "stopped" and checked.finding:
+    if checked.ended == "time-limit" or checked.ended == "stopped" and checked.finding:
         return ""
     why = what_went_wrong(checked)
     return f"in the checked build: {why}" if why else ""
@@ -120,11 +130,11 @@ def against_memory(plain: Outcome, checked: Outcome | None) -> str:
         return headline(checked.finding)
     if checked is None and not what_went_wrong(plain):
         return "its loads and stores were not examined"
-    return against_correct(plain, checked)
+    return against_correct(plain, checked) or against_examination(checked)
 
 
 def against_tiled(case: Case, plain: Outcome, checked: Outcome | None) -> str:
-    why = against_correct(plain, checked)
+    why = against_correct(plain, checked) or against_examination(checked)
     if why:
         return why
     if checked is None or checked.loads is None:
@@ -136,6 +146,12 @@ def against_tiled(case: Case, plain: Outcome, checked: Outcome | None) -> str:
     if checked.loads.all <= most:
         return ""
     return f"{checked.loads.all} loads from global memory; tiles need at most {most}"
+
+
+def against_examination(checked: Outcome | None) -> str:
+    """Why a checked run did not end, which is all that is wrong."""
+    timed_out = checked is not None and checked.ended == "time-limit" and not checked.finding
+    return what_went_wrong(checked) if checked and timed_out else ""
 
 
 def most_loads(loads: Loads) -> int:

@@ -56,8 +56,8 @@ def build(parts: Any, source: bytes, box: Any, work: Path) -> dict[str, str]:
     return shapes | {"": lines[-1]}
 
 
-def run(parts: Any, programs: dict[str, str], build: str, problem: Problem, *, count: bool,
-        box: Any) -> Outcome:
+def run(parts: Any, programs: dict[str, str], build: str, problem: Problem, *, box: Any,
+        plain: Outcome | None = None, count: bool = False) -> Outcome:
     shape = f"{problem.m} {problem.k} {problem.n}"
     verb, *more = programs.get(shape, programs[""]).split()
     if more and more[0][0].isdigit():
@@ -71,7 +71,8 @@ def run(parts: Any, programs: dict[str, str], build: str, problem: Problem, *, c
     return outcome(verb, build, problem, count, " ".join(more))
 
 
-def outcome(verb: str, build: str, problem: Problem, count: bool, words: str) -> Outcome:
+def outcome(verb: str, build: str, problem: Problem, count: bool,
+            words: str = "") -> Outcome:
     elements, checked = problem.m * problem.n, build == "checked"
     facts: dict[str, Any] = {"build": build, "ended": "returned", "launches": 1, "right": True,
                              "elements": elements, "seconds": 0.01}
@@ -86,7 +87,7 @@ def outcome(verb: str, build: str, problem: Problem, count: bool, words: str) ->
     if verb == "starter":
         facts |= {"right": False, "launches": 0, "unwritten": elements}
     if verb == "hang":
-        facts |= {"ended": "time-limit", "right": False, "detail": "still running after 2 s",
+        facts |= {"ended": "endless", "right": False, "detail": "still running after 2 s",
                   "file": "kernel.cu", "line": 12}
     if verb == "crash":
         facts |= {"ended": "crashed", "right": False, "detail": "it crashed: Segmentation fault"}

@@ -99,8 +99,8 @@ def test_each_kind_of_finding(kind: str) -> None:
 
 def test_what_cannot_go_well_on_a_gpu() -> None:
     fatal = {"host-pointer-on-device", "device-pointer-on-host", "device-variable-on-host",
-             "misaligned", "freed-memory", "deadlock", "endless", "kernel-fault", "host-fault",
-             "bad-launch", "no-launch", "input-written", "wrong-result", "unwritten",
+             "misaligned", "freed-memory", "deadlock", "endless", "time-limit", "kernel-fault",
+             "host-fault", "bad-launch", "no-launch", "input-written", "wrong-result", "unwritten",
              "not-float32"}
     assert not fatal & verdict.MAY_GO_WELL and fatal < set(feedback.PHRASES)
 
@@ -110,12 +110,34 @@ def test_every_kind_has_a_phrase_and_no_other() -> None:
     assert set(feedback.PHRASES) > verdict.MAY_GO_WELL
 
 
+SLOW = {"ended": "time-limit", "right": False, "loads": None, "file": "kernel.cu", "line": 9,
+        "detail": "the checked run did not finish in 8 s"}
+
+
+def test_a_checked_run_that_is_slow_costs_what_needs_it() -> None:
+    test, kept = judge(*runs("right", **SLOW))
+    assert kept == "builds correct"
+    assert test.reason == "kernel.cu:9: the checked run did not finish in 8 s"
+    assert test.finding and test.finding.kind == "time-limit"
+
+
+def test_a_slow_checked_run_hides_no_mistake() -> None:
+    """What it found before its time was over, or the plain run did."""
+    _, kept = judge(*runs("right", **SLOW, finding=finding("shared-race")))
+    assert kept == "builds correct"
+    _, kept = judge(*runs("right", **SLOW, finding=finding("input-written")))
+    assert kept == "builds"
+    plain, checked = runs("wrong")
+    test, kept = judge(plain, checked.model_copy(update=SLOW | {"explanation": None}))
+    assert kept == "builds" and test.finding and test.finding.kind == "wrong-result"
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
         ({"right": False, "wrong": 5}, "in the checked build: 5 of 1156 elements"),
         ({"ended": "crashed", "right": False}, "in the checked build: it crashed"),
-        ({"ended": "time-limit", "right": False}, "in the checked build: it was still running"),
+        ({"ended": "deadlock", "right": False}, "in the checked build: threads of a block wait"),
         ({"ended": "exited", "right": False}, "in the checked build: it ended the program"),
         ({"finding": finding("input-written")}, "kernel.cu:3: a mistake"),
     ],

@@ -19,9 +19,9 @@ enum checker_role { CHECKER_SCRATCH, CHECKER_INPUT, CHECKER_OUTPUT };
 void checker_name_matrix(const float *data, const char *name, int rows, int cols,
                          enum checker_role role);
 
-/* So many cores at most: with 1, blocks run in order and every run sees the same. Before the first
- * launch. */
-void checker_limit_cores(int cores);
+/* Launches of so many threads at most run on one core: blocks run in order then, and every run sees
+ * the same. */
+void checker_run_alone(uint64_t threads);
 
 /* Around basicSgemm. Between the two, allocations, launches and failed calls are the student's. */
 void checker_wrapper_begins(void);
@@ -31,6 +31,11 @@ void checker_wrapper_ended(void);
  * ends the program calls `fatal` with it instead; `fatal` must not return. */
 struct finding checker_finding(void);
 void checker_on_fatal(void (*fatal)(const struct finding *finding));
+
+/* So many seconds of processor time for a block of a launch; a launch whose blocks end may take
+ * CHECKER_LAUNCH_BLOCKS times as long. */
+enum { CHECKER_LAUNCH_BLOCKS = 4 };
+void checker_limit_time(double block_seconds);
 
 /* Called with a literal when the machine, not the student, is at fault; must not return. */
 void checker_on_machine_fault(void (*machine)(const char *what));

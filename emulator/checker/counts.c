@@ -72,6 +72,11 @@ struct counts {
     uint32_t gone[MAX_WARPS];     /* that have returned, or never were */
     uint32_t *loaded_by[A_AND_B]; /* of each element: the block that loaded it last, by number */
     uint32_t block_number;
+    struct {
+        uint64_t loads, needed; /* of global memory */
+        bool stores;
+    } block;
+    uint64_t idle_blocks, idle_loads, idle_needed;
     uint64_t needed, blocks, block_barriers, barriers, least_barriers, most_barriers;
 };
 
@@ -231,16 +236,18 @@ static void note_needed(struct counts *c, enum counted_place matrix, const struc
     for (unsigned byte = 0; by && byte < SECTOR; byte += WORD) {
         size_t element = (sector->number * SECTOR + byte - span->begin) / WORD;
         if (!(sector->bytes >> byte & 0xF) || element >= span->words) continue;
-        c->needed += by[element] != c->block_number;
+        c->block.needed += by[element] != c->block_number;
         by[element] = c->block_number;
     }
 }
 
 static void finish_global(struct counts *c, struct counted *sum, const struct request *r,
-                          enum counted_place place, enum counted_way way) {
+                          enum counted_place place, enum counted_way way, unsigned elements) {
     struct sector sectors[WARP_SIZE];
     unsigned count = sectors_of(r, sectors);
     sum->sectors += count;
+    if (way != COUNTED_STORES) c->block.loads += elements;
+    if (way != COUNTED_LOADS) c->block.stores = true;
     for (unsigned i = 0; i < count; ++i) {
         sum->bytes += (unsigned)__builtin_popcount(sectors[i].bytes);
         if (way == COUNTED_LOADS && place <= COUNTED_B) note_needed(c, place, &sectors[i]);
@@ -262,12 +269,13 @@ static void finish_in(struct watch *w, struct site *site, const struct request *
                       enum counted_place place) {
     struct counted *sum = &site->of[place];
     unsigned lanes = (unsigned)__builtin_popcount(r->lanes);
+    unsigned elements = lanes * (r->size < WORD ? 1 : r->size / WORD);
     sum->requests++;
-    sum->elements += lanes * (r->size < WORD ? 1 : r->size / WORD);
+    sum->elements += elements;
     if (place == COUNTED_SHARED)
         finish_shared(sum, r, site->way == COUNTED_ATOMICS);
     else
-        finish_global(w->counts, sum, r, place, site->way);
+        finish_global(w->counts, sum, r, place, site->way, elements);
 }
 
 /* A request whose lanes go to several places counts as one at each. */
@@ -436,6 +444,7 @@ void counts_block_begins(struct watch *w) {
     if (!w->counts) w->counts = attach();
     w->counts->block_number++;
     w->counts->block_barriers = 0;
+    memset(&w->counts->block, 0, sizeof w->counts->block);
     all_lanes_run(w->counts, w->launch->block_threads);
     phases_block_begins(w);
     shared_arm(w); /* every access takes the slow way, by here */
@@ -466,6 +475,11 @@ void counts_block_ended(struct watch *w) {
         c->least_barriers = c->block_barriers;
     if (c->block_barriers > c->most_barriers) c->most_barriers = c->block_barriers;
     c->barriers += c->block_barriers;
+    c->needed += c->block.needed;
+    if (c->block.stores) return;
+    c->idle_blocks++;
+    c->idle_loads += c->block.loads;
+    c->idle_needed += c->block.needed;
 }
 
 /* --- launches --------------------------------------------------------------------------------- */
@@ -518,7 +532,11 @@ static void take_worker(struct counted_launch *launch, struct totals *totals, st
     launch->blocks_ended += c->blocks;
     launch->barriers += c->barriers;
     launch->needed += c->needed;
+    launch->idle_blocks += c->idle_blocks;
+    launch->idle_loads += c->idle_loads;
+    launch->idle_needed += c->idle_needed;
     c->blocks = c->barriers = c->needed = c->most_barriers = 0;
+    c->idle_blocks = c->idle_loads = c->idle_needed = 0;
 }
 
 /* Sectors and passes that better access would save. */

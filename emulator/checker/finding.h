@@ -28,7 +28,8 @@ enum finding_kind {
     FINDING_FAILED_CALL,             /* a call of the CUDA runtime that failed */
     FINDING_NO_LAUNCH,               /* the wrapper launched nothing */
     FINDING_LEAK,                    /* allocated in the wrapper and not freed */
-    FINDING_ENDLESS,                 /* still running at the time limit */
+    FINDING_ENDLESS,                 /* a block that does not end */
+    FINDING_TIME_LIMIT,              /* blocks end, but not all of them within the time limit */
     FINDING_DEADLOCK,                /* threads wait for each other for ever */
     FINDING_KERNEL_FAULT,            /* anything else that ends a kernel */
     FINDING_HOST_FAULT,              /* the wrapper crashed, or ended the program */

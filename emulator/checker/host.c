@@ -20,7 +20,14 @@ static struct {
 
 bool host_in_wrapper(void) { return in_wrapper; }
 int checker_launches(void) { return launches; }
-void checker_limit_cores(int cores) { launch_limit_workers(cores); }
+void checker_run_alone(uint64_t threads) { launch_run_alone(threads); }
+
+void checker_limit_time(double seconds) {
+    launch_limit_time(&(struct time_limits){.block_seconds = seconds,
+                                            .seconds = CHECKER_LAUNCH_BLOCKS * seconds,
+                                            .processor_time = true});
+}
+
 void checker_on_fatal(void (*end)(const struct finding *)) { fatal = end; }
 
 void checker_on_machine_fault(void (*end)(const char *)) { machine = end; }
@@ -144,9 +151,13 @@ static void looked(cudaError_t error) {
 static enum finding_kind kind_of_fault(const struct told_fault *fault) {
     if (!fault->kernel && fault->error != cudaErrorLaunchTimeout)
         return fault->address ? FINDING_DEVICE_POINTER_ON_HOST : FINDING_HOST_FAULT;
+    switch (fault->kind) {
+    case FAULT_DEADLOCK: return FINDING_DEADLOCK;
+    case FAULT_ENDLESS: return FINDING_ENDLESS;
+    case FAULT_TIME_LIMIT: return FINDING_TIME_LIMIT;
+    case FAULT_OTHER: break;
+    }
     switch (fault->error) {
-    case cudaErrorLaunchTimeout:
-        return strstr(fault->what, "wait for each other") ? FINDING_DEADLOCK : FINDING_ENDLESS;
     case cudaErrorIllegalAddress: return FINDING_OUT_OF_BOUNDS;
     case cudaErrorMisalignedAddress: return FINDING_MISALIGNED;
     default: return FINDING_KERNEL_FAULT;

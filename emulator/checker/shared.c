@@ -28,6 +28,7 @@ bool shared_attach(struct watch *w) {
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (w->shadow == MAP_FAILED) return false;
     set_words(w, 0, w->all_words, RECORD_OUTSIDE);
+    w->touched = true;
     return true;
 }
 
@@ -49,14 +50,22 @@ static size_t dynamic_words(const struct launch *launch) {
     return (launch->shared_bytes + WORD - 1) / WORD;
 }
 
-/* Nobody has written anything. */
-void shared_begin_block(struct watch *w) {
-    forget_static(w);
-    size_t words = dynamic_words(w->launch);
+static void forget_dynamic(struct watch *w, size_t words) {
     set_words(w, w->dynamic_first, words, RECORD_NEVER);
     if (w->shadow[w->dynamic_first + words].write != RECORD_OUTSIDE)
         set_words(w, w->dynamic_first + words, SHARED_PER_BLOCK_OPTIN / WORD - words,
                   RECORD_OUTSIDE);
+}
+
+/* Nobody has written anything. After a block that touched no shared memory, that is so already. */
+void shared_begin_block(struct watch *w) {
+    size_t words = dynamic_words(w->launch);
+    if (w->touched || w->dynamic_words != words) {
+        forget_static(w);
+        forget_dynamic(w, words);
+    }
+    w->touched = false;
+    w->dynamic_words = words;
     w->has_unwritten = false;
     w->bad_index.pending = false;
     w->shared_words = w->all_words;
@@ -286,6 +295,7 @@ void shared_slow_access(struct watch *w, const struct access *access) {
             if (!is_index(access)) stop_outside(w, access);
             return;
         }
+        w->touched = true; /* the first access to a word always comes this way */
         if (!access->write || access->atomic) read_one(w, word, now);
         if (access->write) write_one(w, word, now);
         if (access->copying) w->shadow[word].write = coming(now, access->group);

@@ -101,6 +101,8 @@ struct watch {
     size_t all_words;
     struct worker_memory memory;
     size_t dynamic_first; /* word at which dynamic shared memory begins */
+    size_t dynamic_words; /* of it, that the shadow knows the block to have */
+    bool touched;         /* shared memory, since the shadow was reset */
     const struct launch *launch;
     uint64_t block;
     unsigned returned, first_returned;

@@ -305,6 +305,22 @@ static void say_endless(struct finding *f, const struct event *e) {
     HINT("which loop has a condition that never becomes false?");
 }
 
+/* Blocks that end are no endless loop: what takes the time is their number, or what each does. */
+static void say_time_limit(struct finding *f, const struct event *e) {
+    const struct region *c = global_named("C");
+    const struct uint3 *grid = &e->grid_size, *block = &e->block_size;
+    uint64_t blocks = (uint64_t)grid->x * grid->y * grid->z;
+    uint64_t threads = blocks * block->x * block->y * block->z;
+    WHAT("%s", e->text);
+    if (e->in_kernel) DETAIL("thread %s was running here\n", thread_of(e, &f->at).text);
+    DETAIL("grid %u x %u x %u, block %u x %u x %u", grid->x, grid->y, grid->z, block->x, block->y,
+           block->z);
+    if (c && threads / 4 > (uint64_t)c->rows * (uint64_t)c->cols)
+        HINT("C is %d x %d: how many blocks does it need?", c->rows, c->cols);
+    else
+        HINT("what does each thread compute more than once?");
+}
+
 static void say_deadlock(struct finding *f, const struct event *e) {
     WHAT("threads of a block wait for each other for ever");
     DETAIL("thread %s waits here", thread_of(e, &f->at).text);
@@ -347,6 +363,7 @@ static const struct {
     [FINDING_FAILED_CALL] = {say_failed_call, MEMORY_NONE},
     [FINDING_LEAK] = {say_leak, MEMORY_NONE},
     [FINDING_ENDLESS] = {say_endless, MEMORY_NONE},
+    [FINDING_TIME_LIMIT] = {say_time_limit, MEMORY_NONE},
     [FINDING_DEADLOCK] = {say_deadlock, MEMORY_NONE},
     [FINDING_KERNEL_FAULT] = {say_fault, MEMORY_NONE},
     [FINDING_HOST_FAULT] = {say_fault, MEMORY_NONE},

@@ -10,6 +10,7 @@
  * they are made, and a thread that has returned is no longer waited for. */
 #define _GNU_SOURCE
 #include "runtime.h"
+#include <assert.h>
 #include <link.h>
 #include <sched.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #if defined __SANITIZE_ADDRESS__
 #define WITH_ASAN 1
@@ -101,6 +103,8 @@ struct worker {
     const struct launch *launch;
     unsigned direction;
     unsigned live, started;
+    struct uint3 placed;            /* the size of the block that the threads have places in */
+    uint64_t work;                  /* of this block so far: see worker_run_block */
     volatile bool yielding;         /* inside sched_yield: asked by a signal handler */
     unsigned yes;                   /* votes of this barrier so far */
     struct emulator_votes votes[2]; /* of the last two barriers, by number */
@@ -236,9 +240,11 @@ struct worker_memory worker_memory(void) {
     return memory;
 }
 
+/* In words, which is what a wchar_t is. */
 static void poison(char *begin, const char *end) {
-    const uint32_t word = POISON_SHARED;
-    for (; begin + sizeof word <= end; begin += sizeof word) memcpy(begin, &word, sizeof word);
+    static_assert(sizeof(wchar_t) == sizeof(uint32_t), "wmemset sets words");
+    wmemset((wchar_t *)(void *)begin, (wchar_t)POISON_SHARED,
+            (size_t)(end - begin) / sizeof(wchar_t));
 }
 
 static void poison_shared(struct worker *worker) {
@@ -301,16 +307,34 @@ static void set_direction(struct worker *worker, unsigned direction) {
     emulator_schedule.step = direction == FORWARD ? bytes : -bytes;
 }
 
+/* The threads' places in a block of this size: the same in all blocks of a launch. */
+static void place_threads(struct worker *worker, const struct uint3 *size) {
+    struct uint3 index = {0, 0, 0};
+    if (memcmp(&worker->placed, size, sizeof *size) == 0) return;
+    worker->placed = *size;
+    for (unsigned linear = 0; linear < size->x * size->y * size->z; ++linear) {
+        struct emulator_thread *thread = &worker->threads[1 + linear].turn;
+        thread->linear = linear;
+        thread->index = index;
+        if (++index.x < size->x) continue;
+        index.x = 0;
+        if (++index.y < size->y) continue;
+        index.y = 0;
+        index.z++;
+    }
+}
+
 /* The next thread that has not begun, on the given stack. Not yet in the ring. */
 static struct thread *begin_next(struct worker *worker, struct stack *stack) {
-    unsigned linear = worker->started++;
-    struct thread *thread = &worker->threads[1 + linear];
-    const struct uint3 *block = &worker->launch->block;
-    thread->turn.linear = linear;
-    thread->turn.index.x = linear % block->x;
-    thread->turn.index.y = linear / block->x % block->y;
-    thread->turn.index.z = linear / block->x / block->y;
+    struct thread *thread = &worker->threads[1 + worker->started++];
     thread->stack = stack;
+    return thread;
+}
+
+/* Likewise, to be switched to. */
+static struct thread *begin_next_idle(struct worker *worker) {
+    struct stack *stack = stack_take(worker);
+    struct thread *thread = begin_next(worker, stack);
     thread->turn.context = stack->idle;
     open_to_all(worker, thread);
     return thread;
@@ -347,7 +371,7 @@ static struct thread *find_next_or_deadlock(const struct worker *worker, struct 
 static void hand_over(struct worker *worker, struct thread *self) {
     struct thread *next;
     if (worker->started < worker->launch->block_threads) {
-        next = begin_next(worker, stack_take(worker));
+        next = begin_next_idle(worker);
         ring_join(self, next, self->link[FORWARD]);
     } else {
         next = find_next_or_deadlock(worker, self->link[worker->direction]);
@@ -375,6 +399,7 @@ static void open_barrier(struct worker *worker) {
     struct emulator_schedule *schedule = &emulator_schedule;
     if (observer) observer->barrier_opens();
     worker->votes[schedule->barrier & 1] = (struct emulator_votes){schedule->arrived, worker->yes};
+    worker->work += schedule->arrived;
     schedule->barrier++;
     schedule->arrived = 0;
     worker->yes = 0;
@@ -509,8 +534,9 @@ static void stop_waiting_for(struct worker *worker, const struct thread *self) {
 }
 
 /* The running thread has returned. Its fiber goes on as the next thread that has not begun, so a
- * kernel without barriers needs one stack and no switch; or it lies idle until there is one. */
-static void retire(struct worker *worker, struct thread *self) {
+ * kernel without barriers needs one stack and no switch; or it lies idle until there is one.
+ * Returns the thread that it is then. */
+static struct thread *retire(struct worker *worker, struct thread *self) {
     self->turn.barrier = EMULATOR_NO_BARRIER;
     if (worker->copies) copies_thread_returns(worker->copies);
     if (observer) observer->thread_returned(self->turn.linear);
@@ -520,30 +546,31 @@ static void retire(struct worker *worker, struct thread *self) {
         struct thread *next = begin_next(worker, self->stack);
         ring_join(alone ? next : self->link[BACKWARD], next, alone ? next : self->link[FORWARD]);
         make_current(next);
-        return;
+        return next;
     }
     worker->idle[worker->idle_count++] = self->stack;
     if (!worker->live) {
         emulator_schedule.current = &nobody;
         switch_stacks(&self->stack->idle, &worker->scheduler, NULL);
-        return;
+        return running();
     }
     self->link[FORWARD]->link[BACKWARD] = self->link[BACKWARD];
     self->link[BACKWARD]->link[FORWARD] = self->link[FORWARD];
     struct thread *next = find_next_or_deadlock(worker, self->link[worker->direction]);
     make_current(next);
     switch_stacks(&self->stack->idle, &next->turn.context, next->stack);
+    return running();
 }
 
 static void thread_main(void) {
 #ifdef WITH_ASAN
     __sanitizer_finish_switch_fiber(NULL, NULL, NULL);
 #endif
+    struct worker *worker = this_worker;
+    struct thread *self = running();
     for (;;) {
-        struct worker *worker = this_worker;
-        struct thread *self = running();
         worker->launch->thread(worker->launch->data);
-        retire(worker, self);
+        self = retire(worker, self);
     }
 }
 
@@ -555,6 +582,8 @@ static void block_begin(struct worker *worker, const struct launch *launch, uint
     set_direction(worker, FORWARD);
     worker->live = launch->block_threads;
     worker->started = emulator_schedule.arrived = worker->yes = 0;
+    place_threads(worker, &launch->block);
+    worker->work = launch->block_threads;
     for (unsigned warp = 0; warp < MAX_WARPS; ++warp) {
         unsigned before = warp * WARP_SIZE, threads = launch->block_threads;
         unsigned lanes = threads <= before ? 0 : threads - before;
@@ -564,14 +593,15 @@ static void block_begin(struct worker *worker, const struct launch *launch, uint
     if (observer) observer->block_begins(launch, index);
 }
 
-void worker_run_block(const struct launch *launch, uint64_t index) {
+uint64_t worker_run_block(const struct launch *launch, uint64_t index) {
     struct worker *worker = this_worker;
     block_begin(worker, launch, index);
-    struct thread *first = begin_next(worker, stack_take(worker));
+    struct thread *first = begin_next_idle(worker);
     ring_join(first, first, first);
     make_current(first);
     switch_stacks(&worker->scheduler, &first->turn.context, first->stack);
     if (observer) observer->block_ended();
+    return worker->work;
 }
 
 bool worker_where(struct uint3 *block, struct uint3 *thread) {

@@ -6,6 +6,7 @@
  * breaks nothing. Lines of source are looked up later, outside the handler. */
 #define _GNU_SOURCE
 #include "runtime.h"
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,6 +197,7 @@ static void tell(const struct told_fault *report) {
 
 static void tell_fault(void) {
     const struct told_fault report = {
+        .kind = fault.error == cudaErrorLaunchTimeout ? FAULT_DEADLOCK : FAULT_OTHER,
         .error = fault.error,
         .what = fault.what,
         .kernel = true,
@@ -222,17 +224,35 @@ static const struct stand *stand_at_limit(void) {
     return NULL;
 }
 
-void fault_report_timeout(double seconds) {
-    char what[80];
-    struct told_fault report = {.error = cudaErrorLaunchTimeout, .what = what};
-    snprintf(what, sizeof what, "the kernel was still running here after %.3g s, its time limit",
-             seconds);
+/* Where no worker was in the kernel's own code: where that begins. */
+static struct place place_of_limit(const struct launch *launch, const struct stand *stand) {
+    void *kernel = (void *)(uintptr_t)launch->kernel;
+    struct place place = {.line = 0};
+    if (stand) place = place_find(stand->frames, stand->count);
+    return place.line ? place : place_find(&kernel, 1);
+}
+
+void fault_report_limit(const struct launch *launch, double block_seconds, double seconds) {
+    char what[160];
     const struct stand *stand = stand_at_limit();
-    report.kernel = stand != NULL;
+    struct told_fault report = {
+        .kind = block_seconds > 0 ? FAULT_ENDLESS : FAULT_TIME_LIMIT,
+        .error = cudaErrorLaunchTimeout,
+        .what = what,
+        .kernel = stand != NULL,
+        .place = place_of_limit(launch, stand),
+    };
+    if (block_seconds > 0)
+        snprintf(what, sizeof what,
+                 "the kernel does not end: a block was still running here after %.1f s",
+                 block_seconds);
+    else
+        snprintf(what, sizeof what,
+                 "time limit exceeded: %" PRIu64 " of %" PRIu64 " blocks were done after %.1f s",
+                 launch->blocks_ended, launch->blocks, seconds);
     if (stand) {
         report.block = stand->block;
         report.thread = stand->thread;
-        report.place = place_find(stand->frames, stand->count);
     }
     tell(&report);
 }
@@ -451,21 +471,25 @@ static void on_breakpoint(ucontext_t *context, void *code) {
     set_program_counter(context, code);
 }
 
+static bool is_standing(int worker) {
+    return __atomic_load_n(&stopping.standing[worker], __ATOMIC_SEQ_CST);
+}
+
 static int still_running(void) {
     int running = 0;
-    for (int i = 0; i < stopping.count; ++i)
-        running += !__atomic_load_n(&stopping.standing[i], __ATOMIC_SEQ_CST);
+    for (int i = 0; i < stopping.count; ++i) running += !is_standing(i);
     return running;
 }
 
 static void ask_to_stop(int worker) {
     void *way_back = __atomic_load_n(&stopping.way_back[worker], __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&stopping.standing[worker], __ATOMIC_SEQ_CST)) return;
+    if (is_standing(worker)) return;
     if (way_back) breakpoint_set(way_back);
     pthread_kill(stopping.workers[worker], SIGNAL_STOP);
 }
 
-void fault_stop_workers(const pthread_t *workers, int count) {
+/* The others wait for `first`, whose place is wanted, but not for long. */
+void fault_stop_workers(const pthread_t *workers, int count, int first) {
     const struct timespec pause_between = {.tv_nsec = STOP_WAIT_NS};
     stopping.workers = workers;
     stopping.standing = calloc((size_t)count, sizeof *stopping.standing);
@@ -473,7 +497,9 @@ void fault_stop_workers(const pthread_t *workers, int count) {
     if (!stopping.standing || !stopping.way_back) return;
     stopping.count = count;
     for (int try = 0; try < STOP_TRIES && still_running(); ++try) {
-        for (int i = 0; i < count; ++i) ask_to_stop(i);
+        ask_to_stop(first);
+        for (int i = 0; i < count && (is_standing(first) || try > STOP_TRIES / 2); ++i)
+            ask_to_stop(i);
         nanosleep(&pause_between, NULL);
     }
     if (!still_running()) breakpoints_clear();

@@ -3,7 +3,10 @@
  * A launch returns when its kernel is done; its errors nevertheless show where CUDA shows them:
  * an impossible configuration in cudaGetLastError, a kernel's fault at the next synchronisation.
  * A worker whose kernel faults, or is still running at the time limit, is stopped where it stands
- * and never used again: as on a GPU, the context is lost then and only the process's end helps. */
+ * and never used again: as on a GPU, the context is lost then and only the process's end helps.
+ *
+ * Blocks that end one after the other are a slow kernel, however many there are; a block that runs
+ * and runs is one that does not end. So a block has a time limit, and the launch one of its own. */
 #define _GNU_SOURCE
 #include "runtime.h"
 #include <errno.h>
@@ -12,31 +15,50 @@
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-enum { WORKER_STACK_BYTES = 1024 * 1024 }; /* thread-local shared memory lies on it, too */
+enum {
+    WORKER_STACK_BYTES = 1024 * 1024, /* thread-local shared memory lies on it, too */
+    LOOKS = 16                        /* at the workers, within a block's time limit */
+};
+
+/* How often a worker has begun or ended a block: odd while it runs one. */
+struct pace {
+    uint64_t steps;
+} __attribute__((aligned(64)));
+
+/* What the waiting thread has seen of a worker, by its clock. */
+struct look {
+    double launched;
+    uint64_t steps;
+    double since; /* it is at this step */
+};
 
 extern struct dim3 blockDim, gridDim;
 
 static struct {
     pthread_mutex_t one_launch; /* host threads take turns */
     pthread_mutex_t lock;       /* guards what follows */
-    pthread_cond_t work;
+    pthread_cond_t work_to_do;
     uint64_t launches; /* workers run the launch whose number they have not run yet */
     struct launch *launch;
     int busy;
     int count;
     pthread_t *threads;
+    struct pace *paces; /* of each worker */
+    struct look *looks;
     sem_t event; /* a launch has ended, or a worker is lost */
-    bool lost;
-    double limit_seconds;
-    int limit_workers;   /* 0: none */
-    bool processor_time; /* that is what limit_seconds counts */
+    bool lost, running;
+    struct time_limits limits;
+    int limit_workers; /* 0: none */
+    uint64_t alone;    /* launches of so many threads at most run on the first worker */
     int launched;
     void (*seen)(const void *kernel, struct dim3 grid, struct dim3 block, size_t shared_bytes);
+    uint64_t work;
 } pool = {.one_launch = PTHREAD_MUTEX_INITIALIZER,
           .lock = PTHREAD_MUTEX_INITIALIZER,
-          .work = PTHREAD_COND_INITIALIZER};
+          .work_to_do = PTHREAD_COND_INITIALIZER};
 
 int cpu_count(void) {
     cpu_set_t set;
@@ -44,36 +66,59 @@ int cpu_count(void) {
     return 1;
 }
 
-void emulator_time_limit(double seconds) { pool.limit_seconds = seconds; }
+void launch_limit_time(const struct time_limits *limits) { pool.limits = *limits; }
+void emulator_time_limit(double seconds) {
+    launch_limit_time(&(struct time_limits){.block_seconds = seconds, .seconds = seconds});
+}
 void launch_limit_workers(int count) { pool.limit_workers = count; }
-void launch_limit_processor_time(void) { pool.processor_time = true; }
 void emulator_on_launch(void (*seen)(const void *, struct dim3, struct dim3, size_t)) {
     pool.seen = seen;
 }
+void launch_run_alone(uint64_t threads) { pool.alone = threads; }
 int launches_made(void) { return pool.launched; }
+uint64_t launches_work(void) { return pool.work; }
+bool launch_is_running(void) { return __atomic_load_n(&pool.running, __ATOMIC_RELAXED); }
 
 /* --- workers ---------------------------------------------------------------------------------- */
 
-static void run_blocks(struct launch *launch) {
-    for (;;) {
-        if (__atomic_load_n(&launch->stop, __ATOMIC_RELAXED)) return;
+/* One more block is done. False: the launch has had its work. */
+static bool count_block(struct launch *launch, uint64_t work) {
+    const uint64_t most = pool.limits.work;
+    __atomic_fetch_add(&launch->blocks_ended, 1, __ATOMIC_RELAXED);
+    work += __atomic_fetch_add(&launch->work, work, __ATOMIC_RELAXED);
+    return !most || work <= most;
+}
+
+static void run_blocks(struct launch *launch, struct pace *pace) {
+    while (!__atomic_load_n(&launch->stop, __ATOMIC_RELAXED)) {
         uint64_t block = __atomic_fetch_add(&launch->next_block, 1, __ATOMIC_RELAXED);
         if (block >= launch->blocks) return;
-        worker_run_block(launch, block);
+        __atomic_store_n(&pace->steps, pace->steps + 1, __ATOMIC_RELAXED);
+        uint64_t work = worker_run_block(launch, block);
+        __atomic_store_n(&pace->steps, pace->steps + 1, __ATOMIC_RELAXED);
+        if (!count_block(launch, work)) __atomic_store_n(&launch->stop, true, __ATOMIC_RELAXED);
     }
 }
 
+struct worker_start {
+    struct worker *worker;
+    struct pace *pace;
+};
+
 static void *worker_main(void *argument) {
+    const struct worker_start start = *(struct worker_start *)argument;
     uint64_t seen = 0;
-    worker_attach(argument);
+    free(argument);
+    worker_attach(start.worker);
     fault_thread_stack();
     pthread_mutex_lock(&pool.lock);
     for (;;) {
-        while (pool.launches == seen) pthread_cond_wait(&pool.work, &pool.lock);
+        while (pool.launches == seen) pthread_cond_wait(&pool.work_to_do, &pool.lock);
         seen = pool.launches;
         struct launch *launch = pool.launch;
         pthread_mutex_unlock(&pool.lock);
-        run_blocks(launch);
+        if (start.pace == pool.paces || launch->blocks * launch->block_threads > pool.alone)
+            run_blocks(launch, start.pace);
         pthread_mutex_lock(&pool.lock);
         if (--pool.busy == 0) sem_post(&pool.event);
     }
@@ -82,10 +127,12 @@ static void *worker_main(void *argument) {
 
 static bool start_worker(int index) {
     pthread_attr_t attributes;
-    struct worker *worker = worker_create();
-    if (!worker || pthread_attr_init(&attributes) != 0) return false;
+    struct worker_start *start = malloc(sizeof *start);
+    if (!start) return false;
+    *start = (struct worker_start){worker_create(), &pool.paces[index]};
+    if (!start->worker || pthread_attr_init(&attributes) != 0) return false;
     pthread_attr_setstacksize(&attributes, WORKER_STACK_BYTES);
-    int failed = pthread_create(&pool.threads[index], &attributes, worker_main, worker);
+    int failed = pthread_create(&pool.threads[index], &attributes, worker_main, start);
     pthread_attr_destroy(&attributes);
     return !failed;
 }
@@ -96,7 +143,10 @@ static bool start_pool(void) {
     int wanted = cpu_count();
     if (pool.limit_workers && wanted > pool.limit_workers) wanted = pool.limit_workers;
     pool.threads = calloc((size_t)wanted, sizeof *pool.threads);
-    if (!pool.threads) return false;
+    pool.looks = calloc((size_t)wanted, sizeof *pool.looks);
+    pool.paces = aligned_alloc(sizeof *pool.paces, (size_t)wanted * sizeof *pool.paces);
+    if (!pool.threads || !pool.looks || !pool.paces) return false;
+    memset(pool.paces, 0, (size_t)wanted * sizeof *pool.paces);
     sem_init(&pool.event, 0, 0);
     fault_install();
     while (pool.count < wanted && start_worker(pool.count)) pool.count++;
@@ -139,49 +189,102 @@ static bool wait_for_event(double seconds) {
     }
 }
 
-static bool wait_without_limit(void) {
+static void wait_without_limit(void) {
     while (sem_wait(&pool.event) != 0) {
     }
-    return true;
 }
 
-/* By processor time; a processor gives each worker a second of it per second at most. */
-static bool wait_by_processor_time(void) {
-    const double sleeper = 10; /* times the limit, for who uses no processor */
-    double begin = seconds_of(CLOCK_MONOTONIC), used = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
-    for (;;) {
-        double left = pool.limit_seconds - (seconds_of(CLOCK_PROCESS_CPUTIME_ID) - used);
-        double waited = seconds_of(CLOCK_MONOTONIC) - begin;
-        if (left <= 0 || waited > sleeper * pool.limit_seconds) return false;
-        if (wait_for_event(left / pool.count + 1e-3)) return true;
+/* The clock that limits are counted on for this worker. */
+static double seconds_of_worker(int worker) {
+    clockid_t clock = CLOCK_MONOTONIC;
+    if (pool.limits.processor_time) pthread_getcpuclockid(pool.threads[worker], &clock);
+    return seconds_of(clock);
+}
+
+/* What the launch has taken so far. */
+struct taken {
+    double seconds;       /* of the worker that has used most */
+    double block_seconds; /* of the running block that has been running longest ... */
+    int worker;           /* ... on this one */
+};
+
+static void begin_to_look(void) {
+    for (int i = 0; i < pool.count; ++i) {
+        double now = seconds_of_worker(i);
+        pool.looks[i] = (struct look){now, pool.paces[i].steps, now};
     }
 }
 
-/* Waits for the launch's end. False when the time limit came first. */
-static bool wait_in_time(void) {
-    if (pool.limit_seconds <= 0) return wait_without_limit();
-    return pool.processor_time ? wait_by_processor_time() : wait_for_event(pool.limit_seconds);
+static struct taken look_at_workers(void) {
+    struct taken taken = {0};
+    for (int i = 0; i < pool.count; ++i) {
+        struct look *look = &pool.looks[i];
+        uint64_t steps = __atomic_load_n(&pool.paces[i].steps, __ATOMIC_RELAXED);
+        double now = seconds_of_worker(i);
+        if (steps != look->steps) look->steps = steps, look->since = now;
+        if (now - look->launched > taken.seconds) taken.seconds = now - look->launched;
+        if (steps % 2 && now - look->since > taken.block_seconds)
+            taken.block_seconds = now - look->since, taken.worker = i;
+    }
+    return taken;
 }
 
-static void stop_all(struct launch *launch) {
+/* Whether a time limit has been reached. A kernel may sleep, and use no processor. */
+static bool is_over(const struct taken *taken, double waited) {
+    const struct time_limits *limits = &pool.limits;
+    const double sleeper = 10; /* times the limit */
+    bool sleeps = taken->seconds < limits->block_seconds;
+    return taken->block_seconds >= limits->block_seconds || taken->seconds >= limits->seconds ||
+           waited >= sleeper * (sleeps ? limits->block_seconds : limits->seconds);
+}
+
+/* Waits for the launch's end. False when a time limit came first. */
+static bool wait_in_time(struct taken *taken) {
+    const struct time_limits *limits = &pool.limits;
+    const double tick = limits->block_seconds / LOOKS, begin = seconds_of(CLOCK_MONOTONIC);
+    if (limits->seconds <= 0) {
+        wait_without_limit();
+        return true;
+    }
+    begin_to_look();
+    do {
+        *taken = look_at_workers();
+        double left = limits->seconds - taken->seconds;
+        if (wait_for_event(left > tick ? tick : left > 1e-3 ? left : 1e-3)) return true;
+        *taken = look_at_workers();
+    } while (!is_over(taken, seconds_of(CLOCK_MONOTONIC) - begin));
+    return false;
+}
+
+static void stop_all(struct launch *launch, int first) {
     __atomic_store_n(&launch->stop, true, __ATOMIC_RELAXED);
-    fault_stop_workers(pool.threads, pool.count);
+    fault_stop_workers(pool.threads, pool.count, first);
+}
+
+/* A block that has been running for half of what it may, when the launch has had all of its time,
+ * is one that does not end. */
+static cudaError_t report_limit(const struct launch *launch, const struct taken *taken) {
+    bool endless = 2 * taken->block_seconds >= pool.limits.block_seconds;
+    fault_report_limit(launch, endless ? taken->block_seconds : 0, taken->seconds);
+    return cudaErrorLaunchTimeout;
 }
 
 static cudaError_t run_on_pool(struct launch *launch) {
+    struct taken taken = {0};
     pthread_mutex_lock(&pool.lock);
     pool.launch = launch;
     pool.busy = pool.count;
     pool.launches++;
-    pthread_cond_broadcast(&pool.work);
+    pthread_cond_broadcast(&pool.work_to_do);
     pthread_mutex_unlock(&pool.lock);
 
-    bool in_time = wait_in_time();
-    if (in_time && !__atomic_load_n(&pool.lost, __ATOMIC_SEQ_CST)) return cudaSuccess;
-    stop_all(launch);
-    if (in_time) return fault_report();
-    fault_report_timeout(pool.limit_seconds);
-    return cudaErrorLaunchTimeout;
+    bool in_time = wait_in_time(&taken);
+    bool lost = __atomic_load_n(&pool.lost, __ATOMIC_SEQ_CST);
+    pool.work += __atomic_load_n(&launch->work, __ATOMIC_RELAXED);
+    if (in_time && !lost)
+        return launch->blocks_ended == launch->blocks ? cudaSuccess : report_limit(launch, &taken);
+    stop_all(launch, taken.worker);
+    return in_time ? fault_report() : report_limit(launch, &taken);
 }
 
 /* --- checks ----------------------------------------------------------------------------------- */
@@ -230,7 +333,9 @@ void emulator_launch(const void *kernel, struct uint3 grid, struct uint3 block, 
         gridDim = (struct dim3){grid.x, grid.y, grid.z};
         memory_open();
         if (observer) observer->launch_begins(&made);
+        __atomic_store_n(&pool.running, true, __ATOMIC_RELAXED);
         error = run_on_pool(&made);
+        __atomic_store_n(&pool.running, false, __ATOMIC_RELAXED);
         if (observer) observer->launch_ended(&made);
         memory_close();
         if (error != cudaSuccess) error_set_sticky(error);

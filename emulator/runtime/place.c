@@ -99,6 +99,11 @@ static bool read_text(char *text, int bytes, FILE *stream) {
     return true;
 }
 
+/* Of templates in our headers, which gcc may say lie in the file that uses them. */
+static bool is_emulators(const char *function) {
+    return strncmp(function, "emulator::", 10) == 0 || strncmp(function, "void emulator::", 15) == 0;
+}
+
 /* Pairs of lines, a function and a place, from the innermost on. */
 static struct place read_places(FILE *stream) {
     struct place found = {.line = 0}, next = {.line = 0};
@@ -106,7 +111,7 @@ static struct place read_places(FILE *stream) {
     while (read_text(next.function, sizeof next.function, stream)) {
         next.function[strcspn(next.function, "(\n")] = '\0'; /* the name will do */
         if (!read_text(text, sizeof text, stream)) break;
-        if (!found.line && parse_place(text, &next)) {
+        if (!found.line && !is_emulators(next.function) && parse_place(text, &next)) {
             found = next;
             memcpy(found.called, called, sizeof called);
         }

@@ -84,8 +84,9 @@ struct launch {
     size_t shared_bytes; /* dynamic */
     void (*thread)(const void *data);
     const void *data;
-    uint64_t next_block; /* taken with an atomic add */
-    bool stop;           /* no further block is begun */
+    uint64_t next_block; /* taken with an atomic add, as are the next two */
+    uint64_t blocks_ended, work;
+    bool stop; /* no further block is begun */
 };
 
 struct worker;
@@ -96,8 +97,9 @@ struct worker *worker_create(void);
 /* Makes this OS thread run blocks as `worker`. */
 void worker_attach(struct worker *worker);
 
-/* Runs block number `index` of the launch on this OS thread's worker, all of its threads. */
-void worker_run_block(const struct launch *launch, uint64_t index);
+/* Runs block number `index` of the launch on this OS thread's worker, all of its threads. Returns
+ * its work: how many threads were begun, and how many arrived at each barrier, added up. */
+uint64_t worker_run_block(const struct launch *launch, uint64_t index);
 
 /* Which thread runs here now. False outside a kernel. */
 bool worker_where(struct uint3 *block, struct uint3 *thread);
@@ -155,13 +157,30 @@ void copies_thread_returns(struct copies *copies);
 int cpu_count(void);
 
 /* So many workers at most, for what has to happen in the same order each time; before the first
- * launch. */
+ * launch. Or: launches of so many threads at most use one worker. */
 void launch_limit_workers(int count);
+void launch_run_alone(uint64_t threads);
 
-/* The time limit (emulator_time_limit) counts this process's processor time, all workers together,
- * instead of seconds on the wall: what other processes do to a busy machine then costs nobody
- * anything. A kernel that sleeps is stopped all the same, after many times the limit. */
-void launch_limit_processor_time(void);
+/* What a launch may take; 0: any. A block that takes longer than a block may is one that does not
+ * end; blocks that end, but too many of them, are a slow kernel. `work`, as worker_run_block counts
+ * it, is the same each time, and looked at when a block has ended. */
+struct time_limits {
+    double block_seconds, seconds; /* both, or none */
+    uint64_t work;
+    bool processor_time; /* seconds of the busiest worker's processor time, not of the clock on the
+                            wall: what other processes do to a busy machine then costs nobody
+                            anything. A kernel that sleeps is stopped all the same, later. */
+};
+
+/* For the launches from now on. emulator_time_limit() is a short form: of the same time for a block
+ * and the launch, on the wall. */
+void launch_limit_time(const struct time_limits *limits);
+
+/* Whether a launch is running. Async-signal-safe. */
+bool launch_is_running(void);
+
+/* The work of all launches so far. */
+uint64_t launches_work(void);
 
 /* Launches so far that a GPU would have accepted. */
 int launches_made(void);
@@ -203,8 +222,9 @@ void fault_thread_stack(void);
 void fault_raise_at(cudaError_t error, const char *what, struct uint3 thread, const void *address,
                     const void *second_address) __attribute__((noreturn));
 
-/* Stops worker threads wherever they stand in a kernel, for ever, and notes where. */
-void fault_stop_workers(const pthread_t *workers, int count);
+/* Stops worker threads wherever they are in a kernel, for good; notes where, of `first` if that can
+ * be stopped. */
+void fault_stop_workers(const pthread_t *workers, int count, int first);
 
 /* Ends the launch with this error, on account of the running thread. `what` is a literal, or null
  * where all has been said. */
@@ -225,8 +245,9 @@ void fault_tell(void (*tell)(const struct told_fault *fault));
  * cudaSuccess if there was none. */
 cudaError_t fault_report(void);
 
-/* Prints where a worker stood when the time limit came. */
-void fault_report_timeout(double seconds);
+/* Reports that a launch reached a limit, after so many seconds, and where it was then: in a block
+ * that had been running for block_seconds, and does not end; 0: in one block after the other. */
+void fault_report_limit(const struct launch *launch, double block_seconds, double seconds);
 
 /* --- breakpoint.c ----------------------------------------------------------------------------- */
 
@@ -298,8 +319,17 @@ cudaError_t error_surface(void);
 
 /* --- who watches ------------------------------------------------------------------------------ */
 
+/* What a launch that does not end in time is doing. */
+enum fault_kind {
+    FAULT_OTHER,
+    FAULT_DEADLOCK,   /* threads of a block wait for each other */
+    FAULT_ENDLESS,    /* a block that does not end */
+    FAULT_TIME_LIMIT, /* blocks that end, but not all of them in time */
+};
+
 /* A fault as it is told. */
 struct told_fault {
+    enum fault_kind kind;
     cudaError_t error;
     const char *what; /* null: told already */
     bool kernel;      /* thread and block say something */

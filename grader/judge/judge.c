@@ -230,8 +230,9 @@ static void json_judged(const struct judged *j) {
 }
 
 /* One object:
- *   state          started, in-wrapper, returned, stopped, time-limit, machine: how far it came
- *   detail, file, line, launches, bytes_to_host, bytes_into_c: as the worker reports
+ *   state          started, in-wrapper, returned, stopped, endless, deadlock, time-limit, machine:
+ *                  how far it came
+ *   detail, file, line, launches, work, bytes_to_host, bytes_into_c: as the worker reports
  *   elements       of C
  *   finding        of the checker, or null
  *   loads          {all, naive, once_per_block} where they were counted, or null
@@ -242,11 +243,12 @@ static void json_judged(const struct judged *j) {
  *   explanation    what C is instead, or null */
 static void verdict_json(const struct task *t, const struct worker_report *r,
                          const struct judged *j) {
-    static const char *const states[WORKER_STATES] = {"started", "in-wrapper", "returned",
-                                                      "stopped", "time-limit", "machine"};
-    printf("{\"state\": \"%s\", \"line\": %d, \"launches\": %d, \"bytes_to_host\": %" PRIu64
-           ", \"bytes_into_c\": %" PRIu64,
-           states[r->state], r->line, r->launches, r->bytes_to_host, r->bytes_into_c);
+    static const char *const states[WORKER_STATES] = {"started",    "in-wrapper", "returned",
+                                                      "stopped",    "endless",    "deadlock",
+                                                      "time-limit", "machine"};
+    printf("{\"state\": \"%s\", \"line\": %d, \"launches\": %d, \"work\": %" PRIu64
+           ", \"bytes_to_host\": %" PRIu64 ", \"bytes_into_c\": %" PRIu64,
+           states[r->state], r->line, r->launches, r->work, r->bytes_to_host, r->bytes_into_c);
     next_member("detail", r->detail);
     next_member("file", r->file);
     printf(", \"elements\": %" PRIu64, (uint64_t)t->m * (uint64_t)t->n);

@@ -42,7 +42,9 @@ enum worker_state {
     WORKER_IN_WRAPPER, /* it has, and has not come back, nor has its kernel */
     WORKER_RETURNED,   /* it has, and the device's memory is in the output file */
     WORKER_STOPPED, /* the runtime or the checker ended the run: `detail` or `finding` says why */
-    WORKER_TIME_LIMIT, /* a kernel was still running */
+    WORKER_ENDLESS,    /* a block of a kernel does not end */
+    WORKER_DEADLOCK,   /* threads of a block wait for each other */
+    WORKER_TIME_LIMIT, /* the wrapper, or blocks one after the other, took too long */
     WORKER_MACHINE,    /* this machine is at fault: `detail` */
     WORKER_STATES
 };
@@ -56,8 +58,10 @@ struct worker_report {
     int32_t line;                         /* 0: not known */
     uint64_t bytes_to_host;               /* copied from the device by the wrapper */
     uint64_t bytes_into_c;                /* copied from the host into C */
+    uint64_t work;                        /* of all launches, of runtime.h's kind */
     uint64_t counted;                     /* 1: the next two say something */
-    uint64_t loads, loads_once_per_block; /* elements of global memory, over all launches */
+    uint64_t loads, loads_once_per_block; /* elements of global memory, over all launches, in blocks
+                                             that store something there */
     char file[512];
     char detail[MESSAGE_SIZE];
     struct finding finding;

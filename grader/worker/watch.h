@@ -17,11 +17,22 @@ struct watched_matrix {
 /* Whether this is the checked build. */
 extern const bool worker_is_checked;
 
-/* Around basicSgemm. `seconds`: of processor time, for each kernel. What is seen goes into
- * worker_report(). watch_ended() does not return when the checker has found something. */
-void watch_begins(const struct watched_matrix matrices[MATRIX_COUNT], double seconds, bool count,
+/* Of each launch: processor time for a block and for all of them, and work (runtime.h). On a GPU
+ * only `seconds` counts, on the wall. */
+struct watch_limits {
+    double block_seconds, seconds;
+    uint64_t work;
+};
+
+/* Around basicSgemm. What is seen goes into worker_report(). watch_ended() does not return when the
+ * checker has found something. */
+void watch_begins(const struct watched_matrix matrices[MATRIX_COUNT],
+                  const struct watch_limits *limits, bool count,
                   void (*machine_fault)(const char *what));
 void watch_ended(const void *wrapper); /* basicSgemm, whose place it may have to tell */
+
+/* The state of a worker whose launch was stopped at a limit. */
+enum worker_state watch_state_at_limit(void);
 
 /* worker.cu: the report, and writing it out with this state. */
 struct worker_report *worker_report(void);

@@ -11,6 +11,7 @@ const bool worker_is_checked = true;
 
 static bool counting;
 
+/* Without the loads of blocks that nothing comes of: C may need fewer blocks than there are. */
 static void keep_counts(void) {
     const struct counted_launch *launches;
     struct worker_report *r = worker_report();
@@ -21,7 +22,8 @@ static void keep_counts(void) {
             r->loads += launches[i].of[place][COUNTED_LOADS].elements;
             r->loads += launches[i].of[place][COUNTED_ATOMICS].elements;
         }
-        r->loads_once_per_block += launches[i].needed;
+        r->loads -= launches[i].idle_loads;
+        r->loads_once_per_block += launches[i].needed - launches[i].idle_needed;
     }
     r->counted = count > 0;
 }
@@ -29,25 +31,23 @@ static void keep_counts(void) {
 static _Noreturn void end_with(const struct finding *finding) {
     worker_report()->finding = *finding;
     worker_report()->launches = checker_launches();
-    worker_tell(finding->kind == FINDING_ENDLESS ? WORKER_TIME_LIMIT : WORKER_STOPPED);
+    worker_tell(WORKER_STOPPED);
     _exit(EXIT_WRONG);
 }
 
 static void fatal(const struct finding *finding) { end_with(finding); }
 
-void watch_begins(const struct watched_matrix matrices[MATRIX_COUNT], double seconds, bool count,
+void watch_begins(const struct watched_matrix matrices[MATRIX_COUNT],
+                  const struct watch_limits *limits, bool count,
                   void (*machine_fault)(const char *)) {
     checker_on_fatal(fatal);
     checker_on_machine_fault(machine_fault);
-    checker_limit_cores(1); /* the same order each time; other cores run other cases */
-    launch_limit_processor_time();
-    emulator_time_limit(seconds);
     for (int i = 0; i < MATRIX_COUNT; i++)
         checker_name_matrix(matrices[i].elements, matrices[i].name, matrices[i].rows,
                             matrices[i].cols, i != MATRIX_C ? CHECKER_INPUT : CHECKER_OUTPUT);
     counting = count;
     if (count) checker_count();
-    watch_wrapper_begins(&matrices[MATRIX_C], seconds);
+    watch_wrapper_begins(&matrices[MATRIX_C], limits);
     checker_wrapper_begins();
 }
 
@@ -68,4 +68,12 @@ void watch_ended(const void *wrapper) {
     if (r->finding.kind == FINDING_NONE && !r->launches) note_no_launch(&r->finding, wrapper);
     if (r->finding.kind == FINDING_NONE) r->finding = checker_leak();
     if (counting) keep_counts();
+}
+
+enum worker_state watch_state_at_limit(void) {
+    switch (worker_report()->finding.kind) {
+    case FINDING_DEADLOCK: return WORKER_DEADLOCK;
+    case FINDING_ENDLESS: return WORKER_ENDLESS;
+    default: return WORKER_TIME_LIMIT;
+    }
 }

@@ -91,19 +91,23 @@ static void set_alarm(double seconds) {
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-void watch_begins(const struct watched_matrix matrices[MATRIX_COUNT], double seconds, bool,
-                  void (*machine_fault)(const char *)) {
+void watch_begins(const struct watched_matrix matrices[MATRIX_COUNT],
+                  const struct watch_limits *limits, bool, void (*machine_fault)(const char *)) {
     const char *problem = native_code_problem();
     if (problem) machine_fault(problem);
     const struct watched_matrix *c = &matrices[MATRIX_C];
     c_begins = (const char *)c->elements;
     c_ends = (const char *)(c->elements + (size_t)c->rows * (size_t)c->cols);
     signal(SIGALRM, time_is_up);
-    set_alarm(seconds);
+    set_alarm(limits->seconds);
     watching = true;
 }
 
 void watch_ended(const void *) {
     watching = false;
     set_alarm(0);
+}
+
+enum worker_state watch_state_at_limit(void) {
+    return WORKER_TIME_LIMIT; // the driver's, on a GPU with a display
 }

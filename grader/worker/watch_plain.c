@@ -7,12 +7,14 @@
 #include "watch_wrapper.h"
 
 const bool worker_is_checked = false;
+static enum fault_kind kind;
 
 /* The first line of what the runtime says; the rest says what to do, to a student at a terminal. */
 static void fault(const struct told_fault *told) {
     struct worker_report *r = worker_report();
     const char *what = told->what ? told->what : "an assertion of the kernel failed";
     r->launches = launches_made();
+    kind = told->kind;
     if (r->bytes_to_host || r->bytes_into_c)
         return; /* that comes first, and has a place of its own */
     snprintf(r->detail, sizeof r->detail, "%.*s", (int)strcspn(what, ";\n"), what);
@@ -20,18 +22,25 @@ static void fault(const struct told_fault *told) {
     worker_tell(WORKER_IN_WRAPPER);
 }
 
-void watch_begins(const struct watched_matrix matrices[MATRIX_COUNT], double seconds, bool count,
+void watch_begins(const struct watched_matrix matrices[MATRIX_COUNT],
+                  const struct watch_limits *limits, bool count,
                   void (*machine_fault)(const char *)) {
     (void)count, (void)machine_fault;
-    launch_limit_workers(1); /* the same order each time; other cores run other cases */
-    launch_limit_processor_time();
-    emulator_time_limit(seconds);
     fault_tell(fault);
-    watch_wrapper_begins(&matrices[MATRIX_C], seconds);
+    watch_wrapper_begins(&matrices[MATRIX_C], limits);
 }
 
 void watch_ended(const void *wrapper) {
     (void)wrapper;
     watch_wrapper_ended();
     worker_report()->launches = launches_made();
+    worker_report()->work = launches_work();
+}
+
+enum worker_state watch_state_at_limit(void) {
+    switch (kind) {
+    case FAULT_DEADLOCK: return WORKER_DEADLOCK;
+    case FAULT_ENDLESS: return WORKER_ENDLESS;
+    default: return WORKER_TIME_LIMIT;
+    }
 }

@@ -11,6 +11,8 @@
 
 enum { WATCH_FRAMES = 16 };
 static struct watched_matrix watched_c;
+static struct watch_limits watched_limits;
+static volatile int watch_alarms;
 
 /* Into the report. */
 static inline void watch_place(const struct place *place) {
@@ -49,32 +51,45 @@ static inline void watch_copy(const struct memory_copy *copy) {
 
 /* --- time ------------------------------------------------------------------------------------- */
 
-/* Kernels have a limit of their own, which is told by whoever runs them; this one is for the
- * wrapper around them, and a little later. */
-static inline void watch_time_is_up(int signal) {
-    struct worker_report *r = worker_report();
-    (void)signal;
-    snprintf(r->detail, sizeof r->detail, "basicSgemm was still running at its time limit");
-    watch_here_and_now();
-    worker_tell(WORKER_TIME_LIMIT);
-    _exit(EXIT_WRONG);
-}
-
 static inline void watch_limit_time(double seconds) {
     struct itimerval timer = {.it_value = {.tv_sec = (time_t)seconds}};
     timer.it_value.tv_usec = (suseconds_t)((seconds - (double)timer.it_value.tv_sec) * 1e6);
     setitimer(ITIMER_PROF, &timer, NULL); /* processor time of the whole process */
 }
 
+/* Launches have limits of their own; this one is for the wrapper around them, and a little later.
+ * While a launch runs it is put off, but not past what one launch may take. */
+static inline void watch_time_is_up(int signal) {
+    struct worker_report *r = worker_report();
+    (void)signal;
+    watch_alarms++;
+    if (launch_is_running() &&
+        watch_alarms * watched_limits.block_seconds < watched_limits.seconds) {
+        watch_limit_time(watched_limits.block_seconds);
+        return;
+    }
+    snprintf(r->detail, sizeof r->detail, "basicSgemm was still running at its time limit");
+    watch_here_and_now();
+    worker_tell(WORKER_TIME_LIMIT);
+    _exit(EXIT_WRONG);
+}
+
 /* --- both ------------------------------------------------------------------------------------- */
 
-static inline void watch_wrapper_begins(const struct watched_matrix *c, double seconds) {
+static inline void watch_wrapper_begins(const struct watched_matrix *c,
+                                        const struct watch_limits *limits) {
     const double later = 0.5;
+    launch_limit_workers(1); /* the same order each time; other cores run other cases */
+    launch_limit_time(&(struct time_limits){.block_seconds = limits->block_seconds,
+                                            .seconds = limits->seconds,
+                                            .work = limits->work,
+                                            .processor_time = true});
+    watched_limits = *limits;
     const struct sigaction action = {.sa_handler = watch_time_is_up, .sa_flags = SA_ONSTACK};
     watched_c = *c;
     memory_watch_copies(watch_copy);
     sigaction(SIGPROF, &action, NULL);
-    watch_limit_time(seconds + later);
+    watch_limit_time(limits->block_seconds + later);
 }
 
 static inline void watch_wrapper_ended(void) {

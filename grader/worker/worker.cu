@@ -5,10 +5,10 @@
 // believed unless it has to be (report.h). It knows no seed and no expected result, prints nothing,
 // and by the time the submission is called it holds A and B nowhere but in device memory.
 //
-//     worker M K N in out report seconds [count]
+//     worker M K N in out report block_seconds seconds work [count]
 //
-// in, out, report: open descriptors of files of the layout in report.h. The submission's kernels
-// may take so many seconds of processor time each. count: loads are counted (checked build).
+// in, out, report: open descriptors of files of the layout in report.h. block_seconds, seconds,
+// work: what each launch may take (watch.h). count: loads are counted (checked build).
 #include <cuda_runtime.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static void must(cudaError_t error, const char *what) {
 [[noreturn]] static void stopped(cudaError_t error, const char *what) {
     if (!report.detail[0])
         snprintf(report.detail, sizeof report.detail, "%s: %s", what, cudaGetErrorString(error));
-    worker_tell(error == cudaErrorLaunchTimeout ? WORKER_TIME_LIMIT : WORKER_STOPPED);
+    worker_tell(error == cudaErrorLaunchTimeout ? watch_state_at_limit() : WORKER_STOPPED);
     _exit(EXIT_WRONG);
 }
 
@@ -103,8 +103,8 @@ static void from_device(const struct passage *p, const float *device, int out) {
 static int number(const char *text) { return (int)strtol(text, NULL, 10); }
 
 int main(int argc, char **argv) {
-    if (argc < 8) {
-        fprintf(stderr, "usage: worker M K N in out report seconds [count]\n");
+    if (argc < 10) {
+        fprintf(stderr, "usage: worker M K N in out report block_seconds seconds work [count]\n");
         return EXIT_USAGE;
     }
     const int m = number(argv[1]), k = number(argv[2]), n = number(argv[3]);
@@ -128,7 +128,9 @@ int main(int argc, char **argv) {
     munmap(file, layout.bytes);
     close(in);
 
-    watch_begins(watched, strtod(argv[7], NULL), argc > 8, machine_fault);
+    const struct watch_limits limits = {strtod(argv[7], NULL), strtod(argv[8], NULL),
+                                        strtoull(argv[9], NULL, 10)};
+    watch_begins(watched, &limits, argc > 10, machine_fault);
     worker_tell(WORKER_IN_WRAPPER);
     basicSgemm(m, n, k, elements[MATRIX_A], elements[MATRIX_B], elements[MATRIX_C]);
     cudaError_t launched = cudaGetLastError();
