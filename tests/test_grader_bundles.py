@@ -419,6 +419,20 @@ def test_classroom50_gives_a_solution_all_points(classroom: Classroom50, tmp_pat
     assert not classroom.output.exists(), "the runner makes status and summary from the result"
 
 
+def test_classroom50_grades_where_no_sandbox_can_be_had(
+    classroom: Classroom50, tmp_path: Path
+) -> None:
+    """In a container, for example."""
+    shell = f'case "$1" in *sandbox.sh) exit 1;; esac\nexec {need("sh")} "$@"'
+    for name, body in {"sh": shell, "bwrap": "echo 'No permissions to create' >&2; exit 1"}.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    status, said, result = classroom.submit(SOLUTION, {
+        "RUNNER_ENVIRONMENT": "github-hosted", "PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert status == 0 and result["score"] == result["max-score"], said
+    assert "sandbox: bubblewrap" not in classroom.page()
+
+
 LOUD = """#include <stdio.h>
 #include <cuda_runtime.h>
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) { }
@@ -458,7 +472,10 @@ def test_classroom50_takes_nothing_but_the_kernel_from_the_students_repository(
         (classroom.checkout / name).parent.mkdir(exist_ok=True)
         (classroom.checkout / name).write_text("raise SystemExit('the student decides')\n")
     (classroom.checkout / "Makefile").write_text("$(error the student decides)\n")
+    (classroom.checkout / "precious").write_text("")
+    (classroom.checkout / "result.json").symlink_to("precious")
     status, said, result = classroom.submit(STARTER)
+    assert (classroom.checkout / "precious").read_text() == ""
     assert status == 0 and "the student decides" not in said
     assert result["score"] == 0 and len(result["tests"]) > 1
 

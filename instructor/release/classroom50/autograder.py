@@ -41,6 +41,7 @@ def main() -> int:
         grade(python_with_packages(), checkout / "kernel.cu")
         print((RESULTS / "annotations").read_text(encoding="utf-8"), end="")
         for name in ("release-body.md", "result.json"):
+            (checkout / name).unlink(missing_ok=True)  # a link would be followed
             shutil.copyfile(RESULTS / name, checkout / name)
     except (NoGrade, OSError, tarfile.TarError) as error:
         print(f"No grade was given. Nothing is wrong with the submission: {error}", flush=True)
@@ -58,9 +59,10 @@ def unpack() -> None:
 
 
 def allow_sandbox() -> None:
-    """On a machine of GitHub's, which is thrown away afterwards. One's own is set up by hand."""
+    """On a machine of GitHub's, which is thrown away afterwards. One's own is set up by hand. Where
+    it cannot be had, as in most containers, public cases are graded without one."""
     if os.environ.get("RUNNER_ENVIRONMENT") == "github-hosted":
-        run("sh", str(HERE / "sandbox.sh"), fault="sandbox.sh failed")
+        start("sh", str(HERE / "sandbox.sh"))
 
 
 def python_with_packages() -> str:
@@ -86,11 +88,14 @@ def grade(python: str, submission: Path) -> None:
 
 
 def run(*command: str, fault: str) -> None:
-    """In the project's folder: a module of the student's is not to be taken for Python's own."""
-    done = subprocess.run(command, cwd=PROJECT, stdin=subprocess.DEVNULL, check=False,
-                          env={**os.environ, "GRADER_CACHE": str(HERE / "cache")})
-    if done.returncode != 0:
+    if start(*command) != 0:
         raise NoGrade(fault)
+
+
+def start(*command: str) -> int:
+    """In the project's folder: a module of the student's is not to be taken for Python's own."""
+    return subprocess.run(command, cwd=PROJECT, stdin=subprocess.DEVNULL, check=False,
+                          env={**os.environ, "GRADER_CACHE": str(HERE / "cache")}).returncode
 
 
 if __name__ == "__main__":
