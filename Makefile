@@ -49,7 +49,7 @@ help::
 	@echo 'make program KERNEL=p.cu build build/program from a .cu file with its own main()'
 	@echo
 	@echo 'make grade               points for kernel.cu on the public test cases'
-	@echo '     SUBMISSION=path     ... for another file, or a folder that holds kernel.cu'
+	@echo '     SUBMISSION=path     ... for another file, folder or zip'
 	@echo '     SUITE=all           ... on all cases there are; see docs/grading.md'
 	@echo 'make grade-class         a whole folder of them: SUBMISSIONS=path'
 	@echo 'make grade-summary, grade-annotations, grade-class-summary, sandbox'
@@ -416,14 +416,16 @@ SUITE      ?= public
 RESULTS    ?= results
 export SUBMISSION SUITE RESULTS NAME SEED JOBS PROTECTION
 
-# Each given variable as an option; the values reach the shell through the environment.
-grade_options = --submission "$$SUBMISSION" --suite "$$SUITE" --results "$$RESULTS" \
-    $(if $(NAME),--name "$$NAME") $(if $(SEED),--seed "$$SEED") $(if $(JOBS),--jobs "$$JOBS") \
-    $(if $(PROTECTION),--protection "$$PROTECTION") $(grade_backend) $(GRADE_ARGS)
+# What is given becomes an option, even if it is empty; values reach the shell through the
+# environment.
+if_given = $(if $(filter command%,$(origin $1)),--$2 "$$$1")
+shared_options = --suite "$$SUITE" --results "$$RESULTS" $(call if_given,SEED,seed) \
+    $(call if_given,JOBS,jobs) $(call if_given,PROTECTION,protection) $(grade_backend) $(GRADE_ARGS)
 grade_backend = $(if $(filter cpu cuda,$(BACKEND)),--backend $(BACKEND))
 
 grade: $(VENV)/grader-ready
-	@$(VENV)/bin/python -B -m grader $(grade_options)
+	@sh make/start_python.sh $(VENV)/bin/python -B -m grader --submission "$$SUBMISSION" \
+	    $(call if_given,NAME,name) $(shared_options)
 
 # One result in another form. --github: into the file that GitHub reads, elsewhere to standard output.
 result = "$$RESULTS/$${NAME:-kernel}/result.json"
@@ -434,8 +436,8 @@ grade-summary grade-annotations: grade-%: $(VENV)/grader-ready
 SUBMISSIONS ?= submissions
 export SUBMISSIONS
 grade-class: $(VENV)/grader-ready
-	@$(VENV)/bin/python -B -m grader.batch --submissions "$$SUBMISSIONS" --suite "$$SUITE" \
-	    --results "$$RESULTS" $(grade_backend) $(GRADE_ARGS)
+	@sh make/start_python.sh $(VENV)/bin/python -B -m grader.batch --submissions "$$SUBMISSIONS" \
+	    $(shared_options)
 
 grade-class-summary: $(VENV)/grader-ready
 	@$(VENV)/bin/python -B -m grader.exporters class --github "$$RESULTS"
@@ -455,6 +457,8 @@ $(VENV)/grader-ready: grader/requirements.txt
 
 # What needs instructor/ or tests/, which a student's copy does not have.
 include $(wildcard instructor/targets.mk)
+
+include make/variables.mk
 
 clean:
 	rm -rf build sgemm sgemm-check

@@ -1,19 +1,24 @@
 """python -m grader [options]: grade a submission, and print the table. `--help` lists the options.
 
-Exit status: 0 full marks, 1 less, 2 bad input or options, 3 the machine's fault (or an interrupt):
-no grade. Every option of pytest works, too: -k, -x, --junitxml, -v.
+Exit status: 0 full marks, 1 less; no grade: 2 bad input or options, 3 the machine's fault, 130
+interrupted. Every option of pytest works, too: -k, -x, --junitxml, -v.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import signal
-import sys
-import time
+
+from . import interrupt
+
+if __name__ == "__main__":
+    interrupt.handle(signal.SIG_DFL)
+
+import json  # noqa: E402
+import os  # noqa: E402
+import sys  # noqa: E402
+import time  # noqa: E402
 
 sys.dont_write_bytecode = True  # a checkout may be read-only, or somebody else's
-signal.signal(signal.SIGINT, signal.SIG_DFL)  # until somebody is there to deal with it
 
 import pytest  # noqa: E402
 
@@ -29,22 +34,19 @@ def main(words: list[str]) -> int:
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     os.environ.pop("PYTEST_ADDOPTS", None)
     stages = {"python": time.monotonic() - began}
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, interrupt)
     try:
         return grade(words, stages)
     except KeyboardInterrupt:  # outside of pytest, which reports it otherwise
         say("interrupted")
-        return plugin.MACHINE_FAULT
+        return interrupt.STATUS
 
 
 def grade(words: list[str], stages: dict[str, float]) -> int:
     mine = Quiet()
     folder = ROOT / "grader"
-    status = pytest.main(["-c", str(folder / "pytest.ini"), "--rootdir", str(folder),
-                          str(folder / "test_submission.py"), *words], plugins=[mine])
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)  # what is to be kept is kept
+    with interrupt.raised():  # afterwards, what is to be kept is kept
+        status = pytest.main(["-c", str(folder / "pytest.ini"), "--rootdir", str(folder),
+                              str(folder / "test_submission.py"), *words], plugins=[mine])
     state = mine.state or plugin.State()  # none: --help, or options that pytest could not read
     if status == pytest.ExitCode.INTERRUPTED and state.record and state.record.complete:
         status = state.status or 0  # it came too late
@@ -81,7 +83,7 @@ def conclusion(status: int, state: plugin.State) -> int:
     if status == pytest.ExitCode.INTERRUPTED:
         where = f"; the cases so far are in {state.store.partial}" if state.store else ""
         say(f"interrupted{where}")
-        return plugin.MACHINE_FAULT
+        return interrupt.STATUS
     if status == pytest.ExitCode.NO_TESTS_COLLECTED:
         say("no case was selected; --collect-only lists them")
         return plugin.BAD_INPUT
@@ -96,12 +98,6 @@ def conclusion(status: int, state: plugin.State) -> int:
 def say(message: str) -> None:
     for line in message.splitlines():
         print(f"grade: {harmless(line)}", file=sys.stderr)
-
-
-def interrupt(number: int, frame: object) -> None:
-    """A second one while the first is being dealt with ends the process as usual."""
-    signal.signal(number, signal.SIG_DFL)
-    raise KeyboardInterrupt
 
 
 def process_began() -> float:

@@ -2,35 +2,51 @@
 
     python -m grader.batch --submissions DIR --suite all --results results
 
-A submission is a directory that holds kernel.cu, or a .cu file; its name is the result's. What
-happens to one says nothing about the next: one that hangs, or cannot be read, is written down, and
-the class goes on. A fault of the machine is tried once more, a student's never. Results of earlier
-runs stay where nothing new comes out.
+A submission is a directory or zip that holds kernel.cu, or a .cu file; its name is the result's.
+What happens to one says nothing about the next: one that hangs, or cannot be read, is written down,
+and the class goes on. A fault of the machine is tried once more, a student's never.
 
-results/NAME/result.json holds each result, results/scores.csv all of them. Exit status: 0 all were
-graded, for whatever points; 2 some could not be read, or an option cannot be used; 3 the machine
-was at fault at least once.
+results/NAME/result.json holds each result, results/scores.csv all of them. Nothing of earlier runs
+is lost: rows of others stay in scores.csv, results stay where nothing new comes out, and a directory
+with results of other cases, or of other submissions of the same names, is refused. Exit status: 0
+all were graded, for whatever points; 2 some could not be read, or an option cannot be used; 3 the
+machine was at fault at least once.
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
-import io
-import os
-import sys
-from dataclasses import dataclass
-from pathlib import Path
+import signal
 
-from .errors import BadInput
-from .exporters.reading import read_record
-from .exporters.text import one_line, points, timed, whole
-from .intake import directory_name
-from .record import Record
-from .score import totals
-from .start import completed
+from . import interrupt
+
+if __name__ == "__main__":
+    interrupt.handle(signal.SIG_DFL)
+
+import argparse  # noqa: E402
+import csv  # noqa: E402
+import io  # noqa: E402
+import os  # noqa: E402
+import sys  # noqa: E402
+import textwrap  # noqa: E402
+from dataclasses import dataclass  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+from .build import trusted_parts  # noqa: E402
+from .errors import BadInput, MachineFault  # noqa: E402
+from .exporters.reading import read_record  # noqa: E402
+from .exporters.text import one_line, points, timed, whole  # noqa: E402
+from .files import KERNEL, listed, of_the_system, printable  # noqa: E402
+from .intake import directory_name  # noqa: E402
+from .options import SHARED, Asked, check  # noqa: E402
+from .record import Record  # noqa: E402
+from .score import totals  # noqa: E402
+from .start import completed  # noqa: E402
+from .store import PRIVATE, RESULT, alone_in, faults_of  # noqa: E402
 
 PROJECT = Path(__file__).resolve().parent.parent
+SCORES = "scores.csv"
+HEAD = ["submission", "score", "max_score", "speed", "max_speed", "note"]
+WIDTH = 80
 
 
 @dataclass(frozen=True)
@@ -46,23 +62,47 @@ class Graded:
     """Of the submission as a whole: refused, does not build; or why there is no grade."""
 
 
-def submissions_in(directory: Path) -> list[tuple[str, Path]]:
-    """Sorted by name. Files whose names begin with a dot are nobody's submission."""
+def submissions_in(directory: Path) -> tuple[list[tuple[str, Path]], list[str]]:
+    """Names and paths, sorted by name; and what else is there. A directory that holds kernel.cu is
+    one submission itself."""
     try:
         entries = sorted(directory.iterdir())
     except OSError as error:
-        raise BadInput(f"{directory}: {error.strerror}; it holds one directory or .cu file "
+        raise BadInput(f"{directory}: {error.strerror}; it holds one directory, .cu file or zip "
                        "a submission") from None
-    named = [(directory_name(entry.stem if entry.suffix == ".cu" else entry.name), entry)
-             for entry in entries
-             if not entry.name.startswith(".") and (entry.suffix == ".cu" or entry.is_dir())]
+    entries = [entry for entry in entries if not of_the_system(entry.name)]
+    if any(entry.name.lower() == KERNEL for entry in entries):  # one submission alone
+        return [(directory_name(directory.name), directory)], []
+    taken = [entry for entry in entries
+             if entry.suffix.lower() in (".cu", ".zip") or entry.is_dir()]
+    named = [(directory_name(entry.name if entry.is_dir() else entry.stem), entry)
+             for entry in taken]
     names = [name for name, _ in named]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise BadInput(f"{directory}: two submissions are called {twice}; rename one")
     if not named:
-        raise BadInput(f"{directory}: holds no submissions (directories or .cu files)")
-    return named
+        raise BadInput(f"{directory}: holds no submissions (directories, .cu files or zips)")
+    return named, [entry.name for entry in entries if entry not in taken]
+
+
+def refuse_other_results(results: Path, found: list[tuple[str, Path]], asked: Asked) -> None:
+    """One directory of results is for one class and one set of cases: nothing that was graded
+    before is replaced by something else, or stands beside it in scores.csv."""
+    wanted = [suite.name for suite in asked.suites]
+    paths = dict(found)
+    for name in dict.fromkeys([*paths, *map(name_in, rows_of(results / SCORES))]):
+        place = results / name / RESULT
+        if not place.exists():
+            continue
+        earlier = read_record(place)
+        others = "RESULTS=... names another place for the new ones"
+        if earlier.suites != wanted or earlier.backend != asked.backend:
+            raise BadInput(f"{place}: graded on {', '.join(earlier.suites)} ({earlier.backend}), "
+                           f"not on {', '.join(wanted)} ({asked.backend}); {others}")
+        path = Path(earlier.submission.path)
+        if name in paths and Path(printable(str(paths[name].parent))) not in path.parents:
+            raise BadInput(f"{place}: the result of another submission, {path}; {others}")
 
 
 def grade(name: str, path: Path, results: Path, options: list[str]) -> Graded:
@@ -89,16 +129,32 @@ def of_speed(record: Record) -> tuple[str, str]:
     return (points(score), points(possible)) if timed(record) else ("", "")
 
 
-def write_scores(path: Path, graded: list[Graded]) -> None:
-    """The whole file after each submission, by rename: a run that is killed leaves what it had."""
-    text = io.StringIO(newline="")
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["submission", "score", "max_score", "speed", "max_speed", "note"])
-    rows.writerows([cell(one.name), one.score, one.max_score, one.speed, one.max_speed,
-                    cell(one.said)] for one in graded)
-    unfinished = path.with_name(path.name + ".new")
-    unfinished.write_text(text.getvalue(), encoding="utf-8")
-    os.replace(unfinished, path)
+def rows_of(path: Path) -> dict[str, list[str]]:
+    """The rows of scores.csv by their first cell; none where there is no such file."""
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            head, *rows = list(csv.reader(file)) or [[]]
+    except FileNotFoundError:
+        return {}
+    except (ValueError, csv.Error):
+        head, rows = [], []
+    if head != HEAD or any(len(row) != len(HEAD) for row in rows):
+        raise BadInput(f"{path}: was changed, or not made here; rename it, or name another place "
+                       "with RESULTS=...")
+    return {row[0]: row for row in rows}
+
+
+def write_score(path: Path, one: Graded) -> None:
+    """One submission's row anew, every other one as it was. By rename: a run that is killed leaves
+    what it had; and one at a time, where two work in the same directory."""
+    with alone_in(path.parent):
+        rows = rows_of(path) | {cell(one.name): [
+            cell(one.name), one.score, one.max_score, one.speed, one.max_speed, cell(one.said)]}
+        text = io.StringIO(newline="")
+        csv.writer(text, lineterminator="\n").writerows([HEAD, *(rows[key] for key in sorted(rows))])
+        unfinished = path.with_name(path.name + ".new")
+        unfinished.write_text(text.getvalue(), encoding="utf-8")
+        os.replace(unfinished, path)
 
 
 def cell(text: str) -> str:
@@ -106,43 +162,78 @@ def cell(text: str) -> str:
     return "'" + text if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
+def name_in(text: str) -> str:
+    """The name in such a cell."""
+    return text[1:] if text.startswith("'") and cell(text[1:]) == text else text
+
+
 def arguments(words: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m grader.batch")
-    parser.add_argument("--submissions", type=Path, required=True,
-                        help="a directory: one directory or .cu file a submission")
-    parser.add_argument("--results", type=Path, default=Path("results"))
-    for option in ("--suite", "--seed", "--protection", "--backend", "--jobs"):
-        parser.add_argument(option, help="as for `python -m grader`")
+    parser = argparse.ArgumentParser(prog="python -m grader.batch", allow_abbrev=False)
+    parser.add_argument("--submissions", required=True,
+                        help="a directory: one directory, .cu file or zip a submission")
+    for name, how in SHARED.items():
+        parser.add_argument(name, **how)
     return parser.parse_args(words)
 
 
-def passed_on(asked: argparse.Namespace) -> list[str]:
-    given = {name: getattr(asked, name) for name in
-             ("suite", "seed", "protection", "backend", "jobs")}
-    return [word for name, value in given.items() if value for word in (f"--{name}", value)]
+def passed_on(given: argparse.Namespace) -> list[str]:
+    """To each submission's grader, what was given."""
+    return [word for name in SHARED if name != "--results"
+            for value in [getattr(given, name.removeprefix("--"))] if value is not None
+            for word in (name, str(value))]
+
+
+def prepare(given: argparse.Namespace) -> tuple[Path, list[tuple[str, Path]]]:
+    """All that can be wrong with a whole class is looked at before its first submission: options,
+    cases, paths, earlier results, and whether the grader works here."""
+    asked = check(vars(given))
+    if not given.submissions:
+        raise BadInput("--submissions (SUBMISSIONS with make): the path is empty")
+    results = asked.results.resolve()
+    found, ignored = submissions_in(Path(given.submissions).resolve())
+    refuse_other_results(results, found, asked)
+    asked.sandbox(trusted_parts(asked.backend).jail)
+    with faults_of(results):
+        results.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+    if ignored:
+        say(f"ignored: {listed(ignored)}")
+    return results, found
+
+
+def say(line: str) -> None:
+    print(textwrap.fill(line, WIDTH, subsequent_indent="    ", break_long_words=False,
+                        break_on_hyphens=False), flush=True)
+
+
+def grade_class(given: argparse.Namespace) -> int:
+    results, found = prepare(given)
+    status = 0
+    for number, (name, path) in enumerate(found, 1):
+        one = grade(name, path, results, passed_on(given))
+        write_score(results / SCORES, one)
+        got = f"{one.score} of {one.max_score} points" if one.score else "no grade"
+        said = f": {one.said}" if one.said else ""
+        say(f"[{number}/{len(found)}] {one_line(one.name)}: {got}{said}")
+        status = max(status, one.status if one.status > 1 else 0)
+    return status
 
 
 def main(words: list[str]) -> int:
-    asked = arguments(words)
-    results = asked.results.resolve()
-    graded: list[Graded] = []
+    given = arguments(words)
     try:
-        found = submissions_in(asked.submissions.resolve())
-        results.mkdir(parents=True, exist_ok=True)
-        for number, (name, path) in enumerate(found, 1):
-            one = grade(name, path, results, passed_on(asked))
-            graded.append(one)
-            write_scores(results / "scores.csv", graded)
-            got = f"{one.score} of {one.max_score} points" if one.score else "no grade"
-            said = f": {one.said}" if one.said else ""
-            print(f"[{number}/{len(found)}] {one_line(one.name)}: {got}{said}", flush=True)
-    except BadInput as error:
+        with interrupt.raised():
+            return grade_class(given)
+    except KeyboardInterrupt:
+        scores = Path(given.results) / SCORES
+        kept = f"; what was graded so far is in {scores}" if scores.exists() else ""
+        print(f"interrupted{kept}", file=sys.stderr)
+        return interrupt.STATUS
+    except (BadInput, MachineFault) as error:
         print(error, file=sys.stderr)
-        return 2
+        return 2 if isinstance(error, BadInput) else 3
     except OSError as error:
         print(f"{error.filename}: {error.strerror}", file=sys.stderr)
         return 3
-    return max((one.status for one in graded if one.status > 1), default=0)
 
 
 if __name__ == "__main__":

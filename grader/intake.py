@@ -1,24 +1,20 @@
 """Takes a submission in: the bytes of one kernel.cu, and what to compile of them.
 
-A submission is somebody else's file: a symbolic link, a device or a gigabyte as well as a kernel.
-It is opened once, without following links, and read once; nothing else of its directory is looked
-at. What cannot be graded is refused in one line. Bytes that editors leave behind (Windows line
-ends, byte order mark, Latin-1 comments) are put right, and noted.
+A submission is somebody else's: a symbolic link, a device or a gigabyte as well as a kernel.
+files.py finds and reads it. What cannot be graded is refused in one line. Bytes that editors leave
+behind (Windows line ends, byte order mark, Latin-1 comments) are put right, and noted.
 """
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from .errors import BadInput
+from .files import KERNEL, find_kernel, printable
 
 ROOT = Path(__file__).resolve().parent.parent
-KERNEL = "kernel.cu"
-LARGEST = 1 << 20  # bytes; a long solution has ten thousand
 LONGEST_NAME = 80  # bytes of a results directory's name; a hash may follow
 
 # The longer marks first: that of UTF-32 begins with that of UTF-16.
@@ -40,86 +36,24 @@ class Submission:
     source: bytes
     """What is compiled: UTF-8, lines end in LF, no byte order mark."""
     notes: list[str] = field(default_factory=list)
-    """What was changed from one to the other."""
+    """Which file was taken, what was ignored, and what was changed before compiling."""
 
 
 def read_submission(path: str | os.PathLike[str], name: str | None = None) -> Submission:
-    """The submission in this file, or in kernel.cu of this directory."""
+    """The submission in this file, folder or zip (files.py). Raises BadInput."""
     if not os.fspath(path):  # which Path() takes for the working directory
         raise BadInput("the path of the submission is empty")
     given = Path(path)
-    shown = printable(str(given))
     if name is not None:
         check_name(name)
     try:
-        original, in_directory = read_bytes(given, shown)
+        found = find_kernel(given)
         absolute = Path(os.path.abspath(given))
     except ValueError:  # a NUL byte in the path
-        raise BadInput(f"{shown}: no path") from None
-    if in_directory:
-        absolute, shown = absolute / KERNEL, printable(str(given / KERNEL))
-    source, notes = clean(original, shown)
-    return Submission(name or default_name(absolute), absolute, original, source, notes)
-
-
-# ---- bytes ---------------------------------------------------------------------------------------
-
-
-def read_bytes(path: Path, shown: str) -> tuple[bytes, bool]:
-    """The file's bytes; whether `path` is the directory that holds it."""
-    try:
-        kind = os.lstat(path).st_mode
-        if not stat.S_ISDIR(kind):
-            return read_file(path, None, shown, kind), False
-    except OSError as error:
-        raise unreadable(shown, error) from None
-    try:
-        directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError as error:
-        raise unreadable(shown, error) from None
-    try:
-        kind = os.lstat(KERNEL, dir_fd=directory).st_mode
-        return read_file(KERNEL, directory, f"{shown}/{KERNEL}", kind), True
-    except FileNotFoundError:
-        raise BadInput(f"{shown}: a directory without {KERNEL}; a submission is a .cu file, or a "
-                       f"directory that holds {KERNEL}") from None
-    except OSError as error:
-        raise unreadable(f"{shown}/{KERNEL}", error) from None
-    finally:
-        os.close(directory)
-
-
-def read_file(path: str | Path, directory: int | None, shown: str, kind: int) -> bytes:
-    """Opening a device or a FIFO can block, or do something, so what it is was asked before; and is
-    asked again of what was opened, because it may have been exchanged since."""
-    refuse_kind(kind, shown)
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
-    opened = os.open(path, flags, dir_fd=directory)
-    with open(opened, "rb") as file:
-        refuse_kind(os.fstat(opened).st_mode, shown)
-        content = file.read(LARGEST + 1)
-    if len(content) > LARGEST:
-        raise BadInput(f"{shown}: larger than {LARGEST >> 20} MB; a kernel.cu has some kilobytes")
-    if not content:
-        raise BadInput(f"{shown}: the file is empty")
-    return content
-
-
-def refuse_kind(mode: int, shown: str) -> None:
-    if stat.S_ISREG(mode):
-        return
-    kinds = {
-        stat.S_IFLNK: "a symbolic link", stat.S_IFDIR: "a directory", stat.S_IFIFO: "a FIFO",
-        stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device",
-    }  # fmt: skip
-    what = kinds.get(stat.S_IFMT(mode), "no regular file")
-    raise BadInput(f"{shown}: {what}; a submission has to be a regular file")
-
-
-def unreadable(shown: str, error: OSError) -> BadInput:
-    if error.errno == errno.ELOOP:  # exchanged for a link since lstat(), or a loop on the way
-        return BadInput(f"{shown}: a symbolic link; a submission has to be a regular file")
-    return BadInput(f"{shown}: cannot read the submission: {error.strerror}")
+        raise BadInput(f"{printable(str(given))}: no path") from None
+    source, notes = clean(found.content, printable(str(found.path)))
+    return Submission(name or default_name(absolute), absolute / found.path.relative_to(given),
+                      found.content, source, [*found.notes, *notes])
 
 
 # ---- text ----------------------------------------------------------------------------------------
@@ -174,10 +108,13 @@ def from_8_bit(content: bytes) -> tuple[bytes, str]:
 
 
 def default_name(path: Path) -> str:
-    """alice/kernel.cu: "alice"; 2_tiled.cu: "2_tiled"; the kernel.cu of this project: "kernel"."""
-    if path.name == KERNEL and path.parent != ROOT and path.parent.name:
-        return directory_name(path.parent.name)
-    return directory_name(path.stem)
+    """alice, alice/kernel.cu, alice.zip: "alice"; 2_tiled.cu: "2_tiled"; the kernel.cu of this
+    project: "kernel"."""
+    if path.name.lower() == KERNEL:
+        path = path.parent
+    elif path.suffix.lower() in (".cu", ".zip"):
+        return directory_name(path.stem)
+    return "kernel" if path == ROOT else directory_name(path.name)
 
 
 def directory_name(text: str) -> str:
@@ -191,9 +128,3 @@ def check_name(name: str) -> None:
     if name != directory_name(name):
         raise BadInput(f"name {ascii(name)}: it names a directory of results, so it has 1 to "
                        f"{LONGEST_NAME} bytes, no '/', no control characters, no '.' in front")
-
-
-def printable(text: str) -> str:
-    """In one line, and valid Unicode even if the file system's bytes are not."""
-    valid = text.encode("utf-8", "backslashreplace").decode()
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in valid)

@@ -9,9 +9,7 @@ What ends without a grade (errors.py) ends the session at once, with exit status
 
 from __future__ import annotations
 
-import argparse
 import contextlib
-import os
 import secrets
 import signal
 import sys
@@ -23,18 +21,15 @@ from typing import Any, NoReturn
 
 import pytest
 
-from . import report, score
+from . import interrupt, options, report, score
 from .build import trusted_parts
-from .cases import TESTCASES, Suite, load_suites
 from .errors import BadInput, MachineFault
 from .intake import ROOT, Submission, read_submission
 from .record import Record, Test, Timing
-from .sandbox import choose_sandbox
 from .session import Grading
 from .store import Store
 
 FULL_MARKS, LESS, BAD_INPUT, MACHINE_FAULT = 0, 1, 2, 3
-SEED_BITS = 63
 
 
 @dataclass
@@ -45,7 +40,7 @@ class State:
     """`python -m grader`: pytest itself prints nothing."""
     seed: int = 0
     submission: Submission | None = None
-    suites: list[Suite] = field(default_factory=list)
+    options: options.Asked | None = None
     grading: Grading | None = None
     store: Store | None = None
     watched: report.Watched | None = None
@@ -88,35 +83,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("grader", "grading a submission (docs/grading.md)")
     add = group.addoption
     add("--submission", default=str(ROOT / "kernel.cu"), metavar="PATH",
-        help="a .cu file, or a directory that holds kernel.cu; default: this project's kernel.cu")
-    add("--suite", default="public", metavar="SUITE",
-        help="public, hidden, all, or the path of a .toml file; default: public")
-    add("--results", default=str(ROOT / "results"), metavar="DIR",
-        help="where DIR/NAME/result.json is written; default: results")
+        help="a .cu file, or a folder or zip that holds it; default: this project's kernel.cu")
     add("--name", metavar="NAME", help="of that directory; default: from the submission's path")
-    add("--seed", type=seed_from, metavar="N", help="for the inputs; default: a fresh one")
-    add("--protection", default="auto", choices=["auto", "bubblewrap", "uid", "none"],
-        help="the sandbox; default: the best that works here")
-    add("--backend", default="cpu", choices=["auto", "cpu", "cuda"], help="default: cpu")
-    add("--jobs", type=jobs_from, metavar="N", help="cases at a time; default: one a core")
-
-
-def seed_from(text: str) -> int:
-    return number_from(text, 0, 2**SEED_BITS - 1)
-
-
-def jobs_from(text: str) -> int:
-    return number_from(text, 1, 1024)
-
-
-def number_from(text: str, least: int, most: int) -> int:
-    try:
-        value = int(text, 0)
-    except ValueError:
-        value = -1
-    if not least <= value <= most:
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no whole number from {least} to {most}")
-    return value
+    for name, how in options.SHARED.items():
+        add(name, **how)
 
 
 # ---- collecting: cases become items --------------------------------------------------------------
@@ -126,14 +96,16 @@ def number_from(text: str, least: int, most: int) -> int:
 def pytest_collection(session: pytest.Session) -> None:
     config, state = session.config, state_of(session.config)
     with ending(session):
-        state.suites = load_suites(config.getoption("suite"))
+        state.options = options.check({name.removeprefix("--"): config.getoption(name)
+                                       for name in options.SHARED})
         state.submission = read_submission(config.getoption("submission"), config.getoption("name"))
-    given = config.getoption("seed")
-    state.seed = secrets.randbits(SEED_BITS) if given is None else given
+    given = state.options.seed
+    state.seed = secrets.randbits(options.SEED_BITS) if given is None else given
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    suites = state_of(metafunc.config).suites
+    given = state_of(metafunc.config).options
+    suites = given.suites if given else []
     items = {"case": [case for suite in suites for case in suite.cases],
              "performance": [each for suite in suites for each in suite.performance]}
     for name in items.keys() & set(metafunc.fixturenames):
@@ -176,22 +148,20 @@ def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
 def begin(session: pytest.Session, state: State) -> None:
     """Everything up to the first case that runs. Pytest has selected the items by then."""
     option, started = session.config.getoption, time.monotonic()
-    hidden = any(suite.hidden for suite in state.suites)
-    private = [TESTCASES / "hidden", ROOT / "instructor", Path(option("results"))] if hidden else []
-    backend = "cpu" if option("backend") == "auto" else option("backend")
-    assert state.watched and state.submission
+    assert state.watched and state.submission and state.options
+    asked = state.options
     state.watched.stage("building the grader")
-    parts = trusted_parts(backend)
-    box = choose_sandbox(option("protection"), hidden, private, parts.jail)
+    parts = trusted_parts(asked.backend)
+    box = asked.sandbox(parts.jail)
     state.stages["trusted parts"] = time.monotonic() - started
     state.grading = Grading(
-        state.submission, state.suites, state.seed, box, parts, option("jobs") or cores(),
+        state.submission, asked.suites, state.seed, box, parts, asked.jobs,
         finished=lambda record, item: finished(state, record, item),
     )  # fmt: skip
-    state.store = Store(Path(option("results")), state.submission, state.grading.record(),
+    state.store = Store(asked.results, state.submission, state.grading.record(),
                         named=option("name") is not None)
     keys = [key for key in map(key_of, session.items) if key]
-    total = sum(len(suite.items) for suite in state.suites)
+    total = sum(len(suite.items) for suite in asked.suites)
     state.asked, state.selected = (set(keys) if len(keys) < total else None), len(keys)
     state.watched.stage("compiling kernel.cu")
     state.grading.start(state.asked)
@@ -226,18 +196,13 @@ def conclude(state: State, broken_off: bool = False) -> None:
 def ignore_interrupts() -> None:
     """To the end of the session, which is near: so that the exit status says truly whether there is
     a result."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
+    interrupt.handle(signal.SIG_IGN)
 
 
 def key_of(item: pytest.Item) -> str | None:
     callspec = getattr(item, "callspec", None)
     params = callspec.params if callspec else {}
     return params.get("case") or params.get("performance")
-
-
-def cores() -> int:
-    return len(os.sched_getaffinity(0))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -279,6 +244,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     if not state_of(config).quiet and signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:

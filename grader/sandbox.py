@@ -20,6 +20,7 @@ import os
 import random
 import re
 import selectors
+import shlex
 import shutil
 import socket
 import stat
@@ -27,7 +28,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -394,20 +395,23 @@ def sweep(uid: int) -> None:
 def check_reachable(paths: Sequence[Path], box: Sandbox) -> None:
     """MachineFault, unless another uid can read all of it: or else a compiler's "permission denied"
     would look like the student's mistake."""
-    for top in paths:
-        if box.kind == "uid":
-            for parent in top.resolve().parents:
-                if not parent.stat().st_mode & stat.S_IXOTH:
-                    raise MachineFault(f"{parent} cannot be entered by the sandbox's uid; "
-                                       f"chmod o+x {parent}")
-        for path in below(top):
-            if any(path.is_relative_to(hidden) for hidden in box.private):
-                continue
-            status = path.lstat()
-            wanted = stat.S_IROTH | (stat.S_IXOTH if stat.S_ISDIR(status.st_mode) else 0)
-            if not stat.S_ISLNK(status.st_mode) and status.st_mode & wanted != wanted:
-                raise MachineFault(f"{path} cannot be read by the sandbox's uid; "
-                                   f"chmod -R o+rX {top}")
+    on_the_way = {parent for top in paths for parent in top.resolve().parents}
+    shut = [parent for parent in sorted(on_the_way)
+            if box.kind == "uid" and not parent.stat().st_mode & stat.S_IXOTH]
+    unreadable = [top for top in dict.fromkeys(paths)
+                  if any(not readable_for_all(path) for path in below(top)
+                         if not any(path.is_relative_to(hidden) for hidden in box.private))]
+    commands = [f"chmod {how} {shlex.join(map(str, which))}"
+                for how, which in (("o+x", shut), ("-R o+rX", unreadable)) if which]
+    if commands:
+        names = ", ".join(map(str, [*shut, *unreadable]))
+        raise MachineFault(f"{names} cannot be read by the sandbox's uid; {' && '.join(commands)}")
+
+
+def readable_for_all(path: Path) -> bool:
+    status = path.lstat()
+    wanted = stat.S_IROTH | (stat.S_IXOTH if stat.S_ISDIR(status.st_mode) else 0)
+    return stat.S_ISLNK(status.st_mode) or status.st_mode & wanted == wanted
 
 
 # ---- choosing ------------------------------------------------------------------------------------
@@ -455,19 +459,31 @@ def choose_sandbox(wanted: Literal["auto", "bubblewrap", "uid", "none"], hidden:
         if os.geteuid() == 0:
             box = Sandbox("uid", "another uid with limits; no namespaces"
                           + (f" ({reasons[0]})" if reasons else ""), jail, paths)
+            refuse_open_paths(box)
             reason = probe(box)
             if not reason:
                 return box
-            if "can be read by everybody" in reason:
-                path = reason.rpartition(": ")[2]
-                raise MachineFault(f"{path} can be read by every user, and so by the submission; "
-                                   f"chmod -R go= {path}")
         else:
             reason = "another uid takes root"
         reasons.append(reason)
     if wanted != "auto":
         raise MachineFault(f"the protection {wanted} does not work here: {reasons[0]}")
     return without_protection(jail, paths, hidden, "; ".join(reasons))
+
+
+def refuse_open_paths(box: Sandbox) -> None:
+    """MachineFault if another uid can read what is private; one command closes all of it."""
+    closed, open_to_all = box, []
+    while "can be read by everybody" in (reason := probe(closed)):
+        path = next((p for p in closed.private if reason.endswith(f": {p}")), None)
+        if path is None:
+            break
+        open_to_all.append(path)
+        closed = replace(closed, private=tuple(p for p in closed.private if p != path))
+    if open_to_all:
+        names = ", ".join(map(str, open_to_all))
+        raise MachineFault(f"{names} can be read by every user, and so by the submission; "
+                           f"chmod -R go= {shlex.join(map(str, open_to_all))}")
 
 
 def without_protection(jail: Path, private: tuple[Path, ...], hidden: bool, why: str) -> Sandbox:

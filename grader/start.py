@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import os
+import signal
 import subprocess
 import time
 from collections.abc import Sequence
@@ -20,6 +23,8 @@ PASSING = frozenset({
 PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 """Seconds between the attempts."""
 
+SECONDS_TO_END = 10.0
+
 
 def start(command: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
     """subprocess.Popen, which lets a machine that is short of something have a moment: a whole
@@ -36,13 +41,24 @@ def start(command: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
 
 def completed(command: Sequence[str], **options: Any) -> subprocess.CompletedProcess[str]:
     """Like subprocess.run with text and both outputs captured, and started as above. What is not
-    UTF-8 is replaced."""
+    UTF-8 is replaced. An interrupt is this process's own: it ends the program, and what that has
+    started, before it goes on."""
     with start(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-               **options) as process:
+               start_new_session=True, **options) as process:
         try:
             said, complaint = process.communicate()
         except BaseException:
-            process.kill()
+            end(process)
             raise
     return subprocess.CompletedProcess(command, process.returncode, said.decode(errors="replace"),
                                        complaint.decode(errors="replace"))
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """With its whole session; it has a moment to tidy up."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=SECONDS_TO_END)
+            return

@@ -152,10 +152,10 @@ def suite(*items: Case | Performance, name: str = "public/basics") -> Suite:
 
 
 def main(words: list[str]) -> int:
-    from grader import __main__, plugin
+    from grader import __main__, options, plugin
 
     plugin.trusted_parts = lambda backend: ON_GPU if backend == "cuda" else PARTS
-    plugin.choose_sandbox = lambda *arguments: BOX
+    options.choose_sandbox = lambda *arguments: BOX
     plugin.Grading = functools.partial(plugin.Grading, build=build, run=run, clock=clock)
     return __main__.main(words)
 

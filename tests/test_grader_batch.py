@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import csv
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conftest import REPOSITORY
+from grader_fake import BOX, PARTS
 
 sys.path.insert(0, str(REPOSITORY))  # grader is a package of the project, nowhere installed
 
-from grader import batch  # noqa: E402
+from grader import batch, options  # noqa: E402
+from grader.errors import MachineFault  # noqa: E402
 from grader.record import Build, Record, Refusal, Submission, Times, Timing  # noqa: E402
 
 # Ends as the submission's file says: a status, and the score if there is one.
@@ -38,7 +42,7 @@ sys.exit(int(status))
 def record(score: float, **changes: object) -> str:
     values: dict[str, object] = dict(
         complete=True, submission=Submission(name="x", path="x", sha256="", bytes=1, notes=[]),
-        suites=[], seed=1, score=score, max_score=100, refusal=None, tests=[],
+        suites=["public/basics", "public/speed"], seed=1, score=score, max_score=100, refusal=None, tests=[],
         build=Build(ok=True, message="", file=None, line=0, output=""), protection="none",
         protection_note="", backend="cpu", compiler="", started="2026-11-21T06:00:00Z", seconds=1)
     return Record(**(values | changes)).model_dump_json()  # type: ignore[arg-type]
@@ -52,6 +56,8 @@ class Class:
         (self.project / "grader").mkdir(parents=True)
         (self.project / "grader/__main__.py").write_text(ACTOR)
         monkeypatch.setattr(batch, "PROJECT", self.project)
+        monkeypatch.setattr(batch, "trusted_parts", lambda backend: PARTS)
+        monkeypatch.setattr(options, "choose_sandbox", lambda *arguments: BOX)
 
     def add(self, name: str, *outcomes: str) -> None:
         """One line for each time that it is graded."""
@@ -59,11 +65,15 @@ class Class:
         if not name.endswith(".cu"):
             path.mkdir()
             path /= "kernel.cu"
-        path.write_text("".join(line + "\n" for line in outcomes))
+        text = "".join(line + "\n" for line in outcomes)
+        path.write_text(text.replace('"path":"x"', f'"path":{json.dumps(str(path))}'))
 
-    def grade(self, *words: str) -> int:
-        return batch.main(["--submissions", str(self.submissions), "--results", str(self.results),
-                           *words])
+    def grade(self, *words: str, only: str = "") -> int:
+        return batch.main(["--submissions", str(self.submissions / only), "--results",
+                           str(self.results), *words])
+
+    def result(self, name: str) -> bytes:
+        return (self.results / name / "result.json").read_bytes()
 
     def scores(self) -> dict[str, list[str]]:
         with open(self.results / "scores.csv", newline="") as file:
@@ -107,7 +117,8 @@ def test_everybody_is_graded_in_order(pupils: Class, capsys: pytest.CaptureFixtu
     assert pupils.grade() == 0
     assert pupils.scores() == {"Jörg Ä": ["0", "100", ""], "adam": ["33.33", "100", ""],
                                "zoe": ["100", "100", ""]}
-    assert capsys.readouterr().out.startswith("[1/3] Jörg Ä: 0 of 100 points\n")
+    assert capsys.readouterr().out.startswith(
+        "ignored: README.md\n[1/3] Jörg Ä: 0 of 100 points\n")
 
 
 def test_one_that_cannot_be_read_stops_nobody(pupils: Class) -> None:
@@ -127,11 +138,13 @@ def test_a_fault_of_the_machine_is_tried_once_more(pupils: Class) -> None:
 def test_a_fault_that_stays_is_told_and_keeps_earlier_results(pupils: Class) -> None:
     pupils.add("adam", "3", "3")
     pupils.add("bert", "2")
-    earlier = pupils.results / "adam"
-    earlier.mkdir(parents=True)
-    (earlier / "result.json").write_text("earlier")
+    adam = pupils.submissions / "adam" / "kernel.cu"
+    earlier = record(7, submission=Submission(name="adam", path=str(adam), sha256="", bytes=1,
+                                              notes=[]))
+    (pupils.results / "adam").mkdir(parents=True)
+    (pupils.results / "adam" / "result.json").write_text(earlier)
     assert pupils.grade() == 3
-    assert pupils.calls("adam") == 2 and (earlier / "result.json").read_text() == "earlier"
+    assert pupils.calls("adam") == 2 and pupils.result("adam") == earlier.encode()
     assert pupils.scores()["adam"] == ["", "", "adam: ended"]
 
 
@@ -146,25 +159,132 @@ def test_options_are_passed_on(pupils: Class) -> None:
     pupils.add("adam", f"0 {record(100)}")
     (pupils.project / "grader/__main__.py").write_text(
         ACTOR.replace("words =", "open('words', 'w').write(' '.join(sys.argv))\nwords ="))
-    pupils.grade("--suite", "all", "--seed", "7")
-    assert (pupils.project / "words").read_text().endswith("--suite all --seed 7")
+    pupils.grade("--suite", "public", "--seed", "7", "--jobs", "2", "--protection", "none")
+    words = (pupils.project / "words").read_text()
+    assert words.endswith("--suite public --seed 7 --protection none --backend cpu --jobs 2")
 
 
-@pytest.mark.parametrize("names, says", [
-    ([], "holds no submissions"), (["a.cu", "a"], "two submissions are called a"),
+@pytest.mark.parametrize("words", [
+    ["--seed", "x"], ["--jobs", "banana"], ["--jobs", "0"], ["--protection", "bogus"],
+    ["--backend", "gpu"], ["--suite", "none.toml"], ["--results", ""], ["--submissions", ""],
+    ["--protection", "bogus", "--jobs", "banana", "--seed", "-1"], ["--seed", ""],
 ])  # fmt: skip
-def test_a_directory_that_is_no_class_is_refused(
-    pupils: Class, names: list[str], says: str, capsys: pytest.CaptureFixture[str]
+def test_options_are_looked_at_before_the_first_student(
+    pupils: Class, words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in names:
-        pupils.add(name, f"0 {record(100)}")
-    assert pupils.grade() == 2
+    """Every mistake has a line."""
+    pupils.add("adam", f"0 {record(100)}")
+    assert pupils.grade(*words) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and not pupils.results.exists()
+    assert len(said.err.splitlines()) == len(words) / 2
+    assert all(word in said.err for word in words[::2] if word != "--suite")
+    assert not (pupils.project / "calls").exists()
+
+
+def test_the_machine_is_looked_at_before_the_first_student(
+    pupils: Class, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def no_sandbox(*arguments: object) -> None:
+        raise MachineFault("no sandbox works here")
+
+    pupils.add("adam", f"0 {record(100)}")
+    monkeypatch.setattr(options, "choose_sandbox", no_sandbox)
+    assert pupils.grade() == 3
+    assert capsys.readouterr().err == "no sandbox works here\n"
+    assert not (pupils.project / "calls").exists()
+
+
+# ---- nothing that was graded before is lost, or mixed --------------------------------------------
+
+
+def test_one_student_alone_changes_nobody_elses_row(pupils: Class) -> None:
+    pupils.add("adam", f"0 {record(100)}", f"1 {record(50)}")
+    pupils.add("=zoe", "2")
+    pupils.grade()
+    zoe = pupils.scores()["'=zoe"]
+    pupils.grade(only="adam")
+    assert pupils.scores() == {"adam": ["50", "100", ""], "'=zoe": zoe}
+
+
+def test_a_second_part_of_the_class_is_added(pupils: Class) -> None:
+    pupils.add("adam", f"0 {record(100)}")
+    pupils.grade()
+    (pupils.submissions / "adam" / "kernel.cu").unlink()
+    (pupils.submissions / "adam").rmdir()
+    pupils.add("bert", f"1 {record(7)}")
+    pupils.grade()
+    assert pupils.scores() == {"adam": ["100", "100", ""], "bert": ["7", "100", ""]}
+
+
+@pytest.mark.parametrize("earlier, says", [
+    (record(100, suites=["public/basics", "hidden/shapes"]), "graded on public/basics, hidden/sh"),
+    (record(100, backend="cuda"), "(cuda), not on public/basics, public/speed (cpu)"),
+    (record(100).replace('"path":"x"', '"path":"/other/class/adam/kernel.cu"'),
+     "the result of another submission, /other/class/adam/kernel.cu"),
+    ("{", "not a result of this grader"),
+])  # fmt: skip
+@pytest.mark.parametrize("whose", ["adam", "bert"])
+def test_other_results_are_neither_replaced_nor_mixed_with(
+    pupils: Class, earlier: str, says: str, whose: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Bert is graded no more, but is in scores.csv."""
+    if whose == "bert" and "another submission" in says:
+        return
+    pupils.add("adam", f"0 {record(100)}")
+    if whose == "bert":
+        pupils.add("bert", f"1 {record(7)}")
+    pupils.grade()
+    before = (pupils.results / "scores.csv").read_bytes()
+    (pupils.results / whose / "result.json").write_text(earlier)
+    assert pupils.grade(only="adam") == 2
     assert says in capsys.readouterr().err
+    assert pupils.result(whose) == earlier.encode()
+    assert (pupils.results / "scores.csv").read_bytes() == before
+    assert pupils.calls("adam") == 1
 
 
-def test_a_directory_that_is_not_there_is_refused(
-    pupils: Class, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pupils.submissions.rmdir()
+def test_a_single_grade_of_other_cases_is_kept(pupils: Class) -> None:
+    """`make grade SUBMISSION=adam SUITE=all`, and then the class on the public cases."""
+    pupils.add("adam", f"0 {record(100)}")
+    (pupils.results / "adam").mkdir(parents=True)
+    (pupils.results / "adam" / "result.json").write_text(record(1, suites=["hidden/shapes"]))
+    (pupils.results / "kernel").mkdir()
+    (pupils.results / "kernel" / "result.json").write_text(record(1, suites=["hidden/shapes"]))
     assert pupils.grade() == 2
-    assert "No such file" in capsys.readouterr().err
+    assert not (pupils.results / "scores.csv").exists()
+    (pupils.results / "adam" / "result.json").unlink()
+    assert pupils.grade() == 0, "nobody of this class is called kernel"
+
+
+@pytest.mark.parametrize("text", ["name,points\nadam,3\n", "\0", "\xff", "submission,score\n"])
+def test_a_table_that_somebody_changed_is_not_replaced(
+    pupils: Class, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pupils.add("adam", f"0 {record(100)}")
+    pupils.results.mkdir()
+    (pupils.results / "scores.csv").write_bytes(text.encode("latin-1"))
+    assert pupils.grade() == 2
+    assert "was changed, or not made here" in capsys.readouterr().err
+    assert (pupils.results / "scores.csv").read_bytes() == text.encode("latin-1")
+
+
+def test_an_interrupt_keeps_every_row(
+    pupils: Class, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rows of those whose turn did not come are the ones of before."""
+    pupils.add("adam", f"0 {record(100)}", f"0 {record(90)}")
+    pupils.add("bert", f"0 {record(80)}", f"0 {record(70)}")
+    pupils.grade()
+    real = batch.grade
+
+    def interrupted_at_bert(name: str, *arguments: Any) -> batch.Graded:
+        if name == "bert":
+            raise KeyboardInterrupt
+        return real(name, *arguments)
+
+    monkeypatch.setattr(batch, "grade", interrupted_at_bert)
+    assert pupils.grade() == 130
+    assert capsys.readouterr().err == (
+        f"interrupted; what was graded so far is in {pupils.results}/scores.csv\n")
+    assert pupils.scores() == {"adam": ["90", "100", ""], "bert": ["80", "100", ""]}

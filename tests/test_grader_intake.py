@@ -5,7 +5,12 @@ from __future__ import annotations
 
 import os
 import socket
+import stat
+import subprocess
 import threading
+import tracemalloc
+import warnings
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +20,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.errors import BadInput
-from grader.intake import LARGEST, ROOT, Submission, read_submission
+from grader.files import LARGEST, LARGEST_ZIP
+from grader.intake import ROOT, Submission, read_submission
 
 TEXT = b"__global__ void mysgemm() {}\n"
 
@@ -158,7 +164,7 @@ def test_exchanged_while_it_is_opened(
                 path.parent.symlink_to(elsewhere.parent)
         return real(*arguments, **more)
 
-    monkeypatch.setattr("grader.intake.os.open", exchange)
+    monkeypatch.setattr("grader.files.os.open", exchange)
     words = {"link": "a symbolic link", "fifo": "a FIFO", "directory": "Not a directory"}
     assert words[what] in refusal(path.parent if what == "directory" else path)
 
@@ -240,3 +246,200 @@ def test_any_bytes_give_a_submission_or_one_line(tmp_path: Path, content: bytes)
     lines = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n").count(b"\n")
     assert text.count("\n") == lines  # so that lines in messages are those of the student
     assert (submission.source != content) == bool(submission.notes)
+
+
+# ---- folders and zips ----------------------------------------------------------------------------
+
+OTHER = b"// another one\n"
+
+
+def zipped(path: Path, *entries: tuple[str | zipfile.ZipInfo, bytes], **options: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with warnings.catch_warnings(), zipfile.ZipFile(path, "w", **options) as archive:
+        warnings.simplefilter("ignore")  # two entries of one name
+        for name, content in entries:
+            archive.writestr(name, content)
+    return path
+
+
+def laid_out(where: Path, form: str, names: list[str]) -> Path:
+    """The same files as a folder and as a zip; of .cu files the first holds TEXT."""
+    texts = {name: OTHER for name in names} | {names[0]: TEXT}
+    if form == "zip":
+        return zipped(where / "alice.zip", *texts.items())
+    for name, content in texts.items():
+        write(where / "alice" / name, content)
+    return where / "alice"
+
+
+@pytest.mark.parametrize("form", ["folder", "zip"])
+@pytest.mark.parametrize("names", [
+    ["kernel.cu"], ["Kernel.cu"], ["KERNEL.CU"], ["src/kernel.cu"], ["lab/src/Kernel.cu"],
+    ["sgemm.cu"], ["src/my kernel.CU"], ["kernel.cu", "main.cu"], ["src/kernel.cu", "other.cu"],
+    ["kernel.cu", "__MACOSX/._kernel.cu", "__MACOSX/kernel.cu", "._kernel.cu", ".DS_Store"],
+    ["kernel.cu", ".git/kernel.cu", "a.zip"], ["sgemm.cu", "._sgemm.cu", "kernel.cu.txt"],
+])  # fmt: skip
+def test_the_one_that_is_meant(tmp_path: Path, form: str, names: list[str]) -> None:
+    given_path = laid_out(tmp_path, form, names)
+    submission = read_submission(given_path)
+    assert submission.original == TEXT and submission.name == "alice"
+    assert submission.path == given_path / names[0]
+    notes = "\n".join(submission.notes)
+    assert (names[0] in notes) == (form == "zip" or names[0] != "kernel.cu")
+    ignored = [name for name in names[1:] if not name.startswith((".", "__MACOSX"))]
+    assert f"ignored: {', '.join(ignored)}" in notes if ignored else "ignored" not in notes
+
+
+@pytest.mark.parametrize("form", ["folder", "zip"])
+@pytest.mark.parametrize("names", [
+    ["kernel.cu", "src/kernel.cu"], ["kernel.cu", "Kernel.cu"], ["a/kernel.cu", "b/kernel.cu"],
+    ["a.cu", "b.cu"], ["a.cu", "src/b.CU"],
+])  # fmt: skip
+def test_of_two_none_is_taken(tmp_path: Path, form: str, names: list[str]) -> None:
+    text = refusal(laid_out(tmp_path, form, names))
+    assert all(name in text for name in names) and "which one is the submission?" in text
+
+
+def test_a_folder_with_a_zip(tmp_path: Path) -> None:
+    zipped(tmp_path / "alice" / "lab.zip", ("src/kernel.cu", TEXT), ("report.pdf", b"x"))
+    submission = read_submission(tmp_path / "alice")
+    assert (submission.original, submission.name) == (TEXT, "alice")
+    assert "src/kernel.cu was taken out of lab.zip" in submission.notes
+    assert "ignored: report.pdf" in submission.notes
+    write(tmp_path / "alice" / "a.cu")
+    assert "a.cu and lab.zip" in refusal(tmp_path / "alice")
+
+
+def test_a_zip_is_known_by_its_bytes(tmp_path: Path) -> None:
+    """Autolab gives every file the name that it expects."""
+    assert read_submission(zipped(tmp_path / "kernel.cu", ("a/kernel.cu", TEXT))).original == TEXT
+
+
+@pytest.mark.parametrize("names, says", [
+    (["main.c", "report.pdf"], "it holds main.c and report.pdf"),
+    (["kernel.cu.txt"], "it holds kernel.cu.txt"),
+    ([f"{n:02}.txt" for n in range(20)], "05.txt and 14 more"),
+    (["__MACOSX/._kernel.cu"], "or any other .cu file"), (["x" * 200 + ".c"], "xxx..."),
+])  # fmt: skip
+@pytest.mark.parametrize("form", ["folder", "zip"])
+def test_what_holds_no_kernel_says_what_it_holds(
+    tmp_path: Path, form: str, names: list[str], says: str
+) -> None:
+    text = refusal(laid_out(tmp_path, form, names))
+    assert "without kernel.cu" in text and says in text and len(text) < 400 + len(str(tmp_path))
+
+
+def test_links_within_a_folder_are_not_followed(tmp_path: Path) -> None:
+    write(tmp_path / "real" / "kernel.cu")
+    (tmp_path / "alice").mkdir()
+    (tmp_path / "alice" / "src").symlink_to(tmp_path / "real")
+    assert "without kernel.cu" in refusal(tmp_path / "alice")
+    (tmp_path / "alice" / "x.cu").symlink_to(tmp_path / "real" / "kernel.cu")
+    assert "x.cu: a symbolic link" in refusal(tmp_path / "alice")
+    (tmp_path / "bob" / "src").mkdir(parents=True)
+    os.mkfifo(tmp_path / "bob" / "src" / "kernel.cu")
+    assert "bob/src/kernel.cu: a FIFO" in refusal(tmp_path / "bob")
+
+
+def test_folders_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = tmp_path / "deep"
+    deep.mkdir()
+    monkeypatch.chdir(deep)
+    for _ in range(1500):  # deeper than any path can name
+        os.mkdir("d")
+        os.chdir("d")
+    write(Path("kernel.cu"))
+    try:
+        assert "without kernel.cu" in refusal(deep)
+    finally:
+        subprocess.run(["rm", "-rf", str(deep)], check=True)
+    monkeypatch.setattr("grader.files.MOST_FILES", 50)
+    for number in range(51):
+        write(tmp_path / "many" / f"{number}.txt")
+    assert "holds more than 50 files" in refusal(tmp_path / "many")
+    zipped(tmp_path / "many.zip", *((f"{number}.txt", b"") for number in range(51)))
+    assert "holds more than 50 files" in refusal(tmp_path / "many.zip")
+
+
+# ---- zips that are attacks, or damaged -----------------------------------------------------------
+
+
+def linked(name: str, mode: int = stat.S_IFLNK | 0o777) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name)
+    entry.create_system, entry.external_attr = 3, mode << 16
+    return entry
+
+
+@pytest.mark.parametrize("entries, says", [
+    ([("../kernel.cu", TEXT)], "a path outside of itself: ../kernel.cu"),
+    ([("kernel.cu", TEXT), ("a/../../x", b"")], "a path outside of itself"),
+    ([("/etc/kernel.cu", TEXT)], "a path outside of itself"),
+    ([("..\\kernel.cu", TEXT)], "a path outside of itself"),
+    ([("C:\\kernel.cu", TEXT)], "a path outside of itself"),
+    ([(linked("kernel.cu"), b"/etc/passwd")], "kernel.cu: a symbolic link"),
+    ([(linked("kernel.cu", stat.S_IFIFO | 0o600), b"")], "kernel.cu: a FIFO"),
+    ([("kernel.cu", TEXT), ("kernel.cu", OTHER)], "kernel.cu and kernel.cu: which one"),
+    ([("inner.zip", b"PK")], "it holds inner.zip"),
+    ([("kernel.cu", b"PK\3\4...")], "a zip within a zip"),
+    ([("kernel.cu", b" " * (LARGEST + 1))], "larger than 1 MB"),
+    ([("kernel.cu", b"\0" * (64 << 20))], "larger than 1 MB"),
+    ([("kernel.cu", b"")], "the file is empty"), ([], "without kernel.cu"),
+    ([("a\n\x1b[2J.cu", TEXT), ("b.cu", TEXT)], "a\\n\\x1b[2J.cu and b.cu"),
+])  # fmt: skip
+def test_zips_that_are_refused(tmp_path: Path, entries: list[Any], says: str) -> None:
+    path = zipped(tmp_path / "z.zip", *entries, compression=zipfile.ZIP_DEFLATED)
+    before = sorted(tmp_path.parent.rglob("*"))
+    assert says in refusal(path)
+    assert sorted(tmp_path.parent.rglob("*")) == before, "nothing is written"
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_methods_that_unpack_all_at_once(tmp_path: Path, method: int) -> None:
+    path = zipped(tmp_path / "z.zip", ("kernel.cu", TEXT), compression=method)
+    assert "compressed in an unusual way" in refusal(path)
+
+
+def test_an_encrypted_zip(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "z.zip", ("kernel.cu", TEXT))
+    content = bytearray(path.read_bytes())
+    content[6] |= 1  # the flag of the file, and of the directory of files
+    content[content.index(b"PK\1\2") + 8] |= 1
+    path.write_bytes(content)
+    assert "encrypted" in refusal(path)
+
+
+def test_a_zip_that_lies_about_sizes(tmp_path: Path) -> None:
+    """A bomb that says that it holds 29 bytes: no more than LARGEST is ever unpacked."""
+    path = zipped(tmp_path / "z.zip", ("kernel.cu", b" " * (64 << 20)),
+                  compression=zipfile.ZIP_DEFLATED)
+    content = path.read_bytes().replace((64 << 20).to_bytes(4, "little"),
+                                        (29).to_bytes(4, "little"))
+    path.write_bytes(content)
+    tracemalloc.start()
+    refusal(path)
+    assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    tracemalloc.stop()
+
+
+def test_a_zip_that_is_too_large(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "z.zip", ("x", os.urandom(LARGEST_ZIP)), ("kernel.cu", TEXT))
+    assert "a zip: larger than 8 MB" in refusal(path)
+
+
+
+@settings(max_examples=300, deadline=None, database=None,
+          suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(place=st.integers(0, 10**6), what=st.binary(max_size=8), cut=st.booleans())
+def test_a_damaged_zip_gives_a_submission_or_one_line(
+    tmp_path: Path, place: int, what: bytes, cut: bool
+) -> None:
+    path = zipped(tmp_path / "z.zip", ("src/kernel.cu", TEXT * 20), ("b.txt", b"x"),
+                  compression=zipfile.ZIP_DEFLATED)
+    content = bytearray(path.read_bytes())
+    place %= len(content)
+    content[place:place + len(what)] = what
+    path.write_bytes(content[:place] if cut else content)
+    try:
+        read_submission(path)
+    except BadInput as error:
+        assert str(error).isprintable()

@@ -644,6 +644,39 @@ def test_uid_refuses_what_everybody_can_read(jail: Path, secret: Path, mode: int
         assert choose_sandbox("uid", True, [secret.parent], jail).kind == "uid"
 
 
+@pytest.mark.skipif(not ROOT, reason="another uid takes root")
+def test_one_command_closes_all_that_is_private(jail: Path, place: Path) -> None:
+    """And it is the one that is printed."""
+    folders = [place / name for name in ("hidden", "the solutions", "results: a", "closed")]
+    for folder in folders:
+        folder.mkdir(mode=0o755)
+    folders[-1].chmod(0o700)
+    with pytest.raises(MachineFault) as error:
+        choose_sandbox("uid", True, folders, jail)
+    said, command = str(error.value).split("; ")
+    assert all(str(folder) in said for folder in folders[:3]) and str(folders[3]) not in said
+    subprocess.run(command, shell=True, check=True)
+    assert choose_sandbox("uid", True, folders, jail).kind == "uid"
+
+
+@pytest.mark.skipif(not ROOT, reason="only root runs under other uids")
+def test_one_command_opens_all_that_the_sandbox_reads(jail: Path, place: Path) -> None:
+    tops = [place / "a" / "b" / name for name in ("one", "two")]
+    for top in tops:
+        top.mkdir(mode=0o700, parents=True)
+    for folder in (place / "a", place / "a" / "b"):
+        folder.chmod(0o700)
+    box = choose_sandbox("uid", False, [], jail)
+
+    def run_there() -> None:
+        box.run(["true"], limits=LIMITS, readable=tops, writable=[], cwd=Path("/"), tools=True)
+
+    with pytest.raises(MachineFault) as error:
+        run_there()
+    subprocess.run(str(error.value).split("; ")[1], shell=True, check=True)
+    run_there()
+
+
 @pytest.mark.skipif(not ROOT, reason="only root runs under other uids")
 def test_paths_closed_to_other_users_are_the_machines_fault(jail: Path, work: Path) -> None:
     (work / "private").mkdir(mode=0o700)

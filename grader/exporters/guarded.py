@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 import subprocess
 import sys
 
@@ -37,7 +38,9 @@ def main(command: list[str]) -> int:
 
 
 def run(command: list[str], environment: dict[str, str]) -> int:
-    """Errors go where the output goes: both are one log, in the order in which they were made."""
+    """Errors go where the output goes: both are one log, in the order in which they were made. An
+    interrupt is the command's to deal with."""
+    signal.signal(signal.SIGINT, lambda number, frame: None)  # which the command does not inherit
     try:
         status = subprocess.run(command, env=environment, stderr=subprocess.STDOUT,
                                 check=False).returncode

@@ -574,7 +574,7 @@ def read_arguments() -> argparse.Namespace:
                         help="grade only these, for a quick look (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, help="submissions at a time (default: one a core)",
-                        default=int(os.environ.get("JOBS") or len(os.sched_getaffinity(0))))
+                        default=os.environ.get("JOBS") or len(os.sched_getaffinity(0)))
     parser.add_argument("--files", action="store_true",
                         help="grade nothing: are the files in order? (make cases-check)")
     parser.add_argument("--full", action="store_true", help="also a line for each faulty kernel")

@@ -1,0 +1,41 @@
+"""Ctrl-C, and the signals that end a session: one line, exit status 130, nothing left behind.
+
+    from . import interrupt
+    interrupt.handle(signal.SIG_DFL)     # before what takes long to import: there is nothing to tidy
+    ...                                  # up yet, and a signal ends the process without a traceback
+    with interrupt.raised():             # from here on it raises KeyboardInterrupt
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+STATUS = 130
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def handle(action: object) -> None:
+    """What is ignored stays so: under nohup, or in the background of a script."""
+    for number in SIGNALS:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, action)  # type: ignore[arg-type]
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)  # make/start_python.sh
+
+
+def once(number: int, frame: object) -> None:
+    """A second one while the first is being dealt with ends the process as usual."""
+    signal.signal(number, signal.SIG_DFL)
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def raised() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    handle(once)
+    try:
+        yield
+    finally:
+        for number, action in before.items():
+            signal.signal(number, action)

@@ -1,0 +1,102 @@
+"""The options that `python -m grader` and `python -m grader.batch` share, and what may be said of
+them before anything is run: all mistakes at once, a line each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .cases import TESTCASES, Suite, load_suites
+from .errors import BadInput
+from .intake import ROOT
+from .sandbox import Sandbox, choose_sandbox
+
+SEED_BITS = 63
+MOST_JOBS = 1024
+PROTECTIONS = ("auto", "bubblewrap", "uid", "none")
+BACKENDS = ("auto", "cpu", "cuda")
+
+SHARED: dict[str, dict[str, Any]] = {
+    "--suite": {"default": "public", "metavar": "SUITE",
+                "help": "public, hidden, all, or the path of a .toml file; default: public"},
+    "--results": {"default": str(ROOT / "results"), "metavar": "DIR",
+                  "help": "where DIR/NAME/result.json is written; default: results"},
+    "--seed": {"metavar": "N", "help": "for the inputs; default: a fresh one"},
+    "--protection": {"default": "auto", "metavar": "KIND",
+                     "help": f"the sandbox: {', '.join(PROTECTIONS)}; default: auto, the best that "
+                             "works here"},
+    "--backend": {"default": "cpu", "metavar": "KIND",
+                  "help": f"{', '.join(BACKENDS)}; default: cpu"},
+    "--jobs": {"metavar": "N", "help": "cases at a time; default: one a core"},
+}
+"""For argparse, and for pytest's own options."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    suites: list[Suite]
+    results: Path
+    seed: int | None
+    """None: draw one."""
+    protection: str
+    backend: str
+    jobs: int
+
+    @property
+    def hidden(self) -> bool:
+        return any(suite.hidden for suite in self.suites)
+
+    def sandbox(self, jail: Path) -> Sandbox:
+        """Raises MachineFault where it does not work."""
+        private = [TESTCASES / "hidden", ROOT / "instructor", self.results] if self.hidden else []
+        return choose_sandbox(self.protection, self.hidden, private, jail)  # type: ignore[arg-type]
+
+
+def check(given: Mapping[str, Any]) -> Asked:
+    """`given`: by the options' names, without the dashes; None or absent: the default. Raises
+    BadInput, a line for each mistake."""
+    mistakes: list[str] = []
+
+    def value(name: str) -> Any:
+        said = given.get(name)
+        return SHARED[f"--{name}"].get("default") if said is None else said
+
+    def number(name: str, least: int, most: int) -> int | None:
+        said = value(name)
+        try:
+            found = None if said is None else int(said, 0)
+        except ValueError:
+            found = least - 1
+        if found is not None and not least <= found <= most:
+            mistakes.append(f"{variable(name)}: {said[:40]!r} is no whole number from {least} to "
+                            f"{most}")
+        return found
+
+    def word(name: str, allowed: tuple[str, ...]) -> str:
+        said = str(value(name))
+        if said not in allowed:
+            mistakes.append(f"{variable(name)}: {said[:40]!r} is none of {', '.join(allowed)}")
+        return said
+
+    seed = number("seed", 0, 2**SEED_BITS - 1)
+    jobs = number("jobs", 1, MOST_JOBS)
+    protection, backend = word("protection", PROTECTIONS), word("backend", BACKENDS)
+    if not value("results"):
+        mistakes.append(f"{variable('results')}: the path is empty")
+    suites: list[Suite] = []
+    try:
+        suites = load_suites(value("suite"))
+    except BadInput as error:
+        mistakes.append(str(error))
+    if mistakes:
+        raise BadInput("\n".join(mistakes))
+    return Asked(suites, Path(value("results")), seed, protection,
+                 "cpu" if backend == "auto" else backend, jobs or len(os.sched_getaffinity(0)))
+
+
+def variable(name: str) -> str:
+    """As the command has it, and make."""
+    return f"--{name} ({name.upper()} with make)"
