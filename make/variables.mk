@@ -32,6 +32,7 @@ takes_classroom50 = PYTHON
 takes_test            = $(takes_python) $(takes_tools)
 takes_test-gpu        = $(takes_python) $(takes_tools)
 takes_bench           = KERNELS SHAPES SAMPLES LAUNCH PATIENCE LADDER $(takes_python) $(takes_build)
+takes_bench-clock     = $(takes_python) $(takes_tools)
 takes_bench-charts    = LADDER $(takes_python)
 takes_bench-counts    = $(takes_python) $(takes_tools)
 takes_bench-emulator  = SHAPES $(takes_build)

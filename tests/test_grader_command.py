@@ -4,12 +4,16 @@ one."""
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from pathlib import Path
@@ -402,6 +406,21 @@ def test_every_option_and_key_of_a_case_is_documented() -> None:
         assert f"`{word}" in text, word
 
 
+# ---- an old Python, an interrupt -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("module", ["grader", "grader.batch", "grader.exporters",
+                                    "grader.exporters.hand_in", "grader.exporters.guarded"])
+def test_an_old_python_is_told_so_in_a_line(module: str, tmp_path: Path) -> None:
+    """There is none here: this one says that it is 3.9. What is read before the line has the syntax
+    of one, too."""
+    ast.parse((REPOSITORY / "grader" / "__init__.py").read_text(), feature_version=(3, 4))
+    (tmp_path / "sitecustomize.py").write_text("import sys; sys.version_info = (3, 9, 2)\n")
+    run = call([sys.executable, "-B", "-m", module], cwd=REPOSITORY, PYTHONPATH=str(tmp_path))
+    assert (run.status, run.stdout) == (3, "")
+    assert run.stderr == "grade: needs Python 3.10 or newer, and this is 3.9\n"
+
+
 # ---- with the real core --------------------------------------------------------------------------
 
 
@@ -436,6 +455,56 @@ def test_solutions_and_starter(real) -> None:  # type: ignore[no-untyped-def]
     assert lost == {"64x64x64", "120x201x250", "primes-97-89-101", "odd-257-239-241"}
     starter = real("--suite", SUITE)
     assert starter.status == 1 and starter.stdout.splitlines()[-1] == "score: 0 of 100"
+
+
+def interrupted(command: list[str], seconds: float, cwd: Path, **env: str) -> Run:
+    """Ctrl-C on a terminal: SIGINT for all that make has started."""
+    with subprocess.Popen(command, cwd=cwd, env=clean_environment(env), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          start_new_session=True) as process:
+        time.sleep(seconds)
+        with contextlib.suppress(ProcessLookupError):  # it was faster
+            os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=SECONDS)
+    return Run(process.returncode, out.decode(), err.decode())
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.02, 0.04, 0.07, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5, 4.0])
+@pytest.mark.parametrize("target", ["grade", "grade-class"])
+def test_ctrl_c_at_any_time(tree: Tree, parts: str, tmp_path: Path, target: str,
+                            seconds: float) -> None:
+    """One line of the grader's, beside make's own; no traceback, no temporary files."""
+    pupil = tmp_path / "class" / "alice" / "kernel.cu"
+    pupil.parent.mkdir(parents=True)
+    pupil.write_bytes((REPOSITORY / "kernel.cu").read_bytes())
+    (tmp_path / "tmp").mkdir()
+    tmp_path.chmod(0o755)
+    words = [f"SUBMISSION={pupil}", f"RESULTS={tmp_path / 'r'}",
+             f"VENV={Path(sys.executable).parent.parent}"]
+    if target == "grade-class":
+        words[0] = f"SUBMISSIONS={pupil.parent.parent}"
+    venv = ["-o", f"{Path(sys.executable).parent.parent}/grader-ready"]
+    run = interrupted([need("make"), "--no-print-directory", *venv, target, *words], seconds,
+                      tree.path, GRADER_CACHE=parts, TMPDIR=str(tmp_path / "tmp"))
+    said = [line for line in run.stderr.splitlines() if not line.startswith("make: ")]
+    assert len(said) <= 1 and "Traceback" not in run.stdout + run.stderr, run
+    assert all("interrupted" in line for line in said), run
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_an_interrupt_has_a_status_of_its_own(kernel: Path, tmp_path: Path) -> None:
+    kernel.write_text("right 1")
+    process = subprocess.Popen([*FAKE, "--submission", str(kernel), "--results",
+                                str(tmp_path / "r"), "--jobs", "1"], env=clean_environment(),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    late = time.monotonic() + SECONDS
+    while not (tmp_path / "r" / "alice" / "result.partial.json").exists():
+        assert time.monotonic() < late
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=SECONDS)
+    assert (process.returncode, out) == (130, b"")
+    assert err.startswith(b"grade: interrupted; the cases so far are in ") and err.count(b"\n") == 1
 
 
 def test_a_faulty_kernel(real) -> None:  # type: ignore[no-untyped-def]
