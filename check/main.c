@@ -18,7 +18,8 @@ static const double grace = 5; /* seconds: the checker, which can say where, spe
 
 /* What the terminal shows. */
 static struct {
-    bool progress;  /* in the last line */
+    bool progress; /* in the last line: so many ... */
+    int seconds;
     bool open_line; /* a kernel has printed, and no newline at the end */
 } shown;
 
@@ -42,7 +43,9 @@ static _Noreturn void machine(const struct check_options *o, const char *message
 static void show_progress(const struct shape *shape, double seconds) {
     const double patience = 2;
     if (seconds < patience || shown.open_line || !isatty(STDERR_FILENO)) return;
-    fprintf(stderr, "\rchecking m=%d k=%d n=%d: %.0f s", shape->m, shape->k, shape->n, seconds);
+    if (shown.progress && shown.seconds == (int)seconds) return;
+    shown.seconds = (int)seconds;
+    fprintf(stderr, "\rchecking m=%d k=%d n=%d: %d s", shape->m, shape->k, shape->n, shown.seconds);
     shown.progress = true;
 }
 

@@ -341,8 +341,8 @@ REFUSED = {
     "2048 threads": "mysgemm<<<...>>>: a block has 2048 x 1 x 1 = 2048 threads, a GPU allows 1024",
     "65 deep":
         "mysgemm<<<...>>>: a block has 1 x 1 x 65 = 65 threads, a GPU allows 1024, 64 of them in z",
-    "grid too high":
-        "mysgemm<<<...>>>: the grid is 1 x 65536 x 1 blocks, a GPU allows 2147483647 x 65535 x 65535",
+    "grid too high": "mysgemm<<<...>>>: the grid is 1 x 65536 x 1 blocks, a GPU allows 2147483647 x "
+                     "65535 x 65535",
     "too much shared memory":
         "mysgemm<<<...>>>: a block needs 1048576 bytes of shared memory, a GPU gives it 49152",
 }
@@ -386,6 +386,30 @@ def test_the_launch_is_shown(tree, name):
     assert all(len(line) <= 80 for line in run.stdout.splitlines())
 
 
+@pytest.mark.gpu
+def test_launches_and_prints_on_a_gpu(tree, gpu):
+    """As on the CPU backend: there the linker brings the launches here, and the driver prints."""
+    kernel = """__shared__ float tile[128];
+        tile[threadIdx.x] = 1;
+        C[0] = tile[0];
+        printf("half");"""
+    text = (
+        f"#include <stdio.h>\n__global__ void mysgemm{PARAMETERS} {{ {kernel} }}\n"
+        f"void basicSgemm{PARAMETERS} {{ mysgemm<<<BLOCKS, 1, 100>>>(m, n, k, A, B, C); }}\n"
+    )
+    good = tree.write("bodies/gpu_good.cu", text.replace("BLOCKS", "1"))
+    run = run_sgemm(tree.build(good, BACKEND="cuda"), 34, "--json")
+    (launch,) = run.json["launches"]
+    assert (launch["grid"], launch["block"]) == ([1, 1, 1], [1, 1, 1])
+    assert (launch["static_shared"], launch["dynamic_shared"]) == (512, 100)
+    lines = run_sgemm(tree.build(good, BACKEND="cuda"), 34, "--repeat", 1).stdout.splitlines()
+    assert sum(line.count("half") for line in lines) == 3, "two launches to warm up, and one timed"
+    assert not any("half" in line and ("..." in line or "TEST" in line) for line in lines)
+    empty = tree.write("bodies/gpu_empty.cu", text.replace("BLOCKS", "0"))
+    run = run_sgemm(tree.build(empty, BACKEND="cuda"), 34)
+    assert run.status == 1 and ">>>: the grid has no blocks: 0 x 1 x 1" in run.stdout
+
+
 def test_the_launch_in_json(tree):
     wrapper, _ = LAUNCHES["dynamic"]
     run = run_sgemm(build(tree, "launches dynamic", wrapper), 34, "--json")
@@ -416,8 +440,8 @@ def test_the_next_command(tree, untouched, tiled, name):
 @pytest.mark.parametrize("name", ["two words.cu", "l'été.cu", "$HOME #1.cu", "a;b&c(d)*?`e.cu"])
 def test_the_next_command_can_be_typed(tree, name):
     """Whatever the file is called: it does what it says."""
-    kernel, wrapper = f"__global__ void mysgemm{PARAMETERS} {{}}", f"void basicSgemm{PARAMETERS} {{}}"
-    tree.write(name, f"{kernel}\n{wrapper}\n")
+    kernel = f"__global__ void mysgemm{PARAMETERS} {{}}"
+    tree.write(name, f"{kernel}\nvoid basicSgemm{PARAMETERS} {{}}\n")
     tree.make("BACKEND=cpu", "KERNEL=" + name.replace("$", "$$"))
     run = run_sgemm(tree.path / "sgemm", 34)
     assert f"    built from {name}\n" in run.stdout
