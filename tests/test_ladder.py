@@ -1,5 +1,5 @@
 """The rungs of the ladder, instructor/solutions/: each is right at every shape, wherever the
-matrices begin, with every alpha and beta; and its head says what it is.
+matrices begin, from rung 4 on with every alpha and beta; and its head says what it is.
 
 One program a rung (ladder/driver.h), which makes all of its calls one after the other: what one
 call leaves behind, in a scratch array or a counter, is there for the next.
@@ -25,7 +25,9 @@ from test_check import Builder, checker, run_check  # noqa: F401 (a fixture)
 
 from grader.cases import load_suites
 
+STARTER = REPOSITORY / "kernel.cu"
 RUNGS = sorted((REPOSITORY / "instructor" / "solutions").glob("*.cu"))
+FIRST_WITH_SGEMM = 4  # the ones before have the signature that is handed out
 each_rung = pytest.mark.parametrize("rung", RUNGS, ids=lambda path: path.stem)
 
 # Where A, B and C begin, in floats behind a multiple of 16 bytes. Nowhere aligned; all; one not.
@@ -44,8 +46,8 @@ SCALED_SHAPES = [(1, 1, 1), (34, 34, 34), (36, 20, 44), (129, 17, 127), (128, 64
 # 1.5 and -0.5; beta 0, where C holds NaN; alpha 0; C alone; nothing.
 SCALED = [(1.5, -0.5), (2, 0), (0, -0.5), (0, 1), (0, 0), (1, 1)]
 
-# m rows, of which a launch may not have as many: 65,535 blocks in y, of 16 rows each.
-TALL = (65535 * 16 + 17, 1, 1)
+# More rows than one launch of 4_register_tiles can have: 65,535 blocks in y, of 64 rows each.
+TALL = (65535 * 64 + 17, 1, 1)
 
 
 def shapes() -> list[tuple[int, int, int]]:
@@ -54,9 +56,13 @@ def shapes() -> list[tuple[int, int, int]]:
     return list(dict.fromkeys([*((case.m, case.k, case.n) for case in cases), *MORE_SHAPES]))
 
 
-def calls() -> list[str]:
+def number_of(rung: Path) -> int:
+    return int(rung.stem.split("_")[0])
+
+
+def calls(scaled: bool) -> list[str]:
     """Lines for the driver. Every shape where nothing is aligned and where all is, and in one more
-    place; with numbers whose sums are exact, too."""
+    place; with numbers whose sums are exact, too. `scaled`: also with alpha and beta."""
     lines = []
 
     def call(shape: tuple[int, int, int], fill: str, alpha: float, beta: float,
@@ -67,14 +73,16 @@ def calls() -> list[str]:
         call(shape, "random", 1, 0, OFFSETS[0])
         call(shape, "random", 1, 0, OFFSETS[1])
         call(shape, "exact", 1, 0, OFFSETS[2 + number % 3])
-    for shape in SCALED_SHAPES:
+    for shape in SCALED_SHAPES if scaled else []:
         for number, (alpha, beta) in enumerate(SCALED):
             call(shape, "random", alpha, beta, OFFSETS[number % 2])
     return lines
 
 
 def run_driver(tree: Tree, rung: Path, lines: list[str]) -> str:
+    has_sgemm = int("void sgemm(" in rung.read_text())
     source = tree.write(f"tests/ladder/{rung.name}",
+                        f"#define HAS_SGEMM {has_sgemm}\n"
                         f'#include "../../instructor/solutions/{rung.name}"\n#include "driver.h"\n')
     tree.make("program", "BACKEND=cpu", f"KERNEL={source.relative_to(tree.path)}")
     done = subprocess.run(
@@ -87,8 +95,8 @@ def run_driver(tree: Tree, rung: Path, lines: list[str]) -> str:
 
 @each_rung
 def test_every_shape_alignment_alpha_and_beta(tree: Tree, rung: Path) -> None:
-    lines = calls()
-    if rung.stem in ("1_naive", "2_tiled"):  # with larger blocks that takes many more threads
+    lines = calls(scaled=number_of(rung) >= FIRST_WITH_SGEMM)
+    if number_of(rung) == FIRST_WITH_SGEMM:  # with larger blocks that takes many more threads
         lines.append(" ".join(str(word) for word in (*TALL, "random", 1, 0, 0, 0, 0)))
     assert run_driver(tree, rung, lines) == f"{len(lines)} calls"
 
@@ -102,20 +110,20 @@ def test_every_shape_of_tiles_of_the_best(tree: Tree) -> None:
 
 
 MISTAKES = {
-    "C is read though beta is 0": ("beta == 0.0f ? alpha * sum : ", "", "C[0][0] is nan"),
-    "alpha is left out": ("? alpha * sum : alpha * sum +", "? sum : sum +", "and should be"),
+    "C is read though beta is 0": ("beta == 0.0f ? alpha * sum[r][c] : ", "", "C[0][0] is nan"),
+    "alpha is left out": ("? alpha * sum[r][c] : alpha *", "? sum[r][c] :", "and should be"),
     "a column too many": ("&& col < n) {", "&& col <= n) {", ""),
-    "a term too few": ("i < TILE_SIZE; ++i", "i < TILE_SIZE - 1; ++i", "and should be"),
+    "a term too few": ("i < DEPTH; ++i", "i < DEPTH - 1; ++i", "and should be"),
 }
 
 
 @pytest.mark.parametrize(("right", "wrong", "said"), MISTAKES.values(), ids=MISTAKES.keys())
 def test_the_driver_sees_a_mistake(tree: Tree, right: str, wrong: str, said: str) -> None:
     """Or the test above says nothing."""
-    text = (REPOSITORY / "instructor/solutions/2_tiled.cu").read_text()
+    text = (REPOSITORY / "instructor/solutions/4_register_tiles.cu").read_text()
     assert right in text
     broken = tree.write("instructor/solutions/broken.cu", text.replace(right, wrong))
-    told = run_driver(tree, broken, calls())
+    told = run_driver(tree, broken, calls(scaled=True))
     assert "calls" not in told and "offsets of A B C" in told and said in told, told
 
 
@@ -142,11 +150,17 @@ def test_head(rung: Path) -> None:
     assert re.search(last, head), f"{rung.name}: the last two lines of its head"
     assert re.search(r"\blimits?\b", head), f"{rung.name}: what limits it?"
     assert head.count("\n") >= 6, f"{rung.name}: what is its idea?"
+    assert not any(len(line) > 100 for line in text.splitlines()), rung.name
+    handed_out = re.search(r"^__global__ void mysgemm\(.*\)$", STARTER.read_text(), re.MULTILINE)
+    assert handed_out
+    if number_of(rung) < FIRST_WITH_SGEMM:
+        assert handed_out[0] in text and "sgemm(m, n, k, 1.0f" not in text, rung.name
+        assert text.count("\n") <= 64, f"{rung.name}: more than a page"
+        return
     assert re.search(r"^void sgemm\(int m, int n, int k, float alpha, const float \*A, "
                      r"const float \*B,\s+float beta, float \*C\)$", text, re.MULTILINE), rung.name
     call = r"^\s+sgemm\(m, n, k, 1\.0f, A, B, 0\.0f, C\);$"
     assert re.search(call, text, re.MULTILINE), f"{rung.name}: basicSgemm is sgemm with 1 and 0"
-    assert not any(len(line) > 100 for line in text.splitlines()), rung.name
 
 
 @pytest.fixture
@@ -171,7 +185,7 @@ def test_intensity_is_as_counted(checker: Builder, rung: Path) -> None:  # noqa:
 
 def test_the_ladder_has_no_gaps() -> None:
     """Numbered as it climbs; each rung asks global memory for no more than the one before."""
-    assert [int(rung.stem.split("_")[0]) for rung in RUNGS] == list(range(1, len(RUNGS) + 1))
+    assert [number_of(rung) for rung in RUNGS] == list(range(1, len(RUNGS) + 1))
     assert len(RUNGS) >= 8
     climbed = [intensity_of(rung) for rung in RUNGS]
     assert climbed == sorted(climbed)

@@ -46,6 +46,7 @@ struct Shape {
     static constexpr bool SHARES = SHARES_; /* tiles, with other blocks */
     static constexpr int SLICE_THREADS = (BM / WM) * (BN / WN) * 32;
     static constexpr int THREADS = SLICE_THREADS * SLICES;
+    static constexpr int STEP = BK * SLICES; /* values of k in a step */
     static constexpr int LANES_M = WM / TM, LANES_N = WN / TN;
     static constexpr int A_ROW = BM + 4; /* of A's transposed tile: 8 columns hit 32 banks */
     static constexpr int STAGE_FLOATS = BK * (A_ROW + BN);
@@ -147,50 +148,321 @@ __device__ void compute_rim(int m, int n, int k, float alpha, const float *A, co
         }
 }
 
-/* WIDE: B and C can be read and written 16 bytes at a time. */
+/* Which part of its block's work is a thread's: its slice, its place in it, and where in its
+ * tiles of A and B it finds its first row and column of C. */
+template <class S>
+struct Place {
+    int slice, tid, row, col;
+
+    __device__ Place()
+    {
+        slice = S::SLICES == 1 ? 0 : threadIdx.x / S::SLICE_THREADS;
+        tid = S::SLICES == 1 ? threadIdx.x : threadIdx.x % S::SLICE_THREADS;
+        const int warp = tid / 32, lane = tid % 32;
+        row = warp / (S::BN / S::WN) * S::WM + lane / S::LANES_N * 4;
+        col = warp % (S::BN / S::WN) * S::WN + lane % S::LANES_N * 4;
+    }
+};
+
+/* Loading: a slice's copies from global memory into a stage of its shared memory. Each thread
+ * copies 8 columns of A side by side, or a piece of a row of B.
+ * WIDE: B and C can be read and written 16 bytes at a time. */
+template <class S, bool WIDE>
+struct Loader {
+    static constexpr int A_ROWS = S::SLICE_THREADS / 8;
+    static constexpr int A_PASSES = (S::BM + A_ROWS - 1) / A_ROWS;
+    static constexpr int A_COPIES = A_PASSES * (S::BK / 8);
+    static constexpr int PIECE = WIDE ? 4 : 1, PIECES = S::BN / PIECE;
+    static constexpr int B_WIDTH = PIECES < 32 || PIECES == S::SLICE_THREADS ? PIECES : 32;
+    static constexpr int B_COLS = PIECES / B_WIDTH, B_ROWS = S::SLICE_THREADS / B_WIDTH;
+    static constexpr int COPIES = A_COPIES + S::BK / B_ROWS * B_COLS;
+    static_assert(S::SLICE_THREADS % B_WIDTH == 0 && PIECES % B_WIDTH == 0, "whole rows of copies");
+    static_assert(S::BK % B_ROWS == 0, "copies of B come out even");
+
+    /* When in a step the copies are issued: in so many lots, so many k apart. */
+    static constexpr int LOTS = 4, APART = S::BK == 8 ? 1 : 3;
+    static constexpr int LOT = (COPIES + LOTS - 1) / LOTS;
+    static_assert((LOTS - 1) * APART < S::BK - 1, "the last lot goes before the last k");
+
+    const float *A, *B; /* for the addresses of copies that copy nothing */
+    int n, k;
+    int a_row, a_col, b_row, b_col;
+    const float *a_from, *b_from; /* this thread's first copies of the step to load next */
+
+    __device__ Loader(const float *A, const float *B, int n, int k, int tid)
+        : A(A), B(B), n(n), k(k), a_row(tid / 8), a_col(tid % 8), b_row(tid / B_WIDTH),
+          b_col(tid % B_WIDTH * PIECE)
+    {
+    }
+
+    /* Moves to element (row, col) of C, and to this slice's part of a step. */
+    __device__ void go_to(int row, int col, int slice)
+    {
+        a_from = A + (size_t)(row + a_row) * k + a_col + slice * S::BK;
+        b_from = B + (size_t)(b_row + slice * S::BK) * n + col + b_col;
+    }
+
+    __device__ void advance(int by)
+    {
+        a_from += by;
+        b_from += (long long)by * n;
+    }
+
+    __device__ void copy_a(float *stage, int i, int left) const
+    {
+        const int pass = i / (S::BK / 8), col = i % (S::BK / 8) * 8;
+        if (S::BM % A_ROWS != 0 && a_row + pass * A_ROWS >= S::BM)
+            return;
+        const bool there = left == S::BK || col + a_col < left;
+        __pipeline_memcpy_async(
+            stage + a_col * S::A_ROW + a_row + col * S::A_ROW + pass * A_ROWS,
+            there ? a_from + (long long)(pass * A_ROWS) * k + col : A, 4, there ? 0 : 4);
+    }
+
+    __device__ void copy_b(float *stage, int i, int left) const
+    {
+        const int row = i / B_COLS * B_ROWS, col = i % B_COLS * B_WIDTH * PIECE;
+        const bool there = left == S::BK || row + b_row < left;
+        __pipeline_memcpy_async(
+            stage + S::BK * S::A_ROW + b_row * S::BN + b_col + row * S::BN + col,
+            there ? b_from + (long long)row * n + col : B, 4 * PIECE, there ? 0 : 4 * PIECE);
+    }
+
+    /* Copies FROM to TO of a step, of which only the first `left` values of k are there. */
+    __device__ void copy(float *stage, int from, int to, int left) const
+    {
+#pragma unroll
+        for (int i = from; i < to && i < COPIES; ++i)
+            if (i < A_COPIES)
+                copy_a(stage, i, left);
+            else
+                copy_b(stage, i - A_COPIES, left);
+    }
+
+    /* The lot, if any, that is due while the products of kk are computed. */
+    __device__ void copy_lot(float *stage, int kk) const
+    {
+        if (kk % APART == 0 && kk / APART < LOTS)
+            copy(stage, kk / APART * LOT, (kk / APART + 1) * LOT, S::BK);
+    }
+
+    /* Fills all stages but one: the task's first steps. `ragged` values of k are in step 0. */
+    __device__ void fill(float *stages, int begin, int end, int ragged, int slice)
+    {
+        if (begin > 0)
+            advance(ragged + (begin - 1) * S::STEP);
+#pragma unroll
+        for (int i = 0; i < S::STAGES - 1; ++i) {
+            if (begin + i == 0) {
+                copy(stages, 0, COPIES, ragged - slice * S::BK);
+                advance(ragged);
+            } else if (begin + i < end) {
+                copy(stages + i * S::STAGE_FLOATS, 0, COPIES, S::BK);
+                advance(S::STEP);
+            }
+            __pipeline_commit();
+        }
+    }
+};
+
+/* A thread's values of A and B for one k, from shared memory into registers. */
+template <class S>
+__device__ void load_fragments(float (&a)[S::TM], float (&b)[S::TN], const float *stage, int kk,
+                               const Place<S> &me)
+{
+#pragma unroll
+    for (int i = 0; i < S::TM; i += 4)
+        *(float4 *)&a[i] = *(const float4 *)(stage + kk * S::A_ROW + me.row + i * S::LANES_M);
+#pragma unroll
+    for (int j = 0; j < S::TN; j += 4)
+        *(float4 *)&b[j] =
+            *(const float4 *)(stage + S::BK * S::A_ROW + kk * S::BN + me.col + j * S::LANES_N);
+}
+
+template <class S>
+__device__ void wait_for_next_stage()
+{
+    __pipeline_wait_prior(S::STAGES - 2);
+    if (S::SLICE_THREADS == 32)
+        __syncwarp(); /* each warp has its own slice */
+    else
+        __syncthreads();
+}
+
+template <class S>
+__device__ void multiply_add(float (&sum)[S::TM][S::TN], const float (&a)[S::TM],
+                             const float (&b)[S::TN])
+{
+#pragma unroll
+    for (int i = 0; i < S::TM; ++i)
+#pragma unroll
+        for (int jj = 0; jj < S::TN; ++jj) {
+            const int j = i % 2 ? S::TN - 1 - jj : jj; /* and back: b[j] is at hand */
+            sum[i][j] += a[i] * b[j];
+        }
+}
+
+/* Computing: the products of so many steps, the first of which are on their way to shared memory.
+ * The fragments of the next k are loaded before the products of this one. */
+template <class S, bool WIDE>
+__device__ void compute(float (&sum)[S::TM][S::TN], Loader<S, WIDE> &loader, float *stages,
+                        int steps, const Place<S> &me)
+{
+    float a[2][S::TM], b[2][S::TN];
+    int reading = 0, writing = (S::STAGES - 1) * S::STAGE_FLOATS;
+
+    wait_for_next_stage<S>();
+    load_fragments<S>(a[0], b[0], stages, 0, me);
+    for (int left = steps; left > 0; --left) {
+        const bool more = left >= S::STAGES;
+#pragma unroll
+        for (int kk = 0; kk < S::BK; ++kk) {
+            if (kk == S::BK - 1) {
+                wait_for_next_stage<S>();
+                writing = reading;
+                if (left > 1)
+                    reading = reading == (S::STAGES - 1) * S::STAGE_FLOATS
+                                  ? 0 : reading + S::STAGE_FLOATS;
+            }
+            load_fragments<S>(a[(kk + 1) % 2], b[(kk + 1) % 2], stages + reading,
+                              (kk + 1) % S::BK, me);
+            if (more)
+                loader.copy_lot(stages + writing, kk);
+            if (kk == S::BK - 2) {
+                __pipeline_commit();
+                loader.advance(S::STEP);
+            }
+            multiply_add<S>(sum, a[kk % 2], b[kk % 2]);
+        }
+    }
+    __pipeline_wait_prior(0);
+}
+
+/* Reducing: the slices' sums, the upper half of them to the lower half, until one is left. */
+template <class S>
+__device__ void reduce_slices(float (&sum)[S::TM][S::TN], float *there, const Place<S> &me)
+{
+#pragma unroll 1
+    for (int half = S::SLICES / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (me.slice >= half && me.slice < 2 * half)
+#pragma unroll
+            for (int i = 0; i < S::TM * S::TN; ++i)
+                there[((me.slice - half) * S::TM * S::TN + i) * S::SLICE_THREADS] =
+                    sum[i / S::TN][i % S::TN];
+        __syncthreads();
+        if (me.slice < half)
+#pragma unroll
+            for (int i = 0; i < S::TM * S::TN; ++i)
+                sum[i / S::TN][i % S::TN] +=
+                    there[(me.slice * S::TM * S::TN + i) * S::SLICE_THREADS];
+    }
+}
+
+/* Where a worker's sums of a shared tile lie: of the tile that it begins, and of the other one. */
+template <class S>
+__device__ float *place_of_parts(int worker, int first_worker, int tid)
+{
+    return parts + (size_t)(2 * worker + (worker == first_worker)) * (S::BM * S::BN) + tid;
+}
+
+/* Sharing: the sums of the blocks that share a tile. All put theirs down, the last one to come adds
+ * them up, in the order of k, so that the sum is the same each time. True in that block. */
+template <class S>
+__device__ bool reduce_workers(float (&sum)[S::TM][S::TN], const Task &task, const Place<S> &me)
+{
+    __shared__ bool is_last;
+    const int first_worker = task.first_worker;
+
+    if (me.slice == 0)
+#pragma unroll
+        for (int i = 0; i < S::TM * S::TN; ++i)
+            __stcg(place_of_parts<S>(blockIdx.x, first_worker, me.tid) + i * S::SLICE_THREADS,
+                   sum[i / S::TN][i % S::TN]);
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        is_last = atomicAdd(&parts_done[first_worker], 1) == task.workers - 1;
+        if (is_last)
+            parts_done[first_worker] = 0; /* for the next launch */
+    }
+    __syncthreads();
+    if (!is_last || me.slice > 0)
+        return false;
+    __threadfence();
+#pragma unroll
+    for (int i = 0; i < S::TM * S::TN; ++i)
+        sum[i / S::TN][i % S::TN] = 0.0f;
+#pragma unroll 1
+    for (int worker = first_worker; worker < first_worker + task.workers; ++worker) {
+        const float *from = place_of_parts<S>(worker, first_worker, me.tid);
+#pragma unroll
+        for (int i = 0; i < S::TM * S::TN; ++i)
+            sum[i / S::TN][i % S::TN] += __ldcg(from + i * S::SLICE_THREADS);
+    }
+    return true;
+}
+
+/* Storing: four neighbours of a row of C, of which the columns from own_col on are this tile's. */
+template <bool WIDE>
+__device__ void store_four(float *to, const float *sum, float alpha, float beta, int col,
+                           int own_col)
+{
+    if (!WIDE) {
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+            if (col + e >= own_col)
+                to[e] = beta == 0.0f ? alpha * sum[e] : alpha * sum[e] + beta * to[e];
+    } else if (col >= own_col) {
+        float4 v = {alpha * sum[0], alpha * sum[1], alpha * sum[2], alpha * sum[3]};
+        if (beta != 0.0f) {
+            float4 old = *(const float4 *)to;
+            v.x += beta * old.x;
+            v.y += beta * old.y;
+            v.z += beta * old.z;
+            v.w += beta * old.w;
+        }
+        *(float4 *)to = v;
+    }
+}
+
+template <class S, bool WIDE>
+__device__ void store_tile(const float (&sum)[S::TM][S::TN], float alpha, float beta, float *C,
+                           int n, const Task &task, const Place<S> &me)
+{
+    const int row = task.row + me.row, col = task.col + me.col;
+    const int own_row = task.own_row, own_col = task.own_col;
+#pragma unroll
+    for (int i = 0; i < S::TM; ++i) {
+        const int r = row + i / 4 * (4 * S::LANES_M) + i % 4;
+        if (r < own_row)
+            continue;
+        float *const to_row = C + (size_t)r * n + col;
+#pragma unroll
+        for (int j = 0; j < S::TN; j += 4)
+            store_four<WIDE>(to_row + j * S::LANES_N, &sum[i][j], alpha, beta,
+                             col + j * S::LANES_N, own_col);
+    }
+}
+
 template <class S, bool WIDE>
 __global__ void __launch_bounds__(S::THREADS, 1)
 mysgemm(int m, int n, int k, float alpha, const float *__restrict__ A, const float *__restrict__ B,
         float beta, float *__restrict__ C, int tiles_m, int tiles_n, int steps_of_tile,
         Shares shares)
 {
-    constexpr int BM = S::BM, BN = S::BN, BK = S::BK, TM = S::TM, TN = S::TN;
-    constexpr int SLICES = S::SLICES, STAGES = S::STAGES, THREADS = S::SLICE_THREADS;
-    constexpr int STEP = BK * SLICES;
-
-    /* How a slice's threads load: 8 columns of A side by side, or a piece of a row of B. */
-    constexpr int A_ROWS = THREADS / 8, A_PASSES = (BM + A_ROWS - 1) / A_ROWS;
-    constexpr int A_COPIES = A_PASSES * (BK / 8);
-    constexpr int PIECE = WIDE ? 4 : 1, PIECES = BN / PIECE;
-    constexpr int B_WIDTH = PIECES < 32 || PIECES == THREADS ? PIECES : 32;
-    constexpr int B_COLS = PIECES / B_WIDTH, B_ROWS = THREADS / B_WIDTH;
-    constexpr int B_COPIES = BK / B_ROWS * B_COLS;
-    static_assert(THREADS % B_WIDTH == 0 && PIECES % B_WIDTH == 0, "whole rows of copies");
-    static_assert(BK % B_ROWS == 0, "copies of B come out even");
-
-    /* When in a step they are issued: in so many lots, so many k apart. */
-    constexpr int LOTS = 4, APART = BK == 8 ? 1 : 3;
-    constexpr int LOT = (A_COPIES + B_COPIES + LOTS - 1) / LOTS;
-    static_assert((LOTS - 1) * APART < BK - 1, "the last lot goes before the last k");
-
     extern __shared__ float4 shared[];
     __shared__ Task task;
-    __shared__ bool is_last;
 
     if ((int)blockIdx.x >= shares.workers) {
-        compute_rim<S>(m, n, k, alpha, A, B, beta, C, tiles_n * BN, blockIdx.x - shares.workers);
+        compute_rim<S>(m, n, k, alpha, A, B, beta, C, tiles_n * S::BN,
+                       blockIdx.x - shares.workers);
         return;
     }
-    const int slice = SLICES == 1 ? 0 : threadIdx.x / THREADS;
-    const int tid = SLICES == 1 ? threadIdx.x : threadIdx.x % THREADS;
-    const int warp = tid / 32, lane = tid % 32;
-    const int a_at = warp / (BN / S::WN) * S::WM + lane / S::LANES_N * 4;
-    const int b_at = warp % (BN / S::WN) * S::WN + lane % S::LANES_N * 4;
-    const int a_row = tid / 8, a_col = tid % 8;
-    const int b_row = tid / B_WIDTH, b_col = tid % B_WIDTH * PIECE;
-    const int a_to = a_col * S::A_ROW + a_row, b_to = BK * S::A_ROW + b_row * BN + b_col;
-    float *const stages = (float *)shared + slice * (S::STAGE_FLOATS * STAGES);
-    const int ragged = k - (steps_of_tile - 1) * STEP; /* of k, in the first step: 1 to STEP */
+    const Place<S> me;
+    Loader<S, WIDE> loader(A, B, n, k, me.tid);
+    float *const stages = (float *)shared + me.slice * (S::STAGE_FLOATS * S::STAGES);
+    const int ragged = k - (steps_of_tile - 1) * S::STEP; /* of k, in the first step: 1 to STEP */
 
     if (threadIdx.x == 0)
         task.first = first_step(shares, blockIdx.x);
@@ -200,200 +472,17 @@ mysgemm(int m, int n, int k, float alpha, const float *__restrict__ A, const flo
             find_task<S>(&task, m, n, tiles_m, tiles_n, steps_of_tile, shares);
         __syncthreads();
         const int begin = task.begin, end = task.end;
+        float sum[S::TM][S::TN] = {};
 
-        /* Where this thread's copies of the next step to be loaded come from. */
-        const float *a_from = A + (size_t)(task.row + a_row) * k + a_col + slice * BK;
-        const float *b_from = B + (size_t)(b_row + slice * BK) * n + task.col + b_col;
-        if (begin > 0) {
-            a_from += ragged + (begin - 1) * STEP;
-            b_from += (size_t)(ragged + (begin - 1) * STEP) * n;
-        }
-        auto copy_a = [&](float *stage, int i, int left) {
-            const int pass = i / (BK / 8), col = i % (BK / 8) * 8;
-            if (BM % A_ROWS != 0 && a_row + pass * A_ROWS >= BM)
-                return;
-            bool there = left == BK || col + a_col < left;
-            __pipeline_memcpy_async(stage + a_to + col * S::A_ROW + pass * A_ROWS,
-                                    there ? a_from + (long long)(pass * A_ROWS) * k + col : A, 4,
-                                    there ? 0 : 4);
-        };
-        auto copy_b = [&](float *stage, int i, int left) {
-            const int row = i / B_COLS * B_ROWS, col = i % B_COLS * B_WIDTH * PIECE;
-            bool there = left == BK || row + b_row < left;
-            __pipeline_memcpy_async(stage + b_to + row * BN + col,
-                                    there ? b_from + (long long)row * n + col : B, 4 * PIECE,
-                                    there ? 0 : 4 * PIECE);
-        };
-        /* Copies FROM to TO of a step, of which only the first `left` values of k are there. */
-        auto copy = [&](float *stage, int from, int to, int left) {
-#pragma unroll
-            for (int i = from; i < to && i < A_COPIES + B_COPIES; ++i)
-                if (i < A_COPIES)
-                    copy_a(stage, i, left);
-                else
-                    copy_b(stage, i - A_COPIES, left);
-        };
-        auto advance = [&](int by) {
-            a_from += by;
-            b_from += (long long)by * n;
-        };
-
-#pragma unroll
-        for (int i = 0; i < STAGES - 1; ++i) {
-            if (begin + i == 0) {
-                copy(stages, 0, A_COPIES + B_COPIES, ragged - slice * BK);
-                advance(ragged);
-            } else if (begin + i < end) {
-                copy(stages + i * S::STAGE_FLOATS, 0, A_COPIES + B_COPIES, BK);
-                advance(STEP);
-            }
-            __pipeline_commit();
-        }
-
-        float sum[TM][TN], a[2][TM], b[2][TN];
-#pragma unroll
-        for (int i = 0; i < TM; ++i)
-#pragma unroll
-            for (int j = 0; j < TN; ++j)
-                sum[i][j] = 0.0f;
-        auto load_fragments = [&](int to, const float *stage, int kk) {
-#pragma unroll
-            for (int i = 0; i < TM; i += 4)
-                *(float4 *)&a[to][i] =
-                    *(const float4 *)(stage + kk * S::A_ROW + a_at + i * S::LANES_M);
-#pragma unroll
-            for (int j = 0; j < TN; j += 4)
-                *(float4 *)&b[to][j] =
-                    *(const float4 *)(stage + BK * S::A_ROW + kk * BN + b_at + j * S::LANES_N);
-        };
-        auto wait_for_next_stage = [&] {
-            __pipeline_wait_prior(STAGES - 2);
-            if (THREADS == 32)
-                __syncwarp(); /* each warp has its own slice */
-            else
-                __syncthreads();
-        };
-
-        wait_for_next_stage();
-        int reading = 0, writing = (STAGES - 1) * S::STAGE_FLOATS;
-        load_fragments(0, stages, 0);
-        for (int left = end - begin; left > 0; --left) {
-            const bool more = left >= STAGES;
-#pragma unroll
-            for (int kk = 0; kk < BK; ++kk) {
-                if (kk == BK - 1) {
-                    wait_for_next_stage();
-                    writing = reading;
-                    if (left > 1)
-                        reading = reading == (STAGES - 1) * S::STAGE_FLOATS
-                                      ? 0 : reading + S::STAGE_FLOATS;
-                }
-                load_fragments((kk + 1) % 2, stages + reading, (kk + 1) % BK);
-                if (more && kk % APART == 0 && kk / APART < LOTS)
-                    copy(stages + writing, kk / APART * LOT, (kk / APART + 1) * LOT, BK);
-                if (kk == BK - 2) {
-                    __pipeline_commit();
-                    advance(STEP);
-                }
-#pragma unroll
-                for (int i = 0; i < TM; ++i)
-#pragma unroll
-                    for (int jj = 0; jj < TN; ++jj) {
-                        const int j = i % 2 ? TN - 1 - jj : jj; /* and back: b[j] is at hand */
-                        sum[i][j] += a[kk % 2][i] * b[kk % 2][j];
-                    }
-            }
-        }
-        __pipeline_wait_prior(0);
-
-        /* The slices' sums: the upper half of them to the lower half, until one is left. */
-#pragma unroll 1
-        for (int half = SLICES / 2; half > 0; half /= 2) {
-            float *there = (float *)shared + tid;
-            __syncthreads();
-            if (slice >= half && slice < 2 * half)
-#pragma unroll
-                for (int i = 0; i < TM * TN; ++i)
-                    there[((slice - half) * TM * TN + i) * THREADS] = sum[i / TN][i % TN];
-            __syncthreads();
-            if (slice < half)
-#pragma unroll
-                for (int i = 0; i < TM * TN; ++i)
-                    sum[i / TN][i % TN] += there[(slice * TM * TN + i) * THREADS];
-        }
-
-        /* The sums of those who share the tile: all put theirs down, the last one adds them up. */
-        bool stores = slice == 0;
-        if (S::SHARES && task.workers > 1) {
-            const int first_worker = task.first_worker;
-            auto place = [&](int worker) { /* of the task that begins a tile, and of the other */
-                return parts + (size_t)(2 * worker + (worker == first_worker)) * (BM * BN) + tid;
-            };
-            if (slice == 0)
-#pragma unroll
-                for (int i = 0; i < TM * TN; ++i)
-                    __stcg(place(blockIdx.x) + i * THREADS, sum[i / TN][i % TN]);
-            __threadfence();
-            __syncthreads();
-            if (threadIdx.x == 0) {
-                is_last = atomicAdd(&parts_done[first_worker], 1) == task.workers - 1;
-                if (is_last)
-                    parts_done[first_worker] = 0; /* as the next launch wants it */
-            }
-            __syncthreads();
-            stores = stores && is_last;
-            if (stores) {
-                __threadfence();
-#pragma unroll
-                for (int i = 0; i < TM * TN; ++i)
-                    sum[i / TN][i % TN] = 0.0f;
-                /* In the order of k, whoever came last: the same sum each time. */
-#pragma unroll 1
-                for (int worker = first_worker; worker < first_worker + task.workers; ++worker) {
-                    const float *from = place(worker);
-#pragma unroll
-                    for (int i = 0; i < TM * TN; ++i)
-                        sum[i / TN][i % TN] += __ldcg(from + i * THREADS);
-                }
-            }
-        }
-
-        if (stores) {
-            const int row = task.row + a_at, col = task.col + b_at;
-            const int own_row = task.own_row, own_col = task.own_col;
-#pragma unroll
-            for (int i = 0; i < TM; ++i) {
-                const int r = row + i / 4 * (4 * S::LANES_M) + i % 4;
-                if (r < own_row)
-                    continue;
-                float *const to_row = C + (size_t)r * n + col;
-#pragma unroll
-                for (int j = 0; j < TN; j += 4) {
-                    const int c = col + j * S::LANES_N;
-                    float *to = to_row + j * S::LANES_N;
-                    if (WIDE) {
-                        if (c < own_col)
-                            continue;
-                        float4 v = {alpha * sum[i][j], alpha * sum[i][j + 1], alpha * sum[i][j + 2],
-                                    alpha * sum[i][j + 3]};
-                        if (beta != 0.0f) {
-                            float4 old = *(const float4 *)to;
-                            v.x += beta * old.x;
-                            v.y += beta * old.y;
-                            v.z += beta * old.z;
-                            v.w += beta * old.w;
-                        }
-                        *(float4 *)to = v;
-                    } else {
-#pragma unroll
-                        for (int e = 0; e < 4; ++e)
-                            if (c + e >= own_col)
-                                to[e] = beta == 0.0f ? alpha * sum[i][j + e]
-                                                     : alpha * sum[i][j + e] + beta * to[e];
-                    }
-                }
-            }
-        }
+        loader.go_to(task.row, task.col, me.slice);
+        loader.fill(stages, begin, end, ragged, me.slice);
+        compute<S>(sum, loader, stages, end - begin, me);
+        reduce_slices<S>(sum, (float *)shared + me.tid, me);
+        bool stores = me.slice == 0;
+        if (S::SHARES && task.workers > 1)
+            stores = reduce_workers<S>(sum, task, me);
+        if (stores)
+            store_tile<S, WIDE>(sum, alpha, beta, C, n, task, me);
     } while (S::SHARES && task.first >= 0);
 }
 

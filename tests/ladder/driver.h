@@ -1,5 +1,6 @@
 /* What ../test_ladder.py does with a rung of the ladder: the program of a rung is its file of
- * instructor/solutions/ and behind it this one.
+ * instructor/solutions/ and behind it this one, with HAS_SGEMM defined to 1 if the rung has alpha
+ * and beta, else to 0.
  *
  * Each line of standard input is one call:
  *
@@ -129,9 +130,11 @@ static const char *run(const struct call *call) {
     if (call->beta != 0) fill(call, 2, &C);
     if (is_plain(call))
         basicSgemm(call->m, call->n, call->k, A.elements, B.elements, C.elements);
+#if HAS_SGEMM
     else
         sgemm(call->m, call->n, call->k, call->alpha, A.elements, B.elements, call->beta,
               C.elements);
+#endif
     RUN();
     const char *wrong = verify(call, &A, &B, &C);
     OK(cudaFree(A.memory));
