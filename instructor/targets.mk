@@ -123,28 +123,33 @@ $(VENV)/charts-ready: instructor/requirements.txt
 bench-counts:
 	@$(PYTHON) -B instructor/bench/ladder/counts.py
 
-# The CPU backend beside a plain loop and PoCL; SHAPES="m k n ..." for other sizes.
+# The CPU backend beside a plain loop; SHAPES="m k n ..." for other sizes.
 bench-emulator: build/bench-emulator
 	build/bench-emulator $(SHAPES)
 
-build/bench-emulator: build/cpu/instructor/bench/emulator.o build/cpu/libemulator.a
-	$(CXX) $(EMULATED_FLAGS) $^ -o $@ -lm -ldl
+build/bench-emulator: build/cpu/instructor/bench/emulator.o build/support/harness.o \
+                      build/cpu/libemulator.a
+	$(CXX) $(EMULATED_FLAGS) $^ -o $@ -lm
+
+build/support/harness.o: instructor/bench/harness.c instructor/bench/harness.h \
+                         build/support/settings
+	$(CC) $(C_FLAGS) -c $< -o $@
 
 # ./sgemm's verification beside a plain loop; SHAPES="m k n ..." for other sizes.
 bench-reference: build/support/bench-reference
 	build/support/bench-reference $(SHAPES)
 
-build/support/bench-reference: instructor/bench/reference.c $(support)
+build/support/bench-reference: instructor/bench/reference.c build/support/harness.o $(support)
 	$(CC) $(C_FLAGS) -I. $^ -o $@ -lm
 
 # A checked run beside a plain one, of the tiled solution or KERNEL=...; on the CPU backend.
 bench-check: build/bench-check
 	$(MAKE) --no-print-directory BACKEND=cpu KERNEL="$(bench_kernel)" sgemm sgemm-check
-	build/bench-check 5 $(or $(SHAPES),34 34 34 1000 500 700)
+	build/bench-check $(or $(SHAPES),34 34 34 1000 500 700)
 bench_kernel = $(if $(filter kernel.cu,$(KERNEL)),instructor/solutions/2_tiled.cu,$(KERNEL))
 
-build/bench-check: instructor/bench/check.c build/support/settings
-	$(CC) $(C_FLAGS) $< -o $@
+build/bench-check: instructor/bench/check.c build/support/harness.o
+	$(CC) $(C_FLAGS) $^ -o $@
 
 # The grader from nothing built to the printed grade, and where the time goes.
 bench-grader: $(VENV)/grader-ready

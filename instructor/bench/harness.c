@@ -1,0 +1,150 @@
+#define _GNU_SOURCE /* sched_getaffinity */
+#include "harness.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MIN_ROUNDS = 7, MAX_SIZE = 30000 };
+static const double enough_seconds = 6;   /* rounds are added until they have taken so long */
+static const double patience_seconds = 2; /* before progress is shown */
+
+void bench_stop(enum bench_status status, const char *why) {
+    fflush(stdout);
+    fprintf(stderr, "bench: %s\n", why);
+    exit(status);
+}
+
+void *bench_allocate(size_t bytes) {
+    void *memory = malloc(bytes);
+    if (!memory) bench_stop(BENCH_MACHINE, "out of memory");
+    return memory;
+}
+
+int bench_cores(void) {
+    cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return count < BENCH_MAX_THREADS ? count : BENCH_MAX_THREADS;
+}
+
+/* --- sizes ------------------------------------------------------------------------------------ */
+
+static int size_from(const char *text) {
+    char *end;
+    long value = strtol(text, &end, 10);
+    if (end != text && !*end && value >= 1 && value <= MAX_SIZE) return (int)value;
+    fprintf(stderr, "bench: '%s' is not a size: give M K N, each from 1 to %d\n", text, MAX_SIZE);
+    exit(BENCH_USAGE);
+}
+
+struct bench_size *bench_sizes(int argc, char **argv, int *count) {
+    static char *standard[] = {"1000", "500", "700"};
+    char **words = argc > 1 ? argv + 1 : standard;
+    int word_count = argc > 1 ? argc - 1 : 3;
+    if (word_count % 3 != 0) bench_stop(BENCH_USAGE, "give sizes in threes: M K N");
+    *count = word_count / 3;
+    struct bench_size *sizes = bench_allocate((size_t)*count * sizeof *sizes);
+    for (int i = 0; i < *count; i++)
+        sizes[i] = (struct bench_size){size_from(words[3 * i]), size_from(words[3 * i + 1]),
+                                       size_from(words[3 * i + 2])};
+    return sizes;
+}
+
+/* --- turns ------------------------------------------------------------------------------------ */
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static double timed(const struct contender *who) {
+    double begun = now();
+    who->run(who->context);
+    return now() - begun;
+}
+
+int bench_take_turns(struct contender *all, int count) {
+    double begun = now(), rounds_begun;
+    bool terminal = isatty(STDERR_FILENO);
+    int rounds = 0;
+    for (int i = 0; i < count; i++) all[i].run(all[i].context);
+    for (rounds_begun = now(); rounds < BENCH_MAX_ROUNDS; rounds++) {
+        if (rounds >= MIN_ROUNDS && now() - rounds_begun > enough_seconds) break;
+        for (int i = 0; i < count; i++) {
+            if (terminal && now() - begun > patience_seconds)
+                fprintf(stderr, "\r%-40s round %d ", all[i].name, rounds + 1);
+            all[i].seconds[rounds] = timed(&all[i]);
+        }
+    }
+    if (terminal && now() - begun > patience_seconds) fprintf(stderr, "\r%60s\r", "");
+    return rounds;
+}
+
+/* --- statistics ------------------------------------------------------------------------------- */
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double bench_median(const double *values, int count) {
+    double sorted[BENCH_MAX_ROUNDS];
+    memcpy(sorted, values, (size_t)count * sizeof *sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, ascending);
+    return 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]);
+}
+
+double bench_minimum(const double *values, int count) {
+    double least = values[0];
+    for (int i = 1; i < count; i++) least = values[i] < least ? values[i] : least;
+    return least;
+}
+
+void bench_print_head(const char *title) {
+    printf("%-42s %10s %10s %8s\n", title, "median, s", "minimum, s", "ratio");
+}
+
+void bench_print_rows(const struct contender *all, int count, int rounds) {
+    for (int i = 0; i < count; i++) {
+        double ratios[BENCH_MAX_ROUNDS];
+        for (int r = 0; r < rounds; r++) ratios[r] = all[i].seconds[r] / all[0].seconds[r];
+        printf("  %-40s %10.4f %10.4f %8.2f\n", all[i].name, bench_median(all[i].seconds, rounds),
+               bench_minimum(all[i].seconds, rounds), bench_median(ratios, rounds));
+    }
+    fflush(stdout);
+}
+
+/* --- threads ---------------------------------------------------------------------------------- */
+
+struct share {
+    void (*rows)(void *context, int first, int last);
+    void *context;
+    int first, last;
+    pthread_t thread;
+};
+
+static void *run_share(void *argument) {
+    struct share *share = argument;
+    share->rows(share->context, share->first, share->last);
+    return NULL;
+}
+
+void bench_share_rows(void (*rows)(void *context, int first, int last), void *context, int count) {
+    struct share shares[BENCH_MAX_THREADS];
+    int threads = bench_cores();
+    for (int t = 0; t < threads; t++) {
+        shares[t] = (struct share){.rows = rows,
+                                   .context = context,
+                                   .first = (int)((long long)count * t / threads),
+                                   .last = (int)((long long)count * (t + 1) / threads)};
+        if (pthread_create(&shares[t].thread, NULL, run_share, &shares[t]) != 0)
+            bench_stop(BENCH_MACHINE, "no further thread can be started");
+    }
+    for (int t = 0; t < threads; t++) pthread_join(shares[t].thread, NULL);
+}
