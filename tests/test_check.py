@@ -1,19 +1,5 @@
-"""`make check` names the mistake. Each file in instructor/faulty/ is a kernel that would be right
-but for one mistake, which its first comment describes, with what ./sgemm-check has to find:
-
-    finds:        the kind of the finding
-    variable:     what was touched; element: which element of it
-    thread:       x y [z] of the thread that did it; block: of its block
-    other-thread: and of the second party's; other-block
-    phase:        1 of 3
-    says:         words of the text; hint: words of the hint; not: words that neither may have
-    shape:        m k n, where the usual shapes would show something else first
-    options:      further options
-    nvcc:         refuses, where it does not even compile for a GPU
-    loses:        what the grader takes points for; see instructor/release/prove_cases.py
-
-Lines of the code end in /* <- here */ where the finding is, and in /* <- other */ where the second
-party is. Without a mark the finding has no line; several marks: any of them.
+"""`make check` names the mistake: each file of instructor/faulty/ declares what has to be found in
+it (corpus.py).
 
 Every file is built with gcc and with clang, at -O1 and at -O2. Every right kernel, of which nothing
 may be found, is built with both at -O1, as users do, and with one of the two at -O2. A failure here
@@ -27,7 +13,7 @@ import resource
 import shutil
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -43,14 +29,10 @@ from conftest import (
     screen,
     strict_json,
 )
-from test_wrong_kernels import KERNELS as WRONG
-from test_wrong_kernels import Wrong
+from corpus import FAULTS, FAULTY, KINDS, SOLUTIONS, Fault, read
+from corpus import RIGHT as OTHER_STYLES
 
-FAULTY = sorted((REPOSITORY / "instructor" / "faulty").glob("*.cu"))
-RIGHT = [
-    *sorted((REPOSITORY / "instructor" / "solutions").glob("*.cu")),
-    *sorted((REPOSITORY / "tests" / "kernels" / "right").glob("*.cu")),
-]
+RIGHT = [*SOLUTIONS, *OTHER_STYLES]
 TILED = "instructor/solutions/2_tiled.cu"
 RUN_SECONDS = 60
 
@@ -59,70 +41,6 @@ SETUPS = {
     for cc, cxx in (("gcc", "g++"), ("clang", "clang++"))
     for level in ("-O1", "-O2")
 }
-KEYS = [
-    "finds", "variable", "element", "thread", "block", "other-thread", "other-block", "phase",
-    "says", "hint", "not", "shape", "options", "nvcc",
-]  # fmt: skip
-KINDS = {
-    "shared-race", "global-race", "divergent-barrier", "early-return", "out-of-bounds",
-    "shared-out-of-bounds", "local-out-of-bounds", "uninitialised-shared", "uninitialised-global",
-    "input-written", "freed-memory", "device-pointer-on-host", "host-pointer-on-device",
-    "device-variable-on-host", "tampering", "misaligned", "bad-launch", "failed-call", "no-launch",
-    "leak", "endless", "deadlock", "kernel-fault", "host-fault", "unwritten", "wrong-result",
-    "not-float32",
-}  # fmt: skip
-
-
-# ---- what the faulty kernels declare -------------------------------------------------------------
-
-
-@dataclass
-class Fault:
-    """What a faulty kernel's first comment and marks declare."""
-
-    path: Path
-    finds: str = ""
-    variable: str = ""
-    element: str = ""
-    thread: str = ""
-    block: str = ""
-    other_thread: str = ""
-    other_block: str = ""
-    phase: str = ""
-    shape: str = ""
-    options: str = ""
-    nvcc: str = ""
-    says: list[str] = field(default_factory=list)
-    hint: list[str] = field(default_factory=list)
-    not_: list[str] = field(default_factory=list)
-    here: list[int] = field(default_factory=list)  # lines
-    other: list[int] = field(default_factory=list)
-
-    @property
-    def arguments(self) -> list[str]:
-        return [*self.shape.split(), *self.options.split()]
-
-
-def read(path: Path) -> Fault:
-    text = path.read_text()
-    head = text.split("*/")[0]
-    fault = Fault(path.relative_to(REPOSITORY))
-    for key, value in re.findall(rf"^ \* ({'|'.join(KEYS)}): +(.*?) *$", head, re.MULTILINE):
-        name = "not_" if key == "not" else key.replace("-", "_")
-        if isinstance(getattr(fault, name), list):
-            getattr(fault, name).append(value)
-        else:
-            setattr(fault, name, value)
-    for number, line in enumerate(text.splitlines(), 1):
-        if "/* <- here */" in line:
-            fault.here.append(number)
-        if "/* <- other */" in line:
-            fault.other.append(number)
-    assert re.match(r"/\* FAULT \d+: ", head) and fault.finds in KINDS, f"{path}: see {__file__}"
-    return fault
-
-
-FAULTS = [read(path) for path in FAULTY]
 
 
 # ---- builds --------------------------------------------------------------------------------------
@@ -349,16 +267,6 @@ def test_nothing_is_found_on_other_shapes(checker: Builder, kernel: str, shape: 
     path = next(path for path in RIGHT if path.stem == kernel)
     run = run_check(checker("gcc -O1", path.relative_to(REPOSITORY)), *shape.split())
     assert run.status == 0, run.stdout
-
-
-@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.path.stem)
-def test_what_the_driver_rejects_is_found(checker: Builder, wrong: Wrong) -> None:
-    """A kernel whose answer is wrong never counts as clean."""
-    words = wrong.fails[0].split()
-    shape = words[:3] if len(words) == 3 else []  # with options of ./sgemm: the usual shapes
-    run = run_check(checker("gcc -O1", wrong.path), "--json", *shape)
-    assert run.status == 1, run
-    assert run.finding["file"] == str(wrong.path)
 
 
 # ---- exit statuses -------------------------------------------------------------------------------

@@ -225,6 +225,13 @@ def test_ones_and_twos_make_68(tree):
     assert "s=68" in run.stdout
 
 
+def test_each_launch_starts_with_a_poisoned_c(tree):
+    program = tree.build("tests/driver/first_launch_only.cu")
+    assert run_sgemm(program, 34, "--repeat", 1).status == 0
+    again = run_sgemm(program, 34, "--repeat", 2)
+    assert again.status == 1 and "None of the 1156 elements" in again.output
+
+
 @pytest.mark.parametrize("repeat", [1, 3])
 def test_repeat(tiled, repeat):
     run = run_sgemm(tiled, 34, "--repeat", repeat, "--json")
@@ -555,7 +562,7 @@ def test_json_of_an_untouched_kernel(untouched):
 
 
 def test_json_of_a_wrong_kernel(tree):
-    run = run_sgemm(tree.build("tests/kernels/wrong/one_element.cu"), 34, "--json")
+    run = run_sgemm(tree.build("instructor/faulty/18_one_element.cu"), 34, "--json")
     assert run.json["wrong"] == 1 and run.json["unwritten"] == 0
     (wrong,) = run.json["first_wrong"]
     assert (wrong["row"], wrong["column"]) == (22, 17)
@@ -566,15 +573,15 @@ def test_json_of_a_wrong_kernel(tree):
 
 
 def test_json_of_nan(tree):
-    run = run_sgemm(tree.build("tests/kernels/wrong/nan.cu"), 34, "--json")
+    run = run_sgemm(tree.build("instructor/faulty/18_nan.cu"), 34, "--json")
     assert run.json["nan"] == run.json["wrong"] == 34 * 34
     assert run.json["first_wrong"][0]["got"] == "NaN"
 
 
 def test_json_of_stray_writes(tree):
-    run = run_sgemm(tree.build("tests/kernels/wrong/guard_off_by_one.cu"), 34, 20, 30, "--json")
+    run = run_sgemm(tree.build("instructor/faulty/06_guard_off_by_one.cu"), 34, 20, 30, "--json")
     assert run.json["guard_writes"] == {"A": [0, 0], "B": [0, 0], "C": [0, 30]}
-    run = run_sgemm(tree.build("tests/kernels/wrong/writes_a.cu"), 34, 20, 30, "--json")
+    run = run_sgemm(tree.build("instructor/faulty/11_a_written_too.cu"), 34, 20, 30, "--json")
     assert run.json["inputs_changed"]["A"] > 600 and run.json["inputs_changed"]["B"] == 0
 
 
@@ -594,14 +601,14 @@ LOOKS = {
     "passed quick": (TILED, "600 --verify quick"),
     "large": ("kernel.cu", "100000 1 100"),
     "unwritten": ("kernel.cu", "1000 500 700"),
-    "wrong": ("tests/kernels/wrong/unguarded_loads.cu", "1000 50 1030 --seed 18446744073709551615"),
-    "partly unwritten": ("tests/kernels/wrong/grid_x_y_exchanged.cu", "40 16 1030"),
-    "places": ("tests/kernels/wrong/b_stride_k.cu", "300 70 100 --fill index"),
-    "magnitudes": ("tests/kernels/wrong/one_element.cu", "34 34 34 --fill extremes"),
-    "exact": ("tests/kernels/wrong/tf32.cu", "128 16 4096 --fill exact"),
-    "low precision": ("tests/kernels/wrong/tf32.cu", "16 4096 16"),
-    "stray": ("tests/kernels/wrong/writes_a.cu", "34 20 40"),
-    "crash": ("tests/kernels/wrong/null_pointers.cu", "34 20 40"),
+    "wrong": ("instructor/faulty/04_no_guards.cu", "1000 50 1030 --seed 18446744073709551615"),
+    "partly unwritten": ("instructor/faulty/18_grid_exchanged.cu", "40 16 1030"),
+    "places": ("instructor/faulty/18_b_stride_k.cu", "300 70 100 --fill index"),
+    "magnitudes": ("instructor/faulty/18_one_element.cu", "34 34 34 --fill extremes"),
+    "exact": ("instructor/faulty/18_tf32.cu", "128 16 4096 --fill exact"),
+    "low precision": ("instructor/faulty/18_tf32.cu", "16 4096 16"),
+    "stray": ("instructor/faulty/11_a_written_too.cu", "34 20 40"),
+    "crash": ("instructor/faulty/19_null_pointer.cu", "34 20 40"),
     "repeated": (TILED, "34 --repeat 5"),
     "help": (TILED, "--help"),
     "usage": (TILED, "--fill nonsense"),
@@ -619,7 +626,7 @@ def test_fits_a_terminal(tree, kernel, args):
     assert "\33" not in run.output and run.output.isascii()
 
 
-FAILING = "tests/kernels/wrong/first_tile_only.cu"
+FAILING = "instructor/faulty/18_first_tile_only.cu"
 
 
 def test_colour_in_a_terminal(tree):
@@ -656,7 +663,7 @@ def test_no_standard_output(tiled, untouched):
 
 def test_the_failure_shows_where(tree):
     """Rows, columns, expected, got, the bound, a box, a map: what a student starts from."""
-    program = tree.build("tests/kernels/wrong/phases_rounded_down.cu")
+    program = tree.build("instructor/faulty/18_k_in_whole_tiles.cu")
     shown = run_sgemm(program, 34, 20, 40, "--seed", 1).stdout
     assert "1360 of the 1360 elements of C are wrong.\n" in shown
     assert "They lie within rows 0..33, columns 0..39.\n" in shown

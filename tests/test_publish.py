@@ -931,16 +931,22 @@ def test_public_and_hidden_points() -> None:
 
 # ---- what the faulty kernels lose ----------------------------------------------------------------
 
-REVEALING = "tall-67-33-18"  # of all cases, the one that catches every faulty kernel
+REVEALING = "tall-67-33-18"  # of all cases, the one that catches every faulty kernel but one
+TOO_SMALL_THERE = {"18_grid_hard_coded": "rows-over-1024"}
 FAULTY = prove_cases.kernels("*", ["faulty"])
+
+
+def grader_of(name: str) -> prove_cases.Grader:
+    """One that has this case alone."""
+    suites = [replace(suite, cases=tuple(c for c in suite.cases if c.name == name))
+              for suite in SUITES]
+    return prove_cases.Grader([suite for suite in suites if suite.cases], seed=1)
 
 
 @pytest.fixture(scope="session")
 def revealing(cache: Path) -> prove_cases.Grader:
     os.environ["GRADER_CACHE"] = str(cache)
-    suites = [replace(suite, cases=tuple(c for c in suite.cases if c.name == REVEALING))
-              for suite in SUITES]
-    return prove_cases.Grader([suite for suite in suites if suite.cases], seed=1)
+    return grader_of(REVEALING)
 
 
 @pytest.mark.parametrize("kernel", FAULTY, ids=lambda kernel: kernel.name)
@@ -948,6 +954,7 @@ def test_a_faulty_kernel_loses_what_its_head_declares(
     revealing: prove_cases.Grader, kernel: Kernel
 ) -> None:
     """`make cases` tries all cases, and takes some minutes; here a single one does."""
-    proved = revealing.prove(kernel)
+    elsewhere = TOO_SMALL_THERE.get(kernel.name)
+    proved = (grader_of(elsewhere) if elsewhere else revealing).prove(kernel)
     assert proved.loses() != "nothing"
     assert list(proved.failures()) == []

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY, run_sgemm
+from corpus import RIGHT, SOLUTIONS
 
-SOLUTIONS = sorted((REPOSITORY / "instructor" / "solutions").glob("*.cu"))
-RIGHT = sorted((REPOSITORY / "tests" / "kernels" / "right").glob("*.cu"))
 FILLS = ["random", "ones-twos", "identity", "index", "exact", "extremes"]
 
 # m k n, as on the command line.

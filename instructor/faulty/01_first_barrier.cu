@@ -9,6 +9,9 @@
  * phase:    1 of 3
  * says:     __syncthreads()
  * hint:     stored
+ * fails:    16 16 16, 34 34 34
+ * explains: shared-unwritten (34 34 34)
+ * backends: cpu
  * loses:    correct */
 
 #define TILE_SIZE 16

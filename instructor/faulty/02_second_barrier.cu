@@ -9,6 +9,10 @@
  * other-thread: 15 15
  * says:     __syncthreads()
  * hint:     overwrit
+ * fails:    34 17 34, 34 34 34
+ * passes:   34 16 34
+ * explains: nothing (34 34 34)
+ * backends: cpu
  * loses:    correct */
 
 #define TILE_SIZE 16

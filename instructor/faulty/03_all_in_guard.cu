@@ -9,6 +9,10 @@
  * other-thread: 1 7
  * phase:    1 of 5
  * says:     48
+ * fails:    34 34 34, 20 16 16
+ * passes:   32 20 32
+ * explains: shared-unwritten (34 34 34)
+ * backends: cpu
  * loses:    correct */
 
 #define TILE_SIZE 8

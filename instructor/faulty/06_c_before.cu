@@ -6,6 +6,8 @@
  * thread:   0 0
  * block:    0 0
  * says:     before
+ * fails:    34 20 34, 1 1 1
+ * reports:  1 float just before C was overwritten
  * loses:    correct */
 
 #define BLOCK 16

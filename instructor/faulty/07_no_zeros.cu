@@ -6,6 +6,9 @@
  * thread:   15 15
  * block:    2 0
  * phase:    1 of 3
+ * fails:    34 20 34, 17 17 17
+ * passes:   32 32 32
+ * explains: k-twice (34 20 34)
  * loses:    correct */
 
 #define TILE_SIZE 16

@@ -4,6 +4,8 @@
  * says:     4096
  * says:     1024
  * says:     nobody asked
+ * fails:    64 64 64, 1 1 1
+ * reports:  the launch failed: invalid
  * loses:    builds */
 
 #define TILE_SIZE 64

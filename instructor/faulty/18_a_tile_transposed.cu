@@ -2,6 +2,9 @@
  *
  * finds:    wrong-result
  * says:     each 16 x 16 tile of A transposed
+ * fails:    16 16 16, 34 20 40
+ * passes:   1 1 1, 32 32 48 --fill ones-twos
+ * explains: a-transposed (16 16 16), a-tile-transposed (34 20 40)
  * loses:    correct */
 
 #define TILE_SIZE 16

@@ -2,6 +2,9 @@
  *
  * finds:    wrong-result
  * says:     product with A read transposed
+ * fails:    34 34 34, 34 20 40
+ * passes:   1 1 1
+ * explains: a-transposed (34 34 34), a-transposed (34 20 40)
  * loses:    correct */
 
 #define TILE_SIZE 16

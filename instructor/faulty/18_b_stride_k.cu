@@ -4,6 +4,9 @@
  * finds:    wrong-result
  * shape:    35 20 70
  * says:     B read as if its rows had k (20) elements
+ * fails:    34 20 40, 34 40 20
+ * passes:   16 34 34, 128 256 256
+ * explains: b-stride-k (34 20 40), reads-outside (34 40 20)
  * loses:    correct */
 
 #define INDEX(row, col, width) ((row) * (width) + (col))

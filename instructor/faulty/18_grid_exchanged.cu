@@ -4,6 +4,10 @@
  * shape:    35 20 70
  * says:     columns 48 to 69
  * hint:     grid's x and y
+ * fails:    40 16 16, 16 16 40, 120 201 250
+ * passes:   34 20 34, 128 201 120
+ * reports:  never written
+ * explains: unwritten-region (40 16 16), grid-exchanged (120 201 250)
  * loses:    correct */
 
 #define TILE_SIZE 16

@@ -4,6 +4,9 @@
  * shape:    34 34 34
  * says:     132 of the 1156
  * says:     rows 32 to 33 and columns 32 to 33
+ * fails:    34 20 34, 32 16 33, 33 16 32, 8 8 8
+ * passes:   32 20 48, 16 16 16
+ * explains: grid-rounded-down (34 20 34), unwritten-region (32 16 33)
  * loses:    correct */
 
 #define TILE_SIZE 16

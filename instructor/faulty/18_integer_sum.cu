@@ -3,6 +3,9 @@
  * finds:    wrong-result
  * says:     C is 0
  * hint:     An int keeps nothing
+ * fails:    16 16 16, 34 34 34
+ * reports:  wrong
+ * explains: zero (34 34 34)
  * loses:    correct */
 
 #define TILE 8

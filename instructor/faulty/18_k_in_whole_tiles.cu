@@ -4,6 +4,9 @@
  * shape:    34 34 34
  * says:     first 32 of 34 values of k
  * hint:     phases
+ * fails:    34 20 34, 34 15 34, 120 201 250
+ * passes:   34 32 34, 128 256 256
+ * explains: k-cut (34 20 34), zero (34 15 34)
  * loses:    correct */
 
 #define TILE_SIZE 16

@@ -4,6 +4,9 @@
  * finds:    not-float32
  * shape:    16 4096 16
  * says:     cut to 11 significant bits
+ * fails:    34 34 34, 16 4096 16
+ * reports:  float32
+ * explains: inputs-11-bits (34 34 34), inputs-11-bits (16 4096 16)
  * loses:    correct */
 
 __device__ float cut(float x) { return __uint_as_float(__float_as_uint(x) & 0xFFFFE000u); }

@@ -4,6 +4,8 @@
  * thread:   0 0
  * block:    0 0
  * says:     null
+ * fails:    16 16 16
+ * reports:  illegal memory access
  * loses:    correct */
 
 #define T 16

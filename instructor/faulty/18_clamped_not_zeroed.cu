@@ -1,0 +1,45 @@
+/* FAULT 18: an index beyond the edge is moved back to the last one, which is then counted several
+ * times.
+ *
+ * finds:    wrong-result
+ * fails:    34 20 34, 17 17 17
+ * passes:   34 32 34
+ * explains: last-term-repeated (34 20 34)
+ * loses:    correct */
+
+#define TILE_SIZE 16
+
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    __shared__ float A_s[TILE_SIZE][TILE_SIZE];
+    __shared__ float B_s[TILE_SIZE][TILE_SIZE];
+
+    int tx = threadIdx.x, ty = threadIdx.y;
+    int row = blockIdx.y * TILE_SIZE + ty;
+    int col = blockIdx.x * TILE_SIZE + tx;
+    float sum = 0.0f;
+
+    for (int phase = 0; phase < (k + TILE_SIZE - 1) / TILE_SIZE; ++phase) {
+        int a_col = phase * TILE_SIZE + tx;
+        int b_row = phase * TILE_SIZE + ty;
+
+        A_s[ty][tx] = A[min(row, m - 1) * k + min(a_col, k - 1)];
+        B_s[ty][tx] = B[min(b_row, k - 1) * n + min(col, n - 1)];
+        __syncthreads();
+
+        for (int i = 0; i < TILE_SIZE; ++i)
+            sum += A_s[ty][i] * B_s[i][tx];
+        __syncthreads();
+    }
+
+    if (row < m && col < n)
+        C[row * n + col] = sum;
+}
+
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    dim3 block(TILE_SIZE, TILE_SIZE);
+    dim3 grid((n + TILE_SIZE - 1) / TILE_SIZE, (m + TILE_SIZE - 1) / TILE_SIZE);
+
+    mysgemm<<<grid, block>>>(m, n, k, A, B, C);
+}

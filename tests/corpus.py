@@ -1,0 +1,115 @@
+"""The corpus of kernels: instructor/solutions and tests/kernels/right are right, and each file of
+instructor/faulty would be right but for one mistake, which its first comment describes:
+
+    what ./sgemm-check has to find (test_check.py)
+      finds:        the kind of the finding
+      variable:     what was touched; element: which element of it
+      thread:       x y [z] of the thread that did it; block: of its block
+      other-thread: and of the second party's; other-block
+      phase:        1 of 3
+      says:         words of the text; hint: words of the hint; not: words that neither may have
+      shape:        m k n, where the usual shapes would show something else first
+      options:      further options
+      nvcc:         refuses, where it does not even compile for a GPU
+
+    what ./sgemm has to report (test_faulty_kernels.py)
+      fails:        on which shapes (m k n, and options) it must fail, all of them
+      passes:       where it is right by luck, which is why simple cases do not find it
+      reports:      words that the report must contain when it fails
+      explains:     what the report says C is instead, by the names that --json gives, and on which
+                    shape: NAME (m k n); `nothing` where no explanation is better than a wrong one
+      backends:     where that holds, if not everywhere
+
+    what the grader takes points for (instructor/release/prove_cases.py)
+      loses:        one of its criteria
+
+Lines of the code end in /* <- here */ where the finding is, and in /* <- other */ where the second
+party is. Without a mark the finding has no line; several marks: any of them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from conftest import REPOSITORY
+
+FAULTY = sorted((REPOSITORY / "instructor" / "faulty").glob("*.cu"))
+RIGHT = sorted((REPOSITORY / "tests" / "kernels" / "right").glob("*.cu"))
+SOLUTIONS = sorted((REPOSITORY / "instructor" / "solutions").glob("*.cu"))
+
+KINDS = {
+    "shared-race", "global-race", "divergent-barrier", "early-return", "out-of-bounds",
+    "shared-out-of-bounds", "local-out-of-bounds", "uninitialised-shared", "uninitialised-global",
+    "input-written", "freed-memory", "device-pointer-on-host", "host-pointer-on-device",
+    "device-variable-on-host", "tampering", "misaligned", "bad-launch", "failed-call", "no-launch",
+    "leak", "endless", "deadlock", "kernel-fault", "host-fault", "unwritten", "wrong-result",
+    "not-float32",
+}  # fmt: skip
+
+TEXT = ["finds", "variable", "element", "thread", "block", "other-thread", "other-block", "phase",
+        "shape", "options", "nvcc"]
+WORDS = ["says", "hint", "not", "reports"]  # each line as a whole, and several of them
+LISTS = ["fails", "passes", "explains", "backends"]  # separated by commas
+
+
+@dataclass
+class Fault:
+    """What a faulty kernel's first comment and marks declare."""
+
+    path: Path  # relative to the repository
+    finds: str = ""
+    variable: str = ""
+    element: str = ""
+    thread: str = ""
+    block: str = ""
+    other_thread: str = ""
+    other_block: str = ""
+    phase: str = ""
+    shape: str = ""
+    options: str = ""
+    nvcc: str = ""
+    says: list[str] = field(default_factory=list)
+    hint: list[str] = field(default_factory=list)
+    not_: list[str] = field(default_factory=list)
+    reports: list[str] = field(default_factory=list)
+    fails: list[str] = field(default_factory=list)
+    passes: list[str] = field(default_factory=list)
+    explains: list[str] = field(default_factory=list)
+    backends: list[str] = field(default_factory=lambda: ["cpu", "cuda"])
+    here: list[int] = field(default_factory=list)  # lines
+    other: list[int] = field(default_factory=list)
+
+    @property
+    def arguments(self) -> list[str]:
+        """Of ./sgemm-check."""
+        return [*self.shape.split(), *self.options.split()]
+
+
+def read(path: Path) -> Fault:
+    """What `path` declares; AssertionError where that is not as described above."""
+    text = path.read_text()
+    head = text.split("*/")[0] + "*/"
+    fault = Fault(path.relative_to(REPOSITORY))
+    declared = head.rsplit("\n *\n", 1)[-1]
+    for key, value in re.findall(r"^ \* ([a-z-]+): +(.*?) *(?:\*/)?$", declared, re.MULTILINE):
+        name = "not_" if key == "not" else key.replace("-", "_")
+        if key in TEXT:
+            setattr(fault, name, value)
+        elif key in WORDS:
+            getattr(fault, name).append(value)
+        elif key in LISTS:
+            setattr(fault, name, value.split(", "))
+        else:
+            assert key == "loses", f"{path}: {key}: see {__file__}"  # which prove_cases.py reads
+    for number, line in enumerate(text.splitlines(), 1):
+        if "/* <- here */" in line:
+            fault.here.append(number)
+        if "/* <- other */" in line:
+            fault.other.append(number)
+    assert re.match(r"/\* FAULT \d+: ", head) and fault.finds in KINDS, f"{path}: see {__file__}"
+    return fault
+
+
+FAULTS = [read(path) for path in FAULTY]

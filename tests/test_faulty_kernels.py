@@ -1,0 +1,97 @@
+"""./sgemm fails faulty kernels and explains what it can, as their heads declare (corpus.py).
+
+A failure here means that a student hands in a wrong kernel and believes it right, or is given
+points for it.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from conftest import run_sgemm
+from corpus import FAULTS, Fault
+
+KERNELS = [fault for fault in FAULTS if fault.fails]
+
+
+def cases(key: str) -> list:
+    return [
+        pytest.param(wrong, case, id=f"{wrong.path.stem}: {case}")
+        for wrong in KERNELS
+        for case in getattr(wrong, key)
+    ]
+
+
+def run_case(tree, wrong: Fault, backend: str, case: str):
+    if backend not in wrong.backends:
+        pytest.skip(f"{wrong.path.stem} is wrong by chance only on {backend}")
+    return run_sgemm(tree.build(wrong.path, BACKEND=backend), *case.split())
+
+
+@pytest.mark.parametrize(("wrong", "case"), cases("fails"))
+def test_fails(tree, wrong, backend, case):
+    run = run_case(tree, wrong, backend, case)
+    assert run.status == 1, f"{wrong.path} is wrong, but\n{run.output}"
+    for words in wrong.reports:
+        assert words in run.output
+
+
+@pytest.mark.parametrize(("wrong", "case"), cases("passes"))
+def test_passes_by_luck(tree, wrong, backend, case):
+    """The files say why simple cases are not enough; were that untrue, they would mislead whoever
+    chooses test cases."""
+    run = run_case(tree, wrong, backend, case)
+    assert run.status == 0, f"{wrong.path} should be right here, but\n{run.output}"
+
+
+def plain(text: str) -> str:
+    """Without line breaks, and without numbers: where blocks overwrite each other these differ from
+    run to run."""
+    return re.sub(r"\d+", "N", " ".join(text.split()))
+
+
+@pytest.mark.parametrize(("wrong", "case"), cases("explains"))
+def test_is_explained(tree, wrong, case):
+    """On the CPU backend: a GPU's NaN do not say where they came from."""
+    name, shape = re.fullmatch(r"(\S+) \((.*)\)", case).groups()
+    run = run_sgemm(tree.build(wrong.path), *shape.split(), "--seed", 1, "--json")
+    explanations = run.json["explanations"]
+    assert [each["formula"] for each in explanations] == [name] * (name != "nothing")
+    report = run_sgemm(tree.build(wrong.path), *shape.split(), "--seed", 1).stdout
+    for each in explanations:
+        said = name != "none-written"  # which the report says in its own words
+        assert (plain(each["text"]) in plain(report)) == said
+        assert (plain("hint: " + each["hint"]) in plain(report)) == said
+        assert 0 < each["explained"] <= each["of"]
+
+
+@pytest.mark.parametrize("fill", ["identity", "index", "exact", "extremes", "ones-twos"])
+@pytest.mark.parametrize(
+    "name",
+    ["18_nan", "18_infinity", "10_adds_to_c", "18_first_tile_only", "18_k_in_whole_tiles"],
+)
+def test_fails_with_every_fill(tree, name, fill):
+    """No fill's tolerance may be so wide that everything fits."""
+    program = tree.build(f"instructor/faulty/{name}.cu")
+    assert run_sgemm(program, 34, "--fill", fill).status == 1
+
+
+@pytest.mark.parametrize("name", [fault.path.stem for fault in KERNELS if fault.path.stem != "18_one_element"])
+def test_quick_verification_finds_it_too(tree, name):
+    """`--verify quick` compares samples; that must be enough for what students get wrong."""
+    wrong = next(wrong for wrong in KERNELS if wrong.path.stem == name)
+    run = run_sgemm(tree.build(wrong.path), *wrong.fails[0].split(), "--verify", "quick")
+    assert run.status == 1, f"{wrong.path} passed --verify quick\n{run.output}"
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_one_wrong_element_is_found_by_quick_verification(tree, seed):
+    """Row 135, column 166 is no corner of a tile, and the rows compared in full are few: Freivalds'
+    check covers the others."""
+    program = tree.build("instructor/faulty/18_one_element.cu")
+    assert run_sgemm(program, 203, 200, 333, "--verify", "quick", "--seed", seed).status == 1
+
+
+def test_there_are_enough():
+    assert len(KERNELS) >= 40
