@@ -1,8 +1,8 @@
 # Targets that a student's copy does not have: they need instructor/ or tests/. Included by the
 # Makefile, from whose directory they run.
 
-.PHONY: test test-gpu bench bench-clock bench-charts bench-counts bench-emulator bench-reference \
-        bench-check bench-grader cases cases-check release gradescope autolab classroom50
+.PHONY: test test-all test-gpu bench bench-clock bench-charts bench-counts bench-emulator \
+        bench-reference bench-check bench-grader cases cases-check release gradescope autolab classroom50
 
 help::
 	@echo
@@ -14,6 +14,7 @@ help::
 	@echo 'make autolab             ... for Autolab'
 	@echo 'make classroom50         ... for Classroom 50'
 	@echo 'make test                the tests of this project (sets up $(VENV) first)'
+	@echo 'make test-all            ... in every compiler setting'
 	@echo 'make test-gpu            those that need a GPU'
 	@echo 'make bench               the ladder and kernel.cu beside cuBLAS, on a GPU'
 	@echo '     KERNELS="a.cu b.cu" ... these kernels instead;  SAMPLES=n of each'
@@ -45,6 +46,9 @@ gradescope autolab classroom50:
 # ---------------------------------------------------------------- tests, benchmarks --------------
 
 test: $(VENV)/ready
+	$(VENV)/bin/python -m pytest tests -m 'not slow'
+
+test-all: $(VENV)/ready
 	$(VENV)/bin/python -m pytest tests
 
 test-gpu: $(VENV)/ready

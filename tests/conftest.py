@@ -18,7 +18,7 @@ import pty
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,6 +105,15 @@ def gpu() -> None:
     """Skips where no GPU is, in CI too."""
     if not find_nvcc() or not gpu_answers():
         pytest.skip("needs nvcc and a GPU (CI has neither)")
+
+
+def sample(values: Sequence[Any], every: int, start: int = 0) -> list[Any]:
+    """These parameters, of which all but each `every`th, from the `start`th on, are marked slow."""
+    return [
+        pytest.param(*(value if isinstance(value, tuple) else (value,)),
+                     marks=[pytest.mark.slow] if (number - start) % every else [])
+        for number, value in enumerate(values)
+    ]
 
 
 BACKENDS = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]

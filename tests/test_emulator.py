@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from conftest import Tree, clean_environment, missing, need
+from conftest import Tree, clean_environment, missing, need, sample
 
 PROGRAMS = Path(__file__).parent / "emulator"
 FEATURES = sorted(path.stem for path in PROGRAMS.glob("*.cu"))
@@ -111,8 +111,11 @@ def run(tree: Tree, name: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("feature", FEATURES)
-@pytest.mark.parametrize("setup", SETUPS)
+@pytest.mark.parametrize(("setup", "feature"), [
+    *(("gcc", feature) for feature in FEATURES),
+    *(each for number, setup in enumerate(name for name in SETUPS if name != "gcc")
+      for each in sample([(setup, feature) for feature in FEATURES], every=4, start=number)),
+])  # fmt: skip
 def test_feature(checkout: Checkout, setup: str, feature: str) -> None:
     tree = checkout(setup)
     built = build(tree, setup, f"tests/emulator/{feature}.cu", check=True)
@@ -159,8 +162,10 @@ def assert_lines_match(lines: list[str], patterns: list[str]) -> None:
         assert re.fullmatch(pattern, line), shown
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("setup", ["gcc", "clang"])
+@pytest.mark.parametrize(("setup", "fault"), [
+    *(("gcc", fault) for fault in FAULTS),
+    *sample([("clang", fault) for fault in FAULTS], every=4),
+])  # fmt: skip
 def test_fault(checkout: Checkout, setup: str, fault: str) -> None:
     source = f"tests/emulator/faults/{fault}.cu"
     expected = read_expectation(source, (PROGRAMS / "faults" / f"{fault}.cu").read_text())
