@@ -24,7 +24,7 @@ from conftest import REPOSITORY, Tree, clean_environment, need
 
 WORKFLOWS = sorted((REPOSITORY / ".github/workflows").glob("*.yml"))
 PINNED = re.compile(r"uses: [\w.-]+(/[\w.-]+)+@[0-9a-f]{40} # v\d+(\.\d+){2}")
-RUN = re.compile(r"make (?P<target>[a-z-]+)|(?:sudo )?\.ci/run")
+RUN = re.compile(r'make (?P<target>[a-z-]+)|(?:sudo )?\.ci/run(?: "\$TARGET")?')
 
 every_workflow = pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 
