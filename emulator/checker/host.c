@@ -109,7 +109,7 @@ static const char *say_why_refused(char text[MESSAGE_SIZE], const struct launch 
     const struct launch_shape shape = {
         .grid = {launch->grid.x, launch->grid.y, launch->grid.z},
         .block = {launch->block.x, launch->block.y, launch->block.z},
-        .static_shared = place_static_shared(launch->kernel),
+        .static_shared = image_static_shared(launch->kernel),
         .dynamic_shared = launch->shared_bytes,
     };
     const char *hint = launch_refusal(&shape, &limits, text);

@@ -74,7 +74,7 @@ struct question {
     bool library;
 };
 
-static void look(const struct place_symbol *symbol, void *data) {
+static void look(const struct image_symbol *symbol, void *data) {
     struct question *question = data;
     uintptr_t begin = symbol->value;
     if (symbol->type != STT_OBJECT || question->address - begin >= symbol->size) return;
@@ -85,7 +85,7 @@ static void look(const struct place_symbol *symbol, void *data) {
 /* std::cout and its kind, stdout and its kind, which the linker copies into the program. */
 static bool is_of_library(uintptr_t address) {
     struct question question = {place_link_address((const void *)address), false};
-    place_symbols(look, &question);
+    image_symbols(look, &question);
     return question.library;
 }
 

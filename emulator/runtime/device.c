@@ -243,8 +243,8 @@ static struct function *function_find(const void *kernel) {
     for (f = functions; f && f->kernel != kernel; f = f->next) continue;
     if (!f && (f = calloc(1, sizeof *f))) {
         f->kernel = kernel;
-        place_symbol_name(kernel, f->name, sizeof f->name);
-        f->static_shared = place_static_shared(kernel);
+        image_symbol_name(kernel, f->name, sizeof f->name);
+        f->static_shared = image_static_shared(kernel);
         f->dynamic_limit =
             f->static_shared < SHARED_PER_BLOCK ? SHARED_PER_BLOCK - f->static_shared : 0;
         f->next = functions;

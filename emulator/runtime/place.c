@@ -1,8 +1,5 @@
-/* From an address to a line of source, and from a kernel to its static shared memory.
- *
- * Lines come from addr2line, which every gcc installation brings along (binutils): reading debug
- * information is a library's work, and this is the one that is there. Sizes come from the
- * program's own symbol table (ELF-64: System V ABI, chapter 4). */
+/* From an address to a line of source: by addr2line, which every gcc installation brings along
+ * (binutils). */
 #define _GNU_SOURCE
 #include "runtime.h"
 #include <elf.h>
@@ -11,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,7 +26,7 @@ uintptr_t place_link_address(const void *address) {
     return (uintptr_t)address - base;
 }
 
-FILE *place_tool_start(char *const *arguments, pid_t *pid) {
+static FILE *start_tool(char *const *arguments, pid_t *pid) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return NULL;
     posix_spawn_file_actions_t actions;
@@ -46,7 +41,7 @@ FILE *place_tool_start(char *const *arguments, pid_t *pid) {
     return stream;
 }
 
-void place_tool_end(FILE *stream, pid_t pid) {
+static void end_tool(FILE *stream, pid_t pid) {
     fclose(stream);
     waitpid(pid, NULL, 0);
 }
@@ -65,7 +60,7 @@ static FILE *start_lines(const char *tool, char *program, void *const *addresses
         arguments[used++] = texts[i];
     }
     arguments[used] = NULL;
-    return used > FIXED + 1 ? place_tool_start(arguments, pid) : NULL;
+    return used > FIXED + 1 ? start_tool(arguments, pid) : NULL;
 }
 
 static bool belongs_to_student(const char *file) {
@@ -133,7 +128,7 @@ static struct place find(void *const *addresses, int count) {
         FILE *stream = start_lines(tools[i], program, addresses, count, &pid);
         if (!stream) continue;
         place = read_places(stream);
-        place_tool_end(stream, pid);
+        end_tool(stream, pid);
     }
     return place;
 }
@@ -149,108 +144,4 @@ struct place place_find(void *const *addresses, int count) {
         for (int near = 1; near <= TRIES && place_in_program(addresses[i]); ++near)
             nearby[used++] = (char *)addresses[i] - near * STEP;
     return used ? find(nearby, used) : place;
-}
-
-/* --- sizes ------------------------------------------------------------------------------------ */
-
-/* The program's file, mapped for reading. */
-struct image {
-    const char *bytes;
-    size_t size;
-    const Elf64_Sym *symbols;
-    size_t count;
-    const char *names;
-};
-
-static bool find_symbols(struct image *image) {
-    const Elf64_Ehdr *header = (const void *)image->bytes;
-    if (image->size < sizeof *header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-        header->e_ident[EI_CLASS] != ELFCLASS64 ||
-        header->e_shoff + (size_t)header->e_shnum * sizeof(Elf64_Shdr) > image->size)
-        return false;
-    const Elf64_Shdr *sections = (const void *)(image->bytes + header->e_shoff);
-    for (int i = 0; i < header->e_shnum; ++i) {
-        const Elf64_Shdr *table = &sections[i];
-        if (table->sh_type != SHT_SYMTAB || table->sh_link >= header->e_shnum) continue;
-        const Elf64_Shdr *strings = &sections[table->sh_link];
-        if (table->sh_offset + table->sh_size > image->size ||
-            strings->sh_offset + strings->sh_size > image->size)
-            return false;
-        image->symbols = (const void *)(image->bytes + table->sh_offset);
-        image->count = table->sh_size / sizeof *image->symbols;
-        image->names = image->bytes + strings->sh_offset;
-        return true;
-    }
-    return false;
-}
-
-static bool open_image(struct image *image) {
-    struct stat status;
-    int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    if (file < 0) return false;
-    void *bytes = MAP_FAILED;
-    if (fstat(file, &status) == 0)
-        bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
-    close(file);
-    if (bytes == MAP_FAILED) return false;
-    image->bytes = bytes;
-    image->size = (size_t)status.st_size;
-    if (find_symbols(image)) return true;
-    munmap(bytes, image->size);
-    return false;
-}
-
-void place_symbols(void (*visit)(const struct place_symbol *symbol, void *data), void *data) {
-    struct image image;
-    if (!open_image(&image)) return;
-    for (size_t i = 0; i < image.count; ++i) {
-        const Elf64_Sym *from = &image.symbols[i];
-        const struct place_symbol symbol = {.name = image.names + from->st_name,
-                                            .type = ELF64_ST_TYPE(from->st_info),
-                                            .value = from->st_value,
-                                            .size = from->st_size};
-        visit(&symbol, data);
-    }
-    munmap((void *)(uintptr_t)image.bytes, image.size);
-}
-
-static const char *symbol_name(const struct image *image, const void *function) {
-    for (size_t i = 0; i < image->count; ++i)
-        if (ELF64_ST_TYPE(image->symbols[i].st_info) == STT_FUNC &&
-            image->symbols[i].st_value == place_link_address(function))
-            return image->names + image->symbols[i].st_name;
-    return NULL;
-}
-
-void place_symbol_name(const void *function, char *name, size_t bytes) {
-    struct image image;
-    if (!open_image(&image)) return;
-    const char *found = symbol_name(&image, function);
-    snprintf(name, bytes, "%s", found ? found : "");
-    munmap((void *)(uintptr_t)image.bytes, image.size);
-}
-
-/* A function's static variable v is mangled _ZZ<function>E<v> (Itanium C++ ABI, 5.1.7). */
-static void local_prefix(char *prefix, size_t bytes, const char *function) {
-    if (strncmp(function, "_Z", 2) == 0)
-        snprintf(prefix, bytes, "_ZZ%sE", function + 2);
-    else
-        snprintf(prefix, bytes, "_ZZ%zu%sE", strlen(function), function);
-}
-
-size_t place_static_shared(const void *kernel) {
-    struct image image;
-    char prefix[1024];
-    size_t total = 0;
-    if (!open_image(&image)) return 0;
-    const char *function = symbol_name(&image, kernel);
-    if (function) {
-        local_prefix(prefix, sizeof prefix, function);
-        for (size_t i = 0; i < image.count; ++i)
-            if (ELF64_ST_TYPE(image.symbols[i].st_info) == STT_TLS &&
-                strncmp(image.names + image.symbols[i].st_name, prefix, strlen(prefix)) == 0)
-                total += image.symbols[i].st_size;
-    }
-    munmap((void *)(uintptr_t)image.bytes, image.size);
-    return total;
 }

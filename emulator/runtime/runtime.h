@@ -278,32 +278,35 @@ struct place place_find(void *const *addresses, int count);
 /* A file's name as seen from the working directory: the part of `file` that says so. */
 const char *place_relative(const char *file);
 
-/* The function's symbol, mangled; empty if the program has none for it. */
-void place_symbol_name(const void *function, char *name, size_t bytes);
-
-/* Bytes of static __shared__ memory that `kernel` declares; 0 if the program has no symbols. */
-size_t place_static_shared(const void *kernel);
-
 /* Whether a code address lies in the program itself (not in a shared library). */
 bool place_in_program(const void *address);
 
 /* An address as the program's file knows it: a position-independent one is linked at 0. */
 uintptr_t place_link_address(const void *address);
 
-/* Starts `tool` with these arguments, null at the end, tool first; its output can be read from the
- * stream. Null if there is no such tool. Ended by place_tool_end. */
-FILE *place_tool_start(char *const *arguments, pid_t *pid);
-void place_tool_end(FILE *stream, pid_t pid);
+/* --- image.c ---------------------------------------------------------------------------------- */
 
-/* Calls visit for each symbol of the program: its name, and type, value and size as ELF has them.
- */
-struct place_symbol {
+/* Bytes of static __shared__ memory that `kernel` declares; 0 if the program has no symbols. */
+size_t image_static_shared(const void *kernel);
+
+/* The function's symbol, mangled; empty if the program has none for it. */
+void image_symbol_name(const void *function, char *name, size_t bytes);
+
+/* Calls visit for each symbol of the program: its name, and type, value and size as ELF has them. */
+struct image_symbol {
     const char *name;
     unsigned type;
     uintptr_t value;
     size_t size;
 };
-void place_symbols(void (*visit)(const struct place_symbol *symbol, void *data), void *data);
+void image_symbols(void (*visit)(const struct image_symbol *symbol, void *data), void *data);
+
+/* A section of the program's file, which stays mapped. False: there is none, or it is compressed. */
+struct image_section {
+    const char *bytes;
+    size_t size;
+};
+bool image_find_section(const char *name, struct image_section *found);
 
 /* --- error.c ---------------------------------------------------------------------------------- */
 

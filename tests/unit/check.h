@@ -16,6 +16,10 @@ struct check_test {
     void (*run)(void);
 };
 
+/* An entry of a program's list of tests. */
+#define TEST(function)                                                                             \
+    { #function, function }
+
 static struct {
     jmp_buf out; /* of the test that runs */
     char what[400];

@@ -752,8 +752,6 @@ static void answers_are_not_believed(void) {
     CHECK(judgement.reason[0] == '?');
 }
 
-#define TEST(function)                                                                             \
-    { #function, function }
 
 int main(int argc, char **argv) {
     static const struct check_test tests[] = {

@@ -1129,8 +1129,6 @@ static void the_same_verdict_gives_the_same_explanation(void) {
 
 /* ---- */
 
-#define TEST(name)                                                                                 \
-    { #name, name }
 
 static const struct check_test tests[] = {
     TEST(zero_is_seen),

@@ -1294,8 +1294,6 @@ static void options_read_exits(void) {
                        "2147483647\n");
 }
 
-#define TEST(function)                                                                             \
-    { #function, function }
 
 int main(int argc, char **argv) {
     static const struct check_test tests[] = {
