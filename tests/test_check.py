@@ -377,10 +377,10 @@ def test_what_cannot_be_built(tree: Tree, text: str | None, message: str) -> Non
     """Told apart from a finding by the status, and no program of an earlier kernel stays behind."""
     tree.make("sgemm-check", f"KERNEL={TILED}", "BACKEND=cpu")
     if text is not None:
-        tree.write("broken.cu", text)
+        tree.write("not built.cu", text)
     else:
-        (tree.path / "broken.cu").unlink(missing_ok=True)
-    made = tree.make("check", "KERNEL=broken.cu", "BACKEND=cpu", check=False)
+        (tree.path / "not built.cu").unlink(missing_ok=True)
+    made = tree.make("check", "KERNEL=not built.cu", "BACKEND=cpu", check=False)
     assert made.returncode == 2 and message in made.stderr, made
     assert "hint:" not in made.stdout
     assert not (tree.path / "sgemm-check").exists()

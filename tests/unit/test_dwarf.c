@@ -30,7 +30,7 @@ static void look(const struct dwarf_entry *entry, void *data) {
         if (entry->name && strcmp(entry->name, found->wanted) == 0) found->variable = *entry;
     } else if (entry->tag == DWARF_SUBRANGE) {
         int last = found->type_count - 1;
-        if (found->count_counts[last] < 4)
+        if (last >= 0 && found->count_counts[last] < 4)
             found->counts[last][found->count_counts[last]++] = entry->count;
     } else if (found->type_count < 4096) {
         found->types[found->type_count++] = *entry;
