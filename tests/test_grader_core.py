@@ -260,6 +260,84 @@ def test_a_crash_behind_a_launch_has_launched(parts: Parts, box: Sandbox, work: 
     assert (outcome.ended, outcome.launches) == ("crashed", 1)
 
 
+# ---- more blocks than C needs --------------------------------------------------------------------
+
+SURPLUS = [REPOSITORY / f"tests/kernels/right/surplus_blocks_{what}.cu"
+           for what in ("return", "load")]
+
+
+def run_both(programs: Programs, parts: Parts, box: Sandbox, problem: Problem = EDGES,
+             ) -> tuple[Outcome, Outcome]:
+    plain = run.run_problem(parts, programs, "plain", problem, box=box)
+    return plain, run.run_problem(parts, programs, "checked", problem, plain=plain, count=True,
+                                  box=box)
+
+
+@pytest.fixture(scope="module", params=SURPLUS, ids=lambda path: path.stem)
+def surplus(request: pytest.FixtureRequest, parts: Parts, box: Sandbox,
+            tmp_path_factory: pytest.TempPathFactory) -> Programs:
+    return build.build_submission(parts, request.param.read_bytes(), box,
+                                  tmp_path_factory.mktemp("surplus"))
+
+
+def test_surplus_blocks_are_no_mistake_and_their_loads_are_free(
+    surplus: Programs, tiled: Programs, parts: Parts, box: Sandbox
+) -> None:
+    plain, checked = run_both(surplus, parts, box)
+    assert plain.right and checked.right and not checked.finding
+    assert checked.loads == run_both(tiled, parts, box)[1].loads
+
+
+@pytest.mark.parametrize(("changed", "value", "words"), [
+    ("CHECKED_WORK", 1_000_000, "too many blocks for a checked run"),
+    ("CHECKED_LEAST", 0.001, "the checked run did not finish in"),
+])
+def test_a_checked_run_out_of_time_is_no_mistake(
+    monkeypatch: pytest.MonkeyPatch, changed: str, value: float, words: str,
+    surplus: Programs, parts: Parts, box: Sandbox
+) -> None:
+    monkeypatch.setattr(run, changed, value)
+    monkeypatch.setattr(run, "CHECKED_SLOWER", 0)
+    plain, checked = run_both(surplus, parts, box)
+    assert plain.right and plain.work > 80 * 80 * 256
+    assert (checked.ended, checked.finding) == ("time-limit", None) and words in checked.detail
+
+
+def test_too_many_blocks_end_at_the_same_one_each_time(
+    monkeypatch: pytest.MonkeyPatch, surplus: Programs, parts: Parts, box: Sandbox
+) -> None:
+    monkeypatch.setattr(run, "PLAIN_WORK", 1_000_000)
+    outcomes = [run.run_problem(parts, surplus, "plain", EDGES, box=box) for _ in range(2)]
+    assert {each.ended for each in outcomes} == {"time-limit"}
+    assert outcomes[0].file == "kernel.cu" and outcomes[0].line
+    done = {each.detail.partition(" after ")[0] for each in outcomes}
+    assert len(done) == 1 and " of 6400 blocks were done" in done.pop()
+
+
+def test_loads_that_are_handed_on_are_counted(parts: Parts, box: Sandbox, work: Path) -> None:
+    """A block that stores nothing of C can leave what it has loaded to one that does."""
+    source = """
+    __device__ float handed[64];
+    __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {
+        float sum = 0;
+        for (int i = 0; i < m * k; i++) sum += A[i];
+        if (sum > LEAST) handed[blockIdx.x] = sum;
+    }
+    void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
+        mysgemm<<<64, 1>>>(m, n, k, A, B, C);
+    }
+    """
+    loads = []
+    for least in ("-1e30f", "1e30f"):
+        path = work / least
+        path.mkdir()
+        programs = build.build_submission(parts, source.replace("LEAST", least).encode(), box, path)
+        checked = run_both(programs, parts, box)[1]
+        assert checked.loads
+        loads.append(checked.loads.all)
+    assert loads == [64 * EDGES.m * EDGES.k, 0]
+
+
 @pytest.mark.parametrize("which", build.BUILDS)
 def test_an_endless_kernel_is_stopped_at_its_line(which: str, parts: Parts, box: Sandbox,
                                                   work: Path) -> None:

@@ -51,6 +51,9 @@ def subjects() -> list[Subject]:
     faulty = INSTRUCTOR / "faulty"
     return [
         Subject("right", INSTRUCTOR / "solutions" / "2_tiled.cu", 12),
+        # Right, with a grid of 80 x 80 blocks whatever C needs: beside the line above, what they cost.
+        Subject("right, 6400 blocks",
+                REPOSITORY / "tests" / "kernels" / "right" / "surplus_blocks_load.cu", 20),
         # Right on whole tiles, so that no case is skipped; elsewhere C has to be explained.
         Subject("faulty", faulty / "07_stale_behind_k.cu", 20),
         # On whole tiles it ends, so that all others are run up to their time limits.
