@@ -30,6 +30,7 @@ takes_autolab     = PYTHON
 takes_classroom50 = PYTHON
 
 takes_test            = $(takes_python) $(takes_tools)
+takes_test-all        = $(takes_python) $(takes_tools)
 takes_test-gpu        = $(takes_python) $(takes_tools)
 takes_bench           = KERNELS SHAPES SAMPLES LAUNCH PATIENCE LADDER $(takes_python) $(takes_build)
 takes_bench-clock     = $(takes_python) $(takes_tools)

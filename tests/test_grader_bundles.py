@@ -136,7 +136,8 @@ class Gradescope:
         return run("bash", script, cwd=self.root, env=self.env, status=status).stdout
 
     def submit(
-        self, kernel: Path | bytes | None, env: dict[str, str] | None = None
+        self, kernel: Path | bytes | None, env: dict[str, str] | None = None,
+        names: tuple[str, ...] = ("kernel.cu",)
     ) -> tuple[int, str, Any]:
         """As harness.py: the status, what was printed, and results.json if there is one."""
         for name in ("submission", "results"):
@@ -144,7 +145,9 @@ class Gradescope:
             (self.root / name).mkdir()
         if kernel is not None:
             content = kernel if isinstance(kernel, bytes) else kernel.read_bytes()
-            (self.root / "submission/kernel.cu").write_bytes(content)
+            for name in names:
+                (self.root / "submission" / name).parent.mkdir(exist_ok=True)
+                (self.root / "submission" / name).write_bytes(content)
         metadata = self.root / "submission_metadata.json"
         metadata.write_text('{"previous_submissions": []}')
         metadata.chmod(0o644)
@@ -194,6 +197,15 @@ def test_gradescope_gives_0_and_a_reason_for_what_cannot_be_read(
     [test] = results["tests"]
     assert says in test["output"] and str(gradescope.root) not in test["output"]
     assert test["max_score"] == 100 and test["visibility"] == "visible"
+
+
+def test_gradescope_takes_what_make_grade_takes(gradescope: Gradescope, tmp_path: Path) -> None:
+    """And of two none."""
+    _, said, results = gradescope.submit(SOLUTION, names=("src/Kernel.cu",))
+    assert results and total(results) == pytest.approx(100), said
+    assert "note: src/Kernel.cu was taken for kernel.cu" in results["output"]
+    _, _, results = gradescope.submit(SOLUTION, names=("a.cu", "b.cu"))
+    assert total(results) == 0 and "a.cu and b.cu" in results["tests"][0]["output"]
 
 
 def test_gradescope_gets_no_file_for_a_fault_of_the_machine(
@@ -319,6 +331,17 @@ def test_autolab_gives_a_solution_all_points(autolab_files: Path, short_path: Pa
     scores = autoresult(printed)
     assert scores and set(scores) == {"Public", "Hidden"}, printed
     assert sum(scores.values()) == pytest.approx(100)
+
+
+def test_autolab_takes_a_zip_under_any_name(
+    autolab_files: Path, short_path: Path, tmp_path: Path
+) -> None:
+    """It gives every submission the name kernel.cu."""
+    with zipfile.ZipFile(tmp_path / "lab.zip", "w") as archive:
+        archive.write(SOLUTION, "lab/kernel.cu")
+    printed = run_autolab(autolab_files, short_path, tmp_path / "lab.zip", "SUITE=public")
+    assert autoresult(printed) == {"Public": 40}, printed
+    assert "note: lab/kernel.cu was taken out of kernel.cu" in printed
 
 
 def test_autolab_may_have_one_problem_and_the_public_cases_only(

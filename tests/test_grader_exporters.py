@@ -3,6 +3,7 @@ one, else what its source code does with it. Hostile records are made by hypothe
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import secrets
@@ -545,6 +546,57 @@ def test_summary_shows_points_and_reasons(record: Record) -> None:
     assert len(re.findall(r"^\| [✅🟡❌⏭]", text, re.MULTILINE)) == len(rows)
 
 
+def shown(text: str) -> str:
+    """What a reader sees of a summary: Markdown rendered, and of that the text."""
+    page = MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(text)
+    return html.unescape(re.sub(r"<[^>]*>", "", page)).replace("\u200b", "")
+
+
+@pytest.mark.parametrize("text", [
+    *NASTY, "kernel.cu:29: A_s[0][1] is read (x*y, a_b, 5 < 6 && 7 > 3)", "std::vector<int>", "a\\b",
+    "1. x", "12) y", "- z", "+ w", "=== v", "-- u", "__init__ _x_ a_b_", "~~gone~~", "$a$ `b`"])
+def test_summary_shows_what_was_said(text: str) -> None:
+    """Word for word: nothing is lost, nothing is shown that was not there."""
+    plain_text = " ".join(text.split())
+    said = "".join(c for c in plain_text if c.isprintable())
+    if said != plain_text or not said:
+        return  # escaped for other reasons
+    record = make_record([make_test("x", 0, 1, reason=text, output=text)],
+                         submission=Submission(name=text, path="", sha256="", bytes=1, notes=[text]))
+    page = shown(summary.export(record))
+    assert page.count(said) >= 4, page
+
+
+@pytest.mark.parametrize("text, never", [
+    ("see http://a.example", "http://"), ("HTTPS://a.example", "HTTPS://"), ("x www.a.example", "www."),
+    ("mail me@a.example", "@a"), ("mailto:me@a.example", "mailto:"), ("@all", "@a"), ("#12", "#1"),
+    ("kernel.cu:100: x", ":100:"), (":tada:", ":tada:"),
+])  # fmt: skip
+def test_summary_has_no_links_mentions_or_emoji(text: str, never: str) -> None:
+    """Which GitHub makes of plain text, too."""
+    done = summary.export(make_record([make_test("x", 0, 1, reason=text)]))
+    table = done[:done.index("<details>")] if "<details>" in done else done
+    assert never not in table and text in shown(done)
+
+
+def test_summary_is_not_full_of_references() -> None:
+    text = summary.export(student_view(MIXED)) + class_summary.export([MIXED])
+    assert "&#" not in text and "\\" not in text
+    assert "kernel.cu:29: race on shared memory" in text
+
+
+def test_no_place_is_told_twice() -> None:
+    at_its_place = RACE.model_copy(update={"what": f"kernel.cu:29: {RACE.what}"})
+    for finding in (RACE, at_its_place):
+        test = make_test("x", 0, 1, finding=finding)
+        for text in all_forms(make_record([test])).values():
+            assert "kernel.cu:29: kernel.cu:29" not in text
+        assert f"kernel.cu:29: {RACE.what}" in gradescope.export(make_record([test]))
+    broken = make_record([], build=Build(ok=False, message="kernel.cu:12: no", file="kernel.cu",
+                                         line=12, output=""))
+    assert "does not build: kernel.cu:12: no" in gradescope.export(broken)
+
+
 def test_summary_shows_a_finding_and_what_was_printed() -> None:
     text = summary.export(student_view(MIXED))
     assert "race on shared memory" in text and "hello from alice" in text and SECRET not in text
@@ -637,8 +689,7 @@ def all_forms(record: Record) -> dict[str, str]:
     return {"gradescope": gradescope.export(record), "autolab": autolab.export(record),
             "classroom50": classroom50.result(record, demands.ENVIRONMENT),
             "junit": junit.export(student_view(record)),
-            "summary": re.sub(r"&#(\d+);\u200b?", lambda found: chr(int(found[1])),
-                              summary.export(student_view(record))),
+            "summary": html.unescape(re.sub(r"\\(.)", r"\1", summary.export(student_view(record)))),
             "annotations": annotations.export(record)}
 
 

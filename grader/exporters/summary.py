@@ -1,19 +1,23 @@
 """Markdown: for $GITHUB_STEP_SUMMARY, or an issue, or a mail.
 
-What came from a submission is text and nothing else: every character that Markdown, HTML or GitHub
-(mentions, references, commands) gives a meaning to is written as a character reference, which
-Markdown shows and never reads as structure. Only what a submission printed may span lines, in a
-<pre>.
+What came from a submission is text and nothing else: what Markdown, HTML or GitHub (mentions,
+references, links, emoji, commands) would give a meaning to is escaped, and only that: kernel.cu:29
+stays as it is. Only what a submission printed may span lines, in a <pre>.
 """
 
 from __future__ import annotations
+
+import re
 
 from ..record import Record, Test, Timing
 from .text import (ZERO_WIDTH_SPACE, Item, lost, milliseconds, name, not_timed, one_line, plain,
                    points, protection, shape, status, timed, whole)
 
 LARGEST = 900_000  # bytes; GitHub drops a step's summary over 1 MiB
-HARMLESS = " ,;()/=+%'"
+UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")  # within a word it is no emphasis
+AUTOLINK = re.compile(r"\b(?:https?|ftp|mailto|xmpp):|\bwww\.", re.IGNORECASE)
+EMOJI = re.compile(r":(?=(?:[\w+-]*[a-z_+-][\w+-]*|100|1234):)", re.IGNORECASE | re.ASCII)
+AT_THE_BEGINNING = re.compile(r"^(\d*)([-+=.)#])")  # headings, lists, rules
 SIGNS = {"passed": "✅", "partial": "🟡", "failed": "❌", "skipped": "⏭️"}
 
 
@@ -76,7 +80,7 @@ def details(record: Record) -> str:
 
 
 def detail(test: Test) -> str:
-    lines = [f"<details><summary>{SIGNS[test.status]} {markdown(name(test))}</summary>", ""]
+    lines = [f"<details><summary>{SIGNS[test.status]} {html(name(test))}</summary>", ""]
     if lost(test):
         lines += [preformatted("\n".join(lost(test)))]
     if test.output:
@@ -85,19 +89,31 @@ def detail(test: Test) -> str:
 
 
 def markdown(text: str) -> str:
-    """One line of plain text."""
-    return "".join(map(reference, one_line(text)))
+    """One line of plain text: what Markdown makes of it reads like it, and is nothing else."""
+    shown = UNDERSCORE.sub("\\_", re.sub(r"[\\`*\[\]~]", r"\\\g<0>", one_line(text)))
+    shown = re.sub(r"[&<>|$]", as_reference, shown)
+    shown = AUTOLINK.sub(lambda found: found[0][:-1] + as_reference(found[0][-1]), shown)
+    shown = AT_THE_BEGINNING.sub(lambda found: f"{found[1]}\\{found[2]}", shown)
+    return without_meaning(EMOJI.sub(f":{ZERO_WIDTH_SPACE}", shown))
 
 
 def preformatted(text: str) -> str:
-    """Lines of plain text. An empty line would end the block of HTML, so line ends are written as
-    references, too."""
-    return f"<pre>{''.join(map(reference, plain(text)))}</pre>"
+    """Lines of plain text. Within <pre> only HTML has a meaning; a bar in front would look like a
+    table to whoever reads the source."""
+    return f"<pre>{html(plain(text))}</pre>"
 
 
-def reference(char: str) -> str:
-    if char.isalnum() or char in HARMLESS or not char.isascii():
-        return char
-    # GitHub looks for mentions and for numbers of issues in what the references have become, too.
-    stop = ZERO_WIDTH_SPACE if char in "@#" else ""
-    return f"&#{ord(char)};{stop}"
+def html(text: str) -> str:
+    return without_meaning(re.sub(r"[&<>]|^\|", as_reference, text, flags=re.MULTILINE))
+
+
+def as_reference(char: str | re.Match[str]) -> str:
+    return f"&#{ord(char if isinstance(char, str) else char[0])};"
+
+
+def without_meaning(text: str) -> str:
+    """What GitHub looks for in any text, also in what references have become: mentions, numbers of
+    issues; and at the beginning of a line, in a log, commands to the runner."""
+    text = re.sub(r"@|(?<!&)#(?=[\w#\[])|(?<!&)#$", rf"\g<0>{ZERO_WIDTH_SPACE}", text,
+                  flags=re.MULTILINE)
+    return re.sub(r"^(\s*:)(?=:)", rf"\1{ZERO_WIDTH_SPACE}", text, flags=re.MULTILINE)

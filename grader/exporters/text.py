@@ -63,10 +63,11 @@ def status(item: Item) -> str:
     return item.status if isinstance(item, Test) else status_of_timing(item)
 
 
-def place(file: str | None, line: int) -> str:
-    if not file:
-        return ""
-    return one_line(f"{file}:{line}: " if line else f"{file}: ") + " "
+def placed(file: str | None, line: int, what: str) -> str:
+    """With the place in front, unless the words begin with it already."""
+    place = one_line(f"{file}:{line}:" if line else f"{file}:") if file else ""
+    what = one_line(what)
+    return what if not place or what.startswith(place) else f"{place} {what}"
 
 
 def timed(record: Record) -> list[Timing]:
@@ -123,9 +124,9 @@ def lost_by_case(test: Test) -> list[str]:
     hints = [test.hint]
     if test.finding:
         finding = test.finding
-        headline = place(finding.file, finding.line) + one_line(finding.what)
-        if headline.strip() not in lines:
-            lines.append(headline.strip())
+        headline = placed(finding.file, finding.line, finding.what)
+        if headline not in lines:
+            lines.append(headline)
         lines += ["    " + one_line(line) for line in finding.detail]
         hints.append(finding.hint or "")
     lines += [f"hint: {one_line(hint)}" for hint in dict.fromkeys(hints) if hint]
@@ -138,14 +139,14 @@ def whole(record: Record) -> list[str]:
     lines = []
     if record.refusal:
         refusal = record.refusal
-        lines.append(f"refused, 0 points: {place(refusal.file, refusal.line)}"
+        lines.append(f"refused, 0 points: {placed(refusal.file, refusal.line, '')}"
                      f"it {one_line(refusal.tried)}")
         if refusal.hint:
             lines.append(f"hint: {one_line(refusal.hint)}")
     elif not record.build.ok:
         build = record.build
         what = "does not build" if record.submission.bytes else "cannot be graded"
-        lines.append(f"{what}: {place(build.file, build.line)}{one_line(build.message)}")
+        lines.append(f"{what}: {placed(build.file, build.line, build.message)}")
     lines += [f"note: {one_line(note)}" for note in record.submission.notes]
     return lines
 
