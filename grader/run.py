@@ -51,7 +51,7 @@ HOST_SECONDS = 3.0  # for all that is not a kernel: start, copies, finding a lin
 # seconds are so many that a right kernel comes to the end of its work first.
 LAUNCH_MORE_SECONDS = 30.0
 PLAIN_WORK = 1_500_000_000  # some ten seconds in a tiled kernel
-CHECKED_WORK = 400_000_000  # up to a minute; a plain run with more of it has no checked run
+CHECKED_WORK = 600_000_000  # up to a minute; a plain run with more of it has no checked run
 WORK_PER_PRODUCT = 4  # for C itself: tiles of 1 x 1 take 2
 
 # A checked run takes four times as long as the plain one, and ten times when it counts. Its limits
