@@ -418,6 +418,7 @@ TRIVIA = [
     "int row = blockIdx.y * 16 + ty;", "__shared__ float tile[16][16];",
     "dim3 grid((n + 15) / 16, (m + 15) / 16);", "C[row * n + col] = sum;", "A[row * k + col]",
     "__syncthreads();", "tile[threadIdx.y][threadIdx.x]", "x[i] = y[i];",
+    "for (int j = 0; j < columns; j++) v->count[i][j] += down[i] * across[j];\n    }\n}",
     'say("%u x %u x %u, at most %u x %u x %u", a[0], a[1], a[2], b[0], b[1], b[2]);',
 ]
 

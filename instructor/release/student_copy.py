@@ -215,7 +215,8 @@ def environment() -> dict[str, str]:
             "BACKEND", "SUBMISSION", "SUITE", "RESULTS", "NAME", "SEED", "JOBS", "PROTECTION",
             "GRADE_ARGS", "PYTHONPATH", "VENV"}
     kept = {name: value for name, value in os.environ.items() if name not in ours}
-    return kept | {"LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
+    # BACKEND here and not on the command line, where not every target takes it.
+    return kept | {"LC_ALL": "C.UTF-8", "NO_COLOR": "1", "BACKEND": "cpu"}
 
 
 class Trial:
@@ -230,7 +231,7 @@ class Trial:
         (path / ".venv").symlink_to(sys.prefix)
 
     def make(self, *words: str) -> subprocess.CompletedProcess[str]:
-        command = ["make", "-o", ".venv/grader-ready", "BACKEND=cpu", *words]
+        command = ["make", "-o", ".venv/grader-ready", *words]
         try:
             running = subprocess.Popen(
                 command, cwd=self.path, env=environment(), stdin=subprocess.DEVNULL,
