@@ -152,7 +152,7 @@ build/%/source.o: support/source.S build/%/kernel.source build/%/settings
 
 build/cuda/kernel.o: build/cuda/kernel.source build/cuda/settings
 	@$(say) "NVCC $$KERNEL"
-	$(NVCC) $(CUDA_FLAGS) -x cu -c "$$KERNEL" -o $@
+	$(NVCC) $(CUDA_FLAGS) -I . -x cu -c "$$KERNEL" -o $@
 
 build/cuda/launches.o: support/launches.cu support.h build/cuda/settings
 	@$(progress)
@@ -182,9 +182,9 @@ build/cpu/rewrite: emulator/rewrite.c build/cpu/settings
 # whatever kernel.cu includes counts, and no name of a file has to go through make.
 define preprocess
 	@mkdir -p $(@D)
-	@$(CXX) $(1) -isystem emulator/include -include cuda_runtime.h -E -x c++ \
-	    "$(if $(filter kernel,$*),$$KERNEL,$*.cu)" -o $(basename $@).i && \
-	    build/cpu/rewrite <$(basename $@).i >$(basename $@).new || { $(no_result); exit 2; }
+	@sh make/preprocess.sh emulator/include . build/cpu/rewrite \
+	    "$(if $(filter kernel,$*),$$KERNEL,$*.cu)" $(basename $@) $(CXX) $(1) || \
+	    { $(no_result); exit 2; }
 	@cmp -s $(basename $@).new $@ || { $(no_result); mv $(basename $@).new $@; }
 endef
 no_result = $(if $(filter kernel,$*),rm -f $(program),:)
@@ -288,7 +288,7 @@ build/check/sgemm-check: build/check/checker/kernel_begin.o build/check/kernel.o
 # build/grader what is linked with one, in the sandbox, by compile.sh. Always for the CPU.
 worker_parts = $(addprefix build/grader/,rewrite worker.o watch_plain.o watch_checked.o \
                  kernel_begin.o kernel_end.o libemulator.a libchecker.a libsupport.a compile.sh \
-                 flags emulator/include jail)
+                 preprocess.sh check_kernel.sh include/support.h flags emulator/include jail)
 grader-parts: build/judge $(worker_parts)
 
 # With BACKEND=cuda the plain build is nvcc's; the checked one stays.
@@ -373,11 +373,16 @@ build/grader/libchecker.a build/grader/libsupport.a:
 	@rm -f $@
 	$(AR) rcs $@ $^
 
+# Shell scripts, and the one header of the project's that a submission may include.
 build/grader/compile.sh: grader/worker/compile.sh
+build/grader/preprocess.sh: make/preprocess.sh
+build/grader/check_kernel.sh: make/check_kernel.sh
+build/grader/include/support.h: support.h
+$(addprefix build/grader/,compile.sh preprocess.sh check_kernel.sh include/support.h):
 	@mkdir -p $(@D)
 	cp $< $@
 
-build/grader/emulator/include: $(wildcard emulator/include/*.h)
+build/grader/emulator/include: $(wildcard emulator/include/*.h emulator/include/empty/*)
 	@rm -rf $@ && mkdir -p $(@D)
 	cp -R emulator/include $@
 

@@ -1,7 +1,6 @@
 /* rewrite: turns preprocessed CUDA into C++ that gcc and clang compile.
  *
- *     c++ -E -x c++ -isystem emulator/include -include cuda_runtime.h kernel.cu |
- *         rewrite > kernel.ii && c++ -x c++-cpp-output -c kernel.ii
+ *     rewrite kernel.device.i < kernel.i > kernel.ii     (make/preprocess.sh)
  *
  * Nearly all of CUDA's syntax is C++ once the emulator's cuda_runtime.h has defined the names.
  * This program does the rest, between the preprocessor and the compiler:
@@ -11,8 +10,11 @@
  *     extern __shared__ float s[]; float (&s)[] = ::emulator::dynamic_shared();
  *     #pragma unroll 4             (an empty line)
  *     __noinline__ float f()       __attribute__((__noinline__)) float f()
+ *     k<<<g, b>>>(x)               ...(x, 1.0f)          where k(float *x, float y = 1.0f)
  *
- * and refuses, in one line that names the place, what runs only on a GPU.
+ * and refuses, in one line that names the place, what runs only on a GPU. It is given a file as it
+ * reads without __CUDA_ARCH__ and, where that makes a difference, as it reads with it, and takes
+ * each function from the text that is meant for it.
  *
  * It reads the preprocessor's output because macros are expanded there, and touches only text of
  * the student's files: system headers, the emulator's own among them, carry flag 3 on their
@@ -20,13 +22,16 @@
  * and the checked build name the student's own lines. What it does not understand it leaves as it
  * is, for the compiler to report.
  *
- * The order below: tokens, places, the rules one by one, output, main. */
+ * The order below: tokens, places, functions, the rules one by one, input and output, main. */
 
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum exit_status { EXIT_OK = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2, EXIT_TROUBLE = 3 };
 
@@ -60,7 +65,7 @@ enum token_kind {
 };
 
 /* A token and what the rules want to be done to it; white space lies between tokens and is always
- * copied. The three strings are literals, or NULL for nothing. */
+ * copied. The three strings are NULL for nothing, and live as long as the program. */
 struct token {
     size_t start;
     size_t length;
@@ -68,7 +73,8 @@ struct token {
     const char *replacement;
     const char *after;
     enum token_kind kind;
-    bool user; /* in a file of the student's, not in a system header */
+    bool user;   /* in a file of the student's, not in a system header */
+    bool device; /* in the body of a function that only a GPU runs */
 };
 
 struct source {
@@ -195,6 +201,7 @@ struct linemarker {
     size_t line;
     size_t name; /* where the file's name starts, or NONE */
     size_t name_end;
+    bool enters; /* a file that was included */
     bool system;
 };
 
@@ -208,12 +215,16 @@ static bool read_linemarker(const struct source *s, size_t at, size_t end, struc
     at = skip_blanks(s, at, end);
     m->name = NONE;
     m->name_end = NONE;
+    m->enters = false;
     m->system = false;
     if (at >= end || s->text[at] != '"') return true;
     m->name = at + 1;
     at = skip_quoted(s, at);
     m->name_end = at - 1;
-    for (; at < end; at++) m->system = m->system || s->text[at] == '3';
+    for (; at < end; at++) {
+        m->enters = m->enters || s->text[at] == '1';
+        m->system = m->system || s->text[at] == '3';
+    }
     return true;
 }
 
@@ -312,6 +323,20 @@ static char punctuator(const struct source *s, size_t i) {
     return t->kind == PUNCTUATOR && t->length == 1 ? s->text[t->start] : '\0';
 }
 
+/* The opening partner of the bracket at i, not before `limit` and in the same statement. */
+static size_t opening_partner(const struct source *s, size_t i, size_t limit) {
+    char close = punctuator(s, i);
+    char open = close == ')' ? '(' : close == ']' ? '[' : '<';
+    size_t depth = 0;
+    for (; i != NONE && i >= limit; i = previous_token(s, i)) {
+        char c = punctuator(s, i);
+        if (c == ';' || c == '{' || c == '}') break;
+        if (c == close) depth++;
+        if (c == open && --depth == 0) return i;
+    }
+    return NONE;
+}
+
 static void print_file_name(const struct source *s, const struct linemarker *m) {
     if (m->name == NONE) {
         fputs("<stdin>", stderr);
@@ -324,9 +349,8 @@ static void print_file_name(const struct source *s, const struct linemarker *m) 
     }
 }
 
-/* Ends the program with "FILE:LINE: message" for the place of token i: what a student sees instead
- * of a wall of compiler errors. */
-static _Noreturn void refuse(const struct source *s, size_t i, const char *message) {
+/* File and line of token i. */
+static struct linemarker place_of(const struct source *s, size_t i) {
     struct linemarker place = {.line = 1, .name = NONE}, m;
     size_t from = 0;
     for (size_t j = 0; j < i; j++) {
@@ -341,9 +365,206 @@ static _Noreturn void refuse(const struct source *s, size_t i, const char *messa
         from = t->start + t->length + 1; /* the line after the marker */
     }
     for (size_t at = from; at < s->tokens[i].start; at++) place.line += s->text[at] == '\n';
+    return place;
+}
+
+/* Ends the program with "FILE:LINE: before name after" for the place of token i: what a student
+ * sees instead of a wall of compiler errors. */
+static _Noreturn void refuse_name(const struct source *s, size_t i, const char *before,
+                                  const char *name, const char *after) {
+    struct linemarker place = place_of(s, i);
     print_file_name(s, &place);
-    fprintf(stderr, ":%zu: %s\n", place.line, message);
+    fprintf(stderr, ":%zu: %s%s%s\n", place.line, before, name, after);
     exit(EXIT_REFUSED);
+}
+
+static _Noreturn void refuse(const struct source *s, size_t i, const char *message) {
+    refuse_name(s, i, message, "", "");
+}
+
+/* ---- Functions ------------------------------------------------------------------------------- */
+
+/* A piece of a file, of a namespace or of a class: a declaration, a function with its body, or just
+ * what opens ("namespace x {") or closes such a scope. */
+struct piece {
+    size_t first, last; /* tokens; first is NONE at the end of the text */
+    size_t parameters;  /* the ( of a function's parameters, or NONE */
+    size_t body;        /* the { of a function's body, or NONE */
+    bool kernel;        /* __global__ */
+    bool device;        /* that, or __device__ */
+    bool host;          /* __host__ */
+};
+
+static const char *const ATTRIBUTES[] = {"__attribute__", "__attribute", "alignas", NULL};
+
+/* Whether the { at token i opens a namespace or an extern "C" block: between its braces a
+ * declaration is still one of the file. */
+static bool opens_namespace(const struct source *s, size_t i) {
+    size_t before = previous_token(s, i);
+    if (before != NONE && s->tokens[before].kind == LITERAL)
+        return is(s, previous_token(s, before), "extern");
+    while (before != NONE && !is(s, before, "namespace") &&
+           (s->tokens[before].kind == IDENTIFIER || is(s, before, "::")))
+        before = previous_token(s, before);
+    return is(s, before, "namespace");
+}
+
+/* The piece that begins behind token `before`, or at the first token for NONE. */
+static struct piece next_piece(const struct source *s, size_t before) {
+    static const char *const class_keys[] = {"struct", "union", "class", NULL};
+    static const char *const ends_head[] = {")", "const", "noexcept", "override", NULL};
+    struct piece p = {.parameters = NONE, .body = NONE};
+    size_t depth = 0;
+    bool class_key = false, value = false;
+
+    p.first = p.last = next_token(s, before);
+    for (size_t i = p.first; i != NONE; i = next_token(s, i)) {
+        char c = punctuator(s, i);
+        size_t previous = i == p.first ? NONE : p.last;
+        if (depth == 0 && c == '}' && i != p.first) break; /* it is the next piece */
+        p.last = i;
+        if (depth == 0) {
+            if (c == ';' || c == '}') break;
+            value = value || c == '=';
+            class_key = class_key || is_any(s, i, class_keys);
+            p.kernel = p.kernel || is(s, i, "__global__");
+            p.device = p.device || p.kernel || is(s, i, "__device__");
+            p.host = p.host || is(s, i, "__host__");
+            if (c == '(' && p.parameters == NONE && !is_any(s, previous, ATTRIBUTES))
+                p.parameters = i;
+            bool class_body = class_key && !is_any(s, previous, ends_head);
+            if (c == '{' && (opens_namespace(s, i) || class_body)) break;
+            if (c == '{' && p.parameters != NONE && !value) p.body = i;
+        }
+        if (c == '(' || c == '[' || c == '{') depth++;
+        if ((c == ')' || c == ']' || c == '}') && --depth == 0 && c == '}' && p.body != NONE) break;
+    }
+    return p;
+}
+
+/* The next piece that is the student's, not a system header's. */
+static struct piece next_of_student(const struct source *s, size_t before) {
+    struct piece p = next_piece(s, before);
+    while (p.first != NONE && !s->tokens[p.last].user) p = next_piece(s, p.last);
+    return p;
+}
+
+static bool only_on_device(const struct piece *p) {
+    return p->first != NONE && p->device && !p->host && p->parameters != NONE;
+}
+
+static bool only_on_host(const struct piece *p) {
+    return p->first != NONE && !p->device && p->body != NONE;
+}
+
+/* ---- Two texts: with __CUDA_ARCH__ and without ------------------------------------------------
+ */
+
+/* What a file's text becomes, piece by piece. */
+struct merge {
+    struct source *host;
+    const struct source *device;
+    size_t copied; /* so much of the host's text is in `text` */
+    char *text;
+    size_t length;
+    size_t capacity;
+};
+
+static void put(struct merge *m, const char *text, size_t length) {
+    while (m->capacity - m->length < length) m->text = grow(m->text, &m->capacity, 1);
+    memcpy(m->text + m->length, text, length);
+    m->length += length;
+}
+
+/* Says that the line of token i of `s` comes next. */
+static void put_place(struct merge *m, const struct source *s, size_t i) {
+    char line[64];
+    if (i == NONE) return;
+    struct linemarker place = place_of(s, i);
+    put(m, line, (size_t)snprintf(line, sizeof line, "\n# %zu \"", place.line));
+    if (place.name != NONE) put(m, s->text + place.name, place.name_end - place.name);
+    put(m, "\"\n", 2);
+}
+
+static size_t end_of_token(const struct source *s, size_t i) {
+    return s->tokens[i].start + s->tokens[i].length;
+}
+
+/* The host's text as far as token i, or to its end. */
+static void copy_host(struct merge *m, size_t i) {
+    size_t end = i == NONE ? m->host->length : m->host->tokens[i].start;
+    put(m, m->host->text + m->copied, end - m->copied);
+    m->copied = end;
+}
+
+static void insert_piece(struct merge *m, const struct piece *p, size_t before) {
+    copy_host(m, before);
+    put_place(m, m->device, p->first);
+    size_t start = m->device->tokens[p->first].start;
+    put(m, m->device->text + start, end_of_token(m->device, p->last) - start);
+    put(m, "\n", 1);
+    put_place(m, m->host, before);
+}
+
+static void leave_out_piece(struct merge *m, const struct piece *p) {
+    copy_host(m, p->first);
+    m->copied = end_of_token(m->host, p->last);
+    put_place(m, m->host, p->last);
+}
+
+/* Whether two pieces are the same; if not, and there are two, *at is the first token of the host's
+ * that is not the device's. */
+static bool same_piece(const struct merge *m, const struct piece *h, const struct piece *d,
+                       size_t *at) {
+    size_t i = h->first, j = d->first;
+    *at = i;
+    if (i == NONE || j == NONE) return false;
+    for (;; i = next_token(m->host, i), j = next_token(m->device, j)) {
+        const struct token *t = &m->host->tokens[i], *u = &m->device->tokens[j];
+        *at = i;
+        if (t->length != u->length ||
+            memcmp(m->host->text + t->start, m->device->text + u->start, t->length) != 0)
+            return false;
+        if (i == h->last || j == d->last) return i == h->last && j == d->last;
+    }
+}
+
+static const char ARCH_FOR_BOTH[] =
+    "what depends on __CUDA_ARCH__ here is compiled once for host and device on the CPU backend; "
+    "test it inside __global__ or __device__ functions only";
+
+/* Takes functions that only a GPU runs from the device's text, and all other text, which has to be
+ * the same in both but for the host's own functions, from the host's, and so system headers. */
+static void merge(struct source *host, const struct source *device) {
+    struct merge m = {.host = host, .device = device};
+    struct piece h = next_of_student(host, NONE), d = next_of_student(device, NONE);
+    while (h.first != NONE || d.first != NONE) {
+        size_t different;
+        if (same_piece(&m, &h, &d, &different)) {
+            h = next_of_student(host, h.last);
+            d = next_of_student(device, d.last);
+        } else if (only_on_device(&d)) {
+            insert_piece(&m, &d, h.first);
+            d = next_of_student(device, d.last);
+        } else if (only_on_device(&h)) {
+            leave_out_piece(&m, &h);
+            h = next_of_student(host, h.last);
+        } else if (only_on_host(&h)) {
+            h = next_of_student(host, h.last);
+        } else if (only_on_host(&d)) {
+            d = next_of_student(device, d.last);
+        } else {
+            bool earlier = h.first != NONE && d.first != NONE &&
+                           place_of(device, d.first).line < place_of(host, h.first).line;
+            if (h.first == NONE || earlier) refuse(device, d.first, ARCH_FOR_BOTH);
+            refuse(host, different, ARCH_FOR_BOTH);
+        }
+    }
+    copy_host(&m, NONE);
+    free(host->text);
+    free(host->tokens);
+    *host = (struct source){.text = m.text, .length = m.length};
+    tokenize(host);
 }
 
 /* ---- Rule 1: what runs only on a GPU --------------------------------------------------------- */
@@ -354,6 +575,127 @@ static bool is_upper(const struct source *s, size_t i, size_t offset) {
     const struct token *t = &s->tokens[i];
     char c = offset < t->length ? s->text[t->start + offset] : '\0';
     return c >= 'A' && c <= 'Z';
+}
+
+/* The beginnings of the names of the CUDA toolkit's headers. */
+static const char *const TOOLKIT[] = {"builtin_types.h",
+                                      "cccl/",
+                                      "channel_descriptor.h",
+                                      "common_functions.h",
+                                      "cooperative_groups",
+                                      "crt/",
+                                      "cub/",
+                                      "cuComplex.h",
+                                      "cublas",
+                                      "cuda.h",
+                                      "cuda/",
+                                      "cudaEGL",
+                                      "cudaGL",
+                                      "cudaProfiler",
+                                      "cudaTypedefs",
+                                      "cudaVDPAU",
+                                      "cuda_awbarrier",
+                                      "cuda_bf16",
+                                      "cuda_device_runtime_api.h",
+                                      "cuda_egl",
+                                      "cuda_fp",
+                                      "cuda_gl_interop.h",
+                                      "cuda_occupancy.h",
+                                      "cuda_pipeline",
+                                      "cuda_profiler_api.h",
+                                      "cuda_runtime",
+                                      "cuda_stdint.h",
+                                      "cuda_surface_types.h",
+                                      "cuda_texture_types.h",
+                                      "cuda_vdpau",
+                                      "cudalibxt.h",
+                                      "cudart_platform.h",
+                                      "cudnn",
+                                      "cufft",
+                                      "cupti",
+                                      "curand",
+                                      "cusolver",
+                                      "cusparse",
+                                      "cute/",
+                                      "cutlass/",
+                                      "device_atomic_functions",
+                                      "device_double_functions",
+                                      "device_functions",
+                                      "device_launch_parameters.h",
+                                      "device_types.h",
+                                      "driver_functions.h",
+                                      "driver_types.h",
+                                      "fatbinary_section.h",
+                                      "generated_cud",
+                                      "generated_nvtx",
+                                      "host_config.h",
+                                      "host_defines.h",
+                                      "library_types.h",
+                                      "math_constants.h",
+                                      "math_functions",
+                                      "mma.h",
+                                      "nccl",
+                                      "npp",
+                                      "nv/",
+                                      "nvJitLink.h",
+                                      "nv_decode.h",
+                                      "nvblas.h",
+                                      "nvml.h",
+                                      "nvperf_",
+                                      "nvrtc.h",
+                                      "nvtx3/",
+                                      "nvvm.h",
+                                      "sm_1",
+                                      "sm_2",
+                                      "sm_3",
+                                      "sm_6",
+                                      "surface_",
+                                      "texture_",
+                                      "thrust/",
+                                      "vector_functions",
+                                      "vector_types.h",
+                                      "Openacc/",
+                                      "Openmp/",
+                                      NULL};
+
+/* The part of a header's path that CUDA knows it by, or NULL if it is none of the toolkit's: one
+ * that lies beside a cuda_runtime.h, or is not there at all. */
+static const char *toolkit_name(const char *path) {
+    char beside[4096];
+    for (const char *name = path; name; name = strchr(name, '/'), name = name ? name + 1 : NULL) {
+        for (const char *const *known = TOOLKIT; *known; known++) {
+            if (strncmp(name, *known, strlen(*known)) != 0) continue;
+            snprintf(beside, sizeof beside, "%.*scuda_runtime.h", (int)(name - path), path);
+            bool there = access(name == path ? path : beside, F_OK) == 0;
+            if (there != (name == path)) return name;
+        }
+    }
+    return NULL;
+}
+
+/* The toolkit's own headers, from which the compiler would make pages of errors, or worse, none.
+ * The first cuda_runtime.h that is entered is the emulator's, and so is all below its directory. */
+static void refuse_toolkit(const struct source *s) {
+    char path[4096], ours[4096] = "";
+    size_t include = NONE; /* by which the text leaves the student's files */
+    for (size_t i = 0; i < s->count; i++) {
+        const struct token *t = &s->tokens[i];
+        struct linemarker m;
+        if (t->kind != DIRECTIVE || !read_linemarker(s, t->start, t->start + t->length, &m) ||
+            !m.enters || m.name == NONE)
+            continue;
+        if (t->user) include = i;
+        snprintf(path, sizeof path, "%.*s", (int)(m.name_end - m.name), s->text + m.name);
+        const char *end = strstr(path, "/cuda_runtime.h");
+        if (!*ours && end) memcpy(ours, path, (size_t)(end + 1 - path));
+        if (*ours && strncmp(path, ours, strlen(ours)) == 0) continue;
+        const char *name = toolkit_name(path);
+        if (name)
+            refuse_name(s, include == NONE ? i : include, "<",
+                        strncmp(name, "cccl/", 5) == 0 ? name + 5 : name,
+                        "> of the CUDA toolkit does not work on the CPU backend; take the #include "
+                        "out, or build with BACKEND=cuda");
+    }
 }
 
 /* The headers that define these names exist as empty stubs: an #include that a template left
@@ -415,18 +757,6 @@ static char innermost(const struct nesting *n) {
     return n->depth ? n->open[n->depth - 1].bracket : '\0';
 }
 
-/* Whether the { at token i opens a namespace or an extern "C" block: between its braces a
- * declaration is still one of the file. */
-static bool opens_namespace(const struct source *s, size_t i) {
-    size_t before = previous_token(s, i);
-    if (before != NONE && s->tokens[before].kind == LITERAL)
-        return is(s, previous_token(s, before), "extern");
-    while (before != NONE && !is(s, before, "namespace") &&
-           (s->tokens[before].kind == IDENTIFIER || is(s, before, "::")))
-        before = previous_token(s, before);
-    return is(s, before, "namespace");
-}
-
 static bool at_file_scope(const struct nesting *n) {
     return innermost(n) == '\0' || innermost(n) == NAMESPACE;
 }
@@ -466,18 +796,115 @@ static size_t open_launch(struct source *s, struct nesting *n, size_t i) {
     size_t run[3] = {i, i, i};
     size_t length = read_run(s, i, "<", run);
     if (length == 3 && s->tokens[i].user && !is(s, previous_token(s, i), "operator")) {
+        if (s->tokens[i].device)
+            refuse(s, i,
+                   "a kernel cannot launch a kernel (dynamic parallelism) here; launch it from "
+                   "host code");
         replace_run(s, run, LAUNCH_OPEN);
         push(n, LAUNCH, i);
     }
     return run[2];
 }
 
+enum { MOST_PARAMETERS = 64 };
+
+/* A kernel's parameters, or a launch's arguments. */
+struct list {
+    size_t end; /* its ), or NONE */
+    size_t count;
+    size_t value[MOST_PARAMETERS]; /* the = of a parameter that has a default, or NONE */
+    size_t last[MOST_PARAMETERS];  /* its last token */
+};
+
+static struct list read_list(const struct source *s, size_t open) {
+    struct list list = {.end = NONE};
+    size_t depth = 0, previous = open;
+    for (size_t i = open; i != NONE && list.end == NONE; previous = i, i = next_token(s, i)) {
+        char c = punctuator(s, i);
+        bool first = previous == open && i != open && c != ')';
+        if (first || (depth == 1 && c == ',')) {
+            if (list.count == MOST_PARAMETERS) break;
+            list.value[list.count++] = NONE;
+        }
+        if (depth == 1 && c == '=') list.value[list.count - 1] = i;
+        if (c == '(' || c == '[' || c == '{') depth++;
+        if ((c == ')' || c == ']' || c == '}') && --depth == 0) list.end = i;
+        if (list.count && list.end == NONE) list.last[list.count - 1] = i;
+    }
+    return list;
+}
+
+/* ", 1.0f, 2": the defaults of all parameters after the first `given`; NULL if one has none. */
+static const char *spell_defaults(const struct source *s, const struct list *parameters,
+                                  size_t given) {
+    char *text = NULL;
+    size_t length;
+    for (size_t n = given; n < parameters->count; n++)
+        if (parameters->value[n] == NONE) return NULL;
+    FILE *out = open_memstream(&text, &length);
+    if (!out) trouble("out of memory");
+    for (size_t n = given; n < parameters->count; n++) {
+        fputs(n ? "," : "", out);
+        for (size_t i = parameters->value[n]; i != parameters->last[n];) {
+            i = next_token(s, i);
+            fprintf(out, " %.*s", (int)s->tokens[i].length, s->text + s->tokens[i].start);
+        }
+    }
+    if (fclose(out) != 0) trouble("out of memory");
+    return text;
+}
+
+/* The ( of the parameters of each kernel that has a default for one. */
+struct kernels {
+    size_t *parameters;
+    size_t count;
+    size_t capacity;
+};
+
+static bool same_token(const struct source *s, size_t i, size_t j) {
+    const struct token *t = &s->tokens[i], *u = &s->tokens[j];
+    return t->length == u->length && memcmp(s->text + t->start, s->text + u->start, t->length) == 0;
+}
+
+/* Writes the defaults that a launch leaves to its kernel behind the arguments, whose ( is `open`: a
+ * pointer to the kernel, which is what is launched, does not know them. `name` is what stands
+ * before <<<. */
+static void add_defaults(struct source *s, const struct kernels *kernels, size_t name,
+                         size_t open) {
+    if (is(s, name, ">")) name = opening_partner(s, name, 0);
+    if (is(s, name, "<")) name = previous_token(s, name);
+    for (size_t k = 0; name != NONE && k < kernels->count; k++) {
+        size_t parameters = kernels->parameters[k];
+        if (!same_token(s, name, previous_token(s, parameters))) continue;
+        const struct list list = read_list(s, parameters), given = read_list(s, open);
+        if (given.end != NONE && given.count < list.count && !s->tokens[given.end].before)
+            s->tokens[given.end].before = spell_defaults(s, &list, given.count);
+    }
+}
+
+/* Marks what only a GPU runs, and notes the kernels with defaults. */
+static void find_functions(struct source *s, struct kernels *kernels) {
+    for (struct piece p = next_of_student(s, NONE); p.first != NONE;
+         p = next_of_student(s, p.last)) {
+        for (size_t i = p.body; i < p.last && only_on_device(&p); i++) s->tokens[i].device = true;
+        if (!p.kernel || p.parameters == NONE) continue;
+        const struct list list = read_list(s, p.parameters);
+        if (list.count == 0 || list.value[list.count - 1] == NONE) continue;
+        if (kernels->count == kernels->capacity)
+            kernels->parameters = grow(kernels->parameters, &kernels->capacity, sizeof(size_t));
+        kernels->parameters[kernels->count++] = p.parameters;
+    }
+}
+
 /* At the first > of a run, directly inside a launch. Returns the run's last token. A run may begin
  * with the end of a template argument list: k<<<g, size<int>>>>(x). */
-static size_t close_launch(struct source *s, struct nesting *n, size_t i) {
+static size_t close_launch(struct source *s, struct nesting *n, const struct kernels *kernels,
+                           size_t i) {
     size_t run[3] = {i, i, i};
     size_t length = read_run(s, i, ">", run);
-    if (length >= 3 && is(s, next_token(s, run[2]), "(")) {
+    size_t arguments = next_token(s, run[2]);
+    if (length >= 3 && is(s, arguments, "(")) {
+        add_defaults(s, kernels, previous_token(s, n->open[n->depth - 1].token), arguments);
         replace_run(s, run, LAUNCH_CLOSE);
         n->depth--;
     }
@@ -485,22 +912,6 @@ static size_t close_launch(struct source *s, struct nesting *n, size_t i) {
 }
 
 /* ---- Rule 3: shared memory ------------------------------------------------------------------- */
-
-static const char *const ATTRIBUTES[] = {"__attribute__", "__attribute", "alignas", NULL};
-
-/* The opening partner of the bracket at i, not before `limit` and in the same statement. */
-static size_t opening_partner(const struct source *s, size_t i, size_t limit) {
-    char close = punctuator(s, i);
-    char open = close == ')' ? '(' : close == ']' ? '[' : '<';
-    size_t depth = 0;
-    for (; i != NONE && i >= limit; i = previous_token(s, i)) {
-        char c = punctuator(s, i);
-        if (c == ';' || c == '{' || c == '}') break;
-        if (c == close) depth++;
-        if (c == open && --depth == 0) return i;
-    }
-    return NONE;
-}
 
 /* One step back from a declaration's token `first`: the first token of what stands before it when
  * that may belong to the same declaration (a word, ::, *, template arguments, an attribute). */
@@ -664,8 +1075,13 @@ static void rewrite_noinline(struct source *s, size_t i) {
 
 static void rewrite(struct source *s) {
     struct nesting nesting = {0};
+    struct kernels kernels = {0};
     size_t shared_end = 0; /* the token after the last shared declaration */
+    static const char *const sides[] = {"__global__", "__device__", "__host__", NULL};
+    find_functions(s, &kernels);
     for (size_t i = 0; i < s->count; i++) {
+        /* gcc says that what a macro of a system header gives comes from there. */
+        if (is_any(s, i, sides)) s->tokens[i].replacement = "";
         if (s->tokens[i].kind == IDENTIFIER && s->tokens[i].user) {
             refuse_gpu_only(s, i);
             if (is(s, i, "__noinline__")) rewrite_noinline(s, i);
@@ -688,25 +1104,47 @@ static void rewrite(struct source *s) {
         else if (c == '<')
             i = open_launch(s, &nesting, i);
         else if (c == '>' && innermost(&nesting) == LAUNCH)
-            i = close_launch(s, &nesting, i);
+            i = close_launch(s, &nesting, &kernels, i);
     }
     for (size_t j = 0; j < nesting.depth; j++)
         if (nesting.open[j].bracket == LAUNCH) refuse_open_launch(s, nesting.open[j].token);
     free(nesting.open);
+    free(kernels.parameters);
 }
 
 /* ---- Input, output, main --------------------------------------------------------------------- */
 
-static void read_input(struct source *s) {
+static const char USAGE[] = "usage: rewrite [DEVICE.ii] < preprocessed.ii > plain.ii\n"
+                            "       rewrite --headers < preprocessed.ii\n";
+
+static void read_input(struct source *s, FILE *in) {
     size_t capacity = 1 << 20;
     s->text = malloc(capacity);
     if (!s->text) trouble("out of memory");
     size_t got;
-    while ((got = fread(s->text + s->length, 1, capacity - s->length, stdin)) > 0) {
+    while ((got = fread(s->text + s->length, 1, capacity - s->length, in)) > 0) {
         s->length += got;
         if (s->length == capacity) s->text = grow(s->text, &capacity, 1);
     }
-    if (ferror(stdin)) trouble("cannot read standard input");
+    if (ferror(in)) trouble("cannot read its input");
+}
+
+/* Merges the device's text into `host`, if they differ. */
+static void read_device(struct source *host, const char *name) {
+    struct source device = {0};
+    FILE *in = fopen(name, "r");
+    if (!in) {
+        fprintf(stderr, "rewrite: '%s': %s\n%s", name, strerror(errno), USAGE);
+        exit(EXIT_USAGE);
+    }
+    read_input(&device, in);
+    fclose(in);
+    if (host->length != device.length || memcmp(host->text, device.text, host->length) != 0) {
+        tokenize(&device);
+        merge(host, &device);
+    }
+    free(device.tokens);
+    free(device.text);
 }
 
 static void write_output(const struct source *s) {
@@ -727,28 +1165,32 @@ static void write_output(const struct source *s) {
     if (fflush(stdout) != 0 || ferror(stdout)) trouble("cannot write standard output");
 }
 
-static const char USAGE[] = "usage: rewrite < preprocessed.ii > plain.ii\n";
-
 static _Noreturn void print_help(void) {
-    printf("%s\nTurns the output of `c++ -E` on a CUDA file into C++ for the CPU backend.\n"
-           "Exit status: 0 done, 1 the file needs a GPU or has a launch or a __shared__ variable\n"
-           "that CUDA does not allow, 2 bad usage, 3 machine trouble.\n",
-           USAGE);
+    printf(
+        "%s\nTurns the output of `c++ -E` on a CUDA file into C++ for the CPU backend. DEVICE.ii\n"
+        "is the same with -D__CUDA_ARCH__. With --headers, only looks whether the file includes\n"
+        "headers of the CUDA toolkit.\n"
+        "Exit status: 0 done, 1 the file needs a GPU or has a launch or a __shared__ variable\n"
+        "that CUDA does not allow, 2 bad usage, 3 machine trouble.\n",
+        USAGE);
     exit(fflush(stdout) == 0 ? EXIT_OK : EXIT_TROUBLE);
 }
 
 int main(int argc, char **argv) {
-    if (argc == 2 && strcmp(argv[1], "--help") == 0) print_help();
-    if (argc > 1) {
-        fprintf(stderr, "rewrite: takes no arguments, got '%s'\n%s", argv[1], USAGE);
+    const char *argument = argc == 2 ? argv[1] : "";
+    if (strcmp(argument, "--help") == 0) print_help();
+    if (argc > 2 || (argument[0] == '-' && strcmp(argument, "--headers") != 0)) {
+        fprintf(stderr, "rewrite: unexpected argument '%s'\n%s", argv[argc - 1], USAGE);
         return EXIT_USAGE;
     }
-    struct source s = {0};
-    read_input(&s);
+    static struct source s; /* until the program ends */
+    read_input(&s, stdin);
     tokenize(&s);
-    rewrite(&s);
-    write_output(&s);
-    free(s.tokens);
-    free(s.text);
+    refuse_toolkit(&s);
+    if (argument[0] != '-') {
+        if (argc == 2) read_device(&s, argument);
+        rewrite(&s);
+        write_output(&s);
+    }
     return EXIT_OK;
 }

@@ -194,6 +194,76 @@ def test_a_header_beside_the_kernel_is_found(tree, tmp_path):
     assert run_sgemm(tree.path / "sgemm", 34).status == 0
 
 
+LAUNCH = "mysgemm<<<1, 1>>>(m, n, k, A, B, C);"
+KERNELS = {
+    "static": f"static {EMPTY_KERNEL}",
+    "extern C": f'extern "C" {EMPTY_KERNEL}',
+    "in a namespace": f"namespace mine {{ {EMPTY_KERNEL} }}\nusing mine::mysgemm;\n",
+    "in a namespace without a name": f"namespace {{ {EMPTY_KERNEL} }}\n",
+    "a template": f"template <int T> {EMPTY_KERNEL}",
+}
+
+
+@pytest.mark.parametrize("backend", ["cpu", "cuda"])
+@pytest.mark.parametrize("name", KERNELS)
+def test_any_kernel_of_that_name(tree, name, backend):
+    """basicSgemm alone knows it. With the header that old submissions include."""
+    if backend == "cuda":
+        need_nvcc()
+    launch = LAUNCH.replace("<<<", "<4><<<") if name == "a template" else LAUNCH
+    wrapper = EMPTY_WRAPPER.replace("{}", f"{{ {launch} }}")
+    tree.write("any.cu", f'#include "support.h"\n{KERNELS[name]}{wrapper}')
+    tree.make(f"BACKEND={backend}", "ARCH=sm_90", "KERNEL=any.cu")
+
+
+@pytest.mark.parametrize("backend", ["cpu", "cuda"])
+def test_support_h_is_found_from_anywhere(tree, tmp_path, backend):
+    if backend == "cuda":
+        need_nvcc()
+    kernel = tmp_path / "old" / "kernel.cu"
+    kernel.parent.mkdir()
+    kernel.write_text('#include "support.h"\n' + (REPOSITORY / TILED).read_text())
+    tree.make(f"BACKEND={backend}", "ARCH=sm_90", kernel_argument(kernel))
+    if backend == "cpu":
+        tree.make("sgemm-check", "BACKEND=cpu", kernel_argument(kernel))
+
+
+# ---- CUDA's own headers ------------------------------------------------------------------------
+
+NOT_FOR_THE_CPU = "of the CUDA toolkit does not work on the CPU backend; take the #include out, or " \
+                  "build with BACKEND=cuda"
+
+
+@pytest.fixture
+def toolkit(tmp_path) -> Path:
+    """What somebody who has CUDA, or only its headers, has on the path of includes."""
+    for name in ("cuda_runtime.h", "host_defines.h", "vector_types.h", "cuda_fp16.h", "cub/cub.h"):
+        path = tmp_path / "toolkit" / name
+        path.parent.mkdir(exist_ok=True, parents=True)
+        path.write_text("#error of the toolkit\n" if name.startswith("cub") else
+                        "#define __shared__ static\nstruct dim3 {};\n")
+    return tmp_path / "toolkit"
+
+
+@pytest.mark.parametrize("cxx", ["g++", "clang++"])
+@pytest.mark.parametrize("variable", ["CPATH", "CPLUS_INCLUDE_PATH"])
+def test_cudas_own_headers_do_not_come_in(tree, toolkit, variable, cxx):
+    """The emulator's are taken where it has one; where not, one line says so."""
+    text = (REPOSITORY / TILED).read_text()
+    path = {variable: str(toolkit)}
+    tools = ["BACKEND=cpu", f"CXX={need(cxx)}"]
+    tree.write("ours.cu", "#include <host_defines.h>\n#include <cuda_runtime.h>\n" + text)
+    built = tree.make(*tools, "KERNEL=ours.cu", env=path)
+    assert built.stderr == "" and run_sgemm(tree.path / "sgemm", 34).status == 0
+    for header in ("cuda_fp16.h", "cub/cub.h"):
+        tree.write("theirs.cu", f"#include <stdio.h>\n#include <{header}>\n" + text)
+        for env in (path, {}):  # there, and not there
+            line = said_one_line(tree.make(*tools, "KERNEL=theirs.cu", env=env, check=False))
+            assert line == f"theirs.cu:2: <{header}> {NOT_FOR_THE_CPU}"
+    tree.make(tools[0], f"{tools[1]} -I{toolkit}", "KERNEL=ours.cu")
+    assert run_sgemm(tree.path / "sgemm", 34).status == 0
+
+
 # ---- Building again, or not ----------------------------------------------------------------------
 
 
@@ -327,17 +397,23 @@ BROKEN = {
         "broken.cu: does not define void basicSgemm",
     ),
     "another signature": (
-        EMPTY_KERNEL + EMPTY_WRAPPER.replace("int k", "double k"),
-        "broken.cu: does not define void basicSgemm",
+        EMPTY_KERNEL + EMPTY_WRAPPER.replace("int m", "char m"),
+        "broken.cu:2: has basicSgemm(char, int, int, float const*, float const*, float*), but "
+        "main.cu calls void basicSgemm(int m, int n, int k,",
     ),
     "only declared": (
         EMPTY_KERNEL + EMPTY_WRAPPER.replace(" {}", ";"),
-        "broken.cu: does not define void basicSgemm",
+        "broken.cu:2: does not define void basicSgemm",
     ),
-    "static": (
-        EMPTY_KERNEL + "static " + EMPTY_WRAPPER,
-        "broken.cu: does not define void basicSgemm",
-    ),
+    "static": (EMPTY_KERNEL + "static " + EMPTY_WRAPPER,
+               "broken.cu:2: has static void basicSgemm(int m, int n, int k, const float *A, "
+               "const float *B, float *C), but main.cu calls void basicSgemm(int m"),
+    "extern C": (EMPTY_KERNEL + 'extern "C" ' + EMPTY_WRAPPER,
+                 'has extern "C" basicSgemm, but main.cu calls void basicSgemm(int m'),
+    "in a namespace": (f"{EMPTY_KERNEL}namespace mine {{\n{EMPTY_WRAPPER}}}\n",
+                       "broken.cu:3: has mine::basicSgemm(int, int, int, float const*, "),
+    "a main() left over": (EMPTY_KERNEL + EMPTY_WRAPPER + "\nint main(void)\n{\n}\n",
+                           "broken.cu:4: remove main(): main.cu has one"),
 }
 COMPILER_ERRORS = {
     "syntax error": (EMPTY_KERNEL + EMPTY_WRAPPER.replace("{}", "{ int x = ; }"), "broken.cu:2:"),

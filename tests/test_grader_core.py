@@ -141,7 +141,11 @@ def test_the_architecture_is_asked_for_once_outside(monkeypatch: pytest.MonkeyPa
     ("source", "message", "line"),
     [
         (STARTER.replace(b"/* INSERT KERNEL CODE HERE */", b"int x = ;"), "expected", 20),
-        (b"int nothing;\n", "basicSgemm", 0),
+        (b"int nothing;\n", "does not define __global__ void mysgemm", 0),
+        (with_wrapper("LAUNCH;").replace(b"void basicSgemm(int m,", b"void basicSgemm(char m,"),
+         r"has basicSgemm\(char, int, int, .*, but main.cu calls void basicSgemm\(int m", None),
+        (b"int main()\n{\n}\n" + with_wrapper("LAUNCH;"), r"^remove main\(\): main.cu has one$", 1),
+        (b"#include <cuda_fp16.h>\n" + with_wrapper("LAUNCH;"), "^<cuda_fp16.h> of the CUDA toolkit does not", 1),
         (b'#include "testcases/hidden/shapes.toml"\n', "No such file", 1),
         (with_wrapper('asm("nop"); LAUNCH;'), "asm", 14),
     ],
@@ -156,6 +160,21 @@ def test_what_does_not_build(source: bytes, message: str, line: int | None, part
     assert line is None or error.value.line == line
     if error.value.file:
         assert error.value.file in ("kernel.cu", "/dev/zero")
+
+
+@pytest.mark.parametrize("before", [b'#include "support.h"\n', b'extern "C" '])
+def test_old_habits_are_built(before: bytes, parts: Parts, box: Sandbox, work: Path) -> None:
+    """Submissions of older terms include support.h; extern "C" comes from other courses."""
+    build.build_submission(parts, before + with_wrapper("LAUNCH;").lstrip(), box, work)
+
+
+@pytest.mark.parametrize("name", ["verify", "report_stop", "reference"])
+def test_what_support_h_declares_is_not_to_be_called(name: str, parts: Parts, box: Sandbox,
+                                                     work: Path) -> None:
+    text = with_wrapper(f"void (*volatile f)() = (void (*)()){name}; (void)f; LAUNCH;")
+    with pytest.raises(Refused) as refusal:
+        build.build_submission(parts, b'#include "support.h"\n' + text, box, work)
+    assert name in refusal.value.tried
 
 
 @pytest.mark.parametrize("line, found", [

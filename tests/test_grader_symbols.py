@@ -36,13 +36,10 @@ def objects(tree: Tree, tmp_path_factory: pytest.TempPathFactory) -> Compile:
         work = tmp_path_factory.mktemp("object")
         flags = CHECKED if checked else PLAIN
         (work / "kernel.cu").write_text(text)
-        preprocess = [cxx, *flags, "-isystem", tree.path / "emulator/include", "-include",
-                      "cuda_runtime.h", "-E", "-x", "c++", "kernel.cu", "-o", "kernel.i"]
-        subprocess.run(preprocess, cwd=work, check=True)
-        rewritten = subprocess.run([tree.path / "build/cpu/rewrite"], check=True,
-                                   stdin=open(work / "kernel.i"), capture_output=True).stdout
-        (work / "kernel.ii").write_bytes(rewritten)
-        subprocess.run([cxx, *flags, "-x", "c++-cpp-output", "-c", "kernel.ii", "-o", "kernel.o"],
+        subprocess.run(["sh", tree.path / "make/preprocess.sh", tree.path / "emulator/include",
+                        tree.path, tree.path / "build/cpu/rewrite", "kernel.cu", "kernel", cxx,
+                        *flags], cwd=work, check=True)
+        subprocess.run([cxx, *flags, "-x", "c++-cpp-output", "-c", "kernel.new", "-o", "kernel.o"],
                        cwd=work, check=True)
         return work / "kernel.o"
 

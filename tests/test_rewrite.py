@@ -31,6 +31,7 @@ SOURCE = TESTS.parent / "emulator" / "rewrite.c"
 CASES = TESTS / "rewrite"
 STUB = CASES / "stub"
 
+COMPILERS = ["g++", "clang++"]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"]
 TITLE = re.compile(r"^==== (.*)\n", re.MULTILINE)
 OUTCOME = re.compile(r"^---- (stays|becomes|refused: .*)\n", re.MULTILINE)
@@ -105,7 +106,8 @@ def words_left_in_place(line: bytes) -> list[bytes]:
     if line.lstrip().startswith(b"#"):
         return []
     words = re.findall(rb"\w+", line)
-    return [word for word in words if word not in (b"static", b"extern", b"__shared__")]
+    return [word for word in words if word not in (b"static", b"extern", b"__shared__", b"__global__",
+                                             b"__device__", b"__host__")]
 
 
 def is_subsequence(wanted: list[bytes], given: list[bytes]) -> bool:
@@ -132,9 +134,142 @@ def test_case(case, rewrite):
         assert_lines_unmoved(case.input, result.stdout)
 
 
+# ---- Headers of the CUDA toolkit -----------------------------------------------------------------
+
+TOOLKIT = next((path for path in (Path("/usr/local/cuda/include"), Path("/usr/include"))
+                if (path / "cuda_runtime.h").exists()), None)
+
+
+def entering(path: str) -> bytes:
+    """From line 2 of kernel.cu, behind the header that is included unasked."""
+    return (f'# 1 "/emulator/include/cuda_runtime.h" 1 3\n# 1 "kernel.cu" 2\nint x;\n'
+            f'# 1 "{path}" 1 3\n').encode()
+
+
+def test_headers_of_the_toolkit_are_refused(rewrite, tmp_path):
+    """All that is installed; elsewhere, some."""
+    names = ["cuda_fp16.h", "crt/host_defines.h", "thrust/sort.h", "cccl/cub/cub.cuh"]
+    root = TOOLKIT or tmp_path
+    if TOOLKIT and TOOLKIT != Path("/usr/include"):
+        names += [path.name for path in root.glob("*.h")]
+    else:
+        (tmp_path / "cuda_runtime.h").touch()
+    for name in names:
+        result = run(rewrite, entering(f"{root}/{name}"), "--headers")
+        name = name.removeprefix("cccl/")
+        assert result.returncode == 1, name
+        assert result.stderr.decode().startswith(f"kernel.cu:2: <{name}> of the CUDA toolkit")
+
+
+@pytest.mark.parametrize("name", ["common.h", "cuda_helpers.h", "helper_cuda.h", "cuda_fp16.h"])
+def test_headers_of_the_students_are_not(name, rewrite, tmp_path):
+    (tmp_path / name).touch()
+    result = run(rewrite, entering(f"{tmp_path}/{name}"), "--headers")
+    assert (result.returncode, result.stderr) == (0, b"")
+
+
+# ---- With and without __CUDA_ARCH__ --------------------------------------------------------------
+
+# What stands here is preprocessed twice; the markers say where each line is from.
+ARCH = {
+    "a kernel's body": ("""\
+__global__ void k() {
+#ifdef __CUDA_ARCH__
+    device(__CUDA_ARCH__);
+#else
+    host();
+#endif
+}
+int after;
+""", [(1, "void k() {"), (3, "device(900);"), (7, "}"), (8, "int after;")]),
+    "a host function's": ("""\
+void f() {
+#if !defined(__CUDA_ARCH__)
+    host();
+#endif
+}
+""", [(1, "void f() {"), (3, "host();"), (5, "}")]),
+    "functions that one of the two has": ("""\
+#ifdef __CUDA_ARCH__
+__device__ int d() { return 1; }
+int not_this() { return 2; }
+#else
+__device__ int nor_this() { return 3; }
+int h() { return 4; }
+#endif
+int after;
+""", [(2, "int d() { return 1; }"), (6, "int h() { return 4; }"), (8, "int after;")]),
+    "members": ("""\
+struct s {
+    __device__ int d() {
+#ifdef __CUDA_ARCH__
+        return 1;
+#endif
+    }
+    int x;
+};
+""", [(1, "struct s {"), (2, "int d() {"), (4, "return 1;"), (6, "}"), (7, "int x;"), (8, "};")]),
+    "a macro": ("""\
+#if __CUDA_ARCH__ >= 800
+#define N 1
+#else
+#define N 2
+#endif
+__device__ int d() { return N; }
+int h() { return N; }
+""", [(6, "int d() { return 1; }"), (7, "int h() { return 2; }")]),
+}
+
+ARCH_FOR_BOTH = {
+    "a function for both": (
+        "__host__ __device__ int f() {\n#ifdef __CUDA_ARCH__\nreturn 1;\n#else\nreturn 2;\n"
+        "#endif\n}\n", 5),
+    "a constant": ("int x;\n#ifdef __CUDA_ARCH__\nconst int t = 1;\n#endif\nint y;\n", 3),
+    "a type, for the host": ("#ifndef __CUDA_ARCH__\nstruct t {};\n#endif\n", 2),
+}
+
+
+def rewrite_both(cxx: str, text: str, rewrite: Path, work: Path) -> subprocess.CompletedProcess:
+    (work / "kernel.cu").write_text(text)
+    for name, flags in (("host.i", []), ("device.i", ["-D__CUDA_ARCH__=900"])):
+        subprocess.run([compiler(cxx), *flags, "-E", "-x", "c++", "kernel.cu", "-o", name],
+                       cwd=work, check=True, timeout=60)
+    return run(rewrite, (work / "host.i").read_bytes(), str(work / "device.i"))
+
+
+def code_lines(text: str) -> list[tuple[int, str]]:
+    """The lines that are no marker, each with the number that the markers give it."""
+    found, number = [], 0
+    for line in text.splitlines():
+        marker = re.match(r'# (\d+) "', line)
+        number = int(marker[1]) if marker else number + 1
+        if line.strip() and not marker:
+            found.append((number, " ".join(line.split())))
+        elif marker:
+            number -= 1
+    return found
+
+
+@pytest.mark.parametrize("cxx", COMPILERS)
+@pytest.mark.parametrize(("text", "lines"), ARCH.values(), ids=ARCH.keys())
+def test_cuda_arch_is_the_devices(cxx, text, lines, rewrite, sanitized, tmp_path):
+    for program in (rewrite, sanitized):
+        result = rewrite_both(cxx, text, program, tmp_path)
+        assert (result.returncode, result.stderr) == (0, b"")
+        assert code_lines(result.stdout.decode()) == lines
+
+
+@pytest.mark.parametrize("cxx", COMPILERS)
+@pytest.mark.parametrize(("text", "line"), ARCH_FOR_BOTH.values(), ids=ARCH_FOR_BOTH.keys())
+def test_cuda_arch_for_both_is_refused(cxx, text, line, rewrite, tmp_path):
+    result = rewrite_both(cxx, text, rewrite, tmp_path)
+    assert result.returncode == 1
+    assert result.stderr.decode().startswith(f"kernel.cu:{line}: what depends on __CUDA_ARCH__ ")
+    assert result.stderr.count(b"\n") == 1
+
+
 # ---- Through preprocessor, rewriter and compiler ------------------------------------------------
 
-COMPILERS = ["g++", "clang++"]
 PROGRAMS = [pytest.param(path, id=path.stem) for path in sorted(CASES.glob("*.cu"))]
 
 
@@ -192,7 +327,7 @@ def test_help(rewrite):
     assert result.stdout.startswith(b"usage: rewrite ")
 
 
-@pytest.mark.parametrize("option", ["--halp", "-x", "kernel.cu", ""])
+@pytest.mark.parametrize("option", ["--halp", "-x", "no/such/file.ii", ""])
 def test_bad_usage(option, rewrite):
     result = run(rewrite, b"", option)
     assert (result.returncode, result.stdout) == (2, b"")

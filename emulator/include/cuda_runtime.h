@@ -7,6 +7,7 @@
  * macros, because host code likes to call its own variables by these names. */
 #ifndef EMULATOR_CUDA_RUNTIME_H
 #define EMULATOR_CUDA_RUNTIME_H
+#pragma GCC system_header /* all that it includes is: ../rewrite.c leaves it as it is */
 
 /* These nvcc includes too, unasked; no others, or a kernel would compile here and not there. */
 #include <string.h> /* before all others: in gcc's checked build their __builtin_memcpy is memcpy */
@@ -18,9 +19,10 @@
 
 #define __CUDACC__ 1
 
-#define __global__
-#define __device__
-#define __host__
+/* Macros, as CUDA's are; ../rewrite.c takes the words out. */
+#define __global__ __global__
+#define __device__ __device__
+#define __host__ __host__
 #define __constant__
 #define __managed__ __attribute__((section("emulator_managed"))) /* told from the others */
 #define __grid_constant__

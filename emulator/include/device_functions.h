@@ -35,7 +35,7 @@ struct emulator_warp_values {
 };
 struct emulator_votes emulator_barrier_vote(int predicate);
 const struct emulator_warp_values *emulator_warp_exchange(unsigned mask, emulator_u64 value);
-unsigned emulator_warp_active(void);
+unsigned emulator_warp_active(unsigned place);
 void emulator_spin(void);
 void emulator_trap(void) __attribute__((noreturn));
 long long emulator_clock(void);
@@ -134,8 +134,9 @@ static inline int __any_sync(unsigned mask, int predicate) {
 static inline int __all_sync(unsigned mask, int predicate) {
     return __ballot_sync(mask, !predicate) == 0;
 }
-/* Which lanes run converged is the hardware's business; here, all that have not returned. */
-static inline unsigned __activemask(void) { return emulator_warp_active(); }
+/* A macro, so that each place in the text is one of its own: lanes that go separate ways do not
+ * meet, though both ways ask. */
+#define __activemask() emulator_warp_active(__COUNTER__)
 
 template <class T> static inline unsigned __match_any_sync(unsigned mask, T value) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "matches compare 4 or 8 bytes");

@@ -82,6 +82,7 @@ struct thread {
 struct warp_group {
     uint64_t generation; /* the gate */
     unsigned mask, arrived, unread;
+    unsigned place; /* of an __activemask(), which has no mask; 0 for all others */
     struct emulator_warp_values {
         uint64_t value[WARP_SIZE];
         unsigned lanes;
@@ -466,29 +467,44 @@ struct copies *worker_copies(void) {
 
 /* --- warp operations -------------------------------------------------------------------------- */
 
-/* The group that collects for this mask, or a free one. */
-static struct warp_group *find_group(struct worker *worker, unsigned warp, unsigned mask) {
+/* The group that collects for this mask or place, or a free one. */
+static struct warp_group *find_group(struct worker *worker, unsigned warp, unsigned mask,
+                                     unsigned place) {
     struct warp *w = &worker->warps[warp];
     struct warp_group *groups = worker->groups[warp];
-    for (unsigned left = w->collecting; left; left &= left - 1)
-        if (groups[__builtin_ctz(left)].mask == mask) return &groups[__builtin_ctz(left)];
+    for (unsigned left = w->collecting; left; left &= left - 1) {
+        struct warp_group *group = &groups[__builtin_ctz(left)];
+        if (group->mask == mask && group->place == place) return group;
+    }
     unsigned free_one = (unsigned)__builtin_ctz(~(w->collecting | w->unread));
     w->collecting |= 1u << free_one;
     groups[free_one].mask = mask;
+    groups[free_one].place = place;
     return &groups[free_one];
 }
 
-/* A warp operation is complete when every lane of its mask has arrived or returned. */
-static void open_group_if_complete(struct worker *worker, unsigned warp, struct warp_group *group) {
+static void open_group(struct worker *worker, unsigned warp, struct warp_group *group) {
     struct warp *w = &worker->warps[warp];
     unsigned bit = 1u << (group - worker->groups[warp]);
-    if (group->mask & w->live & ~group->arrived) return;
     group->values.lanes = group->unread = group->arrived;
-    if (observer) observer->warp_met(warp, group->arrived);
+    if (observer && !group->place) observer->warp_met(warp, group->arrived);
     group->arrived = 0;
     group->generation++;
     w->collecting &= ~bit;
     w->unread |= bit;
+}
+
+/* A warp operation is complete when every lane of its mask has arrived or returned; one without a
+ * mask, when every lane of the warp has. */
+static void open_group_if_complete(struct worker *worker, unsigned warp, struct warp_group *group) {
+    unsigned mask = group->place ? ~0u : group->mask;
+    if (!(mask & worker->warps[warp].live & ~group->arrived)) open_group(worker, warp, group);
+}
+
+static void leave_group(struct worker *worker, unsigned warp, struct warp_group *group,
+                        unsigned lane) {
+    group->unread &= ~(1u << lane);
+    if (!group->unread) worker->warps[warp].unread &= ~(1u << (group - worker->groups[warp]));
 }
 
 /* The values stay where they are until the running thread waits again. */
@@ -498,7 +514,7 @@ const struct emulator_warp_values *emulator_warp_exchange(unsigned mask, uint64_
     struct thread *self = running();
     unsigned warp = self->turn.linear / WARP_SIZE, lane = self->turn.linear % WARP_SIZE;
     mask |= 1u << lane; /* CUDA leaves undefined what a lane outside its own mask gets */
-    struct warp_group *group = find_group(worker, warp, mask);
+    struct warp_group *group = find_group(worker, warp, mask, 0);
     uint64_t generation = group->generation;
 
     group->values.value[lane] = value;
@@ -509,15 +525,38 @@ const struct emulator_warp_values *emulator_warp_exchange(unsigned mask, uint64_
         worker->waits_at[self->turn.linear] = __builtin_return_address(0);
         hand_over(worker, self);
     }
-    group->unread &= ~(1u << lane);
-    if (!group->unread) worker->warps[warp].unread &= ~(1u << (group - worker->groups[warp]));
+    leave_group(worker, warp, group, lane);
     return &group->values;
 }
 
-unsigned emulator_warp_active(void) {
+/* The lanes that are at this __activemask() together: those that come to it before they wait for
+ * something else. The first to arrive gives all others their turns until nobody comes any more;
+ * meanwhile no barrier can open, so that a turn around the ring is one for each. */
+unsigned emulator_warp_active(unsigned place) {
     struct worker *worker = this_worker;
     must_be_in_kernel("__activemask()");
-    return worker->warps[running()->turn.linear / WARP_SIZE].live;
+    struct thread *self = running();
+    unsigned warp = self->turn.linear / WARP_SIZE, lane = self->turn.linear % WARP_SIZE;
+    struct warp_group *group = find_group(worker, warp, 0, place + 1);
+    uint64_t generation = group->generation;
+    bool first = !group->arrived;
+
+    group->arrived |= 1u << lane;
+    open_group_if_complete(worker, warp, group);
+    while (group->generation == generation) {
+        unsigned arrived = group->arrived;
+        if (first)
+            open_to_all(worker, self);
+        else
+            wait_at(self, &group->generation);
+        worker->waits_at[self->turn.linear] = __builtin_return_address(0);
+        hand_over(worker, self);
+        if (group->generation == generation && group->arrived == arrived)
+            open_group(worker, warp, group);
+    }
+    unsigned lanes = group->values.lanes;
+    leave_group(worker, warp, group, lane);
+    return lanes;
 }
 
 /* --- a thread's end, a block's beginning -------------------------------------------------------

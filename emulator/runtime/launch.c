@@ -303,6 +303,14 @@ static cudaError_t check(const struct launch *launch) {
     return function_check_shared(launch->kernel, launch->shared_bytes);
 }
 
+/* The launch that runs holds pool.one_launch until it ends: a kernel's own would wait for ever. */
+static void refuse_in_kernel(void) {
+    struct uint3 block, thread;
+    if (worker_where(&block, &thread))
+        fault_raise(cudaErrorNotSupported, "a kernel cannot launch a kernel (dynamic parallelism) "
+                                           "here; launch it from host code");
+}
+
 void emulator_launch(const void *kernel, struct uint3 grid, struct uint3 block, size_t shared_bytes,
                      void (*thread)(const void *data), const void *data) {
     struct launch made = {.kernel = kernel,
@@ -312,6 +320,7 @@ void emulator_launch(const void *kernel, struct uint3 grid, struct uint3 block, 
                           .shared_bytes = shared_bytes,
                           .thread = thread,
                           .data = data};
+    refuse_in_kernel();
     if (error_sticky() != cudaSuccess) return;
     if (pool.seen)
         pool.seen(kernel, (struct dim3){grid.x, grid.y, grid.z},

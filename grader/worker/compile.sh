@@ -2,7 +2,7 @@
 # holds kernel.cu and nothing else; beside this file lie the parts that are linked to it, and
 # `flags`, which the Makefile writes.
 #
-#     sh compile.sh objects     kernel.cu -> plain.o and checked.o
+#     sh compile.sh objects     kernel.cu -> plain.o and checked.o, which define what they have to
 #     sh compile.sh programs    both objects -> plain and checked; for a GPU, moreover, recorder and
 #                               submission.fatbin, the kernels alone: what ../clock times
 #
@@ -16,17 +16,21 @@ export TMPDIR HOME CCACHE_DISABLE
 object() { # plain|checked, flags
     name=$1
     shift
-    $CXX "$@" -isystem "$parts/emulator/include" -include cuda_runtime.h -E -x c++ kernel.cu \
-        -o "$name.i" &&
-        "$parts/rewrite" <"$name.i" >"$name.ii" &&
-        $CXX "$@" $FEW_ERRORS -x c++-cpp-output -c "$name.ii" -o "$name.o"
+    preprocess "$name" "$@" &&
+        $CXX "$@" $FEW_ERRORS -x c++-cpp-output -c "$name.new" -o "$name.o"
+}
+
+preprocess() { # plain|checked, flags
+    name=$1
+    shift
+    sh "$parts/preprocess.sh" "$parts/emulator/include" "$parts/include" "$parts/rewrite" \
+        kernel.cu "$name" $CXX "$@"
 }
 
 object_for_gpu() {
     # The text that is looked at is the CPU's; what is special to nvcc shows in its object.
-    $CXX $PLAIN_FLAGS -isystem "$parts/emulator/include" -include cuda_runtime.h -E -x c++ \
-        kernel.cu -o plain.i &&
-        "$NVCC" $CUDA_FLAGS -Xcudafe --error_limit=3 -x cu -c kernel.cu -o plain.o
+    preprocess plain $PLAIN_FLAGS &&
+        "$NVCC" $CUDA_FLAGS -Xcudafe --error_limit=3 -I "$parts/include" -x cu -c kernel.cu -o plain.o
 }
 
 program_for_gpu() {
@@ -77,4 +81,5 @@ if [ "$second" -ne 0 ]; then
     cat checked.errors >&2
     exit 1
 fi
+[ "$1" = programs ] || KERNEL=kernel.cu sh "$parts/check_kernel.sh" plain.o || exit 1
 cat plain.errors >&2 # warnings

@@ -1,7 +1,7 @@
 /* CHEAT 5: has a main() of its own, which says that all is well.
  *
  * tries:    5
- * named:    defines main */
+ * named:    remove main() */
 
 #include <stdio.h>
 

@@ -1,0 +1,43 @@
+/* __CUDA_ARCH__: the compute capability in what only the device runs, undefined in what only the
+ * host does. */
+#include "check.h"
+
+#ifdef __CUDA_ARCH__
+#define SIDE 1
+#else
+#define SIDE 2
+#include <vector>
+#endif
+
+__device__ int side() { return SIDE; }
+
+template <class T> __global__ void kernel(T *out) {
+#ifdef __CUDA_ARCH__
+    out[0] = __CUDA_ARCH__;
+    if (__CUDA_ARCH__ >= 300) {
+#else
+    {
+        out[0] = -1;
+#endif
+        out[1] = side();
+        out[2] = __LINE__;
+    }
+}
+
+#ifndef __CUDA_ARCH__
+static int only_for_the_host() { return (int)std::vector<int>(SIDE).size(); }
+#endif
+
+int main() {
+    int *out = visible<int>(3), major, minor;
+    kernel<<<1, 1>>>(out);
+    RUN();
+    OK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+    OK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0));
+    EXPECT(out[0], major * 100 + minor * 10);
+    EXPECT(out[1], 1);
+    EXPECT(out[2], 23);
+    EXPECT(only_for_the_host(), 2);
+    EXPECT(__LINE__, 41);
+    return verdict();
+}
