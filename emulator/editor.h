@@ -10,11 +10,8 @@
 #pragma clang force_cuda_host_device begin
 #define __syncthreads emulator_syncthreads /* a built-in function of clang's own */
 #include "include/cuda_runtime.h"
-/* Those that define device functions. Included later, they would be host code. */
-#include "include/cooperative_groups.h"
+/* It defines device functions: included later, they would be host code. */
 #include "include/cuda_pipeline.h"
-#include "include/curand_kernel.h"
-#include "include/mma.h"
 #undef __syncthreads
 #pragma clang force_cuda_host_device end
 
