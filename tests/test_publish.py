@@ -105,7 +105,7 @@ def test_a_students_copy(checkout, release) -> None:
         assert (target / name).read_bytes() == (checkout.path / name).read_bytes()
         assert os.access(target / name, os.X_OK) == os.access(checkout.path / name, os.X_OK)
     readme = (target / "README.md").read_text()
-    assert "## Students" in readme and "instructor/" not in readme
+    assert "## Students" in readme and "instructor/" not in readme and "make test" not in readme
     # Not by the search of the release itself.
     everything = b"\n".join((target / name).read_bytes() for name in names).decode().lower()
     for case in HIDDEN:

@@ -289,19 +289,6 @@ __device__ void wait_for_next_stage()
         __syncthreads();
 }
 
-template <class S>
-__device__ void multiply_add(float (&sum)[S::TM][S::TN], const float (&a)[S::TM],
-                             const float (&b)[S::TN])
-{
-#pragma unroll
-    for (int i = 0; i < S::TM; ++i)
-#pragma unroll
-        for (int jj = 0; jj < S::TN; ++jj) {
-            const int j = i % 2 ? S::TN - 1 - jj : jj; /* and back: b[j] is at hand */
-            sum[i][j] += a[i] * b[j];
-        }
-}
-
 /* Computing: the products of so many steps, the first of which are on their way to shared memory.
  * The fragments of the next k are loaded before the products of this one. */
 template <class S, bool WIDE>
@@ -332,7 +319,13 @@ __device__ void compute(float (&sum)[S::TM][S::TN], Loader<S, WIDE> &loader, flo
                 __pipeline_commit();
                 loader.advance(S::STEP);
             }
-            multiply_add<S>(sum, a[kk % 2], b[kk % 2]);
+#pragma unroll
+            for (int i = 0; i < S::TM; ++i)
+#pragma unroll
+                for (int jj = 0; jj < S::TN; ++jj) {
+                    const int j = i % 2 ? S::TN - 1 - jj : jj; /* and back: b[j] is at hand */
+                    sum[i][j] += a[kk % 2][i] * b[kk % 2][j];
+                }
         }
     }
     __pipeline_wait_prior(0);
