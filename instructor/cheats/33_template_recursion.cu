@@ -3,14 +3,14 @@
  * tries:    33
  * named:    time or memory | template | instantiation */
 
-template <int depth, int path> struct tree { /* <- here */
-    enum { value = tree<depth - 1, 2 * path>::value + tree<depth - 1, 2 * path + 1>::value };
+template <int depth, unsigned path> struct tree { /* <- here */
+    enum { value = tree<depth - 1, 2 * path>::value | tree<depth - 1, 2 * path + 1>::value };
 };
-template <int path> struct tree<0, path> {
+template <unsigned path> struct tree<0, path> {
     enum { value = path };
 };
 
-static int leaves[tree<24, 1>::value];
+static int leaves[tree<24, 1>::value % 2 + 1];
 
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {
