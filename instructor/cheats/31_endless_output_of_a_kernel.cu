@@ -1,7 +1,7 @@
 /* CHEAT 31: the same from a kernel.
  *
  * tries:    31
- * named:    time */
+ * named:    does not end */
 
 #include <stdio.h>
 

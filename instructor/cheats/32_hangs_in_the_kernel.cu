@@ -1,7 +1,7 @@
 /* CHEAT 32: never ends its kernel.
  *
  * tries:    32
- * named:    time */
+ * named:    does not end */
 
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {
