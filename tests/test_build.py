@@ -10,10 +10,13 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import stat
 import struct
 import subprocess
+import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -817,6 +820,23 @@ def test_python_that_will_not_do(fresh_tree, tmp_path, body, message):
     result = fresh_tree.make("grade", "VENV=packages", f"PYTHON={python}", check=False)
     assert said_one_line(result).endswith(message)
     assert not (fresh_tree.path / "packages/grader-ready").exists()
+
+
+def test_ctrl_c_while_packages_are_installed(fresh_tree, tmp_path):
+    """No traceback of the Python that makes the environment, and nothing that goes on without make."""
+    python = script(tmp_path / "bin", "python", f"""
+        case "$*" in "-m venv "*) set -- -c "import time; time.sleep({RUN_SECONDS})";; esac
+        exec {sys.executable} "$@" """)
+    with subprocess.Popen([need("make"), "grade", "VENV=packages", f"PYTHON={python}"],
+                          cwd=fresh_tree.path, env=clean_environment(), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          start_new_session=True) as process:
+        assert process.stdout.readline().startswith("installing ")
+        time.sleep(0.3)  # the environment's Python has started, or will not at all
+        os.killpg(process.pid, signal.SIGINT)
+        rest = process.stdout.read()  # whoever goes on has it open
+    assert rest.count("\n") == 1 and rest.startswith("make: ***"), rest
+    assert list((fresh_tree.path / "packages").iterdir()) == []
 
 
 def test_packages_that_cannot_be_written(fresh_tree):
