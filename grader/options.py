@@ -71,14 +71,14 @@ def check(given: Mapping[str, Any]) -> Asked:
         except ValueError:
             found = least - 1
         if found is not None and not least <= found <= most:
-            mistakes.append(f"{variable(name)}: {said[:40]!r} is no whole number from {least} to "
+            mistakes.append(f"{variable(name)}: {said[:40]!r} is not a whole number from {least} to "
                             f"{most}")
         return found
 
     def word(name: str, allowed: tuple[str, ...]) -> str:
         said = str(value(name))
         if said not in allowed:
-            mistakes.append(f"{variable(name)}: {said[:40]!r} is none of {', '.join(allowed)}")
+            mistakes.append(f"{variable(name)}: {said[:40]!r} is not one of {', '.join(allowed)}")
         return said
 
     seed = number("seed", 0, 2**SEED_BITS - 1)
@@ -88,6 +88,8 @@ def check(given: Mapping[str, Any]) -> Asked:
         mistakes.append(f"{variable('results')}: the path is empty")
     suites: list[Suite] = []
     try:
+        if not value("suite"):  # which Path() takes for the working directory
+            raise BadInput(f"{variable('suite')}: the path is empty")
         suites = load_suites(value("suite"))
     except BadInput as error:
         mistakes.append(str(error))

@@ -32,13 +32,14 @@ help::
 export DIR FAULTY
 
 cases: $(VENV)/grader-ready
-	@$(VENV)/bin/python -B instructor/release/prove_cases.py $(CASES_ARGS)
+	@sh make/start_python.sh $(VENV)/bin/python -B instructor/release/prove_cases.py \
+	    $(call if_given,FAULTY,faulty) $(call if_given,JOBS,jobs) $(CASES_ARGS)
 
 cases-check: $(VENV)/grader-ready
-	@$(VENV)/bin/python -B instructor/release/prove_cases.py --files
+	@sh make/start_python.sh $(VENV)/bin/python -B instructor/release/prove_cases.py --files
 
 release: $(VENV)/grader-ready
-	@$(VENV)/bin/python -B instructor/release/student_copy.py $(RELEASE_ARGS) "$$DIR"
+	@sh make/start_python.sh $(VENV)/bin/python -B instructor/release/student_copy.py $(RELEASE_ARGS) "$$DIR"
 
 gradescope autolab classroom50:
 	@sh instructor/release/$@/make_bundle.sh build/bundles

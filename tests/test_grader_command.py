@@ -100,12 +100,13 @@ def test_less(kernel: Path, text: str) -> None:
         (["--suite", "none.toml"], "grade: none.toml: cannot read this suite: No such file"),
         (["--name", "../x"], "grade: name '../x': it names a directory of results"),
         (["-k", "nothing"], "grade: no case was selected; --collect-only lists them"),
-        (["--seed", "-1"], "grade: --seed (SEED with make): '-1' is no whole number from 0"),
-        (["--jobs", "0"], "grade: --jobs (JOBS with make): '0' is no whole number from 1"),
+        (["--suite", ""], "grade: --suite (SUITE with make): the path is empty"),
+        (["--seed", "-1"], "grade: --seed (SEED with make): '-1' is not a whole number from 0"),
+        (["--jobs", "0"], "grade: --jobs (JOBS with make): '0' is not a whole number from 1"),
         (["--suite"], "expected one argument"),
         (["--nonsense"], "unrecognized arguments: --nonsense"),
-        (["--protection", "prayer"], "'prayer' is none of auto, bubblewrap, uid, none"),
-        (["--backend", "gpu"], "--backend (BACKEND with make): 'gpu' is none of auto, cpu, cuda"),
+        (["--protection", "prayer"], "'prayer' is not one of auto, bubblewrap, uid, none"),
+        (["--backend", "gpu"], "--backend (BACKEND with make): 'gpu' is not one of auto, cpu, cuda"),
         (["--results", ""], "--results (RESULTS with make): the path is empty"),
         (["-n", "4"], "unrecognized arguments: -n"),
     ],
@@ -470,7 +471,7 @@ def interrupted(command: list[str], seconds: float, cwd: Path, **env: str) -> Ru
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.02, 0.04, 0.07, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5, 4.0])
-@pytest.mark.parametrize("target", ["grade", "grade-class"])
+@pytest.mark.parametrize("target", ["grade", "grade-class", "cases", "release", "gradescope"])
 def test_ctrl_c_at_any_time(tree: Tree, parts: str, tmp_path: Path, target: str,
                             seconds: float) -> None:
     """One line of the grader's, beside make's own; no traceback, no temporary files."""
@@ -479,14 +480,16 @@ def test_ctrl_c_at_any_time(tree: Tree, parts: str, tmp_path: Path, target: str,
     pupil.write_bytes((REPOSITORY / "kernel.cu").read_bytes())
     (tmp_path / "tmp").mkdir()
     tmp_path.chmod(0o755)
-    words = [f"SUBMISSION={pupil}", f"RESULTS={tmp_path / 'r'}",
-             f"VENV={Path(sys.executable).parent.parent}"]
-    if target == "grade-class":
-        words[0] = f"SUBMISSIONS={pupil.parent.parent}"
-    venv = ["-o", f"{Path(sys.executable).parent.parent}/grader-ready"]
-    run = interrupted([need("make"), "--no-print-directory", *venv, target, *words], seconds,
-                      tree.path, GRADER_CACHE=parts, TMPDIR=str(tmp_path / "tmp"))
-    said = [line for line in run.stderr.splitlines() if not line.startswith("make: ")]
+    venv = Path(sys.executable).parent.parent
+    words = {"grade": [f"SUBMISSION={pupil}", f"RESULTS={tmp_path / 'r'}"],
+             "grade-class": [f"SUBMISSIONS={pupil.parent.parent}", f"RESULTS={tmp_path / 'r'}"],
+             "release": [f"DIR={tmp_path / 'copy'}"]}.get(target, [])
+    words += [f"PYTHON={sys.executable}" if target == "gradescope" else f"VENV={venv}"]
+    run = interrupted([need("make"), "--no-print-directory", "-o", f"{venv}/grader-ready", target,
+                       *words], seconds, tree.path, GRADER_CACHE=parts,
+                      TMPDIR=str(tmp_path / "tmp"))
+    said = [line for line in run.stderr.splitlines()
+            if not re.match(r"make: |cases: (building|grading|\d+ of) ", line)]
     assert len(said) <= 1 and "Traceback" not in run.stdout + run.stderr, run
     assert all("interrupted" in line for line in said), run
     assert list((tmp_path / "tmp").iterdir()) == []

@@ -14,16 +14,25 @@ refused, because it would be missing without a word. Only Python's own library i
 
 from __future__ import annotations
 
-import io
-import os
-import subprocess
+import signal
 import sys
-import tarfile
-import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(PROJECT))
+
+from grader import interrupt  # noqa: E402
+
+if __name__ == "__main__":
+    interrupt.handle(signal.SIG_DFL)
+
+import io  # noqa: E402
+import os  # noqa: E402
+import subprocess  # noqa: E402
+import tarfile  # noqa: E402
+import zipfile  # noqa: E402
+from dataclasses import dataclass  # noqa: E402
+
 LEFT_OUT = ("instructor", "tests", "docs", ".github", ".ci", "results", "build", ".venv", ".git")
 HIDDEN = "testcases/hidden/"
 NEVER = ("__pycache__", ".pytest_cache", ".hypothesis")
@@ -124,7 +133,8 @@ def main(words: list[str]) -> int:
         files = collect(prefix, extra, public)
         content = zipped(files) if out.endswith(".zip") else tarred(files)
         Path(out).parent.mkdir(parents=True, exist_ok=True)
-        Path(out).write_bytes(content)
+        Path(f"{out}.new").write_bytes(content)
+        os.replace(f"{out}.new", out)
     except CannotPack as error:
         print(error, file=sys.stderr)
         return 2

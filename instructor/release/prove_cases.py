@@ -23,34 +23,47 @@ cases that catch nothing that others do not, faults that a single case catches, 
 With --files (`make cases-check`) nothing is graded: are the files in order, and what is in them?
 
 Exit status: 0 sound; 1 a solution fails, or somebody gets points for nothing; 2 a case or an option
-cannot be used; 3 the machine is at fault.
+cannot be used; 3 the machine is at fault; 130 interrupted.
 """
 
 from __future__ import annotations
 
-import argparse
-import fnmatch
-import os
-import re
+import signal
 import sys
-import tempfile
-import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from itertools import groupby
 from pathlib import Path
-
-from rich import box
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(REPOSITORY))
+
+from grader import interrupt  # noqa: E402
+
+if __name__ == "__main__":
+    interrupt.handle(signal.SIG_DFL)
+
+import argparse  # noqa: E402
+import fnmatch  # noqa: E402
+import os  # noqa: E402
+import re  # noqa: E402
+import tempfile  # noqa: E402
+import time  # noqa: E402
+from collections import Counter  # noqa: E402
+from collections.abc import Callable, Iterable, Iterator  # noqa: E402
+from concurrent.futures import ThreadPoolExecutor, as_completed  # noqa: E402
+from contextlib import contextmanager  # noqa: E402
+from dataclasses import dataclass, field, replace  # noqa: E402
+from itertools import groupby  # noqa: E402
+
+from rich import box  # noqa: E402
+from rich.console import Console  # noqa: E402
+from rich.markup import escape  # noqa: E402
+from rich.progress import (  # noqa: E402
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.table import Table  # noqa: E402
 
 from grader.cases import Case, Performance, Suite, ancestors, load_suites  # noqa: E402
 from grader.errors import BadInput, MachineFault  # noqa: E402
@@ -505,7 +518,7 @@ def table_of_files(suites: list[Suite]) -> Table:
 def show_files(suites: list[Suite], mistakes: list[str]) -> None:
     console = output()
     console.print(table_of_files(suites))
-    console.print("limit: CPU seconds of one launch, in the case where it is longest\n")
+    console.print("limit: CPU seconds that a block may take, in the case that has the most\n")
     cases, timed = all_cases(suites), [each for suite in suites for each in suite.performance]
     console.print(f"{len(cases)} cases, {sum(case.points for case in cases):g} points; "
                   f"{len(timed)} shapes for speed, {sum(each.points for each in timed):g} points")
@@ -567,14 +580,14 @@ def show(proof: Proof, full: bool, seconds: float) -> None:
 
 def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make cases", description=__doc__.split("\n")[0])
-    parser.add_argument("--faulty", metavar="GLOB", default=os.environ.get("FAULTY") or "*",
+    parser.add_argument("--faulty", metavar="GLOB", default="*",
                         help="only these of instructor/faulty, for example '01_*' "
                              "(make cases FAULTY=...)")
     parser.add_argument("--groups", metavar="LIST", default=",".join(GROUPS),
                         help="grade only these, for a quick look (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--jobs", type=int, help="submissions at a time (default: one a core)",
-                        default=os.environ.get("JOBS") or len(os.sched_getaffinity(0)))
+    parser.add_argument("--jobs", type=int, metavar="N", default=len(os.sched_getaffinity(0)),
+                        help="submissions at a time (default: one a core)")
     parser.add_argument("--files", action="store_true",
                         help="grade nothing: are the files in order? (make cases-check)")
     parser.add_argument("--full", action="store_true", help="also a line for each faulty kernel")
@@ -585,20 +598,22 @@ def groups_of(text: str) -> list[str]:
     groups = text.split(",")
     for group in groups:
         if group not in GROUPS:
-            raise BadInput(f"--groups {text}: {group!r} is none of {', '.join(GROUPS)}")
+            raise BadInput(f"--groups {text}: {group!r} is not one of {', '.join(GROUPS)}")
     return groups
 
 
 def prove(arguments: argparse.Namespace, suites: list[Suite]) -> list[Proved]:
     """Grade all that is asked for."""
     groups = groups_of(arguments.groups)
+    if arguments.jobs < 1:
+        raise BadInput(f"--jobs (JOBS with make): {arguments.jobs}: at least one submission at a time")
     todo = kernels(arguments.faulty, groups)
     report("building the grader's own parts")
     grader = Grader(suites, arguments.seed)
     with tempfile.TemporaryDirectory(prefix="cases-") as folder:
         if "cheat" in groups:
             todo += made_of_cases(suites, Path(folder))
-        return prove_all(grader, todo, max(1, arguments.jobs))
+        return prove_all(grader, todo, arguments.jobs)
 
 
 def main() -> int:
@@ -610,7 +625,8 @@ def main() -> int:
         if arguments.files:
             show_files(suites, mistakes)
             return 1 if mistakes else 0
-        proved = prove(arguments, suites)
+        with interrupt.raised():
+            proved = prove(arguments, suites)
     except BadInput as bad:
         print(f"cases: {bad}", file=sys.stderr)
         return 2
@@ -618,8 +634,8 @@ def main() -> int:
         print(f"cases: {fault}", file=sys.stderr)
         return 3
     except KeyboardInterrupt:
-        report("stopped")
-        return 130
+        report("interrupted")
+        return interrupt.STATUS
     proof = Proof(all_cases(suites), proved, mistakes, timed)
     show(proof, arguments.full, time.monotonic() - start)
     return 0 if proof.sound else 1

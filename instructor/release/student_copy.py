@@ -9,36 +9,44 @@ as a student would. Only when all of that went well is DIR there; otherwise noth
 doubt is one line.
 
 Exit status: 0 written; 1 refused, with the reasons; 2 DIR or an option cannot be used; 3 the
-machine is at fault.
+machine is at fault; 130 interrupted.
 """
 
 from __future__ import annotations
 
-import argparse
-import fnmatch
-import json
-import os
-import re
-import shutil
 import signal
-import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-
-from rich.console import Console
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(REPOSITORY))
+
+from grader import interrupt  # noqa: E402
+
+if __name__ == "__main__":
+    interrupt.handle(signal.SIG_DFL)
+
+import argparse  # noqa: E402
+import fnmatch  # noqa: E402
+import json  # noqa: E402
+import os  # noqa: E402
+import re  # noqa: E402
+import shutil  # noqa: E402
+import subprocess  # noqa: E402
+import tempfile  # noqa: E402
+import textwrap  # noqa: E402
+from collections.abc import Iterator  # noqa: E402
+from contextlib import contextmanager  # noqa: E402
+from dataclasses import dataclass, field  # noqa: E402
+
+from rich.console import Console  # noqa: E402
 
 from leaks import COMMENT, Code, Leak, search_file, secrets_of, sorted_shape  # noqa: E402
 from tile import other_tiles  # noqa: E402
 
 from grader.cases import load_suites  # noqa: E402
 from grader.errors import BadInput, MachineFault  # noqa: E402
+from grader.start import end  # noqa: E402
 
 # ---- what a student's copy is --------------------------------------------------------------------
 
@@ -69,6 +77,7 @@ SOLUTION = REPOSITORY / "instructor" / "solutions" / "2_tiled.cu"  # gets full m
 BUILT = {"build", ".git", ".venv", "__pycache__", ".pytest_cache", ".hypothesis", "sgemm",
          "sgemm-check", "results"}
 MAKE_SECONDS = 600  # far above what anything takes
+WIDTH = 80
 
 
 class Refused(Exception):
@@ -249,7 +258,7 @@ class Trial:
                                "stopped"]) from None
             finally:
                 if running.returncode is None:
-                    os.killpg(running.pid, signal.SIGKILL)
+                    end(running)
         return subprocess.CompletedProcess(command, running.returncode, output)
 
     def targets_hold(self) -> None:
@@ -388,7 +397,8 @@ class Progress:
     def summary(self, target: Path) -> None:
         print(f"student's copy: {target}")
         for what, result in self.lines:
-            print(f"  {what:<13} {result}")
+            print(textwrap.fill(f"  {what:<13} {result}", WIDTH, subsequent_indent=" " * 16,
+                                break_long_words=False, break_on_hyphens=False))
 
 
 def publish(target: Path, work: Path, uncommitted: bool, progress: Progress) -> None:
@@ -431,11 +441,10 @@ def read_arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     arguments, progress = read_arguments(), Progress()
     try:
         target = usable_target(arguments.DIR)
-        with work_directory(target) as work:
+        with interrupt.raised(), work_directory(target) as work:
             publish(target, work, arguments.uncommitted, progress)
     except Refused as refused:
         for doubt in refused.doubts:
@@ -449,8 +458,8 @@ def main() -> int:
         print(f"release: {fault}", file=sys.stderr)
         return 3
     except KeyboardInterrupt:
-        print("release: stopped; nothing was written", file=sys.stderr)
-        return 130
+        print("release: interrupted; nothing was written", file=sys.stderr)
+        return interrupt.STATUS
     progress.summary(target)
     return 0
 

@@ -10,7 +10,7 @@ if [ $# -ne 1 ]; then
 fi
 here=$(dirname "$0")
 out=$1/autolab
-"${PYTHON:-python3}" "$here/../pack.py" "$out/autograde.tar" "sgemm-autograder/" \
+sh "$here/../../../make/start_python.sh" "${PYTHON:-python3}" "$here/../pack.py" "$out/autograde.tar" "sgemm-autograder/" \
     "$here/grade.sh=grade.sh"
 cp "$here/autograde-Makefile" "$out/autograde-Makefile"
 chmod 644 "$out/autograde-Makefile"

@@ -11,7 +11,7 @@ if [ $# -ne 1 ]; then
 fi
 here=$(dirname "$0")
 out=$1/classroom50
-"${PYTHON:-python3}" "$here/../pack.py" --public "$out/project.tar" "" \
+sh "$here/../../../make/start_python.sh" "${PYTHON:-python3}" "$here/../pack.py" --public "$out/project.tar" "" \
     "$here/../../../.github/sandbox.sh=sandbox.sh"
 cp "$here/autograder.py" "$out/autograder.py"
 chmod 644 "$out/autograder.py"

@@ -9,5 +9,5 @@ if [ $# -ne 1 ]; then
     exit 2
 fi
 here=$(dirname "$0")
-exec "${PYTHON:-python3}" "$here/../pack.py" "$1/gradescope.zip" "" \
+exec sh "$here/../../../make/start_python.sh" "${PYTHON:-python3}" "$here/../pack.py" "$1/gradescope.zip" "" \
     "$here/setup.sh=setup.sh" "$here/run_autograder=run_autograder"
