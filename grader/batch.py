@@ -121,7 +121,8 @@ def grade(name: str, path: Path, results: Path, options: list[str]) -> Graded:
         return Graded(name, done.returncode, points(record.score), points(record.max_score),
                       *of_speed(record), "; ".join(whole(record)))
     said = (done.stderr.strip().splitlines() or [f"the grader ended with {done.returncode}"])[-1]
-    return Graded(name, 2 if done.returncode == 2 else 3, "", "", "", "", one_line(said))
+    said = one_line(said.removeprefix("grade: "))
+    return Graded(name, 2 if done.returncode == 2 else 3, "", "", "", "", said)
 
 
 def of_speed(record: Record) -> tuple[str, str]:

@@ -9,6 +9,7 @@ allowed.
 from __future__ import annotations
 
 import difflib
+import math
 import os
 import reprlib
 from dataclasses import dataclass, field, replace
@@ -38,13 +39,15 @@ LARGEST_SEED = 2**63 - 1  # what a TOML integer holds
 LEAST_TIMED = 512**3
 LARGEST_RATIO = 10.0  # to cuBLAS; nobody will be that far past it
 
-# CPU seconds that one launch may take unless the case says otherwise. A tiled or naive kernel takes
+# CPU seconds that one block may take unless the case says otherwise. A tiled or naive kernel takes
 # a hundredth of this on the CPU backend, so that it is enough for slow machines and odd kernels,
 # and a submission that hangs in every case is still graded in well under a minute.
 LAUNCH_SECONDS = 2.0
 PRODUCTS_PER_SECOND = 15e6
 # A submission that hangs costs so much in one case; beyond that nobody waits for a grade.
 LONGEST_LAUNCH_SECONDS = 600
+# Below, a right kernel on a busy machine does not end, either.
+SHORTEST_LAUNCH_SECONDS = 0.1
 MOST_PRODUCTS = int((LONGEST_LAUNCH_SECONDS - LAUNCH_SECONDS) * PRODUCTS_PER_SECOND)
 
 Fill = Literal["random", "ones-twos", "identity", "index", "exact", "extremes", "counting"]
@@ -54,7 +57,7 @@ Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,3
 Line = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]{0,200}$")]
 Dimension = Annotated[int, Field(ge=1, le=LARGEST_DIMENSION)]
 Points = Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)]
-Seconds = Annotated[float, Field(gt=0, le=LONGEST_LAUNCH_SECONDS, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=SHORTEST_LAUNCH_SECONDS, le=LONGEST_LAUNCH_SECONDS, allow_inf_nan=False)]
 Ratio = Annotated[float, Field(ge=0, le=LARGEST_RATIO, allow_inf_nan=False)]
 
 # What an error says that a key has to be.
@@ -69,7 +72,7 @@ ALLOWED = {
     "points": "a number from 0 to 1000",
     "seed": "a whole number from 0 to 2^63 - 1",
     "tolerance": "one of " + ", ".join(get_args(Tolerance)),
-    "time_limit": f"CPU seconds, more than 0 and at most {LONGEST_LAUNCH_SECONDS}",
+    "time_limit": f"CPU seconds, from {SHORTEST_LAUNCH_SECONDS} to {LONGEST_LAUNCH_SECONDS}",
     "criteria": "a table of points for some of " + ", ".join(get_args(CriterionName)),
     "depends": 'a list of names of cases, those of a public suite as "public/NAME"',
     "none": f"a ratio to cuBLAS, from 0 to {LARGEST_RATIO:g}",
@@ -364,8 +367,8 @@ def contradictions(case: CaseTable) -> list[str]:
     products = case.m * case.k * case.n
     if products > MOST_PRODUCTS:
         seconds = LAUNCH_SECONDS + products / PRODUCTS_PER_SECOND
-        wrong.append(f"m k n = {case.m} {case.k} {case.n}: the time limit of one launch would be "
-                     f"{seconds:.0f} s; at most {LONGEST_LAUNCH_SECONDS} s are allowed, which is "
+        wrong.append(f"m k n = {case.m} {case.k} {case.n}: the time limit would be "
+                     f"{math.ceil(seconds)} s; at most {LONGEST_LAUNCH_SECONDS} s are allowed, which is "
                      f"m*k*n up to {MOST_PRODUCTS:.3g}; take a smaller shape")
     return wrong
 

@@ -34,7 +34,7 @@ status, _, record = outcomes[min(calls, len(outcomes) - 1)].partition(" ")
 if record:
     (pathlib.Path(words["--results"]) / name).mkdir(exist_ok=True)
     (pathlib.Path(words["--results"]) / name / "result.json").write_text(record)
-print("first line\\n" + name + ": ended", file=sys.stderr)
+print("first line\\ngrade: " + name + ": ended", file=sys.stderr)
 sys.exit(int(status))
 """
 

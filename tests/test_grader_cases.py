@@ -144,11 +144,13 @@ WRONG = [
     ({"tolerance": "loose"}, "tolerance = 'loose': it has to be one of float32, bound, exact"),
     ({"tolerance": "float32", "fill": "exact"}, "tolerance = 'float32': only the fill random"),
     ({"tolerance": "exact"}, "tolerance = 'exact': with the fill random"),
-    ({"time_limit": 0}, "time_limit = 0: it has to be CPU seconds"),
+    ({"time_limit": 0}, "time_limit = 0: it has to be CPU seconds, from 0.1 to 600"),
+    ({"time_limit": 1e-7}, "time_limit = 1e-07: it has to be CPU seconds, from 0.1 to 600"),
     ({"time_limit": 601}, "time_limit = 601: it has to be"),
-    ({"m": 16384, "k": 16384, "n": 16384}, "m k n = 16384 16384 16384: the time limit of one launch "
-     "would be 293205 s; at most 600 s are allowed"),
-    ({"m": 2078, "k": 2078, "n": 2078, "time_limit": 1}, "m k n = 2078 2078 2078: the time limit"),
+    ({"m": 16384, "k": 16384, "n": 16384}, "m k n = 16384 16384 16384: the time limit "
+     "would be 293206 s; at most 600 s are allowed"),
+    ({"m": 2078, "k": 2078, "n": 2078, "time_limit": 1}, "m k n = 2078 2078 2078: the time limit "
+     "would be 601 s; at most 600 s"),
     ({"hint": "two\nlines"}, "hint = 'two\\nlines': it has to be one line"),
     ({"title": 3}, "title = 3: it has to be one line"),
     ({"criteria": {"memry": 2}}, "criteria: unknown criterion 'memry'; did you mean 'memory'?"),

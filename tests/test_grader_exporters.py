@@ -733,7 +733,17 @@ def test_gradescope_shows_hidden_shapes_as_it_was_told(hidden_cases: str) -> Non
 
 def test_a_class_has_a_column_for_speed() -> None:
     text = class_summary.export([TIMED, UNTIMED])
-    assert "| alice | 54.5 | 7.5 |  |" in text and "| alice | 14 |  |  |" in text
+    assert re.search(r"\| alice \| 54\.5/\d+ \| 7\.5 \|  \|", text)
+    assert re.search(r"\| alice \| 14/\d+ \|  \|  \|", text)
+
+
+def test_points_on_other_cases_are_not_compared() -> None:
+    one, other = make_record([make_test("x", 3, 4)]), make_record(CASES[:1])
+    assert class_summary.export([one]).splitlines()[:3] == [
+        "## 1 submission", "", "median 3, lowest 3, highest 3 of 4 points"]
+    text = class_summary.export([one, one.model_copy(update={"suites": ["public/other"]}), other])
+    assert "not all graded on the same cases" in text and "median" not in text
+    assert text.count("| 3/4 |") == 2
 
 
 @pytest.mark.parametrize("change, says", [

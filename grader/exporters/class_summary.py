@@ -13,15 +13,20 @@ from .text import points, timed, whole
 def export(records: Sequence[Record]) -> str:
     if not records:
         return "No results.\n"
-    scores = [record.score for record in records]
-    lines = [f"## {len(records)} submissions", "",
-             f"median {points(median(scores))}, lowest {points(min(scores))}, "
-             f"highest {points(max(scores))} of {points(records[0].max_score)} points", "",
+    lines = [f"## {len(records)} submission{'s' if len(records) > 1 else ''}", "", together(records), "",
              "| submission | points | of them for speed | |", "|---|---:|---:|---|"]
-    lines += [f"| {markdown(record.submission.name)} | {points(record.score)} "
-              f"| {of_speed(record)} | {markdown('; '.join(whole(record)))} |"
+    lines += [f"| {markdown(record.submission.name)} "
+              f"| {points(record.score)}/{points(record.max_score)} | {of_speed(record)} | {markdown('; '.join(whole(record)))} |"
               for record in sorted(records, key=lambda record: record.submission.name)]
     return "\n".join(lines) + "\n"
+
+
+def together(records: Sequence[Record]) -> str:
+    if len({(*record.suites, record.backend, record.max_score) for record in records}) > 1:
+        return "They were not all graded on the same cases, so these points do not compare."
+    scores = [record.score for record in records]
+    return (f"median {points(median(scores))}, lowest {points(min(scores))}, "
+            f"highest {points(max(scores))} of {points(records[0].max_score)} points")
 
 
 def of_speed(record: Record) -> str:
