@@ -1,5 +1,6 @@
 /* __activemask(): the lanes that are at this place together, in branches and loops; and warp
- * operations with that mask, which no other lane holds up. */
+ * operations with that mask, which no other lane holds up. The loop is not unrolled: in one that
+ * nvcc has unrolled, lanes of different iterations are together. */
 #include "check.h"
 
 __global__ void one_atomic_for_a_branch(int *counter, int *rank) {
@@ -26,6 +27,7 @@ __global__ void both_branches(unsigned *mask, int *sum) {
 }
 
 __global__ void in_a_loop(unsigned *mask) {
+#pragma unroll 1
     for (int i = 0; i < (int)threadIdx.x; i++) {
         unsigned here = __activemask();
         if (i == 5) mask[threadIdx.x] = here;
