@@ -2,8 +2,9 @@
  *
  * A block of 16 x 16 threads computes a 64 x 64 tile of C. For each of the DEPTH terms of a phase a
  * thread takes 4 values of A and 4 of B from shared memory into registers, and makes 16 multiplies
- * and adds of these 8: half a value each, where the tiled kernels need two. The larger tile also
- * halves what comes from global memory once more: 16 operations a byte.
+ * and adds of these 8: half a value each, where 2_tiled.cu needs two and 3_tiled_32.cu one and a
+ * quarter. The larger tile also halves what comes from global memory once more: 16 operations a
+ * byte.
  *
  * A thread's elements lie 16 apart, not side by side: so neighbouring threads still touch
  * neighbouring elements, in each load and each store.
