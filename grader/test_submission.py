@@ -7,29 +7,42 @@ Everything happens in session.py, in parallel; an item waits for its case. Optio
 behind the fixtures are in plugin.py.
 """
 
+from collections.abc import Callable
+
 import pytest
 
 from . import record, score
 from .session import Grading
 
 
-def test_case(case: str, grading: Grading) -> None:
+Property = Callable[[str, object], None]
+
+
+def test_case(case: str, grading: Grading, record_property: Property) -> None:
     """Full marks for this case."""
     test = grading.result(case)
+    record_points(test, record_property)
     if test.status == "skipped":
         pytest.skip(test.reason)
     if test.status != "passed":
         pytest.fail(in_words(test), pytrace=False)
 
 
-def test_speed(performance: str, grading: Grading) -> None:
+def test_speed(performance: str, grading: Grading, record_property: Property) -> None:
     """All points for this shape's speed; skipped where it is not timed."""
     timing = grading.timing(performance)
+    record_points(timing, record_property)
     if timing.state in ("not-timed", "skipped"):
         pytest.skip(timing.reason)
     if not score.nothing_lost(timing):
         pytest.fail(f"{timing.score:g} of {timing.max_score:g} points: {timing.reason}",
                     pytrace=False)
+
+
+def record_points(item: record.Test | record.Timing, record_property: Property) -> None:
+    """For --junitxml, which knows no points of its own."""
+    record_property("score", item.score)
+    record_property("max_score", item.max_score)
 
 
 def in_words(test: record.Test) -> str:

@@ -195,6 +195,9 @@ def test_junit(kernel: Path, tmp_path: Path) -> None:
     assert untimed is not None and untimed.get("message") == "not timed: no GPU"
     failure = cases["test_case[public/basics-5x7x3]"].find("failure")
     assert failure is not None and "0 of 3 points: all 15 are wrong" in str(failure.text)
+    points = {each.get("name"): each.get("value") for each in
+              cases["test_case[public/basics-5x7x3]"].iter("property")}
+    assert points == {"score": "0.0", "max_score": "3.0"}
 
 
 def test_collecting_runs_nothing(kernel: Path) -> None:

@@ -11,7 +11,6 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as xml
 
 import jsonschema
 import pytest
@@ -26,7 +25,7 @@ sys.path.insert(0, str(REPOSITORY))  # grader is a package of the project, nowhe
 
 from grader.errors import BadInput, MachineFault  # noqa: E402
 from grader.exporters import annotations, autolab, class_summary, classroom50  # noqa: E402
-from grader.exporters import gradescope, junit, summary  # noqa: E402
+from grader.exporters import gradescope, summary  # noqa: E402
 from grader.exporters.reading import fault_of_numbers, read_record  # noqa: E402
 from grader.feedback import student_view  # noqa: E402
 from grader.outcome import Finding  # noqa: E402
@@ -437,74 +436,6 @@ def test_classroom50_takes_hostile_text(record: Record) -> None:
     assert runner_commands(printed) == []
 
 
-# ---- JUnit ---------------------------------------------------------------------------------------
-
-# Elements with their required and optional attributes and their children in order, as both
-# JUnit.xsd (Ant) and junit-10.xsd (Jenkins) allow them.
-JUNIT = {
-    "testsuites": (set(), set(), ["testsuite*"]),
-    "testsuite": ({"name", "timestamp", "hostname", "tests", "failures", "errors", "time", "id",
-                   "package"}, {"skipped"},
-                  ["properties", "testcase*", "system-out", "system-err"]),
-    "properties": (set(), set(), ["property*"]),
-    "property": ({"name", "value"}, set(), []),
-    "testcase": ({"name", "classname", "time"}, set(), ["skipped?|failure?"]),
-    "failure": ({"type"}, {"message"}, []),
-    "skipped": (set(), {"message"}, []),
-    "system-out": (set(), set(), []),
-    "system-err": (set(), set(), []),
-}  # fmt: skip
-JUNIT_VALUES = {"tests": r"\d+", "failures": r"\d+", "errors": r"\d+", "skipped": r"\d+",
-                "id": r"\d+", "time": r"\d+(\.\d+)?",
-                "timestamp": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"}
-
-
-def check_junit(element: xml.Element) -> None:
-    required, optional, children = JUNIT[element.tag]
-    assert required <= set(element.attrib) <= required | optional, element.attrib
-    for key, value in element.attrib.items():
-        assert re.fullmatch(JUNIT_VALUES.get(key, r".*"), value), (key, value)
-    expected = "".join(f"(?:<(?:{part.replace('?', '').rstrip('*')})>)"
-                       + ("*" if "*" in part else "?" if "?" in part else "") for part in children)
-    assert re.fullmatch(expected, "".join(f"<{child.tag}>" for child in element)), element.tag
-    if children:
-        assert not (element.text or "").strip()
-    for child in element:
-        check_junit(child)
-
-
-def junit_report(record: Record) -> xml.Element:
-    text = junit.export(record)
-    root = xml.fromstring(text.encode())
-    check_junit(root)
-    for suite in root:
-        cases = suite.findall("testcase")
-        assert int(suite.attrib["tests"]) == len(cases) > 0
-        assert int(suite.attrib["failures"]) == len(suite.findall("testcase/failure"))
-        assert int(suite.attrib["skipped"]) == len(suite.findall("testcase/skipped"))
-    return root
-
-
-@every_record
-def test_junit_counts_and_carries_points(record: Record) -> None:
-    root = junit_report(record)
-    points = {p.attrib["name"]: float(p.attrib["value"]) for p in root.iter("property")}
-    assert points["score"] == record.score and points["max_score"] == record.max_score
-    for test in [*record.tests, *record.performance]:
-        assert points[f"{test.name} score"] == test.score
-    failed = [case.attrib["name"] for case in root.iter("testcase") if len(case)]
-    expected = [test.name for test in record.tests if test.status != "passed"]
-    expected += [timing.name for timing in record.performance
-                 if timing.state != "timed" or timing.score < timing.max_score]
-    assert failed == (["kernel.cu"] if record in (BROKEN, REFUSED) else []) + expected
-
-
-@hostile
-@given(records())
-def test_junit_takes_hostile_text(record: Record) -> None:
-    junit_report(record)
-
-
 # ---- Markdown ------------------------------------------------------------------------------------
 
 OWN_HTML = re.compile(r"<details><summary>|</?(details|summary|pre)>|<summary>")
@@ -675,7 +606,6 @@ def test_no_form_is_broken_by_what_a_submission_may_say(record: Record) -> None:
         assert gradescope_total(gradescope_results(record, hidden_cases)) == record.score
     assert sum(read_by_autolab(autolab.export(record))[1].values()) == record.score
     demands.check(strict_json(classroom50.result(record, demands.ENVIRONMENT)))
-    junit_report(record)
     check_markdown(summary.export(record))
     check_markdown(class_summary.export([record, record]))
     check_annotations(record)
@@ -688,7 +618,6 @@ def all_forms(record: Record) -> dict[str, str]:
     """As students get them."""
     return {"gradescope": gradescope.export(record), "autolab": autolab.export(record),
             "classroom50": classroom50.result(record, demands.ENVIRONMENT),
-            "junit": junit.export(student_view(record)),
             "summary": html.unescape(re.sub(r"\\(.)", r"\1", summary.export(student_view(record)))),
             "annotations": annotations.export(record)}
 
@@ -697,7 +626,7 @@ def test_every_form_shows_points_for_speed() -> None:
     for form, text in all_forms(TIMED).items():
         assert "slow" in text and "0.45 of cuBLAS's speed" in text.replace("&#39;", "'"), form
         assert "C[0][1] is wrong" in text and "tortoise" in text, form
-        if form in ("gradescope", "autolab", "summary", "junit"):
+        if form in ("gradescope", "autolab", "summary"):
             assert "2.000 ms" in text and "1.000 ms" in text and "0.457" in text, form
     tests = {test["name"]: test for test in gradescope_results(TIMED)["tests"]}
     assert (tests["slow: a title"]["score"], tests["slow: a title"]["max_score"]) == (1.5, 4)
@@ -707,13 +636,13 @@ def test_every_form_shows_points_for_speed() -> None:
 
 def test_what_was_not_timed_is_told_and_has_no_points() -> None:
     for form, text in all_forms(UNTIMED).items():
-        assert ("no GPU" in text) == (form in ("gradescope", "autolab", "summary", "junit")), form
+        assert ("no GPU" in text) == (form in ("gradescope", "autolab", "summary")), form
     assert "Speed: 1 shape not timed: no GPU. This costs no points." in gradescope.export(UNTIMED)
     assert len(gradescope_results(UNTIMED)["tests"]) == len(CASES[:3])
     assert len(classroom50_result(UNTIMED)["tests"]) == len(CASES[:3])
 
 
-@pytest.mark.parametrize("form", ["autolab", "classroom50", "summary", "annotations", "junit"])
+@pytest.mark.parametrize("form", ["autolab", "classroom50", "summary", "annotations"])
 def test_no_form_for_students_tells_of_hidden_shapes(form: str) -> None:
     text = all_forms(make_record(CASES[:1], performance=SPEED[3:]))[form]
     for tells in ("heron", "lapwing", "1111", "1999", "2.000 ms", "0.457", "hidden/fast"):
@@ -771,7 +700,7 @@ def test_records_without_speed_can_still_be_read(tmp_path: Path) -> None:
 # ---- what students see ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", ["autolab", "summary", "annotations", "junit"])
+@pytest.mark.parametrize("form", ["autolab", "summary", "annotations"])
 def test_no_form_for_students_tells_of_hidden_cases(form: str, tmp_path: Path) -> None:
     text = run_exporter(form, write(tmp_path, MIXED)).stdout
     for tells in (SECRET, "tall", "prime", "hidden/shapes", "1234567"):
@@ -779,9 +708,8 @@ def test_no_form_for_students_tells_of_hidden_cases(form: str, tmp_path: Path) -
     assert "hidden 2" in text
 
 
-@pytest.mark.parametrize("form", ["summary", "junit"])
-def test_a_ta_may_see_all(form: str, tmp_path: Path) -> None:
-    assert SECRET in run_exporter(form, "--ta", write(tmp_path, MIXED)).stdout
+def test_a_ta_may_see_all(tmp_path: Path) -> None:
+    assert SECRET in run_exporter("summary", "--ta", write(tmp_path, MIXED)).stdout
 
 
 # ---- the command ---------------------------------------------------------------------------------
@@ -830,11 +758,11 @@ def test_a_file_that_is_no_result_is_refused_in_one_line(
 ) -> None:
     path = tmp_path / "result.json"
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
-    assert says in run_exporter("junit", path, status=2).stderr
+    assert says in run_exporter("summary", path, status=2).stderr
 
 
 def test_a_file_that_is_not_there_is_said_so(tmp_path: Path) -> None:
-    assert "No such file" in run_exporter("junit", tmp_path / "result.json", status=2).stderr
+    assert "No such file" in run_exporter("summary", tmp_path / "result.json", status=2).stderr
 
 
 def test_partial_results_are_taken_when_asked_for(tmp_path: Path) -> None:

@@ -8,14 +8,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 from ..errors import BadInput
 from ..feedback import student_view
 from ..record import Record
 from . import annotations as github_annotations
-from . import autolab, class_summary, gradescope, junit, summary
+from . import autolab, class_summary, gradescope, summary
 from .reading import read_record
 
 # The file through which a step of a GitHub workflow hands this on.
@@ -36,15 +35,14 @@ def main(words: list[str]) -> int:
 def arguments(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m grader.exporters", description="A result in another system's format.")
-    parser.add_argument("format", choices=["gradescope", "autolab", "junit", "summary", "annotations",
-                                           "class"])
+    parser.add_argument("format", choices=["gradescope", "autolab", "summary", "annotations", "class"])
     parser.add_argument("result", type=Path,
                         help="results/NAME/result.json; for `class`, the directory of all NAMEs")
     parser.add_argument("-o", "--output", type=Path, help="default: standard output")
     parser.add_argument("--partial", action="store_true",
                         help="take result.partial.json, too: the cases so far")
     parser.add_argument("--ta", action="store_true",
-                        help="junit, summary: all that is known of hidden cases; not for students")
+                        help="summary: all that is known of hidden cases; not for students")
     parser.add_argument("--github", action="store_true",
                         help="summary, class: for the file that the runner reads; standard "
                              "output where there is none")
@@ -65,8 +63,7 @@ def exported(asked: argparse.Namespace) -> str:
         return autolab.export(record, asked.problem)
     if asked.format == "annotations":
         return github_annotations.export(record)
-    draw: dict[str, Callable[[Record], str]] = {"junit": junit.export, "summary": summary.export}
-    return draw[asked.format](record if asked.ta else student_view(record))
+    return summary.export(record if asked.ta else student_view(record))
 
 
 def records_below(directory: Path, partial: bool) -> list[Record]:
