@@ -344,10 +344,7 @@ worker_calls = -Xlinker \
 recorder_calls = $(addprefix -Xlinker --wrap=,cudaMalloc cudaMallocPitch cudaFree \
     cudaLaunchKernel __cudaLaunchKernel __cudaLaunchKernel_ptsz cudaLaunchKernelExC \
     cudaFuncSetAttribute cudaMemset cudaMemsetAsync cudaMemset2D cudaMemcpy cudaMemcpyAsync \
-    cudaMemcpy2D __cudaRegisterVar cudaMemcpyToSymbol cudaStreamWaitEvent cudaStreamBeginCapture \
-    cudaGraphLaunch cudaLaunchHostFunc cudaLaunchCooperativeKernel cudaMallocManaged \
-    cudaMallocHost cudaHostAlloc cudaMallocAsync cudaMemcpyFromSymbol cudaGetSymbolAddress \
-    cudaDeviceReset)
+    cudaMemcpy2D __cudaRegisterVar cudaMemcpyToSymbol cudaStreamWaitEvent cudaDeviceReset)
 
 build/grader/watch_%.o: grader/worker/watch_%.c $(wildcard grader/worker/*.h emulator/*/*.h) \
                         support.h build/check/settings

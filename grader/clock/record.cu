@@ -498,7 +498,7 @@ cudaError_t __wrap_cudaMemcpyToSymbol(const void *symbol, const void *from, size
 
 // ------------------------------------------------------------------ what cannot be replayed -----
 
-// Most of these no submission may call anyway (../allowed_symbols.toml).
+// Of what a submission may call at all (../allowed_symbols.toml).
 #define REFUSED(name, parameters, arguments, reason)                                               \
     extern "C" cudaError_t __real_##name parameters;                                               \
     extern "C" cudaError_t __wrap_##name parameters {                                              \
@@ -508,29 +508,6 @@ cudaError_t __wrap_cudaMemcpyToSymbol(const void *symbol, const void *from, size
 
 REFUSED(cudaStreamWaitEvent, (cudaStream_t s, cudaEvent_t e, unsigned flags), (s, e, flags),
         "a stream waits for an event; only work on the default stream can be timed")
-REFUSED(cudaStreamBeginCapture, (cudaStream_t s, cudaStreamCaptureMode mode), (s, mode),
-        "it captures a graph; only launches on the default stream can be timed")
-REFUSED(cudaGraphLaunch, (cudaGraphExec_t graph, cudaStream_t s), (graph, s),
-        "it launches a graph; only launches on the default stream can be timed")
-REFUSED(cudaLaunchHostFunc, (cudaStream_t s, cudaHostFn_t function, void *data),
-        (s, function, data), "it has the GPU call the host, and a replay has no host")
-REFUSED(cudaLaunchCooperativeKernel,
-        (const void *f, dim3 grid, dim3 block, void **arguments, size_t shared, cudaStream_t s),
-        (f, grid, block, arguments, shared, s), "cooperative launches cannot be timed")
-REFUSED(cudaMallocManaged, (void **pointer, size_t bytes, unsigned flags), (pointer, bytes, flags),
-        "memory that the host shares cannot be replayed; use cudaMalloc")
-REFUSED(cudaMallocHost, (void **pointer, size_t bytes), (pointer, bytes),
-        "memory that the host shares cannot be replayed; use cudaMalloc")
-REFUSED(cudaHostAlloc, (void **pointer, size_t bytes, unsigned flags), (pointer, bytes, flags),
-        "memory that the host shares cannot be replayed; use cudaMalloc")
-REFUSED(cudaMallocAsync, (void **pointer, size_t bytes, cudaStream_t s), (pointer, bytes, s),
-        "memory of a stream's pool cannot be replayed; use cudaMalloc")
-REFUSED(cudaMemcpyFromSymbol,
-        (void *to, const void *symbol, size_t bytes, size_t offset, cudaMemcpyKind kind),
-        (to, symbol, bytes, offset, kind),
-        "it reads a __device__ variable on the host, and a replay has no host")
-REFUSED(cudaGetSymbolAddress, (void **pointer, const void *symbol), (pointer, symbol),
-        "it takes the address of a __device__ variable; name it in the kernel instead")
 REFUSED(cudaDeviceReset, (), (), "it resets the device")
 
 // ------------------------------------------------------------------ the call --------------------
