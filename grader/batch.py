@@ -116,13 +116,21 @@ def grade(name: str, path: Path, results: Path, options: list[str]) -> Graded:
                           f"the grader cannot be started: {error.strerror}")
         if done.returncode in (0, 1, 2):
             break
+    result = results / name / RESULT
     if done.returncode in (0, 1):
-        record = read_record(results / name / "result.json")
-        return Graded(name, done.returncode, points(record.score), points(record.max_score),
-                      *of_speed(record), "; ".join(whole(record)))
+        record = read_record(result)
+        return with_points(record, name, done.returncode, "; ".join(whole(record)))
     said = (done.stderr.strip().splitlines() or [f"the grader ended with {done.returncode}"])[-1]
     said = one_line(said.removeprefix("grade: "))
-    return Graded(name, 2 if done.returncode == 2 else 3, "", "", "", "", said)
+    status = 2 if done.returncode == 2 else 3
+    if result.exists():  # of these cases: see refuse_other_results
+        return with_points(read_record(result), name, status, f"points of an earlier run; now: {said}")
+    return Graded(name, status, "", "", "", "", said)
+
+
+def with_points(record: Record, name: str, status: int, said: str) -> Graded:
+    return Graded(name, status, points(record.score), points(record.max_score),
+                  *of_speed(record), said)
 
 
 def of_speed(record: Record) -> tuple[str, str]:

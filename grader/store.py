@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from .record import Record
 RESULT, PARTIAL = "result.json", "result.partial.json"
 PRIVATE = 0o700  # a sandbox that is only another user must not read what others got
 HASH_LENGTH = 8  # hexadecimal digits; of all submissions of one name
+LONGEST_NAME = 100  # of suites, in a file's name
 LEFT_BEHIND_SECONDS = 3600.0  # older files of writers are of graders that were killed
 
 
@@ -63,25 +65,51 @@ class Store:
             write(self.partial, record)
 
     def save(self, record: Record) -> None:
-        """The end: `record` is complete."""
+        """The end: `record` is complete. A result on other cases, or of another backend, is kept
+        beside it."""
         assert record.complete
         with faults_of(self.result):
             self.directory.mkdir(mode=PRIVATE, exist_ok=True)
+            keep_other_cases(self.result, record)
             write(self.result, record)
             self.partial.unlink(missing_ok=True)
+
+
+def read(path: Path) -> Record | None:
+    """None: there is no such file. OSError or ValidationError: it cannot be read."""
+    try:
+        return Record.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+
+
+def keep_other_cases(result: Path, record: Record) -> None:
+    """What is there, if it is of other cases than `record`, under a name of its own."""
+    try:
+        earlier = read(result)
+    except ValidationError:
+        shutil.copy2(result, result.with_name("result.unreadable.json"))
+        return
+    if earlier and cases_of(earlier) != cases_of(record):
+        shutil.copy2(result, result.with_name(f"result.{cases_of(earlier)}.json"))
+
+
+def cases_of(record: Record) -> str:
+    """A part of a file's name: which suites, and where they ran."""
+    suites = "+".join(suite.replace("/", "-") for suite in record.suites)
+    if len(suites) > LONGEST_NAME:
+        suites = hashlib.sha256(suites.encode()).hexdigest()[:HASH_LENGTH]
+    return f"{suites}.{record.backend}"
 
 
 def owner(directory: Path) -> str | None:
     """The path of the submission whose results are there; None when none are; "" when they cannot
     be read, and so are not ours to replace."""
-    for name in (RESULT, PARTIAL):
-        try:
-            return Record.model_validate_json((directory / name).read_bytes()).submission.path
-        except FileNotFoundError:
-            continue
-        except (OSError, ValidationError):
-            return ""
-    return None
+    try:
+        found = read(directory / RESULT) or read(directory / PARTIAL)
+    except (OSError, ValidationError):
+        return ""
+    return found.submission.path if found else None
 
 
 def write(path: Path, record: Record) -> None:

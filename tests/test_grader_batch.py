@@ -145,7 +145,7 @@ def test_a_fault_that_stays_is_told_and_keeps_earlier_results(pupils: Class) -> 
     (pupils.results / "adam" / "result.json").write_text(earlier)
     assert pupils.grade() == 3
     assert pupils.calls("adam") == 2 and pupils.result("adam") == earlier.encode()
-    assert pupils.scores()["adam"] == ["", "", "adam: ended"]
+    assert pupils.scores()["adam"] == ["7", "100", "points of an earlier run; now: adam: ended"]
 
 
 def test_a_refusal_is_noted_and_nothing_is_a_formula(pupils: Class) -> None:

@@ -305,6 +305,23 @@ def test_results_of_another_submission_are_not_replaced(tmp_path: Path) -> None:
     assert Store(tmp_path, *one).directory != first.directory
 
 
+def test_a_result_on_other_cases_is_kept(tmp_path: Path) -> None:
+    """`make grade SUITE=all` after `make grade` loses neither; the same cases again replace."""
+    record = grade("right", [public("a")])
+    store = Store(tmp_path, submission("x"), record)
+    store.save(record)
+    other = record.model_copy(update={"suites": ["public/other"]})
+    store.save(other)
+    store.save(other.model_copy(update={"seed": 7}))
+    kept = store.directory / f"result.{'+'.join(record.suites).replace('/', '-')}.cpu.json"
+    assert Record.model_validate_json(kept.read_bytes()) == record
+    assert Record.model_validate_json(store.result.read_bytes()).seed == 7
+    assert len(list(store.directory.iterdir())) == 2
+    store.result.write_text("no JSON")
+    store.save(record)
+    assert (store.directory / "result.unreadable.json").read_text() == "no JSON"
+
+
 def test_results_are_private(tmp_path: Path) -> None:
     """A sandbox that is only another user must not read them."""
     record = grade("right", [public("a")])
