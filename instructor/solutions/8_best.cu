@@ -186,12 +186,13 @@ struct Loader {
 
     const float *A, *B; /* for the addresses of copies that copy nothing */
     int n, k;
-    int a_row, a_col, b_row, b_col;
+    int a_row, a_col, b_row, b_col, a_to, b_to; /* _to: where in a stage its first copies go */
     const float *a_from, *b_from; /* this thread's first copies of the step to load next */
 
     __device__ Loader(const float *A, const float *B, int n, int k, int tid)
         : A(A), B(B), n(n), k(k), a_row(tid / 8), a_col(tid % 8), b_row(tid / B_WIDTH),
-          b_col(tid % B_WIDTH * PIECE)
+          b_col(tid % B_WIDTH * PIECE), a_to(a_col * S::A_ROW + a_row),
+          b_to(S::BK * S::A_ROW + b_row * S::BN + b_col)
     {
     }
 
@@ -215,7 +216,7 @@ struct Loader {
             return;
         const bool there = left == S::BK || col + a_col < left;
         __pipeline_memcpy_async(
-            stage + a_col * S::A_ROW + a_row + col * S::A_ROW + pass * A_ROWS,
+            stage + a_to + col * S::A_ROW + pass * A_ROWS,
             there ? a_from + (long long)(pass * A_ROWS) * k + col : A, 4, there ? 0 : 4);
     }
 
@@ -224,7 +225,7 @@ struct Loader {
         const int row = i / B_COLS * B_ROWS, col = i % B_COLS * B_WIDTH * PIECE;
         const bool there = left == S::BK || row + b_row < left;
         __pipeline_memcpy_async(
-            stage + S::BK * S::A_ROW + b_row * S::BN + b_col + row * S::BN + col,
+            stage + b_to + row * S::BN + col,
             there ? b_from + (long long)row * n + col : B, 4 * PIECE, there ? 0 : 4 * PIECE);
     }
 
@@ -362,9 +363,9 @@ __device__ float *place_of_parts(int worker, int first_worker, int tid)
 /* Sharing: the sums of the blocks that share a tile. All put theirs down, the last one to come adds
  * them up, in the order of k, so that the sum is the same each time. True in that block. */
 template <class S>
-__device__ bool reduce_workers(float (&sum)[S::TM][S::TN], const Task &task, const Place<S> &me)
+__device__ bool reduce_workers(float (&sum)[S::TM][S::TN], const Task &task, bool &is_last,
+                               const Place<S> &me)
 {
-    __shared__ bool is_last;
     const int first_worker = task.first_worker;
 
     if (me.slice == 0)
@@ -446,6 +447,7 @@ mysgemm(int m, int n, int k, float alpha, const float *__restrict__ A, const flo
 {
     extern __shared__ float4 shared[];
     __shared__ Task task;
+    __shared__ bool is_last; /* not in reduce_workers(): the loop is slower then (CUDA 13.0) */
 
     if ((int)blockIdx.x >= shares.workers) {
         compute_rim<S>(m, n, k, alpha, A, B, beta, C, tiles_n * S::BN,
@@ -473,7 +475,7 @@ mysgemm(int m, int n, int k, float alpha, const float *__restrict__ A, const flo
         reduce_slices<S>(sum, (float *)shared + me.tid, me);
         bool stores = me.slice == 0;
         if (S::SHARES && task.workers > 1)
-            stores = reduce_workers<S>(sum, task, me);
+            stores = reduce_workers<S>(sum, task, is_last, me);
         if (stores)
             store_tile<S, WIDE>(sum, alpha, beta, C, n, task, me);
     } while (S::SHARES && task.first >= 0);
