@@ -52,10 +52,13 @@ test: $(VENV)/ready
 test-all: $(VENV)/ready
 	$(VENV)/bin/python -m pytest tests
 
+# All three parts, whatever becomes of the first; what measures runs alone.
 test-gpu: $(VENV)/ready
-	sh tests/emulator/run_on_gpu.sh $(arch)
-	$(VENV)/bin/python -m pytest tests -m 'gpu and not alone' $(spread)
-	$(VENV)/bin/python -m pytest tests -m 'gpu and alone' -n 0
+	@failed=; \
+	sh tests/emulator/run_on_gpu.sh $(arch) || failed=1; \
+	$(VENV)/bin/python -m pytest tests -m 'gpu and not alone' $(spread) || failed=1; \
+	$(VENV)/bin/python -m pytest tests -m 'gpu and alone' -n 0 || failed=1; \
+	[ ! "$$failed" ]
 # Each worker has a stretch of the tests, and with it kernels of its own to compile.
 spread = --dist worksteal
 
