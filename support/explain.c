@@ -221,6 +221,9 @@ static const struct {
     {UINT32_C(0x7FA2A2A2) /* the CPU backend's */, "shared-unwritten",
      "what shared memory begins with: an element of a tile was read that no thread had written",
      "when is every element of a tile written, and by which thread, at the edge of C too?"},
+    {UINT32_C(0x7F939393) /* the CPU backend's */, "shuffle-absent",
+     "what a shuffle gives for a lane that takes no part in it",
+     "which lanes does the shuffle read from, and has one of them left the kernel or the branch?"},
 };
 
 static bool has_origin(float got, uint32_t bits) {

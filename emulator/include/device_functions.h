@@ -96,7 +96,7 @@ static inline T emulator_shuffle(unsigned mask, T value, unsigned source, bool k
     memcpy(&bits, &value, sizeof value);
     const emulator_warp_values *warp = emulator_warp_exchange(mask, bits);
     if (keep) return value;
-    bits = warp->lanes >> source & 1 ? warp->value[source] : 0x7FF5A5A57FA5A5A5u;
+    bits = warp->lanes >> source & 1 ? warp->value[source] : 0x7FF393937F939393u;
     memcpy(&value, &bits, sizeof value);
     return value;
 }

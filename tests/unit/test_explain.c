@@ -718,6 +718,8 @@ static void a_nan_tells_where_it_came_from(void) {
     check_nan(GUARD_BITS, "reads-outside", "All 80 NaN come from what lies around A, B and C");
     check_nan(0x7FA2A2A2, "shared-unwritten",
               "All 80 NaN come from what shared memory begins with");
+    check_nan(0x7F939393, "shuffle-absent",
+              "All 80 NaN come from what a shuffle gives for a lane that takes no part in it");
 }
 
 /* As a GPU gives, whatever went in. */
