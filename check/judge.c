@@ -36,20 +36,10 @@ static void say_not_float32(struct finding *f, const struct verdict *v) {
     snprintf(f->hint, sizeof f->hint, "is a product or the sum kept in a smaller type?");
 }
 
-/* Adds a paragraph to the finding's details, in lines that a terminal holds. */
+/* Adds a paragraph to the finding's details. */
 static void add_paragraph(struct finding *f, const char *text) {
-    enum { WIDTH = 76 };
-    size_t used = strlen(f->detail), line = 0;
-    if (used && used + 1 < sizeof f->detail) f->detail[used++] = '\n';
-    while (*text && used + WIDTH < sizeof f->detail) {
-        size_t word = strcspn(text, " ");
-        bool wrap = line && line + 1 + word > WIDTH;
-        if (line) f->detail[used++] = wrap ? '\n' : ' ';
-        line = wrap || !line ? word : line + 1 + word;
-        used +=
-            (size_t)snprintf(f->detail + used, sizeof f->detail - used, "%.*s", (int)word, text);
-        text += word + (text[word] == ' ');
-    }
+    size_t used = strlen(f->detail);
+    snprintf(f->detail + used, sizeof f->detail - used, "%s%s", used ? "\n" : "", text);
 }
 
 /* What C is instead; the first explanation covers most. */

@@ -8,9 +8,9 @@
 
 static void print_indented(FILE *out, const char *lines) {
     while (*lines) {
-        size_t length = strcspn(lines, "\n");
-        fprintf(out, "    %.*s\n", (int)length, lines);
-        lines += length + (lines[length] == '\n');
+        print_paragraph("    ", "", lines, out);
+        lines += strcspn(lines, "\n");
+        lines += *lines == '\n';
     }
 }
 
@@ -50,7 +50,7 @@ void print_finding(FILE *out, const struct finding *f, struct shape shape) {
     if (f->at.in_kernel && !f->at.line)
         fputs("    (no source line: is addr2line, of binutils, installed?)\n", out);
     if (!is_source(f->at.file)) fprintf(out, "    built from %s\n", source_name());
-    if (f->hint[0]) fprintf(out, "    hint: %s\n", f->hint);
+    if (f->hint[0]) print_paragraph("    ", "hint: ", f->hint, out);
 }
 
 void print_clean(FILE *out, const struct outcome *outcomes, int count) {

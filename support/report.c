@@ -111,9 +111,7 @@ static struct summary summarize(const struct report *report) {
     return s;
 }
 
-/* One paragraph, up to a newline, in lines of at most 80 columns; further lines are indented as far
- * as `first` is long. */
-static void print_paragraph(const char *indent, const char *first, const char *text, FILE *out) {
+void print_paragraph(const char *indent, const char *first, const char *text, FILE *out) {
     enum { WIDTH = 80 };
     int margin = (int)(strlen(indent) + strlen(first)), column = margin;
     fprintf(out, "%s%s", indent, first);

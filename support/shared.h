@@ -107,6 +107,10 @@ static inline int at(const int *list, int position) { return list ? list[positio
 /* Whether to print in colour there: on a terminal that has it, unless NO_COLOR is set. */
 bool use_colour(FILE *out);
 
+/* One paragraph, up to a newline, in lines of at most 80 columns; further lines are indented as far
+ * as `first` is long. */
+void print_paragraph(const char *indent, const char *first, const char *text, FILE *out);
+
 /* ---- between report.c and watchdog.c --------------------------------------------------------- */
 
 /* TEST FAILED for a single cause that is known without looking at C, as text or as JSON. */
