@@ -115,14 +115,11 @@ def check_source(source: bytes) -> None:
             words = tokens_of_line(tokens)
             check_directive(words, line)
             for word in words:
-                check_disguise(word, line)
+                check_typed_word(word, line)
             line, at_start = line + 1, True
             continue
         if kind == "word":
-            check_disguise(text, line)
-        if kind == "word" and re.match(rb"(?i)emulator", text):
-            raise Refused(f"uses the emulator's own {text.decode(errors='replace')}", STUDENT_FILE,
-                          line, "kernel.cu is CUDA; what runs it is not its affair")
+            check_typed_word(text, line)
         line += text.count(b"\n")
         at_start = kind == "newline" or (at_start and kind in ("blank", "comment"))
 
@@ -133,7 +130,11 @@ ASKS_FOR_THE_CHECKER = re.compile(rb"__SANITIZE\w*|(thread|address|memory|undefi
                                   rb"_sanitizer|__has_feature|__has_extension|__SANITIZER\w*")
 
 
-def check_disguise(word: bytes, line: int) -> None:
+def check_typed_word(word: bytes, line: int) -> None:
+    """A word as it stands in kernel.cu, before macros are replaced."""
+    if re.match(rb"(?i)(cuda_)?emulator", word):
+        raise Refused(f"uses the emulator's own {word.decode(errors='replace')}", STUDENT_FILE,
+                      line, "kernel.cu is CUDA, and the same text for a GPU and without one")
     if ASKS_FOR_THE_CHECKER.fullmatch(word):
         raise Refused(f"asks whether it is being checked ({word.decode()})", STUDENT_FILE, line,
                       "take it out: what is checked and what is timed has to be one kernel")

@@ -258,6 +258,7 @@ REFUSED = [
     ("", "__builtin_frame_address(0);", "stack or registers"),
     ("EMULATOR_UNWATCHED void f() {}", "", "the emulator's own EMULATOR_UNWATCHED"),
     ("", "emulator_time_limit(0);", "the emulator's own emulator_time_limit"),
+    ("#ifdef CUDA_EMULATOR\n#endif", "", "the emulator's own CUDA_EMULATOR"),
 ]  # fmt: skip
 
 
