@@ -98,9 +98,12 @@ class Grading:
     # ---- what others call --------------------------------------------------------------------
 
     def run(self) -> Record:
-        """Everything, from start to end."""
-        self.start()
-        return self.finish()
+        """Everything, from start to end. Nothing is left behind, however it ends."""
+        try:
+            self.start()
+            return self.finish()
+        finally:
+            self.stop()
 
     def start(self, only: Iterable[str] | None = None) -> None:
         """Build, and start to run: all there is, or what has these keys and what it depends on."""

@@ -305,6 +305,14 @@ def test_results_of_another_submission_are_not_replaced(tmp_path: Path) -> None:
     assert Store(tmp_path, *one).directory != first.directory
 
 
+def test_a_build_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where Ctrl-C ends the compiler."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(MachineFault, match="no compiler"):
+        grading("no compiler", [public("a")]).run()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_result_on_other_cases_is_kept(tmp_path: Path) -> None:
     """`make grade SUITE=all` after `make grade` loses neither; the same cases again replace."""
     record = grade("right", [public("a")])
