@@ -151,7 +151,7 @@ static struct value read_value(const struct unit *u, struct reader *r, uint64_t 
     case 0x23:
     case 0x1f01:
     case 0x1f02: /* indices */ read_leb(r); return reference;
-    case 0x16: { /* indirect: the form stands in front of the value */
+    case 0x16: { /* indirect: the form precedes the value */
         uint64_t real = read_leb(r);
         if (real != form) return read_value(u, r, real, 0);
         break;
@@ -227,7 +227,7 @@ static void visit_entries(struct unit *u, struct reader abbreviations,
         uint64_t tag = 0;
         entry.at = (size_t)(r->at - (const unsigned char *)u->info.bytes);
         uint64_t code = read_leb(r);
-        if (code == 0) continue; /* the end of somebody's children */
+        if (code == 0) continue; /* the end of a list of children */
         struct reader form = find_abbreviation(abbreviations, code, &tag);
         while (!form.bad && !r->bad) {
             uint64_t attribute = read_leb(&form), kind = read_leb(&form);

@@ -1,8 +1,8 @@
 /* A finding: one mistake of a kernel or its wrapper, with its place and everybody involved.
  *
- * Made by whoever sees the mistake: the checker (this folder), or the comparison of C with the
- * reference. Printed in one form by ../../check/. Plain data without pointers, so that it can be
- * copied from one process to another. */
+ * Made by the checker (this folder), or by the comparison of C with the reference. Printed in one
+ * form by ../../check/. Plain data without pointers, so that it can be copied from one process to
+ * another. */
 #ifndef CHECKER_FINDING_H
 #define CHECKER_FINDING_H
 #include <stdbool.h>
