@@ -220,7 +220,7 @@ build/cpu/program: build/cpu/kernel.o build/cpu/libemulator.a
 # ---------------------------------------------------------------- ./sgemm-check ------------------
 
 # The checked build: kernel.cu with the compiler's own instrumentation, whose calls the checker
-# answers (emulator/checker/access.c), so none of the compiler's libraries are linked. -O1: at -O0
+# answers (checker/access.c), so none of the compiler's libraries are linked. -O1: at -O0
 # local variables would be watched too. Not vectorised: 16 bytes at once are to be the kernel's own
 # float4. clang needs to be told to report the read of C[i] += x, and to keep to array bounds.
 CHECKED_O = -O1
@@ -245,18 +245,13 @@ sgemm-check: build/check/sgemm-check FORCE
 build/check/settings: settings = $(CC), $(C_FLAGS), $(CXX), $(CHECKED_FLAGS)
 
 markers = kernel_begin kernel_end
-checker = $(patsubst emulator/%.c,build/check/%.o,\
-            $(filter-out $(markers:%=emulator/checker/%.c),$(wildcard emulator/checker/*.c)))
-check   = $(patsubst %.c,build/%.o,$(wildcard check/*.c))
+front   = main options run print print_counts print_phases judge kinds
+checker = $(patsubst checker/%.c,build/check/%.o,\
+            $(filter-out $(patsubst %,checker/%.c,$(markers) $(front)),$(wildcard checker/*.c)))
+check   = $(patsubst %,build/check/%.o,$(filter-out run,$(front)))
 
-build/check/checker/%.o: emulator/checker/%.c $(wildcard emulator/*/*.h) build/check/settings
-	@mkdir -p $(@D)
-	@$(progress)
-	$(CC) $(flags) -c $< -o $@
-
-build/check/%.o: check/%.c $(wildcard check/*.h emulator/checker/*.h) emulator/runtime/runtime.h \
-                 support.h support/shared.h \
-                 build/check/settings
+build/check/%.o: checker/%.c $(wildcard checker/*.h) emulator/runtime/runtime.h support.h \
+                 support/shared.h build/check/settings
 	@$(progress)
 	$(CC) $(flags) -c $< -o $@
 
@@ -271,13 +266,13 @@ build/check/kernel.o: build/check/kernel.ii build/check/settings
 # clang announces what memcpy reads and writes; gcc leaves it to the library, which nobody watches.
 watched_memcpy = $(foreach f,memcpy memmove memset,--redefine-sym $f=__tsan_$f)
 
-# Around kernel.cu's object: emulator/checker/program.c. Without debug information, of which
+# Around kernel.cu's object: checker/program.c. Without debug information, of which
 # kernel.cu's is to come first.
-$(markers:%=build/check/checker/%.o): private C_FLAGS = -std=c11 -O1
+$(markers:%=build/check/%.o): private C_FLAGS = -std=c11 -O1
 
 # On a machine with a GPU, too: nothing there sees as much.
-build/check/sgemm-check: build/check/checker/kernel_begin.o build/check/kernel.o \
-                         build/check/checker/kernel_end.o build/cpu/check/run.o \
+build/check/sgemm-check: build/check/kernel_begin.o build/check/kernel.o \
+                         build/check/kernel_end.o build/cpu/checker/run.o \
                          build/check/source.o $(check) $(checker) $(support) build/cpu/libemulator.a
 	@sh make/check_kernel.sh build/check/kernel.o
 	$(CXX) $(EMULATED_FLAGS) $^ -o $@ -lm
@@ -346,7 +341,7 @@ recorder_calls = $(addprefix -Xlinker --wrap=,cudaMalloc cudaMallocPitch cudaFre
     cudaFuncSetAttribute cudaMemset cudaMemsetAsync cudaMemset2D cudaMemcpy cudaMemcpyAsync \
     cudaMemcpy2D __cudaRegisterVar cudaMemcpyToSymbol cudaStreamWaitEvent cudaDeviceReset)
 
-build/grader/watch_%.o: grader/worker/watch_%.c $(wildcard grader/worker/*.h emulator/*/*.h) \
+build/grader/watch_%.o: grader/worker/watch_%.c $(wildcard grader/worker/*.h checker/*.h emulator/*/*.h) \
                         support.h build/check/settings
 	@mkdir -p $(@D)
 	$(CC) $(C_FLAGS) -c $< -o $@
@@ -355,7 +350,7 @@ build/grader/worker.o: build/cpu/grader/worker/worker.o
 	@mkdir -p $(@D)
 	cp $< $@
 
-build/grader/kernel_%.o: build/check/checker/kernel_%.o
+build/grader/kernel_%.o: build/check/kernel_%.o
 	@mkdir -p $(@D)
 	cp $< $@
 

@@ -46,7 +46,7 @@ PHRASES = {
     "wrong-result": "C is not A B",
     "not-float32": "C is less precise than float32",
 }
-"""One for each kind of finding (emulator/checker/finding.h)."""
+"""One for each kind of finding (checker/finding.h)."""
 
 LOST: dict[CriterionName, str] = {
     "builds": "no kernel was launched",

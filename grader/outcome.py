@@ -17,7 +17,7 @@ class Strict(BaseModel):
 
 
 class Finding(Strict):
-    """A mistake, as `make check` names it; the kinds are those of emulator/checker/finding.h."""
+    """A mistake, as `make check` names it; the kinds are those of checker/finding.h."""
 
     kind: str
     what: str

@@ -2,7 +2,7 @@
  *
  * Each propose_...() makes formulas for one kind of mistake, one for each way to make it; the table
  * at the end lists them, simple ones first. A new one needs a line there, and a test in
- * tests/unit/test_explain.c that makes the mistake. */
+ * tests/support/test_explain.c that makes the mistake. */
 #include "explain.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-"""The tests in plain C under tests/unit: each is an item here.
+"""The tests in plain C (tests/*/test_*.c): each is an item here.
 
 They promise what support.h promises; each file lists its tests with --list and runs those named.
 """
@@ -12,7 +12,7 @@ import subprocess
 import pytest
 from conftest import BUILD_SECONDS, REPOSITORY, clean_environment, locked, missing, need
 
-SOURCES = sorted((REPOSITORY / "tests" / "unit").glob("test_*.c"))
+SOURCES = sorted((REPOSITORY / "tests").glob("*/test_*.c"))
 SANITIZERS = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 SECONDS = 300  # a limit for what hangs
 
@@ -29,7 +29,7 @@ def listed(source) -> list[str]:
 
 
 TESTS = [
-    pytest.param(source.stem, name, id=f"{source.stem}: {name}")
+    pytest.param(source, name, id=f"{source.stem}: {name}")
     for source in SOURCES
     for name in listed(source)
 ]
@@ -41,11 +41,12 @@ def c_flags(tree) -> list[str]:
     return shlex.split(shown.stdout)
 
 
-def compile_test(tree, stem: str, *flags: str):
+def compile_test(tree, source, *flags: str):
     """Build a test with support.c and support/, once for all workers; a warning is an error."""
-    command = ["cc", *c_flags(tree), "-Werror", *flags, "-I.", f"tests/unit/{stem}.c", "support.c",
+    command = ["cc", *c_flags(tree), "-Werror", *flags, "-I.",
+               str(source.relative_to(REPOSITORY)), "support.c",
                *sorted(str(part) for part in tree.path.glob("support/*.c"))]
-    program = tree.programs / f"{stem}{'-sanitized' if flags else ''}"
+    program = tree.programs / f"{source.stem}{'-sanitized' if flags else ''}"
     with locked(program.with_suffix(".lock")):
         if not program.exists():
             built = subprocess.run(
@@ -63,22 +64,22 @@ def run_test(program, *names: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize(("stem", "name"), TESTS)
-def test_unit(tree, stem, name):
-    result = run_test(compile_test(tree, stem), name)
+@pytest.mark.parametrize(("source", "name"), TESTS)
+def test_unit(tree, source, name):
+    result = run_test(compile_test(tree, source), name)
     assert result.returncode == 0, result.stdout + result.stderr
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
 def test_no_test_is_left_out(tree, source):
     """What the C file lists is what is collected above."""
-    assert run_test(compile_test(tree, source.stem), "--list").stdout.split() == listed(source)
+    assert run_test(compile_test(tree, source), "--list").stdout.split() == listed(source)
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
 def test_a_name_that_is_no_test_fails(tree, source):
     """Else a renamed test would pass for ever."""
-    assert run_test(compile_test(tree, source.stem), "no such test").returncode != 0
+    assert run_test(compile_test(tree, source), "no such test").returncode != 0
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
@@ -94,6 +95,6 @@ def test_unit_under_sanitizers(tree, source, tmp_path):
         missing("cc -fsanitize=address,undefined", "its run-time libraries are not installed")
     names = [name for name in listed(source) if name not in NOT_SANITIZED]
     assert names
-    result = run_test(compile_test(tree, source.stem, *SANITIZERS), *names)
+    result = run_test(compile_test(tree, source, *SANITIZERS), *names)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "runtime error" not in result.stderr and "Sanitizer" not in result.stderr

@@ -9,7 +9,7 @@
 #include "vector_types.h"
 #include <string.h>
 
-/* The checked build, whose loads and stores ../checker/ sees. */
+/* The checked build, whose loads and stores ../../checker/ sees. */
 #ifdef __SANITIZE_THREAD__
 #define EMULATOR_CHECKED 1
 #elif defined __has_feature

@@ -11,7 +11,7 @@
  *   error.c       error codes and who sees them when
  *   device.c      the device's properties, streams, events, function attributes
  *
- * ../checker/ watches all of it in the checked build, through struct observer.
+ * ../../checker/ watches all of it in the checked build, through struct observer.
  */
 #ifndef EMULATOR_RUNTIME_H
 #define EMULATOR_RUNTIME_H

@@ -11,7 +11,7 @@
  *
  * Exit status: 0; 2 bad usage; 3 the machine is at fault. */
 #define _GNU_SOURCE
-#include "../../check/check.h"
+#include "../../checker/check.h"
 #include "../../support/shared.h"
 #include "../worker/report.h"
 #include <errno.h>

@@ -6,7 +6,7 @@
  * lengths, terminated strings, known numbers. */
 #ifndef WORKER_REPORT_H
 #define WORKER_REPORT_H
-#include "../../emulator/checker/finding.h"
+#include "../../checker/finding.h"
 #include "../../support.h"
 
 /* A matrix in both files: a buffer as struct matrix has it, guards included; A's at the beginning,

@@ -1,10 +1,10 @@
-/* The checked build: everything that ../../emulator/checker/ finds, and what it counts. */
+/* The checked build: everything that ../../checker/ finds, and what it counts. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <unistd.h>
 
-#include "../../emulator/checker/checker.h"
-#include "../../emulator/checker/counts.h"
+#include "../../checker/checker.h"
+#include "../../checker/counts.h"
 #include "watch_wrapper.h"
 
 const bool worker_is_checked = true;

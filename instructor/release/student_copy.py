@@ -195,7 +195,7 @@ def search(target: Path, names: list[str]) -> Searched:
             searched.doubts.append(f"{name}: is no text (UTF-8), so it cannot be searched")
     # What `make check` runs by itself is told to everybody by it.
     own_shapes = {sorted_shape(*map(int, sizes)) for sizes in re.findall(
-        r"\{(\d+), (\d+), (\d+)\}", texts.get("check/options.c", ""))}
+        r"\{(\d+), (\d+), (\d+)\}", texts.get("checker/options.c", ""))}
     public = [suite for suite in suites if not suite.hidden]
     secrets = secrets_of(hidden, public, own_shapes)
     kernels = [*(REPOSITORY / "instructor").rglob("*.cu"), *(REPOSITORY / "tests").rglob("*.cu")]

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compiles the programs of this directory with nvcc and runs them on the GPU at hand: what they
+# Compiles the programs in programs/ with nvcc and runs them on the GPU at hand: what they
 # expect of CUDA is what a GPU does.
 #
 #     run_on_gpu.sh [ARCH]     sm_90, ...; default: native, the GPU that is there
@@ -15,12 +15,12 @@ built=$(mktemp -d) && trap 'rm -rf "$built"' EXIT || exit 1
 export arch here nvcc built
 
 # The compilers take most of the time: as many at once as there are cores.
-ls "$here"/*.cu | xargs -P "$(nproc)" -I{} sh -c '
+ls "$here"/programs/*.cu | xargs -P "$(nproc)" -I{} sh -c '
     name=$(basename "$1" .cu)
     "$nvcc" -std=c++17 -arch="$arch" "$1" -o "$built/$name" >"$built/$name.log" 2>&1' sh {}
 
 passed=0 failed=0
-for source in "$here"/*.cu; do
+for source in "$here"/programs/*.cu; do
     name=$(basename "$source" .cu)
     if [ ! -x "$built/$name" ]; then
         result='does not compile'

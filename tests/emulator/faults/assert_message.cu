@@ -1,6 +1,6 @@
 /* A failed assert tells CUDA's line and nothing more. */
 // expect-stderr: {HERE}: .*even.*: block: \[1,0,0\], thread: \[1,0,0\] Assertion `threadIdx\.x % 2 == 0` failed\.
-#include "../check.h"
+#include "../programs/check.h"
 #include <assert.h>
 
 __global__ void even() {

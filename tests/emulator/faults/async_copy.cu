@@ -1,7 +1,7 @@
 /* cp.async through the cuda:: library. */
 // expect-build-failure
 // expect-stderr: {HERE}: the cuda:: library \(pipeline, barrier, \.\.\.\) runs only on a GPU; build with BACKEND=cuda on a machine that has one
-#include "../check.h"
+#include "../programs/check.h"
 #include <cuda/pipeline>
 
 __global__ void copies(const float *from) {

@@ -3,7 +3,7 @@
 // clang-format off
 // expect-stderr: {HERE}: __pipeline_arrive_on runs only on a GPU; build with BACKEND=cuda on a machine that has one
 // clang-format on
-#include "../check.h"
+#include "../programs/check.h"
 #include <cuda_pipeline.h>
 
 __global__ void copies(const float *from, unsigned long long *barrier) {

@@ -1,7 +1,7 @@
 /* A copy within shared memory: cp.async comes from global memory. */
 // expect-stderr: {HERE}: an asynchronous copy comes from global memory, and this address is in .*
 // expect-stderr:     thread \(0,0,0\) of block \(0,0,0\), in copies
-#include "../check.h"
+#include "../programs/check.h"
 #include <cuda_pipeline.h>
 
 __global__ void copies(float *out) {

@@ -1,7 +1,7 @@
 /* Both addresses of an asynchronous copy have to be multiples of its size, on a CPU as well. */
 // expect-stderr: {HERE}: misaligned asynchronous copy: .*
 // expect-stderr:     thread \(1,0,0\) of block \(0,0,0\), in copies
-#include "../check.h"
+#include "../programs/check.h"
 #include <cuda_pipeline.h>
 
 __global__ void copies(const float *from, float *out) {

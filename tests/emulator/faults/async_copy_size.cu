@@ -1,7 +1,7 @@
 /* cp.async moves 4, 8 or 16 bytes; CUDA's header ends the kernel where it is asked for others. */
 // expect-stderr: {HERE}: __pipeline_memcpy_async copies 4, 8 or 16 bytes.*
 // expect-stderr:     thread \(0,0,0\) of block \(0,0,0\), in copies
-#include "../check.h"
+#include "../programs/check.h"
 #include <cuda_pipeline.h>
 
 __global__ void copies(const float *from, float *out) {

@@ -3,7 +3,7 @@
 // expect-stderr: {HERE}: illegal memory access: read from address 0x[0-9a-f]+,
 // expect-stderr:     7600 bytes behind the end of a device allocation of 400 bytes
 // expect-stderr:     thread \(3,0,0\) of block \(0,0,0\), in fetch
-#include "../check.h"
+#include "../programs/check.h"
 #include <cuda_pipeline.h>
 
 __device__ __noinline__ void fetch(float *to, const float *from) {

@@ -1,7 +1,7 @@
 /* A copy to global memory: cp.async goes to shared memory. */
 // expect-stderr: {HERE}: an asynchronous copy goes to shared memory, and this address is elsewhere
 // expect-stderr:     thread \(0,0,0\) of block \(0,0,0\), in copies
-#include "../check.h"
+#include "../programs/check.h"
 #include <cuda_pipeline.h>
 
 __global__ void copies(float *out) {

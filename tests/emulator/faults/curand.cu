@@ -1,7 +1,7 @@
 /* A call of cuRAND, which is not there. */
 // expect-build-failure
 // expect-stderr: {HERE}: cuRAND runs only on a GPU; build with BACKEND=cuda on a machine that has one
-#include "../check.h"
+#include "../programs/check.h"
 #include <curand_kernel.h>
 
 __global__ void random(float *x) {

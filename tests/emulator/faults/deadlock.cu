@@ -2,7 +2,7 @@
  * ever change, and no time limit is needed to know it. */
 // expect-stderr: {HERE}: the threads of the block wait for each other for ever, this one here
 // expect-stderr:     thread \(\d+,0,0\) of block \(0,0,0\), in stuck
-#include "../check.h"
+#include "../programs/check.h"
 
 __global__ void stuck(int *x) {
     if (threadIdx.x >= 16) __syncwarp(); else __syncthreads(); // HERE

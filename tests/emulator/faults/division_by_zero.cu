@@ -1,7 +1,7 @@
 /* An integer divided by zero. A GPU goes on with a meaningless value; an x86 CPU stops there. */
 // expect-stderr: {HERE}: integer division by zero.*
 // expect-stderr:     thread \(0,0,0\) of block \(0,0,0\), in divide
-#include "../check.h"
+#include "../programs/check.h"
 
 __global__ void divide(int *x, int by) {
     *x = 100 / by; // HERE

@@ -1,7 +1,7 @@
 /* One block does not end while the others do: that one is named, on however many cores they run. */
 // expect-stderr: {HERE}: the kernel does not end: a block was still running here after [\d.]+ s
 // expect-stderr:     thread \(0,0,0\) of block \(40,0,0\), in stuck
-#include "../check.h"
+#include "../programs/check.h"
 
 __global__ void stuck(int *x) {
     if (blockIdx.x == 40)

@@ -3,7 +3,7 @@
  * call is told. Host code that makes the same call afterwards comes back from it as ever. */
 // expect-stderr: {HERE}: the kernel does not end: a block was still running here after [\d.]+ s
 // expect-stderr:     thread \(0,0,0\) of block \(0,0,0\), in nap
-#include "../check.h"
+#include "../programs/check.h"
 #include <time.h>
 
 __attribute__((noinline)) __host__ __device__ int nap(const timespec *how_long) {

@@ -2,7 +2,7 @@
  * Its output goes to a file that nobody reads. */
 // expect-stderr: {HERE}: the kernel does not end: a block was still running here after [\d.]+ s
 // expect-stderr:     thread \(0,0,0\) of block \(0,0,0\), in prints
-#include "../check.h"
+#include "../programs/check.h"
 
 __global__ void prints(const volatile int *go) {
     while (*go) printf("%d\n", threadIdx.x); // HERE

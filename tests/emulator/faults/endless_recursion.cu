@@ -1,7 +1,7 @@
 /* A __device__ function that calls itself without end. */
 // expect-stderr: .*endless_recursion\.cu:\d+: stack overflow: .*
 // expect-stderr:     thread \(0,0,0\) of block \(0,0,0\), in down
-#include "../check.h"
+#include "../programs/check.h"
 
 __device__ __noinline__ int down(volatile int *x, int n) {
     volatile int local[4] = {n, *x, 0, 0};

@@ -3,7 +3,7 @@
 // expect-stderr: {HERE}: host code touches device memory at 0x[0-9a-f]+;
 // expect-stderr:     only kernels and cudaMemcpy may follow a device pointer
 // expect-status: -11
-#include "../check.h"
+#include "../programs/check.h"
 
 int main() {
     float *x;

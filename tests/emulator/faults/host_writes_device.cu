@@ -2,7 +2,7 @@
 // expect-stderr: {HERE}: host code touches device memory at 0x[0-9a-f]+;
 // expect-stderr:     only kernels and cudaMemcpy may follow a device pointer
 // expect-status: -11
-#include "../check.h"
+#include "../programs/check.h"
 
 __global__ void fill(float *x) { x[threadIdx.x] = 1; }
 

@@ -1,7 +1,7 @@
 /* A kernel that does not end is stopped at the time limit, and the place is its loop. */
 // expect-stderr: {HERE}: the kernel does not end: a block was still running here after [\d.]+ s
 // expect-stderr:     thread \(3,0,0\) of block \(1,0,0\), in forever
-#include "../check.h"
+#include "../programs/check.h"
 
 __global__ void forever(volatile int *x, int n) {
     int i = 0;

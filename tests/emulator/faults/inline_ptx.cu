@@ -1,7 +1,7 @@
 /* Inline PTX cannot run on a CPU. */
 // expect-build-failure
 // expect-stderr: {HERE}: inline PTX \(asm\) runs only on a GPU; build with BACKEND=cuda on a machine that has one
-#include "../check.h"
+#include "../programs/check.h"
 
 __global__ void lane(unsigned *out) {
     unsigned id;

@@ -1,7 +1,7 @@
 /* Dynamic parallelism through a function that could be the host's: seen when it runs. */
 // expect-stderr: {HERE}: a kernel cannot launch a kernel \(dynamic parallelism\) here; launch it from host code
 // expect-stderr:     thread \(0,0,0\) of block \(\d,0,0\), in start
-#include "../check.h"
+#include "../programs/check.h"
 
 __global__ void child(int *x) { *x = 1; }
 static __attribute__((noinline)) void start(int *x) {

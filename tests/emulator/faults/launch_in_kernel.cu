@@ -1,7 +1,7 @@
 /* Dynamic parallelism, seen when it is compiled. */
 // expect-build-failure
 // expect-stderr: {HERE}: a kernel cannot launch a kernel \(dynamic parallelism\) here; launch it from host code
-#include "../check.h"
+#include "../programs/check.h"
 
 __global__ void child(int *x) { *x = 1; }
 __global__ void parent(int *x) {

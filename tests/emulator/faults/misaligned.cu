@@ -2,7 +2,7 @@
  * compiler moves all four at once, as it does here. */
 // expect-stderr: {HERE}: misaligned vector access.*
 // expect-stderr:     thread \(0,0,0\) of block \(0,0,0\), in shifted
-#include "../check.h"
+#include "../programs/check.h"
 
 __global__ void shifted(const float *x, float4 *y) {
     y[threadIdx.x] = *(const float4 *)(x + 1); // HERE

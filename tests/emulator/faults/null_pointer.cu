@@ -1,7 +1,7 @@
 /* A kernel follows a null pointer, in a function that it calls. */
 // expect-stderr: {HERE}: illegal memory access: read from address \(nil\)
 // expect-stderr:     thread \(0,0,0\) of block \(0,0,0\), in load
-#include "../check.h"
+#include "../programs/check.h"
 
 __device__ __noinline__ float load(const float *x) {
     return x[threadIdx.x]; // HERE

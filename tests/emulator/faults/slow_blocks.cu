@@ -1,7 +1,7 @@
 /* Blocks that end, but too many of them: that is slow, and not endless. */
 // expect-stderr: {HERE}: time limit exceeded: [1-9]\d* of 1000000 blocks were done after [\d.]+ s
 // expect-stderr:     thread \(0,0,0\) of block \(\d+,0,0\), in slow
-#include "../check.h"
+#include "../programs/check.h"
 
 __global__ void slow(int *x) {
     for (volatile int i = 0; i < 300000; i = i + 1) {} // HERE

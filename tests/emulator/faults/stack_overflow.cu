@@ -1,7 +1,7 @@
 /* A thread whose local array is larger than a thread's local memory. */
 // expect-stderr: .*stack_overflow\.cu:\d+: stack overflow: .*
 // expect-stderr:     thread \(0,0,0\) of block \(0,0,0\), in huge
-#include "../check.h"
+#include "../programs/check.h"
 
 __global__ void huge(int *out, int n) {
     volatile int local[256 * 1024];

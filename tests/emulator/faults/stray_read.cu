@@ -2,7 +2,7 @@
 // expect-stderr: {HERE}: illegal memory access: read from address 0x[0-9a-f]+,
 // expect-stderr:     7600 bytes behind the end of a device allocation of 400 bytes
 // expect-stderr:     thread \(4,0,0\) of block \(1,0,0\), in read_far
-#include "../check.h"
+#include "../programs/check.h"
 
 __global__ void read_far(const float *x, float *y) {
     int i = blockIdx.x == 1 && threadIdx.x == 4 ? 2000 : threadIdx.x;

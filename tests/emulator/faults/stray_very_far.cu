@@ -1,7 +1,7 @@
 /* An index that went through the roof, to an address that this machine cannot even have. */
 // expect-stderr: {HERE}: misaligned vector access, or an address that cannot exist
 // expect-stderr:     thread \(0,0,0\) of block \(0,0,0\), in write_very_far
-#include "../check.h"
+#include "../programs/check.h"
 
 __global__ void write_very_far(float *x, long i) {
     x[i] = 1; // HERE

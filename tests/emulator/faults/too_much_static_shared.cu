@@ -1,6 +1,6 @@
 /* nvcc refuses more than 48 KB of static shared memory; the emulator says so at the launch. */
 // expect-stderr: the kernel declares 65536 bytes of __shared__ memory; a block may have 49152 \(nvcc would refuse to compile it\)
-#include "../check.h"
+#include "../programs/check.h"
 
 __global__ void large(int *x) {
     __shared__ int tile[128][128];

@@ -1,7 +1,7 @@
 /* __trap() ends the kernel with an error. */
 // expect-stderr: {HERE}: __trap\(\) was called
 // expect-stderr:     thread \(7,0,0\) of block \(0,0,0\), in stops
-#include "../check.h"
+#include "../programs/check.h"
 
 __global__ void stops(int *x) {
     if (threadIdx.x == 7) __trap(); // HERE

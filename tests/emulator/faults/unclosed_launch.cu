@@ -1,7 +1,7 @@
 /* A launch that somebody forgot to finish. */
 // expect-build-failure
 // expect-stderr: {HERE}: the launch that opens here with <<< is not closed by >>>\(arguments\)
-#include "../check.h"
+#include "../programs/check.h"
 
 __global__ void fill(float *x) { x[threadIdx.x] = 1; }
 

@@ -2,7 +2,7 @@
 // expect-stderr: {HERE}: illegal memory access: read from address 0x[0-9a-f]+,
 // expect-stderr:     in 4000 bytes of device memory that were freed
 // expect-stderr:     thread \(0,0,0\) of block \(0,0,0\), in read_freed
-#include "../check.h"
+#include "../programs/check.h"
 
 __global__ void read_freed(const float *x, float *y) {
     *y = *x; // HERE

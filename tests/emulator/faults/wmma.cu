@@ -1,7 +1,7 @@
 /* Nor can the tensor cores' wmma. */
 // expect-build-failure
 // expect-stderr: {HERE}: wmma \(tensor cores\) runs only on a GPU; build with BACKEND=cuda on a machine that has one
-#include "../check.h"
+#include "../programs/check.h"
 #include <mma.h>
 using namespace nvcuda; // HERE
 

@@ -1,0 +1,99 @@
+/* make check: runs basicSgemm on small shapes under watch, and names the first mistake.
+ *
+ *   main.c     the command line's run: shapes one after the other, each in a process of its own
+ *   options.c  the command line
+ *   run.cu     one shape: matrices, the wrapper, what was seen, what came out
+ *   judge.c    from a wrong C to a finding
+ *   print.c    findings as text and as JSON
+ *   kinds.c    the names of the kinds of findings
+ *   counts.c   loads, stores, sectors, conflicts: --counts
+ *   phases.c   the tile phases of one block: --phases
+ *
+ * What watches is checker.h. Always on the CPU, on a machine with a GPU too. */
+#ifndef CHECK_CHECK_H
+#define CHECK_CHECK_H
+#include "counts.h"
+#include "finding.h"
+#include "../support.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct shape {
+    int m, n, k;
+};
+
+struct check_options {
+    struct options run; /* sizes, seed, fill, timeout, json: as ./sgemm has them */
+    bool sized;         /* sizes were given; else a handful of small shapes is tried */
+    bool counts, phases;
+    unsigned block_x, block_y; /* whose phases */
+    FILE *report; /* what --counts and --phases say: written by the shape's process; or null */
+    struct shape *shapes; /* to check, in this order */
+    int shape_count;
+    int calls; /* of basicSgemm, for each shape */
+};
+
+/* What became of one shape. Lies in memory that the child process shares with its parent. */
+struct outcome {
+    bool done;       /* the child came to its end */
+    bool in_wrapper; /* it is, or was when it died, inside basicSgemm */
+    struct shape shape;
+    double seconds;
+    struct finding finding;           /* kind FINDING_NONE: nothing wrong */
+    int phases;                       /* tile phases seen, with --phases */
+    char machine_fault[MESSAGE_SIZE]; /* empty: none */
+};
+
+/* --- options.c -------------------------------------------------------------------------------- */
+
+/* Reads the command line; prints and exits on --help and on errors. */
+struct check_options check_options_read(int argc, char **argv);
+
+/* --- run.cu ----------------------------------------------------------------------------------- */
+
+/* The submission's file, for findings that have no line. */
+void check_file(char *file, size_t bytes);
+
+/* Runs one shape in this process, which is spent afterwards. */
+void run_shape(const struct check_options *options, struct shape shape, struct outcome *outcome);
+
+/* --- judge.c ---------------------------------------------------------------------------------- */
+
+/* What a verdict that is not passed says, as a finding without a place. False: it is passed. */
+bool judge_verdict(const struct problem *problem, const struct verdict *verdict,
+                   struct finding *finding);
+
+/* --- kinds.c ---------------------------------------------------------------------------------- */
+
+/* "shared-race"; null: there is no such kind. */
+const char *finding_kind_name(enum finding_kind kind);
+
+/* --- print.c ---------------------------------------------------------------------------------- */
+
+void print_finding(FILE *out, const struct finding *finding, struct shape shape);
+void print_clean(FILE *out, const struct outcome *outcomes, int count);
+void print_json(FILE *out, const struct check_options *options, const struct outcome *outcomes,
+                int count, enum exit_status status, const char *message);
+
+/* --- counts.c --------------------------------------------------------------------------------- */
+
+void print_counts(FILE *out, const struct counted_launch *launches, int count, struct shape shape);
+/* In one line: loads from global memory, and those of the naive kernel. */
+void print_counts_line(FILE *out, const struct counted_launch *launches, int count,
+                       struct shape shape);
+void json_counts(FILE *out, const struct counted_launch *launches, int count, struct shape shape);
+
+/* --- phases.c --------------------------------------------------------------------------------- */
+
+struct product_data {
+    const float *A, *B, *C; /* C: null where nothing came back */
+};
+void print_phases(FILE *out, const struct phases *phases, const struct product_data *data);
+void json_phases(FILE *out, const struct phases *phases, const struct product_data *data);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

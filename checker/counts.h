@@ -1,0 +1,129 @@
+/* What a run's kernels loaded and stored, and what one block's tile phases were: plain data that
+ * counts.c and phases.c collect and print_counts.c and print_phases.c print. ../../docs/counts.md
+ * says how each figure is defined. */
+#ifndef CHECKER_COUNTS_H
+#define CHECKER_COUNTS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    SECTOR = 32, /* bytes that move between the L2 cache and a multiprocessor at least */
+    BANKS = 32   /* of shared memory, a word wide each */
+};
+
+/* --- counts ----------------------------------------------------------------------------------- */
+
+enum counted_place {
+    COUNTED_A,
+    COUNTED_B,
+    COUNTED_C,
+    COUNTED_OTHER,
+    COUNTED_SHARED,
+    COUNTED_PLACES
+};
+enum counted_way { COUNTED_LOADS, COUNTED_STORES, COUNTED_ATOMICS, COUNTED_WAYS };
+
+struct counted {
+    uint64_t elements; /* words of 4 bytes that threads asked for; less than a word counts as one */
+    uint64_t requests; /* instructions of a warp */
+    uint64_t bytes;    /* asked for, each byte once a request however many threads want it */
+    uint64_t sectors;  /* of global memory, that the requests touch */
+    uint64_t conflicts; /* of shared memory: passes beyond those that the bytes need */
+    unsigned worst;     /* the most words of one bank that one request wants */
+};
+
+/* One line of the program that moves more sectors than it asks for bytes, or whose requests meet in
+ * a bank. */
+struct counted_line {
+    char file[512];
+    int line;
+    enum counted_place place;
+    enum counted_way way;
+    struct counted counted;
+};
+enum { COUNTED_LINES = 6 };
+
+struct counted_launch {
+    char kernel[128];
+    unsigned grid[3], block[3];
+    uint64_t blocks, blocks_ended; /* fewer ended than there are: the launch was broken off */
+    struct counted of[COUNTED_PLACES][COUNTED_WAYS];
+    uint64_t barriers, least_barriers, most_barriers; /* in all; in one block */
+    uint64_t needed; /* loads of A and B, if each block loaded each element that it uses once */
+    /* Blocks that neither store nor add anything in global memory, so that nothing comes of them:
+     * how many, and what they have part of in loads and atomics of global memory and in `needed`. */
+    uint64_t idle_blocks, idle_loads, idle_needed;
+    struct counted_line lines[COUNTED_LINES]; /* where most is to gain comes first */
+    int line_count;
+};
+
+/* From now on launches are counted. Before the first one. */
+void checker_count(void);
+
+/* The launches so far, in their order. Returns how many. */
+int checker_counted(const struct counted_launch **launches);
+
+static inline void counted_add(struct counted *sum, const struct counted *more) {
+    sum->elements += more->elements;
+    sum->requests += more->requests;
+    sum->bytes += more->bytes;
+    sum->sectors += more->sectors;
+    sum->conflicts += more->conflicts;
+    if (sum->worst < more->worst) sum->worst = more->worst;
+}
+
+/* --- phases ----------------------------------------------------------------------------------- */
+
+/* A load of an element of A or B, or a store into a shared array. */
+struct phase_access {
+    unsigned thread; /* linear */
+    int matrix;      /* of a load: 0 is A, 1 is B */
+    int row, col;    /* of a load */
+};
+
+/* A shared array that was written in the phase, as it was at the phase's end. */
+struct phase_array {
+    char name[64];
+    int dimensions;
+    size_t dimension[5];
+    size_t count; /* of values */
+    float *values;
+    int *writer; /* the thread that stored each value in this phase; -1: none did */
+};
+
+/* From one barrier to the next, with loads of A or B between. */
+struct phase {
+    struct phase_access *loads;
+    size_t load_count;
+    struct phase_array *arrays;
+    int array_count;
+};
+
+struct phases {
+    char kernel[128];
+    unsigned grid[3], block_size[3], block[3];
+    int launch; /* counted from 0 */
+    int m, n, k;
+    struct phase *phases;
+    int count;
+    int *first_a, *first_b; /* of each element: the phase that loaded it first, from 1; 0: none */
+    bool *stored;           /* elements of C that the block stored */
+    bool finished;          /* the block came to its end */
+};
+
+/* From now on the tile phases of this block are kept, of the first launch in which it loads A or B.
+ * Also counts. A is m x k, B is k x n. */
+void checker_watch_phases(unsigned x, unsigned y, int m, int n, int k);
+
+/* Null: nothing was kept. */
+const struct phases *checker_phases(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,208 @@
+/* ./sgemm-check: each shape in a process of its own, because a mistake may end the process it
+ * happens in; the parent tells what became of it. */
+#define _GNU_SOURCE
+#include "check.h"
+#include "checker.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const double grace = 5; /* seconds: the checker, which can say where, speaks first */
+
+/* What the terminal shows. */
+static struct {
+    bool progress; /* in the last line: so many ... */
+    int seconds;
+    bool open_line; /* a kernel has printed, and no newline at the end */
+} shown;
+
+/* Findings begin on a line of their own. */
+static void end_line(void) {
+    if (shown.open_line) fputc('\n', stdout);
+    shown.open_line = false;
+}
+
+static _Noreturn void machine(const struct check_options *o, const char *message) {
+    if (o->run.json) print_json(stdout, o, NULL, 0, EXIT_MACHINE, message);
+    if (!o->run.json) end_line();
+    fflush(stdout);
+    fprintf(stderr, "sgemm-check: %s\n", message);
+    exit(EXIT_MACHINE);
+}
+
+/* --- while a child runs ------------------------------------------------------------------------
+ */
+
+static void show_progress(const struct shape *shape, double seconds) {
+    const double patience = 2;
+    if (seconds < patience || shown.open_line || !isatty(STDERR_FILENO)) return;
+    if (shown.progress && shown.seconds == (int)seconds) return;
+    shown.seconds = (int)seconds;
+    fprintf(stderr, "\rchecking m=%d k=%d n=%d: %d s", shape->m, shape->k, shape->n, shown.seconds);
+    shown.progress = true;
+}
+
+static void wipe_progress(void) {
+    if (shown.progress) fputs("\r                                                  \r", stderr);
+    shown.progress = false;
+}
+
+/* Passes on what the child has printed; waits some milliseconds for it at most. False: nothing. */
+static bool pass_on(int printed) {
+    char bytes[4096];
+    struct pollfd ready = {.fd = printed, .events = POLLIN};
+    const int milliseconds = 2;
+    if (poll(&ready, 1, milliseconds) <= 0 || !(ready.revents & POLLIN)) return false;
+    ssize_t count = read(printed, bytes, sizeof bytes);
+    if (count <= 0) return false;
+    wipe_progress();
+    fwrite(bytes, 1, (size_t)count, stdout);
+    fflush(stdout);
+    shown.open_line = bytes[count - 1] != '\n';
+    return true;
+}
+
+/* Processor time that the child's host code has taken: that of its first thread, which waits while
+ * kernels run. Where the system does not say: any number of seconds. */
+static double host_seconds(pid_t child) {
+    char path[64];
+    unsigned long long nanoseconds = ~0ull;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)child, (int)child);
+    FILE *file = fopen(path, "re");
+    if (!file) return (double)nanoseconds * 1e-9;
+    if (fscanf(file, "%llu", &nanoseconds) != 1) nanoseconds = ~0ull;
+    fclose(file);
+    return (double)nanoseconds * 1e-9;
+}
+
+/* Waits for the child; kills it when its host code has taken so many seconds of processor time, or
+ * all of it far more on the wall. False: it was killed. */
+static bool wait_for(pid_t child, int printed, const struct shape *shape, double limit,
+                     int *status) {
+    const struct timespec tick = {.tv_nsec = 2000 * 1000};
+    const double on_the_wall = 10 * CHECKER_LAUNCH_BLOCKS; /* times the limit */
+    double start = clock_seconds(), seconds = 0;
+    bool in_time = true;
+    while (in_time && waitpid(child, status, WNOHANG) == 0) {
+        seconds = clock_seconds() - start;
+        in_time = seconds < limit || (host_seconds(child) < limit && seconds < on_the_wall * limit);
+        show_progress(shape, seconds);
+        if (!pass_on(printed)) nanosleep(&tick, NULL);
+    }
+    if (!in_time) {
+        kill(child, SIGKILL);
+        waitpid(child, status, 0);
+    }
+    while (pass_on(printed)) continue;
+    wipe_progress();
+    return in_time;
+}
+
+/* --- a child's end ---------------------------------------------------------------------------- */
+
+/* The child did not come to its end, and did not say why. */
+static void explain_death(struct outcome *outcome, bool killed, int status) {
+    struct finding *f = &outcome->finding;
+    if (!outcome->in_wrapper) {
+        snprintf(outcome->machine_fault, sizeof outcome->machine_fault,
+                 "the checking process died (%s)",
+                 WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit");
+        return;
+    }
+    check_file(f->at.file, sizeof f->at.file);
+    f->kind = killed ? FINDING_ENDLESS : FINDING_HOST_FAULT;
+    if (killed)
+        snprintf(f->what, sizeof f->what, "basicSgemm does not return");
+    else if (WIFSIGNALED(status))
+        snprintf(f->what, sizeof f->what, "basicSgemm crashed: %s", strsignal(WTERMSIG(status)));
+    else
+        snprintf(f->what, sizeof f->what, "basicSgemm ended the program instead of returning");
+}
+
+static void check_shape(const struct check_options *o, struct shape shape,
+                        struct outcome *outcome) {
+    double limit = o->run.timeout;
+    int status = 0, printed[2];
+    memset(outcome, 0, sizeof *outcome);
+    outcome->shape = shape;
+    fflush(NULL);
+    if (pipe2(printed, O_CLOEXEC) != 0) machine(o, "no pipe can be made");
+    pid_t child = fork();
+    if (child < 0) machine(o, "no further process can be started (fork)");
+    if (child == 0) {
+        close(printed[0]);
+        /* What a kernel prints: through the parent, at once; or not among the JSON. */
+        dup2(o->run.json ? STDERR_FILENO : printed[1], STDOUT_FILENO);
+        setvbuf(stdout, NULL, _IOLBF, 0);
+        run_shape(o, shape, outcome);
+        fflush(NULL);
+        _exit(EXIT_PASSED);
+    }
+    close(printed[1]);
+    bool ended = wait_for(child, printed[0], &shape, o->calls * (limit + grace), &status);
+    close(printed[0]);
+    if (!outcome->done) explain_death(outcome, !ended, status);
+}
+
+/* --- what --counts and --phases say ------------------------------------------------------------
+ */
+
+static void open_report(struct check_options *o) {
+    if (!o->counts && !o->phases) return;
+    if (o->report) fclose(o->report);
+    o->report = tmpfile();
+    if (!o->report) machine(o, "no temporary file can be made");
+}
+
+static void copy_report(FILE *out, FILE *report) {
+    char bytes[4096];
+    size_t count;
+    rewind(report);
+    while ((count = fread(bytes, 1, sizeof bytes, report)) > 0) fwrite(bytes, 1, count, out);
+}
+
+/* Whether a shape shows several tile phases, where that is wanted. */
+static bool has_phases(const struct check_options *o, const struct outcome *outcome) {
+    return o->phases && outcome->phases > 1;
+}
+
+/* --- all shapes ------------------------------------------------------------------------------- */
+
+int main(int argc, char **argv) {
+    struct check_options o = check_options_read(argc, argv);
+    size_t bytes = (size_t)o.shape_count * sizeof(struct outcome);
+    struct outcome *outcomes =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    enum exit_status status = EXIT_PASSED;
+    int count = 0;
+    if (outcomes == MAP_FAILED) machine(&o, "out of memory");
+    while (count < o.shape_count && status == EXIT_PASSED &&
+           !(count && has_phases(&o, &outcomes[count - 1]))) {
+        struct outcome *outcome = &outcomes[count++];
+        open_report(&o);
+        check_shape(&o, o.shapes[count - 1], outcome);
+        if (outcome->machine_fault[0]) machine(&o, outcome->machine_fault);
+        if (outcome->finding.kind != FINDING_NONE) status = EXIT_WRONG;
+    }
+    end_line();
+    if (o.run.json)
+        print_json(stdout, &o, outcomes, count, status, NULL);
+    else if (status == EXIT_WRONG)
+        print_finding(stdout, &outcomes[count - 1].finding, outcomes[count - 1].shape);
+    else if (o.report)
+        print_clean(stdout, &outcomes[count - 1], 1);
+    else
+        print_clean(stdout, outcomes, count);
+    if (o.report && !o.run.json) copy_report(stdout, o.report);
+    if (!o.run.json)
+        source_print_next(source_state(), "./sgemm-check", "make check",
+                          status == EXIT_PASSED ? "make grade" : NULL, stdout);
+    return status;
+}

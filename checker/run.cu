@@ -1,0 +1,204 @@
+// run.cu: one shape of make check, in a process that ends with it.
+//
+// As main.cu does it, with two differences: A, B and C are allocated without guards, because here
+// every access is watched and their bounds are known; and what the watcher saw comes before what C
+// holds.
+#include <cuda_runtime.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "checker.h"
+
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C);
+
+static struct outcome *outcome;
+
+// What --counts and --phases are about. Written however the run ends.
+static const struct check_options *asked;
+static struct product_data product;
+static void report_counts(void);
+
+// An error before the wrapper runs, or after it went well, is the machine's.
+static void must(cudaError_t error, const char *what) {
+    if (error == cudaSuccess) return;
+    snprintf(outcome->machine_fault, sizeof outcome->machine_fault, "%s: %s", what,
+             cudaGetErrorString(error));
+    outcome->done = true;
+    _exit(EXIT_MACHINE);
+}
+#define CUDA(call) must(call, #call " failed")
+
+static void machine_fault(const char *what) {
+    snprintf(outcome->machine_fault, sizeof outcome->machine_fault, "%s", what);
+    outcome->done = true;
+    _exit(EXIT_MACHINE);
+}
+
+static double started;
+
+static void end_with(const struct finding *finding) {
+    outcome->finding = *finding;
+    outcome->seconds = clock_seconds() - started;
+    report_counts();
+    outcome->done = true;
+    fflush(stdout);
+    _exit(EXIT_WRONG);
+}
+
+static void no_launch(void) {
+    struct finding finding = {FINDING_NO_LAUNCH};
+    checker_place_of((const void *)basicSgemm, &finding.at);
+    snprintf(finding.what, sizeof finding.what, NO_LAUNCH_WHAT);
+    snprintf(finding.hint, sizeof finding.hint, NO_LAUNCH_HINT);
+    end_with(&finding);
+}
+
+// --------------------------------------------------------------- who watches --------------------
+
+// So few products need no second core; unless the launch is far larger than they are.
+static const double small = 64.0 * 64 * 64;
+static const uint64_t threads_of_small = 64 * 64 * 128; // a block of 128 an element of C is usual
+
+static void watch_begins(struct shape s, double timeout, const float *A, const float *B, float *C) {
+    checker_on_fatal(end_with);
+    checker_on_machine_fault(machine_fault);
+    // The same order each time.
+    if ((double)s.m * s.n * s.k <= small) checker_run_alone(threads_of_small);
+    checker_limit_time(timeout);
+    checker_name_matrix(A, "A", s.m, s.k, CHECKER_INPUT);
+    checker_name_matrix(B, "B", s.k, s.n, CHECKER_INPUT);
+    checker_name_matrix(C, "C", s.m, s.n, CHECKER_OUTPUT);
+    checker_wrapper_begins();
+}
+
+static void watch_ended(void) {
+    cudaDeviceSynchronize();
+    checker_wrapper_ended();
+    struct finding finding = checker_finding();
+    if (finding.kind != FINDING_NONE) end_with(&finding);
+    if (checker_launches() > 0) return;
+    no_launch();
+}
+
+static void watch_leaks(void) {
+    struct finding finding = checker_leak();
+    if (finding.kind != FINDING_NONE) end_with(&finding);
+}
+
+static void watch_counts(struct shape s) {
+    if (asked->counts) checker_count();
+    if (asked->phases) checker_watch_phases(asked->block_x, asked->block_y, s.m, s.n, s.k);
+}
+
+static void report_counts(void) {
+    const struct counted_launch *launches;
+    int count = checker_counted(&launches);
+    const struct phases *phases = checker_phases();
+    FILE *out = asked->report;
+    if (!out) return;
+    outcome->phases = phases ? phases->count : 0;
+    if (asked->run.json) {
+        json_counts(out, launches, count, outcome->shape);
+        if (asked->phases) json_phases(out, phases, &product);
+    } else {
+        if (asked->phases) print_phases(out, phases, &product);
+        if (asked->counts)
+            print_counts(out, launches, count, outcome->shape);
+        else
+            print_counts_line(out, launches, count, outcome->shape);
+    }
+    fflush(out);
+}
+
+void check_file(char *file, size_t bytes) {
+    struct finding_party party;
+    checker_place_of((const void *)basicSgemm, &party);
+    snprintf(file, bytes, "%s", party.file);
+}
+
+// --------------------------------------------------------------- one shape ----------------------
+
+static size_t bytes_of(const struct matrix *matrix) {
+    return (size_t)matrix->rows * (size_t)matrix->cols * sizeof(float);
+}
+
+static float *to_device(const struct matrix *matrix) {
+    float *device;
+    CUDA(cudaMalloc((void **)&device, bytes_of(matrix)));
+    CUDA(cudaMemcpy(device, matrix->data, bytes_of(matrix), cudaMemcpyHostToDevice));
+    return device;
+}
+
+static struct matrix host_matrix(int rows, int cols) {
+    struct matrix matrix = matrix_new(rows, cols, 0);
+    if (!matrix.buffer) must(cudaErrorMemoryAllocation, "no room for the matrices on the host");
+    return matrix;
+}
+
+static void unchanged(const struct matrix *sent, const float *device, const char *name) {
+    struct matrix returned = host_matrix(sent->rows, sent->cols);
+    CUDA(cudaMemcpy(returned.data, device, bytes_of(sent), cudaMemcpyDeviceToHost));
+    struct damage damage = matrix_damage(sent, returned.buffer, true);
+    matrix_free(&returned);
+    if (!damage.elements) return;
+    struct finding finding = {FINDING_INPUT_WRITTEN};
+    check_file(finding.at.file, sizeof finding.at.file);
+    snprintf(finding.what, sizeof finding.what,
+             "%llu elements of %s are changed, which is an input",
+             (unsigned long long)damage.elements, name);
+    snprintf(finding.hint, sizeof finding.hint,
+             "A and B have to be the same after the launch as before it");
+    end_with(&finding);
+}
+
+static void judge_result(const struct problem *problem) {
+    struct verdict verdict;
+    struct finding finding = {};
+    if (!verify(problem, VERIFY_FULL, NULL, &verdict))
+        must(cudaErrorMemoryAllocation, "no room to compare C");
+    if (!judge_verdict(problem, &verdict, &finding)) return;
+    check_file(finding.at.file, sizeof finding.at.file);
+    finding.at.known = true;
+    end_with(&finding);
+}
+
+void run_shape(const struct check_options *options, struct shape s, struct outcome *result) {
+    const struct options *o = &options->run;
+    started = clock_seconds();
+    outcome = result;
+    outcome->shape = s;
+    asked = options;
+    struct matrix A = host_matrix(s.m, s.k), B = host_matrix(s.k, s.n), C = host_matrix(s.m, s.n);
+    fill_matrix(o->fill, o->seed, MATRIX_A, s.m, s.k, A.data);
+    fill_matrix(o->fill, o->seed, MATRIX_B, s.k, s.n, B.data);
+    product = {A.data, B.data, nullptr};
+    for (int call = 0; call < options->calls; call++) {
+        matrix_poison(&C);
+        float *A_d = to_device(&A), *B_d = to_device(&B), *C_d = to_device(&C);
+        watch_begins(s, o->timeout, A_d, B_d, C_d);
+        watch_counts(s);
+        outcome->in_wrapper = true;
+        basicSgemm(s.m, s.n, s.k, A_d, B_d, C_d);
+        watch_ended(); // waits for the kernel
+        outcome->in_wrapper = false;
+        CUDA(cudaMemcpy(C.data, C_d, bytes_of(&C), cudaMemcpyDeviceToHost));
+        product.C = C.data;
+        struct problem problem = {
+            s.m,    s.n, s.k, A.data, B.data, C.data, fill_comparison(o->fill, s.m, s.n, s.k),
+            o->seed};
+        judge_result(&problem);
+        unchanged(&A, A_d, "A");
+        unchanged(&B, B_d, "B");
+        watch_leaks();
+        CUDA(cudaFree(A_d));
+        CUDA(cudaFree(B_d));
+        CUDA(cudaFree(C_d));
+    }
+    outcome->seconds = clock_seconds() - started;
+    report_counts();
+    matrix_free(&A);
+    matrix_free(&B);
+    matrix_free(&C);
+    outcome->done = true;
+}

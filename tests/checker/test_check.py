@@ -1,0 +1,463 @@
+"""`make check` names the mistake: each file of instructor/faulty/ declares what has to be found in
+it (corpus.py).
+
+Every file is built with gcc and with clang, at -O1 and at -O2; in `make test` with gcc at -O1, and a
+sample of them in the other settings. Every right kernel, of which nothing may be found, is built with
+both at -O1, as users do, and with one of the two at -O2, sampled likewise. A failure here means that
+a student is sent to the wrong line, or reads that right code is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+import resource
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import (
+    REPOSITORY,
+    Tree,
+    clean_environment,
+    in_terminal,
+    locked,
+    need,
+    need_nvcc,
+    sample,
+    screen,
+    strict_json,
+)
+from corpus import FAULTS, FAULTY, KINDS, SOLUTIONS, Fault, read
+from corpus import RIGHT as OTHER_STYLES
+
+RIGHT = [*SOLUTIONS, *OTHER_STYLES]
+TILED = "instructor/solutions/2_tiled.cu"
+RUN_SECONDS = 60
+
+SETUPS = {
+    f"{cc} {level}": {"CC": cc, "CXX": cxx, "CHECKED_O": level}
+    for cc, cxx in (("gcc", "g++"), ("clang", "clang++"))
+    for level in ("-O1", "-O2")
+}
+
+
+# ---- builds --------------------------------------------------------------------------------------
+
+Builder = Callable[[str, "str | Path"], Path]
+UNCHANGED = ["-o", "build/cpu/checker/run.o"]  # from kernel to kernel; make would preprocess it anew
+
+
+@pytest.fixture(scope="session")
+def checker(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Builder:
+    """./sgemm-check in this setup, from this kernel, until the next call. A setup is built once, and
+    the other workers start from a copy of what was built there: only the kernel is left to
+    compile."""
+    trees: dict[str, Tree] = {}
+
+    def variables(setup: str) -> list[str]:
+        return ["BACKEND=cpu", *(f"{name}={value}" for name, value in SETUPS[setup].items())]
+
+    def tree(setup: str) -> Tree:
+        if setup not in trees:
+            for tool in (SETUPS[setup]["CC"], SETUPS[setup]["CXX"], "addr2line"):
+                need(tool)
+            mine = Tree(tmp_path_factory.mktemp(f"a checkout for {setup}"), programs)
+            built = programs / f"build {setup}"
+            with locked(programs / f"build {setup}.lock"):
+                if not built.exists():
+                    mine.make("sgemm-check", f"KERNEL={TILED}", *variables(setup))
+                    shutil.copytree(mine.path / "build", built)
+                else:
+                    shutil.copytree(built, mine.path / "build")
+            trees[setup] = mine
+        return trees[setup]
+
+    def build(setup: str, kernel: str | Path) -> Path:
+        tree(setup).make("sgemm-check", f"KERNEL={kernel}", *variables(setup), *UNCHANGED)
+        return tree(setup).path / "sgemm-check"
+
+    return build
+
+
+@pytest.fixture(scope="module")
+def tiled(checker: Builder) -> Path:
+    """Its own copy, which stays."""
+    built = checker("gcc -O1", TILED)
+    return Path(shutil.copy2(built, built.with_name("sgemm-check-tiled")))
+
+
+# ---- runs ----------------------------------------------------------------------------------------
+
+
+@dataclass
+class Checked:
+    """One finished run of ./sgemm-check."""
+
+    status: int
+    stdout: str
+    stderr: str
+    json: Any = None
+
+    @property
+    def finding(self) -> Any:
+        return self.json["finding"]
+
+
+def run_check(program: Path, *args: object, **options: Any) -> Checked:
+    """In the checkout, as everybody runs it: places in messages are relative to it."""
+    words = [str(arg) for arg in args]
+    process = subprocess.run(
+        [program, *words], cwd=program.parent, env=clean_environment(), stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, errors="replace", timeout=RUN_SECONDS, check=False,
+        **options,
+    )
+    run = Checked(process.returncode, process.stdout, process.stderr)
+    assert run.status in (0, 1, 2, 3), run
+    if "--json" in words and "--help" not in words:
+        assert run.stdout.count("\n") == 1 and run.stdout.endswith("\n"), run
+        run.json = strict_json(run.stdout)
+        check_members(run)
+    return run
+
+
+MEMBERS = {"status", "exit_status", "message", "checked", "finding"}
+FINDING_MEMBERS = {
+    "kind", "what", "detail", "hint", "file", "line", "function", "access", "variable", "element",
+    "thread", "block", "other", "phase", "phases", "m", "k", "n", "seed", "fill",
+}  # fmt: skip
+PARTY_MEMBERS = {"file", "line", "function", "access", "thread", "block"}
+
+
+def check_members(run: Checked) -> None:
+    """What every program that reads --json relies on."""
+    assert MEMBERS <= run.json.keys(), run
+    assert run.json["exit_status"] == run.status, run
+    assert run.json["status"] == ["clean", "finding", "error", "error"][run.status], run
+    assert (run.json["message"] is None) == (run.status < 2), run
+    assert (run.finding is not None) == (run.status == 1), run
+    for shape in run.json["checked"]:
+        assert shape.keys() == {"m", "k", "n", "seconds"}
+    if run.finding:
+        assert FINDING_MEMBERS <= run.finding.keys(), run
+        assert run.finding["kind"] in KINDS and isinstance(run.finding["detail"], list)
+        assert run.finding["other"] is None or run.finding["other"].keys() == PARTY_MEMBERS
+
+
+# ---- faulty kernels ------------------------------------------------------------------------------
+
+
+def index(words: str) -> list[int]:
+    """x y [z], as JSON has it."""
+    numbers = [int(word) for word in words.split()]
+    return numbers + [0] * (3 - len(numbers))
+
+
+def differences(fault: Fault, finding: Any) -> list[str]:
+    """Where a finding is not what was declared; for all of it at once, because one wrong line alone
+    says little."""
+    other = finding["other"] or {}
+    text = " ".join([finding["what"], *finding["detail"]])
+    hint = finding["hint"] or ""
+    wrong = []
+
+    def expect(what: str, expected: object, got: object) -> None:
+        if expected != got:
+            wrong.append(f"{what}: {expected} expected, got {got}")
+
+    expect("kind", fault.finds, finding["kind"])
+    expect("file", str(fault.path), finding["file"])
+    if finding["line"] not in (fault.here or [0]):
+        wrong.append(f"line: {fault.here} expected, got {finding['line']}")
+    for key in ("variable", "element"):
+        if getattr(fault, key):
+            expect(key, getattr(fault, key), finding[key])
+    if fault.other:
+        expect("other file", str(fault.path), other.get("file"))
+        if other.get("line") not in fault.other:
+            wrong.append(f"other line: {fault.other} expected, got {other.get('line')}")
+    for name in ("thread", "block", "other_thread", "other_block"):
+        party = other if name.startswith("other") else finding
+        if getattr(fault, name):
+            expect(name, index(getattr(fault, name)), party.get(name.removeprefix("other_")))
+    if fault.phase:
+        expect("phase", fault.phase, f"{finding['phase']} of {finding['phases']}")
+    if fault.shape:
+        expect("shape", fault.shape, f"{finding['m']} {finding['k']} {finding['n']}")
+    if (finding["access"], other.get("access")) == ("write", "read"):
+        wrong.append("the read of a race comes first")
+    wrong += [f"does not say {words!r}" for words in fault.says if words not in text]
+    wrong += [f"does not hint at {words!r}" for words in fault.hint if words not in hint]
+    wrong += [f"says {words!r}" for words in fault.not_ if words in text + hint]
+    return wrong
+
+
+def lines_of_text(run: Checked) -> list[str]:
+    return [line for line in run.stdout.splitlines() if line]
+
+
+def assert_text_agrees(run: Checked, finding: Any) -> None:
+    """The text says what the JSON says: one headline, and lines below it that are indented."""
+    headline, *rest = lines_of_text(run)
+    place = f"{finding['file']}:{finding['line']}: " if finding["line"] else f"{finding['file']}: "
+    assert headline == place + finding["what"], run.stdout
+    assert rest and all(line.startswith("    ") for line in rest), run.stdout
+    shape = f"m={finding['m']} k={finding['k']} n={finding['n']}"
+    assert any(line.endswith(shape) for line in rest), run.stdout
+    assert not finding["hint"] or run.stdout.split("    hint: ")[1].split() == finding["hint"].split()
+    assert all(len(line) <= 80 or line.count(" ") == 4 for line in rest), run.stdout
+    assert "\33" not in run.stdout
+
+
+@pytest.mark.parametrize(("fault", "setup"), [
+    *((fault, "gcc -O1") for fault in FAULTS),
+    *(each for number, setup in enumerate(["clang -O1", "gcc -O2", "clang -O2"])
+      for each in sample([(fault, setup) for fault in FAULTS], every=6, start=2 * number)),
+], ids=lambda value: value.path.stem if isinstance(value, Fault) else value)  # fmt: skip
+def test_fault(checker: Builder, fault: Fault, setup: str) -> None:
+    program = checker(setup, fault.path)
+    run = run_check(program, "--json", "--seed", 1, *fault.arguments)
+    assert run.status == 1, f"{fault.path} is faulty, but\n{run}"
+    assert not differences(fault, run.finding), run.json
+    if setup != "gcc -O1":  # what is printed as text is the same code in each
+        return
+    text = run_check(program, "--seed", 1, *fault.arguments)
+    assert text.status == 1
+    if fault.finds != "endless":  # which is stopped anywhere in its loop
+        assert_text_agrees(text, run.finding)
+
+
+def test_every_fault_has_a_file() -> None:
+    """1 to 17: what design and handout warn of; 18: wrong answers without a fault; 19: the rest; 20:
+    asynchronous copies."""
+    numbers = {int(fault.path.stem.split("_")[0]) for fault in FAULTS}
+    assert numbers == set(range(1, 21)) and len(FAULTS) >= 36
+    assert {fault.finds for fault in FAULTS} == KINDS
+    for fault in FAULTS:
+        text = (REPOSITORY / fault.path).read_text()
+        assert text.startswith(f"/* FAULT {int(fault.path.stem.split('_')[0])}: "), fault.path
+
+
+@pytest.mark.parametrize("kernel", sample([*FAULTY, *RIGHT], every=6), ids=lambda path: path.stem)
+def test_compiles_with_nvcc(kernel: Path, tmp_path: Path) -> None:
+    """The mistakes are CUDA that a student can write; the one that nvcc does refuse says so."""
+    command = [need_nvcc(), "-arch=sm_90", "-x", "cu", "-cubin", kernel, "-o", tmp_path / "kernel"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    refused = kernel in FAULTY and read(kernel).nvcc == "refuses"
+    assert (done.returncode != 0) == refused, done.stderr
+
+
+# ---- right kernels -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("kernel", "setup"), [
+    *((kernel, "gcc -O1") for kernel in RIGHT),
+    *sample([(kernel, "clang -O1") for kernel in RIGHT], every=3),
+    *sample([(kernel, ("gcc -O2", "clang -O2")[number % 2])
+             for number, kernel in enumerate(RIGHT)], every=5, start=1),
+], ids=lambda value: value.stem if isinstance(value, Path) else value)  # fmt: skip
+def test_nothing_is_found_in_a_right_kernel(checker: Builder, kernel: Path, setup: str) -> None:
+    program = checker(setup, kernel.relative_to(REPOSITORY))
+    run = run_check(program, "--json", "--seed", 1)
+    assert run.status == 0, f"{kernel.name} is right, but\n{run_check(program, '--seed', 1).stdout}"
+    shapes = [(shape["m"], shape["k"], shape["n"]) for shape in run.json["checked"]]
+    assert shapes[0] == (34, 34, 34) and len(shapes) >= 5
+
+
+@pytest.mark.parametrize("shape", ["1 1 1", "33 7 18", "120 201 250", "100 3 70"])
+@pytest.mark.parametrize("kernel", ["2_tiled", "split_k", "double_buffered", "last_block_reduces"])
+def test_nothing_is_found_on_other_shapes(checker: Builder, kernel: str, shape: str) -> None:
+    """Larger ones run on all cores, where blocks come in another order each time."""
+    path = next(path for path in RIGHT if path.stem == kernel)
+    run = run_check(checker("gcc -O1", path.relative_to(REPOSITORY)), *shape.split())
+    assert run.status == 0, run.stdout
+
+
+# ---- exit statuses -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["abc", "0", "1 2", "1 2 3 4", "--nonsense", "--fill nonsense", "--seed -1", "--timeout 0"],
+)
+def test_bad_usage(tiled: Path, line: str) -> None:
+    run = run_check(tiled, *line.split())
+    assert (run.status, run.stdout) == (2, "")
+    assert run.stderr.startswith("sgemm-check: ") and run.stderr.count("\n") == 1
+
+
+def test_bad_usage_in_json(tiled: Path) -> None:
+    run = run_check(tiled, "--json", "abc")
+    assert run.status == 2 and "abc" in run.json["message"]
+    assert run.json["checked"] == []
+
+
+def test_help(tiled: Path) -> None:
+    run = run_check(tiled, "--help")
+    assert (run.status, run.stderr) == (0, "")
+    for option in ("--counts", "--phases", "--seed", "--fill", "--timeout", "--json", "--help"):
+        assert re.search(rf"^  {option}\b", run.stdout, re.MULTILINE), option
+
+
+def test_options_take_effect(tiled: Path) -> None:
+    run = run_check(tiled, "--json", "35", "70", "20", "--fill", "exact", "--timeout", "5")
+    assert run.status == 0
+    (shape,) = run.json["checked"]
+    assert (shape["m"], shape["k"], shape["n"]) == (35, 70, 20)
+    assert 0 < shape["seconds"] < 5
+
+
+def test_the_seed_is_told(checker: Builder) -> None:
+    """A finding can be seen again: what to run is in it."""
+    program = checker("gcc -O1", "instructor/faulty/18_no_rule.cu")
+    first = run_check(program, "--json").finding
+    sizes = first["m"], first["k"], first["n"]
+    again = run_check(program, "--json", "--seed", first["seed"], *sizes).finding
+    assert (again["seed"], again["detail"]) == (first["seed"], first["detail"])
+    assert first["fill"] == "random"
+
+
+@pytest.mark.parametrize("json", [(), ("--json",)], ids=["text", "json"])
+def test_out_of_memory_is_the_machines_fault(tiled: Path, json: tuple[str, ...]) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+
+    run = run_check(tiled, 12000, *json, preexec_fn=limit)
+    assert run.status == 3 and "memory" in run.stderr, run
+    assert run.stderr.startswith("sgemm-check: ") and run.stderr.count("\n") == 1
+
+
+# ---- make check ----------------------------------------------------------------------------------
+
+
+def test_make_check_of_an_untouched_kernel(tree: Tree) -> None:
+    """What everybody starts from."""
+    made = tree.make("check", "BACKEND=cpu", check=False)
+    assert made.returncode != 0
+    headline = made.stdout.splitlines()[-3:]
+    assert any("basicSgemm" in line and line.startswith("kernel.cu") for line in headline), made
+    run = run_check(tree.path / "sgemm-check", "--json")
+    assert (run.status, run.finding["kind"]) == (1, "no-launch")
+    assert run.finding["file"] == "kernel.cu"
+
+
+def test_make_check_of_a_right_kernel(tree: Tree) -> None:
+    made = tree.make("check", f"KERNEL={TILED}", "BACKEND=cpu")
+    assert "no mistake found" in made.stdout
+
+
+def test_make_check_needs_no_gpu(tree: Tree) -> None:
+    """Whatever ./sgemm is built for: an exported BACKEND=cuda, say."""
+    made = tree.make("check", f"KERNEL={TILED}", "BACKEND=cuda", "NVCC=")
+    assert "no mistake found" in made.stdout
+
+
+def test_make_check_of_another_file(tree: Tree, tmp_path: Path) -> None:
+    """Anywhere, with a space in its path; and the finding names it as it was named."""
+    kernel = tmp_path / "a place" / "my kernel.cu"
+    kernel.parent.mkdir()
+    shutil.copy(REPOSITORY / "instructor/faulty/01_first_barrier.cu", kernel)
+    made = tree.make("check", f"KERNEL={kernel}", "BACKEND=cpu", check=False)
+    assert made.returncode != 0
+    assert re.search(rf"^{re.escape(str(kernel))}:\d+: race", made.stdout, re.MULTILINE), made
+
+
+PROTOTYPE = "(int m, int n, int k, const float *A, const float *B, float *C)"
+BROKEN = {
+    "no such file": (None, "no such file"),
+    "a missing bracket": ("void basicSgemm(int m {\n", "error"),
+    "no mysgemm": (f"void basicSgemm{PROTOTYPE} {{}}\n", "mysgemm"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), BROKEN.values(), ids=BROKEN.keys())
+def test_what_cannot_be_built(tree: Tree, text: str | None, message: str) -> None:
+    """Told apart from a finding by the status, and no program of an earlier kernel stays behind."""
+    tree.make("sgemm-check", f"KERNEL={TILED}", "BACKEND=cpu")
+    if text is not None:
+        tree.write("not built.cu", text)
+    else:
+        (tree.path / "not built.cu").unlink(missing_ok=True)
+    made = tree.make("check", "KERNEL=not built.cu", "BACKEND=cpu", check=False)
+    assert made.returncode == 2 and message in made.stderr, made
+    assert "hint:" not in made.stdout
+    assert not (tree.path / "sgemm-check").exists()
+
+
+# ---- which file ----------------------------------------------------------------------------------
+
+
+def test_which_file_it_was_built_from(tree: Tree) -> None:
+    """./sgemm-check is not built again by `make`: it must not answer for the file before."""
+    kernel = tree.write("dated.cu", (REPOSITORY / TILED).read_text())
+    tree.make("sgemm-check", "KERNEL=dated.cu")
+    clean = run_check(tree.path / "sgemm-check", 34)
+    assert "    built from dated.cu\n" in clean.stdout
+    assert clean.stdout.endswith("\nnext: make grade KERNEL=dated.cu\n")
+    assert run_check(tree.path / "sgemm-check", 34, "--json").json["source"] == {
+        "file": "dated.cu", "changed": False
+    }
+    kernel.write_text(kernel.read_text() + "\n")
+    tree.make("KERNEL=dated.cu")
+    changed = run_check(tree.path / "sgemm-check", 34)
+    assert changed.stdout.endswith(
+        "\nwarning: dated.cu has changed since ./sgemm-check was built\n"
+        "next: make check KERNEL=dated.cu\n"
+    )
+    assert run_check(tree.path / "sgemm-check", 34, "--json").json["source"]["changed"] is True
+    kernel.unlink()
+    assert "warning" not in run_check(tree.path / "sgemm-check", 34).stdout
+    assert run_check(tree.path / "sgemm-check", 34, "--json").json["source"]["changed"] is None
+
+
+# ---- what a kernel prints ------------------------------------------------------------------------
+
+PRINTS = f"""#include <assert.h>
+#include <stdio.h>
+__global__ void mysgemm{PROTOTYPE} {{
+    printf("%s", TEXT);
+    assert(m < 0);
+}}
+void basicSgemm{PROTOTYPE} {{
+    mysgemm<<<1, 1>>>(m, n, k, A, B, C);
+}}
+"""
+
+
+@pytest.mark.parametrize("text", ["half a line", "a line\n", "two\nand a half", "\n"])
+@pytest.mark.parametrize("where", ["pipe", "terminal"])
+def test_a_finding_begins_on_a_line_of_its_own(tree: Tree, text: str, where: str) -> None:
+    quoted = text.replace("\n", "\\n")
+    tree.write("prints.cu", PRINTS.replace("TEXT", f'"{quoted}"'))
+    tree.make("sgemm-check", "KERNEL=prints.cu")
+    program = tree.path / "sgemm-check"
+    if where == "pipe":
+        lines = run_check(program).stdout.splitlines()
+    else:
+        lines = screen(in_terminal(program, cwd=tree.path))
+    printed = text.removesuffix("\n").split("\n")
+    assert lines[: len(printed)] == printed
+    assert lines[len(printed)] == "prints.cu:5: the assertion m < 0 failed"
+
+
+def test_an_assertion_is_the_kernels_fault(tree: Tree) -> None:
+    """It used to end as a copy that failed: the machine's fault."""
+    tree.write("asserts.cu", PRINTS.replace("TEXT", '""'))
+    tree.make("sgemm-check", "KERNEL=asserts.cu")
+    run = run_check(tree.path / "sgemm-check", "--json")
+    assert (run.status, run.finding["kind"], run.finding["line"]) == (1, "kernel-fault", 5)
+
+
+# ---- on a terminal -------------------------------------------------------------------------------
+
+
+def test_colour(checker: Builder) -> None:
+    """For people only, and not for those who asked for none: https://no-color.org"""
+    program = checker("gcc -O1", "instructor/faulty/01_first_barrier.cu")
+    assert "\33[" in in_terminal(program)
+    assert "\33[" not in in_terminal(program, NO_COLOR="1")
+    assert "\33[" not in in_terminal(program, TERM="dumb")
+    assert "\33" not in run_check(program).stdout

@@ -1,0 +1,528 @@
+"""./sgemm-check --counts and --phases: what a kernel loads and stores, exactly.
+
+Three sources say what is right: formulas (2 m n k loads for the naive kernel, and what tiles save);
+a model of tiled kernels below, which visits every thread; and what Nsight Compute read from the
+counters of an H200 for the same kernels (docs/counts.md says how). A failure here means that a
+student is told a number that is not so.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Tree, need
+from test_check import SETUPS, Builder, Checked, checker, run_check  # noqa: F401 (a fixture)
+
+NAIVE = "instructor/solutions/1_naive.cu"
+TILED = "instructor/solutions/2_tiled.cu"
+MEMCPY = "tests/kernels/right/memcpy_rows.cu"
+COPIES = "tests/kernels/right/memcpy_pieces.cu"
+GCC = "gcc -O1"
+
+
+def right(name: str) -> str:
+    return f"tests/kernels/right/{name}.cu"
+
+
+def counts(program: Path, *args: object, **options: Any) -> Any:
+    """The one launch of a run, and the sums, which are the same."""
+    run = run_check(program, "--counts", "--json", "--seed", 1, *args, **options)
+    assert run.status == 0, run
+    assert len(run.json["counts"]) == 1, run
+    launch, total = run.json["counts"][0], run.json["counts_sum"]
+    assert launch["blocks_ended"] == launch["blocks"]
+    for key in ("global", "shared", "barriers", "loads_if_once_per_block"):
+        assert launch[key] == total[key], key
+    return launch | total
+
+
+def ways(counted: Any, *keys: str) -> dict[str, tuple[Any, ...]]:
+    """Loads and so on, as tuples of these figures; what did not happen is left out."""
+    return {
+        way: tuple(figures[key] for key in keys)
+        for way, figures in counted.items()
+        if figures["requests"]
+    }
+
+
+# ---- formulas ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("setup", "kernel", "size", "loads", "naive"),
+    [
+        (GCC, NAIVE, 64, 524_288, 524_288),
+        (GCC, TILED, 64, 32_768, 524_288),
+        (GCC, right("counts_tile_32"), 64, 16_384, 524_288),
+        *((setup, right("counts_tile_2"), 4, 64, 128) for setup in SETUPS),
+        (GCC, right("counts_tile_32"), 4, 32, 128),
+        (GCC, NAIVE, 4, 128, 128),
+        *((setup, MEMCPY, 64, 524_288, 524_288) for setup in SETUPS),
+        *((setup, COPIES, 64, 524_288, 524_288) for setup in SETUPS),
+    ],
+)
+def test_loads_against_the_naive_kernel(
+    checker: Builder,  # noqa: F811
+    setup: str, kernel: str, size: int, loads: int, naive: int,
+) -> None:  # fmt: skip
+    found = counts(checker(setup, kernel), size)
+    assert found["global"]["all"]["loads"]["elements"] == loads
+    assert found["loads_naive"] == found["flops"] == naive
+    assert found["flops_per_load"] == naive / loads
+    assert found["global"]["C"]["stores"]["elements"] == size * size
+    if kernel not in (NAIVE, MEMCPY, COPIES):
+        assert found["loads_if_once_per_block"] == loads
+
+
+def ceil(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+@pytest.mark.parametrize("shape", [(34, 34, 34), (35, 70, 20), (3, 9, 41), (1, 1, 1)])
+@pytest.mark.parametrize(("kernel", "tile"), [(NAIVE, 16), (TILED, 16), (right("blocks_7x7"), 7)])
+def test_edges(
+    checker: Builder,  # noqa: F811
+    kernel: str, tile: int, shape: tuple[int, int, int],
+) -> None:  # fmt: skip
+    """A block needs its rows of A and its columns of B, as far as there are any."""
+    m, k, n = shape
+    found = counts(checker(GCC, kernel), *shape)
+    needed = k * (m * ceil(n, tile) + n * ceil(m, tile))
+    loads = 2 * m * n * k if kernel == NAIVE else needed
+    assert found["loads_if_once_per_block"] == needed
+    assert found["global"]["all"]["loads"]["elements"] == loads
+    blocks = ceil(m, tile) * ceil(n, tile)
+    per_block = 0 if kernel == NAIVE else 2 * ceil(k, tile)
+    assert found["blocks"] == blocks and found["barriers"] == blocks * per_block
+    assert found["barriers_per_block"] == [per_block, per_block]
+
+
+# ---- a model that visits every thread ------------------------------------------------------------
+
+
+class Model:
+    """A tiled kernel whose block is tile x tile threads: its requests, one by one."""
+
+    def __init__(self, m: int, k: int, n: int, tile: int, transposed: bool, pad: int):
+        self.figures: dict[str, Counter[str]] = {key: Counter() for key in "ABCLS"}
+        threads = [divmod(i, tile) for i in range(tile * tile)]
+        self.warps = [threads[i : i + 32] for i in range(0, len(threads), 32)]
+        a_begin = 0
+        b_begin = (a_begin + tile * (tile + pad) if transposed else a_begin + tile * tile) * 4
+        for by in range(ceil(m, tile)):
+            for bx in range(ceil(n, tile)):
+                self.block(m, k, n, tile, by * tile, bx * tile, transposed, pad, b_begin)
+
+    def block(
+        self, m: int, k: int, n: int, tile: int, row: int, col: int, transposed: bool, pad: int,
+        b_begin: int,
+    ) -> None:  # fmt: skip
+        for warp in self.warps:
+            for p in range(0, k, tile):
+                self.move("A", [((row + y) * k + p + x) * 4 for y, x in warp
+                                if row + y < m and p + x < k])
+                self.move("B", [((p + y) * n + col + x) * 4 for y, x in warp
+                                if p + y < k and col + x < n])
+                width = tile + pad
+                self.store([(x * width + y if transposed else y * width + x) * 4 for y, x in warp])
+                self.store([b_begin + (y * tile + x) * 4 for y, x in warp])
+                for i in range(tile):
+                    self.load([(i * width + y if transposed else y * width + i) * 4
+                               for y, x in warp])
+                    self.load([b_begin + (i * tile + x) * 4 for y, x in warp])
+            self.move("C", [((row + y) * n + col + x) * 4 for y, x in warp
+                            if row + y < m and col + x < n])
+
+    def move(self, matrix: str, addresses: list[int]) -> None:
+        if addresses:
+            self.figures[matrix].update(
+                elements=len(addresses), requests=1, bytes=4 * len(set(addresses)),
+                sectors=len({address // 32 for address in addresses}),
+            )  # fmt: skip
+
+    def shared(self, way: str, addresses: list[int]) -> None:
+        banks = Counter(address // 4 % 32 for address in set(addresses))
+        self.figures[way].update(
+            elements=len(addresses), requests=1, conflicts=max(banks.values()) - 1
+        )
+
+    def load(self, addresses: list[int]) -> None:
+        self.shared("L", addresses)
+
+    def store(self, addresses: list[int]) -> None:
+        self.shared("S", addresses)
+
+
+@pytest.mark.parametrize("shape", [(64, 64, 64), (34, 34, 34), (20, 35, 33)])
+@pytest.mark.parametrize(
+    ("kernel", "tile", "transposed", "pad"),
+    [
+        (TILED, 16, False, 0),
+        (right("blocks_7x7"), 7, False, 0),
+        (right("counts_tile_32"), 32, False, 0),
+        (right("counts_transposed"), 32, True, 0),
+        (right("counts_transposed_padded"), 32, True, 1),
+        (right("transposed_padded"), 16, True, 1),
+    ],
+)
+def test_against_the_model(
+    checker: Builder,  # noqa: F811
+    kernel: str, tile: int, transposed: bool, pad: int, shape: tuple[int, int, int],
+) -> None:  # fmt: skip
+    model = Model(*shape, tile, transposed, pad).figures
+    found = counts(checker(GCC, kernel), *shape)
+    for matrix, way in (("A", "loads"), ("B", "loads"), ("C", "stores")):
+        got = found["global"][matrix][way]
+        assert {key: got[key] for key in model[matrix]} == dict(model[matrix]), matrix
+        assert len(ways(found["global"][matrix], "requests")) == 1
+    for key, way in (("L", "loads"), ("S", "stores")):
+        got = found["shared"][way]
+        assert {name: got[name] for name in ("elements", "requests", "conflicts")} == {
+            name: model[key][name] for name in ("elements", "requests", "conflicts")
+        }, way
+    assert not found["global"]["other"]["loads"]["requests"]
+
+
+# ---- what a GPU counted --------------------------------------------------------------------------
+
+# Nsight Compute on an H200, 64 64 64: requests, sectors and percent of loads and of stores; then
+# shared bank conflicts of loads and of stores; then shared store instructions. (Its shared loads are
+# fewer than those of the source: nvcc joins neighbouring ones.)
+H200 = {
+    right("counts_column_major"): ((16_384, 270_336, 12.5), (128, 4_096, 12.5), 0, 0, 0),
+    right("counts_transposed"): ((512, 2_048, 100), (128, 512, 100), 0, 7_936, 512),
+    right("counts_transposed_padded"): ((512, 2_048, 100), (128, 512, 100), 0, 0, 512),
+    right("counts_float4"): ((256, 2_560, 100), (32, 512, 100), 0, 0, 256),
+    right("counts_divergent"): ((32_768, 81_920, 42.5), (128, 512, 100), 0, 0, 0),
+    right("blocks_7x7"): ((3_800, 21_920, 46.72), (190, 1_096, 46.72), 0, 0, 4_000),
+    right("split_k"): ((16_384, 32_768, 56.25), (0, 0, None), 0, 0, 0),
+    right("counts_tile_32"): ((512, 2_048, 100), (128, 512, 100), 0, 0, 512),
+}
+
+
+@pytest.mark.parametrize("kernel", H200, ids=lambda kernel: Path(kernel).stem)
+def test_against_a_gpu(checker: Builder, kernel: str) -> None:  # noqa: F811
+    loads, stores, load_conflicts, store_conflicts, shared_stores = H200[kernel]
+    found = counts(checker(GCC, kernel), 64)
+    for way, (requests, sectors, percent) in (("loads", loads), ("stores", stores)):
+        got = found["global"]["all"][way]
+        assert (got["requests"], got["sectors"]) == (requests, sectors), way
+        assert got["coalesced_percent"] == (percent and pytest.approx(percent, abs=0.005)), way
+    assert found["shared"]["loads"]["conflicts"] == load_conflicts
+    assert found["shared"]["stores"]["conflicts"] == store_conflicts
+    assert found["shared"]["stores"]["requests"] == shared_stores
+
+
+# ---- particular accesses -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("setup", SETUPS)
+def test_a_float4_is_one_access(checker: Builder, setup: str) -> None:  # noqa: F811
+    """With either compiler, though to a compiler it is a struct of four floats."""
+    found = counts(checker(setup, right("counts_float4")), 64)
+    keys = ("elements", "requests", "sectors")
+    assert ways(found["global"]["A"], *keys) == {"loads": (4_096, 128, 512)}
+    assert ways(found["global"]["B"], *keys) == {"loads": (16_384, 128, 2_048)}
+    assert ways(found["global"]["C"], *keys) == {"stores": (4_096, 32, 512)}
+    assert found["shared"]["stores"]["requests"] == 256
+    assert found["shared"]["stores"]["elements"] == 20_480
+    assert found["shared"]["loads"]["elements"] == 327_680  # and no flag of gcc's
+
+
+FLOAT4_FORMS = """
+__constant__ float4 weights[2] = {{1, 0, 0, 0}, {0, 1, 0}};
+struct pair { float4 first; float2 second; };
+union either { float4 whole; float part[4]; };
+__device__ float sum(const float4 &v) { return v.x + v.y + v.z + v.w; }
+__device__ float sum_of(float4 v) { return v.x + v.y + v.z + v.w; }
+
+__global__ void copy(const float *from, float *to, float4 by_value)
+{
+    __shared__ float4 tile[2][2];
+    __shared__ pair pairs[2];
+    __shared__ int2 numbers[4];
+    const float4 *in = reinterpret_cast<const float4 *>(from);
+    float4 *out = (float4 *)to;
+
+    float4 v = in[0];                                        /* load 1 */
+    tile[0][1] = in[1];                                      /* load 2 */
+    pairs[1].first = in[2];                                  /* load 3 */
+    float4 braces = {v.x, v.y, v.z, v.w}, some = {1, 2}, none = {}, zero = {0.0f};
+    const float4 constant = float4{sum(tile[0][1]), 1, 2, 3};
+    either e;
+    e.whole = in[3];                                         /* load 4 */
+    numbers[1] = make_int2(1, 2);
+    float4 parts[2] = {in[4], make_float4(0, 0, 0, 1)};      /* load 5 */
+    out[0] = braces;                                         /* store 1 */
+    out[1] = float4{constant.x, constant.y, constant.z, constant.w + zero.x};
+    out[2] = make_float4(sum_of(pairs[1].first), e.part[3], parts[0].z + weights[1].y, 0);
+    out[3] = from[0] > 0 ? some : none;
+    out[4] = by_value;                                       /* store 5 */
+    *(float2 *)(to + 20) = *(const float2 *)(from + 20);     /* load and store 6 */
+}
+
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    float sum = 0;
+    for (int i = 0; i < k; ++i)
+        sum += A[blockIdx.y * k + i] * B[i * n + blockIdx.x];
+    C[blockIdx.y * n + blockIdx.x] = sum;
+}
+
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    float *to;
+    cudaMalloc((void **)&to, 32 * sizeof(float));
+    copy<<<1, 1>>>(A, to, make_float4(1, 2, 3, 4));
+    mysgemm<<<dim3(n, m), 1>>>(m, n, k, A, B, C);
+    cudaFree(to);
+}
+"""
+
+
+@pytest.mark.parametrize("setup", SETUPS)
+def test_vectors_as_students_write_them(
+    checker: Builder,  # noqa: F811
+    setup: str, tmp_path: Path,
+) -> None:  # fmt: skip
+    kernel = tmp_path / f"float4_forms_{setup.replace(' ', '')}.cu"
+    kernel.write_text(FLOAT4_FORMS)
+    run = run_check(checker(setup, kernel), "--counts", "--json", 8)
+    assert run.status == 0, run
+    copy = run.json["counts"][0]
+    assert copy["kernel"] == "copy"
+    loads = copy["global"]["A"]["loads"]
+    # from[0] > 0 is a load of its own; 5 of float4, 1 of float2
+    assert (loads["requests"], loads["elements"]) == (7, 23)
+    stores = copy["global"]["other"]["stores"]
+    assert (stores["requests"], stores["elements"]) == (6, 22)
+
+
+def test_atomics_are_counted_once(checker: Builder) -> None:  # noqa: F811
+    """atomicAdd of floats is a loop of compare-and-swaps in the emulator."""
+    found = counts(checker(GCC, right("split_k")), 64)
+    assert ways(found["global"]["C"], "elements", "requests", "sectors") == {
+        "atomics": (3 * 64 * 64, 384, 1_536)
+    }
+
+
+def test_two_launches(checker: Builder) -> None:  # noqa: F811
+    program = checker(GCC, right("two_kernels_add"))
+    run = run_check(program, "--counts", "--json", 64)
+    first, second = run.json["counts"]
+    total = run.json["counts_sum"]
+    assert first["kernel"] == second["kernel"] == "part"
+    assert first["global"]["all"]["loads"]["elements"] == 64 * 64 * 64
+    assert second["global"]["all"]["loads"]["elements"] == 64 * 64 * 64 + 64 * 64
+    assert total["global"]["C"]["loads"]["elements"] == 64 * 64
+    assert total["global"]["all"]["loads"]["elements"] == 2 * 64 * 64 * 64 + 64 * 64
+    text = run_check(program, "--counts", 64).stdout
+    assert text.count("\npart<<<(4,4), (16,16)>>>: 16 blocks of 256 threads\n") == 2
+    assert "\nall 2 launches\n" in text
+
+
+def test_a_thread_far_ahead_of_its_warp_waits(checker: Builder) -> None:  # noqa: F811
+    """A thread of the naive kernel makes 20,000 loads without a barrier: more than are held."""
+    found = counts(checker(GCC, NAIVE), 16, 10_000, 16)
+    assert ways(found["global"]["A"], "requests", "sectors") == {"loads": (80_000, 160_000)}
+    assert ways(found["global"]["B"], "requests", "sectors") == {"loads": (80_000, 160_000)}
+
+
+@pytest.mark.parametrize("kernel", [TILED, right("split_k")])
+def test_any_number_of_cores_counts_the_same(checker: Builder, kernel: str) -> None:  # noqa: F811
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("needs two cores")
+    program = checker(GCC, kernel)
+    one = next(iter(os.sched_getaffinity(0)))
+    alone = counts(program, 130, 70, 90, preexec_fn=lambda: os.sched_setaffinity(0, {one}))
+    assert counts(program, 130, 70, 90) == alone
+
+
+def test_lines_where_there_is_something_to_gain(checker: Builder) -> None:  # noqa: F811
+    found = counts(checker(GCC, right("counts_transposed")), 64)
+    text = (Path(__file__).parent.parent / "kernels/right/counts_transposed.cu").read_text()
+    line = 1 + next(i for i, line in enumerate(text.splitlines()) if "A_s[tx][ty] = " in line)
+    (gain,) = found["lines"]
+    assert (gain["file"], gain["line"]) == (right("counts_transposed"), line)
+    assert (gain["memory"], gain["way"]) == ("shared", "stores")
+    assert (gain["counted"]["conflicts"], gain["counted"]["worst_way"]) == (7_936, 32)
+    assert counts(checker(GCC, TILED), 64)["lines"] == []
+
+
+# ---- findings ------------------------------------------------------------------------------------
+
+
+def test_a_finding_comes_first(checker: Builder) -> None:  # noqa: F811
+    program = checker(GCC, "instructor/faulty/04_a_rows.cu")
+    run = run_check(program, "--counts", 34)
+    assert run.status == 1
+    assert "04_a_rows.cu:" in run.stdout.splitlines()[0], run.stdout
+    assert "\nbroken off: " in run.stdout, run.stdout
+    json = run_check(program, "--counts", "--json", 34).json
+    assert json["finding"]["kind"] == "out-of-bounds"
+    assert json["counts"][0]["blocks_ended"] < json["counts"][0]["blocks"]
+
+
+def test_a_race_is_told_while_counting(checker: Builder) -> None:  # noqa: F811
+    program = checker(GCC, "instructor/faulty/02_second_barrier.cu")
+    plain = run_check(program, "--json", "--seed", 1, 34).finding
+    assert run_check(program, "--json", "--seed", 1, "--counts", 34).finding == plain
+    assert run_check(program, "--json", "--seed", 1, "--phases", 34).finding["kind"] == "shared-race"
+
+
+# ---- text ----------------------------------------------------------------------------------------
+
+
+def test_the_table(checker: Builder) -> None:  # noqa: F811
+    text = run_check(checker(GCC, TILED), "--counts").stdout  # 64 64 64, without sizes
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    for expected in (
+        "mysgemm<<<(4,4), (16,16)>>>: 16 blocks of 256 threads",
+        "global memory elements requests sectors coalesced",
+        "loads of A 16,384 512 2,048 100.0 %",
+        "all loads 32,768 1,024 4,096 100.0 %",
+        "stores of C 4,096 128 512 100.0 %",
+        "shared memory elements requests conflicts worst",
+        "loads 524,288 16,384 0 none",
+        "barriers 128 in all, 8 per block",
+        "this kernel 32,768",
+        "the naive kernel, 2 m n k 524,288 16 times as many",
+        "if each block loaded each once 32,768 as many",
+        "... for each element loaded 16.00",
+    ):
+        assert expected in lines, f"{expected}\n{text}"
+    assert "something to gain" not in text
+
+
+@pytest.mark.parametrize("option", ["--counts", "--phases"])
+@pytest.mark.parametrize("kernel", [TILED, right("double_buffered"), right("register_tile_4x4")])
+def test_text_fits_80_columns(checker: Builder, kernel: str, option: str) -> None:  # noqa: F811
+    for line in run_check(checker(GCC, kernel), option).stdout.splitlines():
+        assert len(line) <= 80 or ".cu:" in line, line
+        assert line == line.rstrip(), repr(line)
+
+
+# ---- phases --------------------------------------------------------------------------------------
+
+PHASES_BY_HAND = """
+    A                   B
+       1   2   3   4       1   2   3   4
+       5   6   7   8       5   6   7   8
+       9  10  11  12       9  10  11  12
+      13  14  15  16      13  14  15  16
+
+phase 1 of 2
+    A: rows 0-1, columns 0-1: 4 loads
+    B: rows 0-1, columns 0-1: 4 loads
+    A_s       B_s
+      1  2      1  2
+      5  6      5  6
+    sums so far
+      11  14
+      35  46
+
+phase 2 of 2
+    A: rows 0-1, columns 2-3: 4 loads
+    B: rows 2-3, columns 0-1: 4 loads
+    A_s       B_s
+      3  4       9  10
+      7  8      13  14
+    sums so far
+       90  100
+      202  228
+
+C: the block stores rows 0 to 1, columns 0 to 1
+    C
+       90  100
+      202  228
+    C[0][0] = 1*1 + 2*5 + 3*9 + 4*13 = 90
+
+elements that all blocks together load from global memory: 64
+the naive kernel, 2 m n k: 128, 2 times as many
+"""
+
+
+@pytest.mark.parametrize("setup", SETUPS)
+def test_phases_of_a_small_product(checker: Builder, setup: str) -> None:  # noqa: F811
+    text = run_check(checker(setup, right("counts_tile_2")), "--phases").stdout
+    assert PHASES_BY_HAND in text, text
+    assert "block (0,0) of mysgemm, 2 x 2 threads, m=4 k=4 n=4" in text
+
+
+def phases(program: Path, *args: object) -> Any:
+    run: Checked = run_check(program, "--phases", "--json", *args)
+    assert run.status == 0, run
+    return run.json["phases"]
+
+
+def test_phases_as_json(checker: Builder) -> None:  # noqa: F811
+    found = phases(checker(GCC, right("counts_tile_2")), "--block", "1,1")
+    assert (found["kernel"], found["block"], found["block_size"]) == ("mysgemm", [1, 1, 0], [2, 2, 1])
+    assert found["C"] == {"rows": [2, 3], "columns": [2, 3], "values": [[398, 440], [542, 600]]}
+    first, second = found["phases"]
+    assert first["A"] == {"rows": [2, 3], "columns": [0, 1], "loads": 4}
+    assert first["B"] == {"rows": [0, 1], "columns": [2, 3], "loads": 4}
+    assert second["A"]["columns"] == second["B"]["rows"] == [2, 3]
+    assert sorted(first["loads"]) == [
+        [thread, matrix, row, col]
+        for thread in range(4)
+        for matrix, row, col in (("A", 2 + thread // 2, thread % 2), ("B", thread // 2, 2 + thread % 2))
+    ]
+    assert first["arrays"] == [
+        {"name": "A_s", "dimensions": [2, 2], "values": [9, 10, 13, 14], "stored_by": [0, 1, 2, 3]},
+        {"name": "B_s", "dimensions": [2, 2], "values": [3, 4, 7, 8], "stored_by": [0, 1, 2, 3]},
+    ]
+    assert [array["values"] for array in second["arrays"]] == [[11, 12, 15, 16], [11, 12, 15, 16]]
+    assert first["sums"] == [[9 * 3 + 10 * 7, 9 * 4 + 10 * 8], [13 * 3 + 14 * 7, 13 * 4 + 14 * 8]]
+    assert second["sums"] == found["C"]["values"]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "size", "count"),
+    [(TILED, 34, 3), (right("counts_tile_32"), 34, 2), (right("dynamic_shared"), 34, 3),
+     (right("double_buffered"), 34, 3), (right("counts_transposed_padded"), 34, 2), (NAIVE, 4, 1)],
+)  # fmt: skip
+def test_phases_of_other_kernels(
+    checker: Builder,  # noqa: F811
+    kernel: str, size: int, count: int,
+) -> None:  # fmt: skip
+    """Without sizes: so large that there are several, if there ever are. What has been loaded by
+    the last phase makes the block's part of C."""
+    found = phases(checker(GCC, kernel))
+    assert (found["m"], found["k"], found["n"]) == (size, size, size)
+    assert len(found["phases"]) == count
+    for sums, stored in zip(found["phases"][-1]["sums"], found["C"]["values"], strict=True):
+        assert stored == pytest.approx(sums, rel=1e-6)
+    tile = size if kernel == NAIVE else 32 if "32" in kernel or "transposed" in kernel else 16
+    for number, phase in enumerate(found["phases"]):
+        k = list(range(number * tile, min((number + 1) * tile, size)))
+        assert phase["A"]["columns"] == phase["B"]["rows"] == k
+        assert bool(phase["arrays"]) == (kernel != NAIVE)
+
+
+def test_a_block_that_is_not_there(checker: Builder) -> None:  # noqa: F811
+    program = checker(GCC, TILED)
+    run = run_check(program, "--phases", "--block", "7,0", 34)
+    assert run.status == 0 and "No tile phases: that block loads nothing of A and B." in run.stdout
+    assert phases(program, "--block", "0,9", 34) is None
+    for bad in ("1", "x,1", "1,2,3"):
+        run = run_check(program, "--phases", "--block", bad)
+        assert run.status == 2 and "--block needs two numbers" in run.stderr
+
+
+def test_fill_counting_is_the_default_of_phases_only(checker: Builder) -> None:  # noqa: F811
+    program = checker(GCC, right("counts_tile_2"))
+    ones = phases(program, "--fill", "ones-twos")
+    assert ones["C"]["values"] == [[8, 8], [8, 8]]
+    assert run_check(program, "--json", "--counts", "--fill", "counting", 4).status == 0
+
+
+def test_help_names_the_options(tree: Tree, checker: Builder) -> None:  # noqa: F811
+    need("make")
+    text = run_check(checker(GCC, TILED), "--help").stdout
+    for option in ("--counts", "--phases", "--block X,Y"):
+        assert option in text

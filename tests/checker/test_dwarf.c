@@ -1,0 +1,112 @@
+/* Tests of checker/dwarf.c on this program's own debug information: what is visited, and
+ * that damaged sections do no harm. */
+#define _GNU_SOURCE
+#define _GNU_SOURCE
+#include "../../checker/dwarf.c"
+#include "../../emulator/runtime/image.c"
+
+#include "../check.h"
+
+#include <stdlib.h>
+
+/* image.c asks where the program is linked; nothing here does. */
+uintptr_t place_link_address(const void *address) { return (uintptr_t)address; }
+
+static _Thread_local volatile float plain[3][5];
+typedef float row[7];
+static _Thread_local const volatile row named[2];
+
+struct found {
+    const char *wanted;
+    struct dwarf_entry variable, types[4096];
+    size_t counts[4096][4];
+    int type_count, count_counts[4096], visits;
+};
+
+static void look(const struct dwarf_entry *entry, void *data) {
+    struct found *found = data;
+    found->visits++;
+    if (entry->tag == DWARF_VARIABLE) {
+        if (entry->name && strcmp(entry->name, found->wanted) == 0) found->variable = *entry;
+    } else if (entry->tag == DWARF_SUBRANGE) {
+        int last = found->type_count - 1;
+        if (last >= 0 && found->count_counts[last] < 4)
+            found->counts[last][found->count_counts[last]++] = entry->count;
+    } else if (found->type_count < 4096) {
+        found->types[found->type_count++] = *entry;
+    }
+}
+
+static struct found *find(const char *name) {
+    struct found *found = calloc(1, sizeof *found);
+    found->wanted = name;
+    dwarf_visit(look, found);
+    return found;
+}
+
+static int type_at(const struct found *found, size_t at) {
+    for (int i = 0; i < found->type_count; i++)
+        if (found->types[i].at == at) return i;
+    return -1;
+}
+
+/* The array that the variable is, behind typedefs and qualifiers; -1: none. */
+static int array_of(const struct found *found) {
+    int type = type_at(found, found->variable.type);
+    for (int depth = 0; type >= 0 && found->types[type].tag != DWARF_ARRAY && depth < 8; depth++)
+        type = type_at(found, found->types[type].type);
+    return type;
+}
+
+static void an_array_has_its_dimensions(void) {
+    struct found *found = find("plain");
+    int type = array_of(found);
+    CHECK(type >= 0 && found->count_counts[type] == 2);
+    CHECK(found->counts[type][0] == 3 && found->counts[type][1] == 5);
+    CHECK(found->variable.tls_offset >= 0);
+    free(found);
+    plain[0][0] = named[0][0]; /* or there would be no such variables */
+}
+
+static void names_of_types_lead_to_what_they_name(void) {
+    struct found *found = find("named");
+    int type = array_of(found);
+    CHECK(type >= 0 && found->counts[type][0] == 2);
+    free(found);
+}
+
+/* A copy of a section of which each byte in turn of a few thousand is another one, and which ends
+ * early: from a block of exactly its size, so that a sanitizer sees a read behind it. */
+static void damaged_sections_do_no_harm(void) {
+    struct image_section info, abbreviations;
+    CHECK(image_find_section(".debug_info", &info));
+    CHECK(image_find_section(".debug_abbrev", &abbreviations));
+    unsigned random = 1;
+    for (int round = 0; round < 3000; round++) {
+        const struct image_section *source = round % 2 ? &info : &abbreviations;
+        size_t size = round % 3 ? source->size : source->size * (size_t)(round % 97) / 97;
+        char *copy = malloc(size ? size : 1);
+        struct found *found = calloc(1, sizeof *found);
+        memcpy(copy, source->bytes, size);
+        for (int i = 0; size && i < 8; i++) {
+            random = random * 1664525u + 1013904223u;
+            copy[(random >> 8) % (i % 2 ? size : size < 400 ? size : 400)] = (char)(random >> 3);
+        }
+        found->wanted = "plain";
+        struct unit u = {.info = info, .abbrev = abbreviations};
+        uint64_t offset = 0;
+        *(round % 2 ? &u.info : &u.abbrev) = (struct image_section){copy, size};
+        if (read_head(&u, &offset)) visit_entries(&u, reader_of(&u.abbrev, offset), look, found);
+        free(found);
+        free(copy);
+    }
+}
+
+int main(int argc, char **argv) {
+    static const struct check_test tests[] = {
+        TEST(an_array_has_its_dimensions),
+        TEST(names_of_types_lead_to_what_they_name),
+        TEST(damaged_sections_do_no_harm),
+    };
+    return check_main(argc, argv, tests, (int)(sizeof tests / sizeof *tests));
+}

@@ -1,0 +1,168 @@
+"""Asynchronous copies under ./sgemm-check: what is found, what is not, and how they are counted.
+
+Kernels with the usual mistakes are in instructor/faulty/20_*; here are small ones, for what these
+do not show. Without the checker: tests/emulator/programs/async_copy*.cu.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import Tree
+from test_check import Builder, checker, run_check  # noqa: F401 (a fixture)
+
+SETUP = "gcc -O1"
+
+# One block of 16 threads, which computes C; then each does something with copies, in line 12.
+KERNEL = """
+#include <cuda_pipeline.h>
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C,
+                        float *scratch) {
+    __shared__ __align__(16) float to[64];
+    int t = threadIdx.x;
+    for (int e = t; e < m * n; e += blockDim.x) {
+        float sum = 0;
+        for (int i = 0; i < k; ++i) sum += A[e / n * k + i] * B[i * n + e %% n];
+        C[e] = sum;
+    }
+    %s
+}
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
+    float *scratch;
+    cudaMalloc(&scratch, 1000);
+    mysgemm<<<1, 16>>>(m, n, k, A, B, C, scratch);
+    cudaFree(scratch);
+}
+"""
+COPY = "__pipeline_memcpy_async(&to[t], &A[t], 4);"
+DONE = "__pipeline_commit(); __pipeline_wait_prior(0); __syncthreads();"
+BARRIERS = "for (int i = 0; i < 3; ++i) { to[32 + t] = i; __syncthreads(); }"
+LOOK, LOOK_ASIDE = "if (to[t] > 9) __trap();", "if (to[15 - t] > 9) __trap();"
+
+
+def build(checker: Builder, tree: Tree, body: str) -> Path:  # noqa: F811
+    return checker(SETUP, tree.write("copies.cu", KERNEL % body))
+
+
+FOUND = {
+    "beyond A": (
+        f"__pipeline_memcpy_async(&to[t], &A[m * k - 8 + t], 4); {DONE}",
+        {"kind": "out-of-bounds", "variable": "A", "thread": [8, 0, 0]}, "",
+    ),
+    "partly beyond A": (
+        f"__pipeline_memcpy_async(&to[t * 4], &A[t ? 0 : m * k], 16, 4); {DONE}",
+        {"kind": "out-of-bounds", "variable": "A", "thread": [0, 0, 0]}, "",
+    ),
+    "beyond the shared array": (
+        f"float *far = to; far += t * 5; __pipeline_memcpy_async(far, &A[t], 4); {DONE}",
+        {"kind": "shared-out-of-bounds", "thread": [13, 0, 0]}, "",
+    ),
+    "source not aligned": (
+        f"__pipeline_memcpy_async(&to[t * 4], &A[t], 16); {DONE}",
+        {"kind": "misaligned", "element": "A[0][1]"}, "no multiple of 16",
+    ),
+    "source not aligned, part zeros": (
+        f"__pipeline_memcpy_async(&to[t * 4], &A[t], 16, 8); {DONE}",
+        {"kind": "misaligned"}, "",
+    ),
+    "destination not aligned": (
+        f"__pipeline_memcpy_async(&to[t], &A[t * 4], 16); {DONE}",
+        {"kind": "misaligned", "element": "to[1]"}, "no multiple of 16",
+    ),
+    "no such size": (
+        f"__pipeline_memcpy_async(&to[t], &A[t], 2); {DONE}",
+        {"kind": "kernel-fault"}, "copies 4, 8 or 16 bytes",
+    ),
+    "from shared memory": (
+        f"to[t] = 0; __syncthreads(); __pipeline_memcpy_async(&to[t + 16], &to[t], 4); {DONE}",
+        {"kind": "kernel-fault"}, "comes from global memory",
+    ),
+    "from memory that holds nothing": (
+        f"__pipeline_memcpy_async(&to[t], &scratch[t], 4); {DONE}",
+        {"kind": "uninitialised-global"}, "",
+    ),
+    "its own, read too early": (
+        f"{COPY} __pipeline_commit(); {LOOK} {DONE}",
+        {"kind": "shared-race", "element": "to[0]", "access": "read"}, "it began itself",
+    ),
+    "its own, overwritten before it is there": (
+        f"{COPY} to[t] = 0; {DONE}",
+        {"kind": "shared-race", "element": "to[0]", "access": "write"}, "before writing",
+    ),
+    "two to one element": (
+        f"{COPY} __pipeline_memcpy_async(&to[t], &A[0], 4); {DONE}",
+        {"kind": "shared-race", "element": "to[0]", "access": "write"}, "before writing",
+    ),
+    "in no group": (
+        f"__pipeline_commit(); {COPY} __pipeline_wait_prior(0); {LOOK}",
+        {"kind": "shared-race", "element": "to[0]"}, "__pipeline_wait_prior",
+    ),
+    "to where another stores in the same interval": (
+        f"to[15 - t] = 0; {COPY} {DONE}",
+        {"kind": "shared-race", "element": "to[7]", "thread": [8, 0, 0]}, "__syncthreads()",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "finding", "said"), FOUND.values(), ids=FOUND.keys())
+def test_found(
+    checker: Builder, tree: Tree,  # noqa: F811
+    body: str, finding: dict[str, object], said: str,
+) -> None:  # fmt: skip
+    """With the line of the copy, or of who touches what it is to bring."""
+    run = run_check(build(checker, tree, body), "--json", "--seed", 1, 34, 34, 34)
+    assert run.status == 1, run
+    got = run.finding
+    assert {key: got[key] for key in finding} == finding, got
+    assert said in " ".join([got["what"], *got["detail"], got["hint"] or ""]), got
+    assert got["line"] == 12, got
+
+
+NOT_FOUND = [
+    f"{COPY} __pipeline_commit(); __pipeline_wait_prior(0); {LOOK}",  # its own, after the wait
+    f"{COPY} {DONE} {LOOK_ASIDE}",  # another's, after the barrier
+    f"{COPY} {DONE} __syncthreads(); {COPY} {DONE}",  # once more to the same place
+    f"{COPY} {DONE} to[t] = 0;",
+    f"__pipeline_memcpy_async(&to[t], &A[1 << 28], 4, 4); {DONE} {LOOK_ASIDE}",  # reads nothing
+    f"if (t % 2) {COPY} else to[t] = 0; {DONE} {LOOK_ASIDE}",
+    f"{COPY} __pipeline_commit(); {BARRIERS} {DONE} {LOOK_ASIDE}",  # on its way over them
+    f"{COPY} if (t < 8) return; {DONE}",  # on its way when its thread returns
+]
+
+
+@pytest.mark.parametrize("setup", ["gcc -O1", "clang -O2"])
+def test_not_found(checker: Builder, tree: Tree, setup: str) -> None:  # noqa: F811
+    """One behind the other, in one right kernel."""
+    together = " __syncthreads(); ".join(f"{{ {body} }}" for body in NOT_FOUND)
+    program = checker(setup, tree.write("copies.cu", KERNEL % together))
+    run = run_check(program, "--json", "--seed", 1, 34, 34, 34)
+    assert run.status == 0, run
+
+
+def test_counted_as_loads_and_stores(checker: Builder, tree: Tree) -> None:  # noqa: F811
+    """Each copy is a load from global memory and a store into shared memory, a vector is one
+    request; of what is filled with zeros nothing is loaded."""
+    body = ("__pipeline_memcpy_async(&to[t * 4], &B[t * 4], 16);"
+            f"{DONE} __pipeline_memcpy_async(&to[t], &B[t < 8 ? t : 0], 4, t < 8 ? 0 : 4); {DONE}")
+    run = run_check(build(checker, tree, body), "--counts", "--json", "--seed", 1, 8, 1, 64)
+    assert run.status == 0, run
+    counted = run.json["counts"][0]
+    naive = 8 * 64  # loads of B for the product: k is 1, and a warp of 16 threads
+    loads, stores = counted["global"]["B"]["loads"], counted["shared"]["stores"]
+    assert loads["elements"] - naive == 16 * 4 + 8
+    assert loads["requests"] - naive // 16 == 2
+    assert (stores["elements"], stores["requests"]) == (16 * 4 + 16, 2)
+    assert stores["conflicts"] == 0
+
+
+def test_phases_show_what_has_arrived(checker: Builder) -> None:  # noqa: F811
+    """An array has its values in the phase in which they arrive, not in that of the copies' call:
+    when the first buffer is read, the second one's copies have begun."""
+    program = checker(SETUP, "instructor/faulty/20_copied_over_readers.cu")  # one block is right
+    run = run_check(program, "--phases", "--json", "--fill", "counting", 4, 40, 4)
+    first, second = (phase["arrays"][0] for phase in run.json["phases"]["phases"][:2])
+    assert first["name"] == second["name"] == "As" and first["dimensions"] == [2, 16, 16]
+    assert (first["values"][0], first["stored_by"][0]) == (1, 0)
+    assert (first["values"][256], first["stored_by"][256]) == ("NaN", None)
+    assert (second["values"][256], second["stored_by"][256]) == (17, 0)

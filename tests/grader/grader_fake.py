@@ -1,0 +1,164 @@
+"""A grader without compiler and sandbox, for tests of everything around them.
+
+What a submission "does" is said in its text, one line a shape, the last line for all others:
+
+    34 34 34: wrong
+    right
+
+Verbs: right, naive, wrong, leak, race, starter, hang, crash, copies, machine, bug; `right 0.5`
+takes that many seconds, further words of `wrong` are a detail of its finding. How fast it is, for
+--backend cuda, is the ratio to cuBLAS, or how timing it ends and why; half as fast unless it says:
+
+    clock 1024 1024 1024: 0.7
+    clock: refused it waits for a stream
+
+    python tests/grader/grader_fake.py ...          # as python -m grader, with this instead of the core
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+if str(REPOSITORY) not in sys.path:
+    sys.path.insert(0, str(REPOSITORY))
+
+from grader.build import NotBuilt, Refused  # noqa: E402
+from grader.cases import Case, CaseTable, Performance, PerformanceTable, Suite  # noqa: E402
+from grader.clock import Said, timing_of  # noqa: E402
+from grader.errors import MachineFault  # noqa: E402
+from grader.outcome import Finding, Loads, Outcome  # noqa: E402
+from grader.record import Timing  # noqa: E402
+from grader.run import Problem  # noqa: E402
+
+BOX = SimpleNamespace(kind="none", note="no protection: a fake")
+PARTS = SimpleNamespace(backend="cpu", architecture=None, compiler="fake 1.0", jail=Path("jail"))
+ON_GPU = SimpleNamespace(**vars(PARTS) | {"backend": "cuda", "architecture": "sm_90"})
+CUBLAS_SECONDS = 5e-5
+
+
+def build(parts: Any, source: bytes, box: Any, work: Path) -> dict[str, str]:
+    assert not list(work.iterdir())
+    lines = [line for line in source.decode().splitlines() if line.strip()]
+    if lines[0].startswith("error"):
+        raise NotBuilt("'x' was not declared in this scope", "kernel.cu", 7,
+                       "\n".join(["::error::x\x1b[2J", *lines]))
+    if lines[0] == "fopen":
+        raise Refused("calls fopen", "kernel.cu", 3, "a kernel reads no files")
+    if lines[0] == "no compiler":
+        raise MachineFault("no compiler here; install one")
+    shapes = dict(line.split(": ", 1) for line in lines if ": " in line)
+    return shapes | {"": lines[-1]}
+
+
+def run(parts: Any, programs: dict[str, str], build: str, problem: Problem, *, box: Any,
+        plain: Outcome | None = None, count: bool = False) -> Outcome:
+    shape = f"{problem.m} {problem.k} {problem.n}"
+    verb, *more = programs.get(shape, programs[""]).split()
+    if more and more[0][0].isdigit():
+        time.sleep(float(more.pop(0)))
+    if verb == "machine":
+        raise MachineFault("no memory is left")
+    if verb == "bug":
+        raise RuntimeError("a mistake of the grader's own")
+    if verb == "copies":
+        raise Refused(f"copies device memory to the host ({problem.m} bytes)", "kernel.cu", 9)
+    return outcome(verb, build, problem, count, " ".join(more))
+
+
+def outcome(verb: str, build: str, problem: Problem, count: bool,
+            words: str = "") -> Outcome:
+    elements, checked = problem.m * problem.n, build == "checked"
+    facts: dict[str, Any] = {"build": build, "ended": "returned", "launches": 1, "right": True,
+                             "elements": elements, "seconds": 0.01}
+    naive = 2 * problem.m * problem.n * problem.k
+    if checked and count:
+        loaded = naive if verb == "naive" else naive // 16
+        facts["loads"] = Loads(all=loaded, naive=naive, once_per_block=naive // 16)
+    if verb == "wrong":
+        facts |= {"right": False, "wrong": elements, "output": f"{problem.m}\x1b[2J",
+                  "explanation": Finding(kind="wrong-result", what=f"all {elements} are wrong",
+                                         detail=["C is A", *([words] if words else [])], hint="is it?", formula="copy-of-a")}
+    if verb == "starter":
+        facts |= {"right": False, "launches": 0, "unwritten": elements}
+    if verb == "hang":
+        facts |= {"ended": "endless", "right": False, "detail": "still running after 2 s",
+                  "file": "kernel.cu", "line": 12}
+    if verb == "crash":
+        facts |= {"ended": "crashed", "right": False, "detail": "it crashed: Segmentation fault"}
+    if verb in ("leak", "race") and checked:
+        kind = "leak" if verb == "leak" else "shared-race"
+        facts |= {"finding": Finding(kind=kind, what="a mistake", file="kernel.cu", line=29,
+                                     detail=["thread (0,0)"], hint="think")}
+    if verb == "race" and checked:
+        facts |= {"ended": "stopped", "right": False, "detail": "stopped"}
+    return Outcome(**facts)
+
+
+def clock(parts: Any, programs: dict[str, str], asked: Performance, *, box: Any) -> Timing:
+    """As the submission says of this shape, or of all."""
+    assert parts.backend == "cuda"
+    word, *more = programs.get(f"clock {asked.shape}", programs.get("clock", "0.5")).split()
+    if word == "machine":
+        raise MachineFault("no GPU is left")
+    if word == "bug":
+        raise RuntimeError("a mistake of the grader's own")
+    said = measured(float(word)) if word[0].isdigit() else {"state": word,
+                                                            "reason": " ".join(more)}
+    return timing_of(asked, Said.model_validate(said), 0.5)
+
+
+def measured(ratio: float) -> dict[str, Any]:
+    """What the clock prints of a kernel with this ratio to cuBLAS."""
+    return {"state": "timed", "device": "a fake GPU", "samples": 11, "ratio": ratio,
+            "seconds": spread(CUBLAS_SECONDS / ratio), "cublas_seconds": spread(CUBLAS_SECONDS)}
+
+
+def spread(median: float) -> dict[str, float]:
+    return {"median": median, "minimum": median * 0.99, "quartile_1": median * 0.995,
+            "quartile_3": median * 1.01}
+
+
+# ---- cases ---------------------------------------------------------------------------------------
+
+
+def case(name: str = "c", m: int = 34, k: int = 34, n: int = 34, *, suite: str = "public/basics",
+         **more: Any) -> Case:
+    table = {"name": name, "m": m, "k": k, "n": n, "fill": "random", "points": 4.0} | more
+    CaseTable.model_validate({key: table[key] for key in table if key != "hidden"})
+    criteria = table.get("criteria") or {"correct": table["points"]}
+    hidden = suite.startswith("hidden/")
+    return Case(**table | {"criteria": criteria, "suite": suite, "hidden": hidden})
+
+
+def shape(name: str = "fast", size: int = 1024, *, suite: str = "public/speed",
+          **more: Any) -> Performance:
+    """To be timed."""
+    table = {"name": name, "m": size, "k": size, "n": size, "points": 4.0, "none": 0.25,
+             "full": 0.75} | more
+    PerformanceTable.model_validate(table)
+    return Performance(**table, suite=suite, hidden=suite.startswith("hidden/"))
+
+
+def suite(*items: Case | Performance, name: str = "public/basics") -> Suite:
+    return Suite(name, "A title", Path("testcases") / f"{name}.toml", name.startswith("hidden/"),
+                 [item for item in items if isinstance(item, Case)],
+                 [item for item in items if isinstance(item, Performance)])
+
+
+def main(words: list[str]) -> int:
+    from grader import __main__, options, plugin
+
+    plugin.trusted_parts = lambda backend: ON_GPU if backend == "cuda" else PARTS
+    options.choose_sandbox = lambda *arguments: BOX
+    plugin.Grading = functools.partial(plugin.Grading, build=build, run=run, clock=clock)
+    return __main__.main(words)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,166 @@
+"""instructor/cheats: each way in which submissions have been known to cheat, graded as a teaching
+assistant would, gets no point and is named for what it tried. Those whose heads say `fails: speed`
+are right, and only want to be thought fast: they keep what they earn on the CPU, and get no point
+for speed on a GPU."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment
+
+for place in (REPOSITORY, REPOSITORY / "instructor" / "release"):
+    sys.path.insert(0, str(place))
+
+import prove_cases  # noqa: E402
+
+from grader.cases import load_suites  # noqa: E402
+from grader.errors import BadInput  # noqa: E402
+from grader.intake import read_submission  # noqa: E402
+
+CHEATS = sorted((REPOSITORY / "instructor" / "cheats").glob("*.cu"))
+
+WAYS = {*range(1, 37)}
+"""The numbers by which the files are named. 21 to 29 are ways to cheat a clock."""
+
+HERE = {20: "test_shapes_learnt_by_heart", 35: "test_submissions_that_are_no_plain_text"}
+"""What is made of the cases, or is no kernel.cu, has a test in this file instead."""
+
+
+def head(path: Path) -> dict[str, str]:
+    """tries:, named:, fails: and loses: of the comment at its top."""
+    comment = path.read_text(encoding="utf-8").split("*/")[0]
+    found = re.findall(r"\* (tries|named|fails|loses): +((?:[^\n]|\n \* {10})*)", comment)
+    return {key: " ".join(value.replace("\n *", " ").split()) for key, value in found}
+
+
+def fails_speed(path: Path) -> bool:
+    return head(path).get("fails") == "speed"
+
+
+def marked_line(path: Path) -> int:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return next((i for i, line in enumerate(lines, 1) if "<- here" in line), 0)
+
+
+def grade(path: Path, folder: Path, cache: Path, results: Path, *words: str) -> dict[str, Any]:
+    ran = subprocess.run(
+        [sys.executable, "-B", "-m", "grader", "--submission", path, "--results", results, "--name",
+         "cheat", *words], cwd=folder, stdin=subprocess.DEVNULL,
+        env=clean_environment({"GRADER_CACHE": str(cache)}),
+        capture_output=True, text=True, errors="replace", timeout=3 * RUN_SECONDS, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    record = json.loads((results / "cheat" / "result.json").read_text())
+    assert record["complete"]
+    return record
+
+
+@pytest.mark.parametrize("path", [path for path in CHEATS if not fails_speed(path)],
+                         ids=lambda path: path.stem)
+def test_cheats_get_nothing_and_are_named(path: Path, tree: Tree, programs: Path,
+                                          tmp_path: Path) -> None:
+    gets_nothing_and_is_named(path, tree.path, programs / "grader-cache", tmp_path)
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["all of them", "all but one"])
+def test_shapes_learnt_by_heart(which: int, tree: Tree, programs: Path, tmp_path: Path) -> None:
+    """20. Made anew of the cases that there are."""
+    suites = load_suites("public", REPOSITORY / "testcases")
+    path = prove_cases.made_of_cases(suites, tmp_path)[which].path
+    assert path.read_text().count("}, {") == len({case.shape for suite in suites
+                                                  for case in suite.cases}) - 1 - which
+    gets_nothing_and_is_named(path, tree.path, programs / "grader-cache", tmp_path)
+
+
+def gets_nothing_and_is_named(path: Path, folder: Path, cache: Path, results: Path) -> None:
+    record = grade(path, folder, cache, results, "--suite", "all")
+    assert record["score"] == 0 and record["max_score"] == 100
+    assert all(test["score"] == 0 for test in record["tests"])
+
+    refusal = record["refusal"] or {"tried": "", "line": 0}
+    said = " / ".join([refusal["tried"], record["build"]["message"],
+                       *(test["reason"] for test in record["tests"][:1])])
+    assert any(words.strip() in said for words in head(path)["named"].split("|")), said
+    if refusal["line"] and marked_line(path) and "into C" not in said:
+        assert abs(refusal["line"] - marked_line(path)) <= 1, refusal
+
+
+@pytest.mark.parametrize("path", [path for path in CHEATS if fails_speed(path)],
+                         ids=lambda path: path.stem)
+def test_cheats_of_the_clock_get_nothing_more_without_one(path: Path, tree: Tree, programs: Path,
+                                                          tmp_path: Path) -> None:
+    """What they earn honestly is theirs; and where no GPU is, nobody gets points for speed."""
+    record = grade(path, tree.path, programs / "grader-cache", tmp_path)
+    assert record["refusal"] is None and record["max_score"] == 40
+    lost = {each["name"] for test in record["tests"] for each in test["criteria"]
+            if not each["passed"]}
+    assert lost == {head(path)["loses"]}
+    assert {timing["state"] for timing in record["performance"]} == {"not-timed"}
+    assert sum(timing["max_score"] for timing in record["performance"]) == 0
+
+
+ONE_SHAPE = """title = "One of those that are shipped, with points for whatever is fast"
+[[performance]]
+name = "fast"
+m = 1024
+k = 1024
+n = 1024
+points = 4
+none = 0.3
+full = 0.9
+"""
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("gpu")
+@pytest.mark.parametrize("path", [path for path in CHEATS if 21 <= int(path.stem[:2]) <= 29],
+                         ids=lambda path: path.stem)
+def test_cheats_of_the_clock_get_nothing_for_speed(
+    path: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    cache = tmp_path_factory.getbasetemp().parent / "grader cache"
+    suite = tmp_path / "speed.toml"
+    suite.write_text(ONE_SHAPE)
+    record = grade(path, REPOSITORY, cache, tmp_path, "--backend", "cuda", "--suite", str(suite))
+    timings = record["performance"]
+    assert timings and all(timing["score"] == 0 for timing in timings), timings
+    assert sum(timing["max_score"] for timing in timings) > 0
+    refusal = record["refusal"] or {"tried": ""}
+    if not fails_speed(path):
+        assert record["score"] == 0
+    said = " / ".join([refusal["tried"], *(timing["reason"] for timing in timings)])
+    assert any(words.strip() in said for words in head(path)["named"].split("|")), said
+
+
+def test_every_way_has_a_file_or_a_test() -> None:
+    tried = {}
+    for path in CHEATS:
+        tried[path.stem] = int(head(path)["tries"])
+        assert path.stem.startswith(f"{tried[path.stem]:02d}_"), path
+    assert WAYS <= {*tried.values(), *HERE}
+    assert {*tried.values()} <= WAYS
+    assert all(name in globals() for name in HERE.values())
+
+
+def test_submissions_that_are_no_plain_text(tmp_path: Path) -> None:
+    """35. What is handed in is read as bytes, never followed; tests/grader/test_intake.py has the
+    rest of it."""
+    secret = tmp_path / "secret"
+    secret.write_text("the hidden case\n")
+    (tmp_path / "link.cu").symlink_to(secret)
+    (tmp_path / "large.cu").write_bytes(b"/" * (2 << 20))
+    (tmp_path / "nul.cu").write_bytes(b"int x;\0\n")
+    (tmp_path / "utf16.cu").write_bytes("int x;\n".encode("utf-16"))
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "kernel.cu").symlink_to("/dev/zero")
+    for name in ("link.cu", "large.cu", "nul.cu", "utf16.cu", "folder", "missing.cu"):
+        with pytest.raises(BadInput) as refused:
+            read_submission(tmp_path / name)
+        assert "hidden" not in str(refused.value) and "\n" not in str(refused.value)

@@ -1,0 +1,801 @@
+/* Tests of what ./clock does without a GPU: the recording (what is written is read back, and
+ * whatever else is read does no harm: the text comes out of a process that a submission shares),
+ * the plan made of it, the judgement, and the process in which it is replayed. Each is one promise
+ * of a header in grader/clock. */
+#define _GNU_SOURCE /* open_memstream */
+#include "../../grader/clock/judgement.c"
+#include "../../grader/clock/plan.c"
+#include "../../grader/clock/player.c"
+#include "../../grader/clock/recording.c"
+#include "../../grader/clock/samples.c"
+#include "support/shared.h"
+
+#include "../check.h"
+
+#include <ctype.h>
+#include <sys/wait.h>
+
+/* ---- what is written is read ---- */
+
+static char whole[] =
+    "sgemm recording 1\n"
+    "product 8 4 16\n"
+    "allocate 3 4096\n"
+    "set 3 0 1024 1000 4 255\n"
+    "copy 3 16 128 0 0 64 64 2\n"
+    "write 3 8 00010203ffffffff0000000000000000000000000000000000ff 8=1+12 16=3+0\n"
+    "variable _ZL9constants 4 0a0b\n"
+    "carveout _Z7mysgemmiii 50\n"
+    "launch _Z7mysgemmiii 2 3 4 32 8 1 49152 0100000000000000 0=2+128\n"
+    "launch no.parameters$1 1 1 1 1 1 1 0 -\n"
+    "free 3\n"
+    "end\n";
+
+static struct recording *reading(const char *text, size_t size, const char *part) {
+    char reason[REASON_SIZE] = "";
+    struct recording *recording = recording_read(text, size, reason);
+    if (!part) CHECK_THAT(recording, "%s", reason);
+    if (!part) return recording;
+    CHECK_THAT(!recording, "'%.40s' was accepted", text);
+    CHECK_THAT(strstr(reason, part), "'%s' does not say '%s'", reason, part);
+    return NULL;
+}
+
+static struct recording *good(const char *text) { return reading(text, strlen(text), NULL); }
+
+/* `part` of the reason, for a recording with this one step. */
+static void bad(const char *step, const char *part) {
+    char text[4096];
+    snprintf(text, sizeof text, RECORDING_FIRST_LINE "\nproduct 1 2 3\n%s\nend\n", step);
+    reading(text, strlen(text), part);
+}
+
+static void write_again(FILE *out, const struct recording *r) {
+    recording_begin(out, r->m, r->n, r->k);
+    for (int i = 0; i < r->count; i++) recording_step(out, &r->steps[i]);
+    if (r->end == RECORDING_ENDED) recording_end(out);
+    if (r->end == RECORDING_STOPPED) recording_stop(out, r->state, r->reason);
+}
+
+static void check_round_trip(const char *text, const char *expected) {
+    char *again;
+    size_t size;
+    struct recording *recording = good(text);
+    FILE *out = open_memstream(&again, &size);
+    write_again(out, recording);
+    fclose(out);
+    recording_free(recording);
+    CHECK_STRING(again, expected);
+    free(again);
+}
+
+/* Where a pointer is, bytes say nothing. */
+static void what_is_written_is_read(void) {
+    char expected[sizeof whole];
+    memcpy(expected, whole, sizeof whole);
+    char *pointer = strstr(expected, "0100000000000000 0=");
+    memcpy(pointer, "00", 2);
+    check_round_trip(whole, expected);
+}
+
+static void each_field_has_its_place(void) {
+    struct recording *r = good(whole);
+    CHECK_INT(r->m, 8);
+    CHECK_INT(r->k, 4);
+    CHECK_INT(r->n, 16);
+    CHECK_INT(r->count, 9);
+    CHECK_INT(r->end, RECORDING_ENDED);
+    const struct step *copy = &r->steps[2], *launch = &r->steps[6], *write = &r->steps[3];
+    CHECK(copy->kind == STEP_COPY && copy->to.buffer == 3 && copy->to.offset == 16);
+    CHECK(copy->to.pitch == 128 && copy->from.buffer == 0 && copy->from.pitch == 64);
+    CHECK(copy->width == 64 && copy->height == 2);
+    CHECK(launch->kind == STEP_LAUNCH && launch->grid[1] == 3 && launch->block[0] == 32);
+    CHECK_INT(launch->shared, 49152);
+    CHECK_STRING(launch->name, "_Z7mysgemmiii");
+    CHECK_INT(launch->data.pointer_count, 1);
+    CHECK_INT(launch->data.pointers[0].offset, 128);
+    CHECK(write->data.size == 26 && write->data.pointers[1].at == 16);
+    CHECK_INT(write->data.bytes[3], 3);
+    CHECK_INT(r->steps[1].value, 255);
+    recording_free(r);
+}
+
+static void a_stop_is_read(void) {
+    const char *text = RECORDING_FIRST_LINE "\nproduct 1 2 3\nstopped refused a stream: no\n";
+    struct recording *r = good(text);
+    CHECK_INT(r->end, RECORDING_STOPPED);
+    CHECK_INT(r->state, STATE_REFUSED);
+    CHECK_STRING(r->reason, "a stream: no");
+    recording_free(r);
+    check_round_trip(text, text);
+}
+
+/* The recorder's process was ended: by the submission, or by a limit. */
+static void no_end_is_seen(void) {
+    struct recording *r = good(RECORDING_FIRST_LINE "\nproduct 1 2 3\nallocate 3 4\n");
+    CHECK_INT(r->end, RECORDING_BROKEN);
+    recording_free(r);
+}
+
+/* ---- what is refused ---- */
+
+static void nothing_is_no_recording(void) { reading("", 0, "empty"); }
+
+static void another_version_is_refused(void) {
+    reading("sgemm recording 2\n", 18, "line 1 is not");
+    reading("sgemm", 5, "line 1 is not");
+}
+
+static void a_cut_line_is_refused(void) {
+    const size_t size = strlen(whole);
+    reading(whole, size - 1, "cut off");
+    reading(whole, size - 5, "line 11 is cut off");
+}
+
+static void numbers_have_limits(void) {
+    bad("allocate 3 18446744073709551616", "too large");
+    bad("allocate 3 -1", "lacks a number");
+    bad("allocate 3 +1", "lacks a number");
+    bad("allocate 3 0x10", "lacks a number");
+    bad("allocate 2147483648 1", "too large");
+    bad("launch k 4294967296 1 1 1 1 1 0 -", "too large");
+    bad("set 3 0 0 1 1 256", "too large");
+    bad("carveout k 101", "too large");
+    struct recording *r = good(RECORDING_FIRST_LINE "\nproduct 2147483647 2 3\n"
+                                                    "allocate 3 18446744073709551615\n");
+    CHECK(r->steps[0].width == UINT64_MAX);
+    recording_free(r);
+}
+
+static void lines_have_their_words(void) {
+    bad("allocate 3", "lacks a number");
+    bad("allocate 3 4 5", "more words");
+    bad("allocate  3 4", "lacks a number");
+    bad("jump 3", "no known word");
+    bad("", "no known word");
+    bad("end", "behind the end");
+    bad("stopped machine it is the machine's fault", "no known reason");
+    bad("stopped timed no", "no known reason");
+}
+
+static void names_are_what_compilers_write(void) {
+    char text[RECORDING_NAME + 100] = "carveout ";
+    bad("launch a,b 1 1 1 1 1 1 0 -", "lacks a name");
+    bad("launch \x1b[31m 1 1 1 1 1 1 0 -", "lacks a name");
+    bad("launch  1 1 1 1 1 1 0 -", "lacks a name");
+    memset(text + strlen(text), 'a', RECORDING_NAME);
+    strcat(text, " 1");
+    bad(text, "lacks a name");
+}
+
+static void data_is_hexadecimal(void) {
+    bad("write 3 0 0", "lacks its bytes");
+    bad("write 3 0 0g", "hexadecimal");
+    bad("write 3 0 AB", "hexadecimal");
+    bad("write 3 0", "lacks its bytes");
+}
+
+static void pointers_lie_in_the_data(void) {
+    bad("write 3 0 00112233445566 0=0+0", "no room");
+    bad("write 3 0 - 0=0+0", "no room");
+    bad("write 3 0 0011223344556677 1=0+0", "no room");
+    bad("write 3 0 0011223344556677 4294967295=0+0", "no room");
+    bad("write 3 0 00112233445566778899 0=0+0 2=0+0", "no room");
+    bad("write 3 0 0011223344556677 0=0+0 0=0+0", "no room");
+    bad("write 3 0 0011223344556677 0=0", "pointer that is none");
+    bad("write 3 0 0011223344556677 =0+0", "pointer that is none");
+    bad("write 3 0 0011223344556677 0=+0", "pointer that is none");
+    bad("write 3 0 0011223344556677 0=0+", "pointer that is none");
+}
+
+static void steps_are_bounded(void) {
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    recording_begin(out, 1, 2, 3);
+    for (int i = 0; i <= RECORDING_STEPS; i++) fputs("free 3\n", out);
+    recording_end(out);
+    fclose(out);
+    reading(text, size, "one step too many");
+    free(text);
+}
+
+static void size_is_bounded(void) {
+    char byte = 0;
+    reading(&byte, (size_t)RECORDING_BYTES + 1, "larger than"); /* and not a byte of it is read */
+}
+
+/* ---- plans: what is replayed ---- */
+
+static struct judgement judgement;
+static struct plan plan;
+
+/* Planned for 8 x 4 times 4 x 16; the caller frees the recording. */
+static struct recording *planned(const char *steps, bool expected) {
+    char text[4096];
+    snprintf(text, sizeof text, RECORDING_FIRST_LINE "\nproduct 8 4 16\n%s", steps);
+    struct recording *recording = good(text);
+    memset(&judgement, 0, sizeof judgement);
+    const bool fine = plan_make(recording, 8, 16, 4, &plan, &judgement);
+    CHECK_THAT(fine == expected, "'%s': '%s'", steps, judgement.reason);
+    return recording;
+}
+
+#define LAUNCH "launch k 1 1 1 1 1 1 0 -\n"
+
+/* These steps, followed by a launch, are refused in words that contain `part`. */
+static void refused_in(enum state state, const char *part, const char *steps) {
+    recording_free(planned(steps, false));
+    CHECK_STRING(state_name(judgement.state), state_name(state));
+    CHECK_THAT(strstr(judgement.reason, part), "'%s': '%s' does not say '%s'", steps,
+               judgement.reason, part);
+}
+
+static void refused(const char *step, const char *part) {
+    char text[2048];
+    snprintf(text, sizeof text, "%s\n" LAUNCH "end\n", step);
+    refused_in(STATE_REFUSED, part, text);
+}
+
+static void allowed(const char *steps) {
+    char text[2048];
+    snprintf(text, sizeof text, "%s\n" LAUNCH "end\n", steps);
+    recording_free(planned(text, true));
+}
+
+static void a_plan_has_what_takes_time_in_order(void) {
+    struct recording *r = planned("allocate 3 4096\nallocate 4 10\nset 3 0 4096 4096 1 0\n"
+                                  "launch one 2 1 1 32 1 1 1000 0000000000000000 0=3+16\n"
+                                  "free 3\nlaunch two 1 1 1 1 1 1 0 -\ncarveout two 50\n"
+                                  "launch one 1 1 1 1 1 1 2000 0000000000000000 0=2+0\nend\n",
+                                  true);
+    CHECK_INT(plan.buffer_count, 5);
+    CHECK(plan.bytes[0] == 8 * 4 * 4 && plan.bytes[1] == 4 * 16 * 4 && plan.bytes[2] == 512);
+    CHECK(plan.bytes[3] == 4096 && plan.bytes[4] == 10);
+    CHECK_INT(plan.count, 4);
+    CHECK(plan.steps[0]->kind == STEP_SET && plan.steps[2]->kind == STEP_LAUNCH);
+    CHECK_INT(plan.kernel_count, 2);
+    CHECK_INT(plan.kernel_of[3], plan.kernel_of[1]);
+    CHECK_STRING(plan.kernels[plan.kernel_of[2]].name, "two");
+    CHECK_INT(plan.kernels[plan.kernel_of[1]].shared, 2000);
+    CHECK_INT(plan.kernels[plan.kernel_of[1]].carveout, -1);
+    CHECK_INT(plan.kernels[plan.kernel_of[2]].carveout, 50);
+    CHECK_INT(plan.launch_count, 3);
+    CHECK_INT(judgement.launches, 3);
+    recording_free(r);
+}
+
+/* ---- plans: what is refused ---- */
+
+static void what_the_recorder_stopped_is_judged_so(void) {
+    refused_in(STATE_REFUSED, "a stream of its own", "stopped refused a stream of its own\n");
+    refused_in(STATE_FAULTED, "illegal", LAUNCH "stopped faulted an illegal address\n");
+    refused_in(STATE_TIME_LIMIT, "time limit", LAUNCH "stopped time-limit its time limit\n");
+}
+
+static void ending_the_program_is_seen(void) {
+    refused_in(STATE_REFUSED, "instead of returning", LAUNCH);
+}
+
+static void another_product_is_refused(void) {
+    struct recording *r = good(whole);
+    CHECK(!plan_make(r, 8, 4, 16, &plan, &judgement));
+    CHECK_THAT(strstr(judgement.reason, "another product"), "%s", judgement.reason);
+    recording_free(r);
+}
+
+static void no_launch_is_refused(void) {
+    refused_in(STATE_REFUSED, "launches no kernel", "set 2 0 512 512 1 0\nend\n");
+}
+
+static void allocations_are_bounded(void) {
+    allowed("allocate 3 8589934592");
+    refused("allocate 3 8589934593", "8 GiB");
+    refused("allocate 3 4294967297\nallocate 4 4294967296", "8 GiB");
+    refused("allocate 3 18446744073709551615", "8 GiB");
+    refused("allocate 3 1\nallocate 4 18446744073709551615", "8 GiB");
+    refused("allocate 3 0", "tampered");
+    refused("allocate 4 1", "tampered");
+    refused("allocate 0 1", "tampered");
+}
+
+static void buffers_are_bounded(void) {
+    char steps[2048] = "";
+    for (int i = MATRIX_COUNT; i <= PLAN_BUFFERS; i++)
+        snprintf(steps + strlen(steps), sizeof steps - strlen(steps), "%sallocate %d 1",
+                 i > MATRIX_COUNT ? "\n" : "", i);
+    refused(steps, "more than 61 times");
+}
+
+static void only_its_own_memory_is_freed_and_once(void) {
+    allowed("allocate 3 8\nfree 3");
+    refused("free 2", "frees memory");
+    refused("free 3", "frees memory");
+    refused("free 2147483647", "frees memory");
+    refused("allocate 3 8\nfree 3\nfree 3", "frees memory");
+}
+
+static void memset_stays_in_its_buffer(void) {
+    allowed("set 2 0 512 512 1 0");
+    allowed("set 2 500 12 12 1 0");
+    allowed("set 2 0 100 12 6 0");
+    refused("set 2 0 513 513 1 0", "cudaMemset");
+    refused("set 2 501 12 12 1 0", "cudaMemset");
+    refused("set 2 0 101 12 6 0", "cudaMemset");
+    refused("set 2 1 100 12 6 0", "cudaMemset");
+    refused("set 2 0 11 12 2 0", "cudaMemset");
+    refused("set 2 18446744073709551615 2 2 1 0", "cudaMemset");
+    refused("set 2 0 9223372036854775808 8 3 0", "cudaMemset");
+    refused("set 2 0 12 12 18446744073709551615 0", "cudaMemset");
+    refused("set 3 0 1 1 1 0", "cudaMemset");
+    refused("set 2147483647 0 1 1 1 0", "cudaMemset");
+    refused("allocate 3 8\nfree 3\nset 3 0 1 1 1 0", "cudaMemset");
+}
+
+static void copies_stay_in_their_buffers(void) {
+    allowed("allocate 3 128\ncopy 3 0 16 0 0 16 16 8");
+    refused("allocate 3 127\ncopy 3 0 16 0 0 16 16 8", "copy on the device");
+    refused("allocate 3 999\ncopy 3 0 16 0 1 16 16 8", "copy on the device");
+    refused("copy 3 0 16 0 0 16 16 8", "copy on the device");
+    refused("copy 2 0 16 3 0 16 16 8", "copy on the device");
+}
+
+static void writes_stay_in_their_buffers(void) {
+    allowed("allocate 3 4\nwrite 3 2 0001");
+    refused("allocate 3 4\nwrite 3 3 0001", "copy from the host");
+    refused("allocate 3 4\nwrite 3 18446744073709551615 0001", "copy from the host");
+    refused("write 3 0 00", "copy from the host");
+    refused("variable v 0 -", "tampered");
+}
+
+static void little_is_written_from_the_host(void) {
+    static char text[4 * PLAN_WRITTEN + 200];
+    int length = sprintf(text, RECORDING_FIRST_LINE "\nproduct 8 4 16\nallocate 3 1000000\n"
+                                                    "write 3 0 ");
+    memset(text + length, '0', 2 * PLAN_WRITTEN);
+    strcpy(text + length + 2 * PLAN_WRITTEN, "\nvariable v 0 00\n" LAUNCH "end\n");
+    struct recording *r = good(text);
+    CHECK(!plan_make(r, 8, 16, 4, &plan, &judgement));
+    CHECK_THAT(strstr(judgement.reason, "64 KB"), "%s", judgement.reason);
+    recording_free(r);
+}
+
+static void pointers_point_into_live_buffers(void) {
+    const char *const pointer = "launch k 1 1 1 1 1 1 0 000000000000000000000000 ";
+    const char *const into[] = {"0=0+128", "0=2+512", "0=1+0"}; /* one past the end is fine */
+    const char *const outside[] = {"0=0+129", "0=3+0", "0=2+18446744073709551615", "4=0+0",
+                                   "0=2147483647+0"};
+    char text[200];
+    for (int i = 0; i < LENGTH(into); i++) {
+        snprintf(text, sizeof text, "%s%s", pointer, into[i]);
+        allowed(text);
+    }
+    for (int i = 0; i < LENGTH(outside); i++) {
+        snprintf(text, sizeof text, "%s%s", pointer, outside[i]);
+        refused(text, "none of A, B, C");
+    }
+    snprintf(text, sizeof text, "allocate 3 8\n%s0=3+8\nfree 3\n%s0=3+0", pointer, pointer);
+    refused(text, "none of A, B, C");
+    refused("variable v 0 0000000000000000 0=3+0", "none of A, B, C");
+    refused("allocate 3 8\nwrite 3 0 0000000000000000 0=4+0", "none of A, B, C");
+}
+
+static void geometry_is_some_gpus(void) {
+    allowed("launch k 2147483647 65535 65535 1024 1 1 1048576 -");
+    allowed("launch k 1 1 1 4 4 64 0 -");
+    const char *const bad_ones[] = {"0 1 1 1 1 1 0",
+                                    "1 1 0 1 1 1 0",
+                                    "1 1 1 1 0 1 0",
+                                    "1 65536 1 1 1 1 0",
+                                    "1 1 65536 1 1 1 0",
+                                    "2147483648 1 1 1 1 1 0",
+                                    "1 1 1 1025 1 1 0",
+                                    "1 1 1 32 33 1 0",
+                                    "1 1 1 1 1 65 0",
+                                    "1 1 1 1 1 1 1048577",
+                                    "1 1 1 4294967295 4294967295 1 0"};
+    for (int i = 0; i < LENGTH(bad_ones); i++) {
+        char text[100];
+        snprintf(text, sizeof text, "launch k %s -", bad_ones[i]);
+        refused(text, "grid or block");
+    }
+}
+
+static void launches_and_kernels_are_bounded(void) {
+    char text[PLAN_LAUNCHES * sizeof LAUNCH + 200];
+    int length = sprintf(text, RECORDING_FIRST_LINE "\nproduct 8 4 16\n");
+    for (int i = 0; i <= PLAN_LAUNCHES; i++) length += sprintf(text + length, LAUNCH);
+    strcpy(text + length, "end\n");
+    struct recording *r = good(text);
+    CHECK(!plan_make(r, 8, 16, 4, &plan, &judgement));
+    CHECK_THAT(strstr(judgement.reason, "more than 256 kernels"), "%s", judgement.reason);
+    recording_free(r);
+    char steps[2000] = "";
+    for (int i = 0; i <= PLAN_KERNELS; i++)
+        snprintf(steps + strlen(steps), sizeof steps - strlen(steps), "%scarveout k%d 1",
+                 i ? "\n" : "", i);
+    refused(steps, "64 different kernels");
+}
+
+/* ---- any bytes ---- */
+
+static uint64_t drawn;
+
+static uint32_t draw(uint32_t below) { return (uint32_t)(random64(28, drawn++) % below); }
+
+static const char *const pieces[] = {
+    " ",        "\n",    "0",  "18446744073709551615", "=",          "+", "-", "launch ",
+    "stopped ", "end\n", "ff", "4294967295",           "allocate 3", "9", "1"};
+
+/* Another digit, so that the form stays. */
+static void mutate_number(char *text, size_t size) {
+    for (;;) {
+        char *c = &text[draw((uint32_t)size)];
+        if (!isdigit((unsigned char)*c)) continue;
+        *c = (char)('0' + draw(10));
+        return;
+    }
+}
+
+/* Some digits become others; or some bytes, some are cut out, some pieces put in. */
+static size_t mutate(char *text, size_t size, size_t room) {
+    const bool numbers = draw(2);
+    for (uint32_t changes = 1 + draw(4); changes; changes--) {
+        if (numbers) {
+            mutate_number(text, size);
+            continue;
+        }
+        const size_t at = draw((uint32_t)size);
+        const char *piece = pieces[draw(LENGTH(pieces))];
+        const size_t cut = draw(2) ? 0 : draw(12), length = draw(2) ? strlen(piece) : 0;
+        const size_t rest = size - at - min_size(cut, size - at);
+        if (at + length + rest >= room || at + length + rest == 0) continue;
+        memmove(text + at + length, text + size - rest, rest);
+        memcpy(text + at, piece, length);
+        size = at + length + rest;
+        if (draw(4) == 0) text[draw((uint32_t)size)] = (char)draw(256);
+    }
+    return size;
+}
+
+__extension__ typedef unsigned __int128 wide;
+
+/* Said in another way than plan.c does. */
+static void check_inside(const struct area *area, uint64_t width, uint64_t height) {
+    CHECK(area->buffer >= 0 && area->buffer < plan.buffer_count);
+    const wide end = (wide)area->offset + (wide)area->pitch * (height - 1) + width;
+    CHECK(width > 0 && height > 0 && end <= plan.bytes[area->buffer]);
+}
+
+static void check_plan(void) {
+    for (int i = 0; i < plan.count; i++) {
+        const struct step *step = plan.steps[i];
+        struct area to = step->to;
+        if (step->kind == STEP_WRITE) check_inside(&to, step->data.size, 1);
+        if (step->kind == STEP_SET || step->kind == STEP_COPY)
+            check_inside(&to, step->width, step->height);
+        if (step->kind == STEP_COPY) check_inside(&step->from, step->width, step->height);
+        for (int j = 0; j < step->data.pointer_count; j++) {
+            const struct pointer *p = &step->data.pointers[j];
+            CHECK(p->at + 8 <= step->data.size && p->buffer < plan.buffer_count);
+            CHECK(p->offset <= plan.bytes[p->buffer]);
+        }
+    }
+}
+
+/* Each from a block of exactly its size, so that a sanitizer sees a read behind it. */
+static void any_bytes_do_no_harm(void) {
+    enum { TRIALS = 20000, ROOM = 2 * sizeof whole };
+    int taken = 0, at_fault = 0, plans = 0;
+    for (int i = 0; i < TRIALS; i++) {
+        char text[ROOM], reason[REASON_SIZE] = "";
+        memcpy(text, whole, sizeof whole);
+        const size_t size = mutate(text, strlen(whole), ROOM);
+        char *copy = malloc(size);
+        memcpy(copy, text, size);
+        struct recording *recording = recording_read(copy, size, reason);
+        free(copy);
+        CHECK_THAT(recording || reason[0], "refused without a reason");
+        at_fault += !recording;
+        if (!recording) continue;
+        taken++;
+        CHECK(recording->count <= RECORDING_STEPS);
+        memset(&judgement, 0, sizeof judgement);
+        const bool fine = plan_make(recording, 8, 16, 4, &plan, &judgement);
+        CHECK_THAT(fine || judgement.reason[0], "refused without a reason");
+        plans += fine;
+        if (fine) check_plan();
+        recording_free(recording);
+    }
+    CHECK_THAT(taken > 500 && at_fault > 500 && plans > 100 && plans < taken,
+               "%d taken, %d refused, %d planned: no test", taken, at_fault, plans);
+}
+
+/* ---- judgements ---- */
+
+static char *printed(const struct judgement *j) {
+    static char text[4096];
+    char *json;
+    size_t size;
+    FILE *out = open_memstream(&json, &size);
+    judgement_print(out, j);
+    fclose(out);
+    snprintf(text, sizeof text, "%s", json);
+    free(json);
+    return text;
+}
+
+static const struct judgement timed = {
+    .state = STATE_TIMED,
+    .device = "a \"GPU\"",
+    .m = 1000,
+    .n = 500,
+    .k = 2000,
+    .launches = 2,
+    .samples = 11,
+    .seconds = {.n = 11, .median = 0.5, .minimum = 0.25, .quartile_1 = 0.375, .quartile_3 = 0.75},
+    .cublas_seconds =
+        {.n = 11, .median = 0.25, .minimum = 0.125, .quartile_1 = 0.25, .quartile_3 = 0.25},
+};
+
+static void a_time_is_told_with_its_ratio(void) {
+    CHECK_STRING(printed(&timed),
+                 "{\"state\": \"timed\", \"reason\": \"\", \"device\": \"a \\\"GPU\\\"\", "
+                 "\"launches\": 2, \"samples\": 11, "
+                 "\"seconds\": {\"median\": 0.5, \"minimum\": 0.25, \"quartile_1\": 0.375, "
+                 "\"quartile_3\": 0.75}, "
+                 "\"cublas_seconds\": {\"median\": 0.25, \"minimum\": 0.125, \"quartile_1\": 0.25, "
+                 "\"quartile_3\": 0.25}, \"ratio\": 0.5, \"gflops\": 4}\n");
+}
+
+static void no_time_is_told_unless_all_is_well(void) {
+    struct judgement j = timed;
+    CHECK(!judge(&j, STATE_WRONG, "C is wrong"));
+    CHECK_STRING(printed(&j), "{\"state\": \"wrong\", \"reason\": \"C is wrong\", "
+                              "\"device\": \"a \\\"GPU\\\"\", \"launches\": 2, \"samples\": 0, "
+                              "\"seconds\": null, \"cublas_seconds\": null, \"ratio\": null, "
+                              "\"gflops\": null}\n");
+}
+
+/* A kernel of 10 ms: by the events, by the host. */
+static void the_slower_clock_counts_where_they_differ(void) {
+    const struct {
+        struct times times;
+        double counted;
+    } cases[] = {{{10e-3, 10.1e-3}, 10e-3},
+                 {{1e-3, 10.1e-3}, 10.1e-3},
+                 {{10e-3, 1e-3}, 10e-3},
+                 {{0, 10e-3}, 10e-3}};
+    for (int i = 0; i < LENGTH(cases); i++) {
+        CHECK(counted_seconds(&cases[i].times) == cases[i].counted);
+        CHECK(clocks_agree(&cases[i].times) == (i == 0));
+    }
+}
+
+static void reasons_are_one_short_line_of_ascii(void) {
+    struct judgement j = timed;
+    char name[1000], buffer[SHORT_NAME_SIZE];
+    memset(name, 'x', sizeof name - 1);
+    memcpy(name, "\x1b[2J\n::error::\xc3\xa4\x7f", 17);
+    name[sizeof name - 1] = '\0';
+    CHECK(strlen(short_name(name, buffer)) < SHORT_NAME_SIZE);
+    CHECK_THAT(strncmp(buffer, "?[2J?::error::???xx", 19) == 0, "%s", buffer);
+    judge(&j, STATE_REFUSED, "%s", name);
+    CHECK_INT((long long)strlen(j.reason), REASON_SIZE - 1);
+    for (const char *c = j.reason; *c; c++) CHECK(*c >= 0x20 && *c < 0x7f);
+    CHECK_STRING(short_name("_Z7mysgemm", buffer), "_Z7mysgemm");
+}
+
+static void states_have_their_names(void) {
+    enum state state;
+    for (int i = 0; i < STATES; i++) {
+        const char *name = state_name((enum state)i);
+        CHECK(state_parse(name, strlen(name), &state) && (int)state == i);
+    }
+    CHECK(!state_parse("time", 4, &state) && !state_parse("", 0, &state));
+    CHECK(!state_parse("timed-limit", 11, &state));
+}
+
+/* ---- the player: a process that replays, here without a GPU ---- */
+
+static enum { RIGHT, HANGS, CRASHES, ENDS, IS_KILLED, FAILS, PRINTS } behaviour;
+static int given, loaded;
+
+struct replay *replay_new(const void *image, const struct plan *made, struct judgement *j) {
+    (void)made;
+    if (image) return (struct replay *)image;
+    judge(j, STATE_MACHINE, "no GPU for the kernels");
+    return NULL;
+}
+
+bool replay_give(struct replay *r, const float *A, const float *B, struct judgement *j) {
+    (void)r, (void)j;
+    given = A[31] == 31 && B[63] == 163;
+    return true;
+}
+
+bool replay_load(struct replay *r, struct judgement *j) {
+    (void)r;
+    return !loaded++ || judge(j, STATE_MACHINE, "it was loaded before");
+}
+
+bool replay_unload(struct replay *r, struct judgement *j) {
+    (void)r, (void)j;
+    loaded = 0;
+    return true;
+}
+
+bool replay_run(struct replay *r, struct judgement *j) {
+    (void)r, (void)j;
+    return true;
+}
+
+bool replay_time(struct replay *r, struct times *times, struct judgement *j) {
+    (void)r;
+    *times = (struct times){loaded ? 0.25 : 0, 0.5};
+    if (behaviour == HANGS) sleep(60);
+    if (behaviour == CRASHES) signal(SIGSEGV, SIG_DFL), raise(SIGSEGV);
+    if (behaviour == IS_KILLED) raise(SIGKILL);
+    if (behaviour == ENDS) _exit(0);
+    if (behaviour == PRINTS) printf("{\"state\": \"timed\"}\n"), fflush(stdout);
+    if (behaviour == FAILS) return judge(j, STATE_FAULTED, "an illegal address");
+    return true;
+}
+
+bool replay_take(struct replay *r, float *C, struct judgement *j) {
+    (void)r, (void)j;
+    for (int i = 0; i < 8 * 16; i++) C[i] = given ? (float)i : -1;
+    return true;
+}
+
+/* Two samples of a player that behaves so. */
+static bool sampled(int how, double limit, struct times *times) {
+    static const char image[] = "kernels";
+    behaviour = how;
+    recording_free(planned(LAUNCH "end\n", true));
+    fflush(stdout);
+    struct player *p = player_new(image, &plan, limit, &judgement);
+    CHECK_THAT(p, "%s", judgement.reason);
+    for (int i = 0; i < 64; i++) {
+        if (i < 32) player_matrix(p, MATRIX_A)[i] = (float)i;
+        player_matrix(p, MATRIX_B)[i] = (float)(100 + i);
+    }
+    bool fine = player_give(p, &judgement);
+    for (int i = 0; fine && i < 2; i++)
+        fine = player_warm_up(p, &judgement) && player_sample(p, times, &judgement);
+    if (fine) CHECK_INT((long long)player_matrix(p, MATRIX_C)[127], 127);
+    player_free(p);
+    return fine;
+}
+
+static void a_sample_goes_there_and_back(void) {
+    struct times times = {0, 0};
+    CHECK_THAT(sampled(RIGHT, 60, &times), "%s", judgement.reason);
+    CHECK(times.event_seconds == 0.25 && times.host_seconds == 0.5);
+}
+
+/* A process that does not come back ends at the limit, and no sooner. */
+static void a_kernel_that_hangs_is_told(void) {
+    struct times times;
+    const double begun = clock_seconds();
+    CHECK(!sampled(HANGS, 0.3, &times));
+    CHECK_STRING(state_name(judgement.state), "time-limit");
+    CHECK(clock_seconds() - begun > 0.25 && clock_seconds() - begun < 10);
+}
+
+static void ends_of_all_kinds_are_told(void) {
+    const struct {
+        int how;
+        const char *state, *part;
+    } cases[] = {{CRASHES, "faulted", "crashed"},
+                 {ENDS, "faulted", "by itself"},
+                 {IS_KILLED, "machine", "killed"},
+                 {FAILS, "faulted", "illegal address"}};
+    struct times times;
+    for (int i = 0; i < LENGTH(cases); i++) {
+        CHECK(!sampled(cases[i].how, 60, &times));
+        CHECK_STRING(state_name(judgement.state), cases[i].state);
+        CHECK_THAT(strstr(judgement.reason, cases[i].part), "%s", judgement.reason);
+    }
+}
+
+static void what_kernels_print_goes_nowhere(void) {
+    int ends[2], kept = dup(STDOUT_FILENO);
+    struct times times;
+    char text[100];
+    fflush(stdout);
+    CHECK(pipe(ends) == 0 && dup2(ends[1], STDOUT_FILENO) >= 0);
+    const bool fine = sampled(PRINTS, 60, &times);
+    dup2(kept, STDOUT_FILENO);
+    close(ends[1]);
+    const ssize_t count = read(ends[0], text, sizeof text);
+    close(ends[0]);
+    close(kept);
+    CHECK(fine && count == 0);
+}
+
+static void a_player_without_a_gpu_says_so(void) {
+    recording_free(planned(LAUNCH "end\n", true));
+    fflush(stdout);
+    struct player *p = player_new(NULL, &plan, 60, &judgement);
+    CHECK(p && !player_give(p, &judgement));
+    CHECK_STRING(state_name(judgement.state), "machine");
+    CHECK_STRING(judgement.reason, "no GPU for the kernels");
+    player_free(p);
+}
+
+/* Whatever is in an answer, it does not make a time, nor an unknown state. */
+static void answers_are_not_believed(void) {
+    const struct answer bad_ones[] = {{0, STATE_TIMED, {0, 0}, "timed"},
+                                      {2, STATE_TIMED, {0, 0}, "timed"},
+                                      {0, STATES, {0, 0}, "who knows"},
+                                      {0, UINT32_MAX, {0, 0}, "who knows"},
+                                      {0, STATE_WRONG, {0, 0}, ""}};
+    for (int i = 0; i < LENGTH(bad_ones); i++) {
+        struct answer answer = bad_ones[i];
+        CHECK(!understand(&answer, &judgement));
+        CHECK_STRING(state_name(judgement.state), "faulted");
+    }
+    int ends[2];
+    CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0);
+    struct answer cut = {.fine = 1};
+    CHECK(send(ends[1], &cut, sizeof cut - 1, 0) > 0);
+    struct player player = {.socket = ends[0], .process = -1, .seconds_left = 1};
+    CHECK(!ask(&player, TIME, &cut, &judgement));
+    CHECK_THAT(strstr(judgement.reason, "ended by itself"), "%s", judgement.reason);
+    close(ends[0]);
+    close(ends[1]);
+    struct answer endless = {0, STATE_WRONG, {0, 0}, ""};
+    memset(endless.reason, '\x1b', sizeof endless.reason);
+    CHECK(!understand(&endless, &judgement));
+    CHECK(judgement.state == STATE_WRONG && strlen(judgement.reason) == REASON_SIZE - 1);
+    CHECK(judgement.reason[0] == '?');
+}
+
+
+int main(int argc, char **argv) {
+    static const struct check_test tests[] = {
+        TEST(what_is_written_is_read),
+        TEST(each_field_has_its_place),
+        TEST(a_stop_is_read),
+        TEST(no_end_is_seen),
+        TEST(nothing_is_no_recording),
+        TEST(another_version_is_refused),
+        TEST(a_cut_line_is_refused),
+        TEST(numbers_have_limits),
+        TEST(lines_have_their_words),
+        TEST(names_are_what_compilers_write),
+        TEST(data_is_hexadecimal),
+        TEST(pointers_lie_in_the_data),
+        TEST(steps_are_bounded),
+        TEST(size_is_bounded),
+        TEST(a_plan_has_what_takes_time_in_order),
+        TEST(what_the_recorder_stopped_is_judged_so),
+        TEST(ending_the_program_is_seen),
+        TEST(another_product_is_refused),
+        TEST(no_launch_is_refused),
+        TEST(allocations_are_bounded),
+        TEST(buffers_are_bounded),
+        TEST(only_its_own_memory_is_freed_and_once),
+        TEST(memset_stays_in_its_buffer),
+        TEST(copies_stay_in_their_buffers),
+        TEST(writes_stay_in_their_buffers),
+        TEST(little_is_written_from_the_host),
+        TEST(pointers_point_into_live_buffers),
+        TEST(geometry_is_some_gpus),
+        TEST(launches_and_kernels_are_bounded),
+        TEST(any_bytes_do_no_harm),
+        TEST(a_time_is_told_with_its_ratio),
+        TEST(no_time_is_told_unless_all_is_well),
+        TEST(the_slower_clock_counts_where_they_differ),
+        TEST(reasons_are_one_short_line_of_ascii),
+        TEST(states_have_their_names),
+        TEST(a_sample_goes_there_and_back),
+        TEST(a_kernel_that_hangs_is_told),
+        TEST(ends_of_all_kinds_are_told),
+        TEST(what_kernels_print_goes_nowhere),
+        TEST(a_player_without_a_gpu_says_so),
+        TEST(answers_are_not_believed),
+    };
+    return check_main(argc, argv, tests, (int)(sizeof tests / sizeof *tests));
+}

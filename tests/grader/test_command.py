@@ -1,0 +1,549 @@
+"""`python -m grader` and plain pytest: exit statuses, what is printed, what is written where. Most
+of it with a core that compiles and runs nothing (grader_fake.py), the last part with the real
+one."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from pathlib import Path
+
+import grader_fake  # noqa: F401  (finds the grader)
+import jsonschema
+import pytest
+from conftest import REPOSITORY, Tree, clean_environment, need
+from rich.cells import cell_len
+
+from grader.record import Record
+
+FAKE = [sys.executable, "-B", str(REPOSITORY / "tests" / "grader" / "grader_fake.py")]
+SECONDS = 300
+
+
+@dataclass
+class Run:
+    status: int
+    stdout: str
+    stderr: str
+
+    @property
+    def table(self) -> dict[str, str]:
+        """The lines of the table by the case's name."""
+        rows = re.findall(r"^(\S+) .* (passed|partial|failed|skipped) ", self.stdout, re.MULTILINE)
+        return dict(rows)
+
+
+def call(command: list[str], *words: str, cwd: Path | None = None, **env: str) -> Run:
+    ran = subprocess.run([*command, *words], cwd=cwd, env=clean_environment(env), timeout=SECONDS,
+                         stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    return Run(ran.returncode, ran.stdout.decode(), ran.stderr.decode())
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> Path:
+    path = tmp_path / "alice" / "kernel.cu"
+    path.parent.mkdir()
+    path.write_text("right")
+    return path
+
+
+def grade(kernel: Path, text: str, *words: str, **env: str) -> Run:
+    """With the fake core; results beside the submission's directory."""
+    kernel.write_text(text)
+    results = kernel.parent.parent / "results"
+    return call(FAKE, "--submission", str(kernel), "--results", str(results), *words, **env)
+
+
+def result(kernel: Path, name: str = "result.json") -> Record | None:
+    path = kernel.parent.parent / "results" / "alice" / name
+    return Record.model_validate_json(path.read_bytes()) if path.exists() else None
+
+
+# ---- exit statuses -------------------------------------------------------------------------------
+
+
+def test_full_marks(kernel: Path) -> None:
+    run = grade(kernel, "right")
+    assert (run.status, run.stderr) == (0, "")
+    assert run.stdout.splitlines()[-1] == "score: 40 of 40"
+    assert set(run.table.values()) == {"passed"} and len(run.table) == 10
+    record = result(kernel)
+    assert record and record.complete and record.score == record.max_score == 40
+    assert not result(kernel, "result.partial.json")
+
+
+@pytest.mark.parametrize("text", ["wrong", "naive", "starter", "error", "fopen", "copies",
+                                  "34 34 34: crash\nright"])
+def test_less(kernel: Path, text: str) -> None:
+    run = grade(kernel, text)
+    assert (run.status, run.stderr) == (1, "")
+    record = result(kernel)
+    assert record and f"score: {record.score:g} of 40" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--submission", "none.cu"], "grade: none.cu: cannot read the submission: No such file"),
+        (["--submission", ""], "grade: the path of the submission is empty"),
+        (["--submission", "/dev/zero"], "grade: /dev/zero: a device"),
+        (["--suite", "none.toml"], "grade: none.toml: cannot read this suite: No such file"),
+        (["--name", "../x"], "grade: name '../x': it names a directory of results"),
+        (["-k", "nothing"], "grade: no case was selected; --collect-only lists them"),
+        (["--suite", ""], "grade: --suite (SUITE with make): the path is empty"),
+        (["--seed", "-1"], "grade: --seed (SEED with make): '-1' is not a whole number from 0"),
+        (["--jobs", "0"], "grade: --jobs (JOBS with make): '0' is not a whole number from 1"),
+        (["--suite"], "expected one argument"),
+        (["--nonsense"], "unrecognized arguments: --nonsense"),
+        (["--protection", "prayer"], "'prayer' is not one of auto, bubblewrap, uid, none"),
+        (["--backend", "gpu"], "--backend (BACKEND with make): 'gpu' is not one of auto, cpu, cuda"),
+        (["--results", ""], "--results (RESULTS with make): the path is empty"),
+        (["-n", "4"], "unrecognized arguments: -n"),
+    ],
+)
+def test_bad_input(kernel: Path, words: list[str], message: str) -> None:
+    run = grade(kernel, "right", *words)
+    assert run.status == 2 and run.stdout == "" and message in run.stderr
+    if run.stderr.startswith("grade: "):
+        assert run.stderr.count("\n") == 1
+    assert not (kernel.parent.parent / "results").exists()
+
+
+def test_all_mistakes_of_the_options_are_told_at_once(kernel: Path) -> None:
+    run = grade(kernel, "right", "--seed", "x", "--jobs", "banana", "--protection", "bogus")
+    assert run.status == 2
+    assert [line.split(" (")[0] for line in run.stderr.splitlines()] == [
+        "grade: --seed", "grade: --jobs", "grade: --protection"]
+
+
+def test_each_mistake_of_a_suite_is_a_line(kernel: Path, tmp_path: Path) -> None:
+    suite = tmp_path / "s.toml"
+    suite.write_text('title = "T"\n[[case]]\nname = "a"\nm = 0\nk = 1\nn = 1\nfill = "x"\n')
+    run = grade(kernel, "right", "--suite", str(suite))
+    assert run.status == 2
+    assert [line.split(": ")[:3] for line in run.stderr.splitlines()] == [
+        ["grade", str(suite), "case 'a'"]] * 3
+
+
+@pytest.mark.parametrize("text", ["no compiler", "machine", "bug", "34 34 34: machine\nright"])
+def test_the_machine(kernel: Path, text: str) -> None:
+    run = grade(kernel, text)
+    assert run.status == 3 and run.stdout == ""
+    assert re.match(r"grade: .*(no compiler|no memory|grader itself failed)",
+                    run.stderr.splitlines()[-1])
+    assert not result(kernel)
+
+
+@pytest.mark.parametrize("words", [["-v"], ["-x"], ["--junitxml", "out.xml"], ["-k", "34"]])
+def test_statuses_do_not_depend_on_other_options(kernel: Path, words: list[str]) -> None:
+    words = [word.replace("out.xml", str(kernel.parent / "out.xml")) for word in words]
+    assert grade(kernel, "right", *words).status == 0
+    assert grade(kernel, "34 34 34: wrong\nright", *words).status == 1
+    assert grade(kernel, "34 34 34: machine\nright", *words).status == 3
+
+
+# ---- pytest's options ----------------------------------------------------------------------------
+
+
+def test_k_is_no_grade(kernel: Path) -> None:
+    """And leaves the grade that is there."""
+    grade(kernel, "right", "--seed", "1")
+    run = grade(kernel, "34 34 34: wrong\nright", "-k", "34", "--seed", "2")
+    assert set(run.table) == {"34x34x34-ones-twos", "34x34x34-index"}
+    assert run.stdout.splitlines()[-1].startswith("0 of 6 points in 2 cases; no grade, because")
+    record, partial = result(kernel), result(kernel, "result.partial.json")
+    assert record and record.seed == 1 and record.score == 40
+    assert partial and partial.seed == 2 and not partial.complete
+
+
+def test_k_runs_what_a_case_needs(kernel: Path) -> None:
+    run = grade(kernel, "16 16 16: wrong\nright", "-k", "index")
+    assert run.status == 1 and run.table == {"34x34x34-index": "skipped"}
+    assert "needs 16x16x16, which failed" in run.stdout
+
+
+def test_x_stops_at_the_first_failure(kernel: Path) -> None:
+    run = grade(kernel, "16 16 16: wrong\nright", "-x", "--jobs", "1")
+    assert run.status == 1 and "no grade, because not all cases were run" in run.stdout
+    assert not result(kernel)
+
+
+def test_x_and_a_refusal_is_a_grade(kernel: Path) -> None:
+    """Nothing that was not run could change it."""
+    run = grade(kernel, "1 1 1: copies\nright", "-x")
+    record = result(kernel)
+    assert run.status == 1 and record and record.refusal and record.score == 0
+
+
+def test_junit(kernel: Path, tmp_path: Path) -> None:
+    grade(kernel, "16 16 16: race\n5 7 3: wrong\nright", "--junitxml", str(tmp_path / "j.xml"))
+    cases = {case.get("name"): case for case in
+             ElementTree.parse(tmp_path / "j.xml").iter("testcase")}
+    assert len(cases) == 10 + 3
+    assert cases["test_case[public/basics-1x1x1]"].find("failure") is None
+    untimed = cases["test_speed[public/speed-speed-1024]"].find("skipped")
+    assert untimed is not None and untimed.get("message") == "not timed: no GPU"
+    failure = cases["test_case[public/basics-5x7x3]"].find("failure")
+    assert failure is not None and "0 of 3 points: all 15 are wrong" in str(failure.text)
+    points = {each.get("name"): each.get("value") for each in
+              cases["test_case[public/basics-5x7x3]"].iter("property")}
+    assert points == {"score": "0.0", "max_score": "3.0"}
+
+
+def test_collecting_runs_nothing(kernel: Path) -> None:
+    run = grade(kernel, "machine", "--collect-only", "-q")
+    assert run.status == 0 and "test_case[public/basics-16x16x16]" in run.stdout
+    assert not (kernel.parent.parent / "results").exists()
+
+
+def test_plain_pytest(kernel: Path, tmp_path: Path) -> None:
+    """From the project's root, as everyone knows it."""
+    command = [sys.executable, "-B", "-m", "pytest", "grader", "--collect-only", "-q", "-k", "34"]
+    run = call(command, "--submission", str(kernel), cwd=REPOSITORY)
+    assert run.status == 0
+    assert run.stdout.count("test_case[public/basics-34x34x34-") == 2
+    failing = call([*command[:5], "--submission", "none.cu"], cwd=REPOSITORY)
+    assert failing.status == 2 and "grade: none.cu: cannot read" in failing.stdout
+
+
+def test_options_of_a_users_environment_do_not_matter(kernel: Path) -> None:
+    run = grade(kernel, "right", PYTEST_ADDOPTS="--nonsense -n 3", PYTEST_PLUGINS="")
+    assert run.status == 0
+
+
+# ---- what is printed -----------------------------------------------------------------------------
+
+
+MIXED = "16 16 16: race\n1 1 1: leak\n35 70 20: wrong\n20 70 35: hang\n64 64 64: naive\nright"
+
+
+LONG = "x" * 200
+EVERY_KIND = [MIXED, "right", "wrong", "naive", "starter", "copies", "fopen", "error", "hang",
+              f"error {LONG} {'word ' * 40}\n" * 40, "16 16 16: race\n1 1 1: crash\nright",
+              f"wrong {'word ' * 80}\n"]
+
+
+def widest(shown: str) -> int:
+    """In columns, without colour. The path of the record is left whole, and not counted."""
+    lines = re.split(r"[\r\n]+", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown))
+    return max(cell_len(line) for line in lines if not line.startswith("record: "))
+
+
+@pytest.mark.parametrize("text", EVERY_KIND)
+@pytest.mark.parametrize("columns", [60, 200])
+def test_no_line_is_wider_than_the_terminal(kernel: Path, text: str, columns: int) -> None:
+    suite = "all" if hidden_cases() else "public"
+    run = grade(kernel, text, "--suite", suite, COLUMNS=str(columns))
+    assert 40 < widest(run.stdout) <= min(columns, 80)
+    assert not re.search(r" $", run.stdout, re.MULTILINE)
+    shown = on_a_terminal([*FAKE, "--submission", str(kernel), "--suite", suite, "--backend", "cuda",
+                           "--results", str(kernel.parent.parent / "r")], None,
+                          COLUMNS=str(columns))
+    assert 40 < widest(shown) <= min(columns, 120)
+
+
+def test_a_reason_has_the_width_there_is(kernel: Path) -> None:
+    """Beside its case where it fits, below it where it does not, and never in a narrow column."""
+    reason = "524288 loads from global memory; tiles need at most 131072"
+    narrow = grade(kernel, "naive").stdout
+    assert f"2/6\n    {reason}\n    hint: let each block" in narrow
+    kernel.write_text("naive")
+    shown = on_a_terminal([*FAKE, "--submission", str(kernel), "--results",
+                           str(kernel.parent.parent / "r")], 1, COLUMNS="120", NO_COLOR="1")
+    assert f"2/6  {reason}\r\n    hint: let each block" in shown
+
+
+def test_hints_are_not_dim(kernel: Path) -> None:
+    kernel.write_text(MIXED)
+    shown = on_a_terminal([*FAKE, "--submission", str(kernel), "--results",
+                           str(kernel.parent.parent / "r")], 1)
+    hints = [line for line in shown.splitlines() if "hint:" in line]
+    assert len(hints) >= 4 and not any("\x1b" in line for line in hints)
+
+
+@pytest.mark.parametrize("text", ["error", "fopen", f"error {'word ' * 40}\n" * 40])
+def test_what_holds_for_all_cases_is_told_once_and_first(kernel: Path, text: str) -> None:
+    lines = grade(kernel, text).stdout.splitlines()
+    above = lines[:lines.index("")]
+    assert len(above) <= 15
+    assert "kernel.cu does not compile" in above[0] or "refused" in above[0]
+    said = "not declared" if "error" in text else "calls fopen"
+    assert sum(said in line for line in lines) == 1 == sum(said in line for line in above)
+    assert "hint" not in lines[lines.index("") + 1]
+
+
+def hidden_cases() -> bool:
+    return (REPOSITORY / "testcases" / "hidden").is_dir()
+
+
+def test_the_first_finding_is_printed_as_make_check_prints_it(kernel: Path) -> None:
+    run = grade(kernel, MIXED, "--seed", "5")
+    finding = run.stdout[run.stdout.index("kernel.cu:29: a mistake\n    thread"):].splitlines()
+    assert finding[0] == "kernel.cu:29: a mistake"
+    assert finding[1] == "    thread (0,0)"
+    assert re.match(r"    m=16 k=16 n=16, fill random, seed \d+$", finding[2])
+    assert finding[3] == "    hint: think"
+    assert "protection: no protection: a fake" in finding
+    assert "seed: 5 (the same seed gives the same grade)" in finding
+
+
+def test_where_the_record_lies(kernel: Path) -> None:
+    run = grade(kernel, "right")
+    place = re.search(r"^record: (.*)$", run.stdout, re.MULTILINE)
+    assert place and Path(place[1]).name == "result.json"
+    assert (Path.cwd() / place[1]).exists() or Path(place[1]).exists()
+
+
+def test_no_text_of_a_submission_commands_anybody(kernel: Path) -> None:
+    """Neither the terminal nor a runner of GitHub's."""
+    for text in ("error", "wrong"):
+        for more in ([], ["-v"]):
+            run = grade(kernel, text, *more)
+            printed = run.stdout + run.stderr
+            assert "\x1b" not in printed
+            if not more:
+                assert "::" not in printed and "##[" not in printed
+    assert "| : :error: :x\\x1b[2J" in grade(kernel, "error").stdout
+    assert "    | 16\\x1b[2J" in grade(kernel, "wrong").stdout
+
+
+def on_a_terminal(command: list[str], status: int | None = 0, **env: str) -> str:
+    """What a terminal, of 100 columns unless `env` says otherwise, gets to see."""
+    reader, writer = pty.openpty()
+    process = subprocess.Popen(command, stdout=writer, stderr=writer, stdin=subprocess.DEVNULL,
+                               env=clean_environment({"TERM": "xterm", "COLUMNS": "100"} | env))
+    os.close(writer)
+    shown = b""
+    while True:
+        try:
+            part = os.read(reader, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        shown += part
+    os.close(reader)
+    assert process.wait(SECONDS) == status or status is None
+    return shown.decode()
+
+
+def test_progress_and_colour_are_for_terminals(kernel: Path, tmp_path: Path) -> None:
+    kernel.write_text("right 0.05")
+    command = [*FAKE, "--submission", str(kernel), "--results", str(tmp_path / "r")]
+    shown = on_a_terminal(command)
+    assert "\x1b[32m" in shown and re.search(r"\d+/13", shown)
+    plain = on_a_terminal(command, NO_COLOR="1")
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", plain)
+    assert "\x1b" not in call(command).stdout
+
+
+def test_stages_for_the_benchmark(kernel: Path, tmp_path: Path) -> None:
+    grade(kernel, "right", GRADER_STAGES=str(tmp_path / "stages.json"))
+    stages = json.loads((tmp_path / "stages.json").read_text())
+    assert set(stages) == {"python", "trusted parts", "compile", "cases", "audit", "report"}
+    assert all(0 <= seconds < SECONDS for seconds in stages.values())
+
+
+# ---- where things are ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["with space", "é ü ß", "quo'te \"s", "two\nlines"])
+def test_any_path(tmp_path: Path, name: str) -> None:
+    kernel = tmp_path / name / "kernel.cu"
+    kernel.parent.mkdir()
+    kernel.write_text("right")
+    for path in (kernel, kernel.parent):
+        results = tmp_path / f"results {path.name}"
+        run = call(FAKE, "--submission", str(path), "--results", str(results))
+        assert run.status == 0, run.stderr
+        assert len(list(results.glob("*/result.json"))) == 1
+
+
+def test_relative_paths_are_those_of_the_working_directory(kernel: Path) -> None:
+    run = call(FAKE, "--submission", "kernel.cu", "--results", "out", cwd=kernel.parent)
+    assert run.status == 0 and (kernel.parent / "out" / "alice" / "result.json").exists()
+    assert "record: out/alice/result.json" in run.stdout
+
+
+def test_a_name(kernel: Path) -> None:
+    grade(kernel, "right", "--name", "Bob B")
+    assert (kernel.parent.parent / "results" / "Bob B" / "result.json").exists()
+
+
+def test_the_schema_is_that_of_the_record(kernel: Path) -> None:
+    """To write it anew:
+
+        python -c 'import json; from grader.record import Record;
+        print(json.dumps(Record.model_json_schema(), indent=2))' >grader/result.schema.json
+    """
+    schema = json.loads((REPOSITORY / "grader" / "result.schema.json").read_text())
+    assert schema == Record.model_json_schema()
+    grade(kernel, MIXED)
+    path = kernel.parent.parent / "results" / "alice" / "result.json"
+    jsonschema.validate(json.loads(path.read_text()), schema)
+
+
+def test_every_key_is_documented() -> None:
+    schema = json.loads((REPOSITORY / "grader" / "result.schema.json").read_text())
+    text = (REPOSITORY / "docs" / "result.md").read_text()
+    tables = [schema, *schema["$defs"].values()]
+    keys = {key for table in tables for key in table.get("properties", {})}
+    assert [key for key in sorted(keys) if f"`{key}`" not in text] == []
+
+
+def test_every_option_and_key_of_a_case_is_documented() -> None:
+    from grader.cases import CaseTable, PerformanceTable
+    from grader.options import SHARED
+
+    text = (REPOSITORY / "docs" / "grading.md").read_text()
+    for word in ["--submission", "--name", *SHARED, *CaseTable.model_fields, *PerformanceTable.model_fields]:
+        assert f"`{word}" in text, word
+
+
+# ---- an old Python, an interrupt -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("module", ["grader", "grader.batch", "grader.exporters",
+                                    "grader.exporters.hand_in", "grader.exporters.guarded"])
+def test_an_old_python_is_told_so_in_a_line(module: str, tmp_path: Path) -> None:
+    """There is none here: this one says that it is 3.9. What is read before the line has the syntax
+    of one, too."""
+    ast.parse((REPOSITORY / "grader" / "__init__.py").read_text(), feature_version=(3, 4))
+    (tmp_path / "sitecustomize.py").write_text("import sys; sys.version_info = (3, 9, 2)\n")
+    run = call([sys.executable, "-B", "-m", module], cwd=REPOSITORY, PYTHONPATH=str(tmp_path))
+    assert (run.status, run.stdout) == (3, "")
+    assert run.stderr == "grade: needs Python 3.10 or newer, and this is 3.9\n"
+
+
+# ---- with the real core --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A cache for the grader's own parts, built by the first who needs them."""
+    for tool in ("make", "cc", "c++"):
+        need(tool)
+    return str(tmp_path_factory.mktemp("parts"))
+
+
+@pytest.fixture
+def real(tree: Tree, parts: str, tmp_path: Path):  # type: ignore[no-untyped-def]
+    def really(*words: str) -> Run:
+        return call([sys.executable, "-m", "grader"], "--results", str(tmp_path / "r"), *words,
+                    cwd=tree.path, GRADER_CACHE=parts)
+
+    return really
+
+
+SUITE = "all" if hidden_cases() else "public"
+
+
+@pytest.mark.skipif(not hidden_cases(), reason="instructor/ is not here")
+def test_solutions_and_starter(real) -> None:  # type: ignore[no-untyped-def]
+    tiled = real("--submission", "instructor/solutions/2_tiled.cu", "--suite", SUITE)
+    assert tiled.status == 0, tiled.stderr
+    assert tiled.stdout.splitlines()[-1] == "score: 100 of 100"
+    naive = real("--submission", "instructor/solutions/1_naive.cu", "--suite", SUITE)
+    assert naive.status == 1
+    lost = {name for name, status in naive.table.items() if status != "passed"}
+    assert lost == {"64x64x64", "120x201x250", "primes-97-89-101", "odd-257-239-241"}
+    starter = real("--suite", SUITE)
+    assert starter.status == 1 and starter.stdout.splitlines()[-1] == "score: 0 of 100"
+
+
+def interrupted(command: list[str], seconds: float, cwd: Path, **env: str) -> Run:
+    """Ctrl-C on a terminal: SIGINT for all that make has started."""
+    with subprocess.Popen(command, cwd=cwd, env=clean_environment(env), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          start_new_session=True) as process:
+        time.sleep(seconds)
+        with contextlib.suppress(ProcessLookupError):  # it was faster
+            os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=SECONDS)
+    return Run(process.returncode, out.decode(), err.decode())
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.02, 0.04, 0.07, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5, 4.0])
+@pytest.mark.parametrize("target", ["grade", "grade-class", "cases", "release", "gradescope"])
+def test_ctrl_c_at_any_time(tree: Tree, parts: str, tmp_path: Path, target: str,
+                            seconds: float) -> None:
+    """One line of the grader's, beside make's own; no traceback, no temporary files."""
+    pupil = tmp_path / "class" / "alice" / "kernel.cu"
+    pupil.parent.mkdir(parents=True)
+    pupil.write_bytes((REPOSITORY / "kernel.cu").read_bytes())
+    (tmp_path / "tmp").mkdir()
+    tmp_path.chmod(0o755)
+    venv = Path(sys.executable).parent.parent
+    words = {"grade": [f"SUBMISSION={pupil}", f"RESULTS={tmp_path / 'r'}"],
+             "grade-class": [f"SUBMISSIONS={pupil.parent.parent}", f"RESULTS={tmp_path / 'r'}"],
+             "release": [f"DIR={tmp_path / 'copy'}"]}.get(target, [])
+    words += [f"PYTHON={sys.executable}" if target == "gradescope" else f"VENV={venv}"]
+    run = interrupted([need("make"), "--no-print-directory", "-o", f"{venv}/grader-ready", target,
+                       *words], seconds, tree.path, GRADER_CACHE=parts,
+                      TMPDIR=str(tmp_path / "tmp"))
+    said = [line for line in run.stderr.splitlines()
+            if not re.match(r"make: |cases: (building|grading|\d+ of) ", line)]
+    assert len(said) <= 1 and "Traceback" not in run.stdout + run.stderr, run
+    assert all("interrupted" in line for line in said), run
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_an_interrupt_has_a_status_of_its_own(kernel: Path, tmp_path: Path) -> None:
+    kernel.write_text("right 1")
+    process = subprocess.Popen([*FAKE, "--submission", str(kernel), "--results",
+                                str(tmp_path / "r"), "--jobs", "1"], env=clean_environment(),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    late = time.monotonic() + SECONDS
+    while not (tmp_path / "r" / "alice" / "result.partial.json").exists():
+        assert time.monotonic() < late
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=SECONDS)
+    assert (process.returncode, out) == (130, b"")
+    assert err.startswith(b"grade: interrupted; the cases so far are in ") and err.count(b"\n") == 1
+
+
+def test_a_faulty_kernel(real) -> None:  # type: ignore[no-untyped-def]
+    run = real("--submission", "instructor/faulty/02_second_barrier.cu")
+    assert run.status == 1 and re.search(r"^kernel\.cu:\d+: race on shared memory$", run.stdout,
+                                         re.MULTILINE)
+
+
+def test_the_same_seed_gives_the_same_grade(real, tmp_path: Path) -> None:  # type: ignore
+    def graded(jobs: str) -> dict[str, object]:
+        run = real("--submission", "instructor/faulty/18_a_stride_n.cu", "--seed", "11",
+                   "--jobs", jobs)
+        assert run.status == 1, run.stderr
+        record = json.loads((tmp_path / "r" / "18_a_stride_n" / "result.json").read_text())
+        for each in (record, *record["tests"]):
+            each["seconds"] = 0
+        return record | {"started": ""}
+
+    assert graded("1") == graded("2")
+
+
+def test_a_read_only_checkout(fresh_tree: Tree, parts: str, tmp_path: Path) -> None:
+    """Nothing is written there; results and parts lie elsewhere."""
+    def listing() -> list[tuple[str, int]]:
+        return sorted((str(path), path.stat().st_mtime_ns) for path in fresh_tree.path.rglob("*"))
+
+    for path in fresh_tree.path.rglob("*"):
+        path.chmod(path.stat().st_mode & ~0o222)
+    fresh_tree.path.chmod(0o555)
+    before = listing()
+    run = call([sys.executable, "-m", "grader", "-k", "16x16x16", "--results",
+                str(tmp_path / "r")], cwd=fresh_tree.path, GRADER_CACHE=parts)
+    assert run.status == 1, run.stderr
+    assert listing() == before
+    for path in [fresh_tree.path, *fresh_tree.path.rglob("*")]:
+        path.chmod(path.stat().st_mode | 0o200)

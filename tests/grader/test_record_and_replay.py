@@ -1,0 +1,294 @@
+"""The clock that times submissions it does not trust: recorder, recording, replay (grader/clock).
+
+Without a GPU: what the linker is told fits what the recorder defines, and no function that a
+submission may call escapes it. (What reads and plans recordings is tested in test_clock.c.)
+With one (-m gpu): each submission in clock/ is recorded and timed, and judged as its head says:
+
+    clock:    the clock's state
+    says:     what its reason contains
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import (
+    BUILD_SECONDS, REPOSITORY, Tree, clean_environment, locked, need_nvcc, strict_json,
+)
+
+FOLDER = REPOSITORY / "tests" / "grader" / "clock"
+SUBMISSIONS = sorted(FOLDER.glob("*.cu"))
+STATES = {"timed", "refused", "wrong", "faulted", "time-limit", "impossible", "machine"}
+ARCH = os.environ.get("ARCH") or "native"
+SECONDS = 60  # a limit for what hangs
+
+
+def declared(source: Path) -> tuple[str, str]:
+    """State, and what the reason contains."""
+    head = source.read_text().partition("*/")[0]
+    state = re.search(r"^ \* clock: +(\S+) *$", head, re.MULTILINE)
+    says = re.search(r"^ \* says: +(.+?) *$", head, re.MULTILINE)
+    assert state and state[1] in STATES, f"{source.name}: what will the clock say?"
+    return state[1], says[1] if says else ""
+
+
+# ---- the recorder's net --------------------------------------------------------------------------
+
+
+def test_the_linker_sends_everything_to_the_recorder() -> None:
+    """A wrapper that no --wrap= names is never called; a --wrap= without one does not link."""
+    wrappers = (REPOSITORY / "grader/clock/record.cu").read_text()
+    defined = set(re.findall(r"\b__wrap_(\w+)\(", wrappers.partition("#define REFUSED")[0]))
+    defined |= set(re.findall(r"^REFUSED\((\w+),", wrappers, re.MULTILINE))
+    makefile = (REPOSITORY / "Makefile").read_text().replace("\\\n", " ")
+    listed = re.search(r"^recorder_calls = \$\(addprefix -Xlinker --wrap=,([^)]*)\)$", makefile,
+                       re.MULTILINE)
+    assert listed and set(listed[1].split()) == defined and len(defined) > 10
+
+
+# Of the runtime's functions that submissions may call (grader/allowed_symbols.toml), those that the
+# recorder need not see: they ask, wait, or set what has no effect on a replay.
+HARMLESS = re.compile(
+    r"cudaGetLastError|cudaPeekAtLastError|cudaGetError\w+|cudaGetDevice\w*|cudaSetDevice"
+    r"|cudaDeviceGetAttribute|cudaDeviceSynchronize|cudaDeviceSetCacheConfig|cuda\w+GetVersion"
+    r"|cudaMemGetInfo|cudaStream(Create\w*|Destroy|Synchronize|Query)"
+    r"|cudaEvent(Create\w*|Destroy|Record|Synchronize|Query|ElapsedTime)"
+    r"|cudaFuncSetCacheConfig|cudaFuncGetAttributes|cudaOccupancy\w+"
+    r"|__cuda(Un)?[rR]egister\w+|__cudaInitModule|__cudaGetKernel|__cuda(Push|Pop)\w+")
+
+
+def test_nothing_that_a_submission_may_call_escapes() -> None:
+    allowed = (REPOSITORY / "grader/allowed_symbols.toml").read_text()
+    allowed = allowed.partition("\n[[refused]]\n")[0]
+    wrappers = (REPOSITORY / "grader/clock/record.cu").read_text()
+    functions = set(re.findall(r'"((?:__)?cu(?:da)?[A-Z]\w+)"', allowed))
+    escaped = {name for name in functions
+               if not HARMLESS.fullmatch(name) and not re.search(rf"\b__wrap_{name}\(", wrappers)
+               and not re.search(rf"^REFUSED\({name},", wrappers, re.MULTILINE)}
+    assert "cudaMalloc" in functions and escaped == set()
+
+
+def test_the_submissions_say_what_becomes_of_them() -> None:
+    states = {declared(source)[0] for source in SUBMISSIONS}
+    assert states >= {"timed", "refused", "wrong", "faulted", "time-limit"}
+
+
+# ---- on a GPU ------------------------------------------------------------------------------------
+
+
+@dataclass
+class Clock:
+    """Recorder and clock, on the submissions of one build of the grader's parts."""
+
+    tree: Tree
+    programs: Path
+
+    def build(self, source: Path) -> Path:
+        """A directory with recorder and submission.fatbin, made as in the sandbox."""
+        place = self.programs / f"clock-{source.parent.name}-{source.stem}"
+        with locked(place.with_suffix(".lock")):
+            if not place.exists():
+                new = place.with_suffix(".new")
+                shutil.rmtree(new, ignore_errors=True)
+                new.mkdir()
+                shutil.copy(source, new / "kernel.cu")
+                script = self.tree.path / "build/grader/compile.sh"
+                for step in ("objects", "programs"):
+                    made = subprocess.run(["sh", script, step], cwd=new, capture_output=True,
+                                          text=True, timeout=BUILD_SECONDS, check=False)
+                    assert made.returncode == 0, made.stderr
+                new.rename(place)
+        return place
+
+    def record(self, place: Path, recording: Path, m: int, k: int, n: int) -> int:
+        with open(recording, "wb") as file:
+            command = [place / "recorder", *map(str, (m, k, n, file.fileno(), 2))]
+            return subprocess.run(command, pass_fds=[file.fileno()], cwd=place, timeout=SECONDS,
+                                  stdout=subprocess.DEVNULL, check=False).returncode
+
+    def time(self, kernels: Path, recording: Path, m: int, k: int, n: int,
+             *options: str) -> dict[str, Any]:
+        """One at a time: two at once would time each other."""
+        with locked(self.programs / "gpu.lock"):
+            said = subprocess.run(
+                [self.tree.path / "build/clock", kernels, recording, *map(str, (m, k, n)),
+                 *options], env=clean_environment(), stdin=subprocess.DEVNULL, timeout=SECONDS,
+                capture_output=True, text=True, check=False)
+        assert said.returncode == 0, said.stdout + said.stderr
+        assert said.stdout.count("\n") == 1 and said.stderr == ""
+        return strict_json(said.stdout)
+
+    def __call__(self, source: Path, tmp_path: Path, *options: str,
+                 shape: tuple[int, int, int] = (500, 517, 531)) -> dict[str, Any]:
+        place, recording = self.build(source), tmp_path / "recording"
+        self.record(place, recording, *shape)
+        return self.time(place / "submission.fatbin", recording, *shape, *options)
+
+
+@pytest.fixture(scope="session")
+def clock(gpu: None, tree: Tree, programs: Path) -> Clock:
+    tree.make("grader-parts", "BACKEND=cuda", f"ARCH={ARCH}")
+    return Clock(tree, programs)
+
+
+FEW = ("--samples", "3", "--warmups", "1", "--seconds", "1")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("source", SUBMISSIONS, ids=lambda source: source.stem)
+def test_a_submission_is_judged(clock: Clock, tmp_path: Path, source: Path) -> None:
+    state, says = declared(source)
+    said = clock(source, tmp_path, *FEW)
+    assert said["state"] == state and says in said["reason"], said
+    assert (said["ratio"] is not None) == (state == "timed")
+
+
+@pytest.mark.gpu
+@pytest.mark.alone
+def test_a_time_makes_sense(clock: Clock, tmp_path: Path) -> None:
+    """More work takes longer; nothing here is near cuBLAS, and nothing a thousand times slower."""
+    source = REPOSITORY / "instructor/solutions/2_tiled.cu"
+    small = clock(source, tmp_path, shape=(512, 512, 512))
+    large = clock(source, tmp_path, shape=(2048, 2048, 2048))
+    for said in (small, large):
+        assert said["state"] == "timed" and said["samples"] == 11 and said["launches"] == 1
+        assert 0.01 < said["ratio"] < 2
+        times = said["seconds"]
+        assert 0 < times["minimum"] <= times["quartile_1"] <= times["median"] <= times["quartile_3"]
+    assert 10 < large["seconds"]["median"] / small["seconds"]["median"] < 300
+
+
+@pytest.mark.gpu
+def test_a_recording_has_no_addresses(clock: Clock, tmp_path: Path) -> None:
+    """Two processes, one of which has allocated something before: what they write is the same."""
+    place = clock.build(FOLDER / "parameters_in_constant_memory.cu")
+    first, second = tmp_path / "first", tmp_path / "second"
+    clock.record(place, first, 64, 64, 64)
+    clock.record(place, second, 64, 64, 64)
+    assert first.read_text() == second.read_text() and "16=0+0 24=1+0 32=2+0" in first.read_text()
+
+
+@pytest.mark.gpu
+def test_forged_recordings(clock: Clock, tmp_path: Path) -> None:
+    """Whatever is written there: kernels of the submission's own, with as many bytes as they take."""
+    place, recording = clock.build(FOLDER / "half_of_c.cu"), tmp_path / "recording"
+    clock.record(place, recording, 512, 512, 512)
+    honest = recording.read_text()
+    name = re.search(r"^launch (\S+)", honest, re.MULTILINE)[1]
+    forged = {
+        honest.replace(name, "cudaMalloc"): ("refused", "there is no kernel"),
+        re.sub(r"(launch .* )[0-9a-f]{80} .*", r"\1-", honest): ("refused", "bytes of parameters"),
+        re.sub(r"launch (\S+) 32 16 1", r"launch \1 32 32 1", honest): ("timed", ""),
+        honest.replace("=2+0", "=0+0"): ("wrong", "never written"), # C is stored into A
+        honest.replace("end\n", ""): ("refused", "instead of returning"),
+        honest.replace("end\n", "variable nothing 0 00\nend\n"): ("refused", "no variable"),
+        honest.replace("launch", "launched"): ("refused", "line 3"),
+        "": ("refused", "empty"),
+    }
+    for text, (state, says) in forged.items():
+        recording.write_text(text)
+        said = clock.time(place / "submission.fatbin", recording, 512, 512, 512, *FEW)
+        assert (said["state"], says in said["reason"]) == (state, True), f"{said}\n{text[-300:]}"
+
+
+@pytest.mark.gpu
+def test_kernels_that_are_none(clock: Clock, tmp_path: Path) -> None:
+    place, recording = clock.build(FOLDER / "half_of_c.cu"), tmp_path / "recording"
+    clock.record(place, recording, 64, 64, 64)
+    kernels = tmp_path / "kernels"
+    for content in (b"", b"no kernels", bytes(100)):
+        kernels.write_bytes(content)
+        assert clock.time(kernels, recording, 64, 64, 64, *FEW)["state"] == "refused"
+
+
+def architecture(clock: Clock) -> str:
+    """Of the GPU at hand: "90"."""
+    flags = (clock.tree.path / "build/grader/flags").read_text()
+    return re.search(r"-code=sm_(\w+)", flags)[1]
+
+
+def another(clock: Clock) -> str:
+    return "80" if architecture(clock) != "80" else "86"
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("code", ["machine code", "PTX", "PTX of this GPU"])
+def test_kernels_for_another_gpu_are_the_machines_fault(clock: Clock, tmp_path: Path,
+                                                        code: str) -> None:
+    """The driver could translate the PTX. What it makes of it is not what was compiled."""
+    place, recording = clock.build(FOLDER / "half_of_c.cu"), tmp_path / "recording"
+    clock.record(place, recording, 64, 64, 64)
+    foreign = architecture(clock) if code == "PTX of this GPU" else another(clock)
+    kind = "sm" if code == "machine code" else "compute"
+    subprocess.run([need_nvcc(), f"-arch=compute_{foreign}", f"-code={kind}_{foreign}", "-fatbin",
+                    FOLDER / "half_of_c.cu", "-o", tmp_path / "kernels"], check=True,
+                   timeout=BUILD_SECONDS)
+    said = subprocess.run([clock.tree.path / "build/clock", tmp_path / "kernels", recording, "64",
+                           "64", "64", *FEW], env=clean_environment(), capture_output=True,
+                          text=True, timeout=SECONDS, check=False)
+    judgement = strict_json(said.stdout)
+    assert (said.returncode, judgement["state"]) == (3, "machine"), judgement
+    assert "not compiled for this GPU" in judgement["reason"]
+
+
+@pytest.mark.gpu
+def test_ptx_as_text_is_not_translated(clock: Clock, tmp_path: Path) -> None:
+    place, recording = clock.build(FOLDER / "half_of_c.cu"), tmp_path / "recording"
+    clock.record(place, recording, 64, 64, 64)
+    subprocess.run([need_nvcc(), f"-arch=compute_{another(clock)}", "-ptx",
+                    FOLDER / "half_of_c.cu", "-o", tmp_path / "kernels"], check=True,
+                   timeout=BUILD_SECONDS)
+    assert clock.time(tmp_path / "kernels", recording, 64, 64, 64, *FEW)["state"] == "refused"
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("arguments", ["", "a b 1 2", "a b 1 2 0", "a b 1 2 x", "a b 1 2 3 4",
+                                       "a b 1 2 3 --samples", "a b 1 2 3 --samples 0",
+                                       "a b 1 2 3 --seconds -1", "a b 1 2 3 --what"])
+def test_bad_usage(clock: Clock, arguments: str) -> None:
+    said = subprocess.run([clock.tree.path / "build/clock", *arguments.split()],
+                          capture_output=True, text=True, check=False)
+    assert (said.returncode, said.stdout) == (2, "") and "usage: clock" in said.stderr
+
+
+@pytest.mark.gpu
+def test_no_gpu_is_the_machines_fault(clock: Clock, tmp_path: Path) -> None:
+    place, recording = clock.build(FOLDER / "half_of_c.cu"), tmp_path / "recording"
+    clock.record(place, recording, 64, 64, 64)
+    said = subprocess.run(
+        [clock.tree.path / "build/clock", place / "submission.fatbin", recording, "64", "64", "64"],
+        env=clean_environment({"CUDA_VISIBLE_DEVICES": "-1"}), capture_output=True, text=True,
+        check=False)
+    assert said.returncode == 3 and strict_json(said.stdout)["state"] == "machine"
+
+
+# ---- what a kernel reaches -----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def reach(clock: Clock) -> Path:
+    program = clock.programs / "clock_reach"
+    with locked(program.with_suffix(".lock")):
+        if not program.exists():
+            subprocess.run([need_nvcc(), f"-arch={ARCH}", "tests/grader/reach.cu", "-o",
+                            str(program), "-lcuda"], cwd=clock.tree.path, check=True,
+                           timeout=BUILD_SECONDS)
+    return program
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(("where", "expected"), [("own", "reached"), ("process", "out of reach")])
+def test_a_kernel_reaches_its_own_process_only(reach: Path, where: str, expected: str) -> None:
+    """Reference, cuBLAS and verdict are in another. (Other contexts of its process it does reach:
+    `context`, which is why there are two processes.)"""
+    with locked(reach.parent / "gpu.lock"):
+        said = subprocess.run([reach, where], capture_output=True, text=True, check=True,
+                              timeout=SECONDS)
+    assert said.stdout.strip() == expected

@@ -1,0 +1,330 @@
+"""From outcomes to points, and what of them a student may see.
+
+A criterion is lost for one reason each; hidden cases tell a student the kind of the mistake and
+nothing else; no text of a submission can command a terminal or a CI runner."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from conftest import REPOSITORY
+from grader_fake import case, outcome
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader import feedback, score, verdict
+from grader import record as records
+from grader.cases import Case
+from grader.outcome import Finding, Loads, Outcome
+from grader.record import Build, Record, Refusal, Submission
+from grader.run import Problem
+
+FULL = {"builds": 1.0, "correct": 2.0, "memory": 3.0, "tiled": 4.0}
+
+
+def full_case(**more: Any) -> Case:
+    return case(points=10.0, criteria=FULL, hint="think of the case", **more)
+
+
+def runs(verb: str, **changes: Any) -> tuple[Outcome, Outcome]:
+    problem = Problem(m=34, n=34, k=34, fill="random", seed=1, tolerance=None, time_limit=2)
+    plain, checked = (outcome(verb, build, problem, True) for build in ("plain", "checked"))
+    return plain, checked.model_copy(update=changes)
+
+
+def judge(plain: Outcome, checked: Outcome | None) -> tuple[records.Test, str]:
+    """The test, and the criteria that were kept."""
+    test = verdict.judge_case(full_case(), plain, checked)
+    assert test.score == sum(each.score for each in test.criteria)
+    assert all(each.passed != bool(each.reason) for each in test.criteria)
+    assert all(each.score == (each.max_score if each.passed else 0) for each in test.criteria)
+    return test, " ".join(each.name for each in test.criteria if each.passed)
+
+
+# ---- criteria ------------------------------------------------------------------------------------
+
+
+def test_a_right_and_tiled_kernel_keeps_everything() -> None:
+    test, kept = judge(*runs("right"))
+    assert kept == "builds correct memory tiled" and test.status == "passed"
+    assert (test.score, test.reason, test.hint, test.finding) == (10, "", "", None)
+
+
+@pytest.mark.parametrize(
+    ("verb", "kept", "reason", "kind", "hint"),
+    [
+        ("naive", "builds correct memory", "78608 loads from global memory; tiles need at most",
+         None, "let each block load tiles"),
+        ("wrong", "builds", "all 1156 are wrong", "wrong-result", "is it?"),
+        ("starter", "", "basicSgemm launches no kernel", "no-launch", "basicSgemm chooses"),
+        ("hang", "builds", "kernel.cu:12: still running after 2 s", "endless", "which loop"),
+        ("crash", "builds", "it crashed: Segmentation fault", "host-fault", "think of the case"),
+        ("leak", "builds correct tiled", "kernel.cu:29: a mistake", "leak", "think"),
+        ("race", "builds correct", "kernel.cu:29: a mistake", "shared-race", "think"),
+    ],
+)
+def test_what_is_lost_and_why(
+    verb: str, kept: str, reason: str, kind: str | None, hint: str
+) -> None:
+    plain, checked = runs(verb)
+    if verb == "race":
+        checked = checked.model_copy(update={"loads": None})
+    test, really_kept = judge(plain, checked)
+    assert really_kept == kept
+    assert reason in test.reason and hint in test.hint
+    assert (test.finding.kind if test.finding else None) == kind
+    assert test.status == ("partial" if kept else "failed")
+
+
+def finding(kind: str) -> Finding:
+    return Finding(kind=kind, what="a mistake", file="kernel.cu", line=3)
+
+
+KINDS = re.findall(r"^ +FINDING_(?!NONE|KINDS)(\w+),", (
+    REPOSITORY / "checker" / "finding.h").read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("kind", [kind.lower().replace("_", "-") for kind in KINDS])
+def test_each_kind_of_finding(kind: str) -> None:
+    """A right C in spite of a fault that hardware may get away with keeps `correct`; everything
+    else that the checker stops does not."""
+    plain, checked = runs("right", ended="stopped", right=False, loads=None, finding=finding(kind))
+    _, kept = judge(plain, checked)
+    assert kept == ("builds correct" if kind in verdict.MAY_GO_WELL else "builds")
+    assert kind in feedback.PHRASES
+
+
+def test_what_cannot_go_well_on_a_gpu() -> None:
+    fatal = {"host-pointer-on-device", "device-pointer-on-host", "device-variable-on-host",
+             "misaligned", "freed-memory", "deadlock", "endless", "time-limit", "kernel-fault",
+             "host-fault", "bad-launch", "no-launch", "input-written", "wrong-result", "unwritten",
+             "not-float32"}
+    assert not fatal & verdict.MAY_GO_WELL and fatal < set(feedback.PHRASES)
+
+
+def test_every_kind_has_a_phrase_and_no_other() -> None:
+    assert set(feedback.PHRASES) == {kind.lower().replace("_", "-") for kind in KINDS}
+    assert set(feedback.PHRASES) > verdict.MAY_GO_WELL
+
+
+SLOW = {"ended": "time-limit", "right": False, "loads": None, "file": "kernel.cu", "line": 9,
+        "detail": "the checked run did not finish in 8 s"}
+
+
+def test_a_checked_run_that_is_slow_costs_what_needs_it() -> None:
+    test, kept = judge(*runs("right", **SLOW))
+    assert kept == "builds correct"
+    assert test.reason == "kernel.cu:9: the checked run did not finish in 8 s"
+    assert test.finding and test.finding.kind == "time-limit"
+
+
+def test_a_slow_checked_run_hides_no_mistake() -> None:
+    """What it found before its time was over, or the plain run did."""
+    _, kept = judge(*runs("right", **SLOW, finding=finding("shared-race")))
+    assert kept == "builds correct"
+    _, kept = judge(*runs("right", **SLOW, finding=finding("input-written")))
+    assert kept == "builds"
+    plain, checked = runs("wrong")
+    test, kept = judge(plain, checked.model_copy(update=SLOW | {"explanation": None}))
+    assert kept == "builds" and test.finding and test.finding.kind == "wrong-result"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"right": False, "wrong": 5}, "in the checked build: 5 of 1156 elements"),
+        ({"ended": "crashed", "right": False}, "in the checked build: it crashed"),
+        ({"ended": "deadlock", "right": False}, "in the checked build: threads of a block wait"),
+        ({"ended": "exited", "right": False}, "in the checked build: it ended the program"),
+        ({"finding": finding("input-written")}, "kernel.cu:3: a mistake"),
+    ],
+)
+def test_the_checked_run_counts_too(changes: dict[str, Any], words: str) -> None:
+    """A kernel that behaves differently when it is watched is not right."""
+    test, kept = judge(*runs("right", **changes))
+    assert kept == "builds" and words in test.criteria[1].reason
+
+
+@pytest.mark.parametrize(
+    ("changes", "words", "kind"),
+    [
+        ({"inputs_changed": 3}, "changed 3 elements of A and B", "input-written"),
+        ({"guards_changed": 2}, "wrote 2 numbers outside of A, B and C", "out-of-bounds"),
+        ({"unwritten": 1156}, "1156 of 1156 elements of C are wrong or were", "unwritten"),
+        ({"not_float32": True}, "C is less precise than float32", "not-float32"),
+        ({"ended": "exited"}, "it ended the program instead of returning", "host-fault"),
+        ({"ended": "stopped", "detail": "a fault"}, "a fault", "kernel-fault"),
+    ],
+)
+def test_a_wrong_c_without_an_explanation(changes: dict[str, Any], words: str, kind: str) -> None:
+    plain = runs("right")[0].model_copy(update={"right": False} | changes)
+    test, kept = judge(plain, None)
+    assert kept == "builds" and words in test.reason
+    assert test.finding and test.finding.kind == kind
+
+
+def test_no_checked_run_no_points_for_it() -> None:
+    test, kept = judge(runs("right")[0], None)
+    assert kept == "builds correct"
+    assert "not examined" in test.reason
+
+
+@pytest.mark.parametrize(
+    ("all_loads", "once", "reason"),
+    [
+        (19652, 12_000, ""),  # a quarter of the naive 78608 at least
+        (19653, 12_000, "19653 loads from global memory; tiles need at most 19652"),
+        (9800, 1228, ""),  # tiles of 64: an eighth
+        (9900, 1228, "9900 loads from global memory"),
+        (2312, 2312, ""),  # as many as A and B have elements
+        (2311, 2312, "its loads were not all seen"),
+    ],
+)
+def test_really_tiled(all_loads: int, once: int, reason: str) -> None:
+    test, kept = judge(*runs("right", loads=Loads(all=all_loads, naive=78608, once_per_block=once)))
+    assert ("tiled" in kept) == (not reason) and test.reason.startswith(reason)
+
+
+def test_which_cases_have_a_checked_run() -> None:
+    """All but large ones: it also shows what a right C hides."""
+    large = {"m": 2000, "k": 2000, "n": 2000}
+    assert verdict.wants_checked(case()) and not verdict.wants_counts(case())
+    assert not verdict.wants_checked(case(**large))
+    assert verdict.wants_checked(case(**large, criteria={"memory": 4.0}))
+    assert verdict.wants_counts(case(criteria={"tiled": 4.0}))
+
+
+# ---- points --------------------------------------------------------------------------------------
+
+
+def test_sums_are_those_of_decimal_numbers() -> None:
+    tests = [score.nothing(case(points=0.1), "failed", "x") for _ in range(10)]
+    assert score.totals(tests) == (0, 1)
+
+
+def test_a_parent_without_points_for_tiles_still_carries() -> None:
+    naive, _ = judge(*runs("naive"))
+    wrong, _ = judge(*runs("wrong"))
+    assert score.carries(naive) and not score.carries(wrong)
+    skipped = score.skipped(case(), wrong)
+    assert (skipped.status, skipped.reason) == ("skipped", "needs c, which failed")
+    assert not score.carries(skipped)
+
+
+# ---- what a student sees -------------------------------------------------------------------------
+
+SECRETS = ("zebra", "quagga", "okapi", "7919", "7927", "7933", "104729", "leopard", "/home/ta")
+
+
+def secret_test(status: str, verb: str) -> records.Test:
+    hidden = case("quagga", 7919, 7927, 7933, suite="hidden/zebra", title="okapi okapi",
+                  seed=104729, hint="leopard", criteria=FULL, points=10.0)
+    if status == "skipped":
+        parent = score.nothing(case("zebra", suite="hidden/zebra"), "failed", "")
+        return score.skipped(hidden, parent)
+    plain, checked = runs(verb, output="okapi 7919")
+    plain = plain.model_copy(update={"output": "7919 leopard"})
+    test = verdict.judge_case(hidden, plain, checked)
+    marked = test.finding and test.finding.model_copy(update={
+        "detail": ["m=7919"], "hint": "okapi", "line": 7927, "formula": "zebra"})
+    return test.model_copy(update={"reason": test.reason and f"{test.reason} 7919 okapi",
+                                   "finding": marked})
+
+
+def record_of(
+    *tests: records.Test, build: Build | None = None, refusal: Refusal | None = None
+) -> Record:
+    points, possible = score.totals(tests)
+    return Record(
+        complete=True, submission=Submission(name="alice", path="/home/ta/alice/kernel.cu",
+                                             sha256="0" * 64, bytes=3, notes=[]),
+        suites=["public/basics", "hidden/zebra"], seed=104729, score=points, max_score=possible,
+        build=build or Build(ok=True, message="", file=None, line=0, output=""), refusal=refusal,
+        tests=list(tests), protection="none", protection_note="", backend="cpu", compiler="gcc",
+        started="2026-01-01T00:00:00+00:00", seconds=1.0,
+    )  # fmt: skip
+
+
+VERBS = ["right", "naive", "wrong", "starter", "hang", "crash", "leak", "race"]
+
+
+def public_test() -> records.Test:
+    return verdict.judge_case(full_case(name="p"), *runs("wrong"))
+
+
+@pytest.mark.parametrize("verb", [*VERBS, "skipped"])
+def test_hidden_cases_stay_hidden(verb: str) -> None:
+    record = record_of(public_test(), secret_test("skipped" if verb == "skipped" else "", verb))
+    before = record.model_dump_json()
+    seen = feedback.student_view(record)
+    assert record.model_dump_json() == before, "the record itself must stay"
+    text = seen.model_dump_json()
+    assert [secret for secret in SECRETS if secret in text] == []
+    assert (seen.score, seen.max_score) == (record.score, record.max_score)
+    assert seen.tests[0] == record.tests[0]
+    hidden, original = seen.tests[1], record.tests[1]
+    assert (hidden.name, hidden.suite, hidden.hidden) == ("hidden 1", "hidden", True)
+    assert (hidden.score, hidden.status) == (original.score, original.status)
+    assert bool(hidden.reason) == bool(original.reason)
+    assert [c.score for c in hidden.criteria] == [c.score for c in original.criteria]
+    if original.finding:
+        assert hidden.finding and hidden.finding.kind == original.finding.kind
+    assert Record.model_validate_json(text) == seen
+
+
+@given(st.lists(st.sampled_from([*VERBS, "skipped"]), max_size=6), st.booleans())
+def test_no_mixture_gives_a_hidden_case_away(verbs: list[str], refused: bool) -> None:
+    tests = [secret_test("skipped" if verb == "skipped" else "", verb) for verb in verbs]
+    refusal = None
+    if refused:
+        refusal = Refusal(tried="copies device memory to the host (7919 bytes)", file="kernel.cu",
+                          line=7927, hint="no")
+        tests = [score.refused(full_case(suite="hidden/zebra"), refusal) for _ in tests]
+    text = feedback.student_view(record_of(*tests, refusal=refusal)).model_dump_json()
+    assert [secret for secret in SECRETS if secret in text] == []
+
+
+def test_two_hidden_mistakes_of_a_kind_look_alike() -> None:
+    """Nothing but the number differs, whatever the shapes were."""
+    first, second = secret_test("", "wrong"), verdict.judge_case(
+        case("another", 3, 4, 5, suite="hidden/zebra", criteria=FULL, points=10.0),
+        *runs("wrong", wrong=1))
+    seen = feedback.student_view(record_of(first, second)).tests
+    assert seen[0].model_dump() == seen[1].model_dump() | {"name": "hidden 1"}
+
+
+def test_a_public_record_is_shown_as_it_is() -> None:
+    record = record_of(public_test()).model_copy(update={"suites": ["public/basics"]})
+    assert feedback.student_view(record) == record
+
+
+def test_a_refusal_at_compile_time_keeps_its_line() -> None:
+    """It was found in the text, before any hidden case."""
+    refusal = Refusal(tried="calls fopen", file="kernel.cu", line=3, hint="no")
+    build = Build(ok=False, message="", file=None, line=0, output="")
+    record = record_of(score.refused(full_case(suite="hidden/zebra"), refusal), build=build,
+                       refusal=refusal)
+    seen = feedback.student_view(record)
+    assert seen.refusal == refusal
+    assert seen.tests[0].reason == "the submission was refused: it calls fopen"
+
+
+# ---- text that is not ours -----------------------------------------------------------------------
+
+
+@given(st.text(alphabet=st.one_of(st.characters(), st.sampled_from(":#[\x1b\n\r\u202e\x9b"))))
+def test_harmless_text_commands_nobody(text: str) -> None:
+    shown = feedback.harmless(text)
+    assert shown.isprintable() and "::" not in shown and "##[" not in shown
+    shown.encode()
+    json.dumps(shown)
+
+
+def test_ordinary_text_stays_as_it_is() -> None:
+    for text in ("kernel.cu:29: race on shared memory", "A_s[0][1] of 3 × 4", "é", ""):
+        assert feedback.harmless(text) == text
+    assert "::" not in feedback.harmless(":::::")
+    assert feedback.harmless("a\n::error::b\x1b[2J") == "a\\n: :error: :b\\x1b[2J"

@@ -1,0 +1,569 @@
+"""Points for speed: what the clock says is taken apart strictly, what is the machine's fault costs
+nobody points, and on a machine without a GPU nothing is lost. The clock itself is docs/clock.md's;
+here programs stand in for it that say what a test wants to be said."""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import grader_fake as fake
+import jsonschema
+import pytest
+from conftest import REPOSITORY, clean_environment
+from hypothesis import given
+from hypothesis import strategies as st
+from test_session import grading
+
+from grader import clock, report, score
+from grader.build import Parts, Programs
+from grader.cases import LEAST_TIMED, Performance
+from grader.clock import Said, run_clock, said_by, time_performance, timing_of
+from grader.errors import MachineFault
+from grader.feedback import SPEED, student_view
+from grader.record import Record, Timing
+from grader.run import on_the_gpu
+from grader.sandbox import Ran
+
+FAKE = [sys.executable, "-B", str(REPOSITORY / "tests" / "grader" / "grader_fake.py")]
+ASKED = fake.shape()  # 4 points, from 0.25 to 0.75
+
+# ---- points --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ratio", "points"),
+    [(1e-9, 0), (0.2, 0), (0.25, 0), (0.26, 0.08), (0.375, 1), (0.5, 2), (0.625, 3), (0.7499, 4),
+     (0.75, 4), (0.8, 4), (9.0, 4)],
+)
+def test_points_lie_on_a_line_and_end_at_both_ends(ratio: float, points: float) -> None:
+    timing = timing_of(ASKED, Said.model_validate(fake.measured(ratio)), 1.0)
+    assert (timing.state, timing.score, timing.max_score) == ("timed", points, 4)
+    assert timing.ratio == pytest.approx(ratio, abs=1e-4)
+    assert bool(timing.reason) == bool(timing.hint or points < 4) == (points < 4)
+    assert score.nothing_lost(timing) == (points == 4)
+
+
+def test_what_a_student_is_told_of_a_ratio() -> None:
+    reasons = [timing_of(ASKED, Said.model_validate(fake.measured(ratio)), 1.0).reason
+               for ratio in (0.2, 0.5)]
+    assert reasons == ["0.20 of cuBLAS's speed; points begin above 0.25",
+                       "0.50 of cuBLAS's speed; 0.75 is full"]
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 10), st.floats(0, 10))
+def test_points_never_fall_with_speed(one: float, other: float, none: float, full: float) -> None:
+    if none >= full:
+        none, full = full, none + 0.01
+    asked = ASKED.model_copy(update={"none": none, "full": full})
+    slow, fast = (score.speed_points(asked, 10 * ratio) for ratio in sorted((one, other)))
+    assert 0 <= slow <= fast <= asked.points
+    assert score.speed_points(asked, full) == asked.points
+    assert score.speed_points(asked, none) == 0
+
+
+# ---- what the clock says -------------------------------------------------------------------------
+
+GOOD = fake.measured(0.5)
+UNUSABLE: list[Any] = [
+    "", "{", "[]", "null", "timed", "NaN", json.dumps(GOOD) + "{}", json.dumps([GOOD]),
+    GOOD | {"state": "fast"}, GOOD | {"ratio": 0.6}, GOOD | {"ratio": "0.5"}, GOOD | {"ratio": -1},
+    GOOD | {"ratio": float("nan")}, GOOD | {"ratio": float("inf")}, GOOD | {"score": 100},
+    GOOD | {"samples": 0}, GOOD | {"samples": 11.5}, GOOD | {"samples": True},
+    GOOD | {"device": None}, GOOD | {"seconds": None}, GOOD | {"cublas_seconds": None},
+    GOOD | {"seconds": 0.1}, GOOD | {"seconds": fake.spread(0.0)},
+    GOOD | {"seconds": fake.spread(-1e-4)}, GOOD | {"seconds": fake.spread(1e-4) | {"n": 3}},
+    GOOD | {"seconds": fake.spread(1e-4) | {"minimum": 2e-4}},
+    GOOD | {"seconds": fake.spread(1e-4) | {"quartile_3": 9e-5}},
+    {key: value for key, value in GOOD.items() if key != "state"},
+    {"state": "wrong"}, {"state": "wrong", "reason": ""}, {"state": "wrong", "reason": 3},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", UNUSABLE, ids=range(len(UNUSABLE)))
+def test_what_cannot_be_what_the_clock_says_is_the_machines_fault(answer: Any) -> None:
+    text = answer if isinstance(answer, str) else json.dumps(answer)
+    with pytest.raises(MachineFault, match="^the clock ended with 0 and said nothing that can"):
+        said_by(0, text.encode(), False, "")
+
+
+def test_what_it_says_is_taken_as_it_is() -> None:
+    said = said_by(0, json.dumps(GOOD | {"gflops": 12.0, "launches": 2, "reason": ""}).encode(),
+                   False, "a warning\n")
+    assert (said.state, said.ratio, said.samples, said.launches) == ("timed", 0.5, 11, 2)
+    for state in ("refused", "wrong", "faulted", "time-limit", "impossible"):
+        timing = timing_of(ASKED, said_by(0, json.dumps(
+            {"state": state, "reason": "because\x1b[2J", "device": "G", "seconds": None}).encode(),
+            False, ""), 2.0)
+        assert (timing.state, timing.score, timing.max_score) == (state, 0, 4)
+        assert timing.reason == "because\\x1b[2J" and timing.times is None and timing.device == "G"
+
+
+@given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
+def test_no_bytes_are_anything_else_than_an_answer_or_a_fault(output: bytes) -> None:
+    with pytest.raises(MachineFault):
+        said_by(0, output, False, "")
+
+
+@pytest.mark.parametrize(
+    ("status", "answer", "complaints", "words"),
+    [
+        (3, {"state": "machine", "reason": "no memory on the GPU"}, "", "measure: no memory on"),
+        (0, {"state": "machine", "reason": "no memory on the GPU"}, "", "measure: no memory on"),
+        (2, GOOD, "", "measure: status 2"),
+        (2, "", "usage: clock ...\n", "ended with 2 and said nothing that can be used: usage"),
+        (-signal.SIGSEGV, GOOD, "", "the clock crashed: Segmentation fault"),
+        (-signal.SIGABRT, "", "a\nfree(): bad\n", r"crashed: Aborted: free\(\): bad"),
+    ],
+)
+def test_a_clock_that_fails_is_the_machines_fault(status: int, answer: Any, complaints: str,
+                                                  words: str) -> None:
+    text = answer if isinstance(answer, str) else json.dumps(answer)
+    with pytest.raises(MachineFault, match=words):
+        said_by(status, text.encode(), False, complaints)
+
+
+# ---- the two programs ----------------------------------------------------------------------------
+
+
+def program(path: Path, text: str) -> Path:
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+class Box:
+    """In which the recorder "runs": writes these bytes and ends so."""
+
+    def __init__(self, recording: bytes, ran: Ran):
+        self.recording, self.ran = recording, ran
+
+    def run(self, argv: list[str], *, pass_fds: tuple[int, ...], **more: Any) -> Ran:
+        program, m, k, n, descriptor, seconds = argv
+        assert (m, k, n) == ("1024", "1024", "1024") and float(seconds) > 0
+        assert pass_fds == (int(descriptor),) and more["writable"] == []
+        assert more["limits"].file_bytes <= 4 << 20
+        os.write(pass_fds[0], self.recording)
+        return self.ran
+
+
+WELL = Ran(0, b"", False, False, 0.1)
+
+
+def timed(tmp_path: Path, text: str, recording: bytes = b"launches", ran: Ran = WELL) -> Timing:
+    made = program(tmp_path / "clock", text)
+    parts = Parts(tmp_path, tmp_path, tmp_path, "fake", "cuda", made)
+    programs = Programs(tmp_path / "plain", tmp_path / "checked", tmp_path / "recorder",
+                        tmp_path / "kernels")
+    box: Any = Box(recording, ran)
+    return time_performance(parts, programs, ASKED, box=box)
+
+
+def test_the_clock_gets_the_kernels_the_recording_and_the_shape(tmp_path: Path) -> None:
+    answer = tmp_path / "answer"
+    answer.write_text(json.dumps(GOOD))
+    timing = timed(tmp_path, f'echo "$@" >{tmp_path}/words; cat "$2" >{tmp_path}/recording; '
+                             f"env >{tmp_path}/environment; cat {answer}; echo hm >&2")
+    assert (timing.state, timing.score) == ("timed", 2)
+    words = (tmp_path / "words").read_text().split()
+    assert words[0] == str(tmp_path / "kernels") and words[2:5] == ["1024"] * 3
+    assert words[5] == "--seconds"
+    assert (tmp_path / "recording").read_bytes() == b"launches"
+    names = {line.split("=")[0] for line in (tmp_path / "environment").read_text().splitlines()}
+    assert names <= {"PATH", "LC_ALL", "LD_LIBRARY_PATH", "PWD", "OLDPWD", "SHLVL", "_"}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("kill -SEGV $$", "the clock crashed: Segmentation fault"),
+        ("echo no libcublas >&2; exit 127", "ended with 127 .*: no libcublas"),
+        ("head -c 200000 /dev/zero", "the clock said more than anybody asked for"),
+        ("yes", "the clock has not ended|more than anybody"),
+        ("exec sleep 60", "the clock has not ended after 0.3 s"),
+        ("exec >&-; exec sleep 60", "the clock has not ended after 0.3 s"),
+    ],
+)
+def test_clocks_that_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str,
+                          words: str) -> None:
+    monkeypatch.setattr(clock, "CLOCK_SECONDS", 0.3 if "sleep" in text or text == "yes" else 60)
+    with pytest.raises(MachineFault, match=words):
+        timed(tmp_path, text)
+
+
+def test_nothing_of_the_clock_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it ended or not, nor what it had started."""
+    monkeypatch.setattr(clock, "CLOCK_SECONDS", 0.5)
+    answer = json.dumps({"state": "wrong", "reason": "r"})
+    for end in ("exit 0", "sleep 60"):
+        text = f"sleep 60 >&- & echo $! >{tmp_path}/child; echo '{answer}'; exec >&-; {end}"
+        if end == "exit 0":
+            assert timed(tmp_path, text).state == "wrong"
+        else:
+            with pytest.raises(MachineFault, match="has not ended"):
+                timed(tmp_path, text)
+        child = int((tmp_path / "child").read_text())
+        for _ in range(200):
+            state = Path(f"/proc/{child}/stat")
+            if not state.exists() or state.read_text().rsplit(")", 1)[1].split()[0] == "Z":
+                break
+            time.sleep(0.01)
+        else:
+            raise AssertionError(f"{end}: {child} is still there")
+
+
+def test_a_clock_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(MachineFault, match="the clock cannot be started: No such file"):
+        run_clock([str(tmp_path / "none")], 0)
+
+
+@pytest.mark.parametrize(
+    ("recording", "ran", "state", "words"),
+    [
+        (b"", Ran(-signal.SIGSEGV, b"", False, False, 0.1), "faulted",
+         "basicSgemm crashed: Segmentation fault"),
+        (b"x", Ran(-signal.SIGKILL, b"", False, False, 0.1, True), "faulted", "more memory"),
+        (b"x", Ran(-signal.SIGKILL, b"", False, True, 0.1), "time-limit", "still running"),
+        (b"", Ran(0, b"", False, False, 0.1), "refused", "nothing was recorded"),
+        (b"", Ran(1, b"", False, False, 0.1), "faulted", "ended the program"),
+        (b"forged", Ran(3, b"", False, False, 0.1), "refused", "nothing was recorded"),
+    ],
+)
+def test_recordings_that_fail(tmp_path: Path, recording: bytes, ran: Ran, state: str,
+                              words: str) -> None:
+    """A bad end is believed; and the clock looks at whatever else there is."""
+    refuses = """echo '{"state": "refused", "reason": "nothing was recorded"}'"""
+    timing = timed(tmp_path, refuses, recording, ran)
+    assert timing.state == state and words in timing.reason
+    assert (timing.score, timing.max_score) == (0, 4)
+
+
+def test_a_recording_that_was_sealed_by_the_submission(tmp_path: Path,
+                                                      monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that nobody else could; that is no machine's fault."""
+    write = os.write
+
+    def write_and_seal(descriptor: int, content: bytes) -> int:
+        done = write(descriptor, content)
+        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SEAL)
+        return done
+
+    monkeypatch.setattr(os, "write", write_and_seal)
+    timing = timed(tmp_path, "exit 1")
+    assert (timing.state, timing.reason) == ("refused", "the recording was tampered with")
+
+
+@pytest.mark.parametrize(
+    ("ran", "words"),
+    [(Ran(3, b"no CUDA-capable device\n", False, False, 0.1), "recorded: no CUDA-capable device"),
+     (Ran(3, b"", False, False, 0.1), "recorded: it needs CUDA 12.4 or newer"),
+     (Ran(-signal.SIGKILL, b"", False, False, 0.1), "killed from outside")],
+)
+def test_a_machine_on_which_nothing_can_be_recorded(tmp_path: Path, ran: Ran, words: str) -> None:
+    with pytest.raises(MachineFault, match=words):
+        timed(tmp_path, "exit 0", b"", ran)
+
+
+# ---- a grade -------------------------------------------------------------------------------------
+
+
+def speed(record: Record) -> str:
+    return " ".join(f"{timing.name}:{timing.state}:{timing.score:g}/{timing.max_score:g}"
+                    for timing in record.performance)
+
+
+def public(*shapes: Performance) -> list[Any]:
+    return [fake.suite(fake.case("a"), fake.case("b", 11, depends=["public/basics/a"])),
+            fake.suite(*shapes, name="public/speed")]
+
+
+TWO = (fake.shape("one", depends=["public/basics/b"]), fake.shape("two", 2048))
+
+
+def on_gpu(text: str, suites: list[Any] | None = None, **more: Any) -> Record:
+    record = grading_on_gpu(text, suites or public(*TWO), **more).run()
+    assert record.complete and record.score == sum(
+        item.score for item in (*record.tests, *record.performance))
+    return record
+
+
+def grading_on_gpu(text: str, suites: list[Any], **more: Any) -> Any:
+    made = grading(text, suites, **{"clock": fake.clock} | more)
+    made.parts = fake.ON_GPU
+    return made
+
+
+def test_speed_counts_on_a_gpu() -> None:
+    record = on_gpu("clock 1024 1024 1024: 0.9\nclock: 0.4\nright")
+    assert speed(record) == "one:timed:4/4 two:timed:1.2/4"
+    assert (record.score, record.max_score) == (13.2, 16) and not score.full_marks(record)
+    assert score.full_marks(on_gpu("clock: 0.9\nright"))
+    assert record.format == 2
+    schema = json.loads((REPOSITORY / "grader" / "result.schema.json").read_text())
+    jsonschema.validate(json.loads(record.model_dump_json()), schema)
+
+
+@pytest.mark.parametrize("text", ["right", "wrong", "error", "fopen", "clock: machine\nright"])
+def test_without_a_gpu_nothing_is_lost(text: str) -> None:
+    """However the submission does, and without a call of the clock."""
+    suites = public(*TWO)
+    record = grading(text, suites, clock=fake.clock).run()
+    assert speed(record) == "one:not-timed:0/0 two:not-timed:0/0"
+    assert {timing.reason for timing in record.performance} == {"not timed: no GPU"}
+    assert [timing.points for timing in record.performance] == [4, 4]
+    assert record.max_score == 8 and score.full_marks(record) == (text[-5:] == "right")
+
+
+@pytest.mark.parametrize("state", ["refused", "wrong", "faulted", "time-limit", "impossible"])
+def test_what_is_not_timed_for_the_submissions_sake_costs_its_points(state: str) -> None:
+    record = on_gpu(f"clock 2048 2048 2048: {state} a reason\nright")
+    assert speed(record) == f"one:timed:2/4 two:{state}:0/4"
+    assert record.performance[1].reason == "a reason" and record.max_score == 16
+    assert record.refusal is None and all(test.status == "passed" for test in record.tests)
+
+
+def test_a_parent_that_failed() -> None:
+    for text in ("11 34 34: wrong\nright", "34 34 34: wrong\nright"):
+        record = on_gpu(text)
+        assert speed(record) == "one:skipped:0/4 two:timed:2/4"
+        assert record.performance[0].reason == "needs b, which failed"
+    assert speed(on_gpu("11 34 34: naive\nright")) == "one:timed:2/4 two:timed:2/4"
+
+
+def test_submissions_that_are_refused_or_not_built() -> None:
+    assert speed(on_gpu("fopen")) == "one:refused:0/4 two:refused:0/4"
+    assert speed(on_gpu("error")) == "one:unbuilt:0/4 two:unbuilt:0/4"
+    late = on_gpu("11 34 34: copies\nright")
+    assert speed(late) == "one:refused:0/4 two:refused:0/4" and late.score == 0
+    assert "copies device memory" in late.performance[1].reason
+
+
+def test_what_the_audit_refuses_has_no_points_for_speed() -> None:
+    suites = [*public(*TWO), fake.suite(fake.case("h", 40, suite="hidden/h"), name="hidden/h")]
+    knows = "34 34 34: right\n11 34 34: right\n40 34 34: right\nwrong"
+    record = on_gpu(knows, suites)
+    assert record.refusal and speed(record) == "one:refused:0/4 two:refused:0/4"
+    assert (record.score, record.max_score) == (0, 20)
+
+
+@pytest.mark.parametrize("text", ["machine", "bug"])
+def test_a_fault_of_the_machine_gives_no_grade(text: str) -> None:
+    with pytest.raises(MachineFault, match="no GPU is left|the grader itself failed"):
+        on_gpu(f"clock 2048 2048 2048: {text}\nright")
+
+
+def test_nothing_else_runs_while_the_clock_does() -> None:
+    """Cases are all over by then, however many run at a time, and shapes come one by one."""
+    running, seen, lock = 0, [], threading.Lock()
+
+    def counted(call: Any) -> Any:
+        def run(*arguments: Any, **more: Any) -> Any:
+            nonlocal running
+            with lock:
+                running += 1
+                seen.append((call.__name__, running))
+            try:
+                return call(*arguments, **more)
+            finally:
+                with lock:
+                    running -= 1
+        return run
+
+    cases = fake.suite(*(fake.case(f"c{i}", 20 + i) for i in range(8)))
+    shapes = fake.suite(*(fake.shape(f"s{i}", 1024 + i) for i in range(3)), name="public/speed")
+    on_gpu("right 0.01", [shapes, cases], jobs=4, run=counted(fake.run),
+           clock=counted(fake.clock))
+    assert [name for name, _ in seen[-3:]] == ["clock"] * 3
+    assert [count for name, count in seen if name == "clock"] == [1] * 3
+    assert max(count for _, count in seen) > 1
+
+
+def test_two_graders_at_once_do_not_share_the_gpu_with_a_clock(tmp_path: Path) -> None:
+    """Cases may be there together; whoever times is alone."""
+    parts = Parts(tmp_path, tmp_path, tmp_path, "fake", "cuda", program(tmp_path / "clock", ":"))
+    there: list[str] = []
+    most: list[set[str]] = []
+
+    def stay(who: str) -> None:
+        with on_the_gpu(parts, alone=who.startswith("clock")):
+            there.append(who)
+            most.append(set(there))
+            time.sleep(0.02)
+            most.append(set(there))
+            there.remove(who)
+
+    threads = [threading.Thread(target=stay, args=(f"{who}{i}",))
+               for i in range(6) for who in ("case", "clock")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(len(seen) == 1 for seen in most if any(who.startswith("clock") for who in seen))
+    assert len(most) == 24
+
+
+def test_only_some() -> None:
+    """And what it depends on; that is no grade."""
+    some = grading_on_gpu("right", public(*TWO))
+    some.start(["public/speed/one"])
+    record = some.finish()
+    assert not record.complete and speed(record) == "one:timed:2/4"
+    assert [test.name for test in record.tests] == ["a", "b"]
+
+
+def test_cases_without_the_clock_are_no_grade() -> None:
+    some = grading_on_gpu("right", public(*TWO))
+    some.start(["public/basics/a", "public/basics/b"])
+    record = some.finish()
+    assert not record.complete and len(record.tests) == 2 and record.performance == []
+
+
+def test_nothing_is_decided_before_the_clock_has_spoken() -> None:
+    """Who stops at the first failure is not kept waiting for it."""
+    go_on = threading.Event()
+
+    def waits(*arguments: Any, **more: Any) -> Timing:
+        assert go_on.wait(20)
+        return fake.clock(*arguments, **more)
+
+    running = grading_on_gpu("right", public(*TWO), clock=waits)
+    running.start()
+    assert running.result("public/basics/b").status == "passed" and not running.decided
+    go_on.set()
+    assert running.timing("public/speed/two").state == "timed" and running.decided
+    assert running.finish().complete
+
+
+def test_each_shape_is_told_when_it_is_known() -> None:
+    told: list[tuple[int, str]] = []
+    on_gpu("right", finished=lambda record, item: told.append(
+        (len(record.tests) + len(record.performance), item.name)))
+    assert [count for count, _ in told] == [1, 2, 3, 4]
+    assert [name for _, name in told[2:]] == ["one", "two"]
+
+
+# ---- what students see ---------------------------------------------------------------------------
+
+HIDDEN = [fake.suite(fake.case("a")), fake.suite(
+    fake.shape("zebra", 1601, suite="hidden/z", title="stripes", hint="think of a zebra"),
+    fake.shape("yak", 1709, suite="hidden/z", depends=["public/basics/a"]), name="hidden/z")]
+
+
+@pytest.mark.parametrize("state", ["0.5", "0.9", *(f"{state} at 1601 zebra" for state in (
+    "refused", "wrong", "faulted", "time-limit", "impossible"))])
+def test_hidden_shapes_stay_hidden(state: str) -> None:
+    record = on_gpu(f"clock: {state}\nright", HIDDEN)
+    seen = student_view(record)
+    text = seen.model_dump_json()
+    for secret in ("zebra", "yak", "1601", "1709", "stripes", "cublas_times\":{", "times\":{",
+                   "hidden/z", f'"ratio":{state}'):
+        assert secret not in text, secret
+    assert [timing.name for timing in seen.performance] == ["hidden speed 1", "hidden speed 2"]
+    assert (seen.score, seen.max_score) == (record.score, record.max_score)
+    first = seen.performance[0]
+    assert first.reason == ("" if state == "0.9" else SPEED[first.state])
+    assert record.performance[0].m == 1601
+
+
+def test_why_a_hidden_shape_was_not_timed() -> None:
+    seen = student_view(on_gpu("wrong", HIDDEN))
+    assert seen.performance[1].reason == "needs a, which failed"  # a public case
+    seen = student_view(grading("right", HIDDEN).run())
+    assert {timing.reason for timing in seen.performance} == {"not timed: no GPU"}
+    seen = student_view(on_gpu("34 34 34: copies\nright", HIDDEN))
+    assert {timing.reason for timing in seen.performance} == {
+        "the submission was refused: it copies device memory to the host"}
+    assert set(SPEED) == set(Timing.model_fields["state"].annotation.__args__)
+
+
+# ---- the command ---------------------------------------------------------------------------------
+
+
+def command(tmp_path: Path, text: str, *words: str) -> subprocess.CompletedProcess[str]:
+    path = tmp_path / "alice" / "kernel.cu"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    return subprocess.run(
+        [*FAKE, "--submission", str(path), "--results", str(tmp_path / "results"), "--suite",
+         "public", *words], env=clean_environment(), capture_output=True, text=True, check=False)
+
+
+def test_the_table_of_speed(tmp_path: Path) -> None:
+    """In 80 columns: shape, time, cuBLAS's time, ratio, points; then the reasons and each hint."""
+    text = ("clock 1024 1024 1024: 0.9\nclock 2048 2048 2048: wrong C[0][1] is wrong\n"
+            "clock: 0.45\nright")
+    ran = command(tmp_path, text, "--backend", "cuda")
+    assert ran.returncode == 1 and ran.stderr == ""
+    lines = ran.stdout.splitlines()
+    top = lines.index(next(line for line in lines if line.startswith("speed ")))
+    assert max(map(len, lines[:top + 5])) <= 80
+    assert lines[top].split() == ["speed", "m", "k", "n", "time", "cuBLAS", "ratio", "points"]
+    assert [line.split() for line in lines[top + 2:top + 5]] == [
+        ["speed-1024", "1024", "1024", "1024", "0.056", "ms", "0.050", "ms", "0.900", "4/4"],
+        ["speed-1023-1025-1027", "1023", "1025", "1027", "0.111", "ms", "0.050", "ms", "0.450",
+         "0.75/3"],
+        ["speed-2048", "2048", "2048", "2048", "wrong", "0/3"]]
+    rest = lines[top + 6:]
+    assert rest[0] == "speed-1023-1025-1027: 0.45 of cuBLAS's speed; 0.9 is full"
+    assert rest[1].startswith("    hint: ") and rest[2] == "speed-2048: C[0][1] is wrong"
+    assert "timed on a fake GPU, medians of 11 calls, alternating with cuBLAS" in rest
+    assert lines[-1] == "score: 44.75 of 50"
+
+
+def test_long_names_and_large_shapes_fit_the_table() -> None:
+    shapes = [fake.shape("n" * 40, 16384, points=999.5), fake.shape("m" * 40, 16383)]
+    record = on_gpu("clock: 0.5\nclock 16383 16383 16383: time-limit slow\nright", public(*shapes))
+    stream = io.StringIO()
+    report.show(record, None, stream)
+    lines = [line for line in stream.getvalue().splitlines() if "16384" in line or "speed" in line]
+    assert len(lines) > 1 and max(map(len, lines)) <= 80
+    assert "16384 16384 16384" in stream.getvalue() and "499.75/999.5" in stream.getvalue()
+
+
+def test_the_command_without_a_gpu(tmp_path: Path) -> None:
+    ran = command(tmp_path, "right")
+    assert ran.returncode == 0
+    lines = ran.stdout.splitlines()
+    assert [line for line in lines if "speed" in line] == [
+        "speed: 3 shapes not timed: no GPU (BACKEND=cuda uses one); this costs no points"]
+    assert lines[-1] == "score: 40 of 40"
+
+
+def test_full_marks_and_statuses(tmp_path: Path) -> None:
+    fast = command(tmp_path, "clock: 1.0\nright", "--backend", "cuda")
+    assert fast.returncode == 0 and fast.stdout.endswith("score: 50 of 50\n")
+    assert command(tmp_path, "clock: machine\nright", "--backend", "cuda").returncode == 3
+
+
+def test_pytest_selects_shapes_like_cases(tmp_path: Path) -> None:
+    ran = command(tmp_path, "clock: 1.0\nright", "--backend", "cuda", "-k", "speed-1024")
+    assert ran.returncode == 0
+    assert ran.stdout.splitlines()[-1].startswith("4 of 4 points in 1 cases; no grade")
+    ran = command(tmp_path, "clock: 0.4\nright", "--backend", "cuda", "-k", "speed-2048", "-v")
+    assert ran.returncode == 1 and "0.5 of 3 points: 0.40 of cuBLAS's speed" in ran.stdout
+    ran = command(tmp_path, "clock: 0.4\nright", "-k", "speed", "-rs", "-v")
+    assert ran.returncode == 0 and "not timed: no GPU" in ran.stdout
+
+
+# ---- what is shipped -----------------------------------------------------------------------------
+
+
+def test_what_is_shipped_is_public_and_large_enough() -> None:
+    from grader.cases import load_suites
+
+    shapes = [each for suite in load_suites("public") for each in suite.performance]
+    assert sum(each.points for each in shapes) == 10
+    for each in shapes:
+        assert each.m * each.k * each.n >= LEAST_TIMED and not each.hidden
+        assert each.none >= 0.3, "a kernel without tiles reaches 0.28 of cuBLAS"
+        assert "public/basics/120x201x250" in each.depends
+    assert any(each.m % 16 and each.k % 16 and each.n % 16 for each in shapes)

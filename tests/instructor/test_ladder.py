@@ -1,0 +1,191 @@
+"""The rungs of the ladder, instructor/solutions/: each is right at every shape, wherever the
+matrices begin, from rung 4 on with every alpha and beta; and its head says what it is.
+
+One program a rung (ladder/driver.h), which makes all of its calls one after the other: what one
+call leaves behind, in a scratch array or a counter, is there for the next.
+
+    intensity: 16 FLOP/byte
+
+in a head is 2 m n k by the bytes that all threads' loads from global memory ask for, asynchronous
+copies among them and stores left out, where m and n are whole tiles: what ./sgemm-check --counts
+calls the elements of all loads, four bytes each.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment
+from test_check import Builder, checker, run_check  # noqa: F401 (a fixture)
+
+from grader.cases import load_suites
+
+STARTER = REPOSITORY / "kernel.cu"
+RUNGS = sorted((REPOSITORY / "instructor" / "solutions").glob("*.cu"))
+FIRST_WITH_SGEMM = 4  # the ones before have the signature that is handed out
+each_rung = pytest.mark.parametrize("rung", RUNGS, ids=lambda path: path.stem)
+
+# Where A, B and C begin, in floats behind a multiple of 16 bytes. Nowhere aligned; all; one not.
+OFFSETS = [(1, 2, 3), (0, 0, 0), (1, 0, 0), (0, 2, 0), (0, 0, 3)]
+
+# m k n beyond the grader's: rows of whole vectors, with and without whole tiles; one more and one
+# less than a tile of 64, 128 or 256; k over many phases, so that a sum may be split, or none.
+MORE_SHAPES = [
+    (36, 20, 44), (132, 12, 140), (64, 64, 64), (128, 16, 128), (129, 17, 127), (256, 32, 256),
+    (255, 9, 257), (260, 36, 252), (64, 1000, 64), (65, 999, 63), (4, 4, 4), (2, 8, 2),
+    (300, 8, 4), (4, 8, 300), (1, 1000, 1), (1, 7, 300), (300, 7, 1), (512, 24, 384),
+]  # fmt: skip
+
+SCALED_SHAPES = [(1, 1, 1), (34, 34, 34), (36, 20, 44), (129, 17, 127), (128, 64, 256),
+                 (65, 999, 63)]
+# 1.5 and -0.5; beta 0, where C holds NaN; alpha 0; C alone; nothing.
+SCALED = [(1.5, -0.5), (2, 0), (0, -0.5), (0, 1), (0, 0), (1, 1)]
+
+# More rows than one launch of 4_register_tiles can have: 65,535 blocks in y, of 64 rows each.
+TALL = (65535 * 64 + 17, 1, 1)
+
+
+def shapes() -> list[tuple[int, int, int]]:
+    cases = [case for suite in load_suites("all") for case in suite.cases]
+    assert len(cases) >= 25
+    return list(dict.fromkeys([*((case.m, case.k, case.n) for case in cases), *MORE_SHAPES]))
+
+
+def number_of(rung: Path) -> int:
+    return int(rung.stem.split("_")[0])
+
+
+def calls(scaled: bool) -> list[str]:
+    """Lines for the driver. Every shape where nothing is aligned and where all is, and in one more
+    place; with numbers whose sums are exact, too. `scaled`: also with alpha and beta."""
+    lines = []
+
+    def call(shape: tuple[int, int, int], fill: str, alpha: float, beta: float,
+             offsets: tuple[int, int, int]) -> None:
+        lines.append(" ".join(str(word) for word in (*shape, fill, alpha, beta, *offsets)))
+
+    for number, shape in enumerate(shapes()):
+        call(shape, "random", 1, 0, OFFSETS[0])
+        call(shape, "random", 1, 0, OFFSETS[1])
+        call(shape, "exact", 1, 0, OFFSETS[2 + number % 3])
+    for shape in SCALED_SHAPES if scaled else []:
+        for number, (alpha, beta) in enumerate(SCALED):
+            call(shape, "random", alpha, beta, OFFSETS[number % 2])
+    return lines
+
+
+def run_driver(tree: Tree, rung: Path, lines: list[str]) -> str:
+    has_sgemm = int("void sgemm(" in rung.read_text())
+    source = tree.write(f"tests/instructor/ladder/{rung.name}",
+                        f"#define HAS_SGEMM {has_sgemm}\n"
+                        f'#include "../../instructor/solutions/{rung.name}"\n#include "driver.h"\n')
+    tree.make("program", "BACKEND=cpu", f"KERNEL={source.relative_to(tree.path)}")
+    done = subprocess.run(
+        [tree.path / "build/program"], cwd=tree.path, env=clean_environment(), text=True,
+        input="".join(line + "\n" for line in lines), capture_output=True, timeout=RUN_SECONDS,
+        check=False,
+    )
+    return f"{done.stdout}{done.stderr}".strip()
+
+
+@each_rung
+def test_every_shape_alignment_alpha_and_beta(tree: Tree, rung: Path) -> None:
+    lines = calls(scaled=number_of(rung) >= FIRST_WITH_SGEMM)
+    if number_of(rung) == FIRST_WITH_SGEMM:  # with larger blocks that takes many more threads
+        lines.append(" ".join(str(word) for word in (*TALL, "random", 1, 0, 0, 0, 0)))
+    assert run_driver(tree, rung, lines) == f"{len(lines)} calls"
+
+
+def test_every_shape_of_tiles_of_the_best(tree: Tree) -> None:
+    """Which one sgemm takes depends on the machine; here each computes, shared and alone."""
+    tree.make("program", "BACKEND=cpu", "KERNEL=tests/instructor/ladder/every_shape.cu")
+    done = subprocess.run([tree.path / "build/program"], env=clean_environment(), text=True,
+                          capture_output=True, timeout=RUN_SECONDS, check=False)
+    assert (done.stdout + done.stderr, done.returncode) == ("140 problems\n", 0)
+
+
+MISTAKES = {
+    "C is read though beta is 0": ("beta == 0.0f ? alpha * sum[r][c] : ", "", "C[0][0] is nan"),
+    "alpha is left out": ("? alpha * sum[r][c] : alpha *", "? sum[r][c] :", "and should be"),
+    "a column too many": ("&& col < n) {", "&& col <= n) {", ""),
+    "a term too few": ("i < DEPTH; ++i", "i < DEPTH - 1; ++i", "and should be"),
+}
+
+
+@pytest.mark.parametrize(("right", "wrong", "said"), MISTAKES.values(), ids=MISTAKES.keys())
+def test_the_driver_sees_a_mistake(tree: Tree, right: str, wrong: str, said: str) -> None:
+    """Or the test above says nothing."""
+    text = (REPOSITORY / "instructor/solutions/4_register_tiles.cu").read_text()
+    assert right in text
+    broken = tree.write("instructor/solutions/broken.cu", text.replace(right, wrong))
+    told = run_driver(tree, broken, calls(scaled=True))
+    assert "calls" not in told and "offsets of A B C" in told and said in told, told
+
+
+# ---- heads ---------------------------------------------------------------------------------------
+
+
+def head_of(rung: Path) -> str:
+    text = rung.read_text()
+    assert text.startswith("/* ") and " */" in text, rung
+    return text[: text.index("*/") + 2]
+
+
+def intensity_of(rung: Path) -> float:
+    said = re.findall(r"^ \* intensity: (\d+(?:\.\d+)?) FLOP/byte$", head_of(rung), re.MULTILINE)
+    assert len(said) == 1, f"{rung.name}: a line ` * intensity: 8 FLOP/byte` in the first comment"
+    return float(said[0])
+
+
+@each_rung
+def test_head(rung: Path) -> None:
+    """Idea, what limits it, and the two lines that programs read, at the end."""
+    head, text = head_of(rung), rung.read_text()
+    last = r"\n \* intensity: [^\n]*\n \* loses:    (nothing|tiled) \*/$"
+    assert re.search(last, head), f"{rung.name}: the last two lines of its head"
+    assert re.search(r"\blimits?\b", head), f"{rung.name}: what limits it?"
+    assert head.count("\n") >= 6, f"{rung.name}: what is its idea?"
+    assert not any(len(line) > 100 for line in text.splitlines()), rung.name
+    handed_out = re.search(r"^__global__ void mysgemm\(.*\)$", STARTER.read_text(), re.MULTILINE)
+    assert handed_out
+    if number_of(rung) < FIRST_WITH_SGEMM:
+        assert handed_out[0] in text and "sgemm(m, n, k, 1.0f" not in text, rung.name
+        assert text.count("\n") <= 64, f"{rung.name}: more than a page"
+        return
+    assert re.search(r"^void sgemm\(int m, int n, int k, float alpha, const float \*A, "
+                     r"const float \*B,\s+float beta, float \*C\)$", text, re.MULTILINE), rung.name
+    call = r"^\s+sgemm\(m, n, k, 1\.0f, A, B, 0\.0f, C\);$"
+    assert re.search(call, text, re.MULTILINE), f"{rung.name}: basicSgemm is sgemm with 1 and 0"
+
+
+@pytest.fixture
+def two_cores() -> Iterator[None]:
+    """As many multiprocessors has the CPU backend then, by which 8_best chooses its tiles."""
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(allowed)[:2])
+    yield
+    os.sched_setaffinity(0, allowed)
+
+
+@each_rung
+@pytest.mark.usefixtures("two_cores")
+def test_intensity_is_as_counted(checker: Builder, rung: Path) -> None:  # noqa: F811
+    m, k, n = 1024, 32, 1024
+    program = checker("gcc -O1", rung.relative_to(REPOSITORY))
+    run = run_check(program, "--counts", "--json", "--seed", 1, m, k, n)
+    assert run.status == 0, run
+    loads = run.json["counts_sum"]["global"]["all"]["loads"]["elements"]
+    assert 2 * m * n * k / (4 * loads) == pytest.approx(intensity_of(rung), rel=0.01)
+
+
+def test_the_ladder_has_no_gaps() -> None:
+    """Numbered as it climbs; each rung asks global memory for no more than the one before."""
+    assert [number_of(rung) for rung in RUNGS] == list(range(1, len(RUNGS) + 1))
+    assert len(RUNGS) >= 8
+    climbed = [intensity_of(rung) for rung in RUNGS]
+    assert climbed == sorted(climbed)

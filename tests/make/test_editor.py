@@ -1,0 +1,72 @@
+"""What clangd, which editors ask, says of a file: nothing where nothing is wrong, on a machine without
+CUDA too, and something where something is (.clangd, compile_flags.txt, emulator/editor.h)."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY, Tree, clean_environment, need
+
+CLEAN = [
+    "kernel.cu", "main.cu", "checker/run.cu", "support.c", "support.h", "emulator/runtime/memory.c",
+    "emulator/include/cuda_runtime.h",
+    *(f"tests/emulator/programs/{name}.cu" for name in
+      ("assert", "async_copy", "leftover_includes", "math", "min_max", "printf", "shuffle")),
+    *(str(path.relative_to(REPOSITORY)) for path in
+      sorted((REPOSITORY / "instructor/solutions").glob("*.cu"))),
+]  # fmt: skip
+DIAGNOSTIC = re.compile(r"\] \[(\w+)\] Line (\d+): (.*)")
+
+
+def diagnostics(tree: Path, name: str) -> list[tuple[int, str]]:
+    """Lines and messages, errors only. --check also tries clangd's own refactorings, some of which
+    fail; they are no diagnostics."""
+    done = subprocess.run(
+        [need("clangd"), f"--check={tree / name}"], cwd=tree, env=clean_environment(),
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
+    assert "All checks completed" in done.stderr, done.stderr
+    found = [(line, DIAGNOSTIC.search(line)) for line in done.stderr.splitlines()]
+    return [(int(match[2]), match[3]) for line, match in found if match and line.startswith("E")]
+
+
+@pytest.mark.parametrize("name", CLEAN)
+def test_a_right_file_has_no_errors(tree: Tree, name: str) -> None:
+    assert diagnostics(tree.path, name) == []
+
+
+def test_clangd_itself_counts_none_in_the_starter(tree: Tree) -> None:
+    done = subprocess.run([need("clangd"), "--check=kernel.cu"], cwd=tree.path,
+                          env=clean_environment(), stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, timeout=120, check=False)
+    assert done.returncode == 0 and "All checks completed, 0 errors" in done.stderr
+
+
+@pytest.mark.parametrize("right, wrong, says", [
+    ("int row = 0;", "int row = a_row;", "a_row"),
+    ("__syncthreads();", "__syncthread();", "__syncthread"),
+    ("tile<<<1, 16>>>(C);", "tile<<<1, 16>>>(C, 3);", "argument"),
+    ("tile<<<1, 16>>>(C);", "tile<<<>>>(C);", "expected expression"),
+    ("C[row], ", "C.row, ", "member"),
+])  # fmt: skip
+def test_a_mistake_is_seen(fresh_tree: Tree, right: str, wrong: str, says: str) -> None:
+    text = """__global__ void tile(float *C)
+{
+    __shared__ float A_s[16];
+    int row = 0;
+    A_s[threadIdx.x] = fmaxf(C[row], min(1, 2));
+    __syncthreads();
+    C[threadIdx.x] = A_s[15 - threadIdx.x];
+}
+void basicSgemm(float *C) {
+    tile<<<1, 16>>>(C);
+}
+"""
+    fresh_tree.write("lab/kernel.cu", text)
+    assert diagnostics(fresh_tree.path, "lab/kernel.cu") == []
+    fresh_tree.write("lab/kernel.cu", text.replace(right, wrong))
+    line = text[:text.index(right)].count("\n") + 1
+    assert [(at, says in what) for at, what in diagnostics(fresh_tree.path, "lab/kernel.cu")][:1] \
+        == [(line, True)]

@@ -1,0 +1,676 @@
+"""./sgemm: its options, what it says about bad input and bad kernels, its exit status, its JSON.
+
+A failure here means that somebody is told something untrue: a student that a broken kernel works or
+that a mistake of theirs is the machine's; a script that a run passed which never took place.
+"""
+
+from __future__ import annotations
+
+import re
+import resource
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import (
+    RUN_SECONDS,
+    Run,
+    clean_environment,
+    in_terminal,
+    run_sgemm,
+    screen,
+    strict_json,
+)
+
+TILED = "instructor/solutions/2_tiled.cu"
+FILLS = ["random", "ones-twos", "identity", "index", "exact", "extremes"]
+LAUNCH_1 = "mysgemm<<<1, 1>>>(m, n, k, A, B, C);"
+PARAMETERS = "(int m, int n, int k, const float *A, const float *B, float *C)"
+
+
+@pytest.fixture(scope="session")
+def tiled(tree) -> Path:
+    return tree.build(TILED)
+
+
+@pytest.fixture(scope="session")
+def untouched(tree) -> Path:
+    return tree.build("kernel.cu")
+
+
+def build(tree, name: str, wrapper: str, kernel: str = "") -> Path:
+    """A program whose two functions have these bodies. Line 2 is the kernel's first, line 5 the
+    wrapper's."""
+    text = (
+        "#include <assert.h>\n#include <stdio.h>\n#line 1\n"
+        f"__global__ void mysgemm{PARAMETERS} {{\n{kernel}\n}}\n"
+        f"void basicSgemm{PARAMETERS} {{\n{wrapper}\n}}\n"
+    )
+    assert "\n" not in kernel + wrapper
+    return tree.build(tree.write(f"bodies/{name}.cu", text))
+
+
+# ---- Bad input -----------------------------------------------------------------------------------
+
+BAD_USAGE = {
+    "0": "'0' is not a matrix size",
+    "-5": "'-5' is not a matrix size",
+    "abc": "'abc' is not a matrix size",
+    "1.5": "'1.5' is not a matrix size",
+    "12x": "'12x' is not a matrix size",
+    "0x10": "'0x10' is not a matrix size",
+    "+3": "'+3' is not a matrix size",
+    "1e3": "'1e3' is not a matrix size",
+    "3 0 5": "'0' is not a matrix size",
+    "3 4 -5": "'-5' is not a matrix size",
+    "1000 500": "2 sizes given",
+    "3 4 5 6": "4 sizes given",
+    "99999999999": "'99999999999' is too large",
+    "99999999999999999999999999": "is too large",
+    "2147483648": "'2147483648' is too large",
+    "46341 46341 1": "A would be 46341 x 46341",
+    "1 46341 46341": "B would be 46341 x 46341",
+    "46341 1 46341": "C would be 46341 x 46341",
+    "2147483647 2147483647 2147483647": "A would be",
+    "--nonsense": "no option '--nonsense'",
+    "-x": "no option '-x'",
+    "-h": "--help",
+    "--fill": "needs a value",
+    "--fill nonsense": "no fill 'nonsense'",
+    "--fill=": "no fill ''",
+    "--seed": "needs a value",
+    "--seed -1": "'-1' is not a seed",
+    "--seed 1.5": "'1.5' is not a seed",
+    "--seed 18446744073709551616": "is not a seed",
+    "--repeat 0": "--repeat '0' is wrong",
+    "--repeat -3": "--repeat '-3' is wrong",
+    "--repeat many": "--repeat 'many' is wrong",
+    "--repeat 99999999999": "--repeat '99999999999' is wrong",
+    "--verify nonsense": "--verify 'nonsense' is wrong",
+    "--timeout 0": "--timeout '0' is wrong",
+    "--timeout -1": "--timeout '-1' is wrong",
+    "--timeout nan": "--timeout 'nan' is wrong",
+    "--timeout inf": "--timeout 'inf' is wrong",
+    "--json=yes": "takes no value",
+}
+
+
+@pytest.mark.parametrize(("line", "message"), BAD_USAGE.items(), ids=BAD_USAGE.keys())
+def test_bad_usage(tiled, line, message):
+    """The old lab printed TEST PASSED 0 for ./sgemm 0, and atoi made 0 of abc."""
+    run = run_sgemm(tiled, *line.split())
+    assert (run.status, run.stdout) == (2, "")
+    assert run.stderr.startswith("sgemm: ") and run.stderr.count("\n") == 1
+    assert message in run.stderr
+
+
+@pytest.mark.parametrize("line", BAD_USAGE.keys())
+def test_bad_usage_in_json(tiled, line):
+    run = run_sgemm(tiled, "--json", *line.split())
+    assert run.status == 2
+    assert run.json.keys() == {"status", "exit_status", "message"}
+    assert f"sgemm: {run.json['message']}\n" == run.stderr
+
+
+@pytest.mark.parametrize("word", ["", " ", "3 4 5", "\n", "\33[31m", "größe", "x" * 5000])
+def test_odd_words(tiled, word):
+    """One line, whatever was typed, and nothing that a terminal would obey."""
+    run = run_sgemm(tiled, word)
+    assert (run.status, run.stdout) == (2, "")
+    assert run.stderr.count("\n") == 1 and len(run.stderr) < 160 and run.stderr[:-1].isprintable()
+
+
+def machine_memory() -> int:
+    """Bytes that Linux calls available."""
+    with open("/proc/meminfo") as file:
+        fields = dict(line.split(":") for line in file)
+    return int(fields["MemAvailable"].split()[0]) * 1024
+
+
+def assert_machine_fault(run: Run, message: str) -> None:
+    assert run.status == 3, run
+    assert len(re.findall(f"^sgemm: .*{message}.*$", run.stderr, re.MULTILINE)) == 1
+    assert run.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("json", [(), ("--json",)], ids=["text", "json"])
+def test_sizes_that_do_not_fit_this_machine(tiled, json):
+    """Said at once, instead of half an hour of swapping; and it is not the kernel's fault."""
+    size = min(46340, int((machine_memory() / 4) ** 0.5))  # each matrix as large as what is free
+    if 4 * 4 * size**2 < 1.1 * machine_memory():  # A, B, C, and one that comes back
+        pytest.skip("this machine has room for all that the options allow")
+    assert_machine_fault(run_sgemm(tiled, size, *json), "of memory and .* are available")
+
+
+@pytest.mark.parametrize("json", [(), ("--json",)], ids=["text", "json"])
+def test_out_of_memory(tiled, json):
+    """As in a container, or with ulimit -v, where there is less than the machine says."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+
+    run = run_sgemm(tiled, 12000, *json, preexec_fn=limit)
+    assert_machine_fault(run, "memory")
+
+
+# ---- Options -------------------------------------------------------------------------------------
+
+
+def test_help(tiled):
+    """Every option is in it, and it is no failure to ask."""
+    run = run_sgemm(tiled, "--help")
+    assert (run.status, run.stderr) == (0, "")
+    for option in ("--seed", "--fill", "--repeat", "--verify", "--timeout", "--json", "--help"):
+        assert re.search(rf"^  {option}\b", run.stdout, re.MULTILINE), option
+    for fill in FILLS:
+        assert fill in run.stdout
+    for status in range(4):
+        assert re.search(rf"\b{status} [a-z]", run.stdout)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "mkn"),
+    [((), (1000, 1000, 1000)), ((34,), (34, 34, 34)), ((30, 40, 50), (30, 40, 50))],
+    ids=["none", "one", "three"],
+)
+def test_sizes(untouched, sizes, mkn):
+    """./sgemm M K N: A is M x K, B is K x N."""
+    run = run_sgemm(untouched, *sizes, "--json")
+    assert (run.json["m"], run.json["k"], run.json["n"]) == mkn
+    assert run.json["unwritten"] == mkn[0] * mkn[2]
+    shown = run_sgemm(untouched, *sizes).stdout
+    m, k, n = mkn
+    assert f"A {m} x {k}, B {k} x {n}, C {m} x {n}\n" in shown
+
+
+def errors(run: Run) -> tuple[float, float]:
+    return run.json["max_error_u"], run.json["rms_error_u"]
+
+
+def test_the_same_seed_gives_the_same_matrices(tiled):
+    """A failure that cannot be repeated cannot be found."""
+    first, again, other = (run_sgemm(tiled, 50, "--json", "--seed", s) for s in (7, 7, 8))
+    assert first.json["seed"] == again.json["seed"] == 7
+    assert errors(first) == errors(again) != errors(other)
+
+
+def test_seeds_are_fresh_and_printed(tiled):
+    """Else a kernel that is right for one input only passes; the old lab never seeded."""
+    runs = [run_sgemm(tiled, 20, "--json") for _ in range(3)]
+    assert len({run.json["seed"] for run in runs}) == 3
+    assert len({errors(run) for run in runs}) == 3
+    printed = re.search(r"--seed (\d+)$", run_sgemm(tiled, 20).stdout, re.MULTILINE)
+    assert run_sgemm(tiled, 20, "--json", "--seed", printed[1]).json["seed"] == int(printed[1])
+
+
+@pytest.mark.parametrize("seed", ["0", "18446744073709551615", "0xFFFFFFFFFFFFFFFF"])
+def test_extreme_seeds(tiled, seed):
+    assert run_sgemm(tiled, 20, "--json", "--seed", seed).json["seed"] == int(seed, 0)
+
+
+@pytest.mark.parametrize("shape", ["1 1 1", "34 34 34", "7 100 50", "120 201 250", "3 1500 2"])
+@pytest.mark.parametrize("fill", FILLS)
+def test_fills(tiled, fill, shape):
+    """A fill whose tolerance is too narrow fails correct kernels."""
+    run = run_sgemm(tiled, *shape.split(), "--fill", fill, "--json")
+    assert run.status == 0, run
+    assert run.json["fill"] == fill
+
+
+def test_ones_and_twos_make_68(tree):
+    """The old lab's example, by hand: 34 times 1 * 2."""
+    kernel = 'float s = 0; for (int i = 0; i < k; i++) s += A[i] * B[i * n]; printf("s=%g", s);'
+    program = build(tree, "prints", LAUNCH_1, kernel)
+    run = run_sgemm(program, 34, "--fill", "ones-twos")
+    assert "s=68" in run.stdout
+
+
+def test_each_launch_starts_with_a_poisoned_c(tree):
+    program = tree.build("tests/support/driver/first_launch_only.cu")
+    assert run_sgemm(program, 34, "--repeat", 1).status == 0
+    again = run_sgemm(program, 34, "--repeat", 2)
+    assert again.status == 1 and "None of the 1156 elements" in again.output
+
+
+@pytest.mark.parametrize("repeat", [1, 3])
+def test_repeat(tiled, repeat):
+    run = run_sgemm(tiled, 34, "--repeat", repeat, "--json")
+    times = run.json["times"]["kernel"]
+    assert len(times) == run.json["repeat"] == repeat
+    assert min(times) == run.json["min"] <= run.json["median"] <= run.json["max"] == max(times)
+    assert run.json["gflops"] == pytest.approx(2 * 34**3 / run.json["median"] / 1e9)
+    shown = run_sgemm(tiled, 34, "--repeat", repeat).stdout
+    assert (f"median of {repeat}" in shown) == (repeat > 1)
+
+
+@pytest.mark.parametrize("mode", ["full", "quick"])
+def test_verify(tiled, untouched, mode):
+    assert run_sgemm(tiled, 300, "--verify", mode).status == 0
+    assert run_sgemm(untouched, 300, "--verify", mode).status == 1
+    compared = run_sgemm(tiled, 300, "--verify", mode, "--json").json["compared"]
+    assert compared == 300 * 300 if mode == "full" else 0 < compared < 300 * 300
+
+
+def test_verify_none_is_not_a_pass(untouched):
+    """Nothing was compared: nobody may read a success out of that."""
+    run = run_sgemm(untouched, 34, "--verify", "none")
+    assert run.status == 0 and "NOT VERIFIED" in run.stdout and "PASSED" not in run.output
+    assert run_sgemm(untouched, 34, "--verify", "none", "--json").json["status"] == "unverified"
+
+
+def test_options_in_any_order(tiled):
+    run = run_sgemm(tiled, "--fill=exact", 20, "--json", 30, "--seed", 5, "--repeat=2", 40)
+    assert (run.json["m"], run.json["k"], run.json["n"]) == (20, 30, 40)
+    assert (run.json["fill"], run.json["seed"], run.json["repeat"]) == ("exact", 5, 2)
+
+
+# ---- Kernels and wrappers that do not come back --------------------------------------------------
+
+
+ENDLESS = "volatile int x = 1; while (x) x = 1;"
+RECURSION = "volatile char x[4096]; x[n % 4096] = 1; basicSgemm(m, n, k, A, B, C); x[0] = x[1];"
+MISALIGNED = "*(float4 *)C = *(const float4 *)(A + 1);"
+BAD_LAUNCH = "the launch failed: invalid"  # argument or configuration: CUDA 13 and 12 differ
+ILLEGAL = "an illegal memory access was encountered"
+
+
+def launch(configuration: str) -> str:
+    return f"mysgemm<<<{configuration}>>>(m, n, k, A, B, C);"
+
+
+STOPPED = {
+    # name: wrapper, kernel, what the run must say
+    "kernel hangs": (launch("2, 32"), ENDLESS, ["{name}.cu:2:", "timed out"]),
+    "wrapper hangs": (ENDLESS, "", ["did not end within"]),
+    "host reads device memory": ("C[0] = A[1];", "", ["device pointers", "{name}.cu:5:"]),
+    "host writes through null": ("volatile float *p = nullptr; *p = 1;", "", ["SIGSEGV"]),
+    "wrapper aborts": ("abort();", "", ["SIGABRT"]),
+    "wrapper divides by zero": ("volatile int x = 0; x = 7 / x;", "", ["SIGFPE"]),
+    "wrapper traps": ("__builtin_trap();", "", ["SIG"]),
+    "wrapper recurses": (RECURSION, "", ["SIGSEGV"]),
+    "wrapper exits": ("exit(0);", "", []),
+    "no block": (launch("0, 16"), "", [BAD_LAUNCH]),
+    "no thread": (launch("16, 0"), "", [BAD_LAUNCH]),
+    "2048 threads": (launch("1, 2048"), "", [BAD_LAUNCH]),
+    "65 deep": (launch("1, dim3(1, 1, 65)"), "", [BAD_LAUNCH]),
+    "grid too high": (launch("dim3(1, 65536), 1"), "", [BAD_LAUNCH]),
+    "too much shared memory": (launch("1, 1, 1 << 20"), "", [BAD_LAUNCH]),
+    "kernel reads far outside": (LAUNCH_1, "C[0] = A[1 << 30];", [ILLEGAL, "{name}.cu:2:"]),
+    "kernel reads misaligned": (LAUNCH_1, MISALIGNED, ["misaligned address"]),
+    "kernel traps": (LAUNCH_1, "__trap();", ["{name}.cu:2:"]),
+    "kernel asserts": (LAUNCH_1, "assert(m < 0);", ["device-side assert"]),
+}
+
+
+def stopped(tree, name: str, *args: str) -> tuple[Run, list[str]]:
+    wrapper, kernel, words = STOPPED[name]
+    stem = name.replace(" ", "_")
+    program = build(tree, stem, wrapper, kernel)
+    return run_sgemm(program, 34, "--timeout", "0.5", *args), [w.format(name=stem) for w in words]
+
+
+@pytest.mark.parametrize("name", STOPPED)
+def test_stopped(tree, name):
+    """It ends, by itself, with status 1, TEST FAILED, and words that help."""
+    run, words = stopped(tree, name)
+    assert run.status == 1, run
+    for word in words:
+        assert word in run.output
+    assert "sgemm: " not in run.output, "that is how the machine's faults begin"
+
+
+@pytest.mark.parametrize("name", STOPPED)
+def test_stopped_in_json(tree, name):
+    """A grader gets its object however the run ended."""
+    run, _ = stopped(tree, name, "--json")
+    assert run.status == 1 and run.json["message"]
+    assert RUN_KEYS <= run.json.keys()
+    assert run.json["times"]["verify"] is None and run.json["backend"] == "cpu"
+
+
+def test_a_wrapper_that_keeps_the_error_to_itself(tree):
+    """cudaGetLastError forgets: who calls it and says nothing has still not launched anything."""
+    program = build(tree, "swallows", "mysgemm<<<0, 1>>>(m, n, k, A, B, C); cudaGetLastError();")
+    assert "None of the 1156 elements of C were written." in run_sgemm(program, 34).stdout
+
+
+def test_timeout_lets_the_others_end(tiled):
+    assert run_sgemm(tiled, 34, "--timeout", "100").status == 0
+
+
+def lines_of(run: Run, command: str = "") -> list[str]:
+    return [line for line in run.stdout.splitlines() if line.startswith(command)]
+
+
+REFUSED = {
+    "no block": "mysgemm<<<...>>>: the grid has no blocks: 0 x 1 x 1",
+    "no thread": "mysgemm<<<...>>>: a block has no threads: 0 x 1 x 1",
+    "2048 threads": "mysgemm<<<...>>>: a block has 2048 x 1 x 1 = 2048 threads, a GPU allows 1024",
+    "65 deep":
+        "mysgemm<<<...>>>: a block has 1 x 1 x 65 = 65 threads, a GPU allows 1024, 64 of them in z",
+    "grid too high": "mysgemm<<<...>>>: the grid is 1 x 65536 x 1 blocks, a GPU allows 2147483647 x "
+                     "65535 x 65535",
+    "too much shared memory":
+        "mysgemm<<<...>>>: a block needs 1048576 bytes of shared memory, a GPU gives it 49152",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_launch_that_cannot_be(tree, name):
+    """The number that is too large, and the limit: as make check says it."""
+    run, _ = stopped(tree, name)
+    words = " ".join(run.stdout.split())
+    assert REFUSED[name] in words and " hint: " in words
+    run, _ = stopped(tree, name, "--json")
+    assert REFUSED[name] in run.json["message"]
+
+
+LAUNCHES = {
+    # name: the wrapper, and what is shown of its launches
+    "one": ("mysgemm<<<dim3(3, 2), dim3(16, 16)>>>(m, n, k, A, B, C);",
+            ["mysgemm, grid 3 x 2, block 16 x 16, 512 bytes of shared memory"]),
+    "dynamic": ("mysgemm<<<7, dim3(2, 3, 4), 100>>>(m, n, k, A, B, C);",
+                ["mysgemm, grid 7, block 2 x 3 x 4, 612 bytes of shared memory, 100 of them "
+                 "dynamic"]),
+    "equal ones": ("for (int i = 0; i < 9; i++) mysgemm<<<1, 32>>>(m, n, k, A, B, C);",
+                   ["mysgemm, grid 1, block 32, 512 bytes of shared memory, 9 times"]),
+    "many": ("for (int i = 1; i < 10; i++) mysgemm<<<i, 32>>>(m, n, k, A, B, C);",
+             [*(f"mysgemm, grid {i}, block 32, 512 bytes of shared memory" for i in range(1, 5)),
+              "and 5 more launches"]),
+    "none": ("", []),
+}
+
+
+@pytest.mark.parametrize("name", LAUNCHES)
+def test_the_launch_is_shown(tree, name):
+    """Grid and block are what a student gets wrong first."""
+    wrapper, shown = LAUNCHES[name]
+    kernel = "__shared__ float tile[128]; tile[threadIdx.x] = 1; C[0] = tile[0];"
+    run = run_sgemm(build(tree, f"launches {name}", wrapper, kernel), 34, "--repeat", 2)
+    launching = run.stdout.split("Launching kernel...")[1]
+    words = " ".join(launching.split("kernel ")[0].split()[2:])
+    assert words == " ".join(shown)
+    assert all(len(line) <= 80 for line in run.stdout.splitlines())
+
+
+@pytest.mark.gpu
+def test_launches_and_prints_on_a_gpu(tree, gpu):
+    """As on the CPU backend: there the linker brings the launches here, and the driver prints."""
+    kernel = """__shared__ float tile[128];
+        tile[threadIdx.x] = 1;
+        C[0] = tile[0];
+        printf("half");"""
+    text = (
+        f"#include <stdio.h>\n__global__ void mysgemm{PARAMETERS} {{ {kernel} }}\n"
+        f"void basicSgemm{PARAMETERS} {{ mysgemm<<<BLOCKS, 1, 100>>>(m, n, k, A, B, C); }}\n"
+    )
+    good = tree.write("bodies/gpu_good.cu", text.replace("BLOCKS", "1"))
+    run = run_sgemm(tree.build(good, BACKEND="cuda"), 34, "--json")
+    (launch,) = run.json["launches"]
+    assert (launch["grid"], launch["block"]) == ([1, 1, 1], [1, 1, 1])
+    assert (launch["static_shared"], launch["dynamic_shared"]) == (512, 100)
+    lines = run_sgemm(tree.build(good, BACKEND="cuda"), 34, "--repeat", 1).stdout.splitlines()
+    assert sum(line.count("half") for line in lines) == 3, "two launches to warm up, and one timed"
+    assert not any("half" in line and ("..." in line or "TEST" in line) for line in lines)
+    empty = tree.write("bodies/gpu_empty.cu", text.replace("BLOCKS", "0"))
+    run = run_sgemm(tree.build(empty, BACKEND="cuda"), 34)
+    assert run.status == 1 and ">>>: the grid has no blocks: 0 x 1 x 1" in run.stdout
+
+
+def test_the_launch_in_json(tree):
+    wrapper, _ = LAUNCHES["dynamic"]
+    run = run_sgemm(build(tree, "launches dynamic", wrapper), 34, "--json")
+    assert run.json["launches"] == [
+        {"kernel": "mysgemm", "grid": [7, 1, 1], "block": [2, 3, 4], "static_shared": 0,
+         "dynamic_shared": 100, "times": 1}
+    ]
+    assert run.json["launches_left_out"] == 0
+
+
+# ---- What to do next -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["passed", "failed", "crashed", "hangs"])
+def test_the_next_command(tree, untouched, tiled, name):
+    """Students do not read the README twice."""
+    program = {
+        "passed": tiled, "failed": untouched,
+        "crashed": build(tree, "crashes", "C[0] = 1;"),
+        "hangs": build(tree, "hangs", "volatile int x = 1; while (x) x = 1;"),
+    }[name]
+    last = run_sgemm(program, 34, "--timeout", "0.5").stdout.splitlines()[-1]
+    kernel = {"passed": f" KERNEL={TILED}", "failed": "", "crashed": " KERNEL=bodies/crashes.cu",
+              "hangs": " KERNEL=bodies/hangs.cu"}[name]
+    assert last == f"next: make check{kernel}"
+
+
+@pytest.mark.parametrize("name", ["two words.cu", "l'été.cu", "$HOME #1.cu", "a;b&c(d)*?`e.cu"])
+def test_the_next_command_can_be_typed(tree, name):
+    """Whatever the file is called: it does what it says."""
+    kernel = f"__global__ void mysgemm{PARAMETERS} {{}}"
+    tree.write(name, f"{kernel}\nvoid basicSgemm{PARAMETERS} {{}}\n")
+    tree.make("BACKEND=cpu", "KERNEL=" + name.replace("$", "$$"))
+    run = run_sgemm(tree.path / "sgemm", 34)
+    assert f"    built from {name}\n" in run.stdout
+    command = run.stdout.splitlines()[-1].removeprefix("next: ")
+    checked = subprocess.run(["sh", "-c", command], cwd=tree.path, env=clean_environment(),
+                             capture_output=True, text=True, timeout=RUN_SECONDS, check=False)
+    assert f"{name}:2: basicSgemm launches no kernel\n" in checked.stdout, checked
+
+
+def test_a_file_that_has_changed(tree):
+    """./sgemm runs what was built, not what is in the editor."""
+    kernel = tree.write("edited.cu", (tree.path / TILED).read_text())
+    tree.make("BACKEND=cpu", "KERNEL=edited.cu")
+    program = tree.path / "sgemm"
+    source = run_sgemm(program, 34, "--json").json["source"]
+    assert source == {"file": "edited.cu", "changed": False}
+    assert lines_of(run_sgemm(program, 34), "warning") == []
+    text = kernel.read_text()
+    for other in (text + " ", text[:-1], text.replace("+=", "-="), ""):
+        kernel.write_text(other)
+        run = run_sgemm(program, 34)
+        warning = "warning: edited.cu has changed since ./sgemm was built"
+        assert lines_of(run, "warning") == [warning]
+        assert lines_of(run, "next") == ["next: make KERNEL=edited.cu"]
+    kernel.write_text(text)
+    assert lines_of(run_sgemm(program, 34), "warning") == []
+    kernel.unlink()
+    assert lines_of(run_sgemm(program, 34), "warning") == []
+    assert run_sgemm(program, 34, "--json").json["source"]["changed"] is None
+
+
+# ---- What the kernel prints ----------------------------------------------------------------------
+
+PRINTED = {
+    # name: wrapper, kernel; what is printed
+    "half a line": (LAUNCH_1, 'printf("half");', "half"),
+    "a line": (LAUNCH_1, 'printf("whole\\n");', "whole"),
+    "by the wrapper": ('printf("from the host");', "", "from the host"),
+    "before a fault": (LAUNCH_1, 'printf("careful"); C[1 << 30] = 1;', "careful"),
+    "before a crash": ('printf("oh"); fflush(stdout); C[0] = 1;', "", "oh"),
+    "before an exit": ('printf("bye"); exit(0);', "", "bye"),
+    "before an assertion": (LAUNCH_1, 'printf("sure"); assert(m < 0);', "sure"),
+    "before the time limit": (LAUNCH_1, f'printf("again"); {ENDLESS}', "again"),
+}
+
+
+@pytest.mark.parametrize("name", PRINTED)
+@pytest.mark.parametrize("where", ["pipe", "one pipe for both", "terminal"])
+def test_what_is_printed_has_lines_of_its_own(tree, name, where):
+    """Stages, findings and verdicts begin a line, and so does what is printed between them."""
+    wrapper, kernel, printed = PRINTED[name]
+    program = build(tree, f"prints {name}", wrapper, kernel)
+    if where == "terminal":
+        lines = screen(in_terminal(program, "34", "--timeout", "0.5"))
+    else:
+        errors = subprocess.STDOUT if where != "pipe" else subprocess.PIPE
+        done = subprocess.run([program, "34", "--timeout", "0.5"], env=clean_environment(),
+                              stdout=subprocess.PIPE, stderr=errors, text=True, check=False,
+                              timeout=RUN_SECONDS)
+        lines = done.stdout.splitlines()
+    assert lines.count(printed) == 1
+    assert lines.count("TEST FAILED") == 1
+    at = lines.index(printed)
+    assert lines[at - 1].rstrip() == "Launching kernel..."
+    if "before" not in name:
+        assert re.fullmatch(r"Launching kernel\.\.\. +\d+\.\d{3} s", lines[at + 1])
+    elif name != "before an exit" and where != "pipe":
+        assert re.match(r".*\.cu:\d+: ", lines[at + 1]), lines[at + 1]
+
+
+def test_a_kernel_that_prints_much(tree):
+    """More than a pipe holds, in order, and the verdict behind it."""
+    kernel = 'for (int i = 0; i < 20000; i++) printf("line %d\\n", i);'
+    run = run_sgemm(build(tree, "prints much", LAUNCH_1, kernel), 34)
+    printed = [line for line in run.stdout.splitlines() if line.startswith("line ")]
+    assert printed == [f"line {i}" for i in range(20000)]
+    assert run.stdout.index("line 19999\n") < run.stdout.index("TEST FAILED")
+
+
+# ---- JSON ----------------------------------------------------------------------------------------
+
+RUN_KEYS = {
+    "status", "exit_status", "message", "m", "n", "k", "seed", "fill", "verify", "backend",
+    "repeat", "device", "source", "launches", "launches_left_out", "times", "median", "min", "max",
+    "gflops", "inputs_changed", "guard_writes",
+}
+VERDICT_KEYS = {
+    "compared", "wrong", "nan", "unwritten", "suspect_rows", "not_float32", "max_error_u",
+    "rms_error_u", "first_wrong", "wrong_box", "unwritten_box", "map",
+}
+STAGE_KEYS = ["setup", "allocate", "to_device", "launch", "from_device", "verify"]
+
+
+def test_json_of_a_pass(tiled):
+    run = run_sgemm(tiled, 40, 20, 30, "--json")
+    assert run.stderr == "" and run.stdout.count("\n") == 1
+    assert RUN_KEYS | VERDICT_KEYS <= run.json.keys()
+    assert run.json["status"] == "passed" and run.json["message"] is None
+    assert run.json["compared"] == 1200 and run.json["wrong"] == run.json["unwritten"] == 0
+    assert list(run.json["times"]) == [*STAGE_KEYS, "kernel"]
+    assert all(run.json["times"][key] >= 0 for key in STAGE_KEYS)
+    assert run.json["map"]["rows"] == ["..", "..", ".."]
+    assert 0 < run.json["rms_error_u"] < run.json["max_error_u"] < 32
+
+
+def test_json_of_an_untouched_kernel(untouched):
+    run = run_sgemm(untouched, 40, 20, 30, "--json")
+    assert run.json["unwritten"] == run.json["compared"] == 1200
+    assert run.json["unwritten_box"] == {"rows": [0, 39], "columns": [0, 29]}
+    assert run.json["map"]["rows"] == ["UU", "UU", "UU"]
+
+
+def test_json_of_a_wrong_kernel(tree):
+    run = run_sgemm(tree.build("instructor/faulty/18_one_element.cu"), 34, "--json")
+    assert run.json["wrong"] == 1 and run.json["unwritten"] == 0
+    (wrong,) = run.json["first_wrong"]
+    assert (wrong["row"], wrong["column"]) == (22, 17)
+    assert wrong["got"] - wrong["expected"] == pytest.approx(1, rel=1e-3)
+    assert 0 < wrong["bound"] < 0.01
+    assert run.json["wrong_box"] == {"rows": [22, 22], "columns": [17, 17]}
+    assert run.json["map"]["rows"] == ["...", ".x.", "..."]
+
+
+def test_json_of_nan(tree):
+    run = run_sgemm(tree.build("instructor/faulty/18_nan.cu"), 34, "--json")
+    assert run.json["nan"] == run.json["wrong"] == 34 * 34
+    assert run.json["first_wrong"][0]["got"] == "NaN"
+
+
+def test_json_of_stray_writes(tree):
+    run = run_sgemm(tree.build("instructor/faulty/06_guard_off_by_one.cu"), 34, 20, 30, "--json")
+    assert run.json["guard_writes"] == {"A": [0, 0], "B": [0, 0], "C": [0, 30]}
+    run = run_sgemm(tree.build("instructor/faulty/11_a_written_too.cu"), 34, 20, 30, "--json")
+    assert run.json["inputs_changed"]["A"] > 600 and run.json["inputs_changed"]["B"] == 0
+
+
+def test_what_a_kernel_prints_stays_out_of_the_json(tree):
+    """Nor can it forge a verdict there."""
+    wrapper = r'printf("{\"status\": \"passed\"}\nTEST PASSED 1156\n");' + LAUNCH_1
+    program = build(tree, "forges", wrapper, 'printf("hello from the kernel");')
+    run = run_sgemm(program, 34, "--json")
+    assert run.status == 1 and run.json["status"] == "failed"
+    assert "hello from the kernel" in run.stderr and "TEST PASSED 1156" in run.stderr
+
+
+# ---- What it looks like --------------------------------------------------------------------------
+
+LOOKS = {
+    "passed": (TILED, "1000 500 700"),
+    "passed quick": (TILED, "600 --verify quick"),
+    "large": ("kernel.cu", "100000 1 100"),
+    "unwritten": ("kernel.cu", "1000 500 700"),
+    "wrong": ("instructor/faulty/04_no_guards.cu", "1000 50 1030 --seed 18446744073709551615"),
+    "partly unwritten": ("instructor/faulty/18_grid_exchanged.cu", "40 16 1030"),
+    "places": ("instructor/faulty/18_b_stride_k.cu", "300 70 100 --fill index"),
+    "magnitudes": ("instructor/faulty/18_one_element.cu", "34 34 34 --fill extremes"),
+    "exact": ("instructor/faulty/18_tf32.cu", "128 16 4096 --fill exact"),
+    "low precision": ("instructor/faulty/18_tf32.cu", "16 4096 16"),
+    "stray": ("instructor/faulty/11_a_written_too.cu", "34 20 40"),
+    "crash": ("instructor/faulty/19_null_pointer.cu", "34 20 40"),
+    "repeated": (TILED, "34 --repeat 5"),
+    "help": (TILED, "--help"),
+    "usage": (TILED, "--fill nonsense"),
+}
+
+
+@pytest.mark.parametrize(("kernel", "args"), LOOKS.values(), ids=LOOKS.keys())
+def test_fits_a_terminal(tree, kernel, args):
+    """80 columns: what wraps cannot be read, and the map least of all. The source's own path and
+    the kernel's signature, which a crash names, may be longer."""
+    run = run_sgemm(tree.build(kernel), *args.split())
+    lines = run.stdout.splitlines()
+    assert not [line for line in lines if len(line) > 80]
+    assert not [line for line in lines if line != line.rstrip() and "..." not in line]
+    assert "\33" not in run.output and run.output.isascii()
+
+
+FAILING = "instructor/faulty/18_first_tile_only.cu"
+
+
+def test_colour_in_a_terminal(tree):
+    shown = in_terminal(tree.build(FAILING), "34")
+    assert "\33[" in shown
+    assert shown.rindex("\33[0m") > max(shown.rfind("\33[0;3"), shown.rfind("\33[3")), "left on"
+
+
+@pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=["NO_COLOR", "dumb"])
+def test_no_colour_where_none_is_wanted(tree, env):
+    assert "\33" not in in_terminal(tree.build(FAILING), "34", **env)
+
+
+def test_no_colour_in_json(tree):
+    shown = in_terminal(tree.build(FAILING), "34", "--json")
+    assert strict_json(shown)["unwritten"] == 34 * 34 - 16 * 16
+
+
+def test_closed_standard_output(tiled):
+    """`./sgemm | head -1` is no reason to hang or to crash."""
+    command = f'"{tiled}" 34 | head -1'
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True,
+                          timeout=RUN_SECONDS, check=True)
+    assert done.stdout.startswith("Setting up the problem...")
+
+
+def test_no_standard_output(tiled, untouched):
+    """`./sgemm >&-` in a script that looks at the status alone."""
+    for program, status in ((tiled, 0), (untouched, 1)):
+        done = subprocess.run(["bash", "-c", f'"{program}" 34 >&-'], capture_output=True,
+                              timeout=RUN_SECONDS, check=False)
+        assert (done.returncode, done.stderr) == (status, b"")
+
+
+def test_the_failure_shows_where(tree):
+    """Rows, columns, expected, got, the bound, a box, a map: what a student starts from."""
+    program = tree.build("instructor/faulty/18_k_in_whole_tiles.cu")
+    shown = run_sgemm(program, 34, 20, 40, "--seed", 1).stdout
+    assert "1360 of the 1360 elements of C are wrong.\n" in shown
+    assert "They lie within rows 0..33, columns 0..39.\n" in shown
+    assert re.search(r"^ +row +column +expected +got +may be off by$", shown, re.MULTILINE)
+    first = re.search(r"^ +0 +0 +(\S+) +(\S+) +(\S+)$", shown, re.MULTILINE)
+    assert abs(float(first[1]) - float(first[2])) > float(first[3]) > 0
+    assert re.search(r"^ row +0 \|XXX\|$", shown, re.MULTILINE) and "X all wrong" in shown
+    shown = run_sgemm(tree.build(FAILING), 34).stdout
+    assert "900 of the 1156 elements of C were never written.\n" in shown
+    assert re.search(r"^ row +0 \|\.UU\|$", shown, re.MULTILINE)

@@ -1,0 +1,1353 @@
+/* Tests of support.c: options, matrices, reference, verification, report. Each test is one promise
+ * of support.h; the names are those promises in short. */
+#define _GNU_SOURCE /* open_memstream */
+#include "support.h"
+#include "support/shared.h"
+
+#include "../check.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- options ---- */
+
+enum { MAX_WORDS = 12 };
+
+/* Parse a command line given as one string, words separated by single spaces. */
+static enum exit_status parse(const char *line, struct options *options, char *message) {
+    static char text[256];
+    char *argv[MAX_WORDS + 1] = {"sgemm"};
+    int argc = 1;
+    snprintf(text, sizeof text, "%s", line);
+    for (char *word = strtok(text, " "); word && argc < MAX_WORDS; word = strtok(NULL, " "))
+        argv[argc++] = word;
+    argv[argc] = NULL;
+    return options_parse(argc, argv, options, message);
+}
+
+static struct options good(const char *line) {
+    struct options options;
+    char message[MESSAGE_SIZE];
+    CHECK_THAT(parse(line, &options, message) == EXIT_PASSED, "'%s': %s", line, message);
+    return options;
+}
+
+/* The line is refused in one line that contains `part`. */
+static void bad(const char *line, const char *part) {
+    struct options options;
+    char message[MESSAGE_SIZE];
+    CHECK_THAT(parse(line, &options, message) == EXIT_USAGE, "'%s' was accepted", line);
+    CHECK_THAT(strstr(message, part), "'%s': '%s' does not say '%s'", line, message, part);
+    CHECK_THAT(!strchr(message, '\n'), "'%s': more than a line", line);
+}
+
+static void check_sizes(const char *line, int m, int n, int k) {
+    struct options o = good(line);
+    CHECK_THAT(o.m == m && o.n == n && o.k == k, "'%s' gave m %d n %d k %d", line, o.m, o.n, o.k);
+}
+
+static void options_sizes_are_m_k_n(void) {
+    check_sizes("", 1000, 1000, 1000);
+    check_sizes("34", 34, 34, 34);
+    check_sizes("1000 500 700", 1000, 700, 500);
+    check_sizes("1 1 1", 1, 1, 1);
+    check_sizes("2147483647 1 1", 2147483647, 1, 1);
+    check_sizes("3 --json 4 5", 3, 5, 4);
+}
+
+static void options_bad_sizes(void) {
+    bad("0", "'0' is not a matrix size");
+    bad("-5", "'-5' is not a matrix size");
+    bad("-52 3 4", "'-52' is not a matrix size");
+    bad("3 -5 4", "'-5' is not a matrix size");
+    bad("-.5", "'-.5' is not a matrix size");
+    bad("abc", "'abc' is not a matrix size");
+    bad("12x", "'12x' is not a matrix size");
+    bad("1e3", "'1e3' is not a matrix size");
+    bad("+5", "'+5' is not a matrix size");
+    bad("0x10", "'0x10' is not a matrix size");
+    bad("99999999999", "too large");
+    bad("2147483648", "too large");
+    bad("99999999999999999999999999999999999999999999999999999999", "too large");
+    bad("1000 500", "2 sizes");
+    bad("3 4 5 6", "4 sizes");
+    bad("3 0 5", "'0' is not");
+    bad("50000", "2500000000 elements");
+    bad("65536 1 32768", "C would be");
+    bad("1 65536 32768", "B would be");
+    bad("65536 32768 1", "A would be");
+}
+
+static void options_empty_and_odd_words(void) {
+    struct options options;
+    char message[MESSAGE_SIZE];
+    char *empty[] = {"sgemm", "", NULL};
+    CHECK_INT(options_parse(2, empty, &options, message), EXIT_USAGE);
+    CHECK(strstr(message, "'' is not a matrix size"));
+    char *control[] = {"sgemm", "1\n2\033[2J\xff", NULL};
+    CHECK_INT(options_parse(2, control, &options, message), EXIT_USAGE);
+    for (const char *c = message; *c; c++) CHECK(isprint((unsigned char)*c));
+    char *spaced[] = {"sgemm", " 5", NULL};
+    CHECK_INT(options_parse(2, spaced, &options, message), EXIT_USAGE);
+    char *none[] = {"sgemm", "--", "--json", NULL};
+    CHECK_INT(options_parse(3, none, &options, message), EXIT_USAGE);
+}
+
+static void options_values(void) {
+    struct options o = good("--seed 0xFFFFFFFFFFFFFFFF --fill exact --repeat 7 --verify quick "
+                            "--timeout 2.5 --json 5");
+    CHECK(o.seed == UINT64_MAX);
+    CHECK_INT(o.fill, FILL_EXACT);
+    CHECK_INT(o.repeat, 7);
+    CHECK_INT(o.verify, VERIFY_QUICK);
+    CHECK(o.timeout == 2.5);
+    CHECK(o.json && !o.help);
+    CHECK(good("--seed 18446744073709551615").seed == UINT64_MAX);
+    CHECK(good("--seed=010").seed == 10);
+    CHECK(good("--help").help);
+    for (int i = 0; i < FILL_COUNT; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "--fill %s", fill_name((enum fill)i));
+        CHECK_INT(good(line).fill, i);
+    }
+}
+
+static void options_defaults(void) {
+    struct options o = good("");
+    CHECK_INT(o.fill, FILL_RANDOM);
+    CHECK_INT(o.verify, VERIFY_FULL);
+    CHECK_INT(o.repeat, 0);
+    CHECK(!o.json && !o.help);
+    CHECK(o.timeout == 10 + 1e9 / 20e6);
+    CHECK(default_timeout(1, 1, 1) >= 10);
+}
+
+static void options_seed_is_fresh_and_short(void) {
+    uint64_t first = good("").seed;
+    int same = 0;
+    for (int i = 0; i < 8; i++) {
+        uint64_t seed = good("").seed;
+        CHECK(seed <= UINT32_MAX);
+        same += seed == first;
+    }
+    CHECK(same < 2);
+}
+
+static void options_bad_values(void) {
+    bad("--bogus", "there is no option '--bogus'");
+    bad("-x", "there is no option '-x'");
+    bad("-h", "--help");
+    bad("--json=1", "takes no value");
+    bad("--seed", "needs a value");
+    bad("--fill", "needs a value");
+    bad("--seed -3", "is not a seed");
+    bad("--seed 0x", "is not a seed");
+    bad("--seed 12z", "is not a seed");
+    bad("--seed 18446744073709551616", "is not a seed");
+    bad("--fill zap", "random, ones-twos, identity, index, exact, extremes, counting");
+    bad("--repeat 0", "from 1 to");
+    bad("--repeat -1", "from 1 to");
+    bad("--repeat 9999999999", "from 1 to");
+    bad("--verify maybe", "full, quick or none");
+    bad("--timeout 0", "seconds above 0");
+    bad("--timeout -1", "seconds above 0");
+    bad("--timeout nan", "seconds above 0");
+    bad("--timeout inf", "seconds above 0");
+    bad("--timeout 1e9", "seconds above 0");
+    bad("--timeout 1.2.3", "seconds above 0");
+    bad("--timeout .", "seconds above 0");
+}
+
+static void memory_is_asked_for_before_it_is_taken(void) {
+    size_t available = memory_available();
+    CHECK(available > (size_t)1 << 20);
+    CHECK(memory_needed(1000, 700, 500) > 4u * (1000 * 500 + 500 * 700 + 1000 * 700));
+    CHECK(memory_needed(1000, 700, 500) < 64u << 20);
+    CHECK(memory_needed(1, 46340, 46340) > (size_t)46340 * 46340 * 4);
+}
+
+/* ---- matrices ---- */
+
+static float *filled(enum fill fill, uint64_t seed, enum matrix_name which, int rows, int cols) {
+    float *out = malloc((size_t)rows * (size_t)cols * sizeof *out);
+    CHECK(out);
+    fill_matrix(fill, seed, which, rows, cols, out);
+    return out;
+}
+
+static void fill_random_is_uniform_around_zero(void) {
+    enum { ROWS = 600, COLS = 500, COUNT = ROWS * COLS };
+    for (int which = MATRIX_A; which <= MATRIX_B; which++) {
+        float *values = filled(FILL_RANDOM, 1, (enum matrix_name)which, ROWS, COLS);
+        double sum = 0, squares = 0;
+        int bins[10] = {0};
+        for (int i = 0; i < COUNT; i++) {
+            CHECK(values[i] > -1 && values[i] < 1 && values[i] != 0);
+            CHECK(values[i] * 0x1p24f == floorf(values[i] * 0x1p24f));
+            sum += values[i];
+            squares += (double)values[i] * values[i];
+            bins[(int)floor((values[i] + 1) * 5)]++;
+        }
+        /* five standard deviations */
+        CHECK(fabs(sum / COUNT) < 5 * sqrt(1.0 / 3 / COUNT));
+        CHECK(fabs(squares / COUNT - 1.0 / 3) < 5 * sqrt(4.0 / 45 / COUNT));
+        for (int b = 0; b < 10; b++) CHECK(abs(bins[b] - COUNT / 10) < 5 * sqrt(COUNT * 0.09));
+        free(values);
+    }
+}
+
+static void fill_depends_on_seed_and_matrix(void) {
+    float *a = filled(FILL_RANDOM, 1, MATRIX_A, 50, 50);
+    float *b = filled(FILL_RANDOM, 1, MATRIX_B, 50, 50);
+    float *a2 = filled(FILL_RANDOM, 2, MATRIX_A, 50, 50);
+    int same = 0;
+    for (int i = 0; i < 2500; i++) same += (a[i] == b[i]) + (a[i] == a2[i]) + (b[i] == a2[i]);
+    CHECK_INT(same, 0);
+    free(a);
+    free(b);
+    free(a2);
+}
+
+static void fill_is_the_same_for_any_number_of_threads(void) {
+    enum { ROWS = 333, COLS = 777 };
+    for (int fill = 0; fill < FILL_COUNT; fill++) {
+        for (int which = MATRIX_A; which <= MATRIX_B; which++) {
+            enum matrix_name name = (enum matrix_name)which;
+            set_threads(1);
+            float *one = filled((enum fill)fill, 5, name, ROWS, COLS);
+            set_threads(4);
+            float *four = filled((enum fill)fill, 5, name, ROWS, COLS);
+            set_threads(0);
+            CHECK(memcmp(one, four, ROWS * COLS * sizeof *one) == 0);
+            for (int i = 0; i < ROWS * COLS; i += 101)
+                CHECK(one[i] ==
+                      fill_element((enum fill)fill, 5, name, ROWS, COLS, i / COLS, i % COLS));
+            free(one);
+            free(four);
+        }
+    }
+}
+
+/* Pinned, so that a seed that a student wrote down gives the same matrices in the next term. */
+static void fill_values_are_pinned(void) {
+    CHECK(fill_element(FILL_RANDOM, 1, MATRIX_A, 10, 10, 0, 0) == -0x1.51d534p-2f);
+    CHECK(fill_element(FILL_RANDOM, 1, MATRIX_B, 10, 10, 3, 4) == 0x1.e54026p-1f);
+}
+
+static void fill_exact_sums_stay_exact(void) {
+    const int shapes[][3] = {{5, 7, 11}, {3, 9, 4096}, {2, 6, 4097}, {2, 5, 20000}};
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        int m = shapes[s][0], n = shapes[s][1], k = shapes[s][2], used_rows = 0;
+        float *A = filled(FILL_EXACT, 3, MATRIX_A, m, k),
+              *B = filled(FILL_EXACT, 3, MATRIX_B, k, n);
+        int seen[3] = {0};
+        for (int i = 0; i < m * k; i++) CHECK(A[i] >= 2049 && A[i] <= 4095 && fmodf(A[i], 2) == 1);
+        for (int p = 0; p < k; p++) {
+            bool used = false;
+            for (int j = 0; j < n; j++) {
+                float b = B[p * n + j];
+                CHECK(b == -1 || b == 0 || b == 1);
+                seen[(int)b + 1]++;
+                used = used || b != 0;
+            }
+            used_rows += used;
+        }
+        CHECK(used_rows <= 4096);
+        CHECK(k < 5000 || used_rows > 3800); /* spread, not just the first ones */
+        CHECK(k < 5000 || B[(k - 5) * n] == B[(k - 5) * n]);
+        CHECK(seen[0] && seen[1] && seen[2]);
+        for (int i = 0; i < m; i++) {
+            for (int j = 0; j < n; j++) {
+                double magnitude = 0;
+                for (int p = 0; p < k; p++) magnitude += fabs((double)A[i * k + p] * B[p * n + j]);
+                CHECK(magnitude < 0x1p24);
+            }
+        }
+        free(A);
+        free(B);
+    }
+}
+
+static void fill_exact_needs_all_of_float32(void) {
+    /* TF32 has 11 significant bits, BF16 has 8: no value survives. */
+    for (int i = 0; i < 1000; i++) {
+        int value = (int)fill_element(FILL_EXACT, 9, MATRIX_A, 1, 1000, 0, i);
+        CHECK(value % 2 == 1 && value > 2048);
+    }
+}
+
+static void fill_places_name_themselves(void) {
+    CHECK_INT(place_base(1), 10);
+    CHECK_INT(place_base(10), 10);
+    CHECK_INT(place_base(11), 100);
+    CHECK_INT(place_base(700), 1000);
+    CHECK(fill_element(FILL_IDENTITY, 0, MATRIX_B, 500, 700, 12, 34) == 12034);
+    CHECK(fill_element(FILL_INDEX, 0, MATRIX_A, 500, 700, 12, 34) == 12034);
+    CHECK(fill_element(FILL_IDENTITY, 0, MATRIX_A, 9, 4, 6, 2) == 1);
+    CHECK(fill_element(FILL_IDENTITY, 0, MATRIX_A, 9, 4, 6, 1) == 0);
+    CHECK(fill_element(FILL_INDEX, 0, MATRIX_B, 4, 9, 2, 6) == 1);
+    CHECK(fill_element(FILL_INDEX, 0, MATRIX_B, 4, 9, 1, 6) == 0);
+    CHECK(fill_element(FILL_INDEX, 0, MATRIX_A, 30000, 1000, 16777, 34) == 34);
+    const int columns[] = {1, 10, 999, 1000, 1001, 70000, 20000000, 2147483647};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        int rows = 2147483647 / columns[i];
+        for (int j = 0; j < 200; j++) {
+            int row = (int)((int64_t)(rows - 1) * j / 199);
+            int col = (int)((int64_t)(columns[i] - 1) * j / 199);
+            float value = fill_element(FILL_INDEX, 0, MATRIX_A, rows, columns[i], row, col);
+            CHECK(value >= 0 && value < 0x1p24f && value == floorf(value));
+        }
+    }
+}
+
+static void fill_counting_counts(void) {
+    CHECK(fill_element(FILL_COUNTING, 7, MATRIX_A, 4, 4, 0, 0) == 1);
+    CHECK(fill_element(FILL_COUNTING, 8, MATRIX_B, 4, 3, 3, 2) == 12);
+    CHECK(fill_element(FILL_COUNTING, 0, MATRIX_A, 4097, 4096, 4095, 4095) == 0x1p24f);
+    CHECK(fill_element(FILL_COUNTING, 0, MATRIX_A, 4097, 4096, 4096, 0) == 1);
+}
+
+static void fill_extremes_span_without_overflow(void) {
+    float *values = filled(FILL_EXTREMES, 4, MATRIX_B, 300, 300);
+    double smallest = INFINITY, largest = 0;
+    int negative = 0;
+    for (int i = 0; i < 90000; i++) {
+        double magnitude = fabs((double)values[i]);
+        CHECK(magnitude >= 0x1p-30 && magnitude <= 0x1p30);
+        smallest = fmin(smallest, magnitude);
+        largest = fmax(largest, magnitude);
+        negative += values[i] < 0;
+    }
+    CHECK(smallest < 0x1p-29 && largest > 0x1p29);
+    CHECK(negative > 40000 && negative < 50000);
+    free(values);
+}
+
+static void guards_are_large_enough_and_bounded(void) {
+    const int sizes[][3] = {{1, 1, 1},    {34, 34, 34},  {1000, 700, 500},
+                            {7, 4099, 3}, {1, 65536, 1}, {1, 2147483647, 1}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        int m = sizes[i][0], n = sizes[i][1], k = sizes[i][2];
+        size_t guard = guard_size(m, n, k);
+        size_t widest = (size_t)(m > n ? (m > k ? m : k) : (n > k ? n : k));
+        CHECK(guard % 64 == 0);
+        CHECK(guard >= 64 * widest || guard * sizeof(float) == 16u << 20);
+        CHECK(guard * sizeof(float) <= 16u << 20);
+    }
+}
+
+static void guards_show_stray_writes(void) {
+    struct matrix matrix = matrix_new(5, 7, 128);
+    CHECK(matrix.buffer && matrix.data == matrix.buffer + 128);
+    CHECK((uintptr_t)matrix.data % 256 == 0);
+    for (int i = 0; i < 35; i++) matrix.data[i] = (float)i;
+    float *back = malloc(matrix.bytes);
+    memcpy(back, matrix.buffer, matrix.bytes);
+    struct damage damage = matrix_damage(&matrix, back, true);
+    CHECK(damage.before == 0 && damage.after == 0 && damage.elements == 0);
+    back[127] = 0;                 /* the last one before */
+    back[0] = 0;                   /* the first one before */
+    back[128 + 35] = 1;            /* the first one after */
+    back[128 + 3] += 1;            /* an element */
+    uint32_t poison = POISON_BITS; /* not every NaN is the guard's */
+    memcpy(&back[2 * 128 + 35 - 1], &poison, sizeof poison);
+    damage = matrix_damage(&matrix, back, true);
+    CHECK_INT(damage.before, 2);
+    CHECK_INT(damage.after, 2);
+    CHECK_INT(damage.elements, 1);
+    CHECK_INT(matrix_damage(&matrix, back, false).elements, 0);
+    /* 0 and -0 are equal as numbers, not as bits */
+    memcpy(back, matrix.buffer, matrix.bytes);
+    back[128] = -0.0f;
+    CHECK_INT(matrix_damage(&matrix, back, true).elements, 1);
+    free(back);
+    matrix_free(&matrix);
+}
+
+static void poison_and_guards_are_signalling_nans(void) {
+    struct matrix matrix = matrix_new(1, 3, 64);
+    matrix_poison(&matrix);
+    for (int i = 0; i < 3; i++) {
+        uint32_t bits;
+        memcpy(&bits, &matrix.data[i], sizeof bits);
+        CHECK(bits == POISON_BITS);
+    }
+    matrix_free(&matrix);
+    const uint32_t quiet = 1u << 22;
+    CHECK((POISON_BITS & 0x7F800000) == 0x7F800000 && !(POISON_BITS & quiet));
+    CHECK((GUARD_BITS & 0x7F800000) == 0x7F800000 && !(GUARD_BITS & quiet));
+    CHECK(POISON_BITS != GUARD_BITS);
+}
+
+/* ---- reference ---- */
+
+static void naive(const float *A, const float *B, int n, int k, int row, int col, double *ref,
+                  double *G) {
+    *ref = *G = 0;
+    for (int p = 0; p < k; p++) {
+        double term = (double)A[row * k + p] * B[p * n + col];
+        *ref += term;
+        *G += fabs(term);
+    }
+}
+
+/* Two sums in double, in any order, of terms whose magnitudes add up to G. */
+static bool close_sums(double x, double y, double G, int k) {
+    return fabs(x - y) <= 2.0 * (k + 1) * 0x1p-53 * G;
+}
+
+static void check_reference(int m, int n, int k, const int *rows, int row_count, const int *cols,
+                            int col_count) {
+    float *A = filled(FILL_RANDOM, 7, MATRIX_A, m, k), *B = filled(FILL_RANDOM, 7, MATRIX_B, k, n);
+    size_t count = (size_t)row_count * (size_t)col_count;
+    double *ref = malloc(count * sizeof *ref), *G = malloc(count * sizeof *G);
+    CHECK(reference(A, B, n, k, rows, row_count, cols, col_count, ref, G));
+    for (int i = 0; i < row_count; i++) {
+        for (int j = 0; j < col_count; j++) {
+            double r, g;
+            int row = rows ? rows[i] : i, col = cols ? cols[j] : j;
+            naive(A, B, n, k, row, col, &r, &g);
+            size_t at = (size_t)i * (size_t)col_count + (size_t)j;
+            CHECK_THAT(close_sums(ref[at], r, g, k) && close_sums(G[at], g, g, k),
+                       "%s, m %d n %d k %d: element (%d, %d) is %g, not %g",
+                       isa_name(reference_isa()), m, n, k, row, col, ref[at], r);
+        }
+    }
+    free(A);
+    free(B);
+    free(ref);
+    free(G);
+}
+
+static void each_isa(void (*body)(void)) {
+    enum isa best = reference_isa();
+    for (int i = 0; i < ISA_COUNT; i++) {
+        if (reference_set_isa((enum isa)i)) body();
+    }
+    reference_set_isa(best);
+}
+
+static void odd_shapes(void) {
+    const int shapes[][3] = {{1, 1, 1},    {2, 3, 4},      {16, 16, 16},   {17, 17, 17},
+                             {97, 257, 3}, {96, 256, 256}, {95, 255, 257}, {101, 3, 511},
+                             {1, 300, 70}, {300, 1, 513},  {7, 19, 1},     {200, 530, 260}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        check_reference(shapes[i][0], shapes[i][1], shapes[i][2], NULL, shapes[i][0], NULL,
+                        shapes[i][1]);
+}
+
+static void reference_equals_naive_on_odd_shapes(void) {
+    each_isa(odd_shapes);
+    set_threads(3);
+    odd_shapes();
+    set_threads(0);
+}
+
+static void listed_rows(void) {
+    const int rows[] = {0, 3, 50, 98}, cols[] = {299, 0, 17, 17, 31};
+    check_reference(99, 300, 280, rows, 4, cols, 5);
+    check_reference(99, 300, 280, NULL, 99, cols, 5);
+    check_reference(99, 300, 280, rows, 4, NULL, 300);
+    int backwards[280]; /* longer than a tile in both directions */
+    for (int i = 0; i < 280; i++) backwards[i] = 279 - i;
+    check_reference(280, 300, 20, backwards, 280, backwards, 280);
+}
+
+static void reference_takes_any_rows_and_columns(void) { each_isa(listed_rows); }
+
+static void reference_isa_is_available(void) {
+    CHECK(reference_set_isa(ISA_BASELINE));
+    CHECK_INT(reference_isa(), ISA_BASELINE);
+    for (int i = ISA_COUNT - 1; i >= 0; i--) {
+        if (reference_set_isa((enum isa)i)) {
+            CHECK_INT(reference_isa(), i);
+            break;
+        }
+    }
+}
+
+/* ---- verification: what passes ---- */
+
+/* A product and a C that a test fills in. */
+struct fixture {
+    struct problem problem;
+    float *A, *B, *C;
+};
+
+static struct fixture fixture_new(enum fill fill, uint64_t seed, int m, int n, int k) {
+    struct fixture f;
+    f.A = filled(fill, seed, MATRIX_A, m, k);
+    f.B = filled(fill, seed, MATRIX_B, k, n);
+    f.C = malloc((size_t)m * (size_t)n * sizeof(float));
+    CHECK(f.C);
+    f.problem =
+        (struct problem){.m = m, .n = n, .k = k, .A = f.A, .B = f.B, .C = f.C, .seed = seed};
+    f.problem.comparison = fill_comparison(fill, m, n, k);
+    return f;
+}
+
+static void fixture_free(struct fixture *f) {
+    free(f->A);
+    free(f->B);
+    free(f->C);
+}
+
+static struct verdict judge(const struct fixture *f, enum verify_mode mode) {
+    struct verdict verdict;
+    CHECK(verify(&f->problem, mode, NULL, &verdict));
+    return verdict;
+}
+
+/* How a legitimate kernel may add up. All work on a row of C at a time, so that they are fast. */
+enum order { SEQUENTIAL, FUSED, BACKWARDS, TILE_SUMS, FOUR_SUMS, IN_DOUBLE, ORDERS };
+static const char *const order_names[] = {"sequential", "fused",     "backwards",
+                                          "tile sums",  "four sums", "double"};
+
+static void add_row(float *sum, float a, const float *b, int n, bool fused) {
+    if (fused) {
+        for (int j = 0; j < n; j++) sum[j] = fmaf(a, b[j], sum[j]);
+    } else {
+        for (int j = 0; j < n; j++) {
+            volatile float product = a * b[j]; /* or the compiler fuses */
+            sum[j] += product;
+        }
+    }
+}
+
+static void add_rows(float *to, const float *from, int n) {
+    for (int j = 0; j < n; j++) to[j] += from[j];
+}
+
+static void multiply_row(const struct fixture *f, enum order order, int row, float *sums,
+                         double *wide) {
+    int n = f->problem.n, k = f->problem.k;
+    const float *a = f->A + (size_t)row * (size_t)k;
+    float *C = f->C + (size_t)row * (size_t)n;
+    memset(C, 0, (size_t)n * sizeof *C);
+    memset(sums, 0, 4 * (size_t)n * sizeof *sums);
+    memset(wide, 0, (size_t)n * sizeof *wide);
+    for (int i = 0; i < k; i++) {
+        int p = order == BACKWARDS ? k - 1 - i : i;
+        const float *b = f->B + (size_t)p * (size_t)n;
+        switch (order) {
+        case TILE_SUMS:
+            add_row(sums, a[p], b, n, false);
+            if (p % 16 == 15 || p == k - 1) {
+                add_rows(C, sums, n);
+                memset(sums, 0, (size_t)n * sizeof *sums);
+            }
+            break;
+        case FOUR_SUMS: add_row(sums + p % 4 * n, a[p], b, n, false); break;
+        case IN_DOUBLE:
+            for (int j = 0; j < n; j++) wide[j] += (double)a[p] * b[j];
+            break;
+        default: add_row(C, a[p], b, n, order == FUSED);
+        }
+    }
+    for (int s = 0; s < 4 && order == FOUR_SUMS; s++) add_rows(C, sums + s * n, n);
+    for (int j = 0; j < n && order == IN_DOUBLE; j++) C[j] = (float)wide[j];
+}
+
+static void multiply(struct fixture *f, enum order order) {
+    float *sums = malloc(4 * (size_t)f->problem.n * sizeof *sums);
+    double *wide = malloc((size_t)f->problem.n * sizeof *wide);
+    for (int row = 0; row < f->problem.m; row++) multiply_row(f, order, row, sums, wide);
+    free(sums);
+    free(wide);
+}
+
+static void check_orders(enum fill fill, int m, int n, int k) {
+    struct fixture f = fixture_new(fill, 11, m, n, k);
+    for (int order = 0; order < ORDERS; order++) {
+        multiply(&f, (enum order)order);
+        struct verdict v = judge(&f, VERIFY_FULL);
+        CHECK_THAT(v.passed, "%s, %s, m %d n %d k %d: %llu wrong, errors up to %g u",
+                   fill_name(fill), order_names[order], m, n, k, (unsigned long long)v.wrong,
+                   v.max_error_u);
+        CHECK(v.compared == (uint64_t)m * (uint64_t)n);
+        CHECK(v.wrong == 0 && v.unwritten == 0 && v.nan == 0 && v.first_count == 0);
+        CHECK(judge(&f, VERIFY_QUICK).passed);
+    }
+    fixture_free(&f);
+}
+
+/* The lab's old test, 1e-6 of the value, refused four of these. */
+static void every_summation_order_passes_at_1000_500_700(void) {
+    check_orders(FILL_RANDOM, 1000, 700, 500);
+}
+
+static void every_summation_order_passes_with_every_fill(void) {
+    for (int fill = 0; fill < FILL_COUNT; fill++) {
+        check_orders((enum fill)fill, 50, 45, 300);
+        check_orders((enum fill)fill, 3, 5, 1);
+        check_orders((enum fill)fill, 1, 1, 1);
+    }
+    check_orders(FILL_EXACT, 5, 6, 9000);
+    check_orders(FILL_RANDOM, 40, 40, 8192);
+}
+
+static void ones_twos_at_34_is_68(void) {
+    struct fixture f = fixture_new(FILL_ONES_TWOS, 0, 34, 34, 34);
+    for (int i = 0; i < 34 * 34; i++) f.C[i] = 68.0f;
+    CHECK(judge(&f, VERIFY_FULL).passed);
+    f.C[5] = nextafterf(68.0f, 100.0f);
+    struct verdict v = judge(&f, VERIFY_FULL);
+    CHECK(!v.passed && v.wrong == 1 && v.first[0].expected == 68.0 && v.first[0].bound == 0);
+    fixture_free(&f);
+}
+
+static void counting_at_4_is_90(void) {
+    const float C[16] = {90,  100, 110, 120, 202, 228, 254, 280,
+                         314, 356, 398, 440, 426, 484, 542, 600};
+    struct fixture f = fixture_new(FILL_COUNTING, 0, 4, 4, 4);
+    memcpy(f.C, C, sizeof C);
+    CHECK(judge(&f, VERIFY_FULL).passed);
+    f.C[0] = nextafterf(90.0f, 0.0f);
+    CHECK(!judge(&f, VERIFY_FULL).passed);
+    fixture_free(&f);
+}
+
+static void exact_comparison_only_where_float32_is_exact(void) {
+    CHECK_INT(fill_comparison(FILL_ONES_TWOS, 1, 1, 1 << 23), COMPARE_EXACT);
+    CHECK_INT(fill_comparison(FILL_ONES_TWOS, 1, 1, (1 << 23) + 1), COMPARE_BOUND);
+    CHECK_INT(fill_comparison(FILL_RANDOM, 1, 1, 1), COMPARE_FLOAT32);
+    CHECK_INT(fill_comparison(FILL_EXTREMES, 1, 1, 1), COMPARE_BOUND);
+    CHECK_INT(fill_comparison(FILL_EXACT, 1, 1, 1 << 30), COMPARE_EXACT);
+    CHECK_INT(fill_comparison(FILL_INDEX, 1, 1, 1 << 30), COMPARE_EXACT);
+    CHECK_INT(fill_comparison(FILL_IDENTITY, 1, 1, 1 << 30), COMPARE_EXACT);
+    CHECK_INT(fill_comparison(FILL_COUNTING, 1, 1, 256), COMPARE_EXACT);
+    CHECK_INT(fill_comparison(FILL_COUNTING, 1, 1, 257), COMPARE_BOUND);
+    CHECK_INT(fill_comparison(FILL_COUNTING, 1 << 20, 1 << 20, 1 << 20), COMPARE_BOUND);
+}
+
+static void gamma_is_higham_s(void) {
+    CHECK(gamma_bound(1) == 0x1p-24 / (1 - 0x1p-24));
+    CHECK(gamma_bound(1 << 23) == 1.0);
+    CHECK(isinf(gamma_bound(1 << 24)) && isinf(gamma_bound((int64_t)1 << 32)));
+}
+
+/* Values from the pages of fills: identity and index read like their sources. */
+static void identity_and_index_products(void) {
+    int m = 20, n = 30, k = 7;
+    struct fixture f = fixture_new(FILL_IDENTITY, 0, m, n, k);
+    for (int i = 0; i < m * n; i++) f.C[i] = f.B[i / n % k * n + i % n];
+    CHECK(judge(&f, VERIFY_FULL).passed);
+    fixture_free(&f);
+    f = fixture_new(FILL_INDEX, 0, m, n, k);
+    for (int i = 0; i < m * n; i++) f.C[i] = f.A[i / n * k + i % n % k];
+    CHECK(judge(&f, VERIFY_FULL).passed);
+    fixture_free(&f);
+}
+
+/* ---- verification: what fails ---- */
+
+/* Round to so many significant bits, to nearest even: 11 for TF32 and FP16, 8 for BF16. */
+static float round_to(float value, int bits) {
+    uint32_t word, drop = 24 - (uint32_t)bits;
+    memcpy(&word, &value, sizeof word);
+    word += (1u << (drop - 1)) - 1 + (word >> drop & 1);
+    word &= ~((1u << drop) - 1);
+    memcpy(&value, &word, sizeof value);
+    return value;
+}
+
+static void check_reduced_precision(int bits, int m, int n, int k) {
+    struct fixture f = fixture_new(FILL_RANDOM, 21, m, n, k);
+    for (int row = 0; row < m; row++) {
+        float *C = f.C + row * n;
+        memset(C, 0, (size_t)n * sizeof *C);
+        for (int p = 0; p < k; p++) {
+            float a = round_to(f.A[row * k + p], bits);
+            for (int j = 0; j < n; j++) C[j] += a * round_to(f.B[p * n + j], bits);
+        }
+    }
+    struct verdict v = judge(&f, VERIFY_FULL);
+    CHECK_THAT(!v.passed, "%d bits passed at k %d: errors up to %g u, rms %g u", bits, k,
+               v.max_error_u, v.rms_error_u);
+    CHECK(v.wrong > 0 || v.not_float32);
+    CHECK(k < 2048 || bits < 11 || v.not_float32);
+    CHECK(!judge(&f, VERIFY_QUICK).passed);
+    fixture_free(&f);
+}
+
+static void reduced_precision_is_not_float32(void) {
+    for (int bits = 8; bits <= 11; bits += 3) {
+        check_reduced_precision(bits, 40, 40, 34);
+        check_reduced_precision(bits, 40, 40, 1024);
+        check_reduced_precision(bits, 32, 32, 8192);
+    }
+}
+
+static void nan_and_infinity_fail(void) {
+    const float values[] = {NAN, INFINITY, -INFINITY};
+    struct fixture f = fixture_new(FILL_RANDOM, 2, 40, 30, 20);
+    for (int i = 0; i < 3; i++) {
+        multiply(&f, SEQUENTIAL);
+        f.C[33] = values[i];
+        struct verdict v = judge(&f, VERIFY_FULL);
+        CHECK(!v.passed && v.wrong == 1 && v.unwritten == 0);
+        CHECK_INT(v.nan, i == 0);
+        CHECK(v.first[0].row == 1 && v.first[0].col == 3);
+        CHECK(!judge(&f, VERIFY_QUICK).passed);
+    }
+    for (int i = 0; i < 40 * 30; i++) f.C[i] = NAN;
+    CHECK_INT(judge(&f, VERIFY_FULL).nan, 1200);
+    fixture_free(&f);
+}
+
+/* 0 / 0 was equal to everything in the old lab. */
+static void zeros_are_compared_too(void) {
+    float A[4] = {0}, B[4] = {0}, C[4] = {0};
+    struct problem p = {.m = 2, .n = 2, .k = 2, .A = A, .B = B, .C = C};
+    struct verdict v;
+    for (int comparison = COMPARE_BOUND; comparison <= COMPARE_EXACT; comparison++) {
+        p.comparison = (enum comparison)comparison;
+        C[3] = 0;
+        CHECK(verify(&p, VERIFY_FULL, NULL, &v) && v.passed && v.compared == 4);
+        C[3] = 1e-30f;
+        CHECK(verify(&p, VERIFY_FULL, NULL, &v) && !v.passed && v.wrong == 1);
+        CHECK(verify(&p, VERIFY_QUICK, NULL, &v) && !v.passed);
+        C[3] = NAN;
+        CHECK(verify(&p, VERIFY_FULL, NULL, &v) && !v.passed && v.wrong == 1);
+    }
+}
+
+static void poison(float *value) {
+    uint32_t bits = POISON_BITS;
+    memcpy(value, &bits, sizeof bits);
+}
+
+static void unwritten_is_not_wrong_and_not_nan(void) {
+    struct fixture f = fixture_new(FILL_RANDOM, 2, 50, 60, 20);
+    for (int quick = 0; quick <= 1; quick++) {
+        enum verify_mode mode = quick ? VERIFY_QUICK : VERIFY_FULL;
+        for (int i = 0; i < 3000; i++) poison(&f.C[i]);
+        struct verdict v = judge(&f, mode);
+        CHECK(!v.passed && v.unwritten == 3000 && v.wrong == 0 && v.nan == 0);
+        CHECK(v.unwritten_box.row_last == 49 && v.unwritten_box.col_last == 59);
+        multiply(&f, SEQUENTIAL);
+        poison(&f.C[48 * 60 + 7]);
+        poison(&f.C[48 * 60 + 9]);
+        f.C[10 * 60 + 1] = NAN; /* as C += x leaves behind: another NaN */
+        v = judge(&f, mode);
+        CHECK(!v.passed && v.unwritten == 2 && v.wrong == 1 && v.nan == 1);
+        CHECK(v.unwritten_box.row_first == 48 && v.unwritten_box.row_last == 48);
+        CHECK(v.unwritten_box.col_first == 7 && v.unwritten_box.col_last == 9);
+        CHECK(v.wrong_box.row_first == 10 && v.wrong_box.col_last == 1);
+    }
+    fixture_free(&f);
+}
+
+/* C += x on the poison: no kernel may leave the poison's own bits by computing. */
+static void adding_to_poison_is_wrong(void) {
+    struct fixture f = fixture_new(FILL_RANDOM, 2, 3, 3, 3);
+    multiply(&f, SEQUENTIAL);
+    poison(&f.C[4]);
+    volatile float poisoned = f.C[4];
+    f.C[4] = poisoned + 1.0f;
+    struct verdict v = judge(&f, VERIFY_FULL);
+    CHECK(v.unwritten == 0 && v.wrong == 1 && v.nan == 1);
+    fixture_free(&f);
+}
+
+/* An element just inside the bound passes, just outside fails. */
+static void the_bound_is_gamma_of_k_plus_2(void) {
+    struct fixture f = fixture_new(FILL_RANDOM, 6, 4, 4, 100);
+    f.problem.comparison = COMPARE_BOUND;
+    double ref, G;
+    multiply(&f, SEQUENTIAL);
+    naive(f.A, f.B, 4, 100, 2, 1, &ref, &G);
+    double bound = gamma_bound(102) * G;
+    f.C[9] = (float)(ref + 0.999 * bound);
+    CHECK(judge(&f, VERIFY_FULL).passed);
+    f.C[9] = (float)(ref + 1.001 * bound);
+    struct verdict v = judge(&f, VERIFY_FULL);
+    CHECK(!v.passed && v.wrong == 1);
+    CHECK(fabs(v.first[0].bound / bound - 1) < 1e-9 && fabs(v.first[0].expected - ref) < 1e-12);
+    CHECK(v.first[0].got == f.C[9]);
+    f.C[9] = (float)(ref - 1.001 * bound);
+    CHECK(!judge(&f, VERIFY_FULL).passed);
+    fixture_free(&f);
+}
+
+/* The gate's limits are on the largest error and on the root mean square, and only for random. */
+static void the_float32_gate(void) {
+    struct fixture f = fixture_new(FILL_RANDOM, 6, 40, 40, 4000);
+    double ref, G;
+    multiply(&f, IN_DOUBLE);
+    naive(f.A, f.B, 40, 4000, 2, 1, &ref, &G);
+    f.C[81] = (float)(ref + 31.5 * UNIT_ROUNDOFF * G);
+    CHECK(judge(&f, VERIFY_FULL).passed);
+    f.C[81] = (float)(ref + 32.5 * UNIT_ROUNDOFF * G);
+    struct verdict v = judge(&f, VERIFY_FULL);
+    CHECK(!v.passed && v.not_float32 && v.wrong == 0);
+    CHECK(fabs(v.max_error_u - 32.5) < 0.2);
+    f.problem.comparison = COMPARE_BOUND;
+    CHECK(judge(&f, VERIFY_FULL).passed);
+    f.problem.comparison = COMPARE_FLOAT32;
+    for (int above = 0; above <= 1; above++) {
+        for (int i = 0; i < 1600; i++) {
+            naive(f.A, f.B, 40, 4000, i / 40, i % 40, &ref, &G);
+            f.C[i] = (float)(ref + (above ? 4.2 : 3.8) * UNIT_ROUNDOFF * G);
+        }
+        v = judge(&f, VERIFY_FULL);
+        CHECK(v.passed == !above && v.not_float32 == above);
+    }
+    fixture_free(&f);
+}
+
+/* From k = 2^24 - 2 on the bound is infinite, yet neither infinity nor NaN is a result. */
+static void infinity_fails_where_the_bound_is_infinite(void) {
+    int k = 1 << 24;
+    float *A = calloc((size_t)k, sizeof *A), *B = calloc((size_t)k, sizeof *B), C = 1;
+    CHECK(A && B);
+    A[5] = B[5] = 1;
+    struct problem p = {.m = 1, .n = 1, .k = k, .A = A, .B = B, .C = &C};
+    struct verdict v;
+    for (int quick = 0; quick <= 1; quick++) {
+        enum verify_mode mode = quick ? VERIFY_QUICK : VERIFY_FULL;
+        C = 1;
+        CHECK(verify(&p, mode, NULL, &v) && v.passed);
+        C = INFINITY;
+        CHECK(verify(&p, mode, NULL, &v) && !v.passed);
+        C = NAN;
+        CHECK(verify(&p, mode, NULL, &v) && !v.passed);
+    }
+    free(A);
+    free(B);
+}
+
+static void first_wrong_are_in_order_for_any_number_of_threads(void) {
+    struct fixture f = fixture_new(FILL_RANDOM, 8, 400, 700, 30);
+    multiply(&f, SEQUENTIAL);
+    for (int i = 0; i < 400 * 700; i += 977) f.C[i] += 1;
+    f.C[5] += 1;
+    struct verdict one, many;
+    set_threads(1);
+    one = judge(&f, VERIFY_FULL);
+    CHECK_INT(one.first_count, FIRST_WRONG);
+    CHECK(one.first[0].row == 0 && one.first[0].col == 0 && one.first[1].col == 5);
+    for (int i = 2; i < FIRST_WRONG; i++)
+        CHECK(one.first[i].row * 700 + one.first[i].col == (i - 1) * 977);
+    for (int threads = 2; threads <= 7; threads++) {
+        set_threads(threads);
+        many = judge(&f, VERIFY_FULL);
+        CHECK(fabs(many.rms_error_u / one.rms_error_u - 1) < 1e-12);
+        many.rms_error_u = one.rms_error_u;
+        CHECK(many.wrong == one.wrong && many.max_error_u == one.max_error_u);
+        CHECK(memcmp(many.first, one.first, sizeof one.first) == 0);
+        CHECK(memcmp(many.map, one.map, sizeof one.map) == 0);
+        CHECK(memcmp(&many.wrong_box, &one.wrong_box, sizeof one.wrong_box) == 0);
+    }
+    set_threads(0);
+    fixture_free(&f);
+}
+
+static void the_map_and_the_boxes(void) {
+    struct fixture f = fixture_new(FILL_RANDOM, 8, 50, 100, 10);
+    multiply(&f, SEQUENTIAL);
+    for (int i = 0; i < 50; i++) {
+        for (int j = 0; j < 100; j++) {
+            float *c = &f.C[i * 100 + j];
+            if (i >= 48)
+                poison(c); /* the last cells are two rows high */
+            else if (i >= 16 && i < 32 && j >= 96)
+                *c += 1; /* the whole of a narrow cell */
+            else if (i == 3 && j == 20)
+                *c += 1;
+            else if (i == 40 && j == 40)
+                poison(c);
+        }
+    }
+    struct verdict v = judge(&f, VERIFY_FULL);
+    CHECK(v.cell_rows == 16 && v.cell_cols == 16 && v.map_rows == 4 && v.map_cols == 7);
+    CHECK(memcmp(v.map[0], ".x.....", 7) == 0);
+    CHECK(memcmp(v.map[1], "......X", 7) == 0);
+    CHECK(memcmp(v.map[2], "..u....", 7) == 0);
+    CHECK(memcmp(v.map[3], "UUUUUUU", 7) == 0);
+    CHECK(v.wrong == 16 * 4 + 1 && v.unwritten == 201);
+    CHECK(v.wrong_box.row_first == 3 && v.wrong_box.row_last == 31);
+    CHECK(v.wrong_box.col_first == 20 && v.wrong_box.col_last == 99);
+    CHECK(v.unwritten_box.row_first == 40 && v.unwritten_box.col_first == 0);
+    fixture_free(&f);
+}
+
+static void the_map_fits_a_terminal(void) {
+    const int sizes[] = {1, 16, 17, 320, 321, 960, 961, 5000, 65536};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        for (int wide = 0; wide <= 1; wide++) {
+            int m = wide ? 1 : sizes[i], n = wide ? sizes[i] : 1;
+            struct fixture f = fixture_new(FILL_ONES_TWOS, 0, m, n, 1);
+            for (int j = 0; j < m * n; j++) f.C[j] = 2;
+            struct verdict v = judge(&f, VERIFY_FULL);
+            CHECK(v.passed && v.map_rows <= MAP_ROWS && v.map_cols <= MAP_COLS);
+            CHECK(v.cell_rows % 16 == 0 && v.cell_cols % 16 == 0);
+            CHECK((int64_t)v.map_rows * v.cell_rows >= m && (int64_t)v.map_cols * v.cell_cols >= n);
+            for (int r = 0; r < v.map_rows; r++) {
+                for (int c = 0; c < v.map_cols; c++) CHECK_INT(v.map[r][c], CELL_RIGHT);
+            }
+            fixture_free(&f);
+        }
+    }
+}
+
+/* ---- quick ---- */
+
+static void quick_compares_few_and_passes(void) {
+    struct fixture f = fixture_new(FILL_RANDOM, 5, 700, 900, 40);
+    multiply(&f, FOUR_SUMS);
+    struct verdict v = judge(&f, VERIFY_QUICK);
+    CHECK(v.passed && v.suspect_rows == 0);
+    CHECK(v.compared > 20000 && v.compared < 700 * 900 / 5);
+    fixture_free(&f);
+    f = fixture_new(FILL_RANDOM, 5, 3, 2, 40); /* smaller than any sample */
+    multiply(&f, SEQUENTIAL);
+    v = judge(&f, VERIFY_QUICK);
+    CHECK(v.passed && v.compared == 6);
+    fixture_free(&f);
+}
+
+/* With each seed, so that no luck of the sample is needed. */
+static void check_quick_finds(struct fixture *f, const char *what) {
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        f->problem.seed = seed;
+        struct verdict v = judge(f, VERIFY_QUICK);
+        CHECK_THAT(!v.passed && v.wrong > 0 && v.first_count > 0, "%s not found with seed %d", what,
+                   (int)seed);
+    }
+}
+
+static void quick_finds_what_students_get_wrong(void) {
+    enum { M = 333, N = 250, K = 70 };
+    struct fixture f = fixture_new(FILL_RANDOM, 5, M, N, K);
+    multiply(&f, SEQUENTIAL);
+    float *right = malloc(sizeof(float) * M * N);
+    memcpy(right, f.C, sizeof(float) * M * N);
+    const int corners[][2] = {{0, 0},     {15, 15}, {16, 15}, {160, 175},
+                              {332, 249}, {332, 0}, {0, 249}};
+    for (size_t i = 0; i < sizeof corners / sizeof *corners; i++) {
+        /* by so little that no sum over the row shows it */
+        double ref, G;
+        naive(f.A, f.B, N, K, corners[i][0], corners[i][1], &ref, &G);
+        f.C[corners[i][0] * N + corners[i][1]] = (float)(ref + 3 * gamma_bound(K + 2) * G);
+        check_quick_finds(&f, "a wrong corner");
+        memcpy(f.C, right, sizeof(float) * M * N);
+    }
+    for (int j = 0; j < N; j++) f.C[117 * N + j] = 0;
+    check_quick_finds(&f, "a row of zeros");
+    memcpy(f.C, right, sizeof(float) * M * N);
+    f.C[117 * N + 100] += 10; /* in the middle of a tile: Freivalds */
+    check_quick_finds(&f, "a grossly wrong element");
+    memcpy(f.C, right, sizeof(float) * M * N);
+    for (int i = 0; i < M; i++) f.C[i * N + 101] *= 1.01f;
+    check_quick_finds(&f, "a wrong column");
+    for (int i = 0; i < M * N; i++) { /* the last, partial phase of k left out */
+        f.C[i] = 0;
+        for (int p = 0; p < K / 16 * 16; p++) f.C[i] += f.A[i / N * K + p] * f.B[p * N + i % N];
+    }
+    check_quick_finds(&f, "a missing phase");
+    free(right);
+    fixture_free(&f);
+}
+
+static void quick_counts_rows_that_it_did_not_compare(void) {
+    struct fixture f = fixture_new(FILL_EXACT, 5, 500, 64, 20);
+    multiply(&f, SEQUENTIAL);
+    for (int i = 0; i < 500; i++) f.C[i * 64 + 7] += 5; /* every row wrong in one column */
+    struct verdict v = judge(&f, VERIFY_QUICK);
+    CHECK(!v.passed && v.suspect_rows > 300 && v.suspect_rows <= 500 - 64);
+    fixture_free(&f);
+}
+
+static void none_is_not_a_pass(void) {
+    struct fixture f = fixture_new(FILL_RANDOM, 5, 5, 5, 5);
+    multiply(&f, SEQUENTIAL);
+    struct verdict v = judge(&f, VERIFY_NONE);
+    CHECK(!v.passed && v.compared == 0);
+    fixture_free(&f);
+}
+
+static void show_progress(void *context, double fraction) {
+    double *last = context;
+    if (!(fraction >= *last && fraction <= 1))
+        *last = 100;
+    else
+        *last = fraction;
+}
+
+static void progress_goes_from_zero_to_one(void) {
+    struct fixture f = fixture_new(FILL_RANDOM, 5, 600, 600, 30);
+    multiply(&f, SEQUENTIAL);
+    for (int mode = VERIFY_FULL; mode <= VERIFY_QUICK; mode++) {
+        double last = 0;
+        struct progress progress = {show_progress, &last};
+        struct verdict v;
+        set_threads(2);
+        CHECK(verify(&f.problem, (enum verify_mode)mode, &progress, &v));
+        set_threads(0);
+        CHECK_THAT(last <= 1, "fraction out of order");
+    }
+    fixture_free(&f);
+}
+
+/* ---- report ---- */
+
+/* The smallest JSON reader that can refuse: returns the end of the value at `c`, NULL if none is.
+ */
+static const char *json_value(const char *c);
+
+static const char *json_text(const char *c) {
+    if (*c != '"') return NULL;
+    for (c++; *c != '"'; c++) {
+        if ((unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7f) return NULL;
+        if (*c != '\\') continue;
+        c++;
+        if (*c == 'u') {
+            for (int i = 0; i < 4; i++) {
+                if (!isxdigit((unsigned char)*++c)) return NULL;
+            }
+        } else if (!*c || !strchr("\"\\/bfnrt", *c)) {
+            return NULL;
+        }
+    }
+    return c + 1;
+}
+
+static const char *json_list(const char *c, char end, bool keys) {
+    if (*++c == end) return c + 1;
+    for (;;) {
+        if (keys) {
+            c = json_text(c);
+            if (!c || *c != ':') return NULL;
+            c += 1 + strspn(c + 1, " ");
+        }
+        c = json_value(c);
+        if (!c || (*c != ',' && *c != end)) return NULL;
+        if (*c == end) return c + 1;
+        c += 1 + strspn(c + 1, " ");
+    }
+}
+
+static const char *json_value(const char *c) {
+    static const char *const words[] = {"true", "false", "null"};
+    if (*c == '"') return json_text(c);
+    if (*c == '{' || *c == '[') return json_list(c, *c == '{' ? '}' : ']', *c == '{');
+    for (int i = 0; i < 3; i++) {
+        if (strncmp(c, words[i], strlen(words[i])) == 0) return c + strlen(words[i]);
+    }
+    size_t length = strspn(c, "-+.eE0123456789");
+    return length && c[0] != '+' && c[0] != '.' ? c + length : NULL;
+}
+
+static char *json_of(const struct report *report, enum exit_status status, const char *message) {
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    CHECK(out);
+    report_json(report, status, message, out);
+    fclose(out);
+    const char *end = json_value(text);
+    CHECK_THAT(end && strcmp(end, "\n") == 0, "no JSON: %.200s", text);
+    return text;
+}
+
+static void json_is_valid_whatever_comes(void) {
+    struct options options = good("3 4 5 --seed 18446744073709551615");
+    struct report report = {.options = options, .backend = "cpu", .repeat = 2};
+    char *text = json_of(NULL, EXIT_USAGE, "a \"quoted\" \\ \n\t\x01 \xff word");
+    CHECK(strstr(text, "\"status\": \"error\", \"exit_status\": 2"));
+    free(text);
+    text = json_of(&report, EXIT_PASSED, NULL);
+    CHECK(strstr(text, "\"status\": \"unverified\"") && strstr(text, "18446744073709551615"));
+    CHECK(strstr(text, "\"m\": 3, \"n\": 5, \"k\": 4"));
+    free(text);
+    struct fixture f = fixture_new(FILL_RANDOM, 1, 3, 5, 4);
+    for (int i = 0; i < 15; i++) f.C[i] = i % 3 == 0 ? NAN : i % 3 == 1 ? INFINITY : -INFINITY;
+    double samples[] = {0.25, 0.5};
+    report.samples = samples;
+    report.sample_count = 2;
+    report.verified = true;
+    snprintf(report.device, sizeof report.device, "a \"GPU\"");
+    report.verdict = judge(&f, VERIFY_FULL);
+    text = json_of(&report, EXIT_WRONG, NULL);
+    CHECK(strstr(text, "\"got\": \"NaN\"") && strstr(text, "\"got\": \"-Infinity\""));
+    CHECK(strstr(text, "\"status\": \"failed\"") && strstr(text, "\"wrong\": 15"));
+    CHECK(strstr(text, "\"median\": 0.375") && strstr(text, "a \\\"GPU\\\""));
+    free(text);
+    fixture_free(&f);
+}
+
+/* Run body() in a child with its standard output in a pipe; text[] gets what it printed. */
+static int run_child(void (*body)(void), char *text, size_t size) {
+    int ends[2];
+    CHECK(pipe(ends) == 0);
+    fflush(stdout);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        body();
+        fflush(stdout);
+        _exit(99);
+    }
+    close(ends[1]);
+    size_t length = 0;
+    ssize_t got;
+    while ((got = read(ends[0], text + length, size - 1 - length)) > 0) length += (size_t)got;
+    text[length] = '\0';
+    close(ends[0]);
+    int status;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Every line of a report fits a terminal. */
+static void check_width(const char *text) {
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        CHECK_THAT(length <= 80, "a line of %d characters: %.90s", (int)length, text);
+        text += length + (text[length] == '\n');
+    }
+}
+
+static struct report begun(const char *line) {
+    struct options options = good(line);
+    struct report report;
+    report_begin(&report, &options, "cpu", 1);
+    return report;
+}
+
+static void end_with(const char *line, void (*spoil)(struct fixture *)) {
+    struct report report = begun(line);
+    const struct options *o = &report.options;
+    struct fixture f = fixture_new(o->fill, o->seed, o->m, o->n, o->k);
+    multiply(&f, SEQUENTIAL);
+    spoil(&f);
+    report_stage(&report, STAGE_VERIFY);
+    report_verify(&report, f.A, f.B, f.C);
+    report_stage_end(&report);
+    int status = (int)report_end(&report);
+    fixture_free(&f);
+    fflush(NULL);
+    _exit(status);
+}
+
+static void spoil_nothing(struct fixture *f) { (void)f; }
+
+static void spoil_all_unwritten(struct fixture *f) {
+    for (int i = 0; i < f->problem.m * f->problem.n; i++) poison(&f->C[i]);
+}
+
+static void spoil_last_rows(struct fixture *f) {
+    for (int i = (f->problem.m - 8) * f->problem.n; i < f->problem.m * f->problem.n; i++)
+        f->C[i] = i % 2 ? 1e30f : -1.2345678e-30f;
+}
+
+static void end_passed(void) { end_with("100 50 70", spoil_nothing); }
+
+static void end_unwritten(void) { end_with("100 50 70", spoil_all_unwritten); }
+
+static void end_last_rows(void) { end_with("1000 5 700", spoil_last_rows); }
+
+static void end_none(void) { end_with("100 50 70 --verify none", spoil_last_rows); }
+
+/* A kernel that prints does not get into the JSON. */
+static void spoil_and_print(struct fixture *f) {
+    spoil_last_rows(f);
+    puts("noise");
+    fflush(stdout);
+}
+
+static void end_json(void) {
+    if (!freopen("/dev/null", "w", stderr)) _exit(98);
+    end_with("100 50 70 --json", spoil_and_print);
+}
+
+/* What a file or a device may be called: UTF-8 stays, anything else becomes Latin-1. */
+static void json_strings_are_utf8(void) {
+    static const char *const cases[][2] = {
+        {"kernel.cu", "\"kernel.cu\""},
+        {"a\"b\\c\nd\x01", "\"a\\\"b\\\\c\\nd\\u0001\""},
+        {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
+         "\"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80\""},
+        {"caf\xe9", "\"caf\\u00e9\""},                 /* Latin-1 */
+        {"\xc3", "\"\\u00c3\""},                       /* cut off */
+        {"\xc0\xaf", "\"\\u00c0\\u00af\""},            /* longer than need be */
+        {"\xed\xa0\x80", "\"\\u00ed\\u00a0\\u0080\""}, /* half of a pair */
+        {"\xf5\x80\x80\x80", "\"\\u00f5\\u0080\\u0080\\u0080\""},
+    };
+    for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
+        char *text = NULL;
+        size_t length = 0;
+        FILE *out = open_memstream(&text, &length);
+        json_string(out, cases[i][0]);
+        fclose(out);
+        bool same = strcmp(text, cases[i][1]) == 0;
+        free(text);
+        CHECK_THAT(same, "case %d", i);
+    }
+}
+
+static void report_says_what_is_known(void) {
+    char text[16384];
+    CHECK_INT(run_child(end_passed, text, sizeof text), EXIT_PASSED);
+    CHECK_THAT(strstr(text, "\n\nTEST PASSED 7000\n"), "%.300s", text);
+    CHECK_INT(run_child(end_unwritten, text, sizeof text), EXIT_WRONG);
+    CHECK(strstr(text, "TEST FAILED\nNone of the 7000 elements of C were written.\n"));
+    CHECK(!strstr(text, "PASSED"));
+    CHECK_INT(run_child(end_last_rows, text, sizeof text), EXIT_WRONG);
+    CHECK(strstr(text, "5600 of the 700000 elements of C are wrong."));
+    CHECK(strstr(text, "rows 992..999, columns 0..699"));
+    CHECK(strstr(text, "C, one character for 64 rows x 16 columns:"));
+    CHECK(!strstr(text, "\33")); /* no colour into a pipe */
+    check_width(text);
+    CHECK_INT(run_child(end_none, text, sizeof text), EXIT_PASSED);
+    CHECK(strstr(text, "NOT VERIFIED") && !strstr(text, "TEST PASSED"));
+    CHECK_INT(run_child(end_json, text, sizeof text), EXIT_WRONG);
+    const char *end = json_value(text);
+    CHECK_THAT(end && strcmp(end, "\n") == 0, "not one JSON object: %.200s", text);
+}
+
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define SANITIZED
+#elif defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED
+#endif
+#endif
+
+static void hang(void) {
+    struct report report = begun("5");
+    report_stage(&report, STAGE_LAUNCH);
+    watchdog_start(&report, 0.2);
+    for (;;) pause();
+}
+
+static void crash(void) {
+    struct report report = begun("5 --json");
+    report_stage(&report, STAGE_LAUNCH);
+    watchdog_start(&report, 20);
+    raise(SIGFPE);
+}
+
+static void end_in_time(void) {
+    struct report report = begun("5");
+    for (int i = 0; i < 20; i++) {
+        watchdog_start(&report, 0.5);
+        watchdog_stop();
+    }
+    watchdog_stop();
+    nanosleep(&(struct timespec){.tv_nsec = 600 * 1000 * 1000}, NULL);
+    _exit(7);
+}
+
+static void stop_machine(void) {
+    struct report report = begun("5");
+    report_stage(&report, STAGE_ALLOCATE);
+    report_stop(&report, EXIT_MACHINE, "cudaMalloc: %s", "out of memory");
+}
+
+static void watchdog_and_stop_end_a_run(void) {
+    char text[8192];
+    double start = clock_seconds();
+    CHECK_INT(run_child(hang, text, sizeof text), EXIT_WRONG);
+    CHECK(clock_seconds() - start >= 0.2);
+    CHECK(strstr(text, "Launching kernel...") &&
+          strstr(text, "\nTEST FAILED\nbasicSgemm did not end within 0.2 s"));
+    CHECK_INT(run_child(end_in_time, text, sizeof text), 7);
+    CHECK_INT(run_child(stop_machine, text, sizeof text), EXIT_MACHINE);
+    CHECK(strstr(text, "\nsgemm: cudaMalloc: out of memory\n") && !strstr(text, "TEST"));
+    int status = run_child(crash, text, sizeof text);
+#ifndef SANITIZED /* sanitizers keep crashes to themselves */
+    CHECK_INT(status, EXIT_WRONG);
+    CHECK(json_value(text) && strstr(text, "division by zero"));
+#else
+    CHECK(status != EXIT_PASSED);
+#endif
+}
+
+static void too_large(void) {
+    char *argv[] = {"sgemm", "2147483647", "1", "1", "--json", NULL};
+    /* A machine that has 60 GB to spare is no place for this test; others refuse in time. */
+    if (memory_needed(2147483647, 1, 1) <= memory_available()) _exit(EXIT_MACHINE);
+    options_read(5, argv);
+}
+
+static void usage_error(void) {
+    char *argv[] = {"sgemm", "abc", NULL};
+    options_read(2, argv);
+}
+
+static void options_read_exits(void) {
+    char text[4096];
+    CHECK_INT(run_child(too_large, text, sizeof text), EXIT_MACHINE);
+    CHECK_INT(run_child(usage_error, text, sizeof text), EXIT_USAGE);
+    CHECK_STRING(text, "sgemm: 'abc' is not a matrix size: give whole numbers from 1 to "
+                       "2147483647\n");
+}
+
+
+int main(int argc, char **argv) {
+    static const struct check_test tests[] = {
+        TEST(options_sizes_are_m_k_n),
+        TEST(options_bad_sizes),
+        TEST(options_empty_and_odd_words),
+        TEST(options_values),
+        TEST(options_defaults),
+        TEST(options_seed_is_fresh_and_short),
+        TEST(options_bad_values),
+        TEST(options_read_exits),
+        TEST(memory_is_asked_for_before_it_is_taken),
+        TEST(fill_random_is_uniform_around_zero),
+        TEST(fill_depends_on_seed_and_matrix),
+        TEST(fill_is_the_same_for_any_number_of_threads),
+        TEST(fill_values_are_pinned),
+        TEST(fill_exact_sums_stay_exact),
+        TEST(fill_exact_needs_all_of_float32),
+        TEST(fill_places_name_themselves),
+        TEST(fill_counting_counts),
+        TEST(fill_extremes_span_without_overflow),
+        TEST(guards_are_large_enough_and_bounded),
+        TEST(guards_show_stray_writes),
+        TEST(poison_and_guards_are_signalling_nans),
+        TEST(reference_equals_naive_on_odd_shapes),
+        TEST(reference_takes_any_rows_and_columns),
+        TEST(reference_isa_is_available),
+        TEST(gamma_is_higham_s),
+        TEST(exact_comparison_only_where_float32_is_exact),
+        TEST(every_summation_order_passes_at_1000_500_700),
+        TEST(every_summation_order_passes_with_every_fill),
+        TEST(ones_twos_at_34_is_68),
+        TEST(counting_at_4_is_90),
+        TEST(identity_and_index_products),
+        TEST(reduced_precision_is_not_float32),
+        TEST(nan_and_infinity_fail),
+        TEST(zeros_are_compared_too),
+        TEST(unwritten_is_not_wrong_and_not_nan),
+        TEST(adding_to_poison_is_wrong),
+        TEST(the_bound_is_gamma_of_k_plus_2),
+        TEST(the_float32_gate),
+        TEST(infinity_fails_where_the_bound_is_infinite),
+        TEST(first_wrong_are_in_order_for_any_number_of_threads),
+        TEST(the_map_and_the_boxes),
+        TEST(the_map_fits_a_terminal),
+        TEST(quick_compares_few_and_passes),
+        TEST(quick_finds_what_students_get_wrong),
+        TEST(quick_counts_rows_that_it_did_not_compare),
+        TEST(none_is_not_a_pass),
+        TEST(progress_goes_from_zero_to_one),
+        TEST(json_is_valid_whatever_comes),
+        TEST(json_strings_are_utf8),
+        TEST(report_says_what_is_known),
+        TEST(watchdog_and_stop_end_a_run),
+    };
+    return check_main(argc, argv, tests, (int)(sizeof tests / sizeof *tests));
+}
