@@ -1,5 +1,5 @@
 /* check.h: the whole test library, in the style of Unity. A test is a function without arguments;
- * its first failed CHECK ends it. tests/*/test_*.c include it, list their tests and call
+ * its first failed CHECK ends it. The test_*.c files of the folders below include it, list their tests and call
  * check_main().
  *
  * Output: `ok NAME` or `not ok NAME: FILE:LINE: WHAT` for each, then `N passed, N failed`. */
