@@ -103,26 +103,34 @@ class Said(BaseModel):
 def time_performance(parts: Parts, programs: Programs, asked: Performance, *,
                      box: Sandbox) -> Timing:
     """One shape. Raises MachineFault."""
+    began = time.monotonic()
+    said = measure(parts, programs, asked.m, asked.n, asked.k, box=box)
+    return timing_of(asked, said, time.monotonic() - began)
+
+
+def measure(parts: Parts, programs: Programs, m: int, n: int, k: int, *, box: Sandbox,
+            samples: int | None = None) -> Said:
+    """Record one call and time its replays, so many of them (None: the clock's own number), while
+    nothing else of the grader's uses the GPU. Raises MachineFault."""
     assert programs.recorder and programs.kernels and parts.clock
     with on_the_gpu(parts, alone=True), memory_file("recording") as recording:
-        began = time.monotonic()
         command = [str(parts.clock), str(programs.kernels), f"/proc/self/fd/{recording}",
-                   str(asked.m), str(asked.k), str(asked.n), "--seconds", f"{REPLAY_SECONDS:g}"]
-        said = record(programs.recorder, asked, recording, box) or run_clock(command, recording)
-    return timing_of(asked, said, time.monotonic() - began)
+                   str(m), str(k), str(n), "--seconds", f"{REPLAY_SECONDS:g}",
+                   *(["--samples", str(samples)] if samples else [])]
+        return record(programs.recorder, m, n, k, recording, box) or run_clock(command, recording)
 
 
 # ---- recording -----------------------------------------------------------------------------------
 
 
-def record(recorder: Path, asked: Performance, recording: int, box: Sandbox) -> Said | None:
+def record(recorder: Path, m: int, n: int, k: int, recording: int, box: Sandbox) -> Said | None:
     """Fills `recording`; or says why there is none. What it holds is the clock's to doubt."""
-    problem = Problem(m=asked.m, n=asked.n, k=asked.k, fill="random", seed=0, tolerance=None,
+    problem = Problem(m=m, n=n, k=k, fill="random", seed=0, tolerance=None,
                       time_limit=RECORD_SECONDS)
-    matrices = 4 * (asked.m * asked.k + asked.k * asked.n + asked.m * asked.n)
+    matrices = 4 * (m * k + k * n + m * n)
     limits = replace(limits_on_gpu(problem, RECORD_SECONDS, matrices),
                      file_bytes=LARGEST_RECORDING)
-    command = [str(recorder), *map(str, (asked.m, asked.k, asked.n, recording, RECORD_SECONDS))]
+    command = [str(recorder), *map(str, (m, k, n, recording, RECORD_SECONDS))]
     ran = box.run(command, limits=limits, readable=[recorder.parent], writable=[],
                   cwd=recorder.parent, tools=True, pass_fds=(recording,), devices=gpu_devices())
     try:
