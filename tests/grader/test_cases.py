@@ -126,38 +126,38 @@ def test_the_largest_product_has_the_longest_limit(testcases: Path) -> None:
 # ---- what is wrong -------------------------------------------------------------------------------
 
 WRONG = [
-    ({"m": 0}, "m = 0: it has to be a whole number from 1 to 16384"),
-    ({"m": 16385}, "m = 16385: it has to be"),
-    ({"m": "3"}, "m = '3': it has to be a whole number"),
-    ({"m": 3.0}, "m = 3.0: it has to be a whole number"),
-    ({"m": True}, "m = True: it has to be a whole number"),
-    ({"m": None}, "m: is missing; it has to be a whole number"),
+    ({"m": 0}, "m = 0: it must be a whole number from 1 to 16384"),
+    ({"m": 16385}, "m = 16385: it must be"),
+    ({"m": "3"}, "m = '3': it must be a whole number"),
+    ({"m": 3.0}, "m = 3.0: it must be a whole number"),
+    ({"m": True}, "m = True: it must be a whole number"),
+    ({"m": None}, "m: is missing; it must be a whole number"),
     ({"name": None}, "case 1: name: is missing"),
-    ({"name": "a b"}, "name = 'a b': it has to be 1 to 40 letters"),
-    ({"name": "a\n"}, "name = 'a\\n': it has to be"),
-    ({"name": "../a"}, "name = '../a': it has to be"),
-    ({"name": ""}, "name = '': it has to be"),
-    ({"fill": "rnd"}, "fill = 'rnd': it has to be one of random, ones-twos, identity, index,"),
-    ({"points": -1}, "points = -1: it has to be a number from 0 to 1000"),
-    ({"points": "2"}, "points = '2': it has to be a number"),
-    ({"seed": -1}, "seed = -1: it has to be a whole number from 0"),
-    ({"tolerance": "loose"}, "tolerance = 'loose': it has to be one of float32, bound, exact"),
+    ({"name": "a b"}, "name = 'a b': it must be 1 to 40 letters"),
+    ({"name": "a\n"}, "name = 'a\\n': it must be"),
+    ({"name": "../a"}, "name = '../a': it must be"),
+    ({"name": ""}, "name = '': it must be"),
+    ({"fill": "rnd"}, "fill = 'rnd': it must be one of random, ones-twos, identity, index,"),
+    ({"points": -1}, "points = -1: it must be a number from 0 to 1000"),
+    ({"points": "2"}, "points = '2': it must be a number"),
+    ({"seed": -1}, "seed = -1: it must be a whole number from 0"),
+    ({"tolerance": "loose"}, "tolerance = 'loose': it must be one of float32, bound, exact"),
     ({"tolerance": "float32", "fill": "exact"}, "tolerance = 'float32': only the fill random"),
     ({"tolerance": "exact"}, "tolerance = 'exact': with the fill random"),
-    ({"time_limit": 0}, "time_limit = 0: it has to be CPU seconds, from 0.1 to 600"),
-    ({"time_limit": 1e-7}, "time_limit = 1e-07: it has to be CPU seconds, from 0.1 to 600"),
-    ({"time_limit": 601}, "time_limit = 601: it has to be"),
+    ({"time_limit": 0}, "time_limit = 0: it must be CPU seconds, from 0.1 to 600"),
+    ({"time_limit": 1e-7}, "time_limit = 1e-07: it must be CPU seconds, from 0.1 to 600"),
+    ({"time_limit": 601}, "time_limit = 601: it must be"),
     ({"m": 16384, "k": 16384, "n": 16384}, "m k n = 16384 16384 16384: the time limit "
      "would be 293206 s; at most 600 s are allowed"),
     ({"m": 2078, "k": 2078, "n": 2078, "time_limit": 1}, "m k n = 2078 2078 2078: the time limit "
      "would be 601 s; at most 600 s"),
-    ({"hint": "two\nlines"}, "hint = 'two\\nlines': it has to be one line"),
-    ({"title": 3}, "title = 3: it has to be one line"),
+    ({"hint": "two\nlines"}, "hint = 'two\\nlines': it must be one line"),
+    ({"title": 3}, "title = 3: it must be one line"),
     ({"criteria": {"memry": 2}}, "criteria: unknown criterion 'memry'; did you mean 'memory'?"),
-    ({"criteria": {"correct": "2"}}, "criteria: correct = '2': it has to be a number"),
+    ({"criteria": {"correct": "2"}}, "criteria: correct = '2': it must be a number"),
     ({"criteria": {"correct": 1}}, "criteria: they add up to 1 points, not to 2"),
-    ({"criteria": 2}, "criteria = 2: it has to be a table"),
-    ({"depends": "b"}, "depends = 'b': it has to be a list of names"),
+    ({"criteria": 2}, "criteria = 2: it must be a table"),
+    ({"depends": "b"}, "depends = 'b': it must be a list of names"),
     ({"depends": ["b"]}, "depends: there is no case 'b'; allowed: a"),
     ({"depends": ["aa"]}, "depends: there is no case 'aa'; did you mean 'a'?"),
     ({"depends": ["qqqqqqqq"]}, "depends: there is no case 'qqqqqqqq'; allowed: a"),
@@ -180,22 +180,22 @@ def test_a_mistake_is_told_in_one_line(
 
 
 WRONG_SPEED = [
-    ({"none": -0.1}, "none = -0.1: it has to be a ratio to cuBLAS, from 0 to 10"),
-    ({"full": 10.5}, "full = 10.5: it has to be a ratio to cuBLAS, from 0 to 10"),
-    ({"none": 0.9}, "none = 0.9, full = 0.9: none, where points begin, has to be less than full"),
+    ({"none": -0.1}, "none = -0.1: it must be a ratio to cuBLAS, from 0 to 10"),
+    ({"full": 10.5}, "full = 10.5: it must be a ratio to cuBLAS, from 0 to 10"),
+    ({"none": 0.9}, "none = 0.9, full = 0.9: none, where points begin, must be less than full"),
     ({"none": 0.95}, "none = 0.95, full = 0.9: none, where"),
-    ({"full": None}, "full: is missing; it has to be a ratio"),
-    ({"none": None}, "none: is missing; it has to be a ratio"),
-    ({"none": "0"}, "none = '0': it has to be a ratio"),
-    ({"m": 511}, "m k n = 511 512 512: too few products for a time that means something; m*k*n has "
-                 "to be at least 512^3"),
-    ({"k": 16385}, "k = 16385: it has to be a whole number from 1 to 16384"),
-    ({"points": -1}, "points = -1: it has to be a number from 0 to 1000"),
+    ({"full": None}, "full: is missing; it must be a ratio"),
+    ({"none": None}, "none: is missing; it must be a ratio"),
+    ({"none": "0"}, "none = '0': it must be a ratio"),
+    ({"m": 511}, "m k n = 511 512 512: too few products for a meaningful time; m*k*n must be "
+                 "at least 512^3"),
+    ({"k": 16385}, "k = 16385: it must be a whole number from 1 to 16384"),
+    ({"points": -1}, "points = -1: it must be a number from 0 to 1000"),
     ({"points": None}, "points: is missing"),
     ({"fill": "random"}, "unknown key 'fill'; "),
     ({"criteria": {"correct": 2}}, "unknown key 'criteria'; allowed: name, title, m, k, n, points"),
     ({"nome": 0.3}, "unknown key 'nome'; did you mean 'none'?"),
-    ({"hint": "two\nlines"}, "hint = 'two\\nlines': it has to be one line"),
+    ({"hint": "two\nlines"}, "hint = 'two\\nlines': it must be one line"),
     ({"depends": ["aa"]}, "depends: there is no case 'aa'; did you mean 'a'?"),
     ({"depends": ["f"]}, "depends: there is no case 'f'; allowed: a"),
     ({"depends": ["public/b"]}, "depends: there is no case 'public/b'; did you mean 'public/a'?"),
@@ -237,8 +237,8 @@ def test_a_performance_brings_the_public_cases_that_it_needs(testcases: Path) ->
 
 def test_names_are_unique_over_both_kinds(testcases: Path) -> None:
     text = complaint(testcases, GOOD, FAST | {"name": "a"})
-    assert "performance 'a': name: another case of this file has it too" in text
-    assert "has it too" in complaint(testcases, FAST, FAST)
+    assert "performance 'a': name: another case of this file has the same" in text
+    assert "has the same" in complaint(testcases, FAST, FAST)
 
 
 def test_performance_is_no_other_word(testcases: Path) -> None:
@@ -255,7 +255,7 @@ def test_performance_is_no_other_word(testcases: Path) -> None:
 def test_points_are_finite(testcases: Path, value: str) -> None:
     text = toml(GOOD).replace('"points" = 2', f"points = {value}")
     (testcases / "public" / "p.toml").write_text(text)
-    with pytest.raises(BadInput, match=f"points = {value}: it has to be a number"):
+    with pytest.raises(BadInput, match=f"points = {value}: it must be a number"):
         load_suites("public", testcases)
 
 
@@ -267,17 +267,17 @@ def test_several_mistakes_are_told_together_and_not_endlessly(testcases: Path) -
 
 
 def test_names_are_unique(testcases: Path) -> None:
-    assert "name: another case of this file has it too" in complaint(testcases, GOOD, GOOD)
+    assert "name: another case of this file has the same" in complaint(testcases, GOOD, GOOD)
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "title: it has to be"),
+        ("", "title: it must be"),
         ('title = "T"', "each case begins with a line [[case]]"),
         ('title = "T"\ncase = 3', "each case begins with a line [[case]]"),
         ('titel = "T"\n' + toml(GOOD, title=""), "unknown key 'titel'; did you mean 'title'?"),
-        (toml(GOOD, title="title = 3"), "title: it has to be one line"),
+        (toml(GOOD, title="title = 3"), "title: it must be one line"),
         ("title = [[[", "not TOML"),
         ("title = " + "[" * 10_000, "p.toml: "),
         ("seed = " + "9" * 10_000, "p.toml: "),
