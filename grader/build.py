@@ -29,7 +29,7 @@ from .start import completed
 ROOT = Path(__file__).resolve().parent.parent
 
 SOURCES = ("Makefile", "make", "support.c", "support.h", "support", "emulator", "checker",
-           "grader/worker", "grader/judge", "grader/jail", "grader/clock")
+           "grader/grader.mk", "grader/worker", "grader/judge", "grader/jail", "grader/clock")
 """What the parts are made of."""
 
 BUILDS = ("plain", "checked")

@@ -1,7 +1,7 @@
 # Can this machine build for the chosen backend? Silent if so; else one line that says what is
 # missing, and exit status 2 (the choice was wrong) or 3 (the machine lacks something).
 #
-#     check_tools.sh cpu|check|cuda|support CC CXX AR NVCC ARCH
+#     check_tools.sh c|cpu|check|cuda CC CXX AR NVCC ARCH
 
 backend=$1 cc=$2 cxx=$3 ar=$4 nvcc=$5 arch=$6
 oldest_gcc=11 oldest_clang=14
@@ -37,7 +37,7 @@ command -v "$ar" >/dev/null ||
     fail 3 "$ar is not installed, nor are, it seems, as and ld: install binutils"
 check_compiler "$cc" c CC
 case $backend in
-support) ;;
+c) ;;
 cpu | check) check_compiler "$cxx" c++ CXX ;;
 cuda)
     [ -n "$nvcc" ] || fail 2 "BACKEND=cuda needs nvcc, which is not on the PATH; BACKEND=cpu needs only a compiler"

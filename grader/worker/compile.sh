@@ -34,14 +34,14 @@ object_for_gpu() {
 }
 
 program_for_gpu() {
-    "$NVCC" $CUDA_FLAGS $WORKER_CALLS plain.o "$parts/worker_cuda.o" "$parts/watch_cuda.o" \
+    "$NVCC" $CUDA_FLAGS $WORKER_CALLS plain.o "$parts/cuda/worker.o" "$parts/cuda/watch_cuda.o" \
         "$parts/libsupport.a" -o plain -lpthread &&
         recorder_for_gpu
 }
 
 recorder_for_gpu() {
-    "$NVCC" $CUDA_FLAGS $RECORDER_CALLS plain.o "$parts/record_cuda.o" "$parts/recording.o" \
-        "$parts/judgement.o" "$parts/libsupport.a" -o recorder -lpthread &&
+    "$NVCC" $CUDA_FLAGS $RECORDER_CALLS plain.o "$parts/cuda/record.o" "$parts/cuda/libclock.a" \
+        "$parts/libsupport.a" -o recorder -lpthread &&
         objcopy -O binary --only-section=.nv_fatbin plain.o submission.fatbin
 }
 

@@ -6,7 +6,7 @@
  * of vector instructions that this processor has, and a loop in i, p, j order, so that compilers
  * can use vectors, on as many threads as there are cores. */
 #include "harness.h"
-#include "support.h"
+#include "../../support.h"
 
 #include <math.h>
 #include <stdatomic.h>

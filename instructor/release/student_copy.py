@@ -278,7 +278,7 @@ class Trial:
             for folder in ("instructor/", "tests/"):
                 if folder in planned.stdout:
                     doubts.append(f"Makefile: {target} uses {folder}, which a student's copy does "
-                                  "not have; such targets belong in instructor/targets.mk")
+                                  "not have; such targets belong in instructor/instructor.mk")
         if doubts:
             raise Refused(doubts)
 

@@ -47,7 +47,7 @@ def test_the_linker_sends_everything_to_the_recorder() -> None:
     wrappers = (REPOSITORY / "grader/clock/record.cu").read_text()
     defined = set(re.findall(r"\b__wrap_(\w+)\(", wrappers.partition("#define REFUSED")[0]))
     defined |= set(re.findall(r"^REFUSED\((\w+),", wrappers, re.MULTILINE))
-    makefile = (REPOSITORY / "Makefile").read_text().replace("\\\n", " ")
+    makefile = (REPOSITORY / "grader/grader.mk").read_text().replace("\\\n", " ")
     listed = re.search(r"^recorder_calls = \$\(addprefix -Xlinker --wrap=,([^)]*)\)$", makefile,
                        re.MULTILINE)
     assert listed and set(listed[1].split()) == defined and len(defined) > 10

@@ -545,11 +545,9 @@ def test_no_charts(tmp_path, text, said):
 @pytest.mark.gpu
 def test_the_gpus_verdict_is_that_of_the_cpu(gpu, fresh_tree):
     nvcc = find_nvcc()
-    objects = ["build/bench/clock/product.o", "build/bench/clock/l2.o"]
-    fresh_tree.make("BACKEND=cuda", *objects)
-    fresh_tree.make("BACKEND=cuda", "KERNEL=instructor/solutions/2_tiled.cu", "sgemm")
-    support = sorted(str(path) for path in (fresh_tree.path / "build/support").glob("*.o"))
-    subprocess.run([str(nvcc), "-arch=native", "tests/instructor/bench/product.cu", *objects, *support,
+    parts = ["build/libclock.a", "build/libsupport.a"]
+    fresh_tree.make("BACKEND=cuda", *parts)
+    subprocess.run([str(nvcc), "-arch=native", "tests/instructor/bench/product.cu", *parts,
                     "-lcublas", "-o", "product-test"], cwd=fresh_tree.path, check=True,
                    timeout=SECONDS)
     done = subprocess.run(["./product-test"], cwd=fresh_tree.path, capture_output=True, text=True,

@@ -167,9 +167,9 @@ def test_everything_that_must_not_be_there_is_found_at_once(checkout, release) -
 @pytest.mark.parametrize(
     ("where", "old", "new", "words"),
     [
-        ("Makefile", "\nclean:", "\nmistake: ; cp instructor/solutions/2_tiled.cu kernel.cu\n"
-         "help:: ; @echo 'make mistake  copies'\n\nclean:", "mistake uses instructor/"),
-        ("Makefile", "@echo 'make check ", "@echo 'make chekc ", "no target chekc"),
+        ("Makefile", "\nclean:", "\n## make mistake  copies\n"
+         "mistake: ; cp instructor/solutions/2_tiled.cu kernel.cu\n\nclean:", "mistake uses instructor/"),
+        ("checker/checker.mk", "## make check ", "## make chekc ", "no target chekc"),
         ("support.c", "#include", "#error nothing goes\n#include", "make"),
         ("README.md", "## Maintainers", "## Caretakers", "Maintainers"),
     ],

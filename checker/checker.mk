@@ -1,0 +1,58 @@
+# ./sgemm-check: kernel.cu with the compiler's own instrumentation, whose calls the checker answers
+# (checker/access.c), so none of the compiler's libraries are linked. Included by the Makefile.
+
+.PHONY: check
+
+## make check               name the first mistake of kernel.cu, or of KERNEL=...
+## ./sgemm-check --help     ... on other sizes; loads, stores and tile phases
+check: sgemm-check
+	@./sgemm-check
+takes_check       = $(takes_build)
+takes_sgemm-check = $(takes_build)
+
+sgemm-check: build/check/sgemm-check FORCE
+	@cmp -s $< $@ || cp $< $@
+
+# -O1: at -O0 local variables would be watched too. Not vectorised: 16 bytes at once are to be the
+# kernel's own float4. clang needs options to report the read of C[i] += x, and to keep to array
+# bounds.
+CHECKED_O = -O1
+CHECKED_FLAGS = $(filter-out -O%,$(EMULATED_FLAGS)) $(CHECKED_O) -fno-omit-frame-pointer \
+                -fno-tree-vectorize -fno-tree-slp-vectorize -fsanitize=thread,bounds \
+                $(checked_flags_of_$(cxx_family))
+# gcc expands a memcpy of known length without a word to the checker; as a call it is seen.
+checked_flags_of_gcc = -Wno-tsan -U_FORTIFY_SOURCE \
+                       $(foreach f,memcpy memmove memset,-fno-builtin-$f -D__builtin_$f=$f)
+# DWARF 4: in clang's DWARF 5, addr2line (binutils 2.40) takes one file for another.
+checked_flags_of_clang = -gdwarf-4 -fno-sanitize=local-bounds \
+                         -mllvm -tsan-instrument-read-before-write=1 \
+                         -mllvm -tsan-instrument-func-entry-exit=0
+cxx_family = $(eval cxx_family := $$(if $$(findstring clang,$$(shell $$(CXX) --version)),clang,gcc))$(cxx_family)
+
+build/check/settings: settings = $(CC), $(C_FLAGS), $(CXX), $(CHECKED_FLAGS)
+build/check/settings: | build/cpu/settings
+
+build/check/kernel.ii: build/check/%.ii: build/check/kernel.source FORCE build/cpu/rewrite
+	$(call preprocess,$(CHECKED_FLAGS))
+
+build/check/kernel.o: build/check/kernel.ii build/check/settings
+	@$(say) "CXX $$KERNEL (checked)"
+	$(CXX) $(CHECKED_FLAGS) -x c++-cpp-output -c $< -o $@
+	@! command -v objcopy >/dev/null || objcopy $(watched_memcpy) $@
+
+# clang announces what memcpy reads and writes; gcc leaves it to the library, which is not watched.
+watched_memcpy = $(foreach f,memcpy memmove memset,--redefine-sym $f=__tsan_$f)
+
+# Around kernel.cu's object: checker/program.c. Without debug information, of which
+# kernel.cu's is to come first.
+begin = build/c/checker/kernel_begin.o
+end   = build/c/checker/kernel_end.o
+$(begin) $(end): private C_FLAGS += -g0
+
+build/libchecker.a: $(filter-out $(begin) $(end),$(patsubst %.c,build/c/%.o,$(wildcard checker/*.c)))
+
+# On a machine with a GPU, too: nothing there sees as much.
+build/check/sgemm-check: $(begin) build/check/kernel.o $(end) build/cpu/checker/run.o \
+        build/check/source.o build/libchecker.a build/libsupport.a build/libemulator.a
+	@sh make/check_kernel.sh build/check/kernel.o
+	$(CXX) $(EMULATED_FLAGS) $^ -o $@ -lm

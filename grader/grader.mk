@@ -1,0 +1,132 @@
+# Grading, and what the grader builds for itself. Included by the Makefile.
+
+.PHONY: grade grade-class grade-summary grade-annotations grade-class-summary sandbox grader-parts
+
+SUBMISSION  ?= $(KERNEL)
+SUBMISSIONS ?= submissions
+SUITE       ?= public
+RESULTS     ?= results
+export SUBMISSION SUBMISSIONS SUITE RESULTS NAME SEED JOBS PROTECTION
+
+# What is given becomes an option, even if it is empty; values reach the shell through the
+# environment.
+if_given = $(if $(filter command%,$(origin $1)),--$2 "$$$1")
+shared_options = --suite "$$SUITE" --results "$$RESULTS" $(call if_given,SEED,seed) \
+    $(call if_given,JOBS,jobs) $(call if_given,PROTECTION,protection) $(grade_backend) $(GRADE_ARGS)
+grade_backend = $(if $(filter cpu cuda,$(BACKEND)),--backend $(BACKEND))
+takes_python  = PYTHON VENV
+takes_grader  = SUITE RESULTS SEED JOBS PROTECTION BACKEND GRADE_ARGS $(takes_python) $(takes_tools)
+
+##
+## make grade               points for kernel.cu on the public test cases
+##      SUBMISSION=path     ... for another file, folder or zip
+##      SUITE=all           ... on all cases there are; see docs/grading.md
+grade: $(VENV)/grader-ready
+	@sh make/start_python.sh $(VENV)/bin/python -B -m grader --submission "$$SUBMISSION" \
+	    $(call if_given,NAME,name) $(shared_options)
+# KERNEL is another word for SUBMISSION; of both one would be ignored.
+takes_grade = $(if $(filter command%,$(origin SUBMISSION)),,KERNEL) SUBMISSION NAME $(takes_grader)
+
+# Every entry of the folder; goes on after a failure. RESULTS/scores.csv.
+## make grade-class         a whole folder of them: SUBMISSIONS=path
+grade-class: $(VENV)/grader-ready
+	@sh make/start_python.sh $(VENV)/bin/python -B -m grader.batch --submissions "$$SUBMISSIONS" \
+	    $(shared_options)
+takes_grade-class = SUBMISSIONS $(takes_grader)
+
+# One result in another form. --github: into the file that GitHub reads, elsewhere to standard output.
+## make grade-summary, grade-annotations, grade-class-summary, sandbox
+##                          for workflows: see docs/ci.md
+result = "$$RESULTS/$${NAME:-kernel}/result.json"
+grade-summary grade-annotations: grade-%: $(VENV)/grader-ready
+	@$(VENV)/bin/python -B -m grader.exporters $* --github $(result)
+takes_grade-summary     = RESULTS NAME $(takes_python)
+takes_grade-annotations = RESULTS NAME $(takes_python)
+
+grade-class-summary: $(VENV)/grader-ready
+	@$(VENV)/bin/python -B -m grader.exporters class --github "$$RESULTS"
+takes_grade-class-summary = RESULTS $(takes_python)
+
+# On a CI runner: installs bubblewrap and lets it make namespaces (Debian, Ubuntu).
+sandbox:
+	@sh .github/sandbox.sh
+takes_sandbox =
+
+# A target while whose output GitHub's workflow commands are switched off.
+guarded-%:
+	@$(PYTHON) -B -m grader.exporters.guarded $(MAKE) --no-print-directory $*
+
+# The grader's Python packages, pinned. In a directory of their own: VENV=... names another.
+$(VENV)/grader-ready: grader/requirements.txt
+	@sh make/venv.sh '$(PYTHON)' '$(VENV)' $<
+	@touch $@
+
+# ---------------------------------------------------------------- the grader's parts -------------
+
+# What grader/build.py needs from here, all of it made without a submission: the judge; and in
+# build/grader what is linked with one, in the sandbox, by compile.sh. The checked build is for the
+# CPU; so is the plain one, unless BACKEND=cuda, where cuda/ holds what it is linked with.
+worker_parts = build/cpu/rewrite build/cpu/grader/worker/worker.o $(begin) $(end) \
+    $(patsubst %.c,build/c/%.o,$(wildcard grader/worker/*.c)) \
+    build/libchecker.a build/libsupport.a build/libemulator.a \
+    grader/worker/compile.sh make/preprocess.sh make/check_kernel.sh
+include_parts = support.h # the one header of this project that a submission may include
+
+# And speed is timed: record.cu, which is linked with the submission, too, writes down what it
+# launches; build/clock replays it.
+ifeq ($(backend),cuda)
+cuda_parts = $(patsubst %.cu,build/cuda/%.o,$(wildcard grader/worker/*.cu)) \
+             build/cuda/grader/clock/record.o build/libclock.a
+grader-parts: build/clock
+endif
+
+## make grader-parts        what the grader builds for itself
+grader-parts: build/judge build/grader/jail build/grader/flags $(worker_parts) $(cuda_parts)
+	@mkdir -p build/grader/include build/grader/emulator build/grader/cuda
+	cp $(worker_parts) build/grader
+	cp $(include_parts) build/grader/include
+	cp -R emulator/include build/grader/emulator
+	$(if $(cuda_parts),cp $(cuda_parts) build/grader/cuda)
+takes_grader-parts = $(takes_build)
+
+build/judge: build/c/grader/judge/judge.o build/libchecker.a build/libsupport.a
+	$(CC) $(C_FLAGS) $^ -o $@ -lm
+
+build/grader/jail: build/c/grader/jail/jail.o | $$(@D)/.
+	$(CC) $(C_FLAGS) $^ -o $@
+
+# What compile.sh reads: variables for the shell.
+build/grader/flags: build/check/settings | $$(@D)/.
+	@printf "%s='%s'\n" CXX "$$(command -v $(CXX))" PLAIN_FLAGS '$(EMULATED_FLAGS)' \
+	    CHECKED_FLAGS '$(CHECKED_FLAGS)' WATCHED_MEMCPY '$(watched_memcpy)' \
+	    NVCC '$(if $(filter cuda,$(backend)),$(NVCC))' \
+	    CUDA_FLAGS '$(if $(filter cuda,$(backend)),$(CUDA_FLAGS))' \
+	    FEW_ERRORS '$(few_errors_of_$(cxx_family))' \
+	    WORKER_CALLS '$(worker_calls)' RECORDER_CALLS '$(recorder_calls)' >$@
+
+# The report has room for the first errors; the later ones often follow from them.
+few_errors_of_gcc   = -fmax-errors=3
+few_errors_of_clang = -ferror-limit=3
+
+# In a form that c++ and nvcc both take.
+worker_calls = -Xlinker \
+    --wrap=cudaMemcpy,--wrap=cudaMemcpyAsync,--wrap=cudaMemcpy2D,--wrap=__cudaPopCallConfiguration
+
+# What the recorder wants to see, in the order of its file.
+recorder_calls = $(addprefix -Xlinker --wrap=,cudaMalloc cudaMallocPitch cudaFree \
+    cudaLaunchKernel __cudaLaunchKernel __cudaLaunchKernel_ptsz cudaLaunchKernelExC \
+    cudaFuncSetAttribute cudaMemset cudaMemsetAsync cudaMemset2D cudaMemcpy cudaMemcpyAsync \
+    cudaMemcpy2D __cudaRegisterVar cudaMemcpyToSymbol cudaStreamWaitEvent cudaDeviceReset)
+
+# C that includes CUDA's headers, which nvcc knows where to find.
+build/cuda/grader/clock/%.o: grader/clock/%.c build/cuda/settings | $$(@D)/.
+	$(progress)
+	$(NVCC) $(addprefix -Xcompiler ,$(C_FLAGS)) $(headers) -c $< -o $@
+
+build/libclock.a: $(addsuffix .o,$(addprefix build/cuda/,$(basename \
+    $(filter-out %/clock.c %/record.cu,$(wildcard grader/clock/*.c grader/clock/*.cu)))))
+
+# The driver's library is linked against the toolkit's stub where no driver is installed.
+build/clock: build/cuda/grader/clock/clock.o build/libclock.a build/libsupport.a
+	$(NVCC) $(CUDA_FLAGS) $^ -o $@ -lcublas -lcuda -lpthread \
+	    -Xlinker -rpath=$(abspath $(dir $(NVCC))../lib64)

@@ -1,0 +1,159 @@
+# Targets that a student's copy does not have: they need instructor/ or tests/. Included by the
+# Makefile, from whose directory they run.
+
+.PHONY: test test-all test-gpu bench bench-clock bench-charts bench-counts bench-emulator \
+        bench-reference bench-check bench-grader cases cases-check release gradescope autolab classroom50
+
+# ---------------------------------------------------------------- publishing ---------------------
+
+export DIR FAULTY
+
+##
+## For instructors and maintainers:
+## make cases               prove the test cases against solutions, faults, cheats
+cases: $(VENV)/grader-ready
+	@sh make/start_python.sh $(VENV)/bin/python -B instructor/release/prove_cases.py \
+	    $(call if_given,FAULTY,faulty) $(call if_given,JOBS,jobs) $(CASES_ARGS)
+takes_cases = FAULTY CASES_ARGS JOBS $(takes_python) $(takes_tools)
+
+## make cases-check         only the files: names, points, sizes, limits
+cases-check: $(VENV)/grader-ready
+	@sh make/start_python.sh $(VENV)/bin/python -B instructor/release/prove_cases.py --files
+takes_cases-check = $(takes_python)
+
+## make release DIR=path    write a student's copy
+release: $(VENV)/grader-ready
+	@sh make/start_python.sh $(VENV)/bin/python -B instructor/release/student_copy.py $(RELEASE_ARGS) "$$DIR"
+takes_release = DIR RELEASE_ARGS $(takes_python) $(takes_tools)
+
+## make gradescope          a bundle for Gradescope, in build/bundles
+## make autolab             ... for Autolab
+## make classroom50         ... for Classroom 50
+gradescope autolab classroom50:
+	@sh instructor/release/$@/make_bundle.sh build/bundles
+takes_gradescope  = PYTHON
+takes_autolab     = PYTHON
+takes_classroom50 = PYTHON
+
+# ---------------------------------------------------------------- tests --------------------------
+
+takes_tests = $(takes_python) $(takes_tools)
+
+## make test                the tests of this project (sets up .venv first)
+test: $(VENV)/ready
+	$(VENV)/bin/python -m pytest tests -m 'not slow'
+takes_test = $(takes_tests)
+
+## make test-all            ... in every compiler setting
+test-all: $(VENV)/ready
+	$(VENV)/bin/python -m pytest tests
+takes_test-all = $(takes_tests)
+
+# All three parts, whatever becomes of the first; what measures runs alone.
+## make test-gpu            those that need a GPU
+test-gpu: $(VENV)/ready
+	@failed=; \
+	sh tests/emulator/run_on_gpu.sh $(arch) || failed=1; \
+	$(VENV)/bin/python -m pytest tests -m 'gpu and not alone' $(spread) || failed=1; \
+	$(VENV)/bin/python -m pytest tests -m 'gpu and alone' -n 0 || failed=1; \
+	[ ! "$$failed" ]
+takes_test-gpu = $(takes_tests)
+# Each worker has a stretch of the tests, and with it kernels of its own to compile.
+spread = --dist worksteal
+
+$(VENV)/ready: tests/requirements.txt
+	@sh make/venv.sh '$(PYTHON)' '$(VENV)' $<
+	@touch $@ $(VENV)/grader-ready $(VENV)/charts-ready # whose packages are among them
+
+# ---------------------------------------------------------------- the ladder beside cuBLAS -------
+
+# docs/bench.md. Everything that a name may hold reaches the shell through the environment.
+KERNELS ?= $(sort $(wildcard instructor/solutions/*.cu)) $(KERNEL)
+LADDER  ?= build/bench/ladder.json
+export KERNELS SHAPES SAMPLES LAUNCH PATIENCE LADDER
+
+# Kernels become shared libraries, in one process with the worker: with one CUDA runtime, so that it
+# sees their errors, and on a stream that can be captured into a graph.
+cuda_libraries = $(realpath $(dir $(realpath $(shell command -v $(NVCC))))../lib64)
+bench_link = -cudart shared $(if $(cuda_libraries),-Xlinker -rpath -Xlinker $(cuda_libraries))
+bench_compile = $(NVCC) $(CUDA_FLAGS) --default-stream per-thread -Xcompiler -fPIC -shared \
+                $(bench_link)
+
+## make bench               the ladder and kernel.cu beside cuBLAS, on a GPU
+##      KERNELS="a.cu b.cu" ... these kernels instead;  SAMPLES=n of each
+##      SHAPES="m k n ..."  ... these sizes instead
+bench: $(if $(filter cuda,$(backend)),build/bench/ladder build/bench/worker)
+ifeq ($(backend),cuda)
+	@COMPILE='$(bench_compile)' MAKE='$(MAKE)' sh instructor/bench/ladder/bench.sh
+else
+	@echo 'make bench: nothing to measure on ($(why)); make bench-counts needs no GPU' >&2; exit 3
+endif
+takes_bench = KERNELS SHAPES SAMPLES LAUNCH PATIENCE LADDER $(takes_python) $(takes_build)
+
+ladder = instructor/bench/ladder
+build/bench/ladder: $(patsubst %.c,build/c/%.o,$(wildcard $(ladder)/*.c) grader/clock/samples.c) \
+                    build/libsupport.a | $$(@D)/.
+	$(CC) $(C_FLAGS) $^ -o $@ -lm
+
+build/bench/worker: $(patsubst %.cu,build/cuda/%.o,$(wildcard $(ladder)/*.cu)) build/libclock.a \
+                    | $$(@D)/.
+	$(NVCC) $(CUDA_FLAGS) $(bench_link) $^ -o $@ -lcublas -ldl
+
+## make bench-clock         does it agree with the clock that earns points?
+bench-clock: $(VENV)/grader-ready
+	@$(VENV)/bin/python -B instructor/bench/agreement.py
+takes_bench-clock = $(takes_python) $(takes_tools)
+
+# From the JSON alone, on any machine.
+## make bench-charts        charts from build/bench/ladder.json, or LADDER=path
+bench-charts: $(VENV)/charts-ready
+	@$(VENV)/bin/python -B $(ladder)/charts.py "$$LADDER" "$$(dirname "$$LADDER")"
+takes_bench-charts = LADDER $(takes_python)
+
+# Packages for the charts alone: nothing else needs them.
+$(VENV)/charts-ready: instructor/requirements.txt
+	@sh make/venv.sh '$(PYTHON)' '$(VENV)' $< --retries 1 --timeout 10
+	@touch $@
+
+# Loads, stores and operations of the same kernels, counted on the CPU backend.
+## make bench-counts        what the ladder loads and computes; needs no GPU
+bench-counts:
+	@$(PYTHON) -B $(ladder)/counts.py
+takes_bench-counts = KERNELS KERNEL SHAPES $(takes_python) $(takes_tools)
+
+# ---------------------------------------------------------------- this project's own speed -------
+
+# Each beside a plain loop; SHAPES="m k n ..." for other sizes.
+takes_speed = SHAPES $(takes_build)
+harness = build/c/instructor/bench/harness.o
+
+## make bench-emulator      how fast the CPU backend is
+bench-emulator: build/bench/emulator
+	build/bench/emulator $(SHAPES)
+takes_bench-emulator = $(takes_speed)
+
+build/bench/emulator: build/cpu/instructor/bench/emulator.o $(harness) build/libemulator.a | $$(@D)/.
+	$(CXX) $(EMULATED_FLAGS) $^ -o $@ -lm
+
+## make bench-reference     how fast the verification is
+bench-reference: build/bench/reference
+	build/bench/reference $(SHAPES)
+takes_bench-reference = $(takes_speed)
+
+# A checked run beside a plain one, of the tiled solution or KERNEL=...; on the CPU backend.
+## make bench-check         how fast a checked run is
+bench-check: build/bench/check
+	$(MAKE) --no-print-directory BACKEND=cpu KERNEL="$(bench_kernel)" sgemm sgemm-check
+	build/bench/check $(or $(SHAPES),34 34 34 1000 500 700)
+bench_kernel = $(if $(filter kernel.cu,$(KERNEL)),instructor/solutions/2_tiled.cu,$(KERNEL))
+takes_bench-check = $(takes_speed)
+
+build/bench/reference build/bench/check: build/bench/%: build/c/instructor/bench/%.o $(harness) \
+                                                         build/libsupport.a | $$(@D)/.
+	$(CC) $(C_FLAGS) $^ -o $@ -lm
+
+# The grader from nothing built to the printed grade.
+## make bench-grader        how fast grading is, and where the time goes
+bench-grader: $(VENV)/grader-ready
+	@$(VENV)/bin/python -B instructor/bench/grader.py
+takes_bench-grader = $(takes_python) $(takes_tools)

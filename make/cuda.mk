@@ -1,0 +1,20 @@
+# CUDA by nvcc. Included by the Makefile.
+
+# Machine code for one GPU and no PTX, which the driver would translate when a program is loaded.
+CUDA_FLAGS = -O3 $(patsubst sm_%,-arch=compute_%,$(arch)) -code=$(arch) -lineinfo
+
+build/cuda/%.o: %.cu build/cuda/settings | $$(@D)/.
+	$(progress)
+	$(NVCC) $(CUDA_FLAGS) $(headers) -c $< -o $@
+
+build/cuda/kernel.o: build/cuda/kernel.source build/cuda/settings
+	@$(say) "NVCC $$KERNEL"
+	$(NVCC) $(CUDA_FLAGS) -I . -x cu -c "$$KERNEL" -o $@
+
+build/cuda/sgemm: $(addprefix build/cuda/,kernel.o main.o support/launches.o source.o) \
+                  build/libsupport.a
+	@sh make/check_kernel.sh $<
+	$(NVCC) $(CUDA_FLAGS) -Xlinker --wrap=cudaLaunchKernel,--wrap=__cudaLaunchKernel $^ -o $@ -lpthread
+
+build/cuda/program: build/cuda/kernel.o
+	$(NVCC) $(CUDA_FLAGS) $^ -o $@
