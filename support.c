@@ -52,6 +52,7 @@ static const char help_text[] =
     "                   every 20 million multiply-adds M K N)\n"
     "  --json           print one JSON object instead of text\n"
     "  --help           print this\n"
+    "  --version        print the version\n"
     "\n"
     "Exit status: 0 the test passed, 1 the kernel is wrong, 2 bad usage,\n"
     "3 the machine is at fault.\n";
@@ -179,7 +180,8 @@ enum {
     OPTION_VERIFY,
     OPTION_TIMEOUT,
     OPTION_JSON,
-    OPTION_HELP
+    OPTION_HELP,
+    OPTION_VERSION
 };
 
 static const struct option long_options[] = {
@@ -190,6 +192,7 @@ static const struct option long_options[] = {
     {"timeout", required_argument, NULL, OPTION_TIMEOUT},
     {"json", no_argument, NULL, OPTION_JSON},
     {"help", no_argument, NULL, OPTION_HELP},
+    {"version", no_argument, NULL, OPTION_VERSION},
     {NULL, 0, NULL, 0},
 };
 
@@ -232,6 +235,7 @@ static enum exit_status parse_option(int option, const char *argument, struct op
         break;
     case OPTION_JSON: options->json = true; break;
     case OPTION_HELP: options->help = true; break;
+    case OPTION_VERSION: options->version = true; break;
     }
     return EXIT_PASSED;
 }
@@ -270,7 +274,7 @@ enum exit_status options_parse(int argc, char **argv, struct options *options,
             status = parse_option(option, optarg, options, message);
         if (status != EXIT_PASSED) return status;
     }
-    if (options->help) return EXIT_PASSED;
+    if (options->help || options->version) return EXIT_PASSED;
     enum exit_status status = parse_sizes(argc - optind, argv + optind, options, message);
     if (status == EXIT_PASSED && options->timeout == 0)
         options->timeout = default_timeout(options->m, options->n, options->k);
@@ -288,8 +292,8 @@ struct options options_read(int argc, char **argv) {
     char message[MESSAGE_SIZE];
     struct options options;
     enum exit_status status = options_parse(argc, argv, &options, message);
-    if (status == EXIT_PASSED && options.help) {
-        fputs(help_text, stdout);
+    if (status == EXIT_PASSED && (options.help || options.version)) {
+        fputs(options.help ? help_text : "sgemm " SGEMM_VERSION "\n", stdout);
         exit(EXIT_PASSED);
     }
     if (status == EXIT_PASSED) {

@@ -24,6 +24,8 @@
 extern "C" {
 #endif
 
+#define SGEMM_VERSION "1.0.0" /* of the whole repository; grader/record.py reads it here */
+
 /* Exit statuses. A grader must be able to tell a wrong kernel from a broken machine. */
 enum exit_status {
     EXIT_PASSED = 0,  /* the result is right, or nobody asked (--verify none) */
@@ -55,7 +57,7 @@ struct options {
     enum verify_mode verify;
     double timeout; /* seconds that one launch may take */
     bool json;
-    bool help;
+    bool help, version;
 };
 
 enum { MESSAGE_SIZE = 240 }; /* room for any one-line message of this file */
@@ -65,7 +67,7 @@ enum { MESSAGE_SIZE = 240 }; /* room for any one-line message of this file */
 enum exit_status options_parse(int argc, char **argv, struct options *options,
                                char message[MESSAGE_SIZE]);
 
-/* The same for a program's main(): prints help or the error and exits; also exits (EXIT_MACHINE)
+/* The same for a program's main(): prints help, the version or the error and exits; also exits (EXIT_MACHINE)
  * when the sizes do not fit into this machine's memory. */
 struct options options_read(int argc, char **argv);
 

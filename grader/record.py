@@ -6,6 +6,8 @@ format is docs/result.md, and result.schema.json beside this file.
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -14,6 +16,8 @@ from .outcome import Finding
 
 FORMAT = 2
 """1 had no speed in it; such records can still be read."""
+SUPPORT_H = Path(__file__).resolve().parent.parent / "support.h"
+VERSION = re.findall(r'^#define SGEMM_VERSION "(.+)"', SUPPORT_H.read_text(), re.MULTILINE)[0]
 TimingState = Literal["timed", "not-timed", "skipped", "unbuilt", "refused", "wrong", "faulted",
                       "time-limit", "impossible"]
 CriterionName = Literal["builds", "correct", "memory", "tiled"]
@@ -152,6 +156,8 @@ class Record(Strict):
     backend: Literal["cpu", "cuda"]
     architecture: str | None = None
     """What the kernels were compiled for, for a GPU: "sm_90"; null on the CPU."""
+    version: str | None = None
+    """Of the grader; null in older records."""
     compiler: str
     started: str
     """ISO 8601, UTC."""

@@ -33,7 +33,7 @@ from .clock import time_performance
 from .errors import MachineFault
 from .intake import Submission, printable
 from .outcome import Outcome
-from .record import Build, Record, Refusal, Test, Timing
+from .record import VERSION, Build, Record, Refusal, Test, Timing
 from .run import Problem, run_problem
 from .sandbox import Sandbox
 from .verdict import OUT_OF_TIME, judge_case, wants_checked, wants_counts
@@ -192,7 +192,7 @@ class Grading:
             max_score=possible, build=self._built, refusal=refusal, tests=tests,
             performance=timings, protection=self.box.kind, protection_note=self.box.note,
             backend=self.parts.backend, architecture=self.parts.architecture,
-            compiler=self.parts.compiler, started=self._started,
+            version=VERSION, compiler=self.parts.compiler, started=self._started,
             seconds=round(time.monotonic() - self._began, 3),
         )  # fmt: skip
 

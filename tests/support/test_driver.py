@@ -22,6 +22,8 @@ from conftest import (
     strict_json,
 )
 
+from grader.record import VERSION
+
 TILED = "instructor/solutions/2_tiled.cu"
 FILLS = ["random", "ones-twos", "identity", "index", "exact", "extremes"]
 LAUNCH_1 = "mysgemm<<<1, 1>>>(m, n, k, A, B, C);"
@@ -160,12 +162,18 @@ def test_help(tiled):
     """Every option is in it, and it is no failure to ask."""
     run = run_sgemm(tiled, "--help")
     assert (run.status, run.stderr) == (0, "")
-    for option in ("--seed", "--fill", "--repeat", "--verify", "--timeout", "--json", "--help"):
+    for option in ("--seed", "--fill", "--repeat", "--verify", "--timeout", "--json", "--help", "--version"):
         assert re.search(rf"^  {option}\b", run.stdout, re.MULTILINE), option
     for fill in FILLS:
         assert fill in run.stdout
     for status in range(4):
         assert re.search(rf"\b{status} [a-z]", run.stdout)
+
+
+def test_version(tiled):
+    """The one that the grader writes into its records."""
+    run = run_sgemm(tiled, "--version")
+    assert (run.status, run.stdout, run.stderr) == (0, f"sgemm {VERSION}\n", "")
 
 
 @pytest.mark.parametrize(

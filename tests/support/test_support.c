@@ -109,7 +109,7 @@ static void options_values(void) {
     CHECK(o.json && !o.help);
     CHECK(good("--seed 18446744073709551615").seed == UINT64_MAX);
     CHECK(good("--seed=010").seed == 10);
-    CHECK(good("--help").help);
+    CHECK(good("--help").help && good("--version").version);
     for (int i = 0; i < FILL_COUNT; i++) {
         char line[64];
         snprintf(line, sizeof line, "--fill %s", fill_name((enum fill)i));
