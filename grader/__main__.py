@@ -29,19 +29,17 @@ from .intake import ROOT  # noqa: E402
 
 
 def main(words: list[str]) -> int:
-    began = process_began()
     # A grade depends on nothing that is installed beside, and on nobody's usual options.
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     os.environ.pop("PYTEST_ADDOPTS", None)
-    stages = {"python": time.monotonic() - began}
     try:
-        return grade(words, stages)
+        return grade(words)
     except KeyboardInterrupt:  # outside of pytest, which reports it otherwise
         say("interrupted")
         return interrupt.STATUS
 
 
-def grade(words: list[str], stages: dict[str, float]) -> int:
+def grade(words: list[str]) -> int:
     mine = Quiet()
     folder = ROOT / "grader"
     with interrupt.raised():  # afterwards, what is to be kept is kept
@@ -55,7 +53,7 @@ def grade(words: list[str], stages: dict[str, float]) -> int:
     result = conclusion(status, state)
     if state.record and not state.fault and status != pytest.ExitCode.INTERRUPTED:
         report.show(state.record, plugin.place(state), sys.stdout, state.asked)
-    write_stages(stages | state.stages | {"report": time.monotonic() - before})
+    write_stages(state.stages | {"report": time.monotonic() - before})
     return result
 
 
@@ -98,17 +96,6 @@ def conclusion(status: int, state: plugin.State) -> int:
 def say(message: str) -> None:
     for line in message.splitlines():
         print(f"grade: {harmless(line)}", file=sys.stderr)
-
-
-def process_began() -> float:
-    """On the clock of time.monotonic(): the interpreter's start counts, too."""
-    try:
-        with open("/proc/self/stat", "rb") as file:
-            ticks = int(file.read().rsplit(b")", 1)[1].split()[19])
-        age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
-        return time.monotonic() - age
-    except (OSError, ValueError, IndexError):
-        return time.monotonic()
 
 
 def write_stages(stages: dict[str, float]) -> None:

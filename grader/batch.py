@@ -40,7 +40,7 @@ from .intake import directory_name  # noqa: E402
 from .options import SHARED, Asked, check  # noqa: E402
 from .record import Record  # noqa: E402
 from .score import totals  # noqa: E402
-from .start import completed  # noqa: E402
+from .process import completed  # noqa: E402
 from .store import PRIVATE, RESULT, alone_in, faults_of  # noqa: E402
 
 PROJECT = Path(__file__).resolve().parent.parent

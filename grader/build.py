@@ -22,9 +22,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .errors import MachineFault
+from . import symbols
+from .errors import MachineFault, NotBuilt, Refused
+from .process import completed
 from .sandbox import Limits, Sandbox
-from .start import completed
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -45,22 +46,6 @@ COMPILE_LIMITS = Limits(
     output_bytes=64 << 10,
     wall_seconds=120,
 )
-
-
-class NotBuilt(Exception):
-    """kernel.cu does not compile, or lacks one of its two functions: the student's to mend."""
-
-    def __init__(self, message: str, file: str | None = None, line: int = 0, output: str = ""):
-        super().__init__(message)
-        self.message, self.file, self.line, self.output = message, file, line, output
-
-
-class Refused(Exception):
-    """The submission tried something that no submission may: it gets no points at all."""
-
-    def __init__(self, tried: str, file: str | None = None, line: int = 0, hint: str = ""):
-        super().__init__(tried)
-        self.tried, self.file, self.line, self.hint = tried, file, line, hint
 
 
 @dataclass(frozen=True)
@@ -305,8 +290,6 @@ def build_submission(parts: Parts, source: bytes, box: Sandbox, work: Path) -> P
     """Compile `source` in the sandbox, below the directory `work` (empty, the caller's).
 
     Raises NotBuilt, Refused or MachineFault."""
-    from . import symbols  # which raises Refused, of this module
-
     symbols.check_source(source)
     shared, programs = work / "parts", work / "submission"
     shutil.copytree(parts.directory, shared)

@@ -18,12 +18,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .build import Parts, Programs, Refused
-from .errors import MachineFault
+from .build import Parts, Programs
+from .errors import MachineFault, Refused
 from .feedback import escaped
 from .outcome import Outcome
+from .process import completed
 from .sandbox import Limits, Ran, Sandbox
-from .start import completed
 
 SEAL_SIZE = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 SEAL_ALL = SEAL_SIZE | fcntl.F_SEAL_WRITE

@@ -33,7 +33,6 @@ from pathlib import Path
 from typing import Literal
 
 from .errors import MachineFault
-from .start import start
 
 Kind = Literal["bubblewrap", "uid", "none"]
 
@@ -143,7 +142,7 @@ class Sandbox:
                    *(word for path in unreadable for word in ("--unreadable", str(path))),
                    "--", *map(str, argv)]
         try:
-            with start(command, env=ENVIRONMENT | gpu_environment(), stdin=subprocess.DEVNULL,
+            with subprocess.Popen(command, env=ENVIRONMENT | gpu_environment(), stdin=subprocess.DEVNULL,
                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd="/",
                        start_new_session=True,  # a terminal's Ctrl-C is the grader's
                        pass_fds=(*pass_fds, report_out)) as process:

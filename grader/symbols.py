@@ -1,6 +1,6 @@
 """Looks at what a submission's kernel.cu was compiled to, before it is linked to anything.
 
-Three looks, each of which raises build.Refused with what was tried and the line:
+Three looks, each of which raises Refused with what was tried and the line:
 
     check_source        the text itself: nothing that would mislead the other two
     check_preprocessed  what the preprocessor made of it, where no macro hides a word any more
@@ -29,7 +29,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from .build import Refused
+from .errors import Refused
 
 if sys.version_info >= (3, 11):
     import tomllib

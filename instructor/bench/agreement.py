@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 
 from grader.build import Parts, Programs, build_submission, trusted_parts  # noqa: E402
 from grader.cases import Performance, load_suites  # noqa: E402
-from grader.clock import time_performance  # noqa: E402
+from grader.timing import time_performance  # noqa: E402
 from grader.errors import MachineFault  # noqa: E402
 from grader.record import Timing  # noqa: E402
 from grader.sandbox import Sandbox, choose_sandbox  # noqa: E402

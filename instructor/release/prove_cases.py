@@ -150,7 +150,7 @@ def made_of_cases(suites: Iterable[Suite], folder: Path) -> list[Kernel]:
     """Cheats that know the shapes of the public cases by heart, all of them and all but one;
     written to `folder`. None where the grader has no other shape to try them on: docs/security.md.
     """
-    from grader.session import neighbours
+    from grader.audit import neighbours
 
     template = REPOSITORY / "instructor" / "cheats" / "20_published_shapes.cu.in"
     text = template.read_text(encoding="utf-8")

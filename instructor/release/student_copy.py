@@ -46,7 +46,7 @@ from tile import other_tiles  # noqa: E402
 
 from grader.cases import load_suites  # noqa: E402
 from grader.errors import BadInput, MachineFault  # noqa: E402
-from grader.start import end  # noqa: E402
+from grader.process import end  # noqa: E402
 
 # ---- what a student's copy is --------------------------------------------------------------------
 

@@ -28,13 +28,13 @@ REPOSITORY = Path(__file__).resolve().parent.parent.parent
 if str(REPOSITORY) not in sys.path:
     sys.path.insert(0, str(REPOSITORY))
 
-from grader.build import NotBuilt, Refused  # noqa: E402
 from grader.cases import Case, Performance, Suite  # noqa: E402
-from grader.clock import Said, timing_of  # noqa: E402
-from grader.errors import MachineFault  # noqa: E402
+from grader.errors import MachineFault, NotBuilt, Refused  # noqa: E402
 from grader.outcome import Finding, Loads, Outcome  # noqa: E402
 from grader.record import Timing  # noqa: E402
 from grader.run import Problem  # noqa: E402
+from grader.runner import Tools  # noqa: E402
+from grader.timing import Said, timing_of  # noqa: E402
 
 BOX = SimpleNamespace(kind="none", note="no protection: a fake")
 PARTS = SimpleNamespace(backend="cpu", architecture=None, compiler="fake 1.0", jail=Path("jail"))
@@ -152,7 +152,7 @@ def main(words: list[str]) -> int:
 
     plugin.trusted_parts = lambda backend: ON_GPU if backend == "cuda" else PARTS
     options.choose_sandbox = lambda *arguments: BOX
-    plugin.Grading = functools.partial(plugin.Grading, build=build, run=run, clock=clock)
+    plugin.Grading = functools.partial(plugin.Grading, tools=Tools(build, run, clock))
     return __main__.main(words)
 
 

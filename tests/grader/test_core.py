@@ -20,8 +20,8 @@ from conftest import REPOSITORY
 sys.path.insert(0, str(REPOSITORY))
 
 from grader import build, run  # noqa: E402
-from grader.build import NotBuilt, Parts, Programs, Refused  # noqa: E402
-from grader.errors import MachineFault  # noqa: E402
+from grader.build import Parts, Programs  # noqa: E402
+from grader.errors import MachineFault, NotBuilt, Refused  # noqa: E402
 from grader.outcome import Outcome  # noqa: E402
 from grader.run import Problem  # noqa: E402
 from grader.sandbox import Sandbox, choose_sandbox  # noqa: E402

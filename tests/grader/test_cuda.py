@@ -15,7 +15,7 @@ sys.path.insert(0, str(REPOSITORY))
 from grader import build  # noqa: E402
 from grader.build import gpu_architecture  # noqa: E402
 from grader.cases import load_suites  # noqa: E402
-from grader.clock import time_performance  # noqa: E402
+from grader.timing import time_performance  # noqa: E402
 from grader.errors import MachineFault  # noqa: E402
 from grader.run import Problem, run_problem  # noqa: E402
 from grader.sandbox import choose_sandbox  # noqa: E402

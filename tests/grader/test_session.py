@@ -23,12 +23,14 @@ from conftest import REPOSITORY, clean_environment
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader import session
+from grader import runner
+from grader.audit import neighbours
 from grader.cases import Suite, load_suites
 from grader.errors import MachineFault
 from grader.intake import Submission
 from grader.record import Record
-from grader.session import Grading, neighbours, seed_for
+from grader.runner import Tools
+from grader.session import Grading, seed_for
 from grader.store import PARTIAL, RESULT, Store
 
 FAKE = [sys.executable, "-B", str(REPOSITORY / "tests" / "grader" / "grader_fake.py")]
@@ -39,9 +41,11 @@ def submission(text: str, name: str = "alice", path: str = "/s/alice/kernel.cu")
 
 
 def grading(text: str, suites: list[Suite], **more: Any) -> Grading:
-    options: dict[str, Any] = {"seed": 7, "jobs": 2, "build": fake.build, "run": fake.run} | more
-    return Grading(submission(text), suites, options.pop("seed"), fake.BOX, fake.PARTS,
-                   options.pop("jobs"), **options)
+    """`run`, `clock`: in place of the fake ones; `gpu`: with a GPU."""
+    tools = Tools(fake.build, more.pop("run", fake.run), more.pop("clock", fake.clock))
+    return Grading(submission(text), suites, more.pop("seed", 7), fake.BOX,
+                   fake.ON_GPU if more.pop("gpu", False) else fake.PARTS, more.pop("jobs", 2),
+                   tools=tools, **more)
 
 
 def grade(text: str, suites: list[Suite], **more: Any) -> Record:
@@ -194,7 +198,7 @@ def test_a_fault_of_the_machine_gives_no_grade(text: str, words: str) -> None:
 
 
 def test_nothing_stays_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(session.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(runner.tempfile, "tempdir", str(tmp_path))
     for text in ("right", "error", "12 12 12: copies\nright"):
         grade(text, [public("a", "b")])
         assert not list(tmp_path.iterdir())
@@ -204,7 +208,7 @@ def test_nothing_stays_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 
 def test_no_room_for_building(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session.tempfile, "tempdir", "/proc/none")
+    monkeypatch.setattr(runner.tempfile, "tempdir", "/proc/none")
     with pytest.raises(MachineFault, match="TMPDIR names another place"):
         grade("right", [public("a")])
 

@@ -24,15 +24,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_session import grading
 
-from grader import clock, report, score
+from grader import report, score, timing
 from grader.build import Parts, Programs
 from grader.cases import LEAST_TIMED, Performance
-from grader.clock import Said, run_clock, said_by, time_performance, timing_of
 from grader.errors import MachineFault
 from grader.feedback import SPEED, student_view
 from grader.record import Record, Timing
 from grader.run import on_the_gpu
 from grader.sandbox import Ran
+from grader.timing import Said, run_clock, said_by, time_performance, timing_of
 
 FAKE = [sys.executable, "-B", str(REPOSITORY / "tests" / "grader" / "grader_fake.py")]
 ASKED = fake.shape()  # 4 points, from 0.25 to 0.75
@@ -195,14 +195,14 @@ def test_the_clock_gets_the_kernels_the_recording_and_the_shape(tmp_path: Path) 
 )
 def test_clocks_that_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str,
                           words: str) -> None:
-    monkeypatch.setattr(clock, "CLOCK_SECONDS", 0.3 if "sleep" in text or text == "yes" else 60)
+    monkeypatch.setattr(timing, "CLOCK_SECONDS", 0.3 if "sleep" in text or text == "yes" else 60)
     with pytest.raises(MachineFault, match=words):
         timed(tmp_path, text)
 
 
 def test_nothing_of_the_clock_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it ended or not, nor what it had started."""
-    monkeypatch.setattr(clock, "CLOCK_SECONDS", 0.5)
+    monkeypatch.setattr(timing, "CLOCK_SECONDS", 0.5)
     answer = json.dumps({"state": "wrong", "reason": "r"})
     for end in ("exit 0", "sleep 60"):
         text = f"sleep 60 >&- & echo $! >{tmp_path}/child; echo '{answer}'; exec >&-; {end}"
@@ -297,9 +297,7 @@ def on_gpu(text: str, suites: list[Any] | None = None, **more: Any) -> Record:
 
 
 def grading_on_gpu(text: str, suites: list[Any], **more: Any) -> Any:
-    made = grading(text, suites, **{"clock": fake.clock} | more)
-    made.parts = fake.ON_GPU
-    return made
+    return grading(text, suites, gpu=True, **more)
 
 
 def test_speed_counts_on_a_gpu() -> None:
@@ -316,7 +314,7 @@ def test_speed_counts_on_a_gpu() -> None:
 def test_without_a_gpu_nothing_is_lost(text: str) -> None:
     """However the submission does, and without a call of the clock."""
     suites = public(*TWO)
-    record = grading(text, suites, clock=fake.clock).run()
+    record = grading(text, suites).run()
     assert speed(record) == "one:not-timed:0/0 two:not-timed:0/0"
     assert {timing.reason for timing in record.performance} == {"not timed: no GPU"}
     assert [timing.points for timing in record.performance] == [4, 4]

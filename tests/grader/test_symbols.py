@@ -16,7 +16,7 @@ from conftest import REPOSITORY, Tree, missing
 sys.path.insert(0, str(REPOSITORY))
 
 from grader import symbols  # noqa: E402
-from grader.build import Refused  # noqa: E402
+from grader.errors import Refused  # noqa: E402
 
 FLAGS = ["-std=c++17", "-g", "-pthread", "-fno-strict-aliasing", "-fstack-clash-protection", "-w"]
 PLAIN = [*FLAGS, "-O3"]

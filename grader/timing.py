@@ -29,7 +29,6 @@ from .record import Times, Timing
 from .run import (SEAL_ALL, Problem, ended, gpu_devices, limits_on_gpu, memory_file, on_the_gpu,
                   printable, seal)
 from .sandbox import ENVIRONMENT, Ran, Sandbox, drain, gpu_environment
-from .start import start
 
 RECORD_SECONDS = 10.0
 """On the wall, for one call of basicSgemm: a thousand times what a naive kernel needs."""
@@ -168,7 +167,7 @@ def run_clock(command: list[str], recording: int) -> Said:
     environment = ENVIRONMENT | gpu_environment() | library_path
     with memory_file("complaints") as complaints:
         try:
-            with start(command, env=environment, cwd="/",
+            with subprocess.Popen(command, env=environment, cwd="/",
                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=complaints,
                        start_new_session=True, pass_fds=(recording,)) as process:
                 late = time.monotonic() + CLOCK_SECONDS

@@ -1,0 +1,41 @@
+"""Runs the programs that the grader relies on (make, the judge, a grader of its own for each
+submission of a class) to their end, and leaves nothing of them running when it is interrupted."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from typing import Any
+
+SECONDS_TO_END = 10.0
+
+
+def completed(command: Sequence[str], **options: Any) -> subprocess.CompletedProcess[str]:
+    """subprocess.run() with both outputs captured as text, in which bytes that are not UTF-8 are
+    replaced. The program gets a session of its own, so Ctrl-C reaches this process alone, which
+    ends the program and its children before it goes on.
+
+    Raises OSError where the program cannot be started."""
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, start_new_session=True, text=True,
+                          errors="replace", **options) as process:
+        try:
+            output, errors = process.communicate()
+        except BaseException:
+            end(process)
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, output, errors)
+
+
+def end(process: subprocess.Popen[Any]) -> None:
+    """End a program that leads its session, and all of that session: first by SIGTERM, so that it
+    can remove its temporary files, then by SIGKILL."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(SECONDS_TO_END)
+            return

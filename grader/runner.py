@@ -1,0 +1,110 @@
+"""A submission's programs, and what is done with them: compile once, then run cases and time shapes.
+
+In: kernel.cu's text, the grader's parts, a sandbox. Out: a Test or a Timing for each case or shape.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pathlib import Path
+
+from . import score
+from .build import Parts, Programs, build_submission
+from .cases import Case, Performance
+from .errors import MachineFault, NotBuilt, Refused
+from .outcome import Outcome
+from .record import Build, Refusal, Test, Timing
+from .run import Problem, run_problem
+from .sandbox import Sandbox
+from .timing import time_performance
+from .verdict import OUT_OF_TIME, judge_case, wants_checked, wants_counts
+
+LONGEST_OUTPUT = 20_000  # characters of what the compiler printed
+
+
+@dataclass(frozen=True)
+class Tools:
+    """The steps that need a compiler, a sandbox or a GPU; tests replace them."""
+
+    build: Callable[..., Programs] = build_submission
+    run: Callable[..., Outcome] = run_problem
+    time: Callable[..., Timing] = time_performance
+
+
+class Runner:
+    def __init__(self, source: bytes, parts: Parts, box: Sandbox, tools: Tools):
+        self.source, self.parts, self.box, self.tools = source, parts, box, tools
+        self.build = Build(ok=False, message="", file=None, line=0, output="")
+        self.refusal: Refusal | None = None
+        """Of a submission that was not even compiled."""
+        self._programs: Programs | None = None
+        self._work: tempfile.TemporaryDirectory[str] | None = None
+
+    def compile(self) -> None:
+        """Sets `build` and `refusal`. Raises MachineFault."""
+        try:
+            self._work = tempfile.TemporaryDirectory(prefix="sgemm-grade-",
+                                                     ignore_cleanup_errors=True)
+            work = Path(self._work.name)
+            work.chmod(0o711)  # the sandbox's uid passes through
+            self._programs = self.tools.build(self.parts, self.source, self.box, work)
+            self.build = self.build.model_copy(update={"ok": True})
+        except NotBuilt as error:
+            self.build = Build(ok=False, message=text(error.message), file=error.file,
+                               line=error.line, output=text(error.output)[:LONGEST_OUTPUT])
+        except Refused as error:
+            self.refusal = refusal_of(error)
+        except OSError as error:
+            why = error.strerror or one_line(error)  # shutil's has several reasons
+            raise MachineFault(f"{tempfile.gettempdir()}: {why}; the submission cannot be built "
+                               "there (TMPDIR names another place)") from error
+
+    def remove_files(self) -> None:
+        if self._work:
+            self._work.cleanup()
+
+    def run_case(self, case: Case, parents: list[Test]) -> Test:
+        """Raises MachineFault, and Refused if the submission does what none may."""
+        if self._programs is None:
+            return score.unbuilt(case, self.build)
+        for parent in parents:
+            if not score.carries(parent):
+                return score.skipped(case, parent)
+        problem = Problem(m=case.m, n=case.n, k=case.k, fill=case.fill, seed=case.seed or 0,
+                          tolerance=case.tolerance, time_limit=case.launch_seconds)
+        plain = self.run_plain(problem)
+        checked = None
+        if wants_checked(case) and plain.ended not in OUT_OF_TIME:
+            checked = self.tools.run(self.parts, self._programs, "checked", problem, plain=plain,
+                                     count=wants_counts(case), box=self.box)
+        return judge_case(case, plain, checked)
+
+    def run_plain(self, problem: Problem) -> Outcome:
+        """Raises MachineFault and Refused."""
+        assert self._programs is not None
+        return self.tools.run(self.parts, self._programs, "plain", problem, box=self.box)
+
+    def time_shape(self, asked: Performance, parents: list[Test]) -> Timing:
+        """On a GPU. Raises MachineFault."""
+        if self._programs is None:
+            return score.speed_unbuilt(asked, self.build)
+        for parent in parents:
+            if not score.carries(parent):
+                return score.speed_skipped(asked, parent)
+        return self.tools.time(self.parts, self._programs, asked, box=self.box)
+
+
+def refusal_of(error: Refused) -> Refusal:
+    return Refusal(tried=text(error.tried), file=error.file, line=error.line, hint=error.hint)
+
+
+def text(printed: str) -> str:
+    """Valid Unicode, whatever a tool has printed."""
+    return printed.encode("utf-8", "backslashreplace").decode()
+
+
+def one_line(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
