@@ -25,7 +25,7 @@ from pathlib import Path
 from . import symbols
 from .errors import MachineFault, NotBuilt, Refused
 from .process import completed
-from .sandbox import Limits, Sandbox
+from .sandbox import Command, Limits, Sandbox
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -268,8 +268,8 @@ def take_file(path: Path) -> bytes:
 
 
 def compile_in_sandbox(parts: Path, step: str, work: Path, box: Sandbox) -> None:
-    ran = box.run(["/bin/sh", str(parts / "compile.sh"), step], limits=COMPILE_LIMITS,
-                  readable=[parts], writable=[work], cwd=work, tools=True)
+    ran = box.run(Command(["/bin/sh", str(parts / "compile.sh"), step], COMPILE_LIMITS, cwd=work,
+                          readable=[parts], writable=[work]))
     if ran.status == 0:
         return
     output = ran.output.decode(errors="replace")

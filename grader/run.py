@@ -23,7 +23,7 @@ from .errors import MachineFault, Refused
 from .feedback import escaped
 from .outcome import Outcome
 from .process import completed
-from .sandbox import Limits, Ran, Sandbox
+from .sandbox import Command, Limits, Ran, Sandbox
 
 SEAL_SIZE = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 SEAL_ALL = SEAL_SIZE | fcntl.F_SEAL_WRITE
@@ -185,15 +185,15 @@ def run_problem(parts: Parts, programs: Programs, build: str, problem: Problem, 
         seal(given, SEAL_ALL)
         seal(back, SEAL_SIZE)
         seal(report, SEAL_SIZE)
-        command = [str(program), *map(str, (problem.m, problem.k, problem.n, given, back, report,
-                                            may.block_seconds, may.seconds, may.work)),
-                   *(["count"] if count else [])]
+        words = [str(program), *map(str, (problem.m, problem.k, problem.n, given, back, report,
+                                          may.block_seconds, may.seconds, may.work)),
+                 *(["count"] if count else [])]
         limits = (limits_on_gpu if on_gpu else limits_for)(problem, may.seconds,
                                                            os.fstat(given).st_size)
         with on_the_gpu(parts) if on_gpu else nullcontext():
-            ran = box.run(command, limits=limits, readable=[program.parent], writable=[],
-                          cwd=program.parent, tools=True, pass_fds=(given, back, report),
-                          devices=gpu_devices() if on_gpu else ())
+            ran = box.run(Command(words, limits, cwd=program.parent, readable=[program.parent],
+                                  pass_fds=(given, back, report),
+                                  devices=gpu_devices() if on_gpu else ()))
         said = judge(parts, "verdict", problem, given, back, report,
                      more=(problem.tolerance or "fill",))
     outcome = outcome_of(build, json.loads(said), ran, limits.cpu_seconds)

@@ -28,7 +28,7 @@ from .feedback import harmless
 from .record import Times, Timing
 from .run import (SEAL_ALL, Problem, ended, gpu_devices, limits_on_gpu, memory_file, on_the_gpu,
                   printable, seal)
-from .sandbox import ENVIRONMENT, Ran, Sandbox, drain, gpu_environment
+from .sandbox import ENVIRONMENT, Command, Ran, Sandbox, drain, gpu_environment
 
 RECORD_SECONDS = 10.0
 """On the wall, for one call of basicSgemm: a thousand times what a naive kernel needs."""
@@ -129,9 +129,9 @@ def record(recorder: Path, m: int, n: int, k: int, recording: int, box: Sandbox)
     matrices = 4 * (m * k + k * n + m * n)
     limits = replace(limits_on_gpu(problem, RECORD_SECONDS, matrices),
                      file_bytes=LARGEST_RECORDING)
-    command = [str(recorder), *map(str, (m, k, n, recording, RECORD_SECONDS))]
-    ran = box.run(command, limits=limits, readable=[recorder.parent], writable=[],
-                  cwd=recorder.parent, tools=True, pass_fds=(recording,), devices=gpu_devices())
+    words = [str(recorder), *map(str, (m, k, n, recording, RECORD_SECONDS))]
+    ran = box.run(Command(words, limits, cwd=recorder.parent, readable=[recorder.parent],
+                          pass_fds=(recording,), devices=gpu_devices()))
     try:
         seal(recording, SEAL_ALL)
     except OSError:  # somebody else has sealed it, or holds it open for writing

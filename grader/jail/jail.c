@@ -1,15 +1,15 @@
-/* jail: runs one program under limits and tells how it ended. Trusted; no code of a student's is
+/* jail: runs one program under limits and reports how it ended. Trusted; no code of a student's is
  * ever loaded into it.
  *
  *     jail --report 5 --wall 20 --cpu 10 ... -- program arguments
  *
  * In the bubblewrap sandbox (../sandbox.py) it is the first program inside; without bubblewrap it
- * stands alone. The program becomes its child, with resource limits, without privileges and with a
- * filter of system calls. The jail itself waits, watches how much memory all of it uses and how
- * long it takes, kills what is left of it at the end, and writes one line to the report descriptor,
- * which the child does not have:
+ * is the whole sandbox. The program becomes its child, with the same environment, with resource
+ * limits, without privileges and with a filter of system calls. The jail itself waits, watches how
+ * much memory all of it uses and how long it takes, kills what is left of it at the end, and writes
+ * one line to the report descriptor, which the child does not have:
  *
- *     ended exit 3 cpu 0.125 limit none filter yes     or     trouble exec: No such file ...
+ *     ended exit 3 cpu 0.125 limit none     or     trouble exec: No such file ...
  *
  * A child of another uid (--uid, for which the jail has to be root) can neither signal nor look
  * into the jail. One of the same uid cannot either: the filter lets it signal only itself, and the
@@ -48,23 +48,17 @@ enum { MAX_PASSED = 32 };
 /* How often memory is looked at. A program touches at most some hundred megabytes in that time. */
 static const long WATCH_NANOSECONDS = 20 * 1000 * 1000;
 
-static const char PATH_INSIDE[] =
-    "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
 /* ---- Options --------------------------------------------------------------------------------- */
 
 struct options {
     int report;
-    long uid; /* -1: stay who we are */
+    long uid; /* -1: the jail's own */
     const char *directory;
-    const char *path; /* directory that is to be searched for programs first, or NULL */
-    double wall;
+    double wall; /* seconds */
     rlim_t cpu, address, resident, processes, file;
-    bool gpu;               /* what CUDA's driver needs is allowed */
+    bool gpu;               /* allow what CUDA's driver needs */
     int passed[MAX_PASSED]; /* descriptors that the program gets beside 0, 1 and 2 */
     int passed_count;
-    const char *unreadable[MAX_PASSED]; /* what the program must not be able to read */
-    int unreadable_count;
     char **program;
 };
 
@@ -87,8 +81,6 @@ static void read_options(struct options *o, int argc, char **argv) {
         const char *name = argv[i], *value = argv[i + 1];
         if (!strcmp(name, "--directory"))
             o->directory = value;
-        else if (!strcmp(name, "--path"))
-            o->path = value;
         else if (!strcmp(name, "--report"))
             o->report = (int)number(value);
         else if (!strcmp(name, "--uid"))
@@ -109,8 +101,6 @@ static void read_options(struct options *o, int argc, char **argv) {
             o->file = (rlim_t)number(value);
         else if (!strcmp(name, "--pass") && o->passed_count < MAX_PASSED)
             o->passed[o->passed_count++] = (int)number(value);
-        else if (!strcmp(name, "--unreadable") && o->unreadable_count < MAX_PASSED)
-            o->unreadable[o->unreadable_count++] = value;
         else
             usage(name);
     }
@@ -120,7 +110,7 @@ static void read_options(struct options *o, int argc, char **argv) {
 
 /* ---- The child's limits ---------------------------------------------------------------------- */
 
-/* In the child, before it is the program: tell the jail why it cannot be, and end. */
+/* In the child, before it executes the program: report to the jail why it cannot, and end. */
 static int trouble_pipe;
 
 static _Noreturn void child_trouble(const char *what, const char *detail) {
@@ -155,25 +145,17 @@ static void set_limits(const struct options *o) {
     limit(RLIMIT_MEMLOCK, 0, 0, "RLIMIT_MEMLOCK");
 }
 
-static void close_others(const struct options *o) {
-    int keep[MAX_PASSED + 4] = {0, 1, 2, trouble_pipe}, kept = 4; /* the last closes at exec */
-    for (int i = 0; i < o->passed_count; i++) keep[kept++] = o->passed[i];
-    DIR *open_ones = opendir("/proc/self/fd");
-    int highest = 1024;
-    if (open_ones) { /* without /proc: as many as there may be */
-        for (struct dirent *e; (e = readdir(open_ones));)
-            if (atoi(e->d_name) > highest) highest = atoi(e->d_name);
-        closedir(open_ones);
-    } else {
-        struct rlimit descriptors;
-        if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0 && descriptors.rlim_cur < 1 << 20)
-            highest = (int)descriptors.rlim_cur;
+/* The program gets 0, 1, 2 and what is passed; all else closes when it is executed. */
+static void close_others_at_exec(const struct options *o) {
+    DIR *descriptors = opendir("/proc/self/fd");
+    if (!descriptors) child_trouble("/proc/self/fd", strerror(errno));
+    for (struct dirent *e; (e = readdir(descriptors));) {
+        const int fd = atoi(e->d_name);
+        bool wanted = fd <= STDERR_FILENO;
+        for (int i = 0; i < o->passed_count; i++) wanted = wanted || o->passed[i] == fd;
+        if (!wanted) fcntl(fd, F_SETFD, FD_CLOEXEC);
     }
-    for (int fd = 0; fd <= highest; fd++) {
-        bool wanted = false;
-        for (int i = 0; i < kept; i++) wanted = wanted || keep[i] == fd;
-        if (!wanted) close(fd);
-    }
+    closedir(descriptors);
 }
 
 static void become(long uid) {
@@ -183,17 +165,6 @@ static void become(long uid) {
         setresuid((uid_t)uid, (uid_t)uid, (uid_t)uid) != 0)
         child_trouble("changing to another uid", strerror(errno));
     if (setuid(0) == 0) child_trouble("changing to another uid", "it can be undone");
-}
-
-/* A directory that may be entered gives away whatever inside it has a name that can be guessed. */
-static void check_unreadable(const struct options *o) {
-    for (int i = 0; i < o->unreadable_count; i++) {
-        const char *path = o->unreadable[i];
-        struct stat status;
-        if (access(path, R_OK) == 0 ||
-            (stat(path, &status) == 0 && S_ISDIR(status.st_mode) && access(path, X_OK) == 0))
-            child_trouble("can be read by everybody", path);
-    }
 }
 
 /* ---- The child's filter of system calls ------------------------------------------------------ */
@@ -229,7 +200,7 @@ enum {
     NR_listmount = 458
 };
 
-/* What neither a compiler nor a kernel has any use for, and what has made holes in systems. */
+/* What neither a compiler nor a kernel needs, and what has been used to break out of sandboxes. */
 static const int DENIED[] = {
     /* other machines, other processes through a socket */
     __NR_socket,
@@ -270,7 +241,7 @@ static const int DENIED[] = {
     __NR_msgctl,
     __NR_mq_open,
     __NR_mq_unlink,
-    /* the kernel's larger doors */
+    /* large interfaces of the kernel */
     __NR_bpf,
     __NR_perf_event_open,
     NR_io_uring_setup,
@@ -342,9 +313,9 @@ static const int DENIED[] = {
 #define RETURN(what) BPF_STMT(BPF_RET | BPF_K, (uint32_t)(what))
 #define REFUSE RETURN(SECCOMP_RET_ERRNO | EPERM)
 
-/* Returns false where the system offers no filters. Signals may go to the program's own process
- * only: to abort() and raise() that is enough. */
-static bool set_filter(bool gpu) {
+/* Where the system offers filters; elsewhere the rest of the jail has to do. Signals may go to the
+ * program's own process only: abort() and raise() need no more. */
+static void set_filter(bool gpu) {
 #ifdef FILTER_ARCH
     static const int signals[] = {__NR_kill, __NR_tgkill, __NR_rt_sigqueueinfo,
                                   __NR_rt_tgsigqueueinfo};
@@ -394,23 +365,17 @@ static bool set_filter(bool gpu) {
     }
     code[n++] = (struct sock_filter)RETURN(SECCOMP_RET_ALLOW);
     struct sock_fprog program = {.len = (unsigned short)n, .filter = code};
-    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0) return true;
-    if (errno != EINVAL && errno != ENOSYS) child_trouble("seccomp", strerror(errno));
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0 && errno != EINVAL &&
+        errno != ENOSYS)
+        child_trouble("seccomp", strerror(errno));
 #endif
-    return false;
 }
 
-/* "NAME=value" of the environment; NULL where it is not set. */
-static char *entry(const char *name) {
-    char *value = getenv(name);
-    return value ? value - strlen(name) - 1 : NULL;
-}
-
-/* Tells the jail (first byte of the pipe) whether there is a filter, and is the program. */
+/* In the child: becomes the program. */
 static _Noreturn void run_program(const struct options *o) {
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    close_others(o);
+    close_others_at_exec(o);
     int victim = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (victim >= 0) { /* should the machine run out of memory, this goes first */
         ssize_t written = write(victim, "1000", 4);
@@ -422,21 +387,12 @@ static _Noreturn void run_program(const struct options *o) {
     become(o->uid);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of uid clears it */
     if (o->directory && chdir(o->directory) != 0) child_trouble(o->directory, strerror(errno));
-    check_unreadable(o);
-    static char path[4096];
-    char *choice[] = {entry("CUDA_VISIBLE_DEVICES"), entry("CUDA_DEVICE_ORDER")};
-    snprintf(path, sizeof path, "PATH=%s:%s", o->path ? o->path : "", PATH_INSIDE + 5);
-    static char *environment[5] = {(char *)PATH_INSIDE, (char *)"LC_ALL=C.UTF-8"};
-    if (o->path) environment[0] = path;
-    for (int i = 0, n = 2; o->gpu && i < 2; i++)
-        if (choice[i]) environment[n++] = choice[i];
-    environ = environment;
     sigset_t none;
     sigemptyset(&none);
     for (int s = 1; s < NSIG; s++) signal(s, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) child_trouble("no_new_privs", strerror(errno));
-    if (!set_filter(o->gpu) && write(trouble_pipe, "", 1) != 1) _exit(JAIL_TROUBLE);
+    set_filter(o->gpu);
     execvp(o->program[0], o->program);
     child_trouble(o->program[0], strerror(errno));
 }
@@ -449,8 +405,6 @@ static double seconds_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Calls visit(pid) for each process that may be one of the child's: in a pid namespace all but its
- * first and this one; else those of the child's uid, or our descendants. */
 struct process {
     pid_t pid, parent;
     rlim_t resident;
@@ -479,7 +433,7 @@ static bool read_process(pid_t pid, struct process *p) {
 enum { MAX_SEEN = 4096 };
 static struct process seen[MAX_SEEN];
 
-/* All processes of the system, as far as we see it. */
+/* All processes of the system that are visible here. */
 static size_t see_processes(void) {
     size_t count = 0;
     DIR *proc = opendir("/proc");
@@ -532,7 +486,7 @@ static void kill_descendants(void) {
         if (descends(&seen[i], count)) kill(seen[i].pid, SIGKILL);
 }
 
-/* Until there is nobody left to wait for. What slips through here in a sandbox dies with its pid
+/* Until there is no child left to wait for. What escapes this in bubblewrap dies with its pid
  * namespace. */
 static void end_all(long uid) {
     for (int round = 0; round < 1000; round++) {
@@ -612,7 +566,7 @@ int main(int argc, char **argv) {
     if (child == 0) run_program(&o);
     close(pipe_ends[1]);
     close(STDIN_FILENO);
-    close(STDOUT_FILENO); /* the reader waits until nobody can write any more */
+    close(STDOUT_FILENO); /* the reader waits for the last writer to close it */
     close(STDERR_FILENO);
     for (int i = 0; i < o.passed_count; i++) close(o.passed[i]);
 
@@ -621,16 +575,14 @@ int main(int argc, char **argv) {
     enum ending ending = wait_for(child, &o, &signals, &status);
     end_all(o.uid);
     ssize_t length = read(pipe_ends[0], trouble, sizeof trouble - 1);
-    bool filter = !(length > 0 && trouble[0] == '\0');
-    ssize_t start = filter ? 0 : 1;
-    if (length > start) {
+    if (length > 0) {
         trouble[length] = '\0';
-        report("trouble %s\n", trouble + start);
+        report("trouble %s\n", trouble);
         return JAIL_TROUBLE;
     }
     if (ending != ENDED) status = SIGKILL;
-    report("ended %s %d cpu %.3f limit %s filter %s\n", WIFEXITED(status) ? "exit" : "signal",
+    report("ended %s %d cpu %.3f limit %s\n", WIFEXITED(status) ? "exit" : "signal",
            WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status), cpu_seconds(),
-           LIMIT_NAMES[ending], filter ? "yes" : "no");
+           LIMIT_NAMES[ending]);
     return JAIL_OK;
 }

@@ -31,7 +31,7 @@ from grader.errors import MachineFault
 from grader.feedback import SPEED, student_view
 from grader.record import Record, Timing
 from grader.run import on_the_gpu
-from grader.sandbox import Ran
+from grader.sandbox import Command, Ran
 from grader.timing import Said, run_clock, said_by, time_performance, timing_of
 
 FAKE = [sys.executable, "-B", str(REPOSITORY / "tests" / "grader" / "grader_fake.py")]
@@ -147,12 +147,12 @@ class Box:
     def __init__(self, recording: bytes, ran: Ran):
         self.recording, self.ran = recording, ran
 
-    def run(self, argv: list[str], *, pass_fds: tuple[int, ...], **more: Any) -> Ran:
-        program, m, k, n, descriptor, seconds = argv
+    def run(self, command: Command) -> Ran:
+        program, m, k, n, descriptor, seconds = command.argv
         assert (m, k, n) == ("1024", "1024", "1024") and float(seconds) > 0
-        assert pass_fds == (int(descriptor),) and more["writable"] == []
-        assert more["limits"].file_bytes <= 4 << 20
-        os.write(pass_fds[0], self.recording)
+        assert command.pass_fds == (int(descriptor),) and not command.writable
+        assert command.limits.file_bytes <= 4 << 20
+        os.write(int(descriptor), self.recording)
         return self.ran
 
 
