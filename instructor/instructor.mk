@@ -1,7 +1,7 @@
 # Targets that a student's copy does not have: they need instructor/ or tests/. Included by the
 # Makefile, from whose directory they run.
 
-.PHONY: test test-all test-gpu bench bench-clock bench-charts bench-counts bench-emulator \
+.PHONY: test test-all test-gpu bench bench-charts bench-counts bench-emulator \
         bench-reference bench-check bench-grader cases cases-check release gradescope autolab classroom50
 
 # ---------------------------------------------------------------- publishing ---------------------
@@ -68,46 +68,32 @@ $(VENV)/ready: tests/requirements.txt
 # ---------------------------------------------------------------- the ladder beside cuBLAS -------
 
 # docs/bench.md. Everything that a name may hold reaches the shell through the environment.
-KERNELS ?= $(sort $(wildcard instructor/solutions/*.cu)) $(KERNEL)
+KERNELS ?= $(sort $(wildcard instructor/solutions/*.cu)) $(filter-out kernel.cu,$(KERNEL))
 LADDER  ?= build/bench/ladder.json
-export KERNELS SHAPES SAMPLES LAUNCH PATIENCE LADDER
+export KERNELS SHAPES SAMPLES LADDER
 
-# Kernels become shared libraries, in one process with the worker: with one CUDA runtime, so that it
-# sees their errors, and on a stream that can be captured into a graph.
-cuda_libraries = $(realpath $(dir $(realpath $(shell command -v $(NVCC))))../lib64)
-bench_link = -cudart shared $(if $(cuda_libraries),-Xlinker -rpath -Xlinker $(cuda_libraries))
-bench_compile = $(NVCC) $(CUDA_FLAGS) --default-stream per-thread -Xcompiler -fPIC -shared \
-                $(bench_link)
-
-## make bench               the ladder and kernel.cu beside cuBLAS, on a GPU
+## make bench               the ladder beside cuBLAS, on a GPU
+##      KERNEL=path.cu      ... and this kernel
 ##      KERNELS="a.cu b.cu" ... these kernels instead;  SAMPLES=n of each
 ##      SHAPES="m k n ..."  ... these sizes instead
-bench: $(if $(filter cuda,$(backend)),build/bench/ladder build/bench/worker)
+bench: $(if $(filter cuda,$(backend)),$(VENV)/grader-ready build/bench/ceilings)
 ifeq ($(backend),cuda)
-	@COMPILE='$(bench_compile)' MAKE='$(MAKE)' sh instructor/bench/ladder/bench.sh
+	@$(VENV)/bin/python -B instructor/bench/ladder.py; status=$$?; \
+	[ $$status -ge 2 ] || $(MAKE) --no-print-directory bench-charts >&2 || \
+	    echo "no charts here; make bench-charts draws them anywhere from $$LADDER" >&2; \
+	exit $$status
 else
 	@echo 'make bench: nothing to measure on ($(why)); make bench-counts needs no GPU' >&2; exit 3
 endif
-takes_bench = KERNELS SHAPES SAMPLES LAUNCH PATIENCE LADDER $(takes_python) $(takes_build)
+takes_bench = KERNELS SHAPES SAMPLES LADDER $(takes_python) $(takes_build)
 
-ladder = instructor/bench/ladder
-build/bench/ladder: $(patsubst %.c,build/c/%.o,$(wildcard $(ladder)/*.c) grader/clock/samples.c) \
-                    build/libsupport.a | $$(@D)/.
-	$(CC) $(C_FLAGS) $^ -o $@ -lm
-
-build/bench/worker: $(patsubst %.cu,build/cuda/%.o,$(wildcard $(ladder)/*.cu)) build/libclock.a \
-                    | $$(@D)/.
-	$(NVCC) $(CUDA_FLAGS) $(bench_link) $^ -o $@ -lcublas -ldl
-
-## make bench-clock         does it agree with the clock that earns points?
-bench-clock: $(VENV)/grader-ready
-	@$(VENV)/bin/python -B instructor/bench/agreement.py
-takes_bench-clock = $(takes_python) $(takes_tools)
+build/bench/ceilings: build/cuda/instructor/bench/ceilings.o | $$(@D)/.
+	$(NVCC) $(CUDA_FLAGS) $^ -o $@ -lcublas -Xlinker -rpath=$(abspath $(dir $(NVCC))../lib64)
 
 # From the JSON alone, on any machine.
 ## make bench-charts        charts from build/bench/ladder.json, or LADDER=path
 bench-charts: $(VENV)/charts-ready
-	@$(VENV)/bin/python -B $(ladder)/charts.py "$$LADDER" "$$(dirname "$$LADDER")"
+	@$(VENV)/bin/python -B instructor/bench/charts.py "$$LADDER" "$$(dirname "$$LADDER")"
 takes_bench-charts = LADDER $(takes_python)
 
 # Packages for the charts alone: nothing else needs them.
@@ -118,7 +104,7 @@ $(VENV)/charts-ready: instructor/requirements.txt
 # Loads, stores and operations of the same kernels, counted on the CPU backend.
 ## make bench-counts        what the ladder loads and computes; needs no GPU
 bench-counts:
-	@$(PYTHON) -B $(ladder)/counts.py
+	@$(PYTHON) -B instructor/bench/counts.py
 takes_bench-counts = KERNELS KERNEL SHAPES $(takes_python) $(takes_tools)
 
 # ---------------------------------------------------------------- this project's own speed -------

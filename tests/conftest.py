@@ -34,7 +34,7 @@ RUN_SECONDS = 120
 NOT_INHERITED = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "KERNEL", "BACKEND", "ARCH",
                  "NVCC", "PYTHON", "NO_COLOR", "VENV", "SUBMISSION", "SUBMISSIONS", "SUITE",
                  "RESULTS", "NAME", "SEED", "JOBS", "PROTECTION", "GRADE_ARGS", "GRADER_CACHE",
-                 "DIR", "FAULTY", "KERNELS", "SHAPES", "SAMPLES", "LAUNCH", "PATIENCE", "LADDER")
+                 "DIR", "FAULTY", "KERNELS", "SHAPES", "SAMPLES", "LADDER")
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

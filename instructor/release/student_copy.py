@@ -56,7 +56,7 @@ LEFT_OUT = {
     "tests": "the tests of this project; they use instructor/",
     "testcases/hidden": "hidden cases",
     "docs/instructor.md": "tells what the hidden cases are",
-    "docs/bench.md": "make bench, which instructor/ has",
+    "docs/bench.md": "benchmarks, which instructor/ has",
     "docs/ladder.md": "tells how the solutions work",
     "docs/ladder": "its charts",
     ".ci": "runs the tests of this project",

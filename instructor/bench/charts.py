@@ -99,7 +99,7 @@ def read_run(path: Path) -> Run:
     run = json.loads(path.read_text(encoding="utf-8"))
     shapes = [
         Shape(shape["m"], shape["k"], shape["n"],
-              {r["kernel"]: r for r in shape["results"] if r["state"] == "measured"})
+              {r["kernel"]: r for r in shape["results"] if "gflops" in r})
         for shape in run["shapes"]
     ]
     shapes = sorted((s for s in shapes if s.results), key=lambda s: s.flops)
@@ -113,7 +113,7 @@ def read_run(path: Path) -> Run:
     machine = run["machine"]
     caption = (f"{machine.get('device', '?')}, CUDA {machine.get('cuda_runtime', '?')}, "
                f"driver {machine.get('driver', '?')}, {run['date'][:10]}; "
-               "median of alternating samples")
+               "medians of samples that alternate with cuBLAS")
     return Run(caption, run["ceilings"], rungs, shapes)
 
 
