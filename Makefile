@@ -59,8 +59,8 @@ sgemm: build/backend build/$(backend)/sgemm FORCE
 
 # Objects lie as their sources do, below build/c (C), build/cuda (nvcc), build/cpu and build/check
 # (emulator/emulator.mk). A compiler writes beside each which headers it has read.
-headers = -MMD -MP -MF $(@:.o=.d)
--include $(shell find build/c build/cuda -name '*.d' 2>/dev/null)
+headers = -MMD -MP -MF $(basename $@).d
+-include $(shell find build/c build/cuda build/cpu -name '*.d' 2>/dev/null)
 
 build/c/%.o: %.c build/c/settings | $$(@D)/.
 	$(progress)

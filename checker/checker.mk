@@ -32,9 +32,6 @@ cxx_family = $(eval cxx_family := $$(if $$(findstring clang,$$(shell $$(CXX) --v
 build/check/settings: settings = $(CC), $(C_FLAGS), $(CXX), $(CHECKED_FLAGS)
 build/check/settings: | build/cpu/settings
 
-build/check/kernel.ii: build/check/%.ii: build/check/kernel.source FORCE build/cpu/rewrite
-	$(call preprocess,$(CHECKED_FLAGS))
-
 build/check/kernel.o: build/check/kernel.ii build/check/settings
 	@$(say) "CXX $$KERNEL (checked)"
 	$(CXX) $(CHECKED_FLAGS) -x c++-cpp-output -c $< -o $@

@@ -16,22 +16,26 @@ build/cpu/rewrite: build/c/emulator/rewrite.o build/cpu/settings
 build/c/emulator/runtime/%.o: private C_FLAGS += -fno-optimize-sibling-calls
 build/libemulator.a: $(patsubst %.c,build/c/%.o,$(wildcard emulator/runtime/*.c))
 
-# Preprocessed and rewritten at every make, but touched only when that gives something new: so
-# whatever kernel.cu includes counts, and no name of a file has to go through make.
-define preprocess
-	@sh make/preprocess.sh emulator/include . build/cpu/rewrite \
-	    "$(if $(filter kernel,$*),$$KERNEL,$*.cu)" $(basename $@) $(CXX) $(1) || \
-	    { $(no_result); exit 2; }
-	@cmp -s $(basename $@).new $@ || { $(no_result); mv $(basename $@).new $@; }
-endef
-no_result = $(if $(filter kernel,$*),rm -f $(program),:)
-
-build/cpu/kernel.ii: build/cpu/kernel.source
-build/cpu/%.ii: FORCE build/cpu/rewrite | $$(@D)/.
-	$(call preprocess,$(EMULATED_FLAGS))
+preprocess = sh make/preprocess.sh emulator/include . build/cpu/rewrite
+build/cpu/%.ii: %.cu $(wildcard emulator/include/*.h) build/cpu/rewrite build/cpu/settings | $$(@D)/.
+	@$(preprocess) $< $(basename $@) $(CXX) $(EMULATED_FLAGS) $(headers) -MT $@
+	@mv $(basename $@).new $@
 
 build/cpu/%.o: build/cpu/%.ii build/cpu/settings
-	$(if $(filter kernel,$*),@$(say) "CXX $$KERNEL",$(progress))
+	$(progress)
+	$(CXX) $(EMULATED_FLAGS) -x c++-cpp-output -c $< -o $@
+
+# kernel.cu is preprocessed and rewritten at every make, but touched only when that gives something
+# new: so whatever it includes counts, and no name of a file has to go through make.
+flags_cpu   = $(EMULATED_FLAGS)
+flags_check = $(CHECKED_FLAGS)
+build/cpu/kernel.ii build/check/kernel.ii: build/%/kernel.ii: build/%/kernel.source FORCE \
+                                                              build/cpu/rewrite
+	@$(preprocess) "$$KERNEL" $(basename $@) $(CXX) $(flags_$*) || { rm -f $(program); exit 2; }
+	@cmp -s $(basename $@).new $@ || { rm -f $(program); mv $(basename $@).new $@; }
+
+build/cpu/kernel.o: build/cpu/kernel.ii build/cpu/settings
+	@$(say) "CXX $$KERNEL"
 	$(CXX) $(EMULATED_FLAGS) -x c++-cpp-output -c $< -o $@
 
 build/cpu/sgemm: $(addprefix build/cpu/,kernel.o main.o support/launches.o source.o) \

@@ -24,7 +24,7 @@ fi
 
 preprocess() {
     "$@" -iquote "$support" -isystem "$include" -isystem "$include/empty" \
-        -include "$include/cuda_runtime.h" -E -x c++ "$file"
+        -include cuda_runtime.h -E -x c++ "$file"
 }
 
 # 900 is the compute capability that emulator/runtime/device.c reports.
