@@ -58,7 +58,7 @@ guarded-%:
 
 # The grader's Python packages, pinned. In a directory of their own: VENV=... names another.
 $(VENV)/grader-ready: grader/requirements.txt
-	@sh make/venv.sh '$(PYTHON)' '$(VENV)' $<
+	@sh make/venv.sh '$(PYTHON)' '$(VENV)' $^
 	@touch $@
 
 # ---------------------------------------------------------------- the grader's parts -------------

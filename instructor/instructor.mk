@@ -61,9 +61,9 @@ takes_test-gpu = $(takes_tests)
 # Each worker has a stretch of the tests, and with it kernels of its own to compile.
 spread = --dist worksteal
 
-$(VENV)/ready: tests/requirements.txt
-	@sh make/venv.sh '$(PYTHON)' '$(VENV)' $<
-	@touch $@ $(VENV)/grader-ready $(VENV)/charts-ready # whose packages are among them
+$(VENV)/ready: grader/requirements.txt instructor/requirements.txt tests/requirements.txt
+	@sh make/venv.sh '$(PYTHON)' '$(VENV)' $^
+	@touch $@ $(VENV)/grader-ready $(VENV)/charts-ready
 
 # ---------------------------------------------------------------- the ladder beside cuBLAS -------
 
@@ -97,9 +97,9 @@ bench-charts: $(VENV)/charts-ready
 takes_bench-charts = LADDER $(takes_python)
 
 # Packages for the charts alone: nothing else needs them.
-$(VENV)/charts-ready: instructor/requirements.txt
-	@sh make/venv.sh '$(PYTHON)' '$(VENV)' $< --retries 1 --timeout 10
-	@touch $@
+$(VENV)/charts-ready: grader/requirements.txt instructor/requirements.txt
+	@PIP_RETRIES=1 PIP_DEFAULT_TIMEOUT=10 sh make/venv.sh '$(PYTHON)' '$(VENV)' $^
+	@touch $@ $(VENV)/grader-ready
 
 # Loads, stores and operations of the same kernels, counted on the CPU backend.
 ## make bench-counts        what the ladder loads and computes; needs no GPU

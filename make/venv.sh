@@ -1,10 +1,10 @@
-# Makes a virtual environment and installs what a file lists there, each package by its hash.
+# Makes a virtual environment and installs what these files list there, each package by its hash.
 #
-#     venv.sh PYTHON VENV REQUIREMENTS [option of pip install]...
+#     venv.sh PYTHON VENV REQUIREMENTS...
 #
 # On a terminal pip's own lines show how far it is; a failure ends in one line that says what to do.
-python=$1 venv=$2 requirements=$3
-shift 3
+python=$1 venv=$2
+shift 2
 trap 'exit 130' INT TERM HUP
 
 fail() { # message
@@ -34,8 +34,7 @@ run() { # command...
 }
 
 install() { # option of pip...
-    run "$venv/bin/python" -m pip install --disable-pip-version-check --require-hashes "$@" \
-        -r "$requirements"
+    run "$venv/bin/python" -m pip install --disable-pip-version-check --require-hashes "$@"
 }
 
 install_in_sight() { # option of pip...
@@ -60,7 +59,11 @@ ask -c 'import ensurepip, venv' 2>/dev/null ||
 mkdir -p "$venv" 2>/dev/null && [ -w "$venv" ] ||
     fail "$venv cannot be written: VENV=path names another folder for Python's packages"
 
-echo "installing $(grep -c '^[a-z].*==' "$requirements") Python packages into $venv (once)"
+echo "installing $(cat "$@" | grep -c '^[a-z].*==') Python packages into $venv (once)"
+for file; do
+    shift
+    set -- "$@" -r "$file"
+done
 run "$python" -m venv "$venv" || fail "no virtual environment can be made in $venv"
 if [ -t 1 ] && [ "${TERM:-dumb}" != dumb ]; then
     install_in_sight "$@"
