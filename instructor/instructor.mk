@@ -12,25 +12,25 @@ export DIR FAULTY
 ## For instructors and maintainers:
 ## make cases               prove the test cases against solutions, faults, cheats
 cases: $(VENV)/grader-ready
-	@sh make/start_python.sh $(VENV)/bin/python -B instructor/release/prove_cases.py \
+	@sh make/start_python.sh $(VENV)/bin/python -B -m instructor.release.prove_cases \
 	    $(call if_given,FAULTY,faulty) $(call if_given,JOBS,jobs) $(CASES_ARGS)
 takes_cases = FAULTY CASES_ARGS JOBS $(takes_python) $(takes_tools)
 
 ## make cases-check         only the files: names, points, sizes, limits
 cases-check: $(VENV)/grader-ready
-	@sh make/start_python.sh $(VENV)/bin/python -B instructor/release/prove_cases.py --files
+	@sh make/start_python.sh $(VENV)/bin/python -B -m instructor.release.prove_cases --files
 takes_cases-check = $(takes_python)
 
 ## make release DIR=path    write a student's copy
 release: $(VENV)/grader-ready
-	@sh make/start_python.sh $(VENV)/bin/python -B instructor/release/student_copy.py $(RELEASE_ARGS) "$$DIR"
+	@sh make/start_python.sh $(VENV)/bin/python -B -m instructor.release.student_copy $(RELEASE_ARGS) "$$DIR"
 takes_release = DIR RELEASE_ARGS $(takes_python) $(takes_tools)
 
 ## make gradescope          a bundle for Gradescope, in build/bundles
 ## make autolab             ... for Autolab
 ## make classroom50         ... for Classroom 50
 gradescope autolab classroom50:
-	@sh instructor/release/$@/make_bundle.sh build/bundles
+	@sh make/start_python.sh $(PYTHON) -B -m instructor.release.pack $@ build/bundles
 takes_gradescope  = PYTHON
 takes_autolab     = PYTHON
 takes_classroom50 = PYTHON

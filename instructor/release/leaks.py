@@ -1,12 +1,12 @@
-"""What must not be found in a student's copy, and where it was found: names, titles and sizes of
-hidden cases, and code of solutions. student_copy.py searches what it is about to publish.
+"""Searches texts that students will get for hidden cases (names, titles, sizes, seeds) and for code
+of solutions. student_copy.py searches everything that it is about to publish.
 
-Sizes are found near each other, whatever stands between them and in whatever order ("120 x 201 x
-250", "250 rows, 120 columns, inner dimension 201", a table, a case in TOML). Code is found without
-comments, line breaks, quotes and numbers, with other names, and in other order within a statement:
-nobody publishes a solution as it is; by accident one gets into a handout, or into a comment.
+Sizes are found near each other, in any order, with anything between them ("120 x 201 x 250", "250
+rows, 120 columns, inner dimension 201", a table, a case in TOML). Code is found whatever its names,
+numbers, comments and line breaks are, and whatever the order of operands in a statement: a solution
+gets into a handout by accident, in a comment or an example.
 
-What cannot be seen is in docs/instructor.md.
+docs/instructor.md lists what this search cannot find.
 """
 
 from __future__ import annotations
@@ -18,21 +18,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-# ---- what is allowed all the same ----------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Allowed:
-    """A text that stands in a published file on purpose. It is taken out before the search, so it
-    has to be there, to the letter."""
-
-    file: str
-    text: str
-    why: str
-
-
-# A code example of the handout's would stand here, if there were one as long as PIECE.
-ALLOWED: tuple[Allowed, ...] = ()
+# Texts that are published on purpose although they are code of a solution's, to the letter.
+ALLOWED: tuple[str, ...] = ()
 
 # ---- findings ------------------------------------------------------------------------------------
 
@@ -58,14 +45,15 @@ Shape = tuple[int, int, int]  # sorted: which order it is written in does not ma
 NUMBER = re.compile(r"(?<![\d.])\d{1,6}(?!\.?\d)")  # of a version or a fraction: no
 THOUSANDS = re.compile(r"(?<=\d)[,'\u00a0\u202f](?=\d{3}(?!\d))")
 HASH = re.compile(r"[A-Za-z0-9]{32,}")
-# Characters from the first size to the last one. Measured on this repository: nothing that it
-# publishes has the sizes of a hidden case within twice as many.
+# Characters from the first size to the last. Measured on this repository: nothing that it publishes
+# has the sizes of a hidden case within twice as many.
 NEAR = 300
-# ... where they are less conspicuous: only two of them, or all of them numbers of public cases.
+# ... where there are only two of them, or all are sizes of public cases, so that chance may bring
+# them together.
 CLOSE = 100
-# Below, a number is found everywhere: {1, 2, 3}, version 3.1.
-SMALLEST_TOLD = 10
-# A title or hint as short as this is in ordinary use: "one row".
+# Smaller numbers are everywhere: {1, 2, 3}, version 3.1.
+SMALLEST_SIZE = 10
+# Shorter titles and hints are in ordinary use: "one row".
 SHORTEST_PHRASE = 20
 
 
@@ -75,12 +63,12 @@ def sorted_shape(m: int, k: int, n: int) -> Shape:
 
 
 def blank(match: re.Match[str]) -> str:
-    """As long as what it replaces, so that offsets stay true."""
+    """Spaces of the same length, so that offsets stay true."""
     return re.sub(r"\S", " ", match[0])
 
 
 def numbers_in(text: str) -> list[tuple[int, int]]:
-    """Where, and which; 1,030 is 1030 and, since a list may look like that, 1 and 30, too."""
+    """Offset and value of each. 1,030 is 1030 and also 1 and 30, since a list may look like it."""
     text = HASH.sub(blank, text)
     apart = [(match.start(), int(match[0])) for match in NUMBER.finditer(text)]
     if not THOUSANDS.search(text):
@@ -92,14 +80,14 @@ def numbers_in(text: str) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class Sizes:
-    """What gives a hidden shape away."""
+    """The numbers that give a hidden shape away."""
 
     needed: tuple[int, ...]  # with repetitions
     within: int  # characters
     case: str
 
     def found_in(self, numbers: list[tuple[int, int]]) -> Iterator[int]:
-        """Each place where they begin; places do not overlap."""
+        """The offset of each place where all of them are near each other, without overlaps."""
         own = [(at, number) for at, number in numbers if number in self.needed]
         free = -1
         for first, (start, _) in enumerate(own):
@@ -116,24 +104,24 @@ class Sizes:
 
 
 def sizes_of(shape: Shape, case: str, open_shapes: set[Shape]) -> Sizes | None:
-    """None where they cannot be told from other numbers."""
-    told = tuple(sorted({size for size in shape if size >= SMALLEST_TOLD}))
-    needed = told if len(told) > 1 else shape
+    """None where they cannot be distinguished from other numbers."""
+    large = tuple(sorted({size for size in shape if size >= SMALLEST_SIZE}))
+    needed = large if len(large) > 1 else shape
     in_public = {size for each in open_shapes for size in each}
-    if not told or any(set(needed) <= set(each) for each in open_shapes):
+    if not large or any(set(needed) <= set(each) for each in open_shapes):
         return None
-    inconspicuous = len(needed) < 3 or set(needed) <= in_public or needed == shape != told
-    return Sizes(needed, CLOSE if inconspicuous else NEAR, case)
+    by_chance = len(needed) < 3 or set(needed) <= in_public or needed == shape != large
+    return Sizes(needed, CLOSE if by_chance else NEAR, case)
 
 
 @dataclass(frozen=True)
 class Secrets:
-    """What hidden cases consist of, as far as it can be searched for."""
+    """What is searched for: parts of hidden cases."""
 
     words: dict[str, str]  # lower case -> what it is
     sizes: list[Sizes]
     seeds: dict[str, str]
-    not_searched: list[str]  # one line each, for who publishes
+    not_searched: list[str]  # cases whose sizes are not, a line each with the reason
 
     def search(self, file: str, text: str) -> Iterator[Leak]:
         lower = text.lower()
@@ -151,8 +139,8 @@ class Secrets:
 
 
 def secrets_of(hidden: Iterable, public: Iterable, public_shapes: set[Shape]) -> Secrets:
-    """Of suites (grader/cases.py). What public cases say as well is no secret, nor are shapes that
-    the published programs use by themselves."""
+    """The secrets of the `hidden` suites (grader.cases.Suite). What a `public` suite also says is
+    none, nor are `public_shapes`, which the published programs use by themselves."""
     public_cases = [item for suite in public for item in suite.items]
     known = {phrase.lower() for suite in public for phrase in (suite.name, suite.title)}
     known |= {text.lower() for case in public_cases for text in (case.name, case.title, case.hint)}
@@ -167,7 +155,7 @@ def secrets_of(hidden: Iterable, public: Iterable, public_shapes: set[Shape]) ->
             for phrase in (suite.title, case.title, case.hint):
                 if len(phrase) >= SHORTEST_PHRASE and phrase.lower() not in known:
                     secrets.words[phrase.lower()] = f"a title or hint of {name}"
-            seed = getattr(case, "seed", None)  # what is timed has fresh numbers each time
+            seed = getattr(case, "seed", None)  # timed shapes have none
             if seed is not None and seed >= 10000:
                 secrets.seeds[str(seed)] = name
             shape = sorted_shape(case.m, case.k, case.n)
@@ -177,7 +165,7 @@ def secrets_of(hidden: Iterable, public: Iterable, public_shapes: set[Shape]) ->
                 secrets.sizes.append(sizes)
             else:
                 why = "is public anyway" if shape in open_shapes else (
-                    "cannot be told from other numbers")
+                    "cannot be distinguished from other numbers")
                 secrets.not_searched.append(f"{suite.name}/{case.name}: {written} {why}")
     return secrets
 
@@ -188,19 +176,19 @@ TOKEN = re.compile(
     r"""[A-Za-z_]\w* | \d[\w.]* | "(?:[^"\\\n]|\\.)*" | <<<|>>>
       | [-+*/%&|^=!<>]= | && | \|\| | \+\+ | -- | -> | << | >> | \S""", re.VERBOSE)
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-# Marks of comments, of quotations and of strings, around code and within it.
+# What comments, quotations and strings put around code and into it.
 MARK = re.compile(r"/\*+|\*+/|//+|^[ \t]*(?:[*>|]+|#+(?=\s))|[\"']+|\\(?:[nt]\b|(?!\w))",
                   re.MULTILINE)
 ENTITY = re.compile(r"&(?:lt|gt|amp|quot|#x?[0-9a-fA-F]+);")  # &sum; is C, too
 
-# Code is told from any other program in C by one of these, or by much indexing with variables.
+# Code of a kernel has one of these, or indexes much with variables.
 OF_A_KERNEL = {"__shared__", "__syncthreads", "threadIdx", "blockIdx", "blockDim", "gridDim", "<<<"}
 MATRICES = {"A", "B", "C"}  # indexed: A [
 ROW_TIMES_LENGTH = re.compile(r"\[ [^\[\]]*\* [^\[\]]*\]")
 WORDS_OF_C = set("int float for if else while do return const void unsigned double static size_t "
                  "dim3 float2 float4 sizeof switch case break continue bool char long short auto "
                  "struct template typename extern inline".split()) | OF_A_KERNEL
-SAID_OR_NOT = {"const", "int", "float", "static", "(", ")"}  # a statement is the same without
+OPTIONAL = {"const", "int", "float", "static", "(", ")"}  # a statement is the same without
 ENDS = (r"[;{}`]", r"[;{}`\n]",
         r"[;{}`]|(?<![=<>!])=(?!=)|\breturn\b|#[ \t]*define[ \t]+\w+(?:\([^()]*\))?")
 TURNED_ROUND = {">": "<", ">=": "<="}
@@ -208,7 +196,7 @@ TURNED_ROUND = {">": "<", ">=": "<="}
 # share pieces with kernels; nothing that a student would call a solution is shorter.
 PIECE = 12
 PIECE_WITHOUT_NAMES = 24
-STATEMENT = range(14, 121)  # without SAID_OR_NOT
+STATEMENT = range(14, 121)  # without OPTIONAL
 SHOWN = 60  # characters
 
 Piece = tuple[str, ...]
@@ -224,7 +212,7 @@ def with_comments_as_code(text: str) -> str:
 
 
 def of_a_kernel(piece: Piece) -> bool:
-    """Or could it stand in any program?"""
+    """Or could it be in any C program?"""
     indexed = [before for before, token, index in zip(piece, piece[1:], piece[2:])
                if token == "[" and not index[0].isdigit()]
     return bool(OF_A_KERNEL & set(piece)) or len(indexed) > 2 or bool(MATRICES & set(indexed)) or (
@@ -237,7 +225,7 @@ def is_name(token: str, before: str) -> bool:
 
 
 def renamed(piece: Piece) -> Piece:
-    """Names in the order in which they come, whatever they are; all numbers are the same."""
+    """Names become numbered in order of first use; all numbers are the same."""
     names: dict[str, str] = {}
     return tuple(
         names.setdefault(token, f"name {len(names)}") if is_name(token, before)
@@ -246,7 +234,7 @@ def renamed(piece: Piece) -> Piece:
 
 
 def in_any_order(tokens: Piece) -> Statement:
-    """What a statement consists of: of each name only how often it is used counts."""
+    """The multiset of a statement's tokens; of each name only the number of uses counts."""
     uses = Counter(tokens)
     return frozenset(Counter(
         f"name used {uses[token]}" if is_name(token, before)
@@ -255,7 +243,7 @@ def in_any_order(tokens: Piece) -> Statement:
 
 
 def pieces(tokens: Piece) -> Iterator[tuple[int, Piece]]:
-    """All pieces of a program that are long enough to be somebody's work, with their place."""
+    """The index and the tokens of every piece of a program that is long enough to be recognised."""
     for length, made in ((PIECE, tuple), (PIECE_WITHOUT_NAMES, renamed)):
         for start in range(len(tokens) - length + 1):
             piece = tokens[start:start + length]
@@ -264,19 +252,22 @@ def pieces(tokens: Piece) -> Iterator[tuple[int, Piece]]:
 
 
 def statements(text: str) -> Iterator[tuple[int, Statement]]:
-    """Likewise: statements, what they assign or return, and lines, above which prose may stand."""
+    """Likewise, with offsets: statements, what they assign or return, and single lines, which may
+    follow prose."""
     for end in ENDS:
         start = 0
         for match in re.finditer(rf"{end}|\Z", text):
             tokens = tuple(token for token in TOKEN.findall(text, start, match.start())
-                           if token not in SAID_OR_NOT)
+                           if token not in OPTIONAL)
             if len(tokens) in STATEMENT and of_a_kernel(tokens):
                 yield start, in_any_order(tokens)
             start = match.end()
 
 
 class Code:
-    """Pieces of all kernels that a student must not get."""
+    """Pieces of kernels that a student must not get.
+
+    Raises OSError where one cannot be read."""
 
     def __init__(self, kernels: Iterable[Path]):
         self.pieces: dict[Piece | Statement, str] = {}
@@ -286,30 +277,18 @@ class Code:
                 self.pieces.setdefault(piece, kernel.name)
 
     def search(self, file: str, text: str) -> Iterator[Leak]:
-        """The first piece of each kernel's: one line is enough to go and look."""
-        text, said = ENTITY.sub(lambda match: html.unescape(match[0]), text), set()
+        """The first piece of each kernel; one line is enough to find the place."""
+        for allowed in ALLOWED:
+            text = text.replace(allowed, "\n" * allowed.count("\n"))
+        text, seen = ENTITY.sub(lambda match: html.unescape(match[0]), text), set()
         for version in (with_comments_as_code(text), without_comments(text)):
             found = list(TOKEN.finditer(version))
             words = tuple(match[0] for match in found)
             places = ((found[start].start(), piece) for start, piece in pieces(words))
             for start, piece in (*places, *statements(version)):
                 kernel = self.pieces.get(piece)
-                if kernel and kernel not in said:
-                    said.add(kernel)
+                if kernel and kernel not in seen:
+                    seen.add(kernel)
                     start += len(version[start:]) - len(version[start:].lstrip())
                     shown = " ".join(TOKEN.findall(version, start, start + SHOWN))
                     yield Leak(file, line_at(text, start), f"has code of {kernel}: {shown}")
-
-
-# ---- a published file ----------------------------------------------------------------------------
-
-
-def search_file(file: str, text: str, secrets: Secrets, code: Code,
-                allowed: Iterable[Allowed] = ALLOWED) -> Iterator[Leak]:
-    for each in allowed:
-        if each.file == file and each.text in text:
-            text = text.replace(each.text, "\n" * each.text.count("\n"))
-        elif each.file == file:
-            yield Leak(file, 0, f"no longer has the allowed text {each.text[:40]!r} (leaks.py)")
-    yield from secrets.search(file, text)
-    yield from code.search(file, text)

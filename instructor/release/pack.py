@@ -1,50 +1,64 @@
-"""Packs what a course platform needs for grading into one archive:
+"""Makes what a course platform needs for grading:
 
-    python3 instructor/release/pack.py [--public] OUT.zip|OUT.tar PREFIX [FILE=NAME ...]
+    python -m instructor.release.pack gradescope|autolab|classroom50 DIRECTORY
 
-The project goes to PREFIXproject/, each FILE to PREFIXNAME. Of the project everything goes along
-but what grading does not need: this folder above all, whose solutions and cheats no submission
-shall ever run beside. Hidden cases are in it, readable for the owner only; with --public, for an
-archive that students can download, they are not.
+It puts the project and the platform's own scripts into one archive, and some files beside it: see
+BUNDLES. What grading does not need is left out, instructor/ above all, because no submission may
+ever run beside its solutions. Hidden cases are readable for the owner only, and are not in an archive
+that students can download.
 
-The same files give the same bytes: sorted, without dates, owners or the umask. With git, the files
-are those that git tracks, as they are in the checkout; a file of test cases that is not tracked is
-refused, because it would be missing without a word. Only Python's own library is used.
+The same files give the same bytes: sorted, without dates, owners or the umask. The files are those
+that git tracks, as they are in the working tree; an untracked one below testcases/ or grader/ is
+refused, because it would be missing without notice. Only Python's own library is used.
+
+Exit status: 0 written; 2 a file or the command cannot be used; 3 the machine is at fault.
 """
 
 from __future__ import annotations
 
-import signal
+import argparse
+import io
+import os
+import shutil
 import sys
+import tarfile
+import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(PROJECT))
+from grader import interrupt
+from grader.errors import BadInput, MachineFault
+from instructor.release.repository import REPOSITORY, tracked_files, untracked_files
 
-from grader import interrupt  # noqa: E402
-
-if __name__ == "__main__":
-    interrupt.handle(signal.SIG_DFL)
-
-import io  # noqa: E402
-import os  # noqa: E402
-import subprocess  # noqa: E402
-import tarfile  # noqa: E402
-import zipfile  # noqa: E402
-from dataclasses import dataclass  # noqa: E402
-
-LEFT_OUT = ("instructor", "tests", "docs", ".github", ".ci", "results", "build", ".venv", ".git")
+LEFT_OUT = ("instructor", "tests", "docs", ".github", ".ci")
 HIDDEN = "testcases/hidden/"
-NEVER = ("__pycache__", ".pytest_cache", ".hypothesis")
-DATE = (1980, 1, 1, 0, 0, 0)  # the oldest that a zip file can say
+DATE = (1980, 1, 1, 0, 0, 0)  # the oldest that a zip file can express
 
 
-class CannotPack(Exception):
-    """One line: what, where, what to do."""
+@dataclass(frozen=True)
+class Bundle:
+    """What a platform gets. Scripts are relative to instructor/release/PLATFORM."""
+
+    archive: str  # below DIRECTORY
+    scripts: tuple[str, ...]  # in the archive, beside the project
+    prefix: str = ""  # of every name in the archive
+    beside: tuple[str, ...] = ()  # in the archive's directory
+    public: bool = False  # students can download it
+
+
+BUNDLES = {
+    "gradescope": Bundle("gradescope.zip", ("setup.sh", "run_autograder")),
+    "autolab": Bundle("autolab/autograde.tar", ("grade.sh",), "sgemm-autograder/",
+                      ("autograde-Makefile",)),
+    "classroom50": Bundle("classroom50/project.tar", ("../../../.github/sandbox.sh",), "",
+                          ("autograder.py",), public=True),
+}
 
 
 @dataclass(frozen=True, order=True)
 class Packed:
+    """A file, and its name in the archive."""
+
     name: str
     path: Path
 
@@ -55,59 +69,39 @@ class Packed:
         return 0o755 if os.access(self.path, os.X_OK) else 0o644
 
 
-def git(*arguments: str) -> list[str] | None:
-    """Names that git lists; None where this is no checkout of its own, or git is not installed."""
-    try:
-        top = subprocess.run(["git", "-C", str(PROJECT), "rev-parse", "--show-toplevel"],
-                             capture_output=True, check=True).stdout
-        if Path(os.fsdecode(top.rstrip(b"\n"))).resolve() != PROJECT:
-            return None
-        listed = subprocess.run(["git", "-C", str(PROJECT), "ls-files", "-z", *arguments],
-                                capture_output=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return [os.fsdecode(name) for name in listed.split(b"\0") if name]
+def project_files(public: bool) -> list[str]:
+    """Relative names of what grading needs of the project.
+
+    Raises BadInput where git does not track a file that belongs to it."""
+    for name in untracked_files("testcases", "grader"):
+        raise BadInput(f"{name}: git does not track it, so it would not be packed; `git add` it, "
+                       "or move it away")
+    return [name for name in tracked_files() if name.split("/")[0] not in LEFT_OUT
+            and not (public and name.startswith(HIDDEN))]
 
 
-def project_files() -> list[str]:
-    tracked = git()
-    if tracked is None:
-        names = [path.relative_to(PROJECT).as_posix() for path in PROJECT.rglob("*")
-                 if path.is_file()]
-    else:
-        names = tracked
-        for name in git("--others", "--exclude-standard", "testcases", "grader") or []:
-            raise CannotPack(f"{name}: git does not track it, so it would not be packed; "
-                             "`git add` it, or move it away")
-    return [name for name in names if is_needed(Path(name))]
+def collect(bundle: Bundle, folder: Path) -> list[Packed]:
+    """All that goes into the archive, sorted; `folder` has the platform's scripts.
 
-
-def is_needed(name: Path) -> bool:
-    return name.parts[0] not in LEFT_OUT and not set(NEVER) & set(name.parts)
-
-
-def collect(prefix: str, extra: list[str], public: bool) -> list[Packed]:
-    found = [Packed(f"{prefix}project/{name}", PROJECT / name) for name in project_files()
-             if not (public and name.startswith(HIDDEN))]
-    for pair in extra:
-        file, _, name = pair.rpartition("=")
-        found.append(Packed(prefix + name, Path(file)))
-    for one in found:
-        if one.path.is_symlink() or not one.path.is_file():
-            raise CannotPack(f"{one.path}: not a regular file; an archive for other machines can "
-                             "hold nothing else")
+    Raises BadInput for a link, a device and the like."""
+    found = [Packed(f"{bundle.prefix}project/{name}", REPOSITORY / name)
+             for name in project_files(bundle.public)]
+    found += [Packed(bundle.prefix + Path(name).name, folder / name) for name in bundle.scripts]
+    for file in found:
+        if file.path.is_symlink() or not file.path.is_file():
+            raise BadInput(f"{file.path}: not a regular file; an archive for other machines can "
+                           "hold nothing else")
     return sorted(found)
 
 
 def zipped(files: list[Packed]) -> bytes:
     archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as out:
+    with zipfile.ZipFile(archive, "w") as out:
         for file in files:
             entry = zipfile.ZipInfo(file.name, DATE)
             entry.create_system = 3  # Unix: the mode counts
             entry.external_attr = (0o100000 | file.mode) << 16
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            out.writestr(entry, file.path.read_bytes())
+            out.writestr(entry, file.path.read_bytes(), zipfile.ZIP_DEFLATED, 9)
     return archive.getvalue()
 
 
@@ -122,28 +116,39 @@ def tarred(files: list[Packed]) -> bytes:
     return archive.getvalue()
 
 
-def main(words: list[str]) -> int:
-    public = words[:1] == ["--public"]
-    words = words[public:]
-    if len(words) < 2 or not words[0].endswith((".zip", ".tar")):
-        print("usage: pack.py [--public] OUT.zip|OUT.tar PREFIX [FILE=NAME ...]", file=sys.stderr)
-        return 2
-    out, prefix, *extra = words
+def make(platform: str, directory: Path) -> str:
+    """Write the bundle; one line about it. Raises BadInput, MachineFault, OSError."""
+    bundle, folder = BUNDLES[platform], REPOSITORY / "instructor" / "release" / platform
+    archive = directory / bundle.archive
+    files = collect(bundle, folder)
+    content = zipped(files) if archive.suffix == ".zip" else tarred(files)
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    new = archive.with_name(f"{archive.name}.new")
+    new.write_bytes(content)
+    new.replace(archive)
+    for name in bundle.beside:
+        shutil.copyfile(folder / name, archive.parent / name)
+    return f"{archive}: {len(files)} files, {len(content) // 1024} kB"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="pack.py", description=__doc__.partition("\n")[0])
+    parser.add_argument("platform", choices=BUNDLES)
+    parser.add_argument("directory", type=Path)
+    arguments = parser.parse_args()
     try:
-        files = collect(prefix, extra, public)
-        content = zipped(files) if out.endswith(".zip") else tarred(files)
-        Path(out).parent.mkdir(parents=True, exist_ok=True)
-        Path(f"{out}.new").write_bytes(content)
-        os.replace(f"{out}.new", out)
-    except CannotPack as error:
-        print(error, file=sys.stderr)
+        with interrupt.raised():
+            print(make(arguments.platform, arguments.directory))
+    except BadInput as bad:
+        print(bad, file=sys.stderr)
         return 2
-    except OSError as error:
-        print(f"{error.filename}: {error.strerror}", file=sys.stderr)
+    except (MachineFault, OSError) as fault:
+        print(fault, file=sys.stderr)
         return 3
-    print(f"{out}: {len(files)} files, {len(content) // 1024} kB")
+    except KeyboardInterrupt:
+        return interrupt.STATUS
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -1,10 +1,8 @@
-"""Do the texts of the assignment speak of the tile that kernel.cu has?
+"""Checks that the texts of the assignment agree with TILE_SIZE in kernel.cu.
 
-TILE_SIZE in kernel.cu is the one place. handout.md and the public cases explain the assignment with
-numbers that follow from it: 16 x 16 threads, 256 of them, a sixteenth of the loads, two tiles and
-two elements more. student_copy.py refuses a copy in which one of these follows from another tile.
-
-What is known here are turns of phrase, not English: a sentence that says it otherwise is not seen.
+handout.md and the public cases explain the assignment with numbers that follow from the tile: 16 x
+16 threads, 256 of them, a sixteenth of the loads. student_copy.py refuses a copy in which one of
+these follows from another tile. Only the phrases below are known; other words are not found.
 """
 
 from __future__ import annotations
@@ -13,9 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from math import ceil
 
-from leaks import Leak, line_at
-
 from grader.cases import Case, Suite
+from instructor.release.leaks import Leak, line_at
 
 MOST_THREADS = 1024  # of a block, on every GPU
 DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+TILE_SIZE[ \t]+(\d+)", re.MULTILINE)
@@ -38,7 +35,7 @@ def number(word: str) -> int | None:
 
 # ---- phrases that are true of one tile only ------------------------------------------------------
 
-# With the tile: may these numbers be there?
+# Called with the tile and the numbers that were found: do they agree?
 IN_TEXTS: dict[str, Callable[..., bool]] = {
     r"(\d+) [×x] (\d+) \*?(?:threads|tiles?|is one block)\b": lambda t, a, b: a == b == t,
     r"\bmultiples? of (\d+)": lambda t, a: a == t,
@@ -52,7 +49,7 @@ IN_TEXTS: dict[str, Callable[..., bool]] = {
     r"\ban? (eighth|sixteenth|thirty-second)\b": lambda t, a: a == t,
 }
 
-# With a public case, too: how many blocks, phases, and tiles in one direction.
+# The same with a public case: the number of blocks, of phases, of tiles in one direction.
 OF_A_CASE: dict[str, Callable[..., bool]] = {
     r"\b(\w+) blocks?\b": lambda t, case, a: ceil(case.m / t) * ceil(case.n / t) == a,
     r"\b(\w+) phases?\b": lambda t, case, a: ceil(case.k / t) == a,
@@ -71,7 +68,7 @@ def sizes(case: Case) -> tuple[int, int, int]:
 
 def untrue(text: str, rules: dict[str, Callable[..., bool]],
            *known: int | Case) -> Iterator[re.Match[str]]:
-    """Each place of `text` that a rule finds, and that does not hold; words may be on two lines."""
+    """The matches of a rule in `text` that do not hold; words may be on two lines."""
     for pattern, holds in rules.items():
         for match in re.finditer(pattern.replace(" ", r"\s+"), text, re.IGNORECASE):
             numbers = [number(word) for word in match.groups()]
@@ -83,11 +80,11 @@ def untrue(text: str, rules: dict[str, Callable[..., bool]],
 
 
 def other_tiles(texts: dict[str, str], public: Iterable[Suite]) -> Iterator[Leak]:
-    """Phrases of handout.md, kernel.cu and the public cases (of `public`) that are not true of
-    kernel.cu's TILE_SIZE; `texts`: what is published, by name."""
+    """Phrases of handout.md, kernel.cu and the cases of `public` that are not true of kernel.cu's
+    TILE_SIZE. `texts`: what is published, by file name."""
     defined = DEFINED.search(texts.get("kernel.cu", ""))
     if not defined:
-        return  # no starter, which is refused for that
+        return  # not the starter, which is refused for that
     tile = int(defined[1])
     if not 0 < tile * tile <= MOST_THREADS:
         yield Leak("kernel.cu", line_at(texts["kernel.cu"], defined.start()),
@@ -99,12 +96,12 @@ def other_tiles(texts: dict[str, str], public: Iterable[Suite]) -> Iterator[Leak
             yield other_tile(name, line_at(text, match.start(1)), match[0], tile)
     for suite in public:
         for case in suite.cases:
-            for said in (case.title, case.hint):
-                for match in (*untrue(said, IN_TEXTS, tile), *untrue(said, OF_A_CASE, tile, case)):
+            for text in (case.title, case.hint):
+                for match in (*untrue(text, IN_TEXTS, tile), *untrue(text, OF_A_CASE, tile, case)):
                     yield other_tile(f"testcases/{suite.name}.toml", 0,
                                      match[0], tile, f"case {case.name} ")
 
 
-def other_tile(file: str, line: int, said: str, tile: int, where: str = "") -> Leak:
-    return Leak(file, line, f'{where}says "{" ".join(said.split())}", but kernel.cu has TILE_SIZE '
-                            f"{tile}; change either")
+def other_tile(file: str, line: int, phrase: str, tile: int, where: str = "") -> Leak:
+    return Leak(file, line, f'{where}says "{" ".join(phrase.split())}", but kernel.cu has '
+                            f"TILE_SIZE {tile}; change either")

@@ -1,5 +1,5 @@
-"""The bundles for Gradescope, Autolab and Classroom 50, run in directories laid out as those systems lay theirs
-out; and what is and what is not in them."""
+"""The bundles for Gradescope, Autolab and Classroom 50: what is in them, and how they grade in
+directories laid out as those systems do it."""
 
 from __future__ import annotations
 
@@ -39,16 +39,17 @@ def run(
     return done
 
 
-def make_bundle(tree: Path, platform: str, out: Path) -> Path:
-    """The zip file, or the directory with the two files for Autolab or for Classroom 50."""
-    run("sh", f"instructor/release/{platform}/make_bundle.sh", out, cwd=tree,
-        env={"PYTHON": sys.executable})
-    return out / ("gradescope.zip" if platform == "gradescope" else platform)
+def make_bundle(tree: Path, platform: str, out: Path, status: int = 0) -> tuple[Path, str]:
+    """The zip file, or the directory with the two files for Autolab or for Classroom 50; and what
+    was printed."""
+    done = run(sys.executable, "-m", "instructor.release.pack", platform, out, cwd=tree,
+               status=status)
+    return out / ("gradescope.zip" if platform == "gradescope" else platform), done.stdout
 
 
 @pytest.fixture
 def short_path() -> Iterator[Path]:
-    """A directory that every user of the machine may pass: a sandbox of another uid has to."""
+    """A directory that every user may enter, as a sandbox with another uid has to."""
     path = Path(tempfile.mkdtemp(prefix="sgemm bundle ", dir="/tmp"))
     path.chmod(0o755)
     yield path
@@ -60,28 +61,24 @@ def short_path() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def bundle(tree: Tree, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_bundle(tree.path, "gradescope", tmp_path_factory.mktemp("bundle"))
+    return make_bundle(tree.path, "gradescope", tmp_path_factory.mktemp("bundle"))[0]
 
 
-def test_the_zip_has_in_its_root_what_gradescope_looks_for(bundle: Path) -> None:
+def test_the_zip_has_scripts_in_its_root_the_hidden_cases_private_and_no_solution(
+    bundle: Path
+) -> None:
     with zipfile.ZipFile(bundle) as archive:
         modes = {entry.filename: entry.external_attr >> 16 & 0o777 for entry in archive.infolist()}
         scripts = {name for name in modes if "/" not in name}
-        first = {name: archive.read(name).split(b"\n")[0] for name in scripts}
-    assert scripts == {"setup.sh", "run_autograder"}
-    assert first == dict.fromkeys(first, b"#!/usr/bin/env bash")
-    assert modes["run_autograder"] == 0o755
-
-
-def test_the_bundle_holds_the_hidden_cases_for_nobody_else_and_no_solution(bundle: Path) -> None:
-    with zipfile.ZipFile(bundle) as archive:
-        entries = archive.infolist()
-    hidden = [entry for entry in entries if entry.filename.startswith(f"project/{HIDDEN}/")]
-    assert hidden and all(entry.external_attr >> 16 & 0o077 == 0 for entry in hidden)
-    top = {entry.filename.split("/")[1] for entry in entries if "/" in entry.filename}
+        first = {archive.read(name).split(b"\n")[0] for name in scripts}
+    assert scripts == {"setup.sh", "run_autograder"} and modes["run_autograder"] == 0o755
+    assert first == {b"#!/usr/bin/env bash"}
+    hidden = [mode for name, mode in modes.items() if name.startswith(f"project/{HIDDEN}/")]
+    assert hidden and all(mode & 0o077 == 0 for mode in hidden)
+    top = {name.split("/")[1] for name in modes if "/" in name}
     assert {"grader", "emulator", "Makefile", "kernel.cu"} <= top
     assert not top & {"instructor", "tests", ".git", ".github", "build", "results", ".venv"}
-    assert not any("__pycache__" in entry.filename for entry in entries)
+    assert not any("__pycache__" in name for name in modes)
 
 
 def test_the_same_files_give_the_same_bytes(fresh_tree: Tree, tmp_path: Path) -> None:
@@ -95,27 +92,26 @@ def test_the_same_files_give_the_same_bytes(fresh_tree: Tree, tmp_path: Path) ->
             run("git", "add", "-A", cwd=fresh_tree.path)
             (fresh_tree.path / "kernel.cu").chmod(0o600)
         out = tmp_path / turn
-        made.append([make_bundle(fresh_tree.path, "gradescope", out).read_bytes(),
-                     *(path.read_bytes() for platform in ("autolab", "classroom50") for path in
-                       sorted(make_bundle(fresh_tree.path, platform, out).iterdir()))])
+        bundles = [make_bundle(fresh_tree.path, platform, out)[0]
+                   for platform in ("gradescope", "autolab", "classroom50")]
+        made.append([path.read_bytes() for bundle in bundles
+                     for path in ([bundle] if bundle.is_file() else sorted(bundle.iterdir()))])
     assert made[0] == made[1]
 
 
-def test_a_case_that_git_does_not_know_is_refused(fresh_tree: Tree, tmp_path: Path) -> None:
+def test_what_cannot_be_packed_is_refused(fresh_tree: Tree, tmp_path: Path) -> None:
+    """A link; and, with git, a case that git does not track."""
+    link = fresh_tree.path / "grader" / "link.py"
+    link.symlink_to("/etc/passwd")
+    _, said = make_bundle(fresh_tree.path, "autolab", tmp_path / "o", status=2)
+    assert "link.py" in said
+    link.unlink()
     run(need("git"), "init", "-q", cwd=fresh_tree.path)
     run("git", "add", "-A", cwd=fresh_tree.path)
     fresh_tree.write(f"{HIDDEN}/forgotten.toml", "title = 'x'\n")
-    done = run("sh", "instructor/release/gradescope/make_bundle.sh", tmp_path / "o",
-               cwd=fresh_tree.path, status=2)
-    assert f"{HIDDEN}/forgotten.toml" in done.stdout and "git add" in done.stdout
+    _, said = make_bundle(fresh_tree.path, "gradescope", tmp_path / "o", status=2)
+    assert f"{HIDDEN}/forgotten.toml" in said and "git add" in said
     assert not (tmp_path / "o").exists()
-
-
-def test_a_link_is_refused(fresh_tree: Tree, tmp_path: Path) -> None:
-    (fresh_tree.path / "grader" / "link.py").symlink_to("/etc/passwd")
-    done = run("sh", "instructor/release/autolab/make_bundle.sh", tmp_path / "o",
-               cwd=fresh_tree.path, status=2)
-    assert "link.py" in done.stdout
 
 
 # ---- Gradescope ----------------------------------------------------------------------------------
@@ -174,14 +170,13 @@ def total(results: Any) -> float:
     return results.get("score", sum(test.get("score", 0) for test in results["tests"]))
 
 
-def test_gradescope_gives_a_solution_all_points(gradescope: Gradescope) -> None:
+def test_gradescope_gives_a_solution_all_points_and_the_starter_none(
+    gradescope: Gradescope
+) -> None:
     status, said, results = gradescope.submit(SOLUTION)
     assert status == 0, said
     assert total(results) == sum(t["max_score"] for t in results["tests"]) == pytest.approx(100)
     assert {t["visibility"] for t in results["tests"]} == {"visible", "hidden"}
-
-
-def test_gradescope_gives_the_starter_nothing(gradescope: Gradescope) -> None:
     status, _, results = gradescope.submit(STARTER)
     assert (status, total(results)) == (0, 0)
 
@@ -211,7 +206,7 @@ def test_gradescope_takes_what_make_grade_takes(gradescope: Gradescope, tmp_path
 def test_gradescope_gets_no_file_for_a_fault_of_the_machine(
     gradescope: Gradescope, tmp_path: Path
 ) -> None:
-    """A compiler that is not there; and a Python that is not."""
+    """A missing compiler, a missing Python, a case that cannot be read."""
     tools = tmp_path / "tools"
     tools.mkdir()
     for name in "bash sh mktemp rm mkdir cp mv chmod make env bwrap".split():
@@ -226,10 +221,7 @@ def test_gradescope_gets_no_file_for_a_fault_of_the_machine(
     earlier.write_text('{"score": 100}')
     run("./run_autograder", cwd=gradescope.root, status=1,
         env=gradescope.env | {"AUTOGRADER_PYTHON": "/no/such/python"})
-    assert not earlier.exists(), "nor a file of before"
-
-
-def test_gradescope_gets_no_file_when_a_case_is_at_fault(gradescope: Gradescope) -> None:
+    assert not earlier.exists(), "not even one of an earlier submission"
     case = gradescope.root / "source/project" / HIDDEN / "broken.toml"
     case.write_text("title = 3\n")
     try:
@@ -291,21 +283,23 @@ def test_an_image_that_cannot_grade_is_noticed_when_it_is_made(
 
 @pytest.fixture(scope="module")
 def autolab_files(tree: Tree, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_bundle(tree.path, "autolab", tmp_path_factory.mktemp("autolab"))
+    return make_bundle(tree.path, "autolab", tmp_path_factory.mktemp("autolab"))[0]
 
 
 def run_autolab(
-    files: Path, job: Path, kernel: Path | None, *settings: str, env: dict[str, str] | None = None
+    files: Path, job: Path, kernel: Path | None, *settings: str, python: str = sys.executable
 ) -> str:
     """As Tango's autodriver: both files and the submission in an empty directory, `make`, and
     whatever it prints on either stream."""
     need("g++")
+    for old in job.iterdir():
+        shutil.rmtree(old) if old.is_dir() else old.unlink()
     shutil.copy(files / "autograde-Makefile", job / "Makefile")
     shutil.copy(files / "autograde.tar", job)
     if kernel:
         shutil.copy(kernel, job / "kernel.cu")
     return run(need("make"), *settings, cwd=job, status=None,
-               env={"SGEMM_PYTHON": sys.executable} | (env or {})).stdout
+               env={"SGEMM_PYTHON": python}).stdout
 
 
 def autoresult(printed: str) -> Any:
@@ -333,36 +327,25 @@ def test_autolab_gives_a_solution_all_points(autolab_files: Path, short_path: Pa
     assert sum(scores.values()) == pytest.approx(100)
 
 
-def test_autolab_takes_a_zip_under_any_name(
+def test_autolab_takes_a_zip_and_may_have_one_problem_and_the_public_cases_only(
     autolab_files: Path, short_path: Path, tmp_path: Path
 ) -> None:
     """It gives every submission the name kernel.cu."""
     with zipfile.ZipFile(tmp_path / "lab.zip", "w") as archive:
         archive.write(SOLUTION, "lab/kernel.cu")
-    printed = run_autolab(autolab_files, short_path, tmp_path / "lab.zip", "SUITE=public")
-    assert autoresult(printed) == {"Public": 40}, printed
+    printed = run_autolab(autolab_files, short_path, tmp_path / "lab.zip", "SUITE=public",
+                          "PROBLEM=Lab 2")
+    assert autoresult(printed) == {"Lab 2": 40}, printed
     assert "note: lab/kernel.cu was taken out of kernel.cu" in printed
 
 
-def test_autolab_may_have_one_problem_and_the_public_cases_only(
-    autolab_files: Path, short_path: Path
-) -> None:
-    printed = run_autolab(autolab_files, short_path, STARTER, "SUITE=public", "PROBLEM=Lab 2")
-    assert autoresult(printed) == {"Lab 2": 0}, printed
-
-
-def test_autolab_gives_0_and_a_reason_for_no_submission(
+def test_autolab_gives_0_for_no_submission_and_no_scores_for_a_fault_of_the_machine(
     autolab_files: Path, short_path: Path
 ) -> None:
     printed = run_autolab(autolab_files, short_path, None)
     assert autoresult(printed) == {"Public": 0, "Hidden": 0}
     assert "kernel.cu" in printed.split("\n")[1]
-
-
-def test_autolab_gets_no_scores_for_a_fault_of_the_machine(
-    autolab_files: Path, short_path: Path
-) -> None:
-    printed = run_autolab(autolab_files, short_path, SOLUTION, env={"SGEMM_PYTHON": "/bin/false"})
+    printed = run_autolab(autolab_files, short_path, SOLUTION, python="/bin/false")
     assert autoresult(printed) is None
     assert "Nothing is wrong with the submission" in printed and '"scores"' not in printed
 
@@ -372,7 +355,7 @@ def test_autolab_gets_no_scores_for_a_fault_of_the_machine(
 
 @pytest.fixture(scope="module")
 def classroom50_files(tree: Tree, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_bundle(tree.path, "classroom50", tmp_path_factory.mktemp("classroom50"))
+    return make_bundle(tree.path, "classroom50", tmp_path_factory.mktemp("classroom50"))[0]
 
 
 def test_classroom50_publishes_nothing_that_students_do_not_have(classroom50_files: Path) -> None:

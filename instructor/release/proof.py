@@ -1,0 +1,200 @@
+"""What the grades of kernels prove about test cases: does each kernel get what was known beforehand,
+and which case catches which fault? prove_cases.py makes the grades and prints what is found here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.cases import Case
+from grader.record import Record, Test
+
+GROUPS = {
+    "starter": "starter",
+    "solution": "solutions",
+    "right": "right in other styles",
+    "cheat": "cheats",
+    "faulty": "faulty",
+}
+CRITERIA = ("builds", "correct", "memory", "tiled")  # the most basic one first
+BY_CHANCE = "memory or correct"
+DECLARED = (*CRITERIA, BY_CHANCE, "nothing", "everything")
+
+# Products (m k n) up to which a case is tried on every faulty kernel: tenths of a second each.
+LARGEST_FOR_ALL = 8_000_000
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel whose grade is known beforehand."""
+
+    path: Path
+    group: str  # one of GROUPS
+    loses: str = ""  # one of DECLARED; empty for the starter, for kernels of the group `right`, and
+    # for cheats, unless they cheat a clock only
+
+    @property
+    def name(self) -> str:
+        return self.path.stem if self.group != "starter" else self.path.name
+
+    @property
+    def family(self) -> int:
+        """Of a faulty one: the number of its mistake."""
+        return int(self.path.stem.split("_")[0])
+
+
+def large(case: Case) -> bool:
+    return case.m * case.k * case.n > LARGEST_FOR_ALL
+
+
+def lost_in(test: Test) -> set[str]:
+    """The criteria for which the case takes points."""
+    return {each.name for each in test.criteria if each.score < each.max_score}
+
+
+def awarded(tests: Iterable[Test]) -> set[str]:
+    """The criteria for which there are points."""
+    return {each.name for test in tests for each in test.criteria if each.max_score > 0}
+
+
+def few(names: list[str], shown: int = 4) -> str:
+    more = f" and {len(names) - shown} more" if len(names) > shown else ""
+    return ", ".join(names[:shown]) + more
+
+
+@dataclass
+class Proved:
+    """A kernel and its grades."""
+
+    kernel: Kernel
+    records: list[Record]
+
+    @property
+    def tests(self) -> list[Test]:
+        return [test for record in self.records for test in record.tests]
+
+    @property
+    def score(self) -> float:
+        return sum(record.score for record in self.records)
+
+    @property
+    def points(self) -> float:
+        return sum(record.max_score for record in self.records)
+
+    @property
+    def refused(self) -> str:
+        """What it was refused for; empty if it was not."""
+        return next((record.refusal.tried for record in self.records if record.refusal), "")
+
+    def loses(self) -> str:
+        """What it lost, as heads declare it."""
+        if self.refused:
+            return "everything"
+        lost = {name for test in self.tests for name in lost_in(test)}
+        if any(not record.build.ok for record in self.records):
+            lost.add("builds")
+        return next((name for name in CRITERIA if name in lost), "nothing")
+
+    def loses_as_declared(self) -> bool:
+        """Of a faulty one. A kernel that is wrong somewhere may launch nothing elsewhere, and where
+        no case has points for a launch, it loses those for a right result."""
+        declares, loses = self.kernel.loses, self.loses()
+        if declares == BY_CHANCE:
+            return loses in ("memory", "correct")
+        return loses == declares or {loses, declares} == {"builds", "correct"} and any(
+            declares in lost_in(test) or declares not in awarded(self.tests) for test in self.tests
+        )
+
+    def catches(self) -> dict[str, str]:
+        """Of a faulty kernel: the keys of the cases that take points for its fault, and the
+        criterion. That it does not tile is no fault, unless it declares so."""
+        found = {}
+        for test in self.tests:
+            lost = [name for name in CRITERIA if name in lost_in(test)]
+            if lost and (lost[0] != "tiled" or self.kernel.loses == "tiled"):
+                found[f"{test.suite}/{test.name}"] = lost[0]
+        return found
+
+    def failures(self) -> Iterator[str]:
+        """Why this kernel's grade proves the cases wrong; nothing if it does not."""
+        name, group, declares = self.kernel.name, self.kernel.group, self.kernel.loses
+        if group == "faulty":
+            if self.loses() != "nothing" and not self.loses_as_declared():
+                yield f"{name}: declares `loses: {declares}` and loses {self.loses()}{self.where()}"
+        elif group == "right":
+            if not self.refused:  # which no case decides
+                yield from self.other_losses("tiled or nothing")
+        elif declares:
+            yield from self.other_losses(declares)
+        elif self.score > 0:
+            cases = [f"{test.suite}/{test.name}" for test in self.tests if test.score > 0]
+            yield f"{name}: gets {self.score:g} of {self.points:g} points for nothing: {few(cases)}"
+
+    def other_losses(self, allowed: str) -> Iterator[str]:
+        """Of a right kernel: what it must not lose, and what it declares to lose and did not."""
+        name = self.kernel.name
+        if self.refused or not all(record.build.ok for record in self.records):
+            why = self.refused or self.records[0].build.message
+            yield f"{name}: is right, but is refused: {why}"
+            return
+        for test in self.tests:
+            for criterion in test.criteria:
+                lost = criterion.score < criterion.max_score
+                if lost and criterion.name not in allowed:
+                    yield (f"{name}: is right, but {test.suite}/{test.name} takes points for "
+                           f"{criterion.name}: {criterion.reason or test.reason}")
+                if not lost and allowed == criterion.name and criterion.max_score > 0:
+                    yield (f"{name}: declares `loses: {allowed}`, but gets the points for it in "
+                           f"{test.suite}/{test.name}")
+
+    def where(self) -> str:
+        """An example of what it loses, to go on a line."""
+        if self.refused:
+            return f": {self.refused}"
+        return next((f" in {test.suite}/{test.name}: {test.reason}" for test in self.tests
+                     if self.loses() in lost_in(test)), "")
+
+
+@dataclass
+class Proof:
+    """What all grades prove together. `failures`: lines, to which those of the grades are added."""
+
+    cases: list[Case]
+    proved: list[Proved]
+    failures: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.faulty = [each for each in self.proved if each.kernel.group == "faulty"]
+        self.catches = {each.kernel.name: each.catches() for each in self.faulty}
+        self.refused = [each.kernel.name for each in self.faulty if each.refused]
+        self.failures += [line for each in self.proved for line in each.failures()]
+        self.failures += [f"{name} loses no points in any case" for name in self.free]
+
+    @property
+    def free(self) -> list[str]:
+        """Faulty kernels that no case catches."""
+        return [name for name, caught in self.catches.items()
+                if not caught and name not in self.refused]
+
+    def caught_by(self, case: Case) -> list[str]:
+        return [name for name, caught in self.catches.items() if case.key in caught]
+
+    def only_by(self, case: Case) -> list[str]:
+        return [name for name in self.caught_by(case) if len(self.catches[name]) == 1]
+
+    def redundant(self) -> list[Case]:
+        """Cases that catch nothing alone. Large ones were not tried on all kernels."""
+        return [case for case in self.cases if not self.only_by(case) and not large(case)]
+
+    def enough(self) -> list[Case]:
+        """Few cases that catch all that is caught: greedily, the one that catches most of the
+        rest."""
+        left = {name for name, caught in self.catches.items() if caught}
+        chosen: list[Case] = []
+        while left:
+            best = max(self.cases, key=lambda case: len(left & set(self.caught_by(case))))
+            chosen.append(best)
+            left -= set(self.caught_by(best))
+        return chosen
