@@ -15,14 +15,12 @@ from typing import Any
 import pytest
 from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment
 
-for place in (REPOSITORY, REPOSITORY / "instructor" / "release"):
-    sys.path.insert(0, str(place))
-
-import prove_cases  # noqa: E402
+sys.path.insert(0, str(REPOSITORY))
 
 from grader.cases import load_suites  # noqa: E402
 from grader.errors import BadInput  # noqa: E402
 from grader.intake import read_submission  # noqa: E402
+from instructor.release import prove_cases  # noqa: E402
 
 CHEATS = sorted((REPOSITORY / "instructor" / "cheats").glob("*.cu"))
 
