@@ -395,7 +395,7 @@ def test_the_schema_is_that_of_the_record(kernel: Path) -> None:
 
 def test_every_key_is_documented() -> None:
     schema = json.loads((REPOSITORY / "grader" / "result.schema.json").read_text())
-    text = (REPOSITORY / "docs" / "result.md").read_text()
+    text = (REPOSITORY / "docs" / "grading.md").read_text()
     tables = [schema, *schema["$defs"].values()]
     keys = {key for table in tables for key in table.get("properties", {})}
     assert [key for key in sorted(keys) if f"`{key}`" not in text] == []
