@@ -4,8 +4,8 @@
 
 It puts the project and the platform's own scripts into one archive, and some files beside it: see
 BUNDLES. What grading does not need is left out, instructor/ above all, because no submission may
-ever run beside its solutions. Hidden cases are readable for the owner only, and are not in an archive
-that students can download.
+ever run beside its solutions. Hidden cases are readable for the owner only, and left out of an
+archive that students can download.
 
 The same files give the same bytes: sorted, without dates, owners or the umask. The files are those
 that git tracks, as they are in the working tree; an untracked one below testcases/ or grader/ is

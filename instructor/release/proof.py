@@ -1,5 +1,5 @@
-"""What the grades of kernels prove about test cases: does each kernel get what was known beforehand,
-and which case catches which fault? prove_cases.py makes the grades and prints what is found here.
+"""What the grades of kernels prove about test cases: does each kernel get what was known
+beforehand, and which case catches which fault? prove_cases.py makes the grades and prints the proof.
 """
 
 from __future__ import annotations

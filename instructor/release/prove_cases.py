@@ -18,7 +18,7 @@ but the checker finds something; `memory or correct`: the same, but blocks race,
 is wrong now and then; `builds`: launches nothing at any size; `everything`: refused as a whole.
 
 Faulty kernels are tried in each case by itself, without those that it depends on; in large cases
-only those that no smaller case catches. A table shows which case catches how many of them, and lists
+only those that no smaller case catches. A table shows which case catches how many of them; lists
 show cases that catch nothing alone, faults that a single case catches, and faults that go free.
 
 With --files (`make cases-check`) nothing is graded: only the files are read and listed.
