@@ -120,7 +120,7 @@ class Case(Item):
     """None: made from the run's seed, fresh each run."""
     tolerance: Tolerance | None = Field(
         None, description="one of " + ", ".join(get_args(Tolerance)))
-    """None: what the fill allows, see docs/correctness.md."""
+    """None: what the fill allows, see docs/sgemm.md."""
     time_limit: float | None = Field(
         None, ge=SHORTEST_LAUNCH_SECONDS, le=LONGEST_LAUNCH_SECONDS, allow_inf_nan=False,
         description=f"CPU seconds, from {SHORTEST_LAUNCH_SECONDS} to {LONGEST_LAUNCH_SECONDS}")

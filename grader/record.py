@@ -1,7 +1,7 @@
 """The one record of a graded submission: results/<name>/result.json.
 
 Everything else that is told of a grade (table, Gradescope, Autolab, ...) is made from it. Its
-format is docs/result.md, and result.schema.json beside this file.
+format is docs/grading.md, and result.schema.json beside this file.
 """
 
 from __future__ import annotations

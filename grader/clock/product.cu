@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As in support.h, which is C only: docs/correctness.md has the reasons. */
+/* As in support.h, which is C only: docs/sgemm.md has the reasons. */
 static const uint32_t poison_bits = 0x7FA5A5A5u;
 static const double unit_roundoff = 1.0 / (1 << 24);
 static const double float32_max_u = 32.0, float32_rms_u = 4.0;

@@ -22,7 +22,7 @@ extern "C" {
 
 struct product;
 
-/* What became of one C. As in docs/correctness.md: an element is wrong when it is off by more than
+/* What became of one C. As in docs/sgemm.md: an element is wrong when it is off by more than
  * gamma_{k+2} |A||B| (a NaN always is), unwritten when it still has the bits of
  * product_poison(); all elements within the bound, but less precise than float32 in any order of
  * summation: not_float32. */

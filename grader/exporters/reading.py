@@ -1,4 +1,4 @@
-"""Reading result.json: every exporter gets a record that holds what docs/result.md promises."""
+"""Reading result.json: every exporter gets a record that holds what docs/grading.md promises."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@
  * With alpha 1 and beta 0 it is basicSgemm's, else sgemm's. A, B and C begin so many floats (a, b,
  * c) behind a multiple of 16 bytes, and lie between guards. All that is to be written, and all that
  * is not to be read, holds a NaN: the guards, and C where beta is 0. C is compared with a product
- * in double precision, within the bounds of docs/correctness.md. Prints what is wrong, and ends
+ * in double precision, within the bounds of docs/sgemm.md. Prints what is wrong, and ends
  * with 1 then; the number of calls, and 0, if nothing is. */
 #include "../emulator/check.h"
 #include <math.h>
