@@ -148,7 +148,7 @@ static void looked(cudaError_t error) {
 
 /* --- faults that the runtime sees, and the checks did not ------------------------------------- */
 
-static enum finding_kind kind_of_fault(const struct told_fault *fault) {
+static enum finding_kind kind_of_fault(const struct fault *fault) {
     if (!fault->kernel && fault->error != cudaErrorLaunchTimeout)
         return fault->address ? FINDING_DEVICE_POINTER_ON_HOST : FINDING_HOST_FAULT;
     switch (fault->kind) {
@@ -164,7 +164,7 @@ static enum finding_kind kind_of_fault(const struct told_fault *fault) {
     }
 }
 
-static void fault(const struct told_fault *fault) {
+static void fault(const struct fault *fault) {
     if (!fault->what) return; /* an event of ours, noted before */
     struct event event = {
         .kind = kind_of_fault(fault),

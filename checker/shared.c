@@ -20,7 +20,7 @@ static void set_words(struct watch *w, size_t first, size_t count, record write)
 
 /* All of the thread-local storage gets a shadow. What is no shared array there, is nobody's. */
 bool shared_attach(struct watch *w) {
-    w->memory = worker_memory();
+    w->memory = this_worker->memory;
     w->shared_begin = (uintptr_t)w->memory.thread_local_storage.begin & ~(uintptr_t)15;
     w->all_words = word_at(w, w->memory.thread_local_storage.end + WORD - 1);
     w->dynamic_first = word_at(w, emulator_dynamic_shared);

@@ -52,6 +52,7 @@ static const char STATIC_SHARED[] = "static __thread ";
  * that the runtime defines. */
 static const char DYNAMIC_REFERENCE[] = "__attribute__((unused)) ";
 static const char DYNAMIC_REFERENCE_VALUE[] = " = ::emulator::dynamic_shared()";
+static const char DYNAMIC_REFERENCE_NAME[] = ") = ::emulator::dynamic_shared()";
 static const char DYNAMIC_EXTERN[] = "extern __thread ";
 static const char DYNAMIC_EXTERN_SYMBOL[] = " __asm__(\"emulator_dynamic_shared\")";
 
@@ -177,17 +178,6 @@ static bool is_raw_string_prefix(const char *word, size_t length) {
     return false;
 }
 
-/* Comments are gone, unless the preprocessor was told to keep them. */
-static size_t skip_comment(const struct source *s, size_t at) {
-    if (s->text[at + 1] == '/') {
-        const char *newline = memchr(s->text + at, '\n', s->length - at);
-        return newline ? (size_t)(newline - s->text) : s->length;
-    }
-    for (size_t i = at + 2; i + 1 < s->length; i++)
-        if (s->text[i] == '*' && s->text[i + 1] == '/') return i + 2;
-    return s->length;
-}
-
 /* Only what the rules must not take for two tokens: the > of -> or >= ends no launch. */
 static size_t skip_punctuator(const struct source *s, size_t at) {
     static const char pairs[][3] = {"::", "->", "<=", ">="};
@@ -272,8 +262,6 @@ static void tokenize(struct source *s) {
             } else if (c == '"' || c == '\'') {
                 end = skip_quoted(s, at);
                 add_token(s, LITERAL, at, end, user);
-            } else if (c == '/' && more && (s->text[end] == '/' || s->text[end] == '*')) {
-                end = skip_comment(s, at);
             } else {
                 end = skip_punctuator(s, at);
                 add_token(s, PUNCTUATOR, at, end, user);
@@ -311,12 +299,6 @@ static bool is_any(const struct source *s, size_t i, const char *const *spelling
     return false;
 }
 
-static bool starts_with(const struct source *s, size_t i, const char *prefix) {
-    const struct token *t = &s->tokens[i];
-    size_t length = strlen(prefix);
-    return t->length >= length && memcmp(s->text + t->start, prefix, length) == 0;
-}
-
 /* The character of a punctuator of one character, else 0. */
 static char punctuator(const struct source *s, size_t i) {
     const struct token *t = &s->tokens[i];
@@ -333,6 +315,20 @@ static size_t opening_partner(const struct source *s, size_t i, size_t limit) {
         if (c == ';' || c == '{' || c == '}') break;
         if (c == close) depth++;
         if (c == open && --depth == 0) return i;
+    }
+    return NONE;
+}
+
+/* The closing partner of the ( [ or { at i. NONE: there is none in the same statement, or before
+ * another __shared__, which has no place in between. */
+static size_t closing_partner(const struct source *s, size_t i) {
+    const bool braces = punctuator(s, i) == '{';
+    size_t depth = 0;
+    for (; i != NONE && !is(s, i, "__shared__"); i = next_token(s, i)) {
+        char c = punctuator(s, i);
+        if (c == ';' && !braces) break;
+        if (c == '(' || c == '[' || c == '{') depth++;
+        if ((c == ')' || c == ']' || c == '}') && --depth == 0) return i;
     }
     return NONE;
 }
@@ -462,28 +458,18 @@ static bool only_on_host(const struct piece *p) {
 
 /* What a file's text becomes, piece by piece. */
 struct merge {
-    struct source *host;
-    const struct source *device;
-    size_t copied; /* so much of the host's text is in `text` */
-    char *text;
-    size_t length;
-    size_t capacity;
+    const struct source *host, *device;
+    size_t copied; /* so much of the host's text is in `out` */
+    FILE *out;
 };
-
-static void put(struct merge *m, const char *text, size_t length) {
-    while (m->capacity - m->length < length) m->text = grow(m->text, &m->capacity, 1);
-    memcpy(m->text + m->length, text, length);
-    m->length += length;
-}
 
 /* Says that the line of token i of `s` comes next. */
 static void put_place(struct merge *m, const struct source *s, size_t i) {
-    char line[64];
     if (i == NONE) return;
     struct linemarker place = place_of(s, i);
-    put(m, line, (size_t)snprintf(line, sizeof line, "\n# %zu \"", place.line));
-    if (place.name != NONE) put(m, s->text + place.name, place.name_end - place.name);
-    put(m, "\"\n", 2);
+    fprintf(m->out, "\n# %zu \"", place.line);
+    if (place.name != NONE) fwrite(s->text + place.name, 1, place.name_end - place.name, m->out);
+    fputs("\"\n", m->out);
 }
 
 static size_t end_of_token(const struct source *s, size_t i) {
@@ -493,7 +479,7 @@ static size_t end_of_token(const struct source *s, size_t i) {
 /* The host's text as far as token i, or to its end. */
 static void copy_host(struct merge *m, size_t i) {
     size_t end = i == NONE ? m->host->length : m->host->tokens[i].start;
-    put(m, m->host->text + m->copied, end - m->copied);
+    fwrite(m->host->text + m->copied, 1, end - m->copied, m->out);
     m->copied = end;
 }
 
@@ -501,8 +487,8 @@ static void insert_piece(struct merge *m, const struct piece *p, size_t before) 
     copy_host(m, before);
     put_place(m, m->device, p->first);
     size_t start = m->device->tokens[p->first].start;
-    put(m, m->device->text + start, end_of_token(m->device, p->last) - start);
-    put(m, "\n", 1);
+    fwrite(m->device->text + start, 1, end_of_token(m->device, p->last) - start, m->out);
+    fputc('\n', m->out);
     put_place(m, m->host, before);
 }
 
@@ -536,7 +522,9 @@ static const char ARCH_FOR_BOTH[] =
 /* Takes functions that only a GPU runs from the device's text, and all other text, which has to be
  * the same in both but for the host's own functions, from the host's, and so system headers. */
 static void merge(struct source *host, const struct source *device) {
-    struct merge m = {.host = host, .device = device};
+    struct source merged = {0};
+    struct merge m = {host, device, 0, open_memstream(&merged.text, &merged.length)};
+    if (!m.out) trouble("out of memory");
     struct piece h = next_of_student(host, NONE), d = next_of_student(device, NONE);
     while (h.first != NONE || d.first != NONE) {
         size_t different;
@@ -561,114 +549,47 @@ static void merge(struct source *host, const struct source *device) {
         }
     }
     copy_host(&m, NONE);
+    if (fclose(m.out) != 0) trouble("out of memory");
     free(host->text);
     free(host->tokens);
-    *host = (struct source){.text = m.text, .length = m.length};
+    *host = merged;
     tokenize(host);
 }
 
 /* ---- Rule 1: what runs only on a GPU --------------------------------------------------------- */
 
-#define ONLY_ON_A_GPU " only on a GPU; build with BACKEND=cuda on a machine that has one"
-
-static bool is_upper(const struct source *s, size_t i, size_t offset) {
-    const struct token *t = &s->tokens[i];
-    char c = offset < t->length ? s->text[t->start + offset] : '\0';
-    return c >= 'A' && c <= 'Z';
-}
-
 /* The beginnings of the names of the CUDA toolkit's headers. */
-static const char *const TOOLKIT[] = {"builtin_types.h",
-                                      "cccl/",
-                                      "channel_descriptor.h",
-                                      "common_functions.h",
-                                      "cooperative_groups",
-                                      "crt/",
-                                      "cub/",
-                                      "cuComplex.h",
-                                      "cublas",
-                                      "cuda.h",
-                                      "cuda/",
-                                      "cudaEGL",
-                                      "cudaGL",
-                                      "cudaProfiler",
-                                      "cudaTypedefs",
-                                      "cudaVDPAU",
-                                      "cuda_awbarrier",
-                                      "cuda_bf16",
-                                      "cuda_device_runtime_api.h",
-                                      "cuda_egl",
-                                      "cuda_fp",
-                                      "cuda_gl_interop.h",
-                                      "cuda_occupancy.h",
-                                      "cuda_pipeline",
-                                      "cuda_profiler_api.h",
-                                      "cuda_runtime",
-                                      "cuda_stdint.h",
-                                      "cuda_surface_types.h",
-                                      "cuda_texture_types.h",
-                                      "cuda_vdpau",
-                                      "cudalibxt.h",
-                                      "cudart_platform.h",
-                                      "cudnn",
-                                      "cufft",
-                                      "cupti",
-                                      "curand",
-                                      "cusolver",
-                                      "cusparse",
-                                      "cute/",
-                                      "cutlass/",
-                                      "device_atomic_functions",
-                                      "device_double_functions",
-                                      "device_functions",
-                                      "device_launch_parameters.h",
-                                      "device_types.h",
-                                      "driver_functions.h",
-                                      "driver_types.h",
-                                      "fatbinary_section.h",
-                                      "generated_cud",
-                                      "generated_nvtx",
-                                      "host_config.h",
-                                      "host_defines.h",
-                                      "library_types.h",
-                                      "math_constants.h",
-                                      "math_functions",
-                                      "mma.h",
-                                      "nccl",
-                                      "npp",
-                                      "nv/",
-                                      "nvJitLink.h",
-                                      "nv_decode.h",
-                                      "nvblas.h",
-                                      "nvml.h",
-                                      "nvperf_",
-                                      "nvrtc.h",
-                                      "nvtx3/",
-                                      "nvvm.h",
-                                      "sm_1",
-                                      "sm_2",
-                                      "sm_3",
-                                      "sm_6",
-                                      "surface_",
-                                      "texture_",
-                                      "thrust/",
-                                      "vector_functions",
-                                      "vector_types.h",
-                                      "Openacc/",
-                                      "Openmp/",
-                                      NULL};
+static const char TOOLKIT[] =
+    "builtin_types.h cccl/ channel_descriptor.h common_functions.h cooperative_groups crt/ cub/ "
+    "cuComplex.h cublas cuda.h cuda/ cudaEGL cudaGL cudaProfiler cudaTypedefs cudaVDPAU "
+    "cuda_awbarrier cuda_bf16 cuda_device_runtime_api.h cuda_egl cuda_fp cuda_gl_interop.h "
+    "cuda_occupancy.h cuda_pipeline cuda_profiler_api.h cuda_runtime cuda_stdint.h "
+    "cuda_surface_types.h cuda_texture_types.h cuda_vdpau cudalibxt.h cudart_platform.h cudnn "
+    "cufft cupti curand cusolver cusparse cute/ cutlass/ device_atomic_functions "
+    "device_double_functions device_functions device_launch_parameters.h device_types.h "
+    "driver_functions.h driver_types.h fatbinary_section.h generated_cud generated_nvtx "
+    "host_config.h host_defines.h library_types.h math_constants.h math_functions mma.h nccl npp "
+    "nv/ nvJitLink.h nv_decode.h nvblas.h nvml.h nvperf_ nvrtc.h nvtx3/ nvvm.h sm_1 sm_2 sm_3 sm_6 "
+    "surface_ texture_ thrust/ vector_functions vector_types.h Openacc/ Openmp/";
+
+static bool is_of_toolkit(const char *name) {
+    for (const char *known = TOOLKIT; *known; known += *known == ' ') {
+        size_t length = strcspn(known, " ");
+        if (strncmp(name, known, length) == 0) return true;
+        known += length;
+    }
+    return false;
+}
 
 /* The part of a header's path that CUDA knows it by, or NULL if it is none of the toolkit's: one
  * that lies beside a cuda_runtime.h, or is not there at all. */
 static const char *toolkit_name(const char *path) {
     char beside[4096];
     for (const char *name = path; name; name = strchr(name, '/'), name = name ? name + 1 : NULL) {
-        for (const char *const *known = TOOLKIT; *known; known++) {
-            if (strncmp(name, *known, strlen(*known)) != 0) continue;
-            snprintf(beside, sizeof beside, "%.*scuda_runtime.h", (int)(name - path), path);
-            bool there = access(name == path ? path : beside, F_OK) == 0;
-            if (there != (name == path)) return name;
-        }
+        if (!is_of_toolkit(name)) continue;
+        snprintf(beside, sizeof beside, "%.*scuda_runtime.h", (int)(name - path), path);
+        bool there = access(name == path ? path : beside, F_OK) == 0;
+        if (there != (name == path)) return name;
     }
     return NULL;
 }
@@ -701,34 +622,37 @@ static void refuse_toolkit(const struct source *s) {
 /* The headers that define these names exist as empty stubs: an #include that a template left
  * behind does no harm, a use is refused. */
 static void refuse_gpu_only(const struct source *s, size_t i) {
-    static const char *const inline_assembly[] = {"asm", "__asm__", "__asm", NULL};
-    switch (s->text[s->tokens[i].start]) { /* most identifiers start with none of these */
-    case 'a':
-    case '_':
-        if (is_any(s, i, inline_assembly)) refuse(s, i, "inline PTX (asm) runs" ONLY_ON_A_GPU);
-        if (is(s, i, "__pipeline_arrive_on"))
-            refuse(s, i, "__pipeline_arrive_on runs" ONLY_ON_A_GPU);
-        break;
-    case 'n':
-    case 'w':
-        if (is(s, i, "nvcuda") || (is(s, i, "wmma") && is(s, next_token(s, i), "::")))
-            refuse(s, i, "wmma (tensor cores) runs" ONLY_ON_A_GPU);
-        break;
-    case 'c':
-        if (is(s, i, "cooperative_groups")) refuse(s, i, "cooperative_groups runs" ONLY_ON_A_GPU);
-        if (is(s, i, "cuda") && is(s, next_token(s, i), "::"))
-            refuse(s, i, "the cuda:: library (pipeline, barrier, ...) runs" ONLY_ON_A_GPU);
-        if (starts_with(s, i, "cublas") && is_upper(s, i, strlen("cublas")))
-            refuse(s, i, "cuBLAS runs" ONLY_ON_A_GPU);
-        if (starts_with(s, i, "curand_") ||
-            (starts_with(s, i, "curand") && is_upper(s, i, strlen("curand"))))
-            refuse(s, i, "cuRAND runs" ONLY_ON_A_GPU);
-        break;
-    case 'C':
-        if (starts_with(s, i, "CUBLAS_")) refuse(s, i, "cuBLAS runs" ONLY_ON_A_GPU);
-        if (starts_with(s, i, "CURAND_")) refuse(s, i, "cuRAND runs" ONLY_ON_A_GPU);
-        break;
-    default: break;
+    enum match { WORD, BEFORE_SCOPE /* :: follows */, PREFIX, BEFORE_CAPITAL /* cublasCreate */ };
+    static const struct {
+        const char *name;
+        enum match match;
+        const char *what;
+    } names[] = {
+        {"asm", WORD, "inline PTX (asm)"},
+        {"__asm__", WORD, "inline PTX (asm)"},
+        {"__asm", WORD, "inline PTX (asm)"},
+        {"__pipeline_arrive_on", WORD, "__pipeline_arrive_on"},
+        {"nvcuda", WORD, "wmma (tensor cores)"},
+        {"wmma", BEFORE_SCOPE, "wmma (tensor cores)"},
+        {"cooperative_groups", WORD, "cooperative_groups"},
+        {"cuda", BEFORE_SCOPE, "the cuda:: library (pipeline, barrier, ...)"},
+        {"cublas", BEFORE_CAPITAL, "cuBLAS"},
+        {"CUBLAS_", PREFIX, "cuBLAS"},
+        {"curand", BEFORE_CAPITAL, "cuRAND"},
+        {"curand_", PREFIX, "cuRAND"},
+        {"CURAND_", PREFIX, "cuRAND"},
+    };
+    const struct token *t = &s->tokens[i];
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+        const enum match match = names[n].match;
+        size_t length = strlen(names[n].name);
+        if (t->length < length || memcmp(s->text + t->start, names[n].name, length) != 0) continue;
+        char next = t->length > length ? s->text[t->start + length] : '\0';
+        if (match == PREFIX || (match == WORD && !next) ||
+            (match == BEFORE_SCOPE && !next && is(s, next_token(s, i), "::")) ||
+            (match == BEFORE_CAPITAL && next >= 'A' && next <= 'Z'))
+            refuse_name(s, i, names[n].what, " runs only on a GPU;",
+                        " build with BACKEND=cuda on a machine that has one");
     }
 }
 
@@ -806,30 +730,21 @@ static size_t open_launch(struct source *s, struct nesting *n, size_t i) {
     return run[2];
 }
 
-enum { MOST_PARAMETERS = 64 };
-
-/* A kernel's parameters, or a launch's arguments. */
+/* The parameters of a kernel, or the arguments of a launch, from their ( to their ), which may be
+ * missing: NONE. */
 struct list {
-    size_t end; /* its ), or NONE */
-    size_t count;
-    size_t value[MOST_PARAMETERS]; /* the = of a parameter that has a default, or NONE */
-    size_t last[MOST_PARAMETERS];  /* its last token */
+    size_t open, end, count;
 };
 
 static struct list read_list(const struct source *s, size_t open) {
-    struct list list = {.end = NONE};
-    size_t depth = 0, previous = open;
-    for (size_t i = open; i != NONE && list.end == NONE; previous = i, i = next_token(s, i)) {
+    struct list list = {.open = open, .end = NONE};
+    size_t depth = 0;
+    for (size_t i = open; i != NONE && list.end == NONE; i = next_token(s, i)) {
         char c = punctuator(s, i);
-        bool first = previous == open && i != open && c != ')';
-        if (first || (depth == 1 && c == ',')) {
-            if (list.count == MOST_PARAMETERS) break;
-            list.value[list.count++] = NONE;
-        }
-        if (depth == 1 && c == '=') list.value[list.count - 1] = i;
+        if (i != open && list.count == 0) list.count = c != ')';
+        if (depth == 1 && c == ',') list.count++;
         if (c == '(' || c == '[' || c == '{') depth++;
         if ((c == ')' || c == ']' || c == '}') && --depth == 0) list.end = i;
-        if (list.count && list.end == NONE) list.last[list.count - 1] = i;
     }
     return list;
 }
@@ -838,23 +753,30 @@ static struct list read_list(const struct source *s, size_t open) {
 static const char *spell_defaults(const struct source *s, const struct list *parameters,
                                   size_t given) {
     char *text = NULL;
-    size_t length;
-    for (size_t n = given; n < parameters->count; n++)
-        if (parameters->value[n] == NONE) return NULL;
+    size_t length, depth = 0, number = 0, spelled = 0;
+    bool value = false; /* behind the = of a parameter whose default is wanted */
     FILE *out = open_memstream(&text, &length);
     if (!out) trouble("out of memory");
-    for (size_t n = given; n < parameters->count; n++) {
-        fputs(n ? "," : "", out);
-        for (size_t i = parameters->value[n]; i != parameters->last[n];) {
-            i = next_token(s, i);
-            fprintf(out, " %.*s", (int)s->tokens[i].length, s->text + s->tokens[i].start);
+    for (size_t i = next_token(s, parameters->open); i != parameters->end; i = next_token(s, i)) {
+        char c = punctuator(s, i);
+        if (depth == 0 && c == ',') {
+            number++;
+            value = false;
         }
+        if (value) fprintf(out, " %.*s", (int)s->tokens[i].length, s->text + s->tokens[i].start);
+        if (depth == 0 && c == '=' && number >= given) {
+            value = true;
+            spelled++;
+            fputs(number ? "," : "", out);
+        }
+        depth += c == '(' || c == '[' || c == '{';
+        depth -= c == ')' || c == ']' || c == '}';
     }
     if (fclose(out) != 0) trouble("out of memory");
-    return text;
+    return given + spelled == parameters->count ? text : NULL;
 }
 
-/* The ( of the parameters of each kernel that has a default for one. */
+/* The ( of each kernel's parameters. */
 struct kernels {
     size_t *parameters;
     size_t count;
@@ -877,19 +799,18 @@ static void add_defaults(struct source *s, const struct kernels *kernels, size_t
         size_t parameters = kernels->parameters[k];
         if (!same_token(s, name, previous_token(s, parameters))) continue;
         const struct list list = read_list(s, parameters), given = read_list(s, open);
-        if (given.end != NONE && given.count < list.count && !s->tokens[given.end].before)
+        if (list.end != NONE && given.end != NONE && given.count < list.count &&
+            !s->tokens[given.end].before)
             s->tokens[given.end].before = spell_defaults(s, &list, given.count);
     }
 }
 
-/* Marks what only a GPU runs, and notes the kernels with defaults. */
+/* Marks what only a GPU runs, and notes the kernels. */
 static void find_functions(struct source *s, struct kernels *kernels) {
     for (struct piece p = next_of_student(s, NONE); p.first != NONE;
          p = next_of_student(s, p.last)) {
         for (size_t i = p.body; i < p.last && only_on_device(&p); i++) s->tokens[i].device = true;
         if (!p.kernel || p.parameters == NONE) continue;
-        const struct list list = read_list(s, p.parameters);
-        if (list.count == 0 || list.value[list.count - 1] == NONE) continue;
         if (kernels->count == kernels->capacity)
             kernels->parameters = grow(kernels->parameters, &kernels->capacity, sizeof(size_t));
         kernels->parameters[kernels->count++] = p.parameters;
@@ -913,39 +834,37 @@ static size_t close_launch(struct source *s, struct nesting *n, const struct ker
 
 /* ---- Rule 3: shared memory ------------------------------------------------------------------- */
 
-/* One step back from a declaration's token `first`: the first token of what stands before it when
- * that may belong to the same declaration (a word, ::, *, template arguments, an attribute). */
-static size_t step_back(const struct source *s, size_t first, size_t limit) {
-    static const char *const ends_statement[] = {"else", "do", "return", NULL};
-    size_t i = previous_token(s, first);
-    if (i == NONE || i < limit) return NONE;
-    if (s->tokens[i].kind == IDENTIFIER) return is_any(s, i, ends_statement) ? NONE : i;
-    if (is(s, i, "::") || is(s, i, "*") || is(s, i, "&")) return i;
-    if (is(s, i, ">")) return opening_partner(s, i, limit);
-    if (is(s, i, ")")) {
-        size_t open = opening_partner(s, i, limit);
-        size_t word = open == NONE ? NONE : previous_token(s, open);
-        return word != NONE && word >= limit && is_any(s, word, ATTRIBUTES) ? word : NONE;
-    }
-    if (is(s, i, "]")) {
-        size_t open = opening_partner(s, i, limit);
-        return open != NONE && is(s, next_token(s, open), "[") ? open : NONE;
-    }
-    return NONE;
+/* The last token of the attribute, alignas(16) or [[...]], that begins at token i; NONE: none does.
+ */
+static size_t end_of_attribute(const struct source *s, size_t i) {
+    size_t next = next_token(s, i);
+    if (is_any(s, i, ATTRIBUTES)) return is(s, next, "(") ? closing_partner(s, next) : i;
+    return is(s, i, "[") && is(s, next, "[") ? closing_partner(s, i) : NONE;
 }
 
-/* Where the declaration with its __shared__ at token `at` starts. It stays there when what stands
- * before is no start of a declaration: with the semicolon missing in
- *     int row = threadIdx.y
- *     __shared__ float tile[16];
- * the compiler should complain about just that. */
-static size_t declaration_start(const struct source *s, size_t at, size_t limit) {
-    static const char *const boundaries[] = {";", "{", "}", ")", ":", "else", "do", NULL};
-    size_t first = at;
-    for (size_t i; (i = step_back(s, first, limit)) != NONE;) first = i;
-    size_t boundary = previous_token(s, first);
-    return boundary == NONE || is_any(s, boundary, boundaries) ? first : at;
+/* Takes the words extern and static out of what stands before the __shared__ at token `at`: words
+ * and attributes, behind token `limit`. True: extern was there. */
+static bool drop_storage_before(struct source *s, size_t at, size_t limit) {
+    bool dynamic = false;
+    for (size_t i = previous_token(s, at); i != NONE && i >= limit; i = previous_token(s, i)) {
+        if (is(s, i, ")"))
+            i = opening_partner(s, i, limit);
+        else if (s->tokens[i].kind != IDENTIFIER)
+            break;
+        if (i == NONE) break;
+        dynamic = dynamic || is(s, i, "extern");
+        if (is(s, i, "extern") || is(s, i, "static")) s->tokens[i].replacement = "";
+    }
+    return dynamic;
 }
+
+/* A declarator of a __shared__ declaration, such as s[4] in `float s[4], t[4];`. */
+struct declarator {
+    size_t name;
+    size_t end;  /* its last token, attributes behind it left out */
+    size_t last; /* ... and with them */
+    size_t stop; /* the , or ; behind it, or what ends the declaration wrongly */
+};
 
 static _Noreturn void refuse_initializer(const struct source *s, size_t i) {
     refuse(s, i,
@@ -953,85 +872,79 @@ static _Noreturn void refuse_initializer(const struct source *s, size_t i) {
            "kernel, then __syncthreads()");
 }
 
-/* The declarator that rewrite_shared has reached, such as s[4] in `float s[4], t[4];`. */
-struct declarator {
-    size_t name;
-    size_t end; /* its last token, not counting attributes */
-    bool array;
-};
+/* Reads a declarator, the first with the type before it, from token i of the declaration whose
+ * __shared__ is token `at`. An initializer, but {}, is refused. */
+static struct declarator read_declarator(const struct source *s, size_t i, size_t at) {
+    static const char *const class_keys[] = {"struct", "union", "class", "enum", NULL};
+    struct declarator d = {.name = NONE, .end = at, .last = at};
+    size_t angles = 0;
+    bool class_body = false, array = false;
+    for (; i != NONE; d.last = i, i = next_token(s, i)) {
+        char c = punctuator(s, i);
+        size_t attribute = end_of_attribute(s, i);
+        if (c == ';' || c == ')' || c == ']' || c == '}' || (c == ',' && !angles)) break;
+        if (attribute != NONE) {
+            i = attribute;
+            continue;
+        }
+        if (c == '=') refuse_initializer(s, at);
+        if (c == '{' && !class_body) {
+            if (is(s, d.last, ")")) break; /* a function's body: this declares no variable */
+            if (!is(s, next_token(s, i), "}")) refuse_initializer(s, at);
+        }
+        class_body = class_body || is_any(s, i, class_keys);
+        array = array || c == '[';
+        angles = c == '<' ? angles + 1 : c == '>' && angles ? angles - 1 : angles;
+        if (s->tokens[i].kind == IDENTIFIER && !array && !angles) d.name = i;
+        if (c == '(' || c == '[' || c == '{') i = closing_partner(s, i);
+        if (i == NONE) break;
+        d.end = i;
+    }
+    d.stop = i;
+    return d;
+}
 
-/* Makes a declarator of an extern __shared__ declaration name the dynamic shared memory; `last` is
- * its last token, attributes included. The symbol goes before them: gcc takes no other order. */
-static void place_dynamic(struct source *s, const struct declarator *d, size_t last,
-                          bool file_scope) {
+/* Makes a declarator of an extern __shared__ declaration name the dynamic shared memory. The symbol
+ * goes before attributes: gcc takes no other order. */
+static void place_dynamic(struct source *s, const struct declarator *d, bool file_scope) {
     if (d->name == NONE) return;
     if (file_scope) {
         s->tokens[d->end].after = DYNAMIC_EXTERN_SYMBOL;
         return;
     }
-    s->tokens[d->name].before = d->array ? "(&" : "&";
-    s->tokens[d->name].after = d->array ? ")" : NULL;
-    s->tokens[last].after = DYNAMIC_REFERENCE_VALUE;
+    s->tokens[d->name].before = "(&";
+    s->tokens[d->name].after = ")";
+    s->tokens[d->last].after =
+        d->last == d->name ? DYNAMIC_REFERENCE_NAME : DYNAMIC_REFERENCE_VALUE;
 }
 
 /* Rewrites the declaration with its __shared__ at token `at`, which starts at or after `limit`, and
  * returns its last token. The words __shared__, static and extern go; their replacement comes in
- * before the first word that is no attribute (an alignas after static would belong to the type,
- * where gcc ignores it). */
+ * before the first word behind them that is no attribute, where both compilers take it. */
 static size_t rewrite_shared(struct source *s, size_t at, size_t limit, bool file_scope) {
-    static const char *const specifiers[] = {"__shared__", "static", "extern", NULL};
-    static const char *const class_keys[] = {"struct", "union", "class", "enum", NULL};
-    const struct declarator none = {NONE, NONE, false};
-    struct declarator declarator = none;
-    size_t anchor = NONE, last = at;
-    size_t depth = 0, braces = 0, angles = 0;
-    bool dynamic = false, in_attribute = false, class_body = false;
-
-    for (size_t i = declaration_start(s, at, limit); i != NONE; i = next_token(s, i)) {
-        char c = punctuator(s, i);
-        if (((c == ';' || c == '}') && braces == 0) || ((c == ')' || c == ']') && depth == 0))
+    static const char *const storage[] = {"__shared__", "static", "extern", NULL};
+    bool dynamic = drop_storage_before(s, at, limit);
+    size_t first = at, attribute;
+    for (;; first = next_token(s, first)) {
+        if (first == NONE) return s->count;
+        if (is_any(s, first, storage)) {
+            dynamic = dynamic || is(s, first, "extern");
+            s->tokens[first].replacement = "";
+        } else if ((attribute = end_of_attribute(s, first)) != NONE) {
+            first = attribute;
+        } else {
             break;
-        if (depth == 0 && angles == 0) {
-            if (c == '=') refuse_initializer(s, at);
-            if (c == '{' && !class_body) {
-                if (is(s, previous_token(s, i), ")"))
-                    break; /* the body of a function: not a declaration of shared memory */
-                if (!is(s, next_token(s, i), "}")) refuse_initializer(s, at);
-            }
-            if (c == ',') {
-                if (dynamic) place_dynamic(s, &declarator, last, file_scope);
-                declarator = none;
-                in_attribute = false;
-                continue;
-            }
-            if (is_any(s, i, specifiers)) {
-                dynamic = dynamic || is(s, i, "extern");
-                s->tokens[i].replacement = "";
-                last = i;
-                continue;
-            }
-            class_body = class_body || is_any(s, i, class_keys);
-            in_attribute = in_attribute || is_any(s, i, ATTRIBUTES) ||
-                           (c == '[' && is(s, next_token(s, i), "["));
-            if (!in_attribute) {
-                anchor = anchor == NONE ? i : anchor;
-                declarator.array = declarator.array || c == '[';
-                if (s->tokens[i].kind == IDENTIFIER && !declarator.array) declarator.name = i;
-            }
         }
-        last = i;
-        if (!in_attribute) declarator.end = i;
-        if (depth == 0 && c == '<') angles++;
-        if (depth == 0 && c == '>' && angles) angles--;
-        if (c == '(' || c == '[' || c == '{') depth++;
-        if ((c == ')' || c == ']' || c == '}') && depth && --depth == 0) in_attribute = false;
-        braces += c == '{';
-        braces -= c == '}';
     }
-    if (dynamic) place_dynamic(s, &declarator, last, file_scope);
-    const char *storage = file_scope ? DYNAMIC_EXTERN : DYNAMIC_REFERENCE;
-    s->tokens[anchor == NONE ? at : anchor].before = dynamic ? storage : STATIC_SHARED;
-    return last;
+    s->tokens[first].before = !dynamic     ? STATIC_SHARED
+                              : file_scope ? DYNAMIC_EXTERN
+                                           : DYNAMIC_REFERENCE;
+    for (size_t i = first;;) {
+        const struct declarator d = read_declarator(s, i, at);
+        if (dynamic) place_dynamic(s, &d, file_scope);
+        if (!is(s, d.stop, ",")) return d.last;
+        i = next_token(s, d.stop);
+    }
 }
 
 /* ---- Rule 4: #pragma unroll ------------------------------------------------------------------ */

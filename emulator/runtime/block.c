@@ -33,10 +33,6 @@
 #endif
 
 enum {
-    /* Room for a thread's local arrays; pages are used as touched. An odd number of pages: with a
-     * power of two the stacks' tops would compete for a few sets of the cache and the TLB
-     * (measured: twice as slow). */
-    STACK_BYTES = 65 * 4096,
     /* How much the tops of neighbouring stacks differ within their pages: an odd number of cache
      * lines, so that they spread over all sets of the L1 cache; and more than a kernel's frame. */
     STACK_STAGGER = 5 * 64,
@@ -44,21 +40,6 @@ enum {
     FORWARD = 0,
     BACKWARD = 1
 };
-
-/* The linker puts thread-local storage with initial values first, then a kernel's static shared
- * memory, then dynamic shared memory. The runtime's own variables go in front of all, so that a
- * store behind a shared array does not change who runs. */
-__thread char emulator_dynamic_shared[SHARED_PER_BLOCK_OPTIN] __attribute__((aligned(1024)));
-#define BEFORE_SHARED __attribute__((section(".tdata.runtime")))
-
-/* The variables that kernels see. This file alone writes them. */
-__thread struct running_index running_index __asm__("threadIdx") BEFORE_SHARED;
-__thread struct uint3 blockIdx BEFORE_SHARED;
-static struct emulator_thread nobody = {.barrier = EMULATOR_NO_BARRIER}; /* outside kernels */
-__thread struct emulator_schedule emulator_schedule = {.current = &nobody};
-struct dim3 blockDim, gridDim;
-const struct observer *observer;
-__thread void *observer_worker BEFORE_SHARED;
 
 struct stack {
     fiber idle; /* where a finished thread's fiber waits for another thread */
@@ -100,63 +81,50 @@ struct emulator_votes {
     unsigned arrived, yes;
 };
 
-struct worker {
+/* A worker with the block that it runs. */
+struct block {
+    struct worker worker; /* first: this_worker points to it */
     const struct launch *launch;
     unsigned direction;
     unsigned live, started;
     struct uint3 placed;            /* the size of the block that the threads have places in */
     uint64_t work;                  /* of this block so far: see worker_run_block */
-    volatile bool yielding;         /* inside sched_yield: asked by a signal handler */
     unsigned yes;                   /* votes of this barrier so far */
     struct emulator_votes votes[2]; /* of the last two barriers, by number */
     uint64_t never;                 /* a gate whose counter is not what anyone holds: open */
     fiber scheduler;
     struct warp warps[MAX_WARPS];
-    struct range thread_local_storage;
-    struct range shared[SHARED_RANGES]; /* static shared memory of this OS thread */
-    int shared_ranges;
     unsigned idle_count;
     struct stack *idle[MAX_BLOCK_THREADS]; /* last in, first out: the warm one again */
     struct stack stacks[MAX_BLOCK_THREADS];
     struct thread threads[1 + MAX_BLOCK_THREADS + 1]; /* the first and the last never run */
     const void *waits_at[MAX_BLOCK_THREADS]; /* code that a thread waits in, for the message */
-    struct copies *copies;                   /* null: no kernel has made an asynchronous copy */
     struct warp_group groups[MAX_WARPS][WARP_SIZE];
-    char *stack_memory;
 };
 
-static __thread struct worker *this_worker BEFORE_SHARED;
-
+static struct block *this_block(void) { return (struct block *)this_worker; }
 static struct thread *running(void) { return (struct thread *)emulator_schedule.current; }
-static bool in_kernel(void) { return emulator_schedule.current != &nobody; }
 
 /* --- stacks ----------------------------------------------------------------------------------- */
 
 static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
 struct worker *worker_create(void) {
-    size_t bytes = (size_t)MAX_BLOCK_THREADS * STACK_BYTES;
-    struct worker *worker = aligned_alloc(64, (sizeof *worker + 63) / 64 * 64);
-    if (!worker) return NULL;
-    memset(worker, 0, sizeof *worker);
-    for (unsigned i = 0; i < sizeof worker->threads / sizeof *worker->threads; ++i)
-        worker->threads[i].turn.barrier = EMULATOR_NO_BARRIER;
-    worker->stack_memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (worker->stack_memory == MAP_FAILED) {
-        free(worker);
+    const size_t bytes = (size_t)MAX_BLOCK_THREADS * STACK_BYTES;
+    struct block *block = aligned_alloc(64, (sizeof *block + 63) / 64 * 64);
+    if (!block) return NULL;
+    memset(block, 0, sizeof *block);
+    for (unsigned i = 0; i < sizeof block->threads / sizeof *block->threads; ++i)
+        block->threads[i].turn.barrier = EMULATOR_NO_BARRIER;
+    char *stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (stacks == MAP_FAILED) {
+        free(block);
         return NULL;
     }
-    return worker;
-}
-
-bool worker_stack_overflowed(const void *address) {
-    struct worker *worker = this_worker;
-    if (!worker || (const char *)address < worker->stack_memory ||
-        (const char *)address >= worker->stack_memory + (size_t)MAX_BLOCK_THREADS * STACK_BYTES)
-        return false;
-    size_t offset = (size_t)((const char *)address - worker->stack_memory);
-    return offset % STACK_BYTES < page_bytes();
+    block->worker.memory.own = (struct range){(char *)block, (char *)(block + 1)};
+    block->worker.memory.stacks = (struct range){stacks, stacks + bytes};
+    return &block->worker;
 }
 
 static void thread_main(void);
@@ -164,20 +132,20 @@ static void thread_main(void);
 /* Gives slot number `slot` its stack, below it a page that nobody may touch: a thread whose local
  * arrays do not fit is stopped, not let into its neighbour's. (Where the system's limit on the
  * number of mappings is reached, the page stays open; that costs the check, nothing else.) */
-static struct stack *stack_make(struct worker *worker, unsigned slot) {
-    struct stack *stack = &worker->stacks[slot];
-    char *low = worker->stack_memory + (size_t)slot * STACK_BYTES;
+static struct stack *stack_make(struct block *block, unsigned slot) {
+    struct stack *stack = &block->stacks[slot];
+    char *low = block->worker.memory.stacks.begin + (size_t)slot * STACK_BYTES;
     (void)mprotect(low, page_bytes(), PROT_NONE);
     stack->bottom = low + page_bytes();
     stack->bytes = STACK_BYTES - page_bytes() - slot * STACK_STAGGER % page_bytes();
     return fiber_create(&stack->idle, stack->bottom, stack->bytes, thread_main) ? stack : NULL;
 }
 
-static struct stack *stack_take(struct worker *worker) {
-    if (worker->idle_count) return worker->idle[--worker->idle_count];
+static struct stack *stack_take(struct block *block) {
+    if (block->idle_count) return block->idle[--block->idle_count];
     for (unsigned slot = 0; slot < MAX_BLOCK_THREADS; ++slot)
-        if (!worker->stacks[slot].bottom) {
-            struct stack *stack = stack_make(worker, slot);
+        if (!block->stacks[slot].bottom) {
+            struct stack *stack = stack_make(block, slot);
             if (!stack) break;
             return stack;
         }
@@ -187,60 +155,6 @@ static struct stack *stack_take(struct worker *worker) {
 
 /* --- shared memory ---------------------------------------------------------------------------- */
 
-static void range_add(struct worker *worker, char *begin, char *end) {
-    const size_t most = sizeof worker->shared / sizeof *worker->shared;
-    if (begin < end && (size_t)worker->shared_ranges < most)
-        worker->shared[worker->shared_ranges++] = (struct range){begin, end};
-}
-
-static int by_address(const void *a, const void *b) {
-    const struct range *x = a, *y = b;
-    return (x->begin > y->begin) - (x->begin < y->begin);
-}
-
-/* __shared__ variables are thread-local ones of the program: its thread-local block, less the
- * variables that the runtime keeps there, is the static shared memory. */
-static int find_shared(struct dl_phdr_info *info, size_t size, void *data) {
-    (void)size;
-    struct worker *worker = data;
-    char *block = info->dlpi_tls_data;
-    size_t bytes = 0;
-    for (int i = 0; i < info->dlpi_phnum; ++i)
-        if (info->dlpi_phdr[i].p_type == PT_TLS) bytes = info->dlpi_phdr[i].p_memsz;
-    struct range ours[] = {
-        {(char *)&running_index, (char *)(&running_index + 1)},
-        {(char *)&blockIdx, (char *)(&blockIdx + 1)},
-        {(char *)&emulator_schedule, (char *)(&emulator_schedule + 1)},
-        {(char *)&this_worker, (char *)(&this_worker + 1)},
-        {(char *)&observer_worker, (char *)(&observer_worker + 1)},
-        {emulator_dynamic_shared, emulator_dynamic_shared + sizeof emulator_dynamic_shared},
-        {block + bytes, block + bytes},
-    };
-    const size_t count = sizeof ours / sizeof *ours;
-    if (!block || (char *)&running_index < block || (char *)&running_index >= block + bytes)
-        return 0;
-    worker->thread_local_storage = (struct range){block, block + bytes};
-    qsort(ours, count, sizeof *ours, by_address);
-    for (size_t i = 0; i < count; ++i) {
-        range_add(worker, block, ours[i].begin);
-        block = ours[i].end;
-    }
-    return 1;
-}
-
-struct worker_memory worker_memory(void) {
-    const struct worker *worker = this_worker;
-    char *low = worker->stack_memory;
-    struct worker_memory memory = {
-        .own = {(char *)this_worker, (char *)(this_worker + 1)},
-        .stacks = {low, low + (size_t)MAX_BLOCK_THREADS * STACK_BYTES},
-        .thread_local_storage = worker->thread_local_storage,
-        .shared_ranges = worker->shared_ranges,
-    };
-    memcpy(memory.shared, worker->shared, sizeof memory.shared);
-    return memory;
-}
-
 /* In words, which is what a wchar_t is. */
 static void poison(char *begin, const char *end) {
     static_assert(sizeof(wchar_t) == sizeof(uint32_t), "wmemset sets words");
@@ -248,15 +162,11 @@ static void poison(char *begin, const char *end) {
             (size_t)(end - begin) / sizeof(wchar_t));
 }
 
-static void poison_shared(struct worker *worker) {
-    for (int i = 0; i < worker->shared_ranges; ++i)
-        poison(worker->shared[i].begin, worker->shared[i].end);
-    poison(emulator_dynamic_shared, emulator_dynamic_shared + worker->launch->shared_bytes);
-}
-
-void worker_attach(struct worker *worker) {
-    this_worker = worker;
-    dl_iterate_phdr(find_shared, worker);
+static void poison_shared(struct block *block) {
+    const struct worker_memory *memory = &block->worker.memory;
+    for (int i = 0; i < memory->shared_ranges; ++i)
+        poison(memory->shared[i].begin, memory->shared[i].end);
+    poison(emulator_dynamic_shared, emulator_dynamic_shared + block->launch->shared_bytes);
 }
 
 /* --- who runs next ---------------------------------------------------------------------------- */
@@ -280,8 +190,8 @@ static void wait_at_barrier(struct thread *thread) {
         wait_at(thread, &emulator_schedule.barrier);
 }
 
-static void open_to_all(struct worker *worker, struct thread *thread) {
-    wait_at(thread, &worker->never);
+static void open_to_all(struct block *block, struct thread *thread) {
+    wait_at(thread, &block->never);
     thread->ticket = 1; /* never is 0 */
 }
 
@@ -302,19 +212,19 @@ static void make_current(struct thread *thread) {
     running_index = (struct running_index){thread->turn.index, thread->turn.linear};
 }
 
-static void set_direction(struct worker *worker, unsigned direction) {
+static void set_direction(struct block *block, unsigned direction) {
     const ptrdiff_t bytes = sizeof(struct thread);
-    worker->direction = direction;
+    block->direction = direction;
     emulator_schedule.step = direction == FORWARD ? bytes : -bytes;
 }
 
 /* The threads' places in a block of this size: the same in all blocks of a launch. */
-static void place_threads(struct worker *worker, const struct uint3 *size) {
+static void place_threads(struct block *block, const struct uint3 *size) {
     struct uint3 index = {0, 0, 0};
-    if (memcmp(&worker->placed, size, sizeof *size) == 0) return;
-    worker->placed = *size;
+    if (memcmp(&block->placed, size, sizeof *size) == 0) return;
+    block->placed = *size;
     for (unsigned linear = 0; linear < size->x * size->y * size->z; ++linear) {
-        struct emulator_thread *thread = &worker->threads[1 + linear].turn;
+        struct emulator_thread *thread = &block->threads[1 + linear].turn;
         thread->linear = linear;
         thread->index = index;
         if (++index.x < size->x) continue;
@@ -326,18 +236,18 @@ static void place_threads(struct worker *worker, const struct uint3 *size) {
 }
 
 /* The next thread that has not begun, on the given stack. Not yet in the ring. */
-static struct thread *begin_next(struct worker *worker, struct stack *stack) {
-    struct thread *thread = &worker->threads[1 + worker->started++];
+static struct thread *begin_next(struct block *block, struct stack *stack) {
+    struct thread *thread = &block->threads[1 + block->started++];
     thread->stack = stack;
     return thread;
 }
 
 /* Likewise, to be switched to. */
-static struct thread *begin_next_idle(struct worker *worker) {
-    struct stack *stack = stack_take(worker);
-    struct thread *thread = begin_next(worker, stack);
+static struct thread *begin_next_idle(struct block *block) {
+    struct stack *stack = stack_take(block);
+    struct thread *thread = begin_next(block, stack);
     thread->turn.context = stack->idle;
-    open_to_all(worker, thread);
+    open_to_all(block, thread);
     return thread;
 }
 
@@ -349,33 +259,33 @@ static void ring_join(struct thread *before, struct thread *thread, struct threa
 }
 
 /* The first thread that may run, from `start` around the ring; null if none may. */
-static struct thread *find_next(const struct worker *worker, struct thread *start) {
+static struct thread *find_next(const struct block *block, struct thread *start) {
     struct thread *next = start;
     do {
         if (may_run(next)) return next;
-        next = next->link[worker->direction];
+        next = next->link[block->direction];
     } while (next != start);
     return NULL;
 }
 
 /* Nobody may run and somebody waits: nothing will ever change. `waiting` says where. */
-static struct thread *find_next_or_deadlock(const struct worker *worker, struct thread *waiting) {
-    struct thread *next = find_next(worker, waiting);
+static struct thread *find_next_or_deadlock(const struct block *block, struct thread *waiting) {
+    struct thread *next = find_next(block, waiting);
     if (next) return next;
     fault_raise_at(cudaErrorLaunchTimeout,
-                   "the threads of the block wait for each other for ever, this one here",
+                   "deadlock: the threads of this block wait for each other; this one waits here",
                    waiting->turn.index, fiber_return_address(&waiting->turn.context),
-                   worker->waits_at[waiting->turn.linear]);
+                   block->waits_at[waiting->turn.linear]);
 }
 
 /* The running thread waits (its gate is set) or yields: somebody else's turn. */
-static void hand_over(struct worker *worker, struct thread *self) {
+static void hand_over(struct block *block, struct thread *self) {
     struct thread *next;
-    if (worker->started < worker->launch->block_threads) {
-        next = begin_next_idle(worker);
+    if (block->started < block->launch->block_threads) {
+        next = begin_next_idle(block);
         ring_join(self, next, self->link[FORWARD]);
     } else {
-        next = find_next_or_deadlock(worker, self->link[worker->direction]);
+        next = find_next_or_deadlock(block, self->link[block->direction]);
     }
     if (next == self) return;
     make_current(next);
@@ -383,40 +293,32 @@ static void hand_over(struct worker *worker, struct thread *self) {
 }
 
 void emulator_spin(void) {
-    struct worker *worker = this_worker;
-    if (!in_kernel()) return;
-    open_to_all(worker, running());
-    hand_over(worker, running());
-    worker->yielding = true;
+    struct block *block = this_block();
+    if (!worker_in_kernel()) return;
+    open_to_all(block, running());
+    hand_over(block, running());
+    block->worker.yielding = true;
     sched_yield(); /* it may be another block's turn */
-    worker->yielding = false;
+    block->worker.yielding = false;
 }
-
-bool worker_is_yielding(void) { return this_worker && this_worker->yielding; }
 
 /* --- barriers --------------------------------------------------------------------------------- */
 
-static void open_barrier(struct worker *worker) {
+static void open_barrier(struct block *block) {
     struct emulator_schedule *schedule = &emulator_schedule;
     if (observer) observer->barrier_opens();
-    worker->votes[schedule->barrier & 1] = (struct emulator_votes){schedule->arrived, worker->yes};
-    worker->work += schedule->arrived;
+    block->votes[schedule->barrier & 1] = (struct emulator_votes){schedule->arrived, block->yes};
+    block->work += schedule->arrived;
     schedule->barrier++;
     schedule->arrived = 0;
-    worker->yes = 0;
-    set_direction(worker, !worker->direction);
-}
-
-static void must_be_in_kernel(const char *what) {
-    if (__builtin_expect(in_kernel(), 1)) return;
-    fprintf(stderr, "%s was called by host code; only a kernel may call it\n", what);
-    exit(1);
+    block->yes = 0;
+    set_direction(block, !block->direction);
 }
 
 /* The running thread has reached a barrier. True if it was the last one, and goes on. */
-static inline bool arrive(struct worker *worker, struct thread *self) {
-    if (++emulator_schedule.arrived == worker->live) {
-        open_barrier(worker);
+static inline bool arrive(struct block *block, struct thread *self) {
+    if (++emulator_schedule.arrived == block->live) {
+        open_barrier(block);
         return true;
     }
     wait_at_barrier(self);
@@ -428,50 +330,43 @@ static inline bool arrive(struct worker *worker, struct thread *self) {
  * act: nothing of ours stays on the thread's stack, whose cache lines are what a switch costs.
  * Those of the neighbour's neighbour are fetched meanwhile (measured: a third faster). */
 void emulator_barrier(void) {
-    struct worker *worker = this_worker;
-    must_be_in_kernel("__syncthreads()");
+    struct block *block = this_block();
+    worker_must_be_in_kernel("__syncthreads()");
     struct thread *self = running();
     if (observer) observer->barrier_reached(__builtin_return_address(0));
-    if (arrive(worker, self)) return;
-    struct thread *next = self->link[worker->direction];
-    if (worker->started == worker->launch->block_threads && may_run(next)) {
-        __builtin_prefetch(next->link[worker->direction]->turn.context.stack);
+    if (arrive(block, self)) return;
+    struct thread *next = self->link[block->direction];
+    if (block->started == block->launch->block_threads && may_run(next)) {
+        __builtin_prefetch(next->link[block->direction]->turn.context.stack);
         make_current(next);
         switch_stacks(&self->turn.context, &next->turn.context, next->stack);
         return;
     }
-    worker->waits_at[self->turn.linear] = __builtin_return_address(0);
-    hand_over(worker, self);
+    block->waits_at[self->turn.linear] = __builtin_return_address(0);
+    hand_over(block, self);
 }
 
 struct emulator_votes emulator_barrier_vote(int predicate) {
-    struct worker *worker = this_worker;
-    must_be_in_kernel("__syncthreads_count(), _and() or _or()");
+    struct block *block = this_block();
+    worker_must_be_in_kernel("__syncthreads_count(), _and() or _or()");
     struct thread *self = running();
     uint64_t barrier = emulator_schedule.barrier;
-    worker->yes += predicate != 0;
+    block->yes += predicate != 0;
     if (observer) observer->barrier_reached(__builtin_return_address(0));
-    if (!arrive(worker, self)) {
-        worker->waits_at[self->turn.linear] = __builtin_return_address(0);
-        hand_over(worker, self);
+    if (!arrive(block, self)) {
+        block->waits_at[self->turn.linear] = __builtin_return_address(0);
+        hand_over(block, self);
     }
-    return worker->votes[barrier & 1];
-}
-
-struct copies *worker_copies(void) {
-    struct worker *worker = this_worker;
-    must_be_in_kernel("an asynchronous copy");
-    if (!worker->copies) worker->copies = copies_create();
-    return worker->copies;
+    return block->votes[barrier & 1];
 }
 
 /* --- warp operations -------------------------------------------------------------------------- */
 
 /* The group that collects for this mask or place, or a free one. */
-static struct warp_group *find_group(struct worker *worker, unsigned warp, unsigned mask,
+static struct warp_group *find_group(struct block *block, unsigned warp, unsigned mask,
                                      unsigned place) {
-    struct warp *w = &worker->warps[warp];
-    struct warp_group *groups = worker->groups[warp];
+    struct warp *w = &block->warps[warp];
+    struct warp_group *groups = block->groups[warp];
     for (unsigned left = w->collecting; left; left &= left - 1) {
         struct warp_group *group = &groups[__builtin_ctz(left)];
         if (group->mask == mask && group->place == place) return group;
@@ -483,9 +378,9 @@ static struct warp_group *find_group(struct worker *worker, unsigned warp, unsig
     return &groups[free_one];
 }
 
-static void open_group(struct worker *worker, unsigned warp, struct warp_group *group) {
-    struct warp *w = &worker->warps[warp];
-    unsigned bit = 1u << (group - worker->groups[warp]);
+static void open_group(struct block *block, unsigned warp, struct warp_group *group) {
+    struct warp *w = &block->warps[warp];
+    unsigned bit = 1u << (group - block->groups[warp]);
     group->values.lanes = group->unread = group->arrived;
     if (observer && !group->place) observer->warp_met(warp, group->arrived);
     group->arrived = 0;
@@ -496,36 +391,36 @@ static void open_group(struct worker *worker, unsigned warp, struct warp_group *
 
 /* A warp operation is complete when every lane of its mask has arrived or returned; one without a
  * mask, when every lane of the warp has. */
-static void open_group_if_complete(struct worker *worker, unsigned warp, struct warp_group *group) {
+static void open_group_if_complete(struct block *block, unsigned warp, struct warp_group *group) {
     unsigned mask = group->place ? ~0u : group->mask;
-    if (!(mask & worker->warps[warp].live & ~group->arrived)) open_group(worker, warp, group);
+    if (!(mask & block->warps[warp].live & ~group->arrived)) open_group(block, warp, group);
 }
 
-static void leave_group(struct worker *worker, unsigned warp, struct warp_group *group,
+static void leave_group(struct block *block, unsigned warp, struct warp_group *group,
                         unsigned lane) {
     group->unread &= ~(1u << lane);
-    if (!group->unread) worker->warps[warp].unread &= ~(1u << (group - worker->groups[warp]));
+    if (!group->unread) block->warps[warp].unread &= ~(1u << (group - block->groups[warp]));
 }
 
 /* The values stay where they are until the running thread waits again. */
 const struct emulator_warp_values *emulator_warp_exchange(unsigned mask, uint64_t value) {
-    struct worker *worker = this_worker;
-    must_be_in_kernel("a warp operation");
+    struct block *block = this_block();
+    worker_must_be_in_kernel("a warp operation");
     struct thread *self = running();
     unsigned warp = self->turn.linear / WARP_SIZE, lane = self->turn.linear % WARP_SIZE;
     mask |= 1u << lane; /* CUDA leaves undefined what a lane outside its own mask gets */
-    struct warp_group *group = find_group(worker, warp, mask, 0);
+    struct warp_group *group = find_group(block, warp, mask, 0);
     uint64_t generation = group->generation;
 
     group->values.value[lane] = value;
     group->arrived |= 1u << lane;
-    open_group_if_complete(worker, warp, group);
+    open_group_if_complete(block, warp, group);
     if (group->generation == generation) {
         wait_at(self, &group->generation);
-        worker->waits_at[self->turn.linear] = __builtin_return_address(0);
-        hand_over(worker, self);
+        block->waits_at[self->turn.linear] = __builtin_return_address(0);
+        hand_over(block, self);
     }
-    leave_group(worker, warp, group, lane);
+    leave_group(block, warp, group, lane);
     return &group->values;
 }
 
@@ -533,29 +428,29 @@ const struct emulator_warp_values *emulator_warp_exchange(unsigned mask, uint64_
  * something else. The first to arrive gives all others their turns until nobody comes any more;
  * meanwhile no barrier can open, so that a turn around the ring is one for each. */
 unsigned emulator_warp_active(unsigned place) {
-    struct worker *worker = this_worker;
-    must_be_in_kernel("__activemask()");
+    struct block *block = this_block();
+    worker_must_be_in_kernel("__activemask()");
     struct thread *self = running();
     unsigned warp = self->turn.linear / WARP_SIZE, lane = self->turn.linear % WARP_SIZE;
-    struct warp_group *group = find_group(worker, warp, 0, place + 1);
+    struct warp_group *group = find_group(block, warp, 0, place + 1);
     uint64_t generation = group->generation;
     bool first = !group->arrived;
 
     group->arrived |= 1u << lane;
-    open_group_if_complete(worker, warp, group);
+    open_group_if_complete(block, warp, group);
     while (group->generation == generation) {
         unsigned arrived = group->arrived;
         if (first)
-            open_to_all(worker, self);
+            open_to_all(block, self);
         else
             wait_at(self, &group->generation);
-        worker->waits_at[self->turn.linear] = __builtin_return_address(0);
-        hand_over(worker, self);
+        block->waits_at[self->turn.linear] = __builtin_return_address(0);
+        hand_over(block, self);
         if (group->generation == generation && group->arrived == arrived)
-            open_group(worker, warp, group);
+            open_group(block, warp, group);
     }
     unsigned lanes = group->values.lanes;
-    leave_group(worker, warp, group, lane);
+    leave_group(block, warp, group, lane);
     return lanes;
 }
 
@@ -563,39 +458,39 @@ unsigned emulator_warp_active(unsigned place) {
  */
 
 /* Nobody waits any longer for a thread that has returned. */
-static void stop_waiting_for(struct worker *worker, const struct thread *self) {
+static void stop_waiting_for(struct block *block, const struct thread *self) {
     unsigned warp = self->turn.linear / WARP_SIZE;
-    worker->live--;
-    worker->warps[warp].live &= ~(1u << self->turn.linear % WARP_SIZE);
-    if (worker->live && emulator_schedule.arrived == worker->live) open_barrier(worker);
-    for (unsigned left = worker->warps[warp].collecting; left; left &= left - 1)
-        open_group_if_complete(worker, warp, &worker->groups[warp][__builtin_ctz(left)]);
+    block->live--;
+    block->warps[warp].live &= ~(1u << self->turn.linear % WARP_SIZE);
+    if (block->live && emulator_schedule.arrived == block->live) open_barrier(block);
+    for (unsigned left = block->warps[warp].collecting; left; left &= left - 1)
+        open_group_if_complete(block, warp, &block->groups[warp][__builtin_ctz(left)]);
 }
 
 /* The running thread has returned. Its fiber goes on as the next thread that has not begun, so a
  * kernel without barriers needs one stack and no switch; or it lies idle until there is one.
  * Returns the thread that it is then. */
-static struct thread *retire(struct worker *worker, struct thread *self) {
+static struct thread *retire(struct block *block, struct thread *self) {
     self->turn.barrier = EMULATOR_NO_BARRIER;
-    if (worker->copies) copies_thread_returns(worker->copies);
+    if (block->worker.copies) copies_thread_returns(block->worker.copies);
     if (observer) observer->thread_returned(self->turn.linear);
-    stop_waiting_for(worker, self);
-    if (worker->started < worker->launch->block_threads) {
+    stop_waiting_for(block, self);
+    if (block->started < block->launch->block_threads) {
         bool alone = self->link[FORWARD] == self;
-        struct thread *next = begin_next(worker, self->stack);
+        struct thread *next = begin_next(block, self->stack);
         ring_join(alone ? next : self->link[BACKWARD], next, alone ? next : self->link[FORWARD]);
         make_current(next);
         return next;
     }
-    worker->idle[worker->idle_count++] = self->stack;
-    if (!worker->live) {
-        emulator_schedule.current = &nobody;
-        switch_stacks(&self->stack->idle, &worker->scheduler, NULL);
+    block->idle[block->idle_count++] = self->stack;
+    if (!block->live) {
+        worker_leave_kernel();
+        switch_stacks(&self->stack->idle, &block->scheduler, NULL);
         return running();
     }
     self->link[FORWARD]->link[BACKWARD] = self->link[BACKWARD];
     self->link[BACKWARD]->link[FORWARD] = self->link[FORWARD];
-    struct thread *next = find_next_or_deadlock(worker, self->link[worker->direction]);
+    struct thread *next = find_next_or_deadlock(block, self->link[block->direction]);
     make_current(next);
     switch_stacks(&self->stack->idle, &next->turn.context, next->stack);
     return running();
@@ -605,47 +500,40 @@ static void thread_main(void) {
 #ifdef WITH_ASAN
     __sanitizer_finish_switch_fiber(NULL, NULL, NULL);
 #endif
-    struct worker *worker = this_worker;
+    struct block *block = this_block();
     struct thread *self = running();
     for (;;) {
-        worker->launch->thread(worker->launch->data);
-        self = retire(worker, self);
+        block->launch->thread(block->launch->data);
+        self = retire(block, self);
     }
 }
 
-static void block_begin(struct worker *worker, const struct launch *launch, uint64_t index) {
+static void block_begin(struct block *block, const struct launch *launch, uint64_t index) {
     blockIdx.x = (unsigned)(index % launch->grid.x);
     blockIdx.y = (unsigned)(index / launch->grid.x % launch->grid.y);
     blockIdx.z = (unsigned)(index / launch->grid.x / launch->grid.y);
-    worker->launch = launch;
-    set_direction(worker, FORWARD);
-    worker->live = launch->block_threads;
-    worker->started = emulator_schedule.arrived = worker->yes = 0;
-    place_threads(worker, &launch->block);
-    worker->work = launch->block_threads;
+    block->launch = launch;
+    set_direction(block, FORWARD);
+    block->live = launch->block_threads;
+    block->started = emulator_schedule.arrived = block->yes = 0;
+    place_threads(block, &launch->block);
+    block->work = launch->block_threads;
     for (unsigned warp = 0; warp < MAX_WARPS; ++warp) {
         unsigned before = warp * WARP_SIZE, threads = launch->block_threads;
         unsigned lanes = threads <= before ? 0 : threads - before;
-        worker->warps[warp].live = lanes >= WARP_SIZE ? ~0u : (1u << lanes) - 1;
+        block->warps[warp].live = lanes >= WARP_SIZE ? ~0u : (1u << lanes) - 1;
     }
-    poison_shared(worker);
+    poison_shared(block);
     if (observer) observer->block_begins(launch, index);
 }
 
 uint64_t worker_run_block(const struct launch *launch, uint64_t index) {
-    struct worker *worker = this_worker;
-    block_begin(worker, launch, index);
-    struct thread *first = begin_next_idle(worker);
+    struct block *block = this_block();
+    block_begin(block, launch, index);
+    struct thread *first = begin_next_idle(block);
     ring_join(first, first, first);
     make_current(first);
-    switch_stacks(&worker->scheduler, &first->turn.context, first->stack);
+    switch_stacks(&block->scheduler, &first->turn.context, first->stack);
     if (observer) observer->block_ended();
-    return worker->work;
-}
-
-bool worker_where(struct uint3 *block, struct uint3 *thread) {
-    if (!in_kernel()) return false;
-    *block = blockIdx;
-    *thread = running()->turn.index;
-    return true;
+    return block->work;
 }

@@ -18,7 +18,7 @@ enum {
 };
 
 struct copy {
-    struct async_copy told;
+    struct async_copy request;
     unsigned char bytes[LARGEST]; /* as they will arrive */
 };
 
@@ -30,7 +30,6 @@ struct queue {
 };
 
 struct copies {
-    struct range shared, stacks;
     struct queue of[MAX_BLOCK_THREADS];
 };
 
@@ -39,40 +38,39 @@ static _Noreturn void out_of_memory(void) {
     abort();
 }
 
-struct copies *copies_create(void) {
-    struct copies *made = calloc(1, sizeof *made);
-    if (!made) out_of_memory();
-    made->shared = worker_memory().thread_local_storage;
-    made->stacks = worker_memory().stacks;
-    return made;
+static struct copies *copies_here(void) {
+    worker_must_be_in_kernel("an asynchronous copy");
+    if (!this_worker->copies) this_worker->copies = calloc(1, sizeof *this_worker->copies);
+    if (!this_worker->copies) out_of_memory();
+    return this_worker->copies;
 }
 
-static struct queue *queue_here(struct copies *copies) { return &copies->of[running_index.linear]; }
+static struct queue *queue_of(struct copies *copies) { return &copies->of[running_index.linear]; }
 
 /* --- arriving --------------------------------------------------------------------------------- */
 
 static void arrive_first(struct queue *queue) {
     const struct copy *copy = &queue->copies[queue->first++];
-    memcpy(copy->told.to, copy->bytes, copy->told.bytes);
-    if (observer) observer->copy_arrived(&copy->told);
+    memcpy(copy->request.to, copy->bytes, copy->request.bytes);
+    if (observer) observer->copy_arrived(&copy->request);
     if (queue->first == queue->end) queue->first = queue->end = 0;
 }
 
 void copies_thread_returns(struct copies *copies) {
-    struct queue *queue = queue_here(copies);
+    struct queue *queue = queue_of(copies);
     while (queue->first < queue->end) arrive_first(queue);
     queue->committed = 0;
 }
 
 void emulator_copy_wait(size_t groups_left) {
-    struct queue *queue = queue_here(worker_copies());
+    struct queue *queue = queue_of(copies_here());
     if (groups_left > MOST_GROUPS_LEFT) groups_left = MOST_GROUPS_LEFT;
     while (queue->first < queue->end &&
-           queue->copies[queue->first].told.group + groups_left < queue->committed)
+           queue->copies[queue->first].request.group + groups_left < queue->committed)
         arrive_first(queue);
 }
 
-void emulator_copy_commit(void) { queue_here(worker_copies())->committed++; }
+void emulator_copy_commit(void) { queue_of(copies_here())->committed++; }
 
 /* --- beginning -------------------------------------------------------------------------------- */
 
@@ -97,15 +95,15 @@ static bool lies_in(const struct range *range, const char *address) {
 }
 
 /* What CUDA's header checks, and the hardware; with the errors that an H200 gives. */
-static void check(const struct copies *copies, const char *to, const char *from, size_t bytes,
-                  size_t zeros) {
+static void check(const char *to, const char *from, size_t bytes, size_t zeros) {
+    const struct worker_memory *memory = &this_worker->memory;
     if ((bytes != 4 && bytes != 8 && bytes != LARGEST) || zeros > bytes)
         fault_raise(cudaErrorLaunchFailure, "__pipeline_memcpy_async copies 4, 8 or 16 bytes, of "
                                             "which as many at most are filled with zeros");
-    if (!lies_in(&copies->shared, to))
+    if (!lies_in(&memory->thread_local_storage, to))
         fault_raise(cudaErrorIllegalInstruction,
                     "an asynchronous copy goes to shared memory, and this address is elsewhere");
-    if (lies_in(&copies->shared, from) || lies_in(&copies->stacks, from))
+    if (lies_in(&memory->thread_local_storage, from) || lies_in(&memory->stacks, from))
         fault_raise(cudaErrorInvalidAddressSpace,
                     "an asynchronous copy comes from global memory, and this address is in shared "
                     "memory or the thread's own");
@@ -113,7 +111,7 @@ static void check(const struct copies *copies, const char *to, const char *from,
 
 /* Word by word, not by memcpy: a signal inside the C library ends the program (fault.c). */
 static void fetch(struct copy *copy) {
-    const char *from = copy->told.from, *end = from + copy->told.bytes - copy->told.zeros;
+    const char *from = copy->request.from, *end = from + copy->request.bytes - copy->request.zeros;
     unsigned char *to = copy->bytes;
     memset(to, 0, LARGEST);
     for (; end - from >= (ptrdiff_t)sizeof(uint32_t); from += sizeof(uint32_t)) {
@@ -125,21 +123,20 @@ static void fetch(struct copy *copy) {
 }
 
 void emulator_copy_async(void *to, const void *from, size_t bytes, size_t zeros) {
-    struct copies *copies = worker_copies();
-    struct queue *queue = queue_here(copies);
-    check(copies, to, from, bytes, zeros);
-    const struct async_copy told = {.to = to,
-                                    .from = from,
-                                    .bytes = (unsigned)bytes,
-                                    .zeros = (unsigned)zeros,
-                                    .group = queue->committed,
-                                    .code = __builtin_return_address(0)};
-    if (observer) observer->copy_begins(&told);
+    struct queue *queue = queue_of(copies_here());
+    check(to, from, bytes, zeros);
+    const struct async_copy request = {.to = to,
+                                       .from = from,
+                                       .bytes = (unsigned)bytes,
+                                       .zeros = (unsigned)zeros,
+                                       .group = queue->committed,
+                                       .code = __builtin_return_address(0)};
+    if (observer) observer->copy_begins(&request);
     if (((uintptr_t)to | (uintptr_t)from) % bytes != 0)
         fault_raise(
             cudaErrorMisalignedAddress,
             "misaligned asynchronous copy: both addresses have to be multiples of its size");
     struct copy *copy = add(queue);
-    copy->told = told;
+    copy->request = request;
     fetch(copy);
 }

@@ -3,20 +3,25 @@
  * Streams exist and do nothing: every operation is done when its call returns. */
 #define _GNU_SOURCE
 #include "runtime.h"
-#include <stdio.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-/* --- errors at the calls that synchronise ------------------------------------------------------
- */
+/* --- synchronising ---------------------------------------------------------------------------- */
 
 cudaError_t cudaDeviceSynchronize(void) { return error_surface(); }
 
-/* A lost context stays lost: the workers that stand in the faulty kernel cannot be had back. */
+/* A lost context stays lost: the workers parked in the faulty kernel cannot be recovered. */
 cudaError_t cudaDeviceReset(void) { return error_surface(); }
 
 /* --- properties ------------------------------------------------------------------------------- */
+
+int cpu_count(void) {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+    return 1;
+}
 
 cudaError_t cudaGetDeviceCount(int *count) {
     if (!count) return error_set(cudaErrorInvalidValue);

@@ -1,9 +1,9 @@
 /* Launches: the checks that a GPU's driver makes, then the blocks, spread over one worker a core.
  *
  * A launch returns when its kernel is done; its errors nevertheless show where CUDA shows them:
- * an impossible configuration in cudaGetLastError, a kernel's fault at the next synchronisation.
- * A worker whose kernel faults, or is still running at the time limit, is stopped where it stands
- * and never used again: as on a GPU, the context is lost then and only the process's end helps.
+ * an invalid configuration in cudaGetLastError, a kernel's fault at the next synchronisation.
+ * A worker whose kernel faults, or is still running at the time limit, is stopped where it is and
+ * never used again: as on a GPU, the context is lost then and only the process's end helps.
  *
  * Blocks that end one after the other are a slow kernel, however many there are; a block that runs
  * and runs is one that does not end. So a block has a time limit, and the launch one of its own. */
@@ -35,8 +35,6 @@ struct look {
     double since; /* it is at this step */
 };
 
-extern struct dim3 blockDim, gridDim;
-
 static struct {
     pthread_mutex_t one_launch; /* host threads take turns */
     pthread_mutex_t lock;       /* guards what follows */
@@ -48,8 +46,8 @@ static struct {
     pthread_t *threads;
     struct pace *paces; /* of each worker */
     struct look *looks;
-    sem_t event; /* a launch has ended, or a worker is lost */
-    bool lost, running;
+    sem_t event; /* a launch has ended, or a worker has faulted */
+    bool running;
     struct time_limits limits;
     int limit_workers; /* 0: none */
     uint64_t alone;    /* launches of so many threads at most run on the first worker */
@@ -59,12 +57,6 @@ static struct {
 } pool = {.one_launch = PTHREAD_MUTEX_INITIALIZER,
           .lock = PTHREAD_MUTEX_INITIALIZER,
           .work_to_do = PTHREAD_COND_INITIALIZER};
-
-int cpu_count(void) {
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-    return 1;
-}
 
 void launch_limit_time(const struct time_limits *limits) { pool.limits = *limits; }
 void emulator_time_limit(double seconds) {
@@ -149,13 +141,9 @@ static bool start_pool(void) {
     memset(pool.paces, 0, (size_t)wanted * sizeof *pool.paces);
     sem_init(&pool.event, 0, 0);
     fault_install();
+    fault_wake(&pool.event);
     while (pool.count < wanted && start_worker(pool.count)) pool.count++;
     return pool.count > 0;
-}
-
-void launch_worker_lost(void) {
-    __atomic_store_n(&pool.lost, true, __ATOMIC_SEQ_CST);
-    sem_post(&pool.event);
 }
 
 /* --- waiting ---------------------------------------------------------------------------------- */
@@ -256,11 +244,6 @@ static bool wait_in_time(struct taken *taken) {
     return false;
 }
 
-static void stop_all(struct launch *launch, int first) {
-    __atomic_store_n(&launch->stop, true, __ATOMIC_RELAXED);
-    fault_stop_workers(pool.threads, pool.count, first);
-}
-
 /* A block that has been running for half of what it may, when the launch has had all of its time,
  * is one that does not end. */
 static cudaError_t report_limit(const struct launch *launch, const struct taken *taken) {
@@ -279,11 +262,12 @@ static cudaError_t run_on_pool(struct launch *launch) {
     pthread_mutex_unlock(&pool.lock);
 
     bool in_time = wait_in_time(&taken);
-    bool lost = __atomic_load_n(&pool.lost, __ATOMIC_SEQ_CST);
     pool.work += __atomic_load_n(&launch->work, __ATOMIC_RELAXED);
-    if (in_time && !lost)
+    if (in_time && !fault_happened())
         return launch->blocks_ended == launch->blocks ? cudaSuccess : report_limit(launch, &taken);
-    stop_all(launch, taken.worker);
+    if (!in_time) fault_see_worker(pool.threads[taken.worker]);
+    __atomic_store_n(&launch->stop, true, __ATOMIC_RELAXED);
+    fault_stop_workers(pool.threads, pool.count);
     return in_time ? fault_report() : report_limit(launch, &taken);
 }
 
@@ -303,10 +287,9 @@ static cudaError_t check(const struct launch *launch) {
     return function_check_shared(launch->kernel, launch->shared_bytes);
 }
 
-/* The launch that runs holds pool.one_launch until it ends: a kernel's own would wait for ever. */
+/* The launch that runs holds pool.one_launch until it ends: a kernel's own would deadlock. */
 static void refuse_in_kernel(void) {
-    struct uint3 block, thread;
-    if (worker_where(&block, &thread))
+    if (worker_in_kernel())
         fault_raise(cudaErrorNotSupported, "a kernel cannot launch a kernel (dynamic parallelism) "
                                            "here; launch it from host code");
 }

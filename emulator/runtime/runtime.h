@@ -1,15 +1,18 @@
-/* What the runtime's files share. Students' code never sees this.
+/* What the runtime's files share. Students' code never sees this. Each file calls only those below
+ * it here:
  *
- *   fiber.c       one context switch
- *   block.c       the threads of one block: who runs next, barriers, warp operations
- *   copies.c      asynchronous copies into shared memory
- *   launch.c      launch checks, one worker a core, blocks over workers, the time limit
- *   memory.c      device memory
- *   fault.c       signals: what a kernel did, and where; the host's touch of device memory
- *   breakpoint.c  traps in the program's code, for workers that are inside a library
- *   place.c       from an address to a source line; from a kernel to its shared memory
- *   error.c       error codes and who sees them when
- *   device.c      the device's properties, streams, events, function attributes
+ *   launch.c       launch checks, one worker a core, blocks over workers, the time limit
+ *   device.c       the device's properties, streams, events, function attributes
+ *   memory.c       cudaMalloc, cudaMemcpy and the like
+ *   block.c        the threads of one block: who runs next, barriers, warp operations
+ *   copies.c       asynchronous copies into shared memory
+ *   fault.c        signals: what a kernel or host code did, and where
+ *   allocations.c  the pages that are device memory
+ *   error.c        error codes and who sees them when
+ *   worker.c       one worker's thread-local variables, shared memory among them
+ *   fiber.c        one context switch
+ *   image.c        the program's own file: symbols, sections
+ *   place.c        from an address to a source line
  *
  * ../../checker/ watches all of it in the checked build, through struct observer.
  */
@@ -18,6 +21,7 @@
 #include "../include/barrier.h"
 #include "../include/cuda_runtime_api.h"
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -43,8 +47,8 @@ enum {
     CONSTANT_MEMORY = 64 * 1024
 };
 
-/* Signalling NaNs that stand for "nobody wrote this": memory from cudaMalloc, and shared memory
- * when a block starts. A computation with one gives another NaN. */
+/* Signalling NaNs that mark words never written: memory from cudaMalloc, and shared memory when a
+ * block starts. A computation with one gives another NaN. */
 #define POISON_MALLOC 0x7FA1A1A1u
 #define POISON_SHARED 0x7FA2A2A2u
 
@@ -64,11 +68,11 @@ typedef struct emulator_context fiber;
  * return. The stack is the caller's and must outlive the fiber. False when out of memory. */
 bool fiber_create(fiber *made, void *stack, size_t bytes, void (*entry)(void));
 
-/* Suspends the running fiber into *save and goes on with *to. Returns when somebody switches to
- * what was saved. */
+/* Suspends the running fiber into *save and goes on with *to. Returns when another fiber switches
+ * to *save. */
 void fiber_switch(fiber *save, const fiber *to);
 
-/* Where a suspended fiber will go on; null where that cannot be told. */
+/* Where a suspended fiber will go on; null where that is not known. */
 const void *fiber_return_address(const fiber *suspended);
 
 /* Whether a code address may lie inside the switch itself, from where no unwinder finds its way. */
@@ -89,31 +93,22 @@ struct launch {
     bool stop; /* no further block is begun */
 };
 
-struct worker;
-
-/* A worker's stacks and tables, for any launch. Null when out of memory. */
+/* A worker with its stacks and tables, for any launch. Null when out of memory. */
 struct worker *worker_create(void);
-
-/* Makes this OS thread run blocks as `worker`. */
-void worker_attach(struct worker *worker);
 
 /* Runs block number `index` of the launch on this OS thread's worker, all of its threads. Returns
  * its work: how many threads were begun, and how many arrived at each barrier, added up. */
 uint64_t worker_run_block(const struct launch *launch, uint64_t index);
 
-/* Which thread runs here now. False outside a kernel. */
-bool worker_where(struct uint3 *block, struct uint3 *thread);
+/* --- worker.c --------------------------------------------------------------------------------- */
 
-/* The running thread's place in its block, as kernels (the index) and the runtime (the linear
- * index, x fastest) know it; and the running block. The runtime alone writes them. */
-struct running_index {
-    struct uint3 index;
-    unsigned linear;
-} __attribute__((aligned(16)));
-extern __thread struct running_index running_index __asm__("threadIdx");
+/* Room for a thread's local arrays; pages are used as touched. An odd number of pages: with a power
+ * of two the stacks' tops would compete for a few sets of the cache and the TLB (measured: twice as
+ * slow). The lowest page of a stack is a guard. */
+enum { STACK_BYTES = 65 * 4096 };
 
-/* This OS thread's memory: the worker itself; its stacks; its thread-local storage; and the ranges
- * of that which are the running block's static shared memory, in order of their addresses. */
+/* An OS thread's memory: the worker itself; its stacks; its thread-local storage; and the ranges of
+ * that which are the running block's static shared memory, in order of their addresses. */
 enum { SHARED_RANGES = 8 };
 struct range {
     char *begin, *end;
@@ -123,18 +118,40 @@ struct worker_memory {
     struct range shared[SHARED_RANGES];
     int shared_ranges;
 };
-struct worker_memory worker_memory(void);
-extern __thread char emulator_dynamic_shared[];
 
-/* Whether this worker gives way to other OS threads just now: a library call that holds no lock. */
-bool worker_is_yielding(void);
+/* What the runtime's files know of a worker; block.c's own part lies behind it. */
+struct worker {
+    struct worker_memory memory;
+    struct copies *copies;          /* null: no kernel has made an asynchronous copy */
+    volatile bool yielding, parked; /* in sched_yield; in fault.c until the process ends */
+};
+extern __thread struct worker *this_worker; /* null in the host's threads */
+
+/* Makes this OS thread run blocks as `worker`. */
+void worker_attach(struct worker *worker);
+
+/* Whether a CUDA thread runs here now; that none does from now on; ends the program with a message
+ * that names `what`, a CUDA function, if none does. */
+bool worker_in_kernel(void);
+void worker_leave_kernel(void);
+void worker_must_be_in_kernel(const char *what);
+
+/* Which thread runs here now. False outside a kernel. */
+bool worker_where(struct uint3 *block, struct uint3 *thread);
 
 /* Whether `address` lies in the guard page of a stack of this OS thread's worker. */
 bool worker_stack_overflowed(const void *address);
 
-/* Where this worker keeps asynchronous copies; made when first asked for, by a kernel. */
-struct copies;
-struct copies *worker_copies(void);
+/* The running thread's place in its block, as kernels (the index) and the runtime (the linear
+ * index, x fastest) know it. block.c alone writes it and blockIdx. */
+struct running_index {
+    struct uint3 index;
+    unsigned linear;
+} __attribute__((aligned(16)));
+extern __thread struct running_index running_index __asm__("threadIdx");
+extern __thread struct uint3 blockIdx;
+extern struct dim3 blockDim, gridDim;
+extern __thread char emulator_dynamic_shared[];
 
 /* --- copies.c --------------------------------------------------------------------------------- */
 
@@ -147,16 +164,12 @@ struct async_copy {
     const void *code; /* that asked for it: behind the call */
 };
 
-struct copies *copies_create(void);
-/* The running thread's copies that are still on their way arrive; it has no groups any more. */
+/* The running thread returns: its pending copies arrive. `copies` is its worker's. */
 void copies_thread_returns(struct copies *copies);
 
 /* --- launch.c --------------------------------------------------------------------------------- */
 
-/* CPUs this process may use. */
-int cpu_count(void);
-
-/* So many workers at most, for what has to happen in the same order each time; before the first
+/* So many workers at most, for what must happen in the same order each time; before the first
  * launch. Or: launches of so many threads at most use one worker. */
 void launch_limit_workers(int count);
 void launch_run_alone(uint64_t threads);
@@ -167,13 +180,13 @@ void launch_run_alone(uint64_t threads);
 struct time_limits {
     double block_seconds, seconds; /* both, or none */
     uint64_t work;
-    bool processor_time; /* seconds of the busiest worker's processor time, not of the clock on the
-                            wall: what other processes do to a busy machine then costs nobody
-                            anything. A kernel that sleeps is stopped all the same, later. */
+    bool processor_time; /* seconds of the busiest worker's processor time, not wall-clock time, so
+                            that other processes on a busy machine do not count. A kernel that
+                            sleeps is stopped all the same, later. */
 };
 
 /* For the launches from now on. emulator_time_limit() is a short form: of the same time for a block
- * and the launch, on the wall. */
+ * and the launch, in wall-clock time. */
 void launch_limit_time(const struct time_limits *limits);
 
 /* Whether a launch is running. Async-signal-safe. */
@@ -185,14 +198,7 @@ uint64_t launches_work(void);
 /* Launches so far that a GPU would have accepted. */
 int launches_made(void);
 
-/* Tells the waiting launch that a worker will not come back (see fault.c). Async-signal-safe. */
-void launch_worker_lost(void);
-
 /* --- memory.c --------------------------------------------------------------------------------- */
-
-/* Opens device memory while kernels and copies run; closed, a touch by host code faults. Nests. */
-void memory_open(void);
-void memory_close(void);
 
 /* A copy that the host asks for, about to be made. */
 struct memory_copy {
@@ -200,8 +206,27 @@ struct memory_copy {
     size_t bytes; /* from the first to the last that is written */
     bool to_device, from_device;
 };
-/* From now on, `copies` is called at each; null: no longer. */
-void memory_watch_copies(void (*copies)(const struct memory_copy *copy));
+/* From now on, `watcher` is called at each; null: no longer. */
+void memory_watch_copies(void (*watcher)(const struct memory_copy *copy));
+
+/* --- allocations.c ---------------------------------------------------------------------------- */
+
+/* Managed and pinned memory is both the host's and the device's. */
+enum allocation_kind { ALLOCATION_NONE, ALLOCATION_DEVICE, ALLOCATION_MANAGED, ALLOCATION_PINNED };
+
+/* `bytes` of poisoned memory, the runtime's until memory_free; null when out of memory. */
+void *memory_allocate(size_t bytes, enum allocation_kind kind);
+
+/* Frees an allocation by its begin. False: there is none, or pinned memory is not of that kind. */
+bool memory_free(void *pointer, bool pinned);
+
+/* Opens device memory while kernels and copies run; nests. When closed, host code that accesses it
+ * faults. */
+void memory_open(void);
+void memory_close(void);
+
+/* Of the allocation that has all `bytes` from `address` on; ALLOCATION_NONE where none has. */
+enum allocation_kind allocation_kind_of(const void *address, size_t bytes);
 
 /* Whether address is device memory: inside an allocation, or in the gap around one. */
 bool memory_is_device(const void *address);
@@ -209,58 +234,6 @@ bool memory_is_device(const void *address);
 /* Says in words where an address lies relative to the nearest allocation; empty if near none.
  * Takes no lock, for use after a fault. */
 void memory_describe(const void *address, char *text, size_t bytes);
-
-/* --- fault.c ---------------------------------------------------------------------------------- */
-
-/* Installs the handlers (once) and gives this OS thread a stack for them. */
-void fault_install(void);
-void fault_thread_stack(void);
-
-/* Ends the launch with this error, on account of a suspended thread; called by the running one.
- * `what` is a literal. The program's place is the first of the two code addresses that belongs to
- * it; either may be null. */
-void fault_raise_at(cudaError_t error, const char *what, struct uint3 thread, const void *address,
-                    const void *second_address) __attribute__((noreturn));
-
-/* Stops worker threads wherever they are in a kernel, for good; notes where, of `first` if that can
- * be stopped. */
-void fault_stop_workers(const pthread_t *workers, int count, int first);
-
-/* Ends the launch with this error, on account of the running thread. `what` is a literal, or null
- * where all has been said. */
-void fault_raise(cudaError_t error, const char *what) __attribute__((noreturn));
-
-/* Code addresses from here outwards, at most `most`; those of calls lie inside the call. */
-int fault_backtrace(void **frames, int most);
-
-/* The message that is printed to stderr next begins on a line of its own: stdout may end in the
- * middle of one. */
-void fault_begin_message(void);
-
-/* Faults are told to `tell` instead of being printed; a fault whose `what` is null was printed. */
-struct told_fault;
-void fault_tell(void (*tell)(const struct told_fault *fault));
-
-/* Prints what the first fault of a launch was, with its place, and gives its error code;
- * cudaSuccess if there was none. */
-cudaError_t fault_report(void);
-
-/* Reports that a launch reached a limit, after so many seconds, and where it was then: in a block
- * that had been running for block_seconds, and does not end; 0: in one block after the other. */
-void fault_report_limit(const struct launch *launch, double block_seconds, double seconds);
-
-/* --- breakpoint.c ----------------------------------------------------------------------------- */
-
-/* From now on, whoever reaches this address of the program's code gets SIGTRAP, until
- * breakpoints_clear. False where there are no breakpoints. For one thread at a time. */
-bool breakpoint_set(void *address);
-
-/* The address whose breakpoint gave the trap with this program counter; null: none did. Knows those
- * that are cleared, too: a thread may be late with its trap. Async-signal-safe. */
-void *breakpoint_reached(const void *program_counter);
-
-/* The program is again as it was, for good: further ones cannot be set. */
-void breakpoints_clear(void);
 
 /* --- place.c ---------------------------------------------------------------------------------- */
 
@@ -284,6 +257,69 @@ bool place_in_program(const void *address);
 /* An address as the program's file knows it: a position-independent one is linked at 0. */
 uintptr_t place_link_address(const void *address);
 
+/* --- fault.c ---------------------------------------------------------------------------------- */
+
+/* Installs the handlers (once); gives this OS thread a stack for them. */
+void fault_install(void);
+void fault_thread_stack(void);
+
+/* At the first fault of a kernel `event` is posted, and fault_happened() true. */
+void fault_wake(sem_t *event);
+bool fault_happened(void);
+
+/* Ends the launch with this error, on account of the running thread; the worker is parked. `what`
+ * is a literal, or null where all has been printed. */
+void fault_raise(cudaError_t error, const char *what) __attribute__((noreturn));
+
+/* Likewise, on account of a suspended thread. The program's place is the first of the two code
+ * addresses that belongs to it; either may be null. */
+void fault_raise_at(cudaError_t error, const char *what, struct uint3 thread, const void *address,
+                    const void *second_address) __attribute__((noreturn));
+
+/* Notes where a worker is in its kernel, for fault_report_limit. It goes on. */
+void fault_see_worker(pthread_t worker);
+
+/* Parks workers wherever they are in a kernel. One inside a library, which may hold a lock there,
+ * is asked again a number of times, and then left to run; but what it prints is held back. */
+void fault_stop_workers(const pthread_t *workers, int count);
+
+/* Code addresses from here outwards, at most `most`; those of calls lie inside the call. */
+int fault_backtrace(void **frames, int most);
+
+/* The message that is printed to stderr next begins on a line of its own: stdout may end in the
+ * middle of one. */
+void fault_begin_message(void);
+
+/* What a launch that does not end in time is doing. */
+enum fault_kind {
+    FAULT_OTHER,
+    FAULT_DEADLOCK,   /* threads of a block wait for each other */
+    FAULT_ENDLESS,    /* a block that does not end */
+    FAULT_TIME_LIMIT, /* blocks that end, but not all of them in time */
+};
+
+/* A fault as it is reported. */
+struct fault {
+    enum fault_kind kind;
+    cudaError_t error;
+    const char *what; /* null: printed already */
+    bool kernel;      /* block and thread are known */
+    struct uint3 block, thread;
+    struct place place;
+    const void *address; /* that was accessed, if has_address */
+    bool has_address;
+};
+
+/* Faults are passed to `handle` instead of being printed; one whose `what` is null was printed. */
+void fault_handle(void (*handle)(const struct fault *fault));
+
+/* Reports the first fault of a launch, with its place, and gives its error code. */
+cudaError_t fault_report(void);
+
+/* Reports that a launch reached a limit, after so many seconds, and where it was then: in a block
+ * that had been running for block_seconds, and does not end; 0: in one block after the other. */
+void fault_report_limit(const struct launch *launch, double block_seconds, double seconds);
+
 /* --- image.c ---------------------------------------------------------------------------------- */
 
 /* Bytes of static __shared__ memory that `kernel` declares; 0 if the program has no symbols. */
@@ -292,7 +328,7 @@ size_t image_static_shared(const void *kernel);
 /* The function's symbol, mangled; empty if the program has none for it. */
 void image_symbol_name(const void *function, char *name, size_t bytes);
 
-/* Calls visit for each symbol of the program: its name, and type, value and size as ELF has them. */
+/* Calls visit for each symbol of the program: its name; type, value and size as in ELF. */
 struct image_symbol {
     const char *name;
     unsigned type;
@@ -301,7 +337,7 @@ struct image_symbol {
 };
 void image_symbols(void (*visit)(const struct image_symbol *symbol, void *data), void *data);
 
-/* A section of the program's file, which stays mapped. False: there is none, or it is compressed. */
+/* A section of the program's file, which stays mapped. False: none, or it is compressed. */
 struct image_section {
     const char *bytes;
     size_t size;
@@ -322,26 +358,6 @@ cudaError_t error_surface(void);
 
 /* --- who watches ------------------------------------------------------------------------------ */
 
-/* What a launch that does not end in time is doing. */
-enum fault_kind {
-    FAULT_OTHER,
-    FAULT_DEADLOCK,   /* threads of a block wait for each other */
-    FAULT_ENDLESS,    /* a block that does not end */
-    FAULT_TIME_LIMIT, /* blocks that end, but not all of them in time */
-};
-
-/* A fault as it is told. */
-struct told_fault {
-    enum fault_kind kind;
-    cudaError_t error;
-    const char *what; /* null: told already */
-    bool kernel;      /* thread and block say something */
-    struct uint3 block, thread;
-    struct place place;
-    const void *address; /* that was touched, if has_address */
-    bool has_address;
-};
-
 /* Called at what a run does. In the plain build there is no observer. The first three are called on
  * the host's thread that launches, and those in the middle on a worker, for its running block. */
 struct observer {
@@ -361,16 +377,19 @@ struct observer {
 
     void (*allocated)(char *begin, size_t bytes, bool on_device);
     void (*freed)(char *begin);
-    void (*copied)(char *to, size_t bytes); /* into device memory, by cudaMemcpy or cudaMemset */
-    void (*failed)(cudaError_t error);      /* a call of the host's */
-    void (*looked)(cudaError_t error);      /* at the last error; what cudaGetLastError gave */
-    void (*fault)(const struct told_fault *fault); /* instead of printing it */
+    void (*copied)(char *to, size_t bytes);   /* into device memory, by cudaMemcpy or cudaMemset */
+    void (*failed)(cudaError_t error);        /* a call of the host's */
+    void (*looked)(cudaError_t error);        /* at the last error; what cudaGetLastError gave */
+    void (*fault)(const struct fault *fault); /* instead of printing it */
 };
 extern const struct observer *observer;
 /* For the observer: a pointer of each worker's own. Not shared memory. */
 extern __thread void *observer_worker;
 
 /* --- device.c --------------------------------------------------------------------------------- */
+
+/* CPUs this process may use. */
+int cpu_count(void);
 
 /* Whether a kernel's static and dynamic shared memory together are within what it may have. */
 cudaError_t function_check_shared(const void *kernel, size_t dynamic_bytes);

@@ -10,15 +10,15 @@ const bool worker_is_checked = false;
 static enum fault_kind kind;
 
 /* The first line of what the runtime says; the rest says what to do, to a student at a terminal. */
-static void fault(const struct told_fault *told) {
+static void fault(const struct fault *f) {
     struct worker_report *r = worker_report();
-    const char *what = told->what ? told->what : "an assertion of the kernel failed";
+    const char *what = f->what ? f->what : "an assertion of the kernel failed";
     r->launches = launches_made();
-    kind = told->kind;
+    kind = f->kind;
     if (r->bytes_to_host || r->bytes_into_c)
         return; /* that comes first, and has a place of its own */
     snprintf(r->detail, sizeof r->detail, "%.*s", (int)strcspn(what, ";\n"), what);
-    watch_place(&told->place);
+    watch_place(&f->place);
     worker_tell(WORKER_IN_WRAPPER);
 }
 
@@ -26,7 +26,7 @@ void watch_begins(const struct watched_matrix matrices[MATRIX_COUNT],
                   const struct watch_limits *limits, bool count,
                   void (*machine_fault)(const char *)) {
     (void)count, (void)machine_fault;
-    fault_tell(fault);
+    fault_handle(fault);
     watch_wrapper_begins(&matrices[MATRIX_C], limits);
 }
 

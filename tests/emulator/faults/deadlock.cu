@@ -1,6 +1,6 @@
 /* Half of a warp waits at a barrier, half at a warp operation that names all lanes: nothing will
  * ever change, and no time limit is needed to know it. */
-// expect-stderr: {HERE}: the threads of the block wait for each other for ever, this one here
+// expect-stderr: {HERE}: deadlock: the threads of this block wait for each other; this one waits here
 // expect-stderr:     thread \(\d+,0,0\) of block \(0,0,0\), in stuck
 #include "../programs/check.h"
 

@@ -1,6 +1,6 @@
 /* All lanes but one have returned or wait at a warp operation for the last, which waits at another:
  * the place that is named lies in the kernel, not in the emulator's own code. */
-// expect-stderr: {HERE}: the threads of the block wait for each other for ever, this one here
+// expect-stderr: {HERE}: deadlock: the threads of this block wait for each other; this one waits here
 // expect-stderr:     thread \(\d+,0,0\) of block \(0,0,0\), in stuck
 #include "../programs/check.h"
 

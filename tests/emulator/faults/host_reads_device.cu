@@ -1,7 +1,7 @@
 /* Host code follows a device pointer: told with its line, then the program dies of it, as it would
  * with a GPU. */
-// expect-stderr: {HERE}: host code touches device memory at 0x[0-9a-f]+;
-// expect-stderr:     only kernels and cudaMemcpy may follow a device pointer
+// expect-stderr: {HERE}: host code dereferences the device pointer 0x[0-9a-f]+;
+// expect-stderr:     only kernels and cudaMemcpy can access device memory
 // expect-status: -11
 #include "../programs/check.h"
 

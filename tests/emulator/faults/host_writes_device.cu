@@ -1,6 +1,6 @@
 /* Host code writes through a device pointer after a kernel has run. */
-// expect-stderr: {HERE}: host code touches device memory at 0x[0-9a-f]+;
-// expect-stderr:     only kernels and cudaMemcpy may follow a device pointer
+// expect-stderr: {HERE}: host code dereferences the device pointer 0x[0-9a-f]+;
+// expect-stderr:     only kernels and cudaMemcpy can access device memory
 // expect-status: -11
 #include "../programs/check.h"
 

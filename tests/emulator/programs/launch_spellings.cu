@@ -62,8 +62,6 @@ int main() {
     TRY((counts<<<(n > 16 ? 1 : 2), n>>>(count)));
     TRY((counts<<<ceil(n / 32.0), 32>>>(count)));
     TRY((ns::counts<<<1, 32>>>(count)));
-    TRY((::ns::counts<<<1, 32>>>(count)));
-    TRY((::counts<<<1, 32>>>(count)));
     TRY((counts_by<<<1, 16>>>(2, count)));
     TRY((counts_by_template<2><<<1, 16>>>(count)));
     TRY((counts_by_template<n / 8><<<1, 8>>>(count)));

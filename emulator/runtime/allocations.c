@@ -1,0 +1,173 @@
+/* The device's allocations: pages of this process that only kernels and copies may touch.
+ *
+ * Each allocation has pages of its own with a wide gap on either side that nobody may touch, so a
+ * stray access of a kernel faults instead of reading a neighbour. While host code runs, the
+ * allocations are closed as well: host code that dereferences a device pointer faults, as it would
+ * with a GPU. Fresh memory holds a signalling NaN in every word. Freed memory stays closed for a
+ * while. */
+#define _GNU_SOURCE
+#include "runtime.h"
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+    GAP_BYTES = 16 << 20, /* address space only; wider than a few rows of any matrix here */
+    QUARANTINED = 256     /* freed allocations whose addresses stay closed */
+};
+
+/* The farthest address that is described relative to an allocation: a row too many or a negative
+ * index, times a large matrix. */
+#define DESCRIBED_BYTES ((size_t)64 << 30)
+
+struct allocation {
+    struct allocation *next;
+    enum allocation_kind kind;
+    char *begin;
+    size_t bytes;  /* as asked for */
+    size_t mapped; /* whole pages */
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct allocation *first;
+    int opened; /* how many have asked for open memory */
+    struct range freed[QUARANTINED];
+    unsigned frees;
+} memory = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* --- open and closed -------------------------------------------------------------------------- */
+
+static void protect_all(int protection) {
+    for (struct allocation *a = memory.first; a; a = a->next)
+        if (a->kind == ALLOCATION_DEVICE) mprotect(a->begin, a->mapped, protection);
+}
+
+void memory_open(void) {
+    pthread_mutex_lock(&memory.lock);
+    if (memory.opened++ == 0) protect_all(PROT_READ | PROT_WRITE);
+    pthread_mutex_unlock(&memory.lock);
+}
+
+void memory_close(void) {
+    pthread_mutex_lock(&memory.lock);
+    if (--memory.opened == 0) protect_all(PROT_NONE);
+    pthread_mutex_unlock(&memory.lock);
+}
+
+/* --- finding ---------------------------------------------------------------------------------- */
+
+static size_t distance(const struct allocation *a, const char *address) {
+    if (address < a->begin) return (size_t)(a->begin - address);
+    if (address >= a->begin + a->bytes) return (size_t)(address - (a->begin + a->bytes)) + 1;
+    return 0;
+}
+
+static const struct allocation *nearest(const void *address) {
+    const struct allocation *best = NULL;
+    for (const struct allocation *a = memory.first; a; a = a->next)
+        if (!best || distance(a, address) < distance(best, address)) best = a;
+    return best;
+}
+
+bool memory_is_device(const void *address) {
+    const struct allocation *a = nearest(address);
+    return a && a->kind == ALLOCATION_DEVICE && distance(a, address) <= GAP_BYTES;
+}
+
+void memory_describe(const void *address, char *text, size_t bytes) {
+    const char *at = address;
+    const struct allocation *a = nearest(address);
+    size_t away = a ? distance(a, address) : 0;
+    text[0] = '\0';
+    for (unsigned i = 0; i < QUARANTINED; ++i) {
+        const struct range *freed = &memory.freed[i];
+        if (at < freed->begin || at >= freed->end) continue;
+        snprintf(text, bytes, "in %zu bytes of device memory that were freed",
+                 (size_t)(freed->end - freed->begin));
+        return;
+    }
+    if (!a || away > DESCRIBED_BYTES) return;
+    if (at < a->begin)
+        snprintf(text, bytes, "%zu bytes before the beginning of a device allocation of %zu bytes",
+                 away, a->bytes);
+    else if (away)
+        snprintf(text, bytes, "%zu bytes behind the end of a device allocation of %zu bytes",
+                 away - 1, a->bytes);
+    else
+        snprintf(text, bytes, "byte %zu of a device allocation of %zu bytes",
+                 (size_t)(at - a->begin), a->bytes);
+}
+
+enum allocation_kind allocation_kind_of(const void *address, size_t bytes) {
+    const char *at = address;
+    enum allocation_kind kind = ALLOCATION_NONE;
+    pthread_mutex_lock(&memory.lock);
+    for (const struct allocation *a = memory.first; a; a = a->next)
+        if (at >= a->begin && at <= a->begin + a->bytes &&
+            bytes <= (size_t)(a->begin + a->bytes - at))
+            kind = a->kind;
+    pthread_mutex_unlock(&memory.lock);
+    return kind;
+}
+
+/* --- allocating and freeing ------------------------------------------------------------------- */
+
+static void poison(char *begin, size_t bytes) {
+    uint32_t *words = (uint32_t *)(void *)begin;
+    for (size_t i = 0; i < bytes / sizeof *words; ++i) words[i] = POISON_MALLOC;
+}
+
+static size_t whole_pages(size_t bytes) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (bytes + page - 1) / page * page;
+}
+
+void *memory_allocate(size_t bytes, enum allocation_kind kind) {
+    struct allocation *a = calloc(1, sizeof *a);
+    size_t mapped = whole_pages(bytes);
+    char *low = MAP_FAILED;
+    if (a)
+        low = mmap(NULL, mapped + 2 * (size_t)GAP_BYTES, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (low == MAP_FAILED || mprotect(low + GAP_BYTES, mapped, PROT_READ | PROT_WRITE) != 0) {
+        free(a);
+        return NULL;
+    }
+    *a = (struct allocation){
+        .kind = kind, .begin = low + GAP_BYTES, .bytes = bytes, .mapped = mapped};
+    poison(a->begin, mapped);
+    pthread_mutex_lock(&memory.lock);
+    a->next = memory.first;
+    memory.first = a;
+    if (kind == ALLOCATION_DEVICE && !memory.opened) mprotect(a->begin, mapped, PROT_NONE);
+    pthread_mutex_unlock(&memory.lock);
+    return low + GAP_BYTES;
+}
+
+/* Closes the pages and gives their memory back; the addresses are reused only much later. */
+static void quarantine(const struct allocation *a) {
+    struct range *freed = &memory.freed[memory.frees++ % QUARANTINED];
+    if (freed->begin)
+        munmap(freed->begin - GAP_BYTES,
+               whole_pages((size_t)(freed->end - freed->begin)) + 2 * (size_t)GAP_BYTES);
+    mmap(a->begin, a->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+         -1, 0);
+    *freed = (struct range){a->begin, a->begin + a->bytes};
+}
+
+bool memory_free(void *pointer, bool pinned) {
+    struct allocation *a = NULL;
+    pthread_mutex_lock(&memory.lock);
+    for (struct allocation **link = &memory.first; *link && !a; link = &(*link)->next)
+        if ((*link)->begin == pointer && ((*link)->kind == ALLOCATION_PINNED) == pinned) {
+            a = *link;
+            *link = a->next;
+            if (observer) observer->freed(a->begin);
+            quarantine(a);
+            break;
+        }
+    pthread_mutex_unlock(&memory.lock);
+    free(a);
+    return a != NULL;
+}
