@@ -8,9 +8,9 @@ The cases are data. tests/emulator/rewrite/*.txt hold inputs with what becomes o
     ---- stays              the output is the input
     ---- refused: MESSAGE   exit status 1, this one line on standard error, no output
 
-A file's first lines, up to the first title, are for the reader. Every input stands in kernel.cu
-from line 1. tests/emulator/rewrite/*.cu are programs that go through preprocessor, rewriter and compiler and
-return how many of their checks failed.
+A file's first lines, up to the first title, are for the reader. Every input is kernel.cu from line 1.
+That the output compiles and means the same is what tests/emulator/programs are for
+(launch_spellings.cu, shared_spellings.cu, unroll.cu).
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ import pytest
 TESTS = Path(__file__).parent
 SOURCE = TESTS.parent.parent / "emulator" / "rewrite.c"
 CASES = TESTS / "rewrite"
-STUB = CASES / "stub"
 
 COMPILERS = ["g++", "clang++"]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"]
@@ -268,37 +267,30 @@ def test_cuda_arch_for_both_is_refused(cxx, text, line, rewrite, tmp_path):
     assert result.stderr.count(b"\n") == 1
 
 
-# ---- Through preprocessor, rewriter and compiler ------------------------------------------------
+# ---- What runs only on a GPU --------------------------------------------------------------------
 
-PROGRAMS = [pytest.param(path, id=path.stem) for path in sorted(CASES.glob("*.cu"))]
+GPU_ONLY = {
+    'asm volatile("mov.u32 %0, %laneid;" : "=r"(x));': "inline PTX (asm)",
+    '__asm__("x");': "inline PTX (asm)",
+    '__asm("x");': "inline PTX (asm)",
+    "using namespace nvcuda;": "wmma (tensor cores)",
+    "wmma::fragment<wmma::matrix_a, 16, 16, 16, half> a;": "wmma (tensor cores)",
+    "namespace cg = cooperative_groups;": "cooperative_groups",
+    "cublasSgemm(h, n);": "cuBLAS",
+    "f(CUBLAS_OP_N);": "cuBLAS",
+    "curandState s;": "cuRAND",
+    "curand_init(1, 2, 3, &s);": "cuRAND",
+    "f(CURAND_RNG_PSEUDO_DEFAULT);": "cuRAND",
+    "::cuda ::barrier<cuda::thread_scope_block> b;": "the cuda:: library (pipeline, barrier, ...)",
+}
 
 
-def preprocess(cxx: str, path: Path) -> bytes:
-    command = [cxx, "-std=c++17", "-E", "-x", "c++", "-isystem", str(STUB)]
-    command += ["-include", "cuda_runtime.h", path.name]
-    return subprocess.run(
-        command, cwd=path.parent, check=True, stdout=subprocess.PIPE, timeout=60
-    ).stdout
-
-
-@pytest.mark.parametrize("level", ["-O0", "-O2"])
-@pytest.mark.parametrize("cxx", COMPILERS)
-@pytest.mark.parametrize("path", PROGRAMS)
-def test_program_compiles_without_warnings_and_runs(path, cxx, level, rewrite, tmp_path):
-    cxx = compiler(cxx)
-    preprocessed = preprocess(cxx, path)
-    rewritten = run(rewrite, preprocessed)
-    assert (rewritten.returncode, rewritten.stderr) == (0, b"")
-    assert_lines_unmoved(preprocessed, rewritten.stdout)
-
-    plain, program = tmp_path / "program.ii", tmp_path / "program"
-    plain.write_bytes(rewritten.stdout)
-    command = [cxx, "-std=c++17", level, "-Wall", "-Wextra", "-Werror", "-x", "c++-cpp-output"]
-    command += [str(plain), "-o", str(program)]
-    compiled = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert (compiled.returncode, compiled.stderr) == (0, "")
-    result = subprocess.run([program], capture_output=True, text=True, timeout=60)
-    assert (result.returncode, result.stdout) == (0, "")
+@pytest.mark.parametrize(("text", "what"), GPU_ONLY.items())
+def test_gpu_only_is_refused(text, what, rewrite):
+    result = run(rewrite, LINEMARKER + b"void f() {\n" + text.encode() + b" }\n")
+    assert (result.returncode, result.stdout) == (1, b"")
+    assert result.stderr.decode() == (f"kernel.cu:2: {what} runs only on a GPU; build with "
+                                      "BACKEND=cuda on a machine that has one\n")
 
 
 @pytest.mark.parametrize("cxx", COMPILERS)
@@ -313,7 +305,9 @@ def test_a_refusal_names_the_line_behind_includes_and_macros(cxx, rewrite, tmp_p
         "    LANE(x);\n"
         "}\n"
     )
-    result = run(rewrite, preprocess(compiler(cxx), kernel))
+    preprocessed = subprocess.run([compiler(cxx), "-E", "-x", "c++", "kernel.cu"], cwd=tmp_path,
+                                  check=True, stdout=subprocess.PIPE, timeout=60).stdout
+    result = run(rewrite, preprocessed)
     assert result.returncode == 1
     assert result.stderr.startswith(b"kernel.cu:6: inline PTX (asm) runs only on a GPU")
 

@@ -21,6 +21,10 @@ template <int BY> __global__ void counts_by_template(int *count) { atomicAdd(cou
 template <typename T, int A, int B> __global__ void counts_by_two(int *count) {
     atomicAdd(count, (T)(A - B));
 }
+template <class T> struct twice {
+    typedef T type;
+};
+template <class T, class U = int> __global__ void counts_by_type(T *count) { atomicAdd(count, 1); }
 namespace ns {
 __global__ void counts(int *count) { atomicAdd(count, 1); }
 } // namespace ns
@@ -70,6 +74,10 @@ int main() {
              int,
              4, 2> <<<1,
                       16>>>(count)));
+    TRY((counts_by_type<twice<twice<int>>::type::type><<<1, 32>>>(count)));
+    TRY((counts_by_type<int, twice<int>> << <1, 32 >> >(count)));
+    TRY((counts<<<1, 32 * sizeof(twice<twice<char>>)>>>(count)));
+    TRY((n > 3 ? counts<<<1, 32>>>(count) : counts<<<1, 1>>>(count)));
     TRY((LAUNCH(counts, 1, 32, count)));
     TRY((LAUNCH(counts_by, grid, 16, 2, count)));
     TRY((counts CONFIG(count)));

@@ -72,6 +72,23 @@ template <int N> __global__ void sums(const int *in, int *out, int n) {
         total += in[j];
     }
     out[10] = total;
+
+    /* Many copies, no braces around, two pragmas, and none but a loop's statement. */
+    total = 0;
+    if (n)
+#pragma unroll 100000
+        for (int j = 0; j < n; ++j) total += in[j];
+    out[11] = total;
+
+    total = 0;
+#pragma unroll 4
+#pragma unroll
+    for (int j = 0; j < n; ++j) total += in[j];
+    out[12] = total;
+#ifdef CUDA_EMULATOR /* nvcc warns */
+#pragma unroll
+#endif
+    out[13] = total;
 }
 
 int main() {
@@ -81,5 +98,6 @@ int main() {
     RUN();
     for (int i = 0; i < 10; ++i) EXPECT(out[i], 136);
     EXPECT(out[10], 78 - 4);
+    for (int i = 11; i < 14; ++i) EXPECT(out[i], 136);
     return verdict();
 }
