@@ -1,4 +1,4 @@
-/* FAULT 1: the barrier stands between the two loads, so it covers A's tile and not B's. The tile's
+/* FAULT 1: the barrier is between the two loads, so it covers A's tile and not B's. The tile's
  * width is a template argument.
  *
  * finds:    shared-race

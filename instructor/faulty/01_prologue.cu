@@ -1,5 +1,5 @@
-/* FAULT 1: double-buffered tiles; there is one barrier at the end of each phase, and none behind
- * the loads before the first one.
+/* FAULT 1: double-buffered tiles; there is one barrier at the end of each phase, and none after the
+ * loads before the first one.
  *
  * finds:    shared-race
  * variable: As

@@ -1,5 +1,5 @@
 /* FAULT 1: a warp adds up its partial sums in shared memory and relies on its lanes running in
- * step, which they have not done since Volta.
+ * lockstep, which they have not done since Volta.
  *
  * finds:    shared-race
  * variable: lane_sum

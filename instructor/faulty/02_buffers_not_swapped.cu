@@ -1,5 +1,5 @@
-/* FAULT 2: two buffers whose pointers are exchanged without a third one: from the second phase on
- * the next tiles go where these are being read.
+/* FAULT 2: two buffers whose pointers are exchanged without a third variable: from the second phase
+ * on the next tiles are loaded over those being read.
  *
  * finds:    shared-race
  * variable: buffers

@@ -1,5 +1,5 @@
-/* FAULT 2: the second barrier of each phase is missing: the next tiles are loaded while others
- * still read these.
+/* FAULT 2: the second barrier of each phase is missing: the next tiles are loaded while other
+ * threads read these.
  *
  * finds:    shared-race
  * variable: A_s

@@ -1,5 +1,5 @@
-/* FAULT 3: loads and barriers all stand inside `if (row < m && col < n)`; threads beyond the edge
- * go to the end of the kernel and their part of the tiles is missing.
+/* FAULT 3: all loads and barriers are inside `if (row < m && col < n)`; threads beyond the edge go
+ * to the end of the kernel and their part of the tiles is missing.
  *
  * finds:    early-return
  * variable: A_s

@@ -1,4 +1,4 @@
-/* FAULT 3: the first barrier stands in a branch that threads below the last row do not take.
+/* FAULT 3: the first barrier is in a branch that threads below the last row do not take.
  *
  * finds:    divergent-barrier
  * thread:   0 0

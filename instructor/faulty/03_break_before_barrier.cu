@@ -1,5 +1,5 @@
-/* FAULT 3: threads right of C leave the loop over the phases at once and go on to the barrier
- * behind it. C leaves through shared memory.
+/* FAULT 3: threads right of C leave the loop over the phases at once and wait at the barrier after
+ * it. C is stored by way of shared memory.
  *
  * finds:    divergent-barrier
  * thread:   0 0

@@ -1,4 +1,5 @@
-/* FAULT 3: threads beyond the edge of C return at once, and what they were to load is missing.
+/* FAULT 3: threads beyond the edge of C return at once, and the elements they should have loaded
+ * are missing.
  *
  * finds:    early-return
  * variable: A_s

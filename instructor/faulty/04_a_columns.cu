@@ -1,5 +1,5 @@
-/* FAULT 4: A is loaded without asking whether the column exists. Behind the last column lies the
- * next row, and behind the last row nothing.
+/* FAULT 4: A is loaded without a guard for the column. Past the last column is the next row, and
+ * past the last row nothing.
  *
  * finds:    out-of-bounds
  * variable: A

@@ -1,4 +1,4 @@
-/* FAULT 4: A is loaded without asking whether the row exists.
+/* FAULT 4: A is loaded without a guard for the row.
  *
  * finds:    out-of-bounds
  * variable: A

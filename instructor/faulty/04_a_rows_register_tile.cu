@@ -1,4 +1,4 @@
-/* FAULT 4: a thread computes four rows of one column; A's rows are not asked for.
+/* FAULT 4: a thread computes four rows of one column; A's rows are not guarded.
  *
  * finds:    out-of-bounds
  * variable: A

@@ -1,5 +1,4 @@
-/* FAULT 4: neither load is guarded: beyond the edge come the next row and what lies behind the
- * matrix.
+/* FAULT 4: neither load is guarded: past the edge are the next row and what follows the matrix.
  *
  * finds:    out-of-bounds
  * variable: B

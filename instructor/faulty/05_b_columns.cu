@@ -1,5 +1,4 @@
-/* FAULT 5: B is loaded without asking whether the column exists; only behind the last row is that
- * outside of B.
+/* FAULT 5: B is loaded without a guard for the column; only past the last row is that outside of B.
  *
  * finds:    out-of-bounds
  * variable: B

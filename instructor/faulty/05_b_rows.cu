@@ -1,4 +1,4 @@
-/* FAULT 5: B is loaded without asking whether the row exists, in blocks of 256 threads in a row.
+/* FAULT 5: B is loaded without a guard for the row, in blocks of 256 threads in a row.
  *
  * finds:    out-of-bounds
  * variable: B

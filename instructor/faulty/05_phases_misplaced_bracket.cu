@@ -1,5 +1,5 @@
 /* FAULT 5: the number of phases is (k - 1 / TILE_SIZE) + 1, which is k + 1, and the loads are not
- * guarded in k: each phase too many adds what lies behind the row of A and the end of B.
+ * guarded in k: each extra phase adds what follows the row of A and the end of B.
  *
  * finds:    out-of-bounds
  * variable: B

@@ -1,5 +1,5 @@
 /* FAULT 6: rows and columns are counted from 1, and 1 is taken off C's column twice. The first
- * element lands before C.
+ * element is stored before C.
  *
  * finds:    out-of-bounds
  * variable: C

@@ -1,5 +1,5 @@
-/* FAULT 6: C is stored without asking whether the column exists: it lands in the next row, where
- * another thread's element is.
+/* FAULT 6: C is stored without a guard for the column: the store goes to the next row, to another
+ * thread's element.
  *
  * finds:    out-of-bounds
  * variable: C

@@ -1,4 +1,4 @@
-/* FAULT 6: C is stored without asking whether the row exists.
+/* FAULT 6: C is stored without a guard for the row.
  *
  * finds:    out-of-bounds
  * variable: C

@@ -1,4 +1,4 @@
-/* FAULT 6: the store's guard is row <= m: one row too many, behind C.
+/* FAULT 6: the store's guard is row <= m: one row too many, past the end of C.
  *
  * finds:    out-of-bounds
  * variable: C

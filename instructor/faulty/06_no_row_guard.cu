@@ -1,5 +1,5 @@
-/* FAULT 6: the store is not guarded: rows below the last one land behind C. All of C itself is
- * right, so only the guards around it tell.
+/* FAULT 6: the store is not guarded: rows below the last one are stored past the end of C. C itself
+ * is right; only the guards around it show the mistake.
  *
  * finds:    out-of-bounds
  * variable: C

@@ -1,4 +1,5 @@
-/* FAULT 7: where A or B ends, the tile keeps what was there: nothing, in a block at the edge.
+/* FAULT 7: where A or B ends, the tile keeps its contents, which a block at the edge has never
+ * written.
  *
  * finds:    uninitialised-shared
  * variable: B_s

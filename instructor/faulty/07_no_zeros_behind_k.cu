@@ -1,5 +1,5 @@
 /* FAULT 7: rows and columns beyond C are filled with zeros, terms behind the last one of the sum
- * are not. With k below a tile's width nobody ever writes them.
+ * are not. With k below a tile's width no thread ever writes them.
  *
  * finds:    uninitialised-shared
  * variable: Asub

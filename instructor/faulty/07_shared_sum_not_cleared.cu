@@ -1,4 +1,4 @@
-/* FAULT 7: the sums are kept in shared memory and nobody has set them to zero. In a struct.
+/* FAULT 7: the sums are kept in shared memory and no thread has set them to zero. In a struct.
  *
  * finds:    uninitialised-shared
  * variable: s

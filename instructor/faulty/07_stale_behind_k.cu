@@ -1,5 +1,5 @@
 /* FAULT 7: terms behind the last one of the sum are not filled with zeros. With several phases the
- * tile still holds the numbers of the phase before there, and no memory is at fault.
+ * tile holds the numbers of the phase before there, and no access is illegal.
  *
  * finds:    wrong-result
  * says:     values 18 to 31 of k counted twice

@@ -1,5 +1,5 @@
-/* FAULT 8: the inner loop takes one term too many: A_s[3][16] is A_s[4][0], and behind
- * A_s[15][15] is nothing.
+/* FAULT 8: the inner loop takes one term too many: A_s[3][16] is A_s[4][0], and past A_s[15][15] is
+ * nothing.
  *
  * finds:    shared-out-of-bounds
  * variable: A_s

@@ -1,5 +1,5 @@
-/* FAULT 8: a helper gets a pointer to a tile and steps through it a row too far. What it is handed
- * is a plain float pointer, so no declaration tells where it ends.
+/* FAULT 8: a helper gets a pointer to a tile and steps through it a row too far. Its argument is a
+ * plain float pointer, so no declaration says where the tile ends.
  *
  * finds:    shared-out-of-bounds
  * variable: tile

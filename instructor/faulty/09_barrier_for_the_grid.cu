@@ -1,4 +1,4 @@
-/* FAULT 9: block (0,0) transposes B for all, and the others read it behind a __syncthreads(), which
+/* FAULT 9: block (0,0) transposes B for all, and the others read it after a __syncthreads(), which
  * waits for one block only. The scratch memory is zero before.
  *
  * finds:    global-race

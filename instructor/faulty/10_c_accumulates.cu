@@ -1,4 +1,4 @@
-/* FAULT 10: each phase adds its part to C, which nobody has set to zero.
+/* FAULT 10: each phase adds its part to C, which has never been set to zero.
  *
  * finds:    uninitialised-global
  * variable: C

@@ -1,4 +1,4 @@
-/* FAULT 11: A is multiplied by alpha in place. alpha is 1, so that nothing is wrong but this.
+/* FAULT 11: A is multiplied by alpha in place. alpha is 1, so nothing else is wrong.
  *
  * finds:    input-written
  * variable: A

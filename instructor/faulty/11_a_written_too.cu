@@ -1,4 +1,4 @@
-/* FAULT 11: C is right, but A is not what it was.
+/* FAULT 11: C is right, but A was changed.
  *
  * finds:    input-written
  * variable: A

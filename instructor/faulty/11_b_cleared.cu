@@ -1,4 +1,4 @@
-/* FAULT 11: the wrapper clears B where it means C.
+/* FAULT 11: the wrapper clears B instead of C.
  *
  * finds:    input-written
  * variable: B

@@ -1,4 +1,4 @@
-/* FAULT 11: C is right, but one element of B is not what it was.
+/* FAULT 11: C is right, but one element of B was changed.
  *
  * finds:    input-written
  * variable: B

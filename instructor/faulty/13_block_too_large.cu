@@ -1,4 +1,4 @@
-/* FAULT 13: tiles of 64 x 64 make blocks of 4096 threads. Nobody asks for the launch's error.
+/* FAULT 13: tiles of 64 x 64 make blocks of 4096 threads. The launch's error is not checked.
  *
  * finds:    bad-launch
  * says:     4096

@@ -1,4 +1,4 @@
-/* FAULT 13: blocks of 33 x 33 threads, which are 65 too many. The wrapper does ask for the error.
+/* FAULT 13: blocks of 33 x 33 threads, which are 65 too many. The wrapper checks the error.
  *
  * finds:    bad-launch
  * says:     1089

@@ -1,5 +1,5 @@
-/* FAULT 13: the launch asks for dynamic shared memory in floats, and it is bytes: 512, where 2048
- * are used.
+/* FAULT 13: the launch gives the size of dynamic shared memory in floats instead of bytes: 512,
+ * where 2048 are used.
  *
  * finds:    shared-out-of-bounds
  * variable: tiles

@@ -1,4 +1,5 @@
-/* FAULT 13: 65,536 bytes of dynamic shared memory, without asking for more than 49,152 first.
+/* FAULT 13: 65,536 bytes of dynamic shared memory, without cudaFuncSetAttribute, which more than
+ * 49,152 need.
  *
  * finds:    bad-launch
  * says:     65536

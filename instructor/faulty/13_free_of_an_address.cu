@@ -1,4 +1,4 @@
-/* FAULT 13: cudaFree is given the address of the pointer. It fails, and nobody asks.
+/* FAULT 13: cudaFree is given the address of the pointer. It fails, and the error is not checked.
  *
  * finds:    failed-call
  * says:     cudaFree

@@ -1,5 +1,5 @@
 /* FAULT 15: half of a warp waits in a shuffle for all 32 lanes, of which the other half waits at
- * the barrier behind the branch.
+ * the barrier after the branch.
  *
  * finds:    deadlock
  * thread:   0 0

@@ -1,4 +1,4 @@
-/* FAULT 15: the loop goes on by the number of warps in a row of the block, which is 0 in blocks of
+/* FAULT 15: the loop advances by the number of warps in a row of the block, which is 0 in blocks of
  * 16 x 16.
  *
  * finds:    endless

@@ -1,5 +1,5 @@
 /* FAULT 18: A is indexed with n as its row length; it has k columns. With n above k the last rows
- * lie behind A.
+ * are past the end of A.
  *
  * finds:    out-of-bounds
  * variable: A

@@ -1,5 +1,5 @@
 /* FAULT 18: C is indexed with m as its row length; it has n columns. Right where m = n; elsewhere
- * elements land on each other, and beyond C where m > n.
+ * elements overwrite each other, and where m > n some are past the end of C.
  *
  * finds:    out-of-bounds
  * variable: C

@@ -1,5 +1,5 @@
-/* FAULT 18: an index beyond the edge is moved back to the last one, which is then counted several
- * times.
+/* FAULT 18: an index past the edge is clamped to the last one, whose element is then counted
+ * several times.
  *
  * finds:    wrong-result
  * fails:    34 20 34, 17 17 17

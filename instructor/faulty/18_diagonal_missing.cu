@@ -1,4 +1,4 @@
-/* FAULT 18: blocks on the diagonal of the grid stay away.
+/* FAULT 18: blocks on the diagonal of the grid do nothing.
  *
  * finds:    unwritten
  * fails:    34 34 34, 1 1 1

@@ -1,4 +1,4 @@
-/* FAULT 18: the running sum is cut to half precision.
+/* FAULT 18: the running sum is rounded to half precision.
  *
  * finds:    wrong-result
  * fails:    34 34 34, 16 512 16

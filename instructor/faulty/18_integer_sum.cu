@@ -1,4 +1,4 @@
-/* FAULT 18: the running sum is an int: every term loses its fraction.
+/* FAULT 18: the running sum is an int: every term loses its fractional part.
  *
  * finds:    wrong-result
  * says:     C is 0

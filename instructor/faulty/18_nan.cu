@@ -1,5 +1,5 @@
-/* FAULT 18: the result is NaN everywhere. Every comparison with NaN is false, so the old lab passed
- * it.
+/* FAULT 18: the result is NaN everywhere. Every comparison with NaN is false, so the original lab
+ * accepted it.
  *
  * finds:    wrong-result
  * fails:    16 16 16, 1 1 1, 34 20 40

@@ -1,5 +1,5 @@
 /* FAULT 18: elements whose row and column add up to a multiple of seven are too large, each by
- * another amount. No usual mistake does that, and none is to be blamed.
+ * another amount. No usual mistake does that, and none may be named.
  *
  * finds:    wrong-result
  * says:     the first: C[0][0]

@@ -1,4 +1,4 @@
-/* FAULT 18: the block's tile of C is collected in shared memory, and stays there.
+/* FAULT 18: the block's tile of C is collected in shared memory and never stored.
  *
  * finds:    unwritten
  * says:     No element of C was written

@@ -1,6 +1,6 @@
 /* FAULT 18: the store's guard compares the row with n, not m. The lower rows are never written
- * where m > n; where m < n the rows below C are, if m is no multiple of 16. The old lab's cases had
- * no m > n and no look outside C.
+ * where m > n; where m < n the rows below C are, if m is no multiple of 16. The original lab had no
+ * case with m > n and did not check memory outside of C.
  *
  * finds:    unwritten
  * fails:    40 20 24, 34 20 40, 120 201 250

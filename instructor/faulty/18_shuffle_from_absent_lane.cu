@@ -1,5 +1,5 @@
-/* FAULT 18: The lanes of a row share its elements of A, but those beyond the last column of C are
- * not there to give theirs: they stay outside the if.
+/* FAULT 18: The lanes of a row share its elements of A, but those beyond the last column of C do
+ * not take part: they are outside of the if.
  *
  * finds:    wrong-result
  * says:     a shuffle gives for a lane that takes no part

@@ -1,4 +1,4 @@
-/* FAULT 18: a thread computes several elements of C and takes the sum of one along to the next.
+/* FAULT 18: a thread computes several elements of C and continues the sum of one in the next.
  *
  * finds:    wrong-result
  * not:      explains

@@ -1,5 +1,5 @@
 /* FAULT 18: inputs are cut to the 10 bits that TF32 keeps of a float32. With k in the thousands the
- * differences drown in what rounding may do, and only their size all over C tells.
+ * differences are within what rounding allows, and only their size over all of C shows them.
  *
  * finds:    not-float32
  * shape:    16 4096 16

@@ -1,4 +1,4 @@
-/* FAULT 19: the scratch pointer is still null: its cudaMalloc is in the branch not taken.
+/* FAULT 19: the scratch pointer is null: its cudaMalloc is in the branch not taken.
  *
  * finds:    out-of-bounds
  * thread:   0 0

@@ -1,4 +1,4 @@
-/* FAULT 19: the wrapper itself follows a null pointer.
+/* FAULT 19: the wrapper itself dereferences a null pointer.
  *
  * finds:    host-fault
  * loses:    builds */

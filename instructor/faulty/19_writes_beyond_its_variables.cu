@@ -1,5 +1,5 @@
 /* FAULT 19: the wrapper keeps the last sixteen sizes in a list, and does not stop at sixteen: what
- * lies behind the list belongs to the program that runs it.
+ * follows the list belongs to the program that runs it.
  *
  * finds:    tampering
  * says:     not kernel.cu's

@@ -1,5 +1,5 @@
-/* FAULT 20: asynchronous copies, and each thread waits for its own; but no barrier behind that
- * makes the others' copies visible.
+/* FAULT 20: asynchronous copies, and each thread waits for its own; but no barrier after that makes
+ * the others' copies visible.
  *
  * finds:    shared-race
  * variable: A_s

@@ -1,5 +1,5 @@
 /* FAULT 20: two buffers, filled by asynchronous copies. The barrier at a phase's end is missing:
- * the copies for the phase after the next begin while others still read that buffer.
+ * the copies for the phase after the next begin while other threads read that buffer.
  *
  * finds:    shared-race
  * variable: As

@@ -1,5 +1,5 @@
 /* FAULT 20: the tiles are filled by asynchronous copies, and between these and the reads there is a
- * barrier, but nobody waits for the copies.
+ * barrier, but no thread waits for the copies.
  *
  * finds:    shared-race
  * variable: A_s

@@ -1,5 +1,5 @@
 /* FAULT 20: two buffers, filled by asynchronous copies, one group a phase. The wait leaves two
- * groups on their way, the newest and the one that this phase needs.
+ * groups pending, the newest and the one that this phase needs.
  *
  * finds:    shared-race
  * variable: As
