@@ -1,11 +1,11 @@
 #!/bin/sh
 # Grades $HANDIN, and prints what Autolab reads: its last line is {"scores": ...}.
 #
-# If the machine is at fault there is no such line, make ends with an error, and Autolab says that
+# If the machine is at fault there is no such line, make ends with an error, and Autolab reports that
 # it could not read the autoresult. Nothing may be printed after the line.
 #
-# SGEMM_PYTHON  a Python that has the packages of grader/requirements.txt; default: that of
-#               /opt/sgemm, where docs/ci.md puts it in the image, else python3
+# SGEMM_PYTHON  a Python that has the packages of grader/requirements.txt; default: the one in
+#               /opt/sgemm of the image (docs/ci.md), else python3
 set -u
 python=${SGEMM_PYTHON:-/opt/sgemm/bin/python}
 command -v "$python" >/dev/null || python=python3

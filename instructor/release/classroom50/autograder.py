@@ -4,13 +4,13 @@ the student's checkout as the working directory and project.tar beside this file
     result.json      the points                  }  written to the working directory
     release-body.md  what the student sees       }
 
-Exit status 0 whatever the points are. Anything else says that the machine is at fault: the runner
+Exit status 0 for any number of points. Anything else means that the machine is at fault: the runner
 then records an error and no points.
 
 The grader is the one in project.tar: of the checkout, which the student may edit, only kernel.cu is
 read. Only Python's own library is used here.
 
-SGEMM_PYTHON  a Python that has the packages of grader/requirements.txt: nothing is installed, then
+SGEMM_PYTHON  a Python that has the packages of grader/requirements.txt, so that none is installed
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def unpack() -> None:
 
 
 def allow_sandbox() -> None:
-    """On a machine of GitHub's, which is thrown away afterwards. One's own is set up by hand. Where
-    it cannot be had, as in most containers, public cases are graded without one."""
+    """Install bubblewrap on a machine of GitHub's, which is discarded afterwards; any other is set up
+    by hand. Where no sandbox works, as in most containers, public cases are graded without one."""
     if os.environ.get("RUNNER_ENVIRONMENT") == "github-hosted":
         start("sh", str(HERE / "sandbox.sh"))
 
@@ -80,7 +80,7 @@ def python_with_packages() -> str:
 
 
 def grade(python: str, submission: Path) -> None:
-    """Nothing that is printed meanwhile can be a command to GitHub's runner."""
+    """Guarded: no output meanwhile can be a command to GitHub's runner."""
     run(python, "-B", "-m", "grader.exporters.guarded",
         python, "-B", "-m", "grader.exporters.hand_in", "classroom50",
         "--submission", str(submission), "--suite", "public",
@@ -93,7 +93,7 @@ def run(*command: str, fault: str) -> None:
 
 
 def start(*command: str) -> int:
-    """In the project's folder: a module of the student's is not to be taken for Python's own."""
+    """In the project's folder, so that no module of the student's replaces one of Python's own."""
     return subprocess.run(command, cwd=PROJECT, stdin=subprocess.DEVNULL, check=False,
                           env={**os.environ, "GRADER_CACHE": str(HERE / "cache")}).returncode
 

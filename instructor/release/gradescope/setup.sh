@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # Gradescope runs this once, as root, while it makes the image in which submissions are graded
-# (Ubuntu 22.04 or newer). Installs what is missing, and grades the untouched kernel.cu: an image
-# that cannot grade is noticed by the instructor, now, and not by students on the last evening.
+# (Ubuntu 22.04 or newer). Installs what is missing, and grades the untouched kernel.cu, so that the
+# instructor notices an image that cannot grade before students do.
 #
 # AUTOGRADER_ROOT   instead of /autograder
-# AUTOGRADER_PYTHON a Python that has the packages of grader/requirements.txt: nothing is downloaded
-#                   for Python, then
+# AUTOGRADER_PYTHON a Python that has the packages of grader/requirements.txt, so that none is
+#                   downloaded
 set -euo pipefail
 root=${AUTOGRADER_ROOT:-/autograder}
 project=$root/source/project
 python=${AUTOGRADER_PYTHON:-$root/venv/bin/python}
 export GRADER_CACHE=$root/cache # the grader's own programs, built below and used by every run
 
-# A program, and the package of Debian's and Ubuntu's that brings it.
+# A program, and the Debian or Ubuntu package that has it.
 needs='
 make      make
 gcc       gcc
@@ -43,8 +43,8 @@ if [[ -z ${AUTOGRADER_PYTHON:-} ]]; then
     "$python" -m pip install --quiet --require-hashes -r "$project/grader/requirements.txt"
 fi
 
-# Where Gradescope's container allows no namespaces, a submission runs as another user: what it
-# needs is to be readable for everyone, and what it must not know for root only.
+# Where Gradescope's container allows no namespaces, a submission runs as another user: what it needs
+# has to be readable for everyone, and hidden cases for root only.
 chmod -R a+rX "$root/source"
 chmod -R go= "$project/testcases/hidden"
 
