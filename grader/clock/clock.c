@@ -1,6 +1,6 @@
 /* clock: times a submission that it does not trust, against cuBLAS, and checks what it computes.
  *
- *     clock KERNELS RECORDING M K N [--samples N] [--warmups N] [--seconds LIMIT]
+ *     clock KERNELS RECORDING M K N [--samples N] [--seconds LIMIT]
  *
  * KERNELS: the submission's compiled kernels, a fat binary. RECORDING: what its
  * basicSgemm asked of the runtime (recording.h). No host code of the submission runs here. Prints
@@ -8,9 +8,9 @@
  *
  * Exit status: 0 it has judged; 2 bad usage; 3 the machine is at fault. */
 #define _GNU_SOURCE
-#include "l2.h"
 #include "player.h"
 #include "product.h"
+#include "timer.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -20,10 +20,10 @@
 #include <unistd.h>
 
 enum {
-    SAMPLES = 11, /* of which a median and quartiles can be told */
+    SAMPLES = 11, /* enough for a median and quartiles */
     WARMUPS = 2,  /* rounds before: clocks rise, cuBLAS loads its kernels */
-    RETAKES = 10, /* rounds that may be taken again because the two clocks differ: the machine was
-                     busy with something else while the host's ran */
+    RETAKES = 10, /* rounds that may be taken again because the two clocks differ, as the machine
+                     was busy with something else */
     MOST_SAMPLES = 1000,
     KERNELS_BYTES = 64 << 20
 };
@@ -31,7 +31,7 @@ static const double default_seconds = 60;
 
 struct request {
     const char *kernels, *recording;
-    int m, k, n, samples, warmups;
+    int m, k, n, samples;
     double seconds;
 };
 
@@ -39,8 +39,7 @@ struct request {
 
 static _Noreturn void usage(const char *what) {
     fprintf(stderr,
-            "clock: %s\nusage: clock KERNELS RECORDING M K N [--samples N] [--warmups N] "
-            "[--seconds LIMIT]\n",
+            "clock: %s\nusage: clock KERNELS RECORDING M K N [--samples N] [--seconds LIMIT]\n",
             what);
     exit(EXIT_USAGE);
 }
@@ -50,27 +49,25 @@ static int number(const char *text, int least, int most) {
     errno = 0;
     const long value = strtol(text, &end, 10);
     if (errno || end == text || *end || value < least || value > most)
-        usage("a number is none, or out of range");
+        usage("not a number, or out of range");
     return (int)value;
 }
 
 static double seconds_of(const char *text) {
     char *end;
     const double value = strtod(text, &end);
-    if (end == text || *end || !(value > 0 && value <= 86400)) usage("--seconds is no such limit");
+    if (end == text || *end || !(value > 0 && value <= 86400)) usage("--seconds is out of range");
     return value;
 }
 
 static struct request request_of(int argc, char **argv) {
-    struct request o = {.samples = SAMPLES, .warmups = WARMUPS, .seconds = default_seconds};
+    struct request o = {.samples = SAMPLES, .seconds = default_seconds};
     const char *words[5];
     int count = 0;
     for (int i = 1; i < argc; i++) {
         const bool has_value = i + 1 < argc;
         if (strcmp(argv[i], "--samples") == 0 && has_value)
             o.samples = number(argv[++i], 1, MOST_SAMPLES);
-        else if (strcmp(argv[i], "--warmups") == 0 && has_value)
-            o.warmups = number(argv[++i], 0, MOST_SAMPLES);
         else if (strcmp(argv[i], "--seconds") == 0 && has_value)
             o.seconds = seconds_of(argv[++i]);
         else if (argv[i][0] != '-' && count < 5)
@@ -119,8 +116,7 @@ struct clock {
     double flops_per_second;
     struct product *product;
     float *C, *cublas_C; /* in this process's GPU memory */
-    struct l2 *l2;
-    cudaEvent_t begin, end;
+    struct timer *timer;
     struct player *player;
     double *seconds, *cublas_seconds;
     int retakes;
@@ -141,23 +137,17 @@ static int lanes(int major, int minor) {
     return half ? 64 : 128;
 }
 
-static bool asked(struct clock *c, enum cudaDeviceAttr attribute, int *value) {
-    return good(c, cudaDeviceGetAttribute(value, attribute, 0), "asking the GPU");
-}
-
 static bool find_device(struct clock *c) {
     struct cudaDeviceProp about;
-    int major, minor, multiprocessors, kilohertz;
+    int kilohertz;
     if (!good(c, cudaSetDeviceFlags(cudaDeviceScheduleSpin), "no GPU can be used") ||
         !good(c, cudaSetDevice(0), "no GPU can be used") || !good(c, cudaFree(NULL), "the GPU") ||
         !good(c, cudaGetDeviceProperties(&about, 0), "asking the GPU") ||
-        !asked(c, cudaDevAttrComputeCapabilityMajor, &major) ||
-        !asked(c, cudaDevAttrComputeCapabilityMinor, &minor) ||
-        !asked(c, cudaDevAttrMultiProcessorCount, &multiprocessors) ||
-        !asked(c, cudaDevAttrClockRate, &kilohertz))
+        !good(c, cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, 0), "asking the GPU"))
         return false;
     snprintf(c->judgement.device, DEVICE_NAME_SIZE, "%s", about.name);
-    c->flops_per_second = 2.0 * multiprocessors * lanes(major, minor) * kilohertz * 1e3;
+    c->flops_per_second =
+        2.0 * about.multiProcessorCount * lanes(about.major, about.minor) * kilohertz * 1e3;
     return true;
 }
 
@@ -168,17 +158,14 @@ static bool new_result(struct clock *c, float **C) {
 
 static bool set_up(struct clock *c) {
     const struct request *o = &c->request;
-    const int rounds = o->samples;
-    c->seconds = calloc((size_t)rounds, sizeof *c->seconds);
-    c->cublas_seconds = calloc((size_t)rounds, sizeof *c->cublas_seconds);
+    c->seconds = calloc((size_t)o->samples, sizeof *c->seconds);
+    c->cublas_seconds = calloc((size_t)o->samples, sizeof *c->cublas_seconds);
     if (!c->seconds || !c->cublas_seconds) return machine(c, "the clock", "out of memory");
     c->product = product_new(o->m, o->n, o->k);
     if (!c->product) return machine(c, "the product", product_error());
-    c->l2 = l2_new();
-    if (!c->l2) return machine(c, "the L2 cache", l2_error());
-    return new_result(c, &c->C) && new_result(c, &c->cublas_C) &&
-           good(c, cudaEventCreate(&c->begin), "an event") &&
-           good(c, cudaEventCreate(&c->end), "an event");
+    c->timer = timer_new();
+    if (!c->timer) return machine(c, "the clock", timer_error());
+    return new_result(c, &c->C) && new_result(c, &c->cublas_C);
 }
 
 /* ---- one sample ----------------------------------------------------------------------------- */
@@ -190,34 +177,13 @@ static bool new_data(struct clock *c) {
     return product_fill(c->product, seed) || machine(c, "new matrices", product_error());
 }
 
-static bool enqueue_cublas(struct clock *c) {
-    if (!l2_hold(NULL)) return machine(c, "the clock", l2_error());
-    if (!good(c, cudaEventRecord(c->begin, NULL), "an event")) return false;
-    if (!product_cublas(c->product, c->cublas_C, NULL))
-        return machine(c, "cuBLAS", product_error());
-    return good(c, cudaEventRecord(c->end, NULL), "an event");
-}
-
-/* A call before, which nobody looks at; then as replay_prepare() has it for the submission. */
-static bool warm_up_cublas(struct clock *c) {
-    if (!product_cublas(c->product, c->cublas_C, NULL))
-        return machine(c, "cuBLAS", product_error());
-    if (!product_poison(c->product, c->cublas_C, NULL))
-        return machine(c, "poisoning C", product_error());
-    if (!l2_flush(c->l2, NULL)) return machine(c, "the L2 cache", l2_error());
-    return good(c, cudaDeviceSynchronize(), "cuBLAS");
-}
-
-/* As replay_time() has it for the submission. */
+/* A call before, whose time does not count, then a poisoned C, as for the submission. */
 static bool time_cublas(struct clock *c, struct times *times) {
-    float milliseconds = 0;
-    if (!warm_up_cublas(c)) return false;
-    const double begun = clock_seconds();
-    if (!enqueue_cublas(c) || !good(c, cudaDeviceSynchronize(), "cuBLAS")) return false;
-    times->host_seconds = clock_seconds() - begun;
-    if (!good(c, cudaEventElapsedTime(&milliseconds, c->begin, c->end), "an event")) return false;
-    times->event_seconds = milliseconds * 1e-3;
-    return true;
+    if (!product_cublas(c->product, c->cublas_C) || !product_poison(c->product, c->cublas_C))
+        return machine(c, "cuBLAS", product_error());
+    if (!timer_start(c->timer)) return machine(c, "the clock", timer_error());
+    if (!product_cublas(c->product, c->cublas_C)) return machine(c, "cuBLAS", product_error());
+    return timer_stop(c->timer, times) || machine(c, "cuBLAS", timer_error());
 }
 
 static bool check_cublas(struct clock *c) {
@@ -228,7 +194,6 @@ static bool check_cublas(struct clock *c) {
     return true;
 }
 
-/* From the product to the player. */
 static bool give(struct clock *c) {
     const float *const from[] = {product_A(c->product), product_B(c->product)};
     const size_t m = (size_t)c->request.m, n = (size_t)c->request.n, k = (size_t)c->request.k;
@@ -279,7 +244,7 @@ static bool judge_result(struct clock *c) {
                  v.wrong + v.unwritten, elements, v.row, v.col, (double)v.got, v.expected);
 }
 
-/* Too fast for any float32: no matter what the host's clock says. */
+/* Too fast for float32, whatever the host's clock says. */
 static bool judge_speed(struct clock *c, const struct times *t) {
     const struct request *o = &c->request;
     const double fastest = fastest_possible(o->m, o->n, o->k, c->flops_per_second);
@@ -291,10 +256,10 @@ static bool judge_speed(struct clock *c, const struct times *t) {
 }
 
 /* One round: new data, cuBLAS and the submission one after the other, in either order in turn.
- * What they computed is checked in warm-up rounds, too. `again`: it is to be taken once more. */
+ * What they computed is checked in warm-up rounds, too. `again`: the round is to be repeated. */
 static bool take_round(struct clock *c, int round, bool *again) {
     struct times own = {0}, cublas = {0};
-    const int sample = round - c->request.warmups;
+    const int sample = round - WARMUPS;
     const bool cublas_first = round % 2 == 0;
     if (!new_data(c)) return false;
     if (cublas_first && !time_cublas(c, &cublas)) return false;
@@ -304,14 +269,14 @@ static bool take_round(struct clock *c, int round, bool *again) {
     *again = !(clocks_agree(&own) && clocks_agree(&cublas)) && c->retakes++ < RETAKES;
     if (*again || sample < 0) return true;
     c->seconds[sample] = counted_seconds(&own);
-    c->cublas_seconds[sample] = cublas.event_seconds; /* nobody hides anything there */
+    c->cublas_seconds[sample] = cublas.event_seconds; /* nothing is hidden there */
     return true;
 }
 
 static bool take_samples(struct clock *c) {
     const struct request *o = &c->request;
     if (!new_data(c) || !give(c) || !player_give(c->player, &c->judgement)) return false;
-    for (int round = 0; round < o->warmups + o->samples;) {
+    for (int round = 0; round < WARMUPS + o->samples;) {
         bool again = false;
         if (!take_round(c, round, &again)) return false;
         if (!again) round++;
@@ -321,7 +286,7 @@ static bool take_samples(struct clock *c) {
     j->seconds = summarise(c->seconds, o->samples);
     j->cublas_seconds = summarise(c->cublas_seconds, o->samples);
     if (!j->seconds.n || !j->cublas_seconds.n)
-        return machine(c, "the samples", "they are no times");
+        return machine(c, "the samples", "some are not positive numbers");
     j->state = STATE_TIMED;
     j->reason[0] = '\0';
     return true;
@@ -365,12 +330,12 @@ int main(int argc, char **argv) {
     clock.judgement.m = clock.request.m;
     clock.judgement.n = clock.request.n;
     clock.judgement.k = clock.request.k;
-    machine(&clock, "the clock", "it ended too early"); /* until something else is known */
+    machine(&clock, "the clock", "it ended too early"); /* unless run() judges otherwise */
     run(&clock);
     judgement_print(stdout, &clock.judgement);
-    const bool told = fflush(stdout) == 0;
+    const bool printed = fflush(stdout) == 0;
     if (clock.player)
         player_free(clock.player); /* last: ending a kernel that hangs takes a while */
-    if (!told) return EXIT_MACHINE;
+    if (!printed) return EXIT_MACHINE;
     return clock.judgement.state == STATE_MACHINE ? EXIT_MACHINE : EXIT_PASSED;
 }

@@ -8,13 +8,10 @@ static const char *const names[STATES] = {"timed",      "refused",    "wrong",  
 
 const char *state_name(enum state state) { return names[state]; }
 
-bool state_parse(const char *name, size_t length, enum state *state) {
-    for (int i = 0; i < STATES; i++)
-        if (strlen(names[i]) == length && memcmp(names[i], name, length) == 0) {
-            *state = (enum state)i;
-            return true;
-        }
-    return false;
+enum state state_named(const char *name) {
+    enum state state = 0;
+    while (state < STATES && strcmp(names[state], name) != 0) state++;
+    return state;
 }
 
 static void make_printable(char *text) {
@@ -41,46 +38,32 @@ const char *short_name(const char *name, char buffer[SHORT_NAME_SIZE]) {
 
 /* ---- the JSON object ------------------------------------------------------------------------ */
 
-static void summary_entry(FILE *out, const char *name, const struct summary *s) {
-    fprintf(out, ", \"%s\": ", name);
-    if (s->n == 0) {
-        fputs("null", out);
-        return;
-    }
-    fputc('{', out);
-    json_number_member(out, "median", s->median);
-    fputs(", ", out);
-    json_number_member(out, "minimum", s->minimum);
-    fputs(", ", out);
-    json_number_member(out, "quartile_1", s->quartile_1);
-    fputs(", ", out);
-    json_number_member(out, "quartile_3", s->quartile_3);
-    fputc('}', out);
+static void print_summary(FILE *out, const char *name, const struct summary *s) {
+    fprintf(out, ", \"%s\": {\"median\": %.17g, \"minimum\": %.17g, \"quartile_1\": %.17g, "
+                 "\"quartile_3\": %.17g}",
+            name, s->median, s->minimum, s->quartile_1, s->quartile_3);
 }
 
-static void ratio_entries(FILE *out, const struct judgement *j) {
-    if (j->state != STATE_TIMED) {
-        fputs(", \"ratio\": null, \"gflops\": null", out);
-        return;
-    }
+static void print_times(FILE *out, const struct judgement *j) {
     const double operations = 2.0 * j->m * j->n * j->k;
-    fputs(", ", out);
-    json_number_member(out, "ratio", j->cublas_seconds.median / j->seconds.median);
-    fputs(", ", out);
-    json_number_member(out, "gflops", operations / j->seconds.median * 1e-9);
+    print_summary(out, "seconds", &j->seconds);
+    print_summary(out, "cublas_seconds", &j->cublas_seconds);
+    fprintf(out, ", \"ratio\": %.17g, \"gflops\": %.17g",
+            j->cublas_seconds.median / j->seconds.median, operations / j->seconds.median * 1e-9);
 }
 
-/* A time that was taken before something went wrong is nobody's time: only "timed" has times. */
+/* Times that were taken before something went wrong are discarded: only "timed" has any. */
 void judgement_print(FILE *out, const struct judgement *j) {
-    const struct summary none = {0};
     const bool timed = j->state == STATE_TIMED;
     fprintf(out, "{\"state\": \"%s\", \"reason\": ", state_name(j->state));
     json_string(out, j->reason);
     fputs(", \"device\": ", out);
     json_string(out, j->device);
     fprintf(out, ", \"launches\": %d, \"samples\": %d", j->launches, timed ? j->samples : 0);
-    summary_entry(out, "seconds", timed ? &j->seconds : &none);
-    summary_entry(out, "cublas_seconds", timed ? &j->cublas_seconds : &none);
-    ratio_entries(out, j);
+    if (timed)
+        print_times(out, j);
+    else
+        fputs(", \"seconds\": null, \"cublas_seconds\": null, \"ratio\": null, \"gflops\": null",
+              out);
     fputs("}\n", out);
 }

@@ -1,10 +1,9 @@
-/* judgement.h: what ./clock says in the end, one JSON object on one line; docs/clock.md describes
- * it. Plain C, no CUDA. */
+/* judgement.h: what ./clock prints in the end, one JSON object on one line, which docs/clock.md
+ * describes. Plain C, no CUDA. */
 #ifndef JUDGEMENT_H
 #define JUDGEMENT_H
 
 #include "samples.h"
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -14,7 +13,7 @@ extern "C" {
 
 enum state {
     STATE_TIMED,
-    STATE_REFUSED,    /* it does what cannot be replayed, or there is no recording */
+    STATE_REFUSED,    /* it cannot be replayed, or there is no recording */
     STATE_WRONG,      /* a sample's C */
     STATE_FAULTED,    /* a launch or a kernel failed */
     STATE_TIME_LIMIT, /* a kernel was still running */
@@ -31,26 +30,19 @@ struct judgement {
     char device[DEVICE_NAME_SIZE];
     int m, n, k;
     int launches;
-    int samples; /* taken of those that were wanted; the summaries are of these */
+    int samples; /* of which the summaries are */
     struct summary seconds, cublas_seconds;
 };
 
-/* Of one run. */
-struct times {
-    double event_seconds; /* between two events on the GPU, around the steps */
-    double host_seconds;  /* by the host's clock: around those, the hold before them, and the wait
-                             for  the device */
-};
-
 const char *state_name(enum state state);
-bool state_parse(const char *name, size_t length, enum state *state);
+enum state state_named(const char *name); /* STATES: there is none */
 
 /* Sets state and reason; what is not printable ASCII becomes '?'. Returns false, always: for
  * `return judge(...)` in what returns whether all is well. */
 __attribute__((format(printf, 3, 4))) bool judge(struct judgement *judgement, enum state state,
                                                  const char *format, ...);
 
-/* As much of a student's name as fits into a reason, in a buffer of the caller's. */
+/* As much of a name as fits into a reason, in a buffer of the caller's. */
 enum { SHORT_NAME_SIZE = 64 };
 const char *short_name(const char *name, char buffer[SHORT_NAME_SIZE]);
 

@@ -52,7 +52,7 @@ float *player_matrix(struct player *p, enum matrix_name which) {
 
 /* ---- questions and answers ------------------------------------------------------------------ */
 
-/* Its end of the socket is closed, so it is ending; or it does as if. */
+/* Its end of the socket is closed, so it is ending; or it only looks so. */
 static int status_of_end(struct player *p) {
     int status = 0;
     for (int patience = 1000; patience && waitpid(p->process, &status, WNOHANG) == 0; patience--) {
@@ -77,13 +77,12 @@ static bool judge_late(bool is_run, struct judgement *j) {
     return judge(j, STATE_MACHINE, "the process with the kernels does not answer");
 }
 
-/* It shares no memory with kernels but what the driver may have left in reach: take nothing that is
- * not in range. */
+/* Kernels may reach what the driver maps into that process: accept only values in range. */
 static bool understand(struct answer *answer, struct judgement *j) {
     answer->reason[REASON_SIZE - 1] = '\0';
     if (answer->fine == 1) return true;
     if (answer->state == STATE_TIMED || answer->state >= STATES || !answer->reason[0])
-        return judge(j, STATE_FAULTED, "the process with the kernels says what makes no sense");
+        return judge(j, STATE_FAULTED, "the process with the kernels sent a malformed answer");
     return judge(j, (enum state)answer->state, "%s", answer->reason);
 }
 
@@ -125,13 +124,6 @@ bool player_sample(struct player *p, struct times *times, struct judgement *j) {
     return ask(p, TAKE, &answer, j);
 }
 
-bool clocks_agree(const struct times *t) { return times_agree(t->event_seconds, t->host_seconds); }
-
-double counted_seconds(const struct times *t) {
-    const bool hidden = !clocks_agree(t) && t->host_seconds > t->event_seconds;
-    return hidden ? t->host_seconds : t->event_seconds;
-}
-
 /* ---- the player's side ---------------------------------------------------------------------- */
 
 static bool obey(struct replay *replay, struct player *p, enum command command,
@@ -148,7 +140,7 @@ static bool obey(struct replay *replay, struct player *p, enum command command,
     return judge(j, STATE_MACHINE, "no such command");
 }
 
-/* What kernels print, the driver writes to standard output; and when the clock ends, so does this.
+/* The driver writes to standard output what kernels print; and when the clock ends, so does this.
  * The driver translates no PTX here: what is timed is what nvcc made. */
 static void seal_process(void) {
     const int nothing = open("/dev/null", O_RDWR);
@@ -162,7 +154,7 @@ static _Noreturn void play(struct player *p, const void *image, const struct pla
     struct judgement j = {.state = STATE_MACHINE, .reason = "the player has no GPU"};
     unsigned char command;
     seal_process();
-    struct replay *replay = replay_new(image, plan, &j); /* told with the first answer */
+    struct replay *replay = replay_new(image, plan, &j); /* reported with the first answer */
     while (recv(p->socket, &command, 1, 0) == 1) {
         struct answer answer = {0};
         answer.fine = replay && obey(replay, p, (enum command)command, &answer, &j);

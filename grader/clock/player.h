@@ -36,10 +36,4 @@ bool player_warm_up(struct player *player, struct judgement *judgement);
 /* New A and B; one timed run; C into the memory that both see. */
 bool player_sample(struct player *player, struct times *times, struct judgement *judgement);
 
-bool clocks_agree(const struct times *times);
-
-/* The time that counts. Where the clocks differ, the slower one: whoever hides work from the events
- * does not hide it from the host. */
-double counted_seconds(const struct times *times);
-
 #endif

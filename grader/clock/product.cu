@@ -1,6 +1,6 @@
-/* product.cu: see product.h. Everything here runs on the legacy default stream and is waited for,
- * but for what product_poison() and product_cublas() put on a stream of the caller's. */
+/* product.cu: see product.h. */
 #include "product.h"
+#include "../../support.h"
 
 #include <cublas_v2.h>
 #include <math.h>
@@ -8,31 +8,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As in support.h, which is C only: docs/sgemm.md has the reasons. */
-static const uint32_t poison_bits = 0x7FA5A5A5u;
-static const double unit_roundoff = 1.0 / (1 << 24);
-static const double float32_max_u = 32.0, float32_rms_u = 4.0;
-
-/* What cuBLAS's documentation asks for on Hopper and newer; 4 MiB would do before. As a work space
- * of ours no call allocates one, which a captured call could not. */
+/* What cuBLAS's documentation asks for on Hopper and newer; 4 MiB would do before. With a work
+ * space of ours no timed call allocates one. */
 static const size_t workspace_bytes = (size_t)32 << 20;
 
 static const int threads = 256;
 static const size_t most_blocks = 2048; /* enough to fill any GPU; threads take several elements */
 
-struct tally; /* of a verdict, on the device; below */
+/* What a comparison found, by one thread or by all of them. */
+struct tally {
+    unsigned long long wrong, unwritten, measured;
+    unsigned long long first_wrong, first_unwritten; /* indices; ~0: none */
+    unsigned long long worst; /* the bits of the largest error; for numbers >= 0 they order alike */
+    double squares;
+};
 
 struct product {
     int m, n, k;
     float *A, *B;
     double *wide_A, *wide_B; /* the same numbers in double precision */
     double *ref, *G;         /* AB and |A||B| */
-    struct tally *tally;
+    struct tally *tally;         /* on the device */
     void *workspace;
-    cublasHandle_t wide;   /* for the products in double precision, */
-    cublasHandle_t cublas; /* and for product_cublas(), so that a timed call finds it set up */
-    cudaStream_t stream;   /* that of the last product_cublas() */
-    bool stream_set;
+    cublasHandle_t wide, cublas; /* for the products in double precision, for product_cublas() */
 };
 
 /* ---- failures -------------------------------------------------------------------------------- */
@@ -66,7 +64,7 @@ static int blocks(size_t elements) {
 
 /* ---- A and B --------------------------------------------------------------------------------- */
 
-/* splitmix64, started at a key: mix64() and random64() of support/shared.h. */
+/* splitmix64, started at a key: mix64() and random64() of support/shared.h, which is C only. */
 static __host__ __device__ uint64_t mix64(uint64_t z) {
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
@@ -99,8 +97,8 @@ static __global__ void magnitudes(double *values, size_t elements) {
     for (size_t i = first_index(); i < elements; i += all_threads()) values[i] = fabs(values[i]);
 }
 
-static __global__ void poison(uint32_t *values, size_t elements, uint32_t bits) {
-    for (size_t i = first_index(); i < elements; i += all_threads()) values[i] = bits;
+static __global__ void poison(uint32_t *values, size_t elements) {
+    for (size_t i = first_index(); i < elements; i += all_threads()) values[i] = POISON_BITS;
 }
 
 /* ---- making and ending one ------------------------------------------------------------------- */
@@ -108,19 +106,6 @@ static __global__ void poison(uint32_t *values, size_t elements, uint32_t bits) 
 static size_t size_A(const struct product *p) { return (size_t)p->m * (size_t)p->k; }
 static size_t size_B(const struct product *p) { return (size_t)p->k * (size_t)p->n; }
 static size_t size_C(const struct product *p) { return (size_t)p->m * (size_t)p->n; }
-
-/* The verdict as it grows on the device. `first` holds the smallest index so far, or SIZE_MAX. */
-struct tally {
-    unsigned long long wrong, unwritten, measured;
-    unsigned long long first_wrong, first_unwritten;
-    unsigned long long worst; /* the bits of the largest error; for numbers >= 0 they order alike */
-    double squares;
-};
-
-size_t product_bytes(int m, int n, int k) {
-    size_t inputs = (size_t)m * (size_t)k + (size_t)k * (size_t)n, C = (size_t)m * (size_t)n;
-    return inputs * (sizeof(float) + sizeof(double)) + C * 2 * sizeof(double) + workspace_bytes;
-}
 
 template <class T> static bool allocate(T **pointer, size_t count) {
     return right(cudaMalloc((void **)pointer, count * sizeof(T)), "device memory");
@@ -135,24 +120,16 @@ struct product *product_new(int m, int n, int k) {
     p->m = m;
     p->n = n;
     p->k = k;
-    if (allocate(&p->A, size_A(p)) && allocate(&p->B, size_B(p)) &&
-        allocate(&p->wide_A, size_A(p)) && allocate(&p->wide_B, size_B(p)) &&
-        allocate(&p->ref, size_C(p)) && allocate(&p->G, size_C(p)) && allocate(&p->tally, 1) &&
-        allocate((char **)&p->workspace, workspace_bytes) &&
-        right(cublasCreate(&p->wide), "cublasCreate") &&
-        right(cublasCreate(&p->cublas), "cublasCreate"))
-        return p;
-    product_free(p);
-    return NULL;
-}
-
-void product_free(struct product *p) {
-    if (!p) return;
-    if (p->wide) cublasDestroy(p->wide);
-    if (p->cublas) cublasDestroy(p->cublas);
-    void *memory[] = {p->A, p->B, p->wide_A, p->wide_B, p->ref, p->G, p->tally, p->workspace};
-    for (void *block : memory) cudaFree(block);
-    free(p);
+    return allocate(&p->A, size_A(p)) && allocate(&p->B, size_B(p)) &&
+                   allocate(&p->wide_A, size_A(p)) && allocate(&p->wide_B, size_B(p)) &&
+                   allocate(&p->ref, size_C(p)) && allocate(&p->G, size_C(p)) &&
+                   allocate(&p->tally, 1) && allocate((char **)&p->workspace, workspace_bytes) &&
+                   right(cublasCreate(&p->wide), "cublasCreate") &&
+                   right(cublasCreate(&p->cublas), "cublasCreate") &&
+                   right(cublasSetWorkspace(p->cublas, p->workspace, workspace_bytes),
+                         "cublasSetWorkspace")
+               ? p
+               : NULL;
 }
 
 const float *product_A(const struct product *p) { return p->A; }
@@ -178,25 +155,14 @@ bool product_fill(struct product *p, uint64_t seed) {
     return multiply_wide(p, p->G) && finished("the product in double precision");
 }
 
-bool product_poison(const struct product *p, float *C, cudaStream_t stream) {
-    poison<<<blocks(size_C(p)), threads, 0, stream>>>((uint32_t *)C, size_C(p), poison_bits);
+bool product_poison(const struct product *p, float *C) {
+    poison<<<blocks(size_C(p)), threads>>>((uint32_t *)C, size_C(p));
     return right(cudaGetLastError(), "filling C");
 }
 
-/* cublasSetStream() also takes the work space away. */
-static bool choose_stream(struct product *p, cudaStream_t stream) {
-    if (p->stream_set && p->stream == stream) return true;
-    p->stream = stream;
-    p->stream_set =
-        right(cublasSetStream(p->cublas, stream), "cublasSetStream") &&
-        right(cublasSetWorkspace(p->cublas, p->workspace, workspace_bytes), "cublasSetWorkspace");
-    return p->stream_set;
-}
-
-bool product_cublas(struct product *p, float *C, cudaStream_t stream) {
+bool product_cublas(struct product *p, float *C) {
     const float one = 1, zero = 0;
-    return choose_stream(p, stream) &&
-           right(cublasGemmEx(p->cublas, CUBLAS_OP_N, CUBLAS_OP_N, p->n, p->m, p->k, &one, p->B,
+    return right(cublasGemmEx(p->cublas, CUBLAS_OP_N, CUBLAS_OP_N, p->n, p->m, p->k, &one, p->B,
                               CUDA_R_32F, p->n, p->A, CUDA_R_32F, p->k, &zero, C, CUDA_R_32F, p->n,
                               CUBLAS_COMPUTE_32F_PEDANTIC, CUBLAS_GEMM_DEFAULT),
                  "cublasGemmEx");
@@ -204,67 +170,37 @@ bool product_cublas(struct product *p, float *C, cudaStream_t stream) {
 
 /* ---- the verdict ----------------------------------------------------------------------------- */
 
-/* What one thread has seen, or several together. */
-struct seen {
-    unsigned wrong, unwritten, measured;
-    unsigned long long first_wrong, first_unwritten;
-    double worst, squares;
-};
-
-static __device__ void look(struct seen *seen, float got, double ref, double G, double gamma,
-                            uint32_t unwritten_bits, unsigned long long index) {
-    double error = fabs(got - ref);
-    if (__float_as_uint(got) == unwritten_bits) {
-        ++seen->unwritten;
-        seen->first_unwritten = min(seen->first_unwritten, index);
+static __device__ void look(struct tally *tally, float got, double ref, double G, double gamma,
+                            unsigned long long index) {
+    const double error = fabs(got - ref);
+    if (__float_as_uint(got) == POISON_BITS) {
+        ++tally->unwritten;
+        tally->first_unwritten = min(tally->first_unwritten, index);
         return;
     }
     if (!(error <= gamma * G)) { /* not so for NaN */
-        ++seen->wrong;
-        seen->first_wrong = min(seen->first_wrong, index);
+        ++tally->wrong;
+        tally->first_wrong = min(tally->first_wrong, index);
     }
     if (!isfinite(error) || !(G > 0)) return;
-    ++seen->measured;
-    seen->worst = fmax(seen->worst, error / G);
-    seen->squares += error / G * (error / G);
-}
-
-/* Over the warp; thread 0 has it all. */
-static __device__ void gather(struct seen *seen) {
-    const unsigned all = 0xffffffffu;
-    for (int distance = 16; distance > 0; distance /= 2) {
-        seen->wrong += __shfl_down_sync(all, seen->wrong, distance);
-        seen->unwritten += __shfl_down_sync(all, seen->unwritten, distance);
-        seen->measured += __shfl_down_sync(all, seen->measured, distance);
-        seen->squares += __shfl_down_sync(all, seen->squares, distance);
-        seen->worst = fmax(seen->worst, __shfl_down_sync(all, seen->worst, distance));
-        seen->first_wrong =
-            min(seen->first_wrong, __shfl_down_sync(all, seen->first_wrong, distance));
-        seen->first_unwritten =
-            min(seen->first_unwritten, __shfl_down_sync(all, seen->first_unwritten, distance));
-    }
+    ++tally->measured;
+    tally->worst = max(tally->worst, (unsigned long long)__double_as_longlong(error / G));
+    tally->squares += error / G * (error / G);
 }
 
 static __global__ void compare(const float *C, const double *ref, const double *G, size_t elements,
-                               double gamma, uint32_t unwritten_bits, struct tally *tally) {
-    struct seen seen = {0, 0, 0, ~0ull, ~0ull, 0, 0};
+                               double gamma, struct tally *all) {
+    struct tally own = {0, 0, 0, ~0ull, ~0ull, 0, 0};
     for (size_t i = first_index(); i < elements; i += all_threads())
-        look(&seen, C[i], ref[i], G[i], gamma, unwritten_bits, i);
-    gather(&seen);
-    if (threadIdx.x % 32 != 0) return;
-    atomicAdd(&tally->wrong, (unsigned long long)seen.wrong);
-    atomicAdd(&tally->unwritten, (unsigned long long)seen.unwritten);
-    atomicAdd(&tally->measured, (unsigned long long)seen.measured);
-    atomicAdd(&tally->squares, seen.squares);
-    atomicMax(&tally->worst, (unsigned long long)__double_as_longlong(seen.worst));
-    atomicMin(&tally->first_wrong, seen.first_wrong);
-    atomicMin(&tally->first_unwritten, seen.first_unwritten);
-}
-
-/* gamma_bound(k + 2) of support.h. */
-static double gamma_of(int k) {
-    double nu = ((double)k + 2) * unit_roundoff;
-    return nu < 1 ? nu / (1 - nu) : INFINITY;
+        look(&own, C[i], ref[i], G[i], gamma, i);
+    atomicAdd(&all->measured, own.measured);
+    atomicAdd(&all->squares, own.squares);
+    atomicMax(&all->worst, own.worst);
+    if (own.wrong == 0 && own.unwritten == 0) return;
+    atomicAdd(&all->wrong, own.wrong);
+    atomicAdd(&all->unwritten, own.unwritten);
+    atomicMin(&all->first_wrong, own.first_wrong);
+    atomicMin(&all->first_unwritten, own.first_unwritten);
 }
 
 static double worst_of(const struct tally *tally) {
@@ -295,18 +231,18 @@ bool product_verdict(struct product *p, const float *C, struct product_verdict *
     if (!finished("before the comparison") ||
         !right(cudaMemcpy(p->tally, &tally, sizeof tally, cudaMemcpyHostToDevice), "comparison"))
         return false;
-    compare<<<blocks(size_C(p)), threads>>>(C, p->ref, p->G, size_C(p), gamma_of(p->k), poison_bits,
-                                            p->tally);
+    compare<<<blocks(size_C(p)), threads>>>(C, p->ref, p->G, size_C(p),
+                                            gamma_bound((int64_t)p->k + 2), p->tally);
     if (!finished("comparison") ||
         !right(cudaMemcpy(&tally, p->tally, sizeof tally, cudaMemcpyDeviceToHost), "comparison"))
         return false;
     verdict->wrong = tally.wrong;
     verdict->unwritten = tally.unwritten;
-    verdict->max_u = worst_of(&tally) / unit_roundoff;
+    verdict->max_u = worst_of(&tally) / UNIT_ROUNDOFF;
     if (tally.measured)
-        verdict->rms_u = sqrt(tally.squares / (double)tally.measured) / unit_roundoff;
+        verdict->rms_u = sqrt(tally.squares / (double)tally.measured) / UNIT_ROUNDOFF;
     verdict->not_float32 = !tally.wrong && !tally.unwritten &&
-                           !(verdict->max_u <= float32_max_u && verdict->rms_u <= float32_rms_u);
+                           !(verdict->max_u <= FLOAT32_MAX_U && verdict->rms_u <= FLOAT32_RMS_U);
     return describe(p, C, &tally, verdict);
 }
 

@@ -1,13 +1,13 @@
 /* product.h: one product C = A B on a GPU, and everything about it that has to be trusted: the
- * matrices, the product in double precision, cuBLAS's time to beat, and the verdict on a C.
+ * matrices, the product in double precision, cuBLAS, to which speed is compared, and the verdict on
+ * a C.
  *
- * Used by ./clock, which replays a submission's launches in another context, and by `make bench`
- * (instructor/bench/ladder). All of it works in the CUDA context that is current when product_new()
- * is called, which has to be current in every later call; the runtime's functions only. A and B are
+ * All of it works on the default stream of the CUDA context that is current when product_new() is
+ * called, which has to be current in every later call; the runtime's functions only. A and B are
  * row-major and without padding; parameters are in the order m, n, k.
  *
- * A function that returns false (or NULL) leaves a one-line reason in product_error(); the fault is
- * the machine's then, unless a kernel of somebody else's broke the context before. */
+ * A function that returns false (or NULL) leaves a one-line reason in product_error(): the machine
+ * is at fault. */
 #ifndef PRODUCT_H
 #define PRODUCT_H
 
@@ -35,12 +35,8 @@ struct product_verdict {
     bool not_float32;
 };
 
-/* Bytes of device memory that product_new() takes; C is the caller's. */
-size_t product_bytes(int m, int n, int k);
-
-/* Matrices are allocated but not filled. NULL: no memory, or no cuBLAS. */
+/* Matrices are allocated but not filled. NULL: no memory, or no cuBLAS. Ends with its process. */
 struct product *product_new(int m, int n, int k);
-void product_free(struct product *product); /* NULL is fine */
 
 /* The last failure of any of these functions, in one line. */
 const char *product_error(void);
@@ -50,20 +46,18 @@ const char *product_error(void);
  * Returns when all of it is done. */
 bool product_fill(struct product *product, uint64_t seed);
 
-/* On the device, whole allocations: 256-byte aligned, read only for everybody but product_fill().
- */
+/* On the device; for reading. */
 const float *product_A(const struct product *product);
 const float *product_B(const struct product *product);
 
-/* Set all m n elements of C to the pattern that stands for "never written"; asynchronous. */
-bool product_poison(const struct product *product, float *C, cudaStream_t stream);
+/* Set all m n elements of C to the pattern of an element that was never written; asynchronous. */
+bool product_poison(const struct product *product, float *C);
 
 /* One call of cublasGemmEx, C = AB in CUBLAS_COMPUTE_32F_PEDANTIC: float32 throughout, whatever
- * NVIDIA_TF32_OVERRIDE says. Enqueues, does not wait, and can be captured into a graph; its work
- * space belongs to the product. */
-bool product_cublas(struct product *product, float *C, cudaStream_t stream);
+ * NVIDIA_TF32_OVERRIDE says. Asynchronous; it allocates nothing. */
+bool product_cublas(struct product *product, float *C);
 
-/* Hold C against the product of the last product_fill(). Waits for the whole device first. */
+/* Compare C with the product of the last product_fill(). Waits for the whole device first. */
 bool product_verdict(struct product *product, const float *C, struct product_verdict *verdict);
 
 /* Whether the verdict is that C is right. */

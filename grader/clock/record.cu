@@ -1,16 +1,16 @@
 // record.cu: calls basicSgemm once and writes down what it asks of CUDA's runtime.
 //
 // Linked with the submission's object and run in the sandbox, like ../worker/worker.cu; the linker
-// sends the submission's calls of the runtime here first (--wrap, in ../../Makefile). Each is
+// sends the submission's calls of the runtime here first (--wrap, in ../grader.mk). Each is
 // carried out as it was meant, so that the submission finds nothing unusual, and written down
-// (recording.h). What cannot be replayed ends the recording with a reason for the student. The
-// submission shares this process: nobody believes the recording, and nothing here is a secret.
+// (recording.h). What cannot be replayed ends the recording with a reason for the student. As the
+// submission shares this process, the recording is not trusted, and nothing here is a secret.
 //
 //     recorder M K N recording seconds
 //
 // recording: an open descriptor. Exit status: 0 whatever was recorded; 2 bad usage; 3 the machine
-// is at fault, nothing was recorded, and standard error says why. basicSgemm may as well have
-// chosen it, but not without a recording that has been begun.
+// is at fault, nothing was recorded, and standard error says why. The submission could choose any
+// status too, but not without a recording that has been begun.
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <signal.h>
@@ -28,7 +28,7 @@ void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C);
 static FILE *out;
 static bool recording;
 
-// The first reason is the one; what comes after it is not recorded any more.
+// The first reason counts; nothing is recorded after it.
 static void stop(enum state state, const char *reason) {
     if (recording) recording_stop(out, state, reason);
     recording = false;
@@ -42,7 +42,7 @@ static void write_step(const struct step &step) {
     if (recording) recording_step(out, &step);
 }
 
-// A call of the submission's that fails is its own business, unless it would have taken time.
+// For calls that take time on the GPU; others may fail.
 static bool went_well(cudaError_t error, const char *what) {
     char text[REASON_SIZE];
     if (error == cudaSuccess) return true;
@@ -53,8 +53,8 @@ static bool went_well(cudaError_t error, const char *what) {
 
 // ------------------------------------------------------------------ buffers ---------------------
 
-// Each is allocated larger than was asked for: the address one past its end, which loops like to
-// compare with, then belongs to it alone.
+// Each is allocated larger than was asked for, so that the address one past its end, with which
+// loops like to compare, belongs to no other.
 static const size_t behind = 512;
 
 enum { MOST_BUFFERS = 4096 };
@@ -66,7 +66,6 @@ static struct {
 static int buffer_count;
 
 extern "C" cudaError_t __real_cudaMalloc(void **pointer, size_t bytes);
-extern "C" cudaError_t __real_cudaFree(void *pointer);
 
 static int add_buffer(void *begin, size_t bytes) {
     if (buffer_count == MOST_BUFFERS) {
@@ -115,27 +114,37 @@ extern "C" cudaError_t __wrap_cudaMallocPitch(void **pointer, size_t *pitch, siz
     return allocate(pointer, *pitch * height);
 }
 
-extern "C" cudaError_t __wrap_cudaFree(void *pointer) {
+static void record_free(void *pointer) {
     const int buffer = find_buffer((uintptr_t)pointer);
-    if (recording && pointer &&
-        (buffer < MATRIX_COUNT || buffers[buffer].begin != (uintptr_t)pointer))
+    if (!recording || !pointer) return;
+    if (buffer < MATRIX_COUNT || buffers[buffer].begin != (uintptr_t)pointer) {
         refuse("it frees memory that it has not allocated in this call");
-    if (recording && pointer) {
-        struct step step = {};
-        step.kind = STEP_FREE;
-        step.to.buffer = buffer;
-        write_step(step);
-        buffers[buffer].live = false;
+        return;
     }
-    return __real_cudaFree(pointer);
+    struct step step = {};
+    step.kind = STEP_FREE;
+    step.to.buffer = buffer;
+    write_step(step);
+    buffers[buffer].live = false;
 }
+
+// A call of the runtime that is recorded and then carried out. `result`: a function that is given
+// what the call returns and returns it, or nothing.
+#define WRAP(name, parameters, arguments, record, result)                                          \
+    extern "C" cudaError_t __real_##name parameters;                                               \
+    extern "C" cudaError_t __wrap_##name parameters {                                              \
+        record;                                                                                    \
+        return result(__real_##name arguments);                                                    \
+    }
+
+WRAP(cudaFree, (void *pointer), (pointer), record_free(pointer), )
 
 // ------------------------------------------------------------------ which words are addresses ---
 
-// An address of the GPU's is a number like 0x7f1a2b000000. A word of 8 bytes whose value lies in a
-// buffer that lives now is taken for one. A parameter of 4 bytes is none; two ints side by side in
+// A GPU address is a number like 0x7f1a2b000000. A word of 8 bytes whose value lies in a live buffer
+// is taken for one. A parameter of 4 bytes is none; two ints side by side in
 // a struct would have to be some thousand millions and 32,000 or so to look like one, a double
-// 7e-310. What comes near a buffer without being in it, and what CUDA knows as memory of another
+// 7e-310. What is near a buffer without being in it, and what CUDA knows as memory of another
 // kind, is an address too, of something that cannot be replayed.
 static const uint64_t near_bytes = 16 << 20, lowest_address = UINT64_C(1) << 32;
 
@@ -148,7 +157,7 @@ static bool looks_like_address(uint64_t word) {
             return true;
     if (cudaPointerGetAttributes(&about, (const void *)(uintptr_t)word) == cudaSuccess)
         return about.type != cudaMemoryTypeUnregistered;
-    cudaGetLastError(); // that was ours
+    cudaGetLastError(); // the submission must not see this error
     return false;
 }
 
@@ -198,23 +207,17 @@ static void write_data(struct step *step, const void *from, size_t size) {
 typedef CUresult parameter_info(void *kernel, size_t index, size_t *offset, size_t *size);
 static parameter_info *kernel_parameter; // cuKernelGetParamInfo
 
-// From the runtime, so that the driver's library needs no linking. Before 12.4 nobody tells what a
-// kernel takes: then this links like any other, but records nothing.
-static const int first_version = 12040;
-
+#if CUDART_VERSION >= 12040
+// From the runtime, so that the driver's library needs no linking.
 static cudaError_t find_driver_functions() {
     void *found = NULL;
     cudaDriverEntryPointQueryResult status;
-    if (CUDART_VERSION < first_version) return cudaErrorNotSupported;
 #if CUDART_VERSION >= 12050
-    cudaError_t error = cudaGetDriverEntryPointByVersion("cuKernelGetParamInfo", &found,
-                                                         first_version, cudaEnableDefault, &status);
-#elif CUDART_VERSION >= 12040
-    cudaError_t error =
-        cudaGetDriverEntryPoint("cuKernelGetParamInfo", &found, cudaEnableDefault, &status);
+    const cudaError_t error = cudaGetDriverEntryPointByVersion("cuKernelGetParamInfo", &found, 12040,
+                                                               cudaEnableDefault, &status);
 #else
-    cudaError_t error = cudaErrorNotSupported;
-    (void)status;
+    const cudaError_t error =
+        cudaGetDriverEntryPoint("cuKernelGetParamInfo", &found, cudaEnableDefault, &status);
 #endif
     kernel_parameter = (parameter_info *)found;
     return error == cudaSuccess && !found ? cudaErrorSymbolNotFound : error;
@@ -223,31 +226,30 @@ static cudaError_t find_driver_functions() {
 // Mangled; NULL when it is no kernel of this program's.
 static const char *name_of(void *kernel) {
     const char *name = NULL;
-#if CUDART_VERSION >= 12040
     if (cudaFuncGetName(&name, kernel) == cudaSuccess) return name;
     cudaGetLastError();
-#endif
-    (void)kernel;
-    return name;
+    return NULL;
 }
 
 // The stub's handle of a kernel, or the address of the stub itself.
 static void *kernel_of(const void *function) {
-#if CUDART_VERSION >= 12040
     cudaKernel_t kernel = NULL;
     if (cudaGetKernel(&kernel, function) == cudaSuccess && kernel) return (void *)kernel;
     cudaGetLastError();
-#endif
     return (void *)function;
 }
+#else
+// Before 12.4 a kernel's parameters cannot be queried: this links, but records nothing.
+static cudaError_t find_driver_functions() { return cudaErrorNotSupported; }
+static const char *name_of(void *) { return NULL; }
+static void *kernel_of(const void *function) { return (void *)function; }
+#endif
 
-// As the kernel finds them in its memory: one behind the other, with the gaps that alignment
-// leaves.
+// As the kernel finds them in its memory: one after the other, with the gaps of alignment.
 static struct data parameters_of(void *kernel, void **arguments) {
     size_t offset, size, end = 0;
     struct data data = new_data(RECORDING_DATA);
     for (size_t i = 0; kernel_parameter(kernel, i, &offset, &size) == CUDA_SUCCESS; i++) {
-        if (offset + size > data.size) break; // cannot be: CUDA's own limit
         memcpy(data.bytes + offset, arguments[i], size);
         find_pointers(&data, offset, offset + size);
         end = offset + size > end ? offset + size : end;
@@ -293,67 +295,55 @@ static cudaError_t launched(cudaError_t error) {
     return error;
 }
 
-extern "C" {
-cudaError_t __real_cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
-                                    size_t shared, cudaStream_t stream);
-cudaError_t __wrap_cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
-                                    size_t shared, cudaStream_t stream) {
-    if (recording) record_launch(kernel_of(function), grid, block, arguments, shared, stream);
-    return launched(__real_cudaLaunchKernel(function, grid, block, arguments, shared, stream));
-}
+WRAP(cudaLaunchKernel,
+     (const void *function, dim3 grid, dim3 block, void **arguments, size_t shared,
+      cudaStream_t stream),
+     (function, grid, block, arguments, shared, stream),
+     if (recording) record_launch(kernel_of(function), grid, block, arguments, shared, stream),
+     launched)
 
-// Since CUDA 13 the stubs call this.
+// Since CUDA 13 the stubs call these.
 #if CUDART_VERSION >= 13000
-cudaError_t __real___cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments,
-                                      size_t shared, cudaStream_t stream);
-cudaError_t __real___cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block,
-                                           void **arguments, size_t shared, cudaStream_t stream);
-
-cudaError_t __wrap___cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments,
-                                      size_t shared, cudaStream_t stream) {
-    record_launch((void *)kernel, grid, block, arguments, shared, stream);
-    return launched(__real___cudaLaunchKernel(kernel, grid, block, arguments, shared, stream));
-}
-
-cudaError_t __wrap___cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block,
-                                           void **arguments, size_t shared, cudaStream_t stream) {
-    record_launch((void *)kernel, grid, block, arguments, shared, stream);
-    return launched(__real___cudaLaunchKernel_ptsz(kernel, grid, block, arguments, shared, stream));
-}
+WRAP(__cudaLaunchKernel,
+     (cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
+      cudaStream_t stream),
+     (kernel, grid, block, arguments, shared, stream),
+     record_launch((void *)kernel, grid, block, arguments, shared, stream), launched)
+WRAP(__cudaLaunchKernel_ptsz,
+     (cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
+      cudaStream_t stream),
+     (kernel, grid, block, arguments, shared, stream),
+     record_launch((void *)kernel, grid, block, arguments, shared, stream), launched)
 #endif
 
 #if CUDART_VERSION >= 11080
-cudaError_t __real_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function,
-                                       void **arguments);
-
-cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function,
-                                       void **arguments) {
-    if (recording && config->numAttrs > 0)
+static void record_configured(const cudaLaunchConfig_t *c, const void *function, void **arguments) {
+    if (recording && c->numAttrs > 0)
         refuse("it launches with attributes (clusters, cooperative launches and the like), which "
                "cannot be timed");
     if (recording)
-        record_launch(kernel_of(function), config->gridDim, config->blockDim, arguments,
-                      config->dynamicSmemBytes, config->stream);
-    return launched(__real_cudaLaunchKernelExC(config, function, arguments));
+        record_launch(kernel_of(function), c->gridDim, c->blockDim, arguments, c->dynamicSmemBytes,
+                      c->stream);
 }
+
+WRAP(cudaLaunchKernelExC,
+     (const cudaLaunchConfig_t *config, const void *function, void **arguments),
+     (config, function, arguments), record_configured(config, function, arguments), launched)
 #endif
 
-// The replay finds out for itself how much dynamic shared memory to ask for.
-cudaError_t __real_cudaFuncSetAttribute(const void *function, cudaFuncAttribute attribute,
-                                        int value);
-cudaError_t __wrap_cudaFuncSetAttribute(const void *function, cudaFuncAttribute attribute,
-                                        int value) {
+// The replay itself finds out how much dynamic shared memory to ask for.
+static void record_attribute(const void *function, cudaFuncAttribute attribute, int value) {
     const char *name = recording ? name_of(kernel_of(function)) : NULL;
-    if (name && attribute == cudaFuncAttributePreferredSharedMemoryCarveout && value >= 0) {
-        struct step step = {};
-        step.kind = STEP_CARVEOUT;
-        step.name = (char *)name;
-        step.value = value;
-        write_step(step);
-    }
-    return __real_cudaFuncSetAttribute(function, attribute, value);
+    if (!name || attribute != cudaFuncAttributePreferredSharedMemoryCarveout || value < 0) return;
+    struct step step = {};
+    step.kind = STEP_CARVEOUT;
+    step.name = (char *)name;
+    step.value = value;
+    write_step(step);
 }
-} // extern "C"
+
+WRAP(cudaFuncSetAttribute, (const void *function, cudaFuncAttribute attribute, int value),
+     (function, attribute, value), record_attribute(function, attribute, value), )
 
 // ------------------------------------------------------------------ memset and copies -----------
 
@@ -412,53 +402,29 @@ static void record_copy(void *to, size_t to_pitch, const void *from, size_t from
         write_step(step);
 }
 
-extern "C" {
-cudaError_t __real_cudaMemset(void *to, int value, size_t bytes);
-cudaError_t __real_cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream);
-cudaError_t __real_cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height);
-cudaError_t __real_cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
-cudaError_t __real_cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
-                                   cudaStream_t stream);
-cudaError_t __real_cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                                size_t width, size_t height, cudaMemcpyKind kind);
-
-cudaError_t __wrap_cudaMemset(void *to, int value, size_t bytes) {
-    record_set(to, bytes, value, bytes, 1);
-    return __real_cudaMemset(to, value, bytes);
-}
-
-cudaError_t __wrap_cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream) {
-    if (can_be_ordered(stream, "calls cudaMemsetAsync")) record_set(to, bytes, value, bytes, 1);
-    return __real_cudaMemsetAsync(to, value, bytes, stream);
-}
-
-cudaError_t __wrap_cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height) {
-    record_set(to, pitch, value, width, height);
-    return __real_cudaMemset2D(to, pitch, value, width, height);
-}
-
-cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind) {
-    record_copy(to, bytes, from, bytes, bytes, 1);
-    return __real_cudaMemcpy(to, from, bytes, kind);
-}
-
-cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
-                                   cudaStream_t stream) {
-    if (can_be_ordered(stream, "calls cudaMemcpyAsync"))
-        record_copy(to, bytes, from, bytes, bytes, 1);
-    return __real_cudaMemcpyAsync(to, from, bytes, kind, stream);
-}
-
-cudaError_t __wrap_cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                                size_t width, size_t height, cudaMemcpyKind kind) {
-    record_copy(to, to_pitch, from, from_pitch, width, height);
-    return __real_cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
-}
-} // extern "C"
+WRAP(cudaMemset, (void *to, int value, size_t bytes), (to, value, bytes),
+     record_set(to, bytes, value, bytes, 1), )
+WRAP(cudaMemsetAsync, (void *to, int value, size_t bytes, cudaStream_t stream),
+     (to, value, bytes, stream),
+     if (can_be_ordered(stream, "calls cudaMemsetAsync")) record_set(to, bytes, value, bytes, 1), )
+WRAP(cudaMemset2D, (void *to, size_t pitch, int value, size_t width, size_t height),
+     (to, pitch, value, width, height), record_set(to, pitch, value, width, height), )
+WRAP(cudaMemcpy, (void *to, const void *from, size_t bytes, cudaMemcpyKind kind),
+     (to, from, bytes, kind), record_copy(to, bytes, from, bytes, bytes, 1), )
+WRAP(cudaMemcpyAsync,
+     (void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream),
+     (to, from, bytes, kind, stream),
+     if (can_be_ordered(stream, "calls cudaMemcpyAsync"))
+         record_copy(to, bytes, from, bytes, bytes, 1), )
+WRAP(cudaMemcpy2D,
+     (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+      cudaMemcpyKind kind),
+     (to, to_pitch, from, from_pitch, width, height, kind),
+     record_copy(to, to_pitch, from, from_pitch, width, height), )
 
 // ------------------------------------------------------------------ variables -------------------
 
-// What stands for a __device__ or __constant__ variable on the host is announced with its name
+// The host's counterparts of __device__ and __constant__ variables are registered with their names
 // before main().
 enum { MOST_VARIABLES = 1024 };
 static struct {
@@ -467,20 +433,17 @@ static struct {
 } variables[MOST_VARIABLES];
 static int variable_count;
 
-extern "C" {
-void __real___cudaRegisterVar(void **binary, char *host, char *address, const char *name,
-                              int external, size_t size, int constant, int global);
-cudaError_t __real_cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes,
-                                      size_t offset, cudaMemcpyKind kind);
-
-void __wrap___cudaRegisterVar(void **binary, char *host, char *address, const char *name,
-                              int external, size_t size, int constant, int global) {
+extern "C" void __real___cudaRegisterVar(void **binary, char *host, char *address,
+                                         const char *name, int external, size_t size, int constant,
+                                         int global);
+extern "C" void __wrap___cudaRegisterVar(void **binary, char *host, char *address,
+                                         const char *name, int external, size_t size, int constant,
+                                         int global) {
     if (variable_count < MOST_VARIABLES) variables[variable_count++] = {host, name};
     __real___cudaRegisterVar(binary, host, address, name, external, size, constant, global);
 }
 
-cudaError_t __wrap_cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes,
-                                      size_t offset, cudaMemcpyKind kind) {
+static void record_variable(const void *symbol, const void *from, size_t bytes, size_t offset) {
     struct step step = {};
     step.kind = STEP_VARIABLE;
     step.to.offset = offset;
@@ -492,23 +455,19 @@ cudaError_t __wrap_cudaMemcpyToSymbol(const void *symbol, const void *from, size
     else if (!step.name)
         refuse("it copies into what is no __device__ variable of its own");
     write_data(&step, from, bytes);
-    return __real_cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
 }
-} // extern "C"
+
+WRAP(cudaMemcpyToSymbol,
+     (const void *symbol, const void *from, size_t bytes, size_t offset, cudaMemcpyKind kind),
+     (symbol, from, bytes, offset, kind), record_variable(symbol, from, bytes, offset), )
 
 // ------------------------------------------------------------------ what cannot be replayed -----
 
 // Of what a submission may call at all (../allowed_symbols.toml).
-#define REFUSED(name, parameters, arguments, reason)                                               \
-    extern "C" cudaError_t __real_##name parameters;                                               \
-    extern "C" cudaError_t __wrap_##name parameters {                                              \
-        refuse(reason);                                                                            \
-        return __real_##name arguments;                                                            \
-    }
-
-REFUSED(cudaStreamWaitEvent, (cudaStream_t s, cudaEvent_t e, unsigned flags), (s, e, flags),
-        "a stream waits for an event; only work on the default stream can be timed")
-REFUSED(cudaDeviceReset, (), (), "it resets the device")
+WRAP(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags),
+     (stream, event, flags),
+     refuse("a stream waits for an event; only work on the default stream can be timed"), )
+WRAP(cudaDeviceReset, (), (), refuse("it resets the device"), )
 
 // ------------------------------------------------------------------ the call --------------------
 
@@ -544,7 +503,7 @@ static float *new_matrix(int rows, int cols) {
     const size_t bytes = (size_t)rows * (size_t)cols * sizeof(float);
     void *matrix;
     must(__real_cudaMalloc(&matrix, bytes + behind), "memory for a matrix");
-    must(__real_cudaMemset(matrix, 0, bytes), "clearing a matrix");
+    must(cudaMemset(matrix, 0, bytes), "clearing a matrix");
     add_buffer(matrix, bytes);
     return (float *)matrix;
 }
@@ -573,5 +532,5 @@ int main(int argc, char **argv) {
     went_well(cudaDeviceSynchronize(), "a kernel");
     set_alarm(0);
     if (recording) recording_end(out);
-    _exit(EXIT_PASSED); // nothing of the submission's runs any more
+    _exit(EXIT_PASSED); // without its destructors
 }

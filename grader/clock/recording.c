@@ -1,28 +1,56 @@
 /* The recording's two halves: a writer, and a reader that believes nothing. recording.h describes
  * what is in it, docs/clock.md the text. */
 #include "recording.h"
+#include "../../support/shared.h"
+#include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
-static const char *const words[STEP_KINDS] = {"allocate", "free",     "set",      "copy",
-                                              "write",    "variable", "carveout", "launch"};
+/* A number in a struct step: where, how long, and the largest that is read. */
+struct field {
+    size_t at, bytes;
+    uint64_t most;
+};
+
+#define NUMBER(member, most) {offsetof(struct step, member), sizeof((struct step){0}.member), most}
+#define BUFFER(area) NUMBER(area.buffer, INT32_MAX)
+#define OFFSET(area) NUMBER(area.offset, UINT64_MAX)
+#define AREA(area) BUFFER(area), OFFSET(area), NUMBER(area.pitch, UINT64_MAX)
+#define WIDTH NUMBER(width, UINT64_MAX)
+#define HEIGHT NUMBER(height, UINT64_MAX)
+#define EXTENTS(member)                                                                            \
+    NUMBER(member[0], UINT32_MAX), NUMBER(member[1], UINT32_MAX), NUMBER(member[2], UINT32_MAX)
+
+/* The words of each kind of line: its own, a name, numbers, data. */
+static const struct form {
+    const char *word;
+    bool has_name, has_data;
+    struct field fields[9]; /* those of 0 bytes are none */
+} forms[STEP_KINDS] = {
+    [STEP_ALLOCATE] = {"allocate", false, false, {BUFFER(to), WIDTH}},
+    [STEP_FREE] = {"free", false, false, {BUFFER(to)}},
+    [STEP_SET] = {"set", false, false, {AREA(to), WIDTH, HEIGHT, NUMBER(value, 255)}},
+    [STEP_COPY] = {"copy", false, false, {AREA(to), AREA(from), WIDTH, HEIGHT}},
+    [STEP_WRITE] = {"write", false, true, {BUFFER(to), OFFSET(to)}},
+    [STEP_VARIABLE] = {"variable", true, true, {OFFSET(to)}},
+    [STEP_CARVEOUT] = {"carveout", true, false, {NUMBER(value, 100)}},
+    [STEP_LAUNCH] =
+        {"launch", true, true, {EXTENTS(grid), EXTENTS(block), NUMBER(shared, UINT32_MAX)}},
+};
+
+static bool is_last(const struct form *form, const struct field *field) {
+    return field == form->fields + LENGTH(form->fields) || field->bytes == 0;
+}
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* After each line the file is whole: whoever ends the process leaves what was recorded by then. */
+/* Flushed, so that a process that is killed leaves what it had recorded by then. */
 static void end_line(FILE *out) {
     fputc('\n', out);
     fflush(out);
-}
-
-static void write_number(FILE *out, uint64_t number) { fprintf(out, " %" PRIu64, number); }
-
-static void write_area(FILE *out, const struct area *area) {
-    fprintf(out, " %d", area->buffer);
-    write_number(out, area->offset);
-    write_number(out, area->pitch);
 }
 
 static void write_data(FILE *out, const struct data *data) {
@@ -40,41 +68,15 @@ void recording_begin(FILE *out, int m, int n, int k) {
 }
 
 void recording_step(FILE *out, const struct step *step) {
-    fputs(words[step->kind], out);
-    switch (step->kind) {
-    case STEP_ALLOCATE:
-        fprintf(out, " %d", step->to.buffer);
-        write_number(out, step->width);
-        break;
-    case STEP_FREE: fprintf(out, " %d", step->to.buffer); break;
-    case STEP_SET:
-    case STEP_COPY:
-        write_area(out, &step->to);
-        if (step->kind == STEP_COPY) write_area(out, &step->from);
-        write_number(out, step->width);
-        write_number(out, step->height);
-        if (step->kind == STEP_SET) fprintf(out, " %d", step->value);
-        break;
-    case STEP_WRITE:
-        fprintf(out, " %d", step->to.buffer);
-        write_number(out, step->to.offset);
-        write_data(out, &step->data);
-        break;
-    case STEP_VARIABLE:
-        fprintf(out, " %s", step->name);
-        write_number(out, step->to.offset);
-        write_data(out, &step->data);
-        break;
-    case STEP_CARVEOUT: fprintf(out, " %s %d", step->name, step->value); break;
-    case STEP_LAUNCH:
-        fprintf(out, " %s", step->name);
-        for (int i = 0; i < 3; i++) write_number(out, step->grid[i]);
-        for (int i = 0; i < 3; i++) write_number(out, step->block[i]);
-        write_number(out, step->shared);
-        write_data(out, &step->data);
-        break;
-    case STEP_KINDS: break;
+    const struct form *form = &forms[step->kind];
+    fputs(form->word, out);
+    if (form->has_name) fprintf(out, " %s", step->name);
+    for (const struct field *field = form->fields; !is_last(form, field); field++) {
+        uint64_t number = 0; /* of which little-endian machines write the first bytes */
+        memcpy(&number, (const char *)step + field->at, field->bytes);
+        fprintf(out, " %" PRIu64, number);
     }
+    if (form->has_data) write_data(out, &step->data);
     end_line(out);
 }
 
@@ -91,15 +93,16 @@ void recording_stop(FILE *out, enum state state, const char *reason) {
 /* ---- reading: words and numbers ------------------------------------------------------------- */
 
 struct reader {
-    const char *at, *end; /* what of the text is still to be read */
-    int line;
+    char *at;                 /* what is left of the line */
+    int line;                 /* its number */
+    struct pointer *pointers; /* memory for the next ones */
     char *reason;
     bool failed;
 };
 
 __attribute__((format(printf, 2, 3))) static bool broken(struct reader *r, const char *format,
                                                          ...) {
-    if (r->failed) return false; /* the first mistake is the one that is told */
+    if (r->failed) return false; /* the first mistake is the one that is reported */
     r->failed = true;
     int length = snprintf(r->reason, REASON_SIZE, "the recording's line %d ", r->line);
     va_list arguments;
@@ -109,66 +112,40 @@ __attribute__((format(printf, 2, 3))) static bool broken(struct reader *r, const
     return false;
 }
 
-struct word {
-    const char *text;
-    size_t length;
-};
-
-static bool at_line_end(const struct reader *r) { return r->at == r->end || *r->at == '\n'; }
-
-/* The next word of this line; of length 0 when there is none. One space lies between two. */
-static struct word next_word(struct reader *r) {
-    if (!at_line_end(r) && *r->at == ' ') r->at++;
-    struct word word = {r->at, 0};
-    while (!at_line_end(r) && *r->at != ' ') r->at++;
-    word.length = (size_t)(r->at - word.text);
+/* The line up to the next space, where it is cut; empty at the line's end. */
+static char *next_word(struct reader *r) {
+    char *word = r->at;
+    r->at += strcspn(word, " ");
+    if (*r->at) *r->at++ = '\0';
     return word;
 }
 
-static bool word_is(struct word word, const char *text) {
-    return word.length == strlen(text) && memcmp(word.text, text, word.length) == 0;
+/* Digits, whose number is at most `most`; *text is then behind them. */
+static bool parse_number(const char **text, uint64_t most, uint64_t *value) {
+    char *end;
+    if (!isdigit((unsigned char)**text)) return false;
+    errno = 0;
+    *value = strtoull(*text, &end, 10);
+    *text = end;
+    return !errno && *value <= most;
 }
 
-/* Digits and nothing else, at most `most`. */
-static bool parse_number(const char *text, size_t length, uint64_t most, uint64_t *value) {
-    *value = 0;
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] < '0' || text[i] > '9') return false;
-        const uint64_t digit = (uint64_t)(text[i] - '0');
-        if (*value > (most - digit) / 10 || digit > most) return false;
-        *value = *value * 10 + digit;
-    }
-    return length > 0;
-}
-
-static uint64_t read_number(struct reader *r, uint64_t most, const char *what) {
+static uint64_t read_number(struct reader *r, uint64_t most) {
     uint64_t value;
-    const struct word word = next_word(r);
-    if (parse_number(word.text, word.length, most, &value)) return value;
-    broken(r, "lacks a number (%s), or it is too large", what);
+    const char *word = next_word(r);
+    if (parse_number(&word, most, &value) && !*word) return value;
+    broken(r, "lacks a number, or it is too large");
     return 0;
 }
 
 /* Of a kernel or a variable, as compilers mangle them. */
 static char *read_name(struct reader *r) {
-    const struct word word = next_word(r);
-    bool fine = word.length > 0 && word.length < RECORDING_NAME;
-    for (size_t i = 0; fine && i < word.length; i++) {
-        const char c = word.text[i];
-        fine = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-               c == '_' || c == '$' || c == '.';
-    }
-    if (!fine) {
-        broken(r, "lacks a name, or it is none");
-        return NULL;
-    }
-    char *name = malloc(word.length + 1);
-    if (!name) {
-        broken(r, "finds no memory");
-        return NULL;
-    }
-    memcpy(name, word.text, word.length);
-    name[word.length] = '\0';
+    char *name = next_word(r);
+    size_t length = 0;
+    while (isalnum((unsigned char)name[length]) || (name[length] && strchr("_$.", name[length])))
+        length++;
+    if (length == 0 || length >= RECORDING_NAME || name[length])
+        broken(r, "lacks a name, or has a malformed one");
     return name;
 }
 
@@ -179,235 +156,151 @@ static int hex_digit(char c) {
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+/* The bytes take the place of their digits. */
 static bool read_bytes(struct reader *r, struct data *data) {
-    const struct word word = next_word(r);
-    if (word_is(word, "-")) return true;
-    if (word.length == 0 || word.length % 2) return broken(r, "lacks its bytes");
-    data->bytes = malloc(word.length / 2);
-    if (!data->bytes) return broken(r, "finds no memory");
-    for (size_t i = 0; i < word.length; i += 2) {
-        const int high = hex_digit(word.text[i]), low = hex_digit(word.text[i + 1]);
+    char *word = next_word(r);
+    const size_t length = strlen(word);
+    data->bytes = (unsigned char *)word;
+    if (strcmp(word, "-") == 0) return true;
+    if (length == 0 || length % 2) return broken(r, "lacks its bytes");
+    for (size_t i = 0; i < length; i += 2) {
+        const int high = hex_digit(word[i]), low = hex_digit(word[i + 1]);
         if (high < 0 || low < 0) return broken(r, "has bytes that are no hexadecimal digits");
         data->bytes[i / 2] = (unsigned char)(high * 16 + low);
     }
-    data->size = (uint32_t)(word.length / 2); /* the text itself is shorter than 4 GiB */
+    data->size = (uint32_t)(length / 2); /* of a text of at most RECORDING_BYTES */
     return true;
 }
 
-static size_t length_to(const char *text, const char *end, char stop) {
-    const char *found = memchr(text, stop, (size_t)(end - text));
-    return found ? (size_t)(found - text) : (size_t)(end - text);
-}
-
 /* AT=BUFFER+OFFSET */
-static bool parse_pointer(struct word word, struct pointer *pointer) {
-    const char *text = word.text, *end = word.text + word.length;
+static bool parse_pointer(const char *text, struct pointer *pointer) {
     uint64_t at, buffer;
-    size_t length = length_to(text, end, '=');
-    if (text + length == end || !parse_number(text, length, UINT32_MAX, &at)) return false;
-    text += length + 1;
-    length = length_to(text, end, '+');
-    if (text + length == end || !parse_number(text, length, INT32_MAX, &buffer)) return false;
-    text += length + 1;
+    if (!parse_number(&text, UINT32_MAX, &at) || *text++ != '=' ||
+        !parse_number(&text, INT32_MAX, &buffer) || *text++ != '+')
+        return false;
     pointer->at = (uint32_t)at;
     pointer->buffer = (int)buffer;
-    return parse_number(text, (size_t)(end - text), UINT64_MAX, &pointer->offset);
+    return parse_number(&text, UINT64_MAX, &pointer->offset) && !*text;
 }
 
 /* In the order of their places, none over another, and all inside. */
 static bool read_pointers(struct reader *r, struct data *data) {
     uint64_t free_from = 0;
-    if (data->size >= 8 && !at_line_end(r)) {
-        data->pointers = malloc(data->size / 8 * sizeof *data->pointers);
-        if (!data->pointers) return broken(r, "finds no memory");
-    }
-    while (!at_line_end(r)) {
+    data->pointers = r->pointers;
+    while (*r->at) {
         struct pointer pointer;
-        if (!parse_pointer(next_word(r), &pointer)) return broken(r, "has a pointer that is none");
+        if (!parse_pointer(next_word(r), &pointer)) return broken(r, "has a malformed pointer");
         if (pointer.at < free_from || pointer.at + UINT64_C(8) > data->size)
             return broken(r, "has a pointer where there is no room for it");
         free_from = pointer.at + UINT64_C(8);
         memset(data->bytes + pointer.at, 0, 8);
-        data->pointers[data->pointer_count++] = pointer;
+        *r->pointers++ = pointer;
+        data->pointer_count++;
     }
     return true;
-}
-
-static bool read_data(struct reader *r, struct data *data) {
-    return read_bytes(r, data) && read_pointers(r, data);
 }
 
 /* ---- reading: lines ------------------------------------------------------------------------- */
 
-static int read_buffer(struct reader *r) { return (int)read_number(r, INT32_MAX, "a buffer's"); }
-
-static struct area read_area(struct reader *r) {
-    struct area area;
-    area.buffer = read_buffer(r);
-    area.offset = read_number(r, UINT64_MAX, "an offset");
-    area.pitch = read_number(r, UINT64_MAX, "a pitch");
-    return area;
-}
-
-static void read_launch(struct reader *r, struct step *step) {
-    step->name = read_name(r);
-    for (int i = 0; i < 3; i++) step->grid[i] = (uint32_t)read_number(r, UINT32_MAX, "the grid's");
-    for (int i = 0; i < 3; i++)
-        step->block[i] = (uint32_t)read_number(r, UINT32_MAX, "the block's");
-    step->shared = (uint32_t)read_number(r, UINT32_MAX, "shared memory");
-    read_data(r, &step->data);
-}
-
 static void read_step(struct reader *r, struct step *step) {
-    switch (step->kind) {
-    case STEP_ALLOCATE:
-        step->to.buffer = read_buffer(r);
-        step->width = read_number(r, UINT64_MAX, "its size");
-        break;
-    case STEP_FREE: step->to.buffer = read_buffer(r); break;
-    case STEP_SET:
-    case STEP_COPY:
-        step->to = read_area(r);
-        if (step->kind == STEP_COPY) step->from = read_area(r);
-        step->width = read_number(r, UINT64_MAX, "a width");
-        step->height = read_number(r, UINT64_MAX, "a height");
-        if (step->kind == STEP_SET) step->value = (int)read_number(r, 255, "a value");
-        break;
-    case STEP_WRITE:
-        step->to.buffer = read_buffer(r);
-        step->to.offset = read_number(r, UINT64_MAX, "an offset");
-        read_data(r, &step->data);
-        break;
-    case STEP_VARIABLE:
-        step->name = read_name(r);
-        step->to.offset = read_number(r, UINT64_MAX, "an offset");
-        read_data(r, &step->data);
-        break;
-    case STEP_CARVEOUT:
-        step->name = read_name(r);
-        step->value = (int)read_number(r, 100, "a percentage");
-        break;
-    case STEP_LAUNCH: read_launch(r, step); break;
-    case STEP_KINDS: break;
+    const struct form *form = &forms[step->kind];
+    if (form->has_name) step->name = read_name(r);
+    for (const struct field *field = form->fields; !is_last(form, field); field++) {
+        const uint64_t number = read_number(r, field->most);
+        memcpy((char *)step + field->at, &number, field->bytes);
     }
-}
-
-/* What is left of the line, shortened. */
-static void read_reason(struct reader *r, char reason[REASON_SIZE]) {
-    if (!at_line_end(r)) r->at++;
-    const size_t length = length_to(r->at, r->end, '\n');
-    snprintf(reason, REASON_SIZE, "%.*s", length < REASON_SIZE ? (int)length : REASON_SIZE - 1,
-             r->at);
-    r->at += length;
+    if (form->has_data && read_bytes(r, &step->data)) read_pointers(r, &step->data);
 }
 
 /* Only what puts a submission at fault may be claimed by a process that it shares. */
 static void read_stop(struct reader *r, struct recording *recording) {
-    const struct word word = next_word(r);
-    const bool known = state_parse(word.text, word.length, &recording->state);
-    if (!known || (recording->state != STATE_REFUSED && recording->state != STATE_FAULTED &&
-                   recording->state != STATE_TIME_LIMIT)) {
+    recording->state = state_named(next_word(r));
+    if (recording->state != STATE_REFUSED && recording->state != STATE_FAULTED &&
+        recording->state != STATE_TIME_LIMIT) {
         broken(r, "stops for no known reason");
         return;
     }
-    read_reason(r, recording->reason);
+    snprintf(recording->reason, REASON_SIZE, "%s", r->at); /* shortened */
+    r->at += strlen(r->at);
     recording->end = RECORDING_STOPPED;
 }
 
-static bool end_of_line(struct reader *r) {
-    if (r->failed) return false;
-    if (r->at == r->end) return broken(r, "is cut off");
-    if (*r->at != '\n') return broken(r, "has more words than it should");
-    r->at++;
-    r->line++;
-    return true;
-}
-
-static struct step *new_step(struct reader *r, struct recording *recording, int *room) {
-    if (recording->count == RECORDING_STEPS) {
-        broken(r, "is one step too many (%d)", RECORDING_STEPS);
-        return NULL;
-    }
-    if (recording->count == *room) {
-        const int more = *room ? *room * 2 : 8;
-        struct step *steps = realloc(recording->steps, (size_t)more * sizeof *steps);
-        if (!steps) {
-            broken(r, "finds no memory");
-            return NULL;
-        }
-        recording->steps = steps;
-        *room = more;
-    }
-    struct step *step = &recording->steps[recording->count++];
-    memset(step, 0, sizeof *step);
-    return step;
-}
-
-static void read_line(struct reader *r, struct recording *recording, int *room) {
-    const struct word word = next_word(r);
-    if (word_is(word, "end")) {
+static void read_line(struct reader *r, struct recording *recording) {
+    const char *word = next_word(r);
+    if (recording->end != RECORDING_BROKEN) {
+        broken(r, "comes after the end");
+    } else if (strcmp(word, "end") == 0) {
         recording->end = RECORDING_ENDED;
-        return;
-    }
-    if (word_is(word, "stopped")) {
+    } else if (strcmp(word, "stopped") == 0) {
         read_stop(r, recording);
-        return;
+    } else if (recording->count == RECORDING_STEPS) {
+        broken(r, "is one step too many (%d)", RECORDING_STEPS);
+    } else {
+        struct step *step = &recording->steps[recording->count++];
+        while (step->kind < STEP_KINDS && strcmp(word, forms[step->kind].word) != 0) step->kind++;
+        if (step->kind == STEP_KINDS)
+            broken(r, "begins with no known word");
+        else
+            read_step(r, step);
     }
-    for (int kind = 0; kind < STEP_KINDS; kind++) {
-        if (!word_is(word, words[kind])) continue;
-        struct step *step = new_step(r, recording, room);
-        if (!step) return;
-        step->kind = (enum step_kind)kind;
-        read_step(r, step);
-        return;
-    }
-    broken(r, "begins with no known word");
 }
 
-static bool read_header(struct reader *r, struct recording *recording) {
-    const size_t length = strlen(RECORDING_FIRST_LINE);
-    if ((size_t)(r->end - r->at) < length || memcmp(r->at, RECORDING_FIRST_LINE, length) != 0)
-        return broken(r, "is not '" RECORDING_FIRST_LINE "'");
-    r->at += length;
-    if (!end_of_line(r)) return false;
-    if (!word_is(next_word(r), "product")) return broken(r, "does not say which product");
-    recording->m = (int)read_number(r, INT32_MAX, "m");
-    recording->k = (int)read_number(r, INT32_MAX, "k");
-    recording->n = (int)read_number(r, INT32_MAX, "n");
-    return end_of_line(r);
+static void read_product(struct reader *r, struct recording *recording) {
+    if (strcmp(next_word(r), "product") != 0) broken(r, "does not say which product");
+    recording->m = (int)read_number(r, INT32_MAX);
+    recording->k = (int)read_number(r, INT32_MAX);
+    recording->n = (int)read_number(r, INT32_MAX);
+}
+
+static bool read_lines(struct reader *r, char *text, struct recording *recording) {
+    if (!*text) return broken(r, "is missing: it is empty");
+    for (; *text && !r->failed; r->line++) {
+        char *end = strchr(text, '\n');
+        r->at = text;
+        if (!end) return broken(r, "is cut off");
+        *end = '\0';
+        text = end + 1;
+        if (r->line == 1 && strcmp(r->at, RECORDING_FIRST_LINE) != 0)
+            return broken(r, "is not '" RECORDING_FIRST_LINE "'");
+        if (r->line == 1) continue;
+        if (r->line == 2)
+            read_product(r, recording);
+        else
+            read_line(r, recording);
+        if (*r->at) broken(r, "has more words than it should");
+    }
+    return !r->failed;
 }
 
 struct recording *recording_read(const char *text, size_t size, char reason[REASON_SIZE]) {
-    struct reader r = {text, text + size, 1, reason, false};
-    struct recording *recording = calloc(1, sizeof *recording);
-    int room = 0;
-    if (!recording || size > RECORDING_BYTES) {
+    const size_t shortest_pointer = strlen(" 0=0+0");
+    if (size > RECORDING_BYTES) {
         snprintf(reason, REASON_SIZE, "the recording is larger than %d bytes", RECORDING_BYTES);
-        free(recording);
         return NULL;
     }
-    bool fine = size > 0 ? read_header(&r, recording) : broken(&r, "is not there: it is empty");
-    while (fine && r.at < r.end) {
-        if (recording->end != RECORDING_BROKEN)
-            fine = broken(&r, "stands behind the end");
-        else {
-            read_line(&r, recording, &room);
-            fine = end_of_line(&r);
-        }
+    struct recording *recording = calloc(1, sizeof *recording);
+    if (recording) {
+        recording->text = calloc(size + 1, 1);
+        recording->steps = calloc(RECORDING_STEPS, sizeof *recording->steps);
+        recording->pointers = calloc(size / shortest_pointer + 1, sizeof *recording->pointers);
     }
-    if (fine) return recording;
+    if (!recording || !recording->text || !recording->steps || !recording->pointers) {
+        snprintf(reason, REASON_SIZE, "there is no memory for the recording");
+        recording_free(recording);
+        return NULL;
+    }
+    memcpy(recording->text, text, size);
+    struct reader r = {.line = 1, .pointers = recording->pointers, .reason = reason};
+    if (strlen(recording->text) < size) broken(&r, "comes before a byte that is no text");
+    if (!r.failed && read_lines(&r, recording->text, recording)) return recording;
     recording_free(recording);
     return NULL;
 }
 
 void recording_free(struct recording *recording) {
     if (!recording) return;
-    for (int i = 0; i < recording->count; i++) {
-        struct step *step = &recording->steps[i];
-        free(step->name);
-        free(step->data.bytes);
-        free(step->data.pointers);
-    }
+    free(recording->text);
     free(recording->steps);
+    free(recording->pointers);
     free(recording);
 }

@@ -1,7 +1,7 @@
 /* recording.h: what a submission's basicSgemm asked of CUDA's runtime, as text.
  *
  * The recorder (record.cu) writes it in the sandbox, in one process with the submission, so it is
- * hostile: whoever reads it believes nothing. recording_read() checks form and bounds, plan.c what
+ * hostile, and not trusted. recording_read() checks form and bounds, plan.c what
  * it means; what then is replayed are kernels of the submission's own on buffers that ./clock
  * allocates. The format, with an example, is in docs/clock.md. Plain C, no CUDA.
  *
@@ -36,7 +36,7 @@ enum step_kind {
     STEP_COPY,     /* ... are copied there from `from` */
     STEP_WRITE,    /* `data`, from the host, to `to` */
     STEP_VARIABLE, /* `data`, from the host, into the __device__ or __constant__ variable `name`,
-                      `to.offset` bytes behind its begin */
+                      `to.offset` bytes after its begin */
     STEP_CARVEOUT, /* kernel `name` prefers `value` percent of an SM's L1 as shared memory */
     STEP_LAUNCH,   /* kernel `name`, its parameters in `data` */
     STEP_KINDS
@@ -47,7 +47,7 @@ struct area { /* of a buffer; `pitch` bytes from row to row */
     uint64_t offset, pitch;
 };
 
-/* The 8 bytes from `at` on are the address of `offset` bytes behind the begin of a buffer. */
+/* The 8 bytes from `at` on are the address `offset` bytes after the begin of a buffer. */
 struct pointer {
     uint32_t at;
     int buffer;
@@ -75,7 +75,7 @@ struct step {
 enum recording_end {
     RECORDING_BROKEN, /* not by itself: the process was ended, or killed */
     RECORDING_ENDED,
-    RECORDING_STOPPED /* `state` and `reason` say why; what stands before it is worth nothing */
+    RECORDING_STOPPED /* `state` and `reason` say why; the steps are of no use */
 };
 
 struct recording {
@@ -85,6 +85,8 @@ struct recording {
     enum recording_end end;
     enum state state; /* refused, faulted or time-limit */
     char reason[REASON_SIZE];
+    char *text;               /* the steps' names and bytes are in it, */
+    struct pointer *pointers; /* and their pointers here */
 };
 
 /* ---- writing: the recorder's --------------------------------------------------------------- */
@@ -97,7 +99,7 @@ void recording_stop(FILE *out, enum state state, const char *reason);
 /* ---- reading ------------------------------------------------------------------------------- */
 
 /* `text` is any bytes. NULL, with a one-line reason, when it is no recording. Takes memory in
- * proportion to `size`, and looks at nothing outside. The caller ends it with recording_free(). */
+ * proportion to `size`, and reads nothing outside. The caller ends it with recording_free(). */
 struct recording *recording_read(const char *text, size_t size, char reason[REASON_SIZE]);
 void recording_free(struct recording *recording); /* NULL is fine */
 

@@ -1,7 +1,7 @@
 /* replay.h's functions. */
 #include "replay.h"
 #include "../../support/shared.h"
-#include "l2.h"
+#include "timer.h"
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <inttypes.h>
@@ -22,8 +22,7 @@ struct replay {
     CUdeviceptr buffers[PLAN_BUFFERS];
     struct ready *ready; /* one for each of the plan's steps */
     CUmodule module;
-    CUevent begin, end;
-    struct l2 *l2;
+    struct timer *timer;
 };
 
 /* ---- failures ------------------------------------------------------------------------------- */
@@ -100,7 +99,7 @@ static bool ask_architecture(struct replay *r, struct judgement *j) {
     return machine(result, "asking the GPU", j);
 }
 
-/* The runtime's context, for l2.h is written for the runtime; it is as good as any. */
+/* The runtime's context, as timer.h is written for the runtime. */
 static bool start_device(struct judgement *j) {
     cudaError_t error = cudaSetDeviceFlags(cudaDeviceScheduleSpin); /* being woken takes time */
     if (error == cudaSuccess) error = cudaSetDevice(0);
@@ -111,12 +110,10 @@ static bool start_device(struct judgement *j) {
 
 static bool set_up(struct replay *r, struct judgement *j) {
     if (!start_device(j) || !ask_architecture(r, j) || !allocate_buffers(r, j) ||
-        !prepare_steps(r, j) ||
-        !machine(cuEventCreate(&r->begin, CU_EVENT_DEFAULT), "an event", j) ||
-        !machine(cuEventCreate(&r->end, CU_EVENT_DEFAULT), "an event", j))
+        !prepare_steps(r, j))
         return false;
-    r->l2 = l2_new();
-    return r->l2 || judge(j, STATE_MACHINE, "%s", l2_error());
+    r->timer = timer_new();
+    return r->timer || judge(j, STATE_MACHINE, "%s", timer_error());
 }
 
 /* The process ends with it: nothing is ever freed. */
@@ -140,8 +137,8 @@ static bool refused(CUresult result, const char *what, const char *name, struct 
                  driver_says(result));
 }
 
-/* What a kernel takes is told by the kernel: from fewer bytes than that the driver would read past
- * the end of ours. */
+/* Query the kernel for its parameters' sizes: with fewer bytes than it takes, the driver would read
+ * past the end of the recorded ones. */
 static bool parameters_fit(CUfunction function, size_t size, const char *name,
                            struct judgement *j) {
 #if CUDA_VERSION >= 12040
@@ -161,7 +158,7 @@ static bool parameters_fit(CUfunction function, size_t size, const char *name,
 #endif
 }
 
-/* As the submission's own cudaFuncSetAttribute had to, or its launch would have failed. */
+/* As the submission itself had to by cudaFuncSetAttribute, or its launch would have failed. */
 static bool set_attributes(CUfunction function, const struct kernel *kernel, struct judgement *j) {
     const int free_shared = 48 << 10; /* what each kernel may use without asking */
     int fixed = 0;
@@ -181,8 +178,8 @@ static bool set_attributes(CUfunction function, const struct kernel *kernel, str
 
 static bool foreign(const struct replay *r, struct judgement *j) {
     return judge(j, STATE_MACHINE,
-                 "the kernels were not compiled for this GPU, which is sm_%d; translated by the "
-                 "driver they would be others",
+                 "the kernels were not compiled for this GPU, which is sm_%d; what the driver "
+                 "translates is not what was compiled",
                  r->architecture);
 }
 
@@ -355,24 +352,10 @@ bool replay_run(struct replay *r, struct judgement *j) {
     return poison(r, j) && do_steps(r, j) && wait(j);
 }
 
-/* The flush is work in this process's context, so that the GPU has turned to it by then. */
-static bool prepare(struct replay *r, struct judgement *j) {
-    if (!poison(r, j)) return false;
-    if (!l2_flush(r->l2, NULL)) return judge(j, STATE_MACHINE, "%s", l2_error());
-    return machine(cuCtxSynchronize(), "overwriting the L2 cache", j);
-}
-
-/* The numbers stay on the stack: no kernel reaches what the driver does not map. */
+/* What timer_start() does is work in this process's context, to which the GPU has turned by then. */
 bool replay_time(struct replay *r, struct times *times, struct judgement *j) {
-    float milliseconds = 0;
-    if (!prepare(r, j)) return false;
-    const double begun = clock_seconds();
-    if (!l2_hold(NULL)) return judge(j, STATE_MACHINE, "%s", l2_error());
-    if (!machine(cuEventRecord(r->begin, NULL), "an event", j) || !do_steps(r, j) ||
-        !machine(cuEventRecord(r->end, NULL), "an event", j) || !wait(j))
-        return false;
-    times->host_seconds = clock_seconds() - begun;
-    if (!machine(cuEventElapsedTime(&milliseconds, r->begin, r->end), "an event", j)) return false;
-    times->event_seconds = milliseconds * 1e-3;
-    return true;
+    if (!poison(r, j)) return false;
+    if (!timer_start(r->timer)) return judge(j, STATE_MACHINE, "%s", timer_error());
+    if (!do_steps(r, j)) return false;
+    return timer_stop(r->timer, times) || judge(j, STATE_FAULTED, "%s", timer_error());
 }

@@ -1,8 +1,8 @@
 /* replay.h: a plan carried out on the GPU, in the process that calls it: the player's (player.h),
- * in which nothing is that a submission's kernels may not reach. Driver API; between plan.c, which
- * knows no GPU, and clock.c, which knows what a sample is.
+ * in which there is nothing that a submission's kernels may not reach. Driver API; between plan.c,
+ * which knows no GPU, and clock.c, which knows what a sample is.
  *
- * What returns bool judges when it returns false: the submission or the machine, whoever it was. */
+ * What returns bool judges when it returns false: the submission or the machine. */
 #ifndef REPLAY_H
 #define REPLAY_H
 
@@ -25,8 +25,7 @@ bool replay_take(struct replay *replay, float *C, struct judgement *judgement);
 /* All steps once, on a poisoned C and poisoned scratch; waits for them. */
 bool replay_run(struct replay *replay, struct judgement *judgement);
 
-/* The same by the timing rules: with the L2 cache overwritten before, and nothing left to wait for.
- */
+/* The same, timed as timer.h does it. */
 bool replay_time(struct replay *replay, struct times *times, struct judgement *judgement);
 
 #endif

@@ -1,5 +1,4 @@
-/* samples.h: what is said about a handful of times. Plain C, no CUDA; used by ./clock and by
- * `make bench`. */
+/* samples.h: the times of single runs, and what a handful of them says. Plain C, no CUDA. */
 #ifndef SAMPLES_H
 #define SAMPLES_H
 
@@ -9,6 +8,21 @@
 extern "C" {
 #endif
 
+/* Of one run. */
+struct times {
+    double event_seconds; /* between two events on the GPU, around the run */
+    double host_seconds;  /* by the host's clock, around those, the hold before them (timer.h) and
+                             the wait for the device */
+};
+
+/* Whether both can be right. If not, work went on outside of what the events enclose, or a clock
+ * was tampered with, or the machine was busy with something else. */
+bool clocks_agree(const struct times *times);
+
+/* The time that counts. Where the clocks differ, the slower one: work that is hidden from the
+ * events is not hidden from the host. */
+double counted_seconds(const struct times *times);
+
 /* In seconds. Quartiles as Python's statistics.quantiles(method="inclusive") and NumPy's default
  * have them: linear between neighbours, the smallest is the 0th, the largest the 4th. */
 struct summary {
@@ -16,20 +30,12 @@ struct summary {
     double median, minimum, quartile_1, quartile_3;
 };
 
-/* n >= 1 times, in any order; seconds is left as it is. All zero, n too, when n < 1, or when there
- * is no memory, or when one of them is no positive, finite number: then there is nothing to say. */
-struct summary summarise(const double *seconds, int n);
-
-/* Interquartile range in percent of the median. */
-double spread_percent(const struct summary *summary);
-
-/* Whether the GPU's events and the host's clock, both around the same call and the host's also
- * around the wait for the whole device, can both be right. If not, work went on outside of what the
- * events enclose, or a clock was tampered with, or the machine was busy with something else. */
-bool times_agree(double event_seconds, double host_seconds);
+/* n >= 1 times, in any order; they are sorted. All zero, n too, when n < 1 or one of them is no
+ * positive, finite number: then there is nothing to say. */
+struct summary summarise(double *seconds, int n);
 
 /* Seconds below which no machine with so many float32 operations a second computes 2 m n k of them:
- * whoever took less has not computed the product. */
+ * a run that took less has not computed the product. */
 double fastest_possible(int m, int n, int k, double flops_per_second);
 
 #ifdef __cplusplus
