@@ -1,4 +1,4 @@
-/* Your room: fill in the two functions below. Everything else of the assignment stays as it is.
+/* Your code: fill in the two functions below. Leave all other files as they are.
  *
  *     C = A * B        A is m x k,  B is k x n,  C is m x n,  all row-major, all of float
  *

@@ -1,9 +1,9 @@
-// main.cu: runs basicSgemm of kernel.cu once from start to end, and says whether C = A B came out.
+// main.cu: runs basicSgemm of kernel.cu once from start to end, and reports whether C = A B.
 //
 // From top to bottom: options, matrices on the host, device memory, copy, launch and time, copy
 // back, verify, report. The same file runs on a GPU (nvcc) and without one (the CPU backend in
-// emulator/). What is not CUDA stands in support.h: options, matrices, the reference, the verdict,
-// the printing.
+// emulator/). What is not CUDA is in support.h: options, matrices, the reference, the verdict, the
+// printing.
 #include <cuda_runtime.h>
 
 #include "support.h"
@@ -18,10 +18,10 @@ static const int warmups = 0, default_repeat = 1; // nothing to warm up, and no 
 #else
 static const char *const backend = "cuda";
 static const int warmups = 2, default_repeat = 10; // the first launches load code and raise clocks
-static void emulator_time_limit(double) {}         // on a GPU the watchdog alone keeps the time
+static void emulator_time_limit(double) {}         // on a GPU only the watchdog limits the time
 #endif
 
-static const double watchdog_grace = 2; // seconds: the backend, which can say where, speaks first
+static const double watchdog_grace = 2; // seconds: the backend, which can say where, goes first
 
 static struct report report;
 static struct launch_limits limits; // of the GPU
@@ -57,6 +57,7 @@ int main(int argc, char **argv) {
     const int m = options.m, n = options.n, k = options.k;
     const int repeat = options.repeat ? options.repeat : default_repeat;
     report_begin(&report, &options, backend, repeat);
+    watchdog_begin(&report);
 
     report_stage(&report, STAGE_SETUP);
     const size_t guard = guard_size(m, n, k);
@@ -105,7 +106,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < warmups + repeat; i++) {
         // Poison C each time, so that nothing is left of an earlier launch.
         CUDA(cudaMemcpy(C_d, C.buffer, C.bytes, cudaMemcpyHostToDevice));
-        watchdog_start(&report, options.timeout + watchdog_grace);
+        watchdog_start(options.timeout + watchdog_grace);
         CUDA(cudaEventRecord(start));
         launched = true;
         report_launches_to(i == 0 ? &report : NULL);
@@ -168,20 +169,22 @@ static const char *hint(cudaError_t error) {
     case cudaErrorUnsupportedPtxVersion: return "build for this GPU with: make";
     case cudaErrorInvalidValue: // what CUDA 13 says where older ones say the next
     case cudaErrorInvalidConfiguration:
-        return "Is the grid empty, or has a block over 1024 threads or 48 KB of shared memory?";
+        return "Is the grid empty, or is a block over 1024 threads or 48 KB of shared memory?";
     case cudaErrorIllegalAddress:
-        return "An index of mysgemm is out of range: is every load and store guarded?";
+        return "An index in mysgemm is out of range: is every load and store guarded?";
     case cudaErrorMisalignedAddress:
-        return "A float4 can only be read where the index is a multiple of 4.";
+        return "The index of a float4 load or store must be a multiple of 4.";
     case cudaErrorLaunchOutOfResources:
-        return "A block's threads times the registers of each are too many: use smaller blocks.";
-    case cudaErrorLaunchTimeout: return "Does a loop or a barrier never end, or is the grid far larger than C?";
-    default: return is_machine_fault(error) ? "is the device in order?" : "";
+        return "A block needs too many registers (threads x registers): use smaller blocks.";
+    case cudaErrorLaunchTimeout:
+        return "Does a loop or a barrier never end, or is the grid far larger than C?";
+    default: return is_machine_fault(error) ? "check the GPU with nvidia-smi" : "";
     }
 }
 
 static void check(cudaError_t error, const char *what) {
     if (error == cudaSuccess) return;
+    watchdog_stop();
     bool machine = is_machine_fault(error);
     static char refusal[2 * MESSAGE_SIZE];
     const char *todo = hint(error);

@@ -1,12 +1,11 @@
 /* support.h: what main.cu leans on. Plain C11 without any CUDA, usable from C and C++.
  *
- * main.cu runs the student's kernel; support.c and support/ know everything around it: the command
- * line, the clock, the matrices, the reference in double precision, the verdict and how it is
- * printed. The sections below stand in that order: options and matrices are in support.c, clock,
- * reference, verification, explanation and report in files of those names in support/.
+ * main.cu runs the student's kernel; everything around it is here: the command line, the clock, the
+ * matrices, the reference in double precision, the verdict and how it is printed. Memory and
+ * matrices are in support.c, the other sections in files of their names in support/.
  *
- * All of it but the last section computes and prints nothing, so that a grader can link the same
- * code and judge a C that came out of another process.
+ * All but the last two sections compute and print nothing, so that a grader can link the same code
+ * and judge a C that came out of another process.
  *
  * Everywhere: C = A B, A is m x k, B is k x n, C is m x n, row-major and without padding, so
  * element (row, col) of a matrix with cols columns is at [row * cols + col]. Parameters are in the
@@ -28,7 +27,7 @@ extern "C" {
 
 /* Exit statuses. A grader must be able to tell a wrong kernel from a broken machine. */
 enum exit_status {
-    EXIT_PASSED = 0,  /* the result is right, or nobody asked (--verify none) */
+    EXIT_PASSED = 0,  /* the result is right, or was not compared (--verify none) */
     EXIT_WRONG = 1,   /* the kernel is wrong: result, launch, fault or time limit */
     EXIT_USAGE = 2,   /* the command line is wrong */
     EXIT_MACHINE = 3, /* the machine is at fault: no GPU, no memory, driver */
@@ -39,8 +38,8 @@ enum exit_status {
 enum fill {
     FILL_RANDOM,    /* uniform on (-1, 1), mean 0 */
     FILL_ONES_TWOS, /* A = 1, B = 2 */
-    FILL_IDENTITY,  /* A picks rows of B, whose values name their own place */
-    FILL_INDEX,     /* B picks columns of A, whose values name their own place */
+    FILL_IDENTITY,  /* A picks rows of B, whose values are their own places */
+    FILL_INDEX,     /* B picks columns of A, whose values are their own places */
     FILL_EXACT,     /* integers that TF32 and BF16 cannot hold and float32 adds up exactly */
     FILL_EXTREMES,  /* magnitudes from 2^-30 to 2^30 */
     FILL_COUNTING,  /* A and B: 1, 2, 3, ... row by row, for examples done by hand */
@@ -67,8 +66,8 @@ enum { MESSAGE_SIZE = 240 }; /* room for any one-line message of this file */
 enum exit_status options_parse(int argc, char **argv, struct options *options,
                                char message[MESSAGE_SIZE]);
 
-/* The same for a program's main(): prints help, the version or the error and exits; also exits (EXIT_MACHINE)
- * when the sizes do not fit into this machine's memory. */
+/* The same for a program's main(): prints help, the version or the error and exits; also exits
+ * (EXIT_MACHINE) when the sizes do not fit into this machine's memory. */
 struct options options_read(int argc, char **argv);
 
 const char *fill_name(enum fill fill);
@@ -78,12 +77,6 @@ const char *verify_name(enum verify_mode mode);
 /* Seconds that a launch may take unless --timeout says otherwise. */
 double default_timeout(int m, int n, int k);
 
-/* Bytes of host memory that main.cu and verify() take for these sizes (device memory not counted),
- * and bytes that this process can still get: what the kernel calls available, less where a control
- * group allows less. SIZE_MAX when nobody can tell. */
-size_t memory_needed(int m, int n, int k);
-size_t memory_available(void);
-
 /* ---- clock and cores ----------------------------------------------------------------------- */
 
 /* Seconds from some fixed moment; only differences mean something. */
@@ -92,7 +85,13 @@ double clock_seconds(void);
 /* Threads for the functions below: 0 for one a core (the default), or exactly so many. */
 void set_threads(int threads);
 
-/* ---- matrices ------------------------------------------------------------------------------ */
+/* ---- memory and matrices ------------------------------------------------------------------- */
+
+/* Bytes of host memory that main.cu and verify() take for these sizes (device memory not counted),
+ * and bytes that this process can still get: what Linux calls available, or less where a control
+ * group allows less. SIZE_MAX when neither is known. */
+size_t memory_needed(int m, int n, int k);
+size_t memory_available(void);
 
 /* C is filled with this before each launch. It is a signalling NaN: an element that still has
  * exactly these bits was never written, while arithmetic on it (C += x) gives another NaN. */
@@ -143,7 +142,7 @@ float fill_element(enum fill fill, uint64_t seed, enum matrix_name which, int ro
 void fill_matrix(enum fill fill, uint64_t seed, enum matrix_name which, int rows, int cols,
                  float *out);
 
-/* In a fill whose values name their own place, element (row, col) of a matrix with cols columns is
+/* In a fill whose values are their own places, element (row, col) of a matrix with cols columns is
  * row * place_base(cols) + col (the row modulo so many that it stays below 2^24). */
 int64_t place_base(int cols);
 
@@ -153,7 +152,7 @@ struct damage matrix_damage(const struct matrix *sent, const float *returned, bo
 
 /* ---- reference ----------------------------------------------------------------------------- */
 
-/* Instruction sets that the reference is compiled for. The best one that the processor has is taken
+/* Instruction sets that the reference is compiled for. The best one that the processor has is used
  * unless reference_set_isa() chooses another (for tests and benchmarks; false: not available). */
 enum isa { ISA_BASELINE, ISA_AVX2, ISA_AVX512, ISA_COUNT };
 bool reference_set_isa(enum isa isa);
@@ -259,6 +258,7 @@ bool verify(const struct problem *problem, enum verify_mode mode, const struct p
 /* What a wrong C is instead of A B, found by computing what common mistakes would give. */
 struct explanation {
     char formula[64];            /* a name for programs: "k-cut", "b-transposed", ... */
+    bool about_nan;              /* it explains elements that are NaN */
     char text[2 * MESSAGE_SIZE]; /* what C is, and for how many elements; one paragraph */
     char hint[MESSAGE_SIZE];     /* one idea that points at the mistake, not its solution */
     uint64_t explained, of;      /* so many of so many wrong (or unwritten) elements */
@@ -273,7 +273,7 @@ enum { EXPLANATIONS = 3 }; /* at most: where C was not written, where NaN came f
 int explain(const struct problem *problem, const struct verdict *verdict,
             struct explanation out[EXPLANATIONS]);
 
-/* ---- launches ------------------------------------------------------------------------------ */
+/* ---- launch -------------------------------------------------------------------------------- */
 
 /* What a kernel is launched with; extents in the order x, y, z. */
 struct launch_shape {
@@ -307,9 +307,6 @@ enum source_state source_state(void);
  * of the running one. */
 void source_print_next(enum source_state state, const char *program, const char *rebuild,
                        const char *next, FILE *out);
-
-/* "source": {"file": ..., "changed": true, false, or null where the file is gone}; or null. */
-void source_json(enum source_state state, FILE *out);
 
 /* ---- report -------------------------------------------------------------------------------- */
 
@@ -347,7 +344,7 @@ struct report {
     FILE *out; /* text: stdout */
     int stage;
     double stage_start;
-    enum { LINE_START, LINE_OF_STAGE, LINE_OF_KERNEL } line; /* what the output ends in */
+    enum { LINE_START, LINE_OF_STAGE, LINE_OF_KERNEL } line; /* where the output ends */
 };
 
 /* Start a report. With options->json, standard output then belongs to the JSON object alone: what
@@ -371,7 +368,7 @@ void report_sample(struct report *report, double seconds);
 void report_launch(struct report *report, const struct launch_shape *launch);
 void report_launches_to(struct report *report);
 
-/* Why one of these launches cannot be, with a hint behind a newline; NULL where none is refused. */
+/* Why a GPU refuses one of these launches, a newline, and a hint; NULL where it refuses none. */
 const char *report_refusal(const struct report *report, const struct launch_limits *limits,
                            char text[2 * MESSAGE_SIZE]);
 
@@ -391,23 +388,26 @@ void report_stop(struct report *report, enum exit_status status, const char *for
 /* Print the result, free what the report owns, and return the exit status. */
 enum exit_status report_end(struct report *report);
 
-/* Text and hint of an explanation, each line indented and of at most 80 columns. */
-void report_explanation(const struct explanation *explanation, const char *indent, FILE *out);
+/* The one JSON object of --json, as docs/driver.md describes it. report may be NULL: the command
+ * line was not understood. message: why the run ended early; may be NULL. */
+void report_json(const struct report *report, enum exit_status status, const char *message,
+                 FILE *out);
+
+/* ---- watchdog ------------------------------------------------------------------------------ */
+
+/* Prepare to end this report's run: once, after report_begin() and before any CUDA call, because
+ * the CPU backend passes on the signals that are not its own. */
+void watchdog_begin(struct report *report);
 
 /* From watchdog_start() to watchdog_stop() the wrapper may take so many seconds; then the run ends
  * with TEST FAILED, whatever hangs. A crash (of the wrapper: a device pointer used on the host,
- * say) ends it likewise. What is printed meanwhile begins on a line of its own. Only one at a
- * time. */
-void watchdog_start(struct report *report, double seconds);
+ * say) ends it likewise. What is printed meanwhile begins on a line of its own. */
+void watchdog_start(double seconds);
 void watchdog_stop(void);
 
 /* What is printed next to standard error begins on a line of its own, whatever the kernel has
  * printed. From any thread. */
 void watchdog_end_line(void);
-
-/* The one JSON object of --json, as documented at its definition. */
-void report_json(const struct report *report, enum exit_status status, const char *message,
-                 FILE *out);
 
 #ifdef __cplusplus
 }

@@ -148,7 +148,7 @@ void print_json(FILE *out, const struct check_options *o, const struct outcome *
     fprintf(out, "{\"status\": \"%s\", \"exit_status\": %d, ", words[status], status);
     json_member(out, "message", message);
     fputs(", ", out);
-    source_json(source_state(), out);
+    source_json(&(struct json){out, false}, source_state());
     fputs(", \"checked\": [", out);
     for (int i = 0; i < count; i++)
         fprintf(out, "%s{\"m\": %d, \"k\": %d, \"n\": %d, \"seconds\": %.6f}", i ? ", " : "",

@@ -96,11 +96,6 @@ static enum answer propose_copy(const struct search *search, int i, struct formu
 
 /* -- the product, and something done to it -- */
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The median over the wrong probes of what `of` makes of them. */
 static double probe_median(const struct search *search, double (*of)(const struct element *)) {
     double values[PROBES];

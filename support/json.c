@@ -1,8 +1,8 @@
-/* JSON's strings and numbers, and what of lists and objects several programs write. */
+/* JSON: a writer that places commas and quotes strings, so that no program does that by hand. */
 #include "shared.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdarg.h>
 
 /* Bytes of the UTF-8 character that begins here (RFC 3629); 0 if none does. */
 static int utf8_length(const unsigned char *c) {
@@ -33,32 +33,70 @@ static void write_string(FILE *out, const char *text, size_t length) {
     fputc('"', out);
 }
 
+/* The comma before a member or element, and its name. */
+static void begin_value(struct json *json, const char *name) {
+    if (json->comma) fputs(", ", json->out);
+    json->comma = true;
+    if (!name) return;
+    json_string(json->out, name);
+    fputs(": ", json->out);
+}
+
+void json_open(struct json *json, const char *name, char bracket) {
+    begin_value(json, name);
+    fputc(bracket, json->out);
+    json->comma = false;
+}
+
+void json_close(struct json *json, char bracket) {
+    fputc(bracket, json->out);
+    json->comma = true;
+}
+
+void json_text(struct json *json, const char *name, const char *text) {
+    begin_value(json, name);
+    if (text && *text)
+        json_string(json->out, text);
+    else
+        fputs("null", json->out);
+}
+
+void json_value(struct json *json, const char *name, const char *format, ...) {
+    begin_value(json, name);
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(json->out, format, arguments);
+    va_end(arguments);
+}
+
+void json_real(struct json *json, const char *name, double value) {
+    begin_value(json, name);
+    json_number(json->out, value);
+}
+
+void json_lines(struct json *json, const char *name, const char *lines) {
+    json_open(json, name, '[');
+    while (*lines) {
+        size_t length = strcspn(lines, "\n");
+        begin_value(json, NULL);
+        write_string(json->out, lines, length);
+        lines += length + (lines[length] == '\n');
+    }
+    json_close(json, ']');
+}
+
 void json_string(FILE *out, const char *text) { write_string(out, text, strlen(text)); }
 
 void json_member(FILE *out, const char *name, const char *text) {
-    json_string(out, name);
-    fputs(": ", out);
-    if (text && *text)
-        json_string(out, text);
-    else
-        fputs("null", out);
+    json_text(&(struct json){out, false}, name, text);
 }
 
 void json_number_member(FILE *out, const char *name, double value) {
-    json_string(out, name);
-    fputs(": ", out);
-    json_number(out, value);
+    json_real(&(struct json){out, false}, name, value);
 }
 
 void json_list_of_lines(FILE *out, const char *lines) {
-    fputc('[', out);
-    for (bool first = true; *lines; first = false) {
-        size_t length = strcspn(lines, "\n");
-        if (!first) fputs(", ", out);
-        write_string(out, lines, length);
-        lines += length + (lines[length] == '\n');
-    }
-    fputc(']', out);
+    json_lines(&(struct json){out, false}, NULL, lines);
 }
 
 void json_number(FILE *out, double value) {

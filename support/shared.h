@@ -1,4 +1,4 @@
-/* What support.c and the files beside this one share. support.h is for everybody else. */
+/* What support.c, the files beside this one and the checker share. support.h is public. */
 #ifndef SUPPORT_SHARED_H
 #define SUPPORT_SHARED_H
 #include "../support.h"
@@ -18,6 +18,12 @@ static inline size_t min_size(size_t a, size_t b) { return a < b ? a : b; }
 
 static inline size_t round_up(size_t value, size_t multiple) {
     return (value + multiple - 1) / multiple * multiple;
+}
+
+/* For qsort(). */
+static inline int compare_doubles(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
 #define EXACT_LIMIT (INT64_C(1) << 24) /* float32 holds every integer up to here */
@@ -102,7 +108,7 @@ bool product_run(struct product *product, struct parallel_job job);
 /* Element `position` of a product's list of rows or columns. */
 static inline int at(const int *list, int position) { return list ? list[position] : position; }
 
-/* ---- terminal (report.c) -------------------------------------------------------------------- */
+/* ---- terminal.c: text ----------------------------------------------------------------------- */
 
 /* Whether to print in colour there: on a terminal that has it, unless NO_COLOR is set. */
 bool use_colour(FILE *out);
@@ -111,19 +117,53 @@ bool use_colour(FILE *out);
  * as `first` is long. */
 void print_paragraph(const char *indent, const char *first, const char *text, FILE *out);
 
-/* ---- between report.c and watchdog.c --------------------------------------------------------- */
+/* Adds to the end of a text, as far as there is room in its `size` bytes. */
+void append(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
-/* TEST FAILED for a single cause that is known without looking at C, as text or as JSON. */
+/* ---- parts of the report -------------------------------------------------------------------- */
+
+/* launch.c: times of the timed launches, in seconds, and the median's GFLOP/s. NaN: none. */
+struct summary {
+    double median, min, max, gflops;
+};
+struct summary launch_summary(const struct report *report);
+
+/* failure.c: what is known about a wrong result, in words. */
+void report_failure(const struct report *report);
+
+/* report.c: TEST FAILED for a single cause that is known without C, as text or as JSON. */
 void report_cause(const struct report *report, const char *message, FILE *out);
 
-/* The output is at the start of a line. */
-void report_end_line(struct report *report);
+/* ---- json.c --------------------------------------------------------------------------------- */
 
-/* Once, and before the CPU backend takes its own faults and hands on what is none of them. */
-void watchdog_catch_ends(void);
+/* A writer: places commas between the members of an object, or the elements of a list. A member has
+ * a name; an element, and the outermost value, has NULL. */
+struct json {
+    FILE *out;
+    bool comma; /* before the next value */
+};
 
-/* ---- JSON (json.c) ------------------------------------------------------------------------ */
+void json_open(struct json *json, const char *name, char bracket); /* '{' or '[' */
+void json_close(struct json *json, char bracket);
 
+/* A string; null where there is no text (NULL or empty). */
+void json_text(struct json *json, const char *name, const char *text);
+
+/* Whatever the format gives, as it is: an integer, true, [1, 2]. */
+void json_value(struct json *json, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* JSON knows neither NaN nor infinity: they become strings. */
+void json_real(struct json *json, const char *name, double value);
+
+/* A list of strings, one for each line. */
+void json_lines(struct json *json, const char *name, const char *lines);
+
+/* source.c: "source": {"file": ..., "changed": true, false, or null: it is gone}; or null. */
+void source_json(struct json *json, enum source_state state);
+
+/* The same values without a writer. */
 void json_string(FILE *out, const char *text);
 
 /* "name": "text", or null where there is no text (NULL or empty). */

@@ -38,12 +38,12 @@ enum source_state source_state(void) {
     return same ? SOURCE_UNCHANGED : SOURCE_CHANGED;
 }
 
-/* KERNEL=... as a shell and then make read it back as this name. */
+/* " KERNEL=...", quoted so that a shell and then make read this name. */
 static void print_kernel(const char *name, FILE *out) {
     static const char plain[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+-";
     bool quote = name[strspn(name, plain)] != '\0';
-    fprintf(out, "KERNEL=%s", quote ? "'" : "");
+    fprintf(out, " KERNEL=%s", quote ? "'" : "");
     for (; *name; name++) {
         if (*name == '\'')
             fputs("'\\''", out);
@@ -51,13 +51,6 @@ static void print_kernel(const char *name, FILE *out) {
             fprintf(out, "%s%c", *name == '$' ? "$" : "", *name);
     }
     fputs(quote ? "'" : "", out);
-}
-
-static void print_command(const char *command, FILE *out) {
-    fputs(command, out);
-    if (strcmp(kernel_source, "kernel.cu") == 0) return;
-    fputc(' ', out);
-    print_kernel(kernel_source, out);
 }
 
 void source_print_next(enum source_state state, const char *program, const char *rebuild,
@@ -70,19 +63,19 @@ void source_print_next(enum source_state state, const char *program, const char 
         next = rebuild;
     }
     if (!next) return;
-    fputs("next: ", out);
-    print_command(next, out);
+    fprintf(out, "next: %s", next);
+    if (strcmp(kernel_source, "kernel.cu") != 0) print_kernel(kernel_source, out);
     fputc('\n', out);
 }
 
-void source_json(enum source_state state, FILE *out) {
+void source_json(struct json *json, enum source_state state) {
     static const char *const changed[] = {"false", "true", "null"};
-    fputs("\"source\": ", out);
     if (!kernel_source) {
-        fputs("null", out);
+        json_text(json, "source", NULL);
         return;
     }
-    fputc('{', out);
-    json_member(out, "file", kernel_source);
-    fprintf(out, ", \"changed\": %s}", changed[state]);
+    json_open(json, "source", '{');
+    json_text(json, "file", kernel_source);
+    json_value(json, "changed", "%s", changed[state]);
+    json_close(json, '}');
 }

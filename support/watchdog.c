@@ -1,10 +1,10 @@
 /* The watchdog: ends a run whose wrapper hangs, crashes or exits, and passes on what is printed
  * meanwhile, so that the report knows whether a line is open.
  *
- * A thread of its own, because a student's loop on the host, a driver that waits for a GPU and a
- * fiber of the CPU backend all leave other threads running. It is the one that ends the run, also
- * after a crash: the signal handler only sends it an order. All texts are made beforehand, because
- * whoever crashed may hold a lock. */
+ * A separate thread, because a student's loop on the host, a driver that waits for a GPU and a
+ * fiber of the CPU backend all leave other threads running. It ends the run after a crash, too: the
+ * signal handler only sends it an order. All texts are made beforehand, because the thread that
+ * crashed may hold a lock. */
 #define _GNU_SOURCE /* open_memstream, pipe2 */
 #include "shared.h"
 
@@ -24,15 +24,17 @@ static const struct {
     int signal; /* 0: none */
     const char *format;
 } endings[] = {
-    [TIME_OVER] = {0, "basicSgemm did not end within %.3g s: a loop or a barrier that never ends?"},
-    [EXITED] = {0, "basicSgemm ended the program instead of returning (exit)."},
-    [FIRST_CRASH] = {SIGSEGV, "basicSgemm crashed on the host: invalid memory (SIGSEGV).\n"
-                              "A, B and C are device pointers: only the kernel may follow them."},
-    {SIGBUS, "basicSgemm crashed on the host: invalid memory (SIGBUS).\n"
-             "A, B and C are device pointers: only the kernel may follow them."},
+    [TIME_OVER] = {0, "basicSgemm did not return within %.3g s: does a loop or a barrier never "
+                      "end?"},
+    [EXITED] = {0, "basicSgemm ended the program instead of returning: exit()?"},
+    [FIRST_CRASH] = {SIGSEGV,
+                     "basicSgemm crashed on the host: invalid memory access (SIGSEGV).\n"
+                     "A, B and C are device pointers: only the kernel may dereference them."},
+    {SIGBUS, "basicSgemm crashed on the host: invalid memory access (SIGBUS).\n"
+             "A, B and C are device pointers: only the kernel may dereference them."},
     {SIGFPE, "basicSgemm crashed: integer division by zero (SIGFPE)."},
     {SIGILL, "basicSgemm crashed: illegal instruction (SIGILL).\n"
-             "Does every path of a function that returns a value return one?"},
+             "Does every path through a function that returns a value return one?"},
     {SIGABRT, "basicSgemm crashed: aborted (SIGABRT)."},
 };
 
@@ -90,7 +92,7 @@ static void end_line(void) {
 
 /* Standard output goes through the watchdog from now on. */
 static void take_output(void) {
-    if (watchdog.report->options.json) return; /* it is standard error's already */
+    if (watchdog.report->options.json) return; /* it goes to standard error already */
     if (watchdog.printed[0] < 0 && pipe2(watchdog.printed, O_CLOEXEC) != 0) return;
     dup2(watchdog.printed[1], STDOUT_FILENO);
 }
@@ -112,7 +114,7 @@ static void order(unsigned char what) {
     while (write(watchdog.orders[1], &what, 1) < 0 && errno == EINTR) continue;
 }
 
-/* Outside basicSgemm a crash is ours, and is left to the system. */
+/* A crash outside basicSgemm is a fault of this program and takes its usual course. */
 static void on_crash(int signal) {
     for (int i = FIRST_CRASH; i < ENDINGS && watchdog.running; i++) {
         if (endings[i].signal != signal) continue;
@@ -132,9 +134,8 @@ static void on_exit_called(void) {
     for (;;) pause();
 }
 
-/* Sanitizers, which were here before, know more about a crash than we do and keep it. */
-void watchdog_catch_ends(void) {
-    atexit(on_exit_called);
+/* Where a sanitizer has installed a handler, it stays: it reports more about a crash. */
+static void catch_crashes(void) {
     static char stack[64 * 1024]; /* the thread's own may be what overflowed */
     stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack}, current;
     if (sigaltstack(NULL, &current) == 0 && (current.ss_flags & SS_DISABLE))
@@ -149,7 +150,7 @@ void watchdog_catch_ends(void) {
 
 /* -- the thread -- */
 
-/* False: to stop. */
+/* False: the thread is to end. */
 static bool obey(void) {
     unsigned char what;
     if (read(watchdog.orders[0], &what, 1) != 1) return true;
@@ -161,7 +162,7 @@ static bool obey(void) {
     return true;
 }
 
-/* In the stage's line of a terminal, where its time will be: the seconds until now. */
+/* On a terminal, in the stage's line, where its time will be: the seconds until now. */
 static void show_time(void) {
     const double patience = 2;
     const struct report *report = watchdog.report;
@@ -210,16 +211,19 @@ static void make_texts(const struct report *report, double seconds) {
     }
 }
 
-void watchdog_start(struct report *report, double seconds) {
-    watchdog_stop();
-    fflush(report->out);
-    make_texts(report, seconds);
-    if (watchdog.orders[0] < 0) { /* the first time */
-        watchdog.descriptor = dup(fileno(report->out));
-        if (pipe2(watchdog.orders, O_CLOEXEC) != 0 || sem_init(&watchdog.synced, 0, 0) != 0)
-            report_stop(report, EXIT_MACHINE, "no pipe can be made: %s", strerror(errno));
-    }
+void watchdog_begin(struct report *report) {
     watchdog.report = report;
+    watchdog.descriptor = dup(fileno(report->out));
+    if (pipe2(watchdog.orders, O_CLOEXEC) != 0 || sem_init(&watchdog.synced, 0, 0) != 0)
+        report_stop(report, EXIT_MACHINE, "no pipe can be made: %s", strerror(errno));
+    atexit(on_exit_called);
+    catch_crashes();
+}
+
+void watchdog_start(double seconds) {
+    watchdog_stop();
+    fflush(watchdog.report->out);
+    make_texts(watchdog.report, seconds);
     watchdog.deadline = clock_seconds() + seconds;
     take_output();
     watchdog.running = pthread_create(&watchdog.thread, NULL, watchdog_run, NULL) == 0;

@@ -997,91 +997,6 @@ static void progress_goes_from_zero_to_one(void) {
 
 /* ---- report ---- */
 
-/* The smallest JSON reader that can refuse: returns the end of the value at `c`, NULL if none is.
- */
-static const char *json_value(const char *c);
-
-static const char *json_text(const char *c) {
-    if (*c != '"') return NULL;
-    for (c++; *c != '"'; c++) {
-        if ((unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7f) return NULL;
-        if (*c != '\\') continue;
-        c++;
-        if (*c == 'u') {
-            for (int i = 0; i < 4; i++) {
-                if (!isxdigit((unsigned char)*++c)) return NULL;
-            }
-        } else if (!*c || !strchr("\"\\/bfnrt", *c)) {
-            return NULL;
-        }
-    }
-    return c + 1;
-}
-
-static const char *json_list(const char *c, char end, bool keys) {
-    if (*++c == end) return c + 1;
-    for (;;) {
-        if (keys) {
-            c = json_text(c);
-            if (!c || *c != ':') return NULL;
-            c += 1 + strspn(c + 1, " ");
-        }
-        c = json_value(c);
-        if (!c || (*c != ',' && *c != end)) return NULL;
-        if (*c == end) return c + 1;
-        c += 1 + strspn(c + 1, " ");
-    }
-}
-
-static const char *json_value(const char *c) {
-    static const char *const words[] = {"true", "false", "null"};
-    if (*c == '"') return json_text(c);
-    if (*c == '{' || *c == '[') return json_list(c, *c == '{' ? '}' : ']', *c == '{');
-    for (int i = 0; i < 3; i++) {
-        if (strncmp(c, words[i], strlen(words[i])) == 0) return c + strlen(words[i]);
-    }
-    size_t length = strspn(c, "-+.eE0123456789");
-    return length && c[0] != '+' && c[0] != '.' ? c + length : NULL;
-}
-
-static char *json_of(const struct report *report, enum exit_status status, const char *message) {
-    char *text = NULL;
-    size_t length;
-    FILE *out = open_memstream(&text, &length);
-    CHECK(out);
-    report_json(report, status, message, out);
-    fclose(out);
-    const char *end = json_value(text);
-    CHECK_THAT(end && strcmp(end, "\n") == 0, "no JSON: %.200s", text);
-    return text;
-}
-
-static void json_is_valid_whatever_comes(void) {
-    struct options options = good("3 4 5 --seed 18446744073709551615");
-    struct report report = {.options = options, .backend = "cpu", .repeat = 2};
-    char *text = json_of(NULL, EXIT_USAGE, "a \"quoted\" \\ \n\t\x01 \xff word");
-    CHECK(strstr(text, "\"status\": \"error\", \"exit_status\": 2"));
-    free(text);
-    text = json_of(&report, EXIT_PASSED, NULL);
-    CHECK(strstr(text, "\"status\": \"unverified\"") && strstr(text, "18446744073709551615"));
-    CHECK(strstr(text, "\"m\": 3, \"n\": 5, \"k\": 4"));
-    free(text);
-    struct fixture f = fixture_new(FILL_RANDOM, 1, 3, 5, 4);
-    for (int i = 0; i < 15; i++) f.C[i] = i % 3 == 0 ? NAN : i % 3 == 1 ? INFINITY : -INFINITY;
-    double samples[] = {0.25, 0.5};
-    report.samples = samples;
-    report.sample_count = 2;
-    report.verified = true;
-    snprintf(report.device, sizeof report.device, "a \"GPU\"");
-    report.verdict = judge(&f, VERIFY_FULL);
-    text = json_of(&report, EXIT_WRONG, NULL);
-    CHECK(strstr(text, "\"got\": \"NaN\"") && strstr(text, "\"got\": \"-Infinity\""));
-    CHECK(strstr(text, "\"status\": \"failed\"") && strstr(text, "\"wrong\": 15"));
-    CHECK(strstr(text, "\"median\": 0.375") && strstr(text, "a \\\"GPU\\\""));
-    free(text);
-    fixture_free(&f);
-}
-
 /* Run body() in a child with its standard output in a pipe; text[] gets what it printed. */
 static int run_child(void (*body)(void), char *text, size_t size) {
     int ends[2];
@@ -1159,41 +1074,45 @@ static void end_last_rows(void) { end_with("1000 5 700", spoil_last_rows); }
 
 static void end_none(void) { end_with("100 50 70 --verify none", spoil_last_rows); }
 
-/* A kernel that prints does not get into the JSON. */
-static void spoil_and_print(struct fixture *f) {
-    spoil_last_rows(f);
-    puts("noise");
-    fflush(stdout);
-}
-
-static void end_json(void) {
-    if (!freopen("/dev/null", "w", stderr)) _exit(98);
-    end_with("100 50 70 --json", spoil_and_print);
-}
-
-/* What a file or a device may be called: UTF-8 stays, anything else becomes Latin-1. */
-static void json_strings_are_utf8(void) {
-    static const char *const cases[][2] = {
-        {"kernel.cu", "\"kernel.cu\""},
-        {"a\"b\\c\nd\x01", "\"a\\\"b\\\\c\\nd\\u0001\""},
-        {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
-         "\"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80\""},
-        {"caf\xe9", "\"caf\\u00e9\""},                 /* Latin-1 */
-        {"\xc3", "\"\\u00c3\""},                       /* cut off */
-        {"\xc0\xaf", "\"\\u00c0\\u00af\""},            /* longer than need be */
-        {"\xed\xa0\x80", "\"\\u00ed\\u00a0\\u0080\""}, /* half of a pair */
-        {"\xf5\x80\x80\x80", "\"\\u00f5\\u0080\\u0080\\u0080\""},
+/* What a file or a device may be called: UTF-8 stays, anything else becomes Latin-1. NaN and
+ * infinities are strings; and a comma is before every value but the first. */
+static void json_is_written(void) {
+    static const char *const strings[] = {
+        "kernel.cu",
+        "a\"b\\c\nd\x01",
+        "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
+        "caf\xe9",     /* Latin-1 */
+        "\xc3",        /* cut off */
+        "\xc0\xaf",    /* longer than need be */
+        "\xed\xa0\x80", /* half of a pair */
+        "\xf5\x80\x80\x80",
+        "",
     };
-    for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
-        char *text = NULL;
-        size_t length = 0;
-        FILE *out = open_memstream(&text, &length);
-        json_string(out, cases[i][0]);
-        fclose(out);
-        bool same = strcmp(text, cases[i][1]) == 0;
-        free(text);
-        CHECK_THAT(same, "case %d", i);
-    }
+    static const double numbers[] = {0.375, NAN, INFINITY, -INFINITY};
+    char *text = NULL;
+    size_t length = 0;
+    struct json json = {open_memstream(&text, &length), false};
+    json_open(&json, NULL, '{');
+    json_open(&json, "strings", '[');
+    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
+        json_text(&json, NULL, strings[i]);
+    json_close(&json, ']');
+    json_open(&json, "empty", '[');
+    json_close(&json, ']');
+    json_lines(&json, "lines", "one\ntwo");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        json_real(&json, "number", numbers[i]);
+    json_value(&json, "value", "[%d, true]", 7);
+    json_close(&json, '}');
+    fclose(json.out);
+    CHECK_STRING(text,
+                 "{\"strings\": [\"kernel.cu\", \"a\\\"b\\\\c\\nd\\u0001\", "
+                 "\"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80\", \"caf\\u00e9\", \"\\u00c3\", "
+                 "\"\\u00c0\\u00af\", \"\\u00ed\\u00a0\\u0080\", "
+                 "\"\\u00f5\\u0080\\u0080\\u0080\", null], \"empty\": [], "
+                 "\"lines\": [\"one\", \"two\"], \"number\": 0.375, \"number\": \"NaN\", "
+                 "\"number\": \"Infinity\", \"number\": \"-Infinity\", \"value\": [7, true]}");
+    free(text);
 }
 
 static void report_says_what_is_known(void) {
@@ -1205,15 +1124,12 @@ static void report_says_what_is_known(void) {
     CHECK(!strstr(text, "PASSED"));
     CHECK_INT(run_child(end_last_rows, text, sizeof text), EXIT_WRONG);
     CHECK(strstr(text, "5600 of the 700000 elements of C are wrong."));
-    CHECK(strstr(text, "rows 992..999, columns 0..699"));
+    CHECK(strstr(text, "rows 992 to 999, columns 0 to 699"));
     CHECK(strstr(text, "C, one character for 64 rows x 16 columns:"));
     CHECK(!strstr(text, "\33")); /* no colour into a pipe */
     check_width(text);
     CHECK_INT(run_child(end_none, text, sizeof text), EXIT_PASSED);
     CHECK(strstr(text, "NOT VERIFIED") && !strstr(text, "TEST PASSED"));
-    CHECK_INT(run_child(end_json, text, sizeof text), EXIT_WRONG);
-    const char *end = json_value(text);
-    CHECK_THAT(end && strcmp(end, "\n") == 0, "not one JSON object: %.200s", text);
 }
 
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
@@ -1227,21 +1143,24 @@ static void report_says_what_is_known(void) {
 static void hang(void) {
     struct report report = begun("5");
     report_stage(&report, STAGE_LAUNCH);
-    watchdog_start(&report, 0.2);
+    watchdog_begin(&report);
+    watchdog_start(0.2);
     for (;;) pause();
 }
 
 static void crash(void) {
     struct report report = begun("5 --json");
     report_stage(&report, STAGE_LAUNCH);
-    watchdog_start(&report, 20);
+    watchdog_begin(&report);
+    watchdog_start(20);
     raise(SIGFPE);
 }
 
 static void end_in_time(void) {
     struct report report = begun("5");
+    watchdog_begin(&report);
     for (int i = 0; i < 20; i++) {
-        watchdog_start(&report, 0.5);
+        watchdog_start(0.5);
         watchdog_stop();
     }
     watchdog_stop();
@@ -1261,14 +1180,14 @@ static void watchdog_and_stop_end_a_run(void) {
     CHECK_INT(run_child(hang, text, sizeof text), EXIT_WRONG);
     CHECK(clock_seconds() - start >= 0.2);
     CHECK(strstr(text, "Launching kernel...") &&
-          strstr(text, "\nTEST FAILED\nbasicSgemm did not end within 0.2 s"));
+          strstr(text, "\nTEST FAILED\nbasicSgemm did not return within 0.2 s"));
     CHECK_INT(run_child(end_in_time, text, sizeof text), 7);
     CHECK_INT(run_child(stop_machine, text, sizeof text), EXIT_MACHINE);
     CHECK(strstr(text, "\nsgemm: cudaMalloc: out of memory\n") && !strstr(text, "TEST"));
     int status = run_child(crash, text, sizeof text);
 #ifndef SANITIZED /* sanitizers keep crashes to themselves */
     CHECK_INT(status, EXIT_WRONG);
-    CHECK(json_value(text) && strstr(text, "division by zero"));
+    CHECK(text[0] == '{' && strstr(text, "division by zero"));
 #else
     CHECK(status != EXIT_PASSED);
 #endif
@@ -1344,8 +1263,7 @@ int main(int argc, char **argv) {
         TEST(quick_counts_rows_that_it_did_not_compare),
         TEST(none_is_not_a_pass),
         TEST(progress_goes_from_zero_to_one),
-        TEST(json_is_valid_whatever_comes),
-        TEST(json_strings_are_utf8),
+        TEST(json_is_written),
         TEST(report_says_what_is_known),
         TEST(watchdog_and_stop_end_a_run),
     };

@@ -1,0 +1,151 @@
+/* The report as JSON: one object on one line. docs/driver.md describes its members. */
+#include "shared.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* What may not have been measured: null. */
+static void json_measured(struct json *json, const char *name, bool measured, double value) {
+    if (measured)
+        json_real(json, name, value);
+    else
+        json_text(json, name, NULL);
+}
+
+static void json_box(struct json *json, const char *name, const struct box *box) {
+    if (box->row_first > box->row_last)
+        json_text(json, name, NULL);
+    else
+        json_value(json, name, "{\"rows\": [%d, %d], \"columns\": [%d, %d]}", box->row_first,
+                   box->row_last, box->col_first, box->col_last);
+}
+
+static void json_times(struct json *json, const struct report *report) {
+    static const char *const stages[STAGE_COUNT] = {"setup",  "allocate",    "to_device",
+                                                    "launch", "from_device", "verify"};
+    struct summary s = launch_summary(report);
+    bool timed = report->sample_count > 0;
+    json_open(json, "times", '{');
+    for (int i = 0; i < STAGE_COUNT; i++)
+        json_measured(json, stages[i], report->stage_seconds[i] >= 0, report->stage_seconds[i]);
+    json_open(json, "kernel", '[');
+    for (int i = 0; i < report->sample_count; i++) json_real(json, NULL, report->samples[i]);
+    json_close(json, ']');
+    json_close(json, '}');
+    json_measured(json, "median", timed, s.median);
+    json_measured(json, "min", timed, s.min);
+    json_measured(json, "max", timed, s.max);
+    json_measured(json, "gflops", timed && isfinite(s.gflops), s.gflops);
+}
+
+static void json_launches(struct json *json, const struct report *report) {
+    json_open(json, "launches", '[');
+    for (int i = 0; i < report->launch_count; i++) {
+        const struct launch_shape *l = &report->launches[i];
+        json_open(json, NULL, '{');
+        json_text(json, "kernel", l->kernel);
+        json_value(json, "grid", "[%u, %u, %u]", l->grid[0], l->grid[1], l->grid[2]);
+        json_value(json, "block", "[%u, %u, %u]", l->block[0], l->block[1], l->block[2]);
+        json_value(json, "static_shared", "%zu", l->static_shared);
+        json_value(json, "dynamic_shared", "%zu", l->dynamic_shared);
+        json_value(json, "times", "%d", report->launch_repeats[i]);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    json_value(json, "launches_left_out", "%d", report->launches_left_out);
+}
+
+static void json_run(struct json *json, const struct report *report) {
+    const struct options *o = &report->options;
+    const struct damage *a = &report->damage[MATRIX_A], *b = &report->damage[MATRIX_B],
+                        *c = &report->damage[MATRIX_C];
+    json_value(json, "m", "%d", o->m);
+    json_value(json, "n", "%d", o->n);
+    json_value(json, "k", "%d", o->k);
+    json_value(json, "seed", "%" PRIu64, o->seed);
+    json_text(json, "fill", fill_name(o->fill));
+    json_text(json, "verify", verify_name(o->verify));
+    json_text(json, "backend", report->backend);
+    json_value(json, "repeat", "%d", report->repeat);
+    json_text(json, "device", report->device);
+    source_json(json, report->source);
+    json_launches(json, report);
+    json_times(json, report);
+    json_value(json, "inputs_changed", "{\"A\": %" PRIu64 ", \"B\": %" PRIu64 "}", a->elements,
+               b->elements);
+    json_open(json, "guard_writes", '{');
+    json_value(json, "A", "[%" PRIu64 ", %" PRIu64 "]", a->before, a->after);
+    json_value(json, "B", "[%" PRIu64 ", %" PRIu64 "]", b->before, b->after);
+    json_value(json, "C", "[%" PRIu64 ", %" PRIu64 "]", c->before, c->after);
+    json_close(json, '}');
+}
+
+static void json_first_wrong(struct json *json, const struct verdict *v) {
+    json_open(json, "first_wrong", '[');
+    for (int i = 0; i < v->first_count; i++) {
+        const struct wrong_element *e = &v->first[i];
+        json_open(json, NULL, '{');
+        json_value(json, "row", "%d", e->row);
+        json_value(json, "column", "%d", e->col);
+        json_real(json, "expected", e->expected);
+        json_real(json, "got", (double)e->got);
+        json_real(json, "bound", e->bound);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void json_verdict(struct json *json, const struct verdict *v) {
+    json_value(json, "compared", "%" PRIu64, v->compared);
+    json_value(json, "wrong", "%" PRIu64, v->wrong);
+    json_value(json, "nan", "%" PRIu64, v->nan);
+    json_value(json, "unwritten", "%" PRIu64, v->unwritten);
+    json_value(json, "suspect_rows", "%d", v->suspect_rows);
+    json_value(json, "not_float32", v->not_float32 ? "true" : "false");
+    json_real(json, "max_error_u", v->max_error_u);
+    json_real(json, "rms_error_u", v->rms_error_u);
+    json_first_wrong(json, v);
+    json_box(json, "wrong_box", &v->wrong_box);
+    json_box(json, "unwritten_box", &v->unwritten_box);
+    json_open(json, "map", '{');
+    json_value(json, "cell_rows", "%d", v->cell_rows);
+    json_value(json, "cell_columns", "%d", v->cell_cols);
+    json_open(json, "rows", '[');
+    for (int i = 0; i < v->map_rows; i++)
+        json_value(json, NULL, "\"%.*s\"", v->map_cols, v->map[i]);
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
+static void json_explanations(struct json *json, const struct report *report) {
+    json_open(json, "explanations", '[');
+    for (int i = 0; i < report->explanation_count; i++) {
+        const struct explanation *e = &report->explanations[i];
+        json_open(json, NULL, '{');
+        json_text(json, "formula", e->formula);
+        json_text(json, "text", e->text);
+        json_text(json, "hint", e->hint);
+        json_value(json, "explained", "%" PRIu64, e->explained);
+        json_value(json, "of", "%" PRIu64, e->of);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+void report_json(const struct report *report, enum exit_status status, const char *message,
+                 FILE *out) {
+    static const char *const words[] = {"passed", "failed", "error", "error"};
+    struct json json = {out, false};
+    bool unverified = status == EXIT_PASSED && report && !report->verified;
+    json_open(&json, NULL, '{');
+    json_text(&json, "status", unverified ? "unverified" : words[status]);
+    json_value(&json, "exit_status", "%d", status);
+    json_text(&json, "message", message);
+    if (report) json_run(&json, report);
+    if (report && report->verified) {
+        json_verdict(&json, &report->verdict);
+        json_explanations(&json, report);
+    }
+    json_close(&json, '}');
+    fputc('\n', out);
+}
