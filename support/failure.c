@@ -1,6 +1,6 @@
 /* A failure in words: damage outside C, how much of C is wrong or was never written, the first
  * wrong elements, a map of C, and what C is instead. */
-#include "shared.h"
+#include "report.h"
 
 #include <inttypes.h>
 

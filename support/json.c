@@ -74,7 +74,7 @@ void json_real(struct json *json, const char *name, double value) {
     json_number(json->out, value);
 }
 
-void json_lines(struct json *json, const char *name, const char *lines) {
+void json_text_lines(struct json *json, const char *name, const char *lines) {
     json_open(json, name, '[');
     while (*lines) {
         size_t length = strcspn(lines, "\n");
@@ -96,7 +96,7 @@ void json_number_member(FILE *out, const char *name, double value) {
 }
 
 void json_list_of_lines(FILE *out, const char *lines) {
-    json_lines(&(struct json){out, false}, NULL, lines);
+    json_text_lines(&(struct json){out, false}, NULL, lines);
 }
 
 void json_number(FILE *out, double value) {

@@ -1,5 +1,5 @@
 /* Launches: which ones basicSgemm made, why a GPU refuses one, how long they took. */
-#include "shared.h"
+#include "report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -76,8 +76,8 @@ const char *report_refusal(const struct report *report, const struct launch_limi
     return NULL;
 }
 
-struct summary launch_summary(const struct report *report) {
-    struct summary s = {NAN, NAN, NAN, NAN};
+struct launch_times launch_times(const struct report *report) {
+    struct launch_times s = {NAN, NAN, NAN, NAN};
     int count = report->sample_count;
     double *sorted = count ? malloc((size_t)count * sizeof *sorted) : NULL;
     if (!sorted) return s;

@@ -1,7 +1,7 @@
 /* The report: the lines that a run prints stage by stage, and how it ends. The words of a failure
  * are in failure.c, the JSON object in report_json.c; watchdog.c ends what hangs or crashes. */
 #define _GNU_SOURCE /* fdopen */
-#include "shared.h"
+#include "report.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -106,7 +106,7 @@ static void print_launch(struct report *report, const struct launch_shape *l, in
 }
 
 void report_launches(struct report *report) {
-    struct summary s = launch_summary(report);
+    struct launch_times s = launch_times(report);
     for (int i = 0; i < report->launch_count; i++)
         print_launch(report, &report->launches[i], report->launch_repeats[i]);
     if (report->launches_left_out)

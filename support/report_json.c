@@ -1,5 +1,5 @@
 /* The report as JSON: one object on one line. docs/driver.md describes its members. */
-#include "shared.h"
+#include "report.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -23,7 +23,7 @@ static void json_box(struct json *json, const char *name, const struct box *box)
 static void json_times(struct json *json, const struct report *report) {
     static const char *const stages[STAGE_COUNT] = {"setup",  "allocate",    "to_device",
                                                     "launch", "from_device", "verify"};
-    struct summary s = launch_summary(report);
+    struct launch_times s = launch_times(report);
     bool timed = report->sample_count > 0;
     json_open(json, "times", '{');
     for (int i = 0; i < STAGE_COUNT; i++)

@@ -121,20 +121,6 @@ void print_paragraph(const char *indent, const char *first, const char *text, FI
 void append(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* ---- parts of the report -------------------------------------------------------------------- */
-
-/* launch.c: times of the timed launches, in seconds, and the median's GFLOP/s. NaN: none. */
-struct summary {
-    double median, min, max, gflops;
-};
-struct summary launch_summary(const struct report *report);
-
-/* failure.c: what is known about a wrong result, in words. */
-void report_failure(const struct report *report);
-
-/* report.c: TEST FAILED for a single cause that is known without C, as text or as JSON. */
-void report_cause(const struct report *report, const char *message, FILE *out);
-
 /* ---- json.c --------------------------------------------------------------------------------- */
 
 /* A writer: places commas between the members of an object, or the elements of a list. A member has
@@ -158,7 +144,7 @@ void json_value(struct json *json, const char *name, const char *format, ...)
 void json_real(struct json *json, const char *name, double value);
 
 /* A list of strings, one for each line. */
-void json_lines(struct json *json, const char *name, const char *lines);
+void json_text_lines(struct json *json, const char *name, const char *lines);
 
 /* source.c: "source": {"file": ..., "changed": true, false, or null: it is gone}; or null. */
 void source_json(struct json *json, enum source_state state);

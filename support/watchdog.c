@@ -6,7 +6,7 @@
  * signal handler only sends it an order. All texts are made beforehand, because the thread that
  * crashed may hold a lock. */
 #define _GNU_SOURCE /* open_memstream, pipe2 */
-#include "shared.h"
+#include "report.h"
 
 #include <errno.h>
 #include <fcntl.h>

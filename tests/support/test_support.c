@@ -1099,7 +1099,7 @@ static void json_is_written(void) {
     json_close(&json, ']');
     json_open(&json, "empty", '[');
     json_close(&json, ']');
-    json_lines(&json, "lines", "one\ntwo");
+    json_text_lines(&json, "lines", "one\ntwo");
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         json_real(&json, "number", numbers[i]);
     json_value(&json, "value", "[%d, true]", 7);

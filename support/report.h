@@ -1,0 +1,19 @@
+/* What the parts of the report share: report.c prints stages and ends a run, with the words of
+ * failure.c or the JSON of report_json.c; watchdog.c is above them. */
+#ifndef SUPPORT_REPORT_H
+#define SUPPORT_REPORT_H
+#include "shared.h"
+
+/* launch.c: of the timed launches, in seconds, and GFLOP/s of the median. NaN: there are none. */
+struct launch_times {
+    double median, min, max, gflops;
+};
+struct launch_times launch_times(const struct report *report);
+
+/* failure.c: what is known about a wrong result, in words. */
+void report_failure(const struct report *report);
+
+/* report.c: TEST FAILED for a single cause that is known without C, as text or as JSON. */
+void report_cause(const struct report *report, const char *message, FILE *out);
+
+#endif
