@@ -1,9 +1,17 @@
-/* What a formula makes of A and B, and whether that is what C holds. */
-#include "explain.h"
+/* What a formula makes of A and B, whether C is that, and the formula that fits best. */
+#include "explain_formula.h"
 
 #include <math.h>
 
-enum { SOURCES = 4 }; /* elements that a mistaken store may put in the same place, at most */
+enum {
+    SOURCES = 4, /* elements that a mistaken store may put in the same place, at most */
+    MISSES = 6,  /* probes that a formula may miss: it need not explain every element */
+    LEAST = 8,   /* elements that an explanation rests on: one or two fit anything */
+};
+
+static const double work_limit = 3e8; /* multiplications: about a second */
+
+const int explain_tiles[TILES] = {16, 32, 8, 4, 2, 64, 12, 20, 24, 10, 48, 128};
 
 int64_t explain_a_row(const struct formula *f, int i, int p) {
     if (f->tile && p >= f->problem->k) return ZERO;
@@ -15,19 +23,25 @@ int64_t explain_b_row(const struct formula *f, int i, int p) {
     return (int64_t)p * f->b_stride + i;
 }
 
-struct formula explain_formula_new(const struct problem *p, const struct hypothesis *hypothesis) {
-    return (struct formula){.problem = p,
-                            .hypothesis = hypothesis,
-                            .terms = p->k,
-                            .a = explain_a_row,
-                            .b = explain_b_row,
-                            .a_stride = p->k,
-                            .b_stride = p->n,
-                            .c_stride = p->n,
-                            .rows = p->m,
-                            .cols = p->n,
-                            .factor = 1};
+double explain_weigh_slice(const struct formula *f, int p) {
+    return p >= f->first && p < f->last ? f->inside : f->outside;
 }
+
+struct formula explain_formula_new(const struct study *study, struct formula changed) {
+    const struct problem *p = study->problem;
+    struct formula f = changed;
+    f.study = study;
+    f.problem = p;
+    f.terms = f.a_stride = p->k;
+    f.rows = p->m;
+    f.cols = f.b_stride = f.c_stride = p->n;
+    f.a = explain_a_row;
+    f.b = explain_b_row;
+    f.factor = 1;
+    return f;
+}
+
+/* ---- one element ---- */
 
 /* The elements of the product that a store may put at (row, col) of C. */
 static int find_sources(const struct formula *f, int row, int col, struct source out[SOURCES]) {
@@ -46,7 +60,7 @@ static int find_sources(const struct formula *f, int row, int col, struct source
 }
 
 /* The sum for element (row, col); false when it takes something from outside A or B. */
-static bool add_up(struct study *s, const struct formula *f, struct source at, double *sum,
+static bool add_up(struct search *s, const struct formula *f, struct source at, double *sum,
                    double *G) {
     const struct problem *p = f->problem;
     uint64_t a_size = (uint64_t)p->m * (uint64_t)p->k, b_size = (uint64_t)p->k * (uint64_t)p->n;
@@ -70,8 +84,7 @@ static bool add_up(struct study *s, const struct formula *f, struct source at, d
     return true;
 }
 
-/* Adds what the same thread had computed before it came to element (row, col): false when that is
- * no number. */
+/* Adds what the same thread had computed before this element: false when that is not finite. */
 static bool add_previous(const struct formula *f, const struct element *e, double *sum, double *G) {
     int row = e->row, col = e->col - f->back_cols, n = f->problem->n;
     if (col < 0) {
@@ -102,7 +115,7 @@ static bool value_fits(const struct formula *f, const struct element *e, double 
            explain_tolerance(f->problem, G, fabs(value) + fabs(f->offset), f->slack);
 }
 
-enum outcome explain_try(struct study *s, const struct formula *f, const struct element *e) {
+static enum outcome try(struct search *s, const struct formula *f, const struct element *e) {
     if (f->accept) return f->accept(f, e);
     struct source sources[SOURCES];
     int count = find_sources(f, e->row, e->col, sources);
@@ -143,9 +156,60 @@ static void add_outcome(struct fit *fit, enum state state, enum outcome outcome)
     }
 }
 
-struct fit explain_fit(struct study *s, const struct formula *f) {
+/* ---- the best formula ---- */
+
+static bool fits_probes(struct search *s, const struct formula *f) {
+    int misses = 0, fits = 0;
+    for (int i = 0; i < s->probe_count && misses < MISSES; i++) {
+        enum outcome outcome = try(s, f, s->probes[i]);
+        misses += outcome == DIFFERS || outcome == NOWHERE;
+        fits += outcome == FITS;
+    }
+    return fits > 0 && misses < MISSES && misses <= fits;
+}
+
+/* It explains nine of ten wrong elements for which it gives a value, and enough of them. */
+static bool is_good(const struct fit *fit, bool literal) {
+    uint64_t wrong = fit->fits + fit->differs + fit->unknown + fit->stray + fit->nan_left;
+    return fit->fits >= (literal ? 1 : LEAST) && 10 * fit->fits >= wrong &&
+           10 * fit->fits >= 9 * (fit->fits + fit->differs);
+}
+
+/* Elements of C that are as the formula has them. */
+static uint64_t score(const struct fit *fit) {
+    return fit->fits + fit->stray + fit->nowhere + fit->right - fit->right_differs;
+}
+
+void explain_consider(struct search *s, const struct formula *f) {
+    if (s->study->verdict->not_float32 && !f->precision) return;
+    if (s->work >= work_limit || !fits_probes(s, f)) return;
     struct fit fit = {0};
-    for (int i = 0; i < s->count; i++)
-        add_outcome(&fit, s->elements[i].state, explain_try(s, f, &s->elements[i]));
-    return fit;
+    for (int i = 0; i < s->study->count; i++) {
+        const struct element *e = &s->study->elements[i];
+        add_outcome(&fit, e->state, try(s, f, e));
+    }
+    bool doubtful = !s->study->informative && !f->literal;
+    if (!is_good(&fit, f->literal) || (doubtful && (fit.differs || fit.right_differs))) return;
+    if (s->any && score(&fit) <= score(&s->fit)) {
+        s->several |= score(&fit) == score(&s->fit);
+        return;
+    }
+    s->best = *f;
+    s->fit = fit;
+    s->any = true;
+    s->several = false;
+}
+
+/* Probes are some of the wrong elements, spread as no pattern in C is. */
+struct search explain_search_new(const struct study *study) {
+    struct search s = {.study = study};
+    int seen = 0;
+    uint64_t key = mix64(study->problem->seed ^ UINT64_C(0x4578706c));
+    for (int i = 0; i < study->count && s.probe_count < PROBES; i++) {
+        if (study->elements[i].state != WRONG) continue;
+        uint64_t left = (uint64_t)(study->with_state[WRONG] - seen++);
+        if (random64(key, (uint64_t)i) % left < (uint64_t)(PROBES - s.probe_count))
+            s.probes[s.probe_count++] = &study->elements[i];
+    }
+    return s;
 }

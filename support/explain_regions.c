@@ -1,9 +1,8 @@
 /* Where in C the unwritten, or the wrong, elements are: whole rows and columns, blocks, what lies
  * beyond a grid; and which mistake makes a grid end there, if only one does. */
-#include "explain.h"
+#include "explain_study.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
 static const int tiles[] = {64, 32, 16, 8, 4}; /* the largest first; grids go by those above 4 */
@@ -22,13 +21,6 @@ static bool is_in(const struct region *r, int row, int col) {
     size_t at = (size_t)row * (size_t)r->n + (size_t)col;
     if (r->state == UNWRITTEN) return get_bits(&r->study->problem->C[at]) == POISON_BITS;
     return r->study->state[at] == (unsigned char)r->state;
-}
-
-static void box_add(struct box *box, int row, int col) {
-    box->row_first = min_int(box->row_first, row);
-    box->row_last = max_int(box->row_last, row);
-    box->col_first = min_int(box->col_first, col);
-    box->col_last = max_int(box->col_last, col);
 }
 
 static bool region_new(struct region *r, const struct study *study, enum state state) {
@@ -65,11 +57,11 @@ static uint64_t area(const struct box *box) {
 /* "rows 3 to 5", after an "and" if something came before. */
 static void say_span(struct explanation *out, const char *what, int first, int last) {
     if (first > last) return;
-    if (out->text[0]) explain_say(out, " and ");
+    if (out->text[0]) APPEND(out->text, " and ");
     if (first == last)
-        explain_say(out, "%s %d", what, first);
+        APPEND(out->text, "%s %d", what, first);
     else
-        explain_say(out, "%ss %d to %d", what, first, last);
+        APPEND(out->text, "%ss %d to %d", what, first, last);
 }
 
 static void set(struct explanation *out, const char *formula, const char *hint) {
@@ -82,7 +74,7 @@ static void set(struct explanation *out, const char *formula, const char *hint) 
 static const char cover_hint[] =
     "each element of C needs a thread: how many blocks cover all rows, and all columns?";
 static const char end_hint[] =
-    "each element of C needs a thread, which stores it: where do the grid and the guards end?";
+    "each element of C needs a thread that stores it: where do the grid and the guards end?";
 
 struct extent { /* rows and columns of C, from the first on, that are not in the region */
     int rows, cols;
@@ -135,20 +127,20 @@ static const struct {
     end_function *ends;
     const char *formula, *say, *hint;
 } ends[] = {
-    {rounded_down, "grid-rounded-down", ": C ends with the last whole block", cover_hint},
-    {exchanged, "grid-exchanged", ": as if the grid were as high as C is wide",
+    {rounded_down, "grid-rounded-down", "C ends with the last whole block", cover_hint},
+    {exchanged, "grid-exchanged", "as if the grid were as high as C is wide",
      "which of the grid's x and y counts the columns of C?"},
-    {rows_from_k, "grid-from-k", ": the rows end where k does, which is no size of C",
-     "which two of m, n, k are the sizes of C?"},
-    {cols_from_k, "grid-from-k", ": the columns end where k does, which is no size of C",
-     "which two of m, n, k are the sizes of C?"},
-    {guarded_by_n, "row-ends-at-n", ": the rows end at n, the number of columns",
-     "which size of C bounds the row, in the grid and in the guard?"},
-    {guarded_by_m, "column-ends-at-m", ": the columns end at m, the number of rows",
-     "which size of C bounds the column, in the grid and in the guard?"},
-    {first_block, "first-block-only", ": only the first block did its work",
-     "how many blocks are launched, and how does a thread know which one is its own?"},
-    {one_block_less, "last-blocks-missing", ": the grid is one block short", cover_hint},
+    {rows_from_k, "grid-from-k", "the rows end at k, which is not a dimension of C",
+     "which two of m, n, k are the dimensions of C?"},
+    {cols_from_k, "grid-from-k", "the columns end at k, which is not a dimension of C",
+     "which two of m, n, k are the dimensions of C?"},
+    {guarded_by_n, "row-ends-at-n", "the rows end at n, the number of columns",
+     "which dimension of C bounds the row, in the grid and in the guard?"},
+    {guarded_by_m, "column-ends-at-m", "the columns end at m, the number of rows",
+     "which dimension of C bounds the column, in the grid and in the guard?"},
+    {first_block, "first-block-only", "only the first block stored anything",
+     "how many blocks are launched, and how does a thread find its block's place in C?"},
+    {one_block_less, "last-blocks-missing", "the grid is one block short", cover_hint},
 };
 
 /* The only reason why a grid would end there, or nothing. */
@@ -163,7 +155,7 @@ static void say_reason(const struct problem *p, struct extent extent, struct exp
     }
     if (found < 0) return;
     set(out, ends[found].formula, ends[found].hint);
-    explain_say(out, "%s", ends[found].say);
+    APPEND(out->text, "; %s", ends[found].say);
 }
 
 /* ---- shapes ---- */
@@ -198,7 +190,7 @@ static bool frame(const struct region *r, struct explanation *out) {
 static bool single_box(const struct region *r, struct explanation *out) {
     const struct box *box = &r->inside;
     if (area(box) != r->count) return false;
-    explain_say(out, "rows %d to %d in columns %d to %d", box->row_first, box->row_last,
+    APPEND(out->text, "rows %d to %d in columns %d to %d", box->row_first, box->row_last,
                 box->col_first, box->col_last);
     return true;
 }
@@ -209,13 +201,13 @@ static bool tail(const struct region *r, struct explanation *out) {
     for (uint64_t at = first; at < elements; at++) {
         if (!is_in(r, (int)(at / (uint64_t)r->n), (int)(at % (uint64_t)r->n))) return false;
     }
-    explain_say(out, "everything from row %d, column %d on, as C lies in memory",
+    APPEND(out->text, "everything from row %d, column %d on, as C lies in memory",
                 (int)(first / (uint64_t)r->n), (int)(first % (uint64_t)r->n));
     set(out, "tail", "how many threads are there, and which element of C does the last one store?");
     return true;
 }
 
-/* The members of an evenly spaced list of whole rows or columns: first, step and number. */
+/* The rows (or columns) that are whole: whether they are evenly spaced, and how. */
 static bool even_steps(const int *counts, int size, int whole, int *first, int *step, int *number) {
     int last = -1;
     *first = *step = -1;
@@ -236,10 +228,10 @@ static bool stripes(const struct region *r, struct explanation *out) {
     int first, step, number;
     bool rows = even_steps(r->in_row, r->m, r->n, &first, &step, &number);
     if (rows && r->count == (uint64_t)number * (uint64_t)r->n)
-        explain_say(out, "one row of %d (rows %d, %d, ...)", step, first, first + step);
+        APPEND(out->text, "one row in %d (rows %d, %d, ...)", step, first, first + step);
     else if (even_steps(r->in_col, r->n, r->m, &first, &step, &number) &&
              r->count == (uint64_t)number * (uint64_t)r->m)
-        explain_say(out, "one column of %d (columns %d, %d, ...)", step, first, first + step);
+        APPEND(out->text, "one column in %d (columns %d, %d, ...)", step, first, first + step);
     else
         return false;
     set(out, r->state == UNWRITTEN ? "stripes" : "stripes-wrong",
@@ -270,10 +262,10 @@ static bool blocks_of(const struct region *r, int tile, struct explanation *out)
     }
     int length = (min_int(r->m, r->n) - 1) / tile + 1;
     if (members == diagonal && diagonal == (uint64_t)length && length > 1)
-        explain_say(out, "the blocks of %d x %d on the diagonal", tile, tile);
+        APPEND(out->text, "the blocks of %d x %d on the diagonal", tile, tile);
     else
-        explain_say(out, "%" PRIu64 " of the %" PRIu64 " blocks of %d x %d", members, total, tile,
-                    tile);
+        APPEND(out->text, "%" PRIu64 " of the %" PRIu64 " blocks of %d x %d", members, total,
+               tile, tile);
     set(out, r->state == UNWRITTEN ? "blocks" : "blocks-wrong",
         "what do those blocks do that the others do not?");
     return true;
@@ -294,13 +286,9 @@ bool explain_region(const struct study *study, enum state state, struct explanat
     set(out, state == UNWRITTEN ? "unwritten-region" : "wrong-region",
         state == UNWRITTEN ? end_hint : "what is different for these elements?");
     if (region_new(&region, study, state) && region.count > 0) {
-        if (region.outside.row_last < 0) {
-            explain_say(out, "all of C");
-            found = true;
-        } else {
-            found = frame(&region, out) || stripes(&region, out) || single_box(&region, out) ||
-                    (state == UNWRITTEN && tail(&region, out)) || blocks(&region, out);
-        }
+        bool all = region.outside.row_last < 0;
+        found = all || frame(&region, out) || stripes(&region, out) || single_box(&region, out) ||
+                (state == UNWRITTEN && tail(&region, out)) || blocks(&region, out);
         out->explained = out->of = region.count;
     }
     region_free(&region);

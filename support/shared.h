@@ -34,6 +34,13 @@ static inline uint32_t get_bits(const float *value) {
     return bits;
 }
 
+static inline void box_add(struct box *box, int row, int col) {
+    box->row_first = min_int(box->row_first, row);
+    box->row_last = max_int(box->row_last, row);
+    box->col_first = min_int(box->col_first, col);
+    box->col_last = max_int(box->col_last, col);
+}
+
 /* The finaliser of splitmix64: Steele, Lea and Flood, "Fast splittable pseudorandom number
  * generators", OOPSLA 2014; constants as in Vigna's public-domain splitmix64.c. */
 static inline uint64_t mix64(uint64_t z) {
@@ -120,6 +127,7 @@ void print_paragraph(const char *indent, const char *first, const char *text, FI
 /* Adds to the end of a text, as far as there is room in its `size` bytes. */
 void append(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+#define APPEND(array, ...) append(array, sizeof(array), __VA_ARGS__)
 
 /* ---- json.c --------------------------------------------------------------------------------- */
 

@@ -69,13 +69,6 @@ struct verification {
 
 static const struct box empty_box = {INT_MAX, -1, INT_MAX, -1};
 
-static void box_add(struct box *box, int row, int col) {
-    box->row_first = min_int(box->row_first, row);
-    box->row_last = max_int(box->row_last, row);
-    box->col_first = min_int(box->col_first, col);
-    box->col_last = max_int(box->col_last, col);
-}
-
 static void box_merge(struct box *box, const struct box *other) {
     if (other->row_first > other->row_last) return;
     box_add(box, other->row_first, other->col_first);

@@ -374,7 +374,7 @@ static void the_hint_follows_the_cut(void) {
     last_of_test = 32;
     set_all(&f, slice);
     judge(&f);
-    CHECK(strstr(expect(&f, "k-cut", "32 of 34")->hint, "no multiple of the tile?"));
+    CHECK(strstr(expect(&f, "k-cut", "32 of 34")->hint, "not a multiple of the tile?"));
     last_of_test = 16;
     set_all(&f, slice);
     judge(&f);
@@ -500,7 +500,7 @@ static void check_strides(int m, int n, int k, const char *formula, const char *
     const struct explanation *e = expect(&f, formula, say);
     CHECK_INT(e->of, f.verdict.wrong - f.verdict.nan);
     CHECK_INT(e->explained, e->of);
-    CHECK(!f.verdict.nan == !strstr(e->text, "more are NaN, and would be"));
+    CHECK(!f.verdict.nan == !strstr(e->text, "more are NaN, as expected"));
     fixture_free(&f);
 }
 
@@ -529,7 +529,7 @@ static void a_wrong_stride_of_b_is_seen(void) {
     set_strides(k, 1, m, 1, k);
     check_strides(m, n, k, "b-stride-m", "with B read as if its rows had m (34) elements");
     set_strides(20, 1, 41, 1, 20);
-    check_strides(41, 40, 20, "b-stride-m", "more are NaN, and would be");
+    check_strides(41, 40, 20, "b-stride-m", "more are NaN, as expected");
 }
 
 static void a_size_in_place_of_another_is_seen(void) {
@@ -709,17 +709,17 @@ static void check_nan(uint32_t bits, const char *formula, const char *say) {
     CHECK_INT(f.count, 1);
     const struct explanation *e = expect(&f, formula, say);
     CHECK(e->explained == 80 && e->of == 80);
-    CHECK_THAT(strstr(e->text, "They are rows 32 to 33."), "'%s'", e->text);
+    CHECK_THAT(strstr(e->text, "They fill rows 32 to 33."), "'%s'", e->text);
     fixture_free(&f);
 }
 
 static void a_nan_tells_where_it_came_from(void) {
     check_nan(POISON_BITS, "adds-to-c", "All 80 NaN come from what C was filled with");
-    check_nan(GUARD_BITS, "reads-outside", "All 80 NaN come from what lies around A, B and C");
+    check_nan(GUARD_BITS, "reads-outside", "All 80 NaN come from the guards around A, B and C");
     check_nan(0x7FA2A2A2, "shared-unwritten",
-              "All 80 NaN come from what shared memory begins with");
+              "All 80 NaN come from uninitialized shared memory");
     check_nan(0x7F939393, "shuffle-absent",
-              "All 80 NaN come from what a shuffle gives for a lane that takes no part in it");
+              "All 80 NaN come from a shuffle that reads from a lane");
 }
 
 /* As a GPU gives, whatever went in. */
@@ -741,7 +741,7 @@ static void a_formula_and_a_nan_are_both_told(void) {
     judge(&f);
     CHECK_INT(f.count, 2);
     CHECK_INT(expect(&f, "k-cut", "explains all 1122 wrong elements")->explained, 1122);
-    CHECK_INT(expect(&f, "shared-unwritten", "They are column 33.")->explained, 34);
+    CHECK_INT(expect(&f, "shared-unwritten", "They fill column 33.")->explained, 34);
     CHECK_STRING(f.explanations[0].formula, "k-cut"); /* the one that covers more */
     fixture_free(&f);
 }
@@ -772,11 +772,11 @@ static void unwritten_edges_are_described(void) {
     check_extent(120, 250, 201, 120, 128, "grid-exchanged",
                  "columns 128 to 249; as if the grid were as high");
     check_extent(100, 40, 20, 48, 40, "grid-exchanged", "rows 48 to 99; ");
-    check_extent(90, 70, 20, 32, 70, "grid-from-k", "the rows end where k does");
-    check_extent(70, 90, 20, 70, 20, "grid-from-k", "the columns end where k does");
+    check_extent(90, 70, 20, 32, 70, "grid-from-k", "the rows end at k");
+    check_extent(70, 90, 20, 70, 20, "grid-from-k", "the columns end at k");
     check_extent(90, 70, 20, 70, 70, "row-ends-at-n", "the rows end at n");
     check_extent(70, 91, 20, 70, 70, "column-ends-at-m", "the columns end at m");
-    check_extent(90, 70, 20, 16, 16, "first-block-only", "only the first block did its work");
+    check_extent(90, 70, 20, 16, 16, "first-block-only", "only the first block stored anything");
     check_extent(96, 60, 20, 80, 60, "last-blocks-missing", "the grid is one block short");
     check_extent(90, 70, 20, 47, 70, "unwritten-region", "Never written: rows 47 to 89.");
 }
@@ -820,8 +820,8 @@ static void check_unwritten(member_function *in, const char *formula, const char
 static void unwritten_patterns_are_described(void) {
     check_unwritten(on_diagonal, "blocks", "the blocks of 16 x 16 on the diagonal.");
     check_unwritten(checkerboard, "blocks", "4 of the 9 blocks of 16 x 16.");
-    check_unwritten(second_rows, "stripes", "one row of 2 (rows 1, 3, ...).");
-    check_unwritten(fourth_columns, "stripes", "one column of 4 (columns 3, 7, ...).");
+    check_unwritten(second_rows, "stripes", "one row in 2 (rows 1, 3, ...).");
+    check_unwritten(fourth_columns, "stripes", "one column in 4 (columns 3, 7, ...).");
     check_unwritten(in_one_block, "unwritten-region", "rows 16 to 31 in columns 16 to 31.");
     check_unwritten(at_the_end, "tail", "everything from row 17, column 20 on");
     check_unwritten(first_rows, "unwritten-region", "Never written: rows 0 to 15.");
@@ -853,11 +853,11 @@ static void check_wrong(member_function *in, const char *formula, const char *sa
 
 static void wrong_regions_are_described(void) {
     check_wrong(edge_blocks, "edge-wrong",
-                "Wrong are, all of them: rows 32 to 33 and columns 32 to 39.");
-    check_wrong(first_rows, "wrong-region", "rows 0 to 15.");
-    check_wrong(last_column, "wrong-region", "column 39.");
-    check_wrong(on_diagonal, "blocks-wrong", "the blocks of 16 x 16 on the diagonal.");
-    check_wrong(second_rows, "stripes-wrong", "one row of 2");
+                "Every element of rows 32 to 33 and columns 32 to 39 is wrong.");
+    check_wrong(first_rows, "wrong-region", "rows 0 to 15 is wrong.");
+    check_wrong(last_column, "wrong-region", "column 39 is wrong.");
+    check_wrong(on_diagonal, "blocks-wrong", "the blocks of 16 x 16 on the diagonal is wrong.");
+    check_wrong(second_rows, "stripes-wrong", "one row in 2");
     check_wrong(scattered, NULL, NULL);
 }
 
