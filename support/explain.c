@@ -111,7 +111,7 @@ static bool explain_nan(const struct study *s, struct explanation *out) {
     else
         APPEND(out->text, nan > 1 ? "All %" PRIu64 " NaN" : "The NaN", nan);
     APPEND(out->text, "%s %s from %s.", s->complete ? "" : " that were looked at",
-                nan > 1 ? "come" : "comes", origins[best].say);
+           nan > 1 ? "come" : "comes", origins[best].say);
     say_where(s, NOT_FINITE, out);
     return true;
 }

@@ -23,8 +23,16 @@ int64_t explain_b_row(const struct formula *f, int i, int p) {
     return (int64_t)p * f->b_stride + i;
 }
 
-double explain_weigh_slice(const struct formula *f, int p) {
+static double weigh_slice(const struct formula *f, int p) {
     return p >= f->first && p < f->last ? f->inside : f->outside;
+}
+
+void explain_weigh(struct formula *f, int first, int last, double inside, double outside) {
+    f->weight = weigh_slice;
+    f->first = first;
+    f->last = last;
+    f->inside = inside;
+    f->outside = outside;
 }
 
 struct formula explain_formula_new(const struct study *study, struct formula changed) {
@@ -38,6 +46,7 @@ struct formula explain_formula_new(const struct study *study, struct formula cha
     f.a = explain_a_row;
     f.b = explain_b_row;
     f.factor = 1;
+    f.natural |= f.finish != NULL;
     return f;
 }
 
@@ -181,7 +190,8 @@ static uint64_t score(const struct fit *fit) {
 }
 
 void explain_consider(struct search *s, const struct formula *f) {
-    if (s->study->verdict->not_float32 && !f->precision) return;
+    bool of_precision = f->input || f->bits; /* explains a result that is nearly right, too */
+    if (s->study->verdict->not_float32 && !of_precision) return;
     if (s->work >= work_limit || !fits_probes(s, f)) return;
     struct fit fit = {0};
     for (int i = 0; i < s->study->count; i++) {

@@ -22,25 +22,25 @@ enum outcome { FITS, DIFFERS, OUTSIDE, NOWHERE };
 
 /* C[i][j] = finish(factor * sum over p < terms of weight(p) A[..] B[..] + offset) */
 struct formula {
-    char name[64];                /* struct explanation's formula */
-    char phrase[320];             /* "C is ...": what */
-    const char *hint, *part_hint; /* the second where it holds for a part of C only; may be NULL */
-    bool precision;               /* explains a result that is nearly right, too */
-    bool literal;                 /* is what one sees, whatever A and B are */
-    bool natural;                 /* the sum is that of A B: nothing to add up */
-    int tile;                     /* of functions that need one, or 0 */
+    char name[64];         /* struct explanation's formula */
+    char phrase[320];      /* "C is ...": what */
+    const char *hint;      /* struct explanation's */
+    const char *part_hint; /* the same where the formula holds for a part of C only; or NULL */
+    bool literal;          /* is what one sees, whatever A and B are */
     double (*weight)(const struct formula *f, int p); /* NULL: 1 */
+    int tile;                                         /* of functions that need one, or 0 */
     int first, last; /* terms that weigh `inside`, while the others weigh `outside` */
     double inside, outside;
     float (*input)(float); /* applied to each element of A and B, or NULL, */
     float (*step)(float);  /* and to the sum at each step */
     double offset;
     double (*finish)(double sum, double G); /* NULL: the sum */
-    double slack;             /* more tolerance, in units of u and the value */
+    double slack;                           /* more tolerance, in units of u and the value */
     int back_cols, back_rows; /* to the element that the same thread computed before; 0: none */
     /* instead of all that: does this element fit? */
     enum outcome (*accept)(const struct formula *f, const struct element *e);
-    int bits; /* of C, for accept */
+    int bits;     /* of C, for accept; 0: any */
+    bool natural; /* the sum is that of A B: nothing to add up. So it is with `finish` */
 
     /* explain_formula_new() sets these as in A B. */
     const struct study *study;
@@ -74,7 +74,7 @@ struct search {
     int probe_count;
     double work; /* multiplications so far, which are limited */
     struct formula best;
-    struct fit fit;     /* of the best */
+    struct fit fit;    /* of the best */
     bool any, several; /* there is a best one; there are others as good */
 };
 
@@ -97,6 +97,7 @@ double explain_tolerance(const struct problem *p, double G, double value, double
 void explain_slices(struct search *search);
 void explain_hypotheses(struct search *search);
 
-double explain_weigh_slice(const struct formula *f, int p); /* by first, last, inside, outside */
+/* Weighs terms first .. last - 1 by `inside`, the others by `outside`. */
+void explain_weigh(struct formula *f, int first, int last, double inside, double outside);
 
 #endif

@@ -78,8 +78,7 @@ static bool all_small_integers(const struct search *search, int bits) {
     return true;
 }
 
-static const char one_row_hint[] =
-    "one element of C takes a whole row of A and a whole column of B";
+static const char row_hint[] = "one element of C takes a whole row of A and a whole column of B";
 static const char integer_hint[] = "which variables between A, B and C are of type int?";
 static const char sign_hint[] = "where does a sign get lost?";
 static const char input_hint[] =
@@ -87,88 +86,43 @@ static const char input_hint[] =
 static const char sum_hint[] = "in which type is the sum kept?";
 
 static const struct formula simple[] = {
-    {.name = "zero",
-     .phrase = "0",
-     .accept = accept_zero,
-     .literal = true,
-     .hint = "does the loop over k run at all? Is the sum what is stored, and is it a float? An "
-             "int drops the fraction.",
-     .part_hint = "which threads store these elements, and are all of them meant to?"},
-    {.name = "copy-of-a", .phrase = "A itself", .accept = accept_a, .hint = one_row_hint},
-    {.name = "copy-of-b", .phrase = "B itself", .accept = accept_b, .hint = one_row_hint},
-    {.name = "elementwise",
-     .phrase = "A[i][j] * B[i][j], a product element by element",
-     .accept = accept_elementwise,
-     .hint = one_row_hint},
-    {.name = "integer-result",
-     .phrase = "the product without its fraction, an integer",
-     .natural = true,
-     .finish = finish_trunc,
-     .hint = integer_hint},
-    {.name = "integer-result",
-     .phrase = "the product rounded to an integer",
-     .natural = true,
-     .finish = finish_rint,
-     .hint = integer_hint},
-    {.name = "integer-result",
-     .phrase = "the product rounded down to an integer",
-     .natural = true,
-     .finish = finish_floor,
-     .hint = integer_hint},
-    {.name = "absolute",
-     .phrase = "the product without its sign",
-     .natural = true,
-     .finish = finish_fabs,
-     .hint = sign_hint},
-    {.name = "magnitudes",
-     .phrase = "the product of |A| and |B|, without signs",
-     .natural = true,
-     .finish = finish_magnitude,
-     .hint = sign_hint},
-    {.name = "inputs-11-bits",
-     .phrase = "the product of A and B rounded to 11 significant bits (TF32, FP16), not float32's "
-               "24",
-     .precision = true,
-     .input = nearest_11,
-     .hint = input_hint},
-    {.name = "inputs-11-bits",
-     .phrase = "the product of A and B cut to 11 significant bits (TF32), not float32's 24",
-     .precision = true,
-     .input = towards_zero_11,
-     .hint = input_hint},
-    {.name = "inputs-8-bits",
-     .phrase = "the product of A and B rounded to 8 significant bits (BF16), not float32's 24",
-     .precision = true,
-     .input = nearest_8,
-     .hint = input_hint},
-    {.name = "inputs-8-bits",
-     .phrase = "the product of A and B cut to 8 significant bits (BF16), not float32's 24",
-     .precision = true,
-     .input = towards_zero_8,
-     .hint = input_hint},
-    {.name = "integer-inputs",
-     .phrase = "the product of A and B without their fractions",
-     .precision = true,
-     .input = truncf,
-     .hint = input_hint},
-    {.name = "sums-8-bits",
-     .phrase = "nearly the product, but with at most 8 significant bits (BF16) where float32 has "
-               "24",
-     .precision = true,
-     .accept = accept_bits,
-     .bits = 8,
-     .hint = sum_hint},
-    {.name = "sums-11-bits",
-     .phrase = "nearly the product, but with at most 11 significant bits (FP16 or TF32) where "
-               "float32 has 24",
-     .precision = true,
-     .accept = accept_bits,
-     .bits = 11,
-     .hint = sum_hint},
-    {.name = "integer-sum",
-     .phrase = "a sum that loses its fraction with each term, as in an int",
-     .step = truncf,
-     .hint = integer_hint},
+    {"zero", "0",
+     "does the loop over k run at all? Is the sum what is stored, and is it a float? An int drops "
+     "the fraction.",
+     "which threads store these elements, and are all of them meant to?", .literal = true,
+     .accept = accept_zero},
+    {"copy-of-a", "A itself", row_hint, .accept = accept_a},
+    {"copy-of-b", "B itself", row_hint, .accept = accept_b},
+    {"elementwise", "A[i][j] * B[i][j], a product element by element", row_hint,
+     .accept = accept_elementwise},
+    {"integer-result", "the product without its fraction, an integer", integer_hint,
+     .finish = finish_trunc},
+    {"integer-result", "the product rounded to an integer", integer_hint, .finish = finish_rint},
+    {"integer-result", "the product rounded down to an integer", integer_hint,
+     .finish = finish_floor},
+    {"absolute", "the product without its sign", sign_hint, .finish = finish_fabs},
+    {"magnitudes", "the product of |A| and |B|, without signs", sign_hint,
+     .finish = finish_magnitude},
+    {"inputs-11-bits",
+     "the product of A and B rounded to 11 significant bits (TF32, FP16), not float32's 24",
+     input_hint, .input = nearest_11},
+    {"inputs-11-bits", "the product of A and B cut to 11 significant bits (TF32), not float32's 24",
+     input_hint, .input = towards_zero_11},
+    {"inputs-8-bits",
+     "the product of A and B rounded to 8 significant bits (BF16), not float32's 24", input_hint,
+     .input = nearest_8},
+    {"inputs-8-bits", "the product of A and B cut to 8 significant bits (BF16), not float32's 24",
+     input_hint, .input = towards_zero_8},
+    {"integer-inputs", "the product of A and B without their fractions", input_hint,
+     .input = truncf},
+    {"sums-8-bits",
+     "nearly the product, but with at most 8 significant bits (BF16) where float32 has 24",
+     sum_hint, .accept = accept_bits, .bits = 8},
+    {"sums-11-bits",
+     "nearly the product, but with at most 11 significant bits (FP16 or TF32) where float32 has 24",
+     sum_hint, .accept = accept_bits, .bits = 11},
+    {"integer-sum", "a sum that loses its fraction with each term, as in an int", integer_hint,
+     .step = truncf},
 };
 
 static void consider_simple(struct search *search) {
@@ -176,6 +130,14 @@ static void consider_simple(struct search *search) {
         struct formula f = explain_formula_new(search->study, simple[i]);
         if (!f.bits || !all_small_integers(search, f.bits)) explain_consider(search, &f);
     }
+}
+
+static struct formula new_formula(const struct search *search, const char *name, const char *phrase,
+                                  const char *hint) {
+    struct formula f = explain_formula_new(search->study, (struct formula){.hint = hint});
+    APPEND(f.name, "%s", name);
+    APPEND(f.phrase, "%s", phrase);
+    return f;
 }
 
 /* ---- the product times, or plus, a constant ---- */
@@ -227,14 +189,13 @@ static void name_factor(struct formula *f) {
 static void consider_factor(struct search *search) {
     double factor = probe_median(search, quotient);
     if (isnan(factor) || fabs(factor) < 1e-6 || fabs(factor - 1) < 1e-3) return;
-    struct formula f = explain_formula_new(
-        search->study, (struct formula){.name = "factor",
-                                        .natural = true,
-                                        .slack = 1024, /* a quotient has an error, too */
-                                        .hint = "C = A B has no factor: what else happens to the "
-                                                "sum?"});
+    struct formula f = new_formula(search, "factor", "",
+                                   fabs(factor - 2) < 1e-3
+                                       ? "is each product added to the sum once, and to C once?"
+                                       : "C = A B has no factor: what else happens to the sum?");
+    f.natural = true;
     f.factor = factor;
-    if (fabs(factor - 2) < 1e-3) f.hint = "is each product added to the sum once, and to C once?";
+    f.slack = 1024; /* a quotient has an error, too */
     name_factor(&f);
     explain_consider(search, &f);
 }
@@ -243,14 +204,12 @@ static void consider_offset(struct search *search) {
     double offset = probe_median(search, difference);
     if (isnan(offset) || offset == 0) return;
     if (fabs(offset - rint(offset)) < 1e-3 && rint(offset) != 0) offset = rint(offset);
-    struct formula f = explain_formula_new(
-        search->study, (struct formula){.name = "offset",
-                                        .natural = true,
-                                        .offset = offset,
-                                        .slack = 64,
-                                        .hint = "what is in the sum before the first term is "
-                                                "added?"});
-    APPEND(f.phrase, "the product plus %.6g", offset);
+    struct formula f = new_formula(search, "offset", "the product plus ",
+                                   "what is in the sum before the first term is added?");
+    f.natural = true;
+    f.offset = offset;
+    f.slack = 64;
+    APPEND(f.phrase, "%.6g", offset);
     explain_consider(search, &f);
 }
 
@@ -265,19 +224,14 @@ static double weigh_kept(const struct formula *f, int p) {
 
 /* The %d of a phrase is the tile. */
 static const struct formula by_tile[] = {
-    {.name = "tile-one-short",
-     .phrase = "the product without the last value of k of each %d",
-     .weight = weigh_not_last,
-     .hint = "how many products does one phase add to the sum?"},
-    {.name = "tile-late",
-     .phrase = "the product without the first value of k of each %d",
-     .weight = weigh_not_first,
-     .hint = "where does the loop over a tile start?"},
-    {.name = "partial-sum-kept",
-     .phrase = "a sum in which the first %d values of k count in every phase, the next ones in all "
-               "but one, and so on",
-     .weight = weigh_kept,
-     .hint = "with which value does each phase's own sum begin?"},
+    {"tile-one-short", "the product without the last value of k of each %d",
+     "how many products does one phase add to the sum?", .weight = weigh_not_last},
+    {"tile-late", "the product without the first value of k of each %d",
+     "where does the loop over a tile start?", .weight = weigh_not_first},
+    {"partial-sum-kept",
+     "a sum in which the first %d values of k count in every phase, the next ones in all but one, "
+     "and so on",
+     "with which value does each phase's own sum begin?", .weight = weigh_kept},
 };
 
 static void consider_weights(struct search *search) {
@@ -299,17 +253,11 @@ static void consider_last_again(struct search *search) {
                       p->B[(int64_t)(p->k - 1) * p->n + e->col];
         double times = rint(1 + difference(e) / term);
         if (!(times >= 3 && times <= 1024)) continue;
-        struct formula f = explain_formula_new(
-            search->study,
-            (struct formula){.name = "last-term-repeated",
-                             .weight = explain_weigh_slice,
-                             .first = p->k - 1,
-                             .last = p->k,
-                             .inside = times,
-                             .outside = 1,
-                             .hint = "what belongs in the part of the last tile that is beyond "
-                                     "k?"});
-        APPEND(f.phrase, "the product with the last value of k counted %g times", times);
+        struct formula f = new_formula(
+            search, "last-term-repeated", "the product with the last value of k counted ",
+            "what belongs in the part of the last tile that is beyond k?");
+        APPEND(f.phrase, "%g times", times);
+        explain_weigh(&f, p->k - 1, p->k, times, 1);
         explain_consider(search, &f);
     }
 }
@@ -321,16 +269,13 @@ static void consider_not_reset(struct search *search) {
     for (int r = 0; r < LENGTH(steps); r++) {
         for (int c = 0; c <= LENGTH(steps); c++) {
             bool whole_rows = c == LENGTH(steps); /* a thread has one column */
-            struct formula f = explain_formula_new(
-                search->study,
-                (struct formula){.name = "sum-not-reset",
-                                 .phrase = "the product plus what the same thread had computed "
-                                           "before, ",
-                                 .natural = true,
-                                 .back_rows = steps[r],
-                                 .back_cols = whole_rows ? n : steps[c],
-                                 .hint = "what is in the sum when a thread begins its second "
-                                         "element of C?"});
+            struct formula f =
+                new_formula(search, "sum-not-reset",
+                            "the product plus what the same thread had computed before, ",
+                            "what is in the sum when a thread begins its second element of C?");
+            f.natural = true;
+            f.back_rows = steps[r];
+            f.back_cols = whole_rows ? n : steps[c];
             if ((f.back_cols >= n && !whole_rows) || (f.back_rows >= m && whole_rows)) continue;
             if (!whole_rows) APPEND(f.phrase, "%d columns to the left", f.back_cols);
             if (f.back_rows < m)
@@ -558,16 +503,14 @@ static void consider_argument_order(struct search *search) {
         const char *order = orders[i];
         int m = size_of(p, order[0]), n = size_of(p, order[1]), k = size_of(p, order[2]);
         if (m == p->m && n == p->n && k == p->k) continue;
-        struct formula f = explain_formula_new(
-            search->study, (struct formula){.name = "argument-order",
-                                            .hint = "are the arguments of the launch in the order "
-                                                    "of the kernel's parameters?"});
+        struct formula f =
+            new_formula(search, "argument-order", "the product with ",
+                        "are the arguments of the launch in the order of the kernel's parameters?");
         f.source = stored_plain;
         f.rows = m;
         f.cols = f.b_stride = f.c_stride = n;
         f.terms = f.a_stride = k;
-        APPEND(f.phrase, "the product with %c, %c, %c in place of m, n, k", order[0], order[1],
-               order[2]);
+        APPEND(f.phrase, "%c, %c, %c in place of m, n, k", order[0], order[1], order[2]);
         explain_consider(search, &f);
     }
 }

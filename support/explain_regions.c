@@ -191,7 +191,7 @@ static bool single_box(const struct region *r, struct explanation *out) {
     const struct box *box = &r->inside;
     if (area(box) != r->count) return false;
     APPEND(out->text, "rows %d to %d in columns %d to %d", box->row_first, box->row_last,
-                box->col_first, box->col_last);
+           box->col_first, box->col_last);
     return true;
 }
 
@@ -202,7 +202,7 @@ static bool tail(const struct region *r, struct explanation *out) {
         if (!is_in(r, (int)(at / (uint64_t)r->n), (int)(at % (uint64_t)r->n))) return false;
     }
     APPEND(out->text, "everything from row %d, column %d on, as C lies in memory",
-                (int)(first / (uint64_t)r->n), (int)(first % (uint64_t)r->n));
+           (int)(first / (uint64_t)r->n), (int)(first % (uint64_t)r->n));
     set(out, "tail", "how many threads are there, and which element of C does the last one store?");
     return true;
 }
@@ -264,8 +264,8 @@ static bool blocks_of(const struct region *r, int tile, struct explanation *out)
     if (members == diagonal && diagonal == (uint64_t)length && length > 1)
         APPEND(out->text, "the blocks of %d x %d on the diagonal", tile, tile);
     else
-        APPEND(out->text, "%" PRIu64 " of the %" PRIu64 " blocks of %d x %d", members, total,
-               tile, tile);
+        APPEND(out->text, "%" PRIu64 " of the %" PRIu64 " blocks of %d x %d", members, total, tile,
+               tile);
     set(out, r->state == UNWRITTEN ? "blocks" : "blocks-wrong",
         "what do those blocks do that the others do not?");
     return true;

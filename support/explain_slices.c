@@ -173,14 +173,9 @@ static void say_twice(struct formula *f, const struct slice *slice) {
 }
 
 static void consider_slice(struct search *search, const struct slice *slice) {
-    struct formula f = explain_formula_new(
-        search->study, (struct formula){.weight = explain_weigh_slice,
-                                        .first = slice->first,
-                                        .last = slice->last,
-                                        .inside = slice->part == ONLY    ? 1
-                                                  : slice->part == TWICE ? 2
-                                                                         : 0,
-                                        .outside = slice->part == ONLY ? 0 : 1});
+    static const double inside[] = {[ONLY] = 1, [TWICE] = 2, [WITHOUT] = 0};
+    struct formula f = explain_formula_new(search->study, (struct formula){0});
+    explain_weigh(&f, slice->first, slice->last, inside[slice->part], slice->part != ONLY);
     if (slice->part == ONLY) {
         say_only(&f, slice);
     } else if (slice->part == TWICE) {

@@ -77,7 +77,7 @@ static void take(struct study *s, const struct lattice *lattice, int total[4]) {
             e.got = p->C[(size_t)e.row * (size_t)p->n + (size_t)e.col];
             e.ref = lattice->ref[index];
             e.G = lattice->G[index];
-            e.state = judge(s, e.got, e.ref, e.G);
+            e.state = (enum state)s->state[index];
             int left = total[e.state] - seen[e.state]++;
             int missing = wanted[e.state] - s->with_state[e.state];
             if (missing <= 0 || (int)(random64(key, index) % (uint64_t)left) >= missing) continue;
@@ -85,9 +85,8 @@ static void take(struct study *s, const struct lattice *lattice, int total[4]) {
             s->with_state[e.state]++;
         }
     }
-    s->complete = s->complete && s->with_state[WRONG] == total[WRONG] &&
-                  s->with_state[NOT_FINITE] == total[NOT_FINITE] &&
-                  s->with_state[UNWRITTEN] == total[UNWRITTEN];
+    for (int state = WRONG; state <= UNWRITTEN; state++)
+        s->complete = s->complete && s->with_state[state] == total[state];
 }
 
 /* Judge the whole lattice, and keep a sample of it. */
@@ -95,20 +94,25 @@ static bool study_elements(struct study *s, const struct lattice *lattice) {
     const struct problem *p = s->problem;
     size_t count = (size_t)lattice->row_count * (size_t)lattice->col_count, index = 0;
     int total[4] = {0};
-    s->complete = lattice->row_count == p->m && lattice->col_count == p->n;
+    bool all = lattice->row_count == p->m && lattice->col_count == p->n;
+    s->complete = all;
     s->elements = malloc(min_size(count, 2 * (size_t)SAMPLE_MOST) * sizeof *s->elements);
-    s->state = s->complete ? malloc(count) : NULL;
-    if (!s->elements || (s->complete && !s->state)) return false;
+    s->state = malloc(count);
+    if (!s->elements || !s->state) return false;
     for (int i = 0; i < lattice->row_count; i++) {
         const float *C = p->C + (size_t)lattice->rows[i] * (size_t)p->n;
         for (int j = 0; j < lattice->col_count; j++, index++) {
             enum state state =
                 judge(s, C[lattice->cols[j]], lattice->ref[index], lattice->G[index]);
             total[state]++;
-            if (s->state) s->state[index] = (unsigned char)state;
+            s->state[index] = (unsigned char)state;
         }
     }
     take(s, lattice, total);
+    if (!all) {
+        free(s->state);
+        s->state = NULL;
+    }
     for (int i = 0; i < s->count; i++) s->rms += s->elements[i].ref * s->elements[i].ref;
     s->rms = sqrt(s->rms / s->count);
     return true;
@@ -119,7 +123,8 @@ static int compare_floats(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Whether half of a matrix's elements, in a sample, differ from all others and do not just count. */
+/* Whether half of a matrix's elements, in a sample, differ from all others and do not just count.
+ */
 static bool varied(const float *x, int64_t size) {
     enum { VALUES = 256 };
     float values[VALUES];

@@ -300,4 +300,3 @@ struct options options_read(int argc, char **argv) {
     if (wants_json(argc, argv)) report_json(NULL, status, message, stdout);
     exit(status);
 }
-
