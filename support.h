@@ -388,7 +388,7 @@ void report_stop(struct report *report, enum exit_status status, const char *for
 /* Print the result, free what the report owns, and return the exit status. */
 enum exit_status report_end(struct report *report);
 
-/* The one JSON object of --json, as docs/driver.md describes it. report may be NULL: the command
+/* The one JSON object of --json, as docs/sgemm.md describes it. report may be NULL: the command
  * line was not understood. message: why the run ended early; may be NULL. */
 void report_json(const struct report *report, enum exit_status status, const char *message,
                  FILE *out);

@@ -1,6 +1,6 @@
 /* Explanations: what a wrong C is instead of A B, in words, for a student: only if nearly all of it
  * is covered, and with the number of elements that are. explain_study.h lists the other files,
- * docs/correctness.md what is known. */
+ * docs/sgemm.md what is known. */
 #include "explain_formula.h"
 
 #include <inttypes.h>

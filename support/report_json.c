@@ -1,4 +1,4 @@
-/* The report as JSON: one object on one line. docs/driver.md describes its members. */
+/* The report as JSON: one object on one line. docs/sgemm.md describes its members. */
 #include "report.h"
 
 #include <inttypes.h>

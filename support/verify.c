@@ -1,5 +1,5 @@
-/* The verdict: which elements of C are right, wrong or unwritten, and by how much. The rules stand
- * in docs/correctness.md. */
+/* The verdict: which elements of C are right, wrong or unwritten, and by how much. The rules are
+ * in docs/sgemm.md. */
 #include "shared.h"
 
 #include <float.h>
