@@ -1,6 +1,6 @@
-/* check.h: the whole test library, in the style of Unity. A test is a function without arguments;
- * its first failed CHECK ends it. The test_*.c files of the folders below include it, list their tests and call
- * check_main().
+/* check.h: the whole test library. TEST(name) { ... } is a test; its first failed CHECK ends it. Each
+ * test_*.c file of the folders below includes this and is a program: without arguments it runs all
+ * its tests, --list lists them, NAME... runs those.
  *
  * Output: `ok NAME` or `not ok NAME: FILE:LINE: WHAT` for each, then `N passed, N failed`. */
 #ifndef CHECK_H
@@ -11,14 +11,23 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { CHECK_TESTS = 100 }; /* of one program, at most */
+
 struct check_test {
     const char *name;
     void (*run)(void);
 };
 
-/* An entry of a program's list of tests. */
+static struct check_test check_tests[CHECK_TESTS];
+static int check_count;
+
+/* Lists itself before main() begins, so that none can be left out. */
 #define TEST(function)                                                                             \
-    { #function, function }
+    static void function(void);                                                                    \
+    __attribute__((constructor)) static void list_##function(void) {                               \
+        check_tests[check_count++] = (struct check_test){#function, function};                     \
+    }                                                                                              \
+    static void function(void)
 
 static struct {
     jmp_buf out; /* of the test that runs */
@@ -64,18 +73,17 @@ static int check_one(const struct check_test *test) {
     return 0;
 }
 
-/* main(): no argument runs all tests, --list lists them, NAME... runs those. */
-static int check_main(int argc, char **argv, const struct check_test *tests, int count) {
+int main(int argc, char **argv) {
     int passed = 0, failed = 0;
     if (argc == 2 && strcmp(argv[1], "--list") == 0) {
-        for (int i = 0; i < count; i++) puts(tests[i].name);
+        for (int i = 0; i < check_count; i++) puts(check_tests[i].name);
         return 0;
     }
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < check_count; i++) {
         int wanted = argc == 1;
-        for (int j = 1; j < argc; j++) wanted |= strcmp(argv[j], tests[i].name) == 0;
+        for (int j = 1; j < argc; j++) wanted |= strcmp(argv[j], check_tests[i].name) == 0;
         if (!wanted) continue;
-        int failure = check_one(&tests[i]);
+        int failure = check_one(&check_tests[i]);
         failed += failure;
         passed += !failure;
         fflush(stdout);

@@ -58,7 +58,7 @@ static int array_of(const struct found *found) {
     return type;
 }
 
-static void an_array_has_its_dimensions(void) {
+TEST(an_array_has_its_dimensions) {
     struct found *found = find("plain");
     int type = array_of(found);
     CHECK(type >= 0 && found->count_counts[type] == 2);
@@ -68,7 +68,7 @@ static void an_array_has_its_dimensions(void) {
     plain[0][0] = named[0][0]; /* or there would be no such variables */
 }
 
-static void names_of_types_lead_to_what_they_name(void) {
+TEST(names_of_types_lead_to_what_they_name) {
     struct found *found = find("named");
     int type = array_of(found);
     CHECK(type >= 0 && found->counts[type][0] == 2);
@@ -77,7 +77,7 @@ static void names_of_types_lead_to_what_they_name(void) {
 
 /* A copy of a section of which each byte in turn of a few thousand is another one, and which ends
  * early: from a block of exactly its size, so that a sanitizer sees a read behind it. */
-static void damaged_sections_do_no_harm(void) {
+TEST(damaged_sections_do_no_harm) {
     struct image_section info, abbreviations;
     CHECK(image_find_section(".debug_info", &info));
     CHECK(image_find_section(".debug_abbrev", &abbreviations));
@@ -100,13 +100,4 @@ static void damaged_sections_do_no_harm(void) {
         free(found);
         free(copy);
     }
-}
-
-int main(int argc, char **argv) {
-    static const struct check_test tests[] = {
-        TEST(an_array_has_its_dimensions),
-        TEST(names_of_types_lead_to_what_they_name),
-        TEST(damaged_sections_do_no_harm),
-    };
-    return check_main(argc, argv, tests, (int)(sizeof tests / sizeof *tests));
 }

@@ -70,7 +70,7 @@ static void check_round_trip(const char *text, const char *expected) {
 }
 
 /* Where a pointer is, bytes say nothing. */
-static void what_is_written_is_read(void) {
+TEST(what_is_written_is_read) {
     char expected[sizeof whole];
     memcpy(expected, whole, sizeof whole);
     char *pointer = strstr(expected, "0100000000000000 0=");
@@ -78,7 +78,7 @@ static void what_is_written_is_read(void) {
     check_round_trip(whole, expected);
 }
 
-static void each_field_has_its_place(void) {
+TEST(each_field_has_its_place) {
     struct recording *r = good(whole);
     CHECK_INT(r->m, 8);
     CHECK_INT(r->k, 4);
@@ -100,7 +100,7 @@ static void each_field_has_its_place(void) {
     recording_free(r);
 }
 
-static void a_stop_is_read(void) {
+TEST(a_stop_is_read) {
     const char *text = RECORDING_FIRST_LINE "\nproduct 1 2 3\nstopped refused a stream: no\n";
     struct recording *r = good(text);
     CHECK_INT(r->end, RECORDING_STOPPED);
@@ -111,7 +111,7 @@ static void a_stop_is_read(void) {
 }
 
 /* The recorder's process was ended: by the submission, or by a limit. */
-static void no_end_is_seen(void) {
+TEST(no_end_is_seen) {
     struct recording *r = good(RECORDING_FIRST_LINE "\nproduct 1 2 3\nallocate 3 4\n");
     CHECK_INT(r->end, RECORDING_BROKEN);
     recording_free(r);
@@ -119,20 +119,20 @@ static void no_end_is_seen(void) {
 
 /* ---- what is refused ---- */
 
-static void nothing_is_no_recording(void) { reading("", 0, "empty"); }
+TEST(nothing_is_no_recording) { reading("", 0, "empty"); }
 
-static void another_version_is_refused(void) {
+TEST(another_version_is_refused) {
     reading("sgemm recording 2\n", 18, "line 1 is not");
     reading("sgemm\n", 6, "line 1 is not");
 }
 
-static void a_cut_line_is_refused(void) {
+TEST(a_cut_line_is_refused) {
     const size_t size = strlen(whole);
     reading(whole, size - 1, "cut off");
     reading(whole, size - 5, "line 11 is cut off");
 }
 
-static void numbers_have_limits(void) {
+TEST(numbers_have_limits) {
     bad("allocate 3 18446744073709551616", "too large");
     bad("allocate 3 -1", "lacks a number");
     bad("allocate 3 +1", "lacks a number");
@@ -147,7 +147,7 @@ static void numbers_have_limits(void) {
     recording_free(r);
 }
 
-static void lines_have_their_words(void) {
+TEST(lines_have_their_words) {
     bad("allocate 3", "lacks a number");
     bad("allocate 3 4 5", "more words");
     bad("allocate  3 4", "lacks a number");
@@ -158,7 +158,7 @@ static void lines_have_their_words(void) {
     bad("stopped timed no", "no known reason");
 }
 
-static void names_are_what_compilers_write(void) {
+TEST(names_are_what_compilers_write) {
     char text[RECORDING_NAME + 100] = "carveout ";
     bad("launch a,b 1 1 1 1 1 1 0 -", "lacks a name");
     bad("launch \x1b[31m 1 1 1 1 1 1 0 -", "lacks a name");
@@ -168,14 +168,14 @@ static void names_are_what_compilers_write(void) {
     bad(text, "lacks a name");
 }
 
-static void data_is_hexadecimal(void) {
+TEST(data_is_hexadecimal) {
     bad("write 3 0 0", "lacks its bytes");
     bad("write 3 0 0g", "hexadecimal");
     bad("write 3 0 AB", "hexadecimal");
     bad("write 3 0", "lacks its bytes");
 }
 
-static void pointers_lie_in_the_data(void) {
+TEST(pointers_lie_in_the_data) {
     bad("write 3 0 00112233445566 0=0+0", "no room");
     bad("write 3 0 - 0=0+0", "no room");
     bad("write 3 0 0011223344556677 1=0+0", "no room");
@@ -188,7 +188,7 @@ static void pointers_lie_in_the_data(void) {
     bad("write 3 0 0011223344556677 0=0+", "malformed pointer");
 }
 
-static void steps_are_bounded(void) {
+TEST(steps_are_bounded) {
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -200,7 +200,7 @@ static void steps_are_bounded(void) {
     free(text);
 }
 
-static void size_is_bounded(void) {
+TEST(size_is_bounded) {
     char byte = 0;
     reading(&byte, (size_t)RECORDING_BYTES + 1, "larger than"); /* and not a byte of it is read */
 }
@@ -243,7 +243,7 @@ static void allowed(const char *steps) {
     recording_free(planned(text, true));
 }
 
-static void a_plan_has_what_takes_time_in_order(void) {
+TEST(a_plan_has_what_takes_time_in_order) {
     struct recording *r = planned("allocate 3 4096\nallocate 4 10\nset 3 0 4096 4096 1 0\n"
                                   "launch one 2 1 1 32 1 1 1000 0000000000000000 0=3+16\n"
                                   "free 3\nlaunch two 1 1 1 1 1 1 0 -\ncarveout two 50\n"
@@ -267,28 +267,28 @@ static void a_plan_has_what_takes_time_in_order(void) {
 
 /* ---- plans: what is refused ---- */
 
-static void what_the_recorder_stopped_is_judged_so(void) {
+TEST(what_the_recorder_stopped_is_judged_so) {
     refused_in(STATE_REFUSED, "a stream of its own", "stopped refused a stream of its own\n");
     refused_in(STATE_FAULTED, "illegal", LAUNCH "stopped faulted an illegal address\n");
     refused_in(STATE_TIME_LIMIT, "time limit", LAUNCH "stopped time-limit its time limit\n");
 }
 
-static void ending_the_program_is_seen(void) {
+TEST(ending_the_program_is_seen) {
     refused_in(STATE_REFUSED, "instead of returning", LAUNCH);
 }
 
-static void another_product_is_refused(void) {
+TEST(another_product_is_refused) {
     struct recording *r = good(whole);
     CHECK(!plan_make(r, 8, 4, 16, &plan, &judgement));
     CHECK_THAT(strstr(judgement.reason, "another product"), "%s", judgement.reason);
     recording_free(r);
 }
 
-static void no_launch_is_refused(void) {
+TEST(no_launch_is_refused) {
     refused_in(STATE_REFUSED, "launches no kernel", "set 2 0 512 512 1 0\nend\n");
 }
 
-static void allocations_are_bounded(void) {
+TEST(allocations_are_bounded) {
     allowed("allocate 3 8589934592");
     refused("allocate 3 8589934593", "8 GiB");
     refused("allocate 3 4294967297\nallocate 4 4294967296", "8 GiB");
@@ -299,7 +299,7 @@ static void allocations_are_bounded(void) {
     refused("allocate 0 1", "tampered");
 }
 
-static void buffers_are_bounded(void) {
+TEST(buffers_are_bounded) {
     char steps[2048] = "";
     for (int i = MATRIX_COUNT; i <= PLAN_BUFFERS; i++)
         snprintf(steps + strlen(steps), sizeof steps - strlen(steps), "%sallocate %d 1",
@@ -307,7 +307,7 @@ static void buffers_are_bounded(void) {
     refused(steps, "more than 61 times");
 }
 
-static void only_its_own_memory_is_freed_and_once(void) {
+TEST(only_its_own_memory_is_freed_and_once) {
     allowed("allocate 3 8\nfree 3");
     refused("free 2", "frees memory");
     refused("free 3", "frees memory");
@@ -315,7 +315,7 @@ static void only_its_own_memory_is_freed_and_once(void) {
     refused("allocate 3 8\nfree 3\nfree 3", "frees memory");
 }
 
-static void memset_stays_in_its_buffer(void) {
+TEST(memset_stays_in_its_buffer) {
     allowed("set 2 0 512 512 1 0");
     allowed("set 2 500 12 12 1 0");
     allowed("set 2 0 100 12 6 0");
@@ -332,7 +332,7 @@ static void memset_stays_in_its_buffer(void) {
     refused("allocate 3 8\nfree 3\nset 3 0 1 1 1 0", "cudaMemset");
 }
 
-static void copies_stay_in_their_buffers(void) {
+TEST(copies_stay_in_their_buffers) {
     allowed("allocate 3 128\ncopy 3 0 16 0 0 16 16 8");
     refused("allocate 3 127\ncopy 3 0 16 0 0 16 16 8", "copy on the device");
     refused("allocate 3 999\ncopy 3 0 16 0 1 16 16 8", "copy on the device");
@@ -340,7 +340,7 @@ static void copies_stay_in_their_buffers(void) {
     refused("copy 2 0 16 3 0 16 16 8", "copy on the device");
 }
 
-static void writes_stay_in_their_buffers(void) {
+TEST(writes_stay_in_their_buffers) {
     allowed("allocate 3 4\nwrite 3 2 0001");
     refused("allocate 3 4\nwrite 3 3 0001", "copy from the host");
     refused("allocate 3 4\nwrite 3 18446744073709551615 0001", "copy from the host");
@@ -348,7 +348,7 @@ static void writes_stay_in_their_buffers(void) {
     refused("variable v 0 -", "tampered");
 }
 
-static void little_is_written_from_the_host(void) {
+TEST(little_is_written_from_the_host) {
     static char text[4 * PLAN_WRITTEN + 200];
     int length = sprintf(text, RECORDING_FIRST_LINE "\nproduct 8 4 16\nallocate 3 1000000\n"
                                                     "write 3 0 ");
@@ -360,7 +360,7 @@ static void little_is_written_from_the_host(void) {
     recording_free(r);
 }
 
-static void pointers_point_into_live_buffers(void) {
+TEST(pointers_point_into_live_buffers) {
     const char *const pointer = "launch k 1 1 1 1 1 1 0 000000000000000000000000 ";
     const char *const into[] = {"0=0+128", "0=2+512", "0=1+0"}; /* one past the end is fine */
     const char *const outside[] = {"0=0+129", "0=3+0", "0=2+18446744073709551615", "4=0+0",
@@ -380,7 +380,7 @@ static void pointers_point_into_live_buffers(void) {
     refused("allocate 3 8\nwrite 3 0 0000000000000000 0=4+0", "none of A, B, C");
 }
 
-static void geometry_is_some_gpus(void) {
+TEST(geometry_is_some_gpus) {
     allowed("launch k 2147483647 65535 65535 1024 1 1 1048576 -");
     allowed("launch k 1 1 1 4 4 64 0 -");
     const char *const bad_ones[] = {"0 1 1 1 1 1 0",
@@ -401,7 +401,7 @@ static void geometry_is_some_gpus(void) {
     }
 }
 
-static void launches_and_kernels_are_bounded(void) {
+TEST(launches_and_kernels_are_bounded) {
     char text[PLAN_LAUNCHES * sizeof LAUNCH + 200];
     int length = sprintf(text, RECORDING_FIRST_LINE "\nproduct 8 4 16\n");
     for (int i = 0; i <= PLAN_LAUNCHES; i++) length += sprintf(text + length, LAUNCH);
@@ -484,7 +484,7 @@ static void check_plan(void) {
 }
 
 /* Each from a block of exactly its size, so that a sanitizer sees a read behind it. */
-static void any_bytes_do_no_harm(void) {
+TEST(any_bytes_do_no_harm) {
     enum { TRIALS = 20000, ROOM = 2 * sizeof whole };
     int taken = 0, at_fault = 0, plans = 0;
     for (int i = 0; i < TRIALS; i++) {
@@ -538,7 +538,7 @@ static const struct judgement timed = {
         {.n = 11, .median = 0.25, .minimum = 0.125, .quartile_1 = 0.25, .quartile_3 = 0.25},
 };
 
-static void a_time_is_told_with_its_ratio(void) {
+TEST(a_time_is_told_with_its_ratio) {
     CHECK_STRING(printed(&timed),
                  "{\"state\": \"timed\", \"reason\": \"\", \"device\": \"a \\\"GPU\\\"\", "
                  "\"launches\": 2, \"samples\": 11, "
@@ -548,7 +548,7 @@ static void a_time_is_told_with_its_ratio(void) {
                  "\"quartile_3\": 0.25}, \"ratio\": 0.5, \"gflops\": 4}\n");
 }
 
-static void no_time_is_told_unless_all_is_well(void) {
+TEST(no_time_is_told_unless_all_is_well) {
     struct judgement j = timed;
     CHECK(!judge(&j, STATE_WRONG, "C is wrong"));
     CHECK_STRING(printed(&j), "{\"state\": \"wrong\", \"reason\": \"C is wrong\", "
@@ -558,7 +558,7 @@ static void no_time_is_told_unless_all_is_well(void) {
 }
 
 /* A kernel of 10 ms: by the events, by the host. */
-static void the_slower_clock_counts_where_they_differ(void) {
+TEST(the_slower_clock_counts_where_they_differ) {
     const struct {
         struct times times;
         double counted;
@@ -571,7 +571,7 @@ static void the_slower_clock_counts_where_they_differ(void) {
     }
 }
 
-static void reasons_are_one_short_line_of_ascii(void) {
+TEST(reasons_are_one_short_line_of_ascii) {
     struct judgement j = timed;
     char name[1000], buffer[SHORT_NAME_SIZE];
     memset(name, 'x', sizeof name - 1);
@@ -585,7 +585,7 @@ static void reasons_are_one_short_line_of_ascii(void) {
     CHECK_STRING(short_name("_Z7mysgemm", buffer), "_Z7mysgemm");
 }
 
-static void states_have_their_names(void) {
+TEST(states_have_their_names) {
     for (int i = 0; i < STATES; i++) CHECK_INT(state_named(state_name((enum state)i)), i);
     CHECK(state_named("time") == STATES && state_named("") == STATES);
 }
@@ -593,7 +593,7 @@ static void states_have_their_names(void) {
 /* ---- statistics of times ---- */
 
 /* As Python's statistics.quantiles(times, n=4, method="inclusive") has them. */
-static void statistics_are_those_of_python(void) {
+TEST(statistics_are_those_of_python) {
     const struct {
         int n;
         double times[6], minimum, quartile_1, median, quartile_3;
@@ -611,13 +611,13 @@ static void statistics_are_those_of_python(void) {
     }
 }
 
-static void other_numbers_have_no_statistics(void) {
+TEST(other_numbers_have_no_statistics) {
     double bad[][2] = {{1, 0}, {1, -1}, {1, (double)NAN}, {(double)INFINITY, 1}};
     CHECK_INT(summarise(bad[0], 0).n, 0);
     for (int i = 0; i < LENGTH(bad); i++) CHECK_INT(summarise(bad[i], 2).n, 0);
 }
 
-static void clocks_that_cannot_both_be_right_are_seen(void) {
+TEST(clocks_that_cannot_both_be_right_are_seen) {
     const struct {
         struct times times; /* by the events, by the host */
         bool agree;
@@ -636,7 +636,7 @@ static void clocks_that_cannot_both_be_right_are_seen(void) {
         CHECK_THAT(clocks_agree(&cases[i].times) == cases[i].agree, "case %d", i);
 }
 
-static void no_gpu_is_faster_than_its_peak(void) {
+TEST(no_gpu_is_faster_than_its_peak) {
     CHECK(fabs(fastest_possible(1000, 700, 500, 7e11) - 1e-3) < 1e-9);
     CHECK(fabs(fastest_possible(40000, 40000, 40000, 1.28e14) - 1) < 1e-6); /* beyond an int */
 }
@@ -713,14 +713,14 @@ static bool sampled(int how, double limit, struct times *times) {
     return fine;
 }
 
-static void a_sample_goes_there_and_back(void) {
+TEST(a_sample_goes_there_and_back) {
     struct times times = {0, 0};
     CHECK_THAT(sampled(RIGHT, 60, &times), "%s", judgement.reason);
     CHECK(times.event_seconds == 0.25 && times.host_seconds == 0.5);
 }
 
 /* A process that does not come back ends at the limit, and no sooner. */
-static void a_kernel_that_hangs_is_told(void) {
+TEST(a_kernel_that_hangs_is_told) {
     struct times times;
     const double begun = clock_seconds();
     CHECK(!sampled(HANGS, 0.3, &times));
@@ -728,7 +728,7 @@ static void a_kernel_that_hangs_is_told(void) {
     CHECK(clock_seconds() - begun > 0.25 && clock_seconds() - begun < 10);
 }
 
-static void ends_of_all_kinds_are_told(void) {
+TEST(ends_of_all_kinds_are_told) {
     const struct {
         int how;
         const char *state, *part;
@@ -744,7 +744,7 @@ static void ends_of_all_kinds_are_told(void) {
     }
 }
 
-static void what_kernels_print_goes_nowhere(void) {
+TEST(what_kernels_print_goes_nowhere) {
     int ends[2], kept = dup(STDOUT_FILENO);
     struct times times;
     char text[100];
@@ -759,7 +759,7 @@ static void what_kernels_print_goes_nowhere(void) {
     CHECK(fine && count == 0);
 }
 
-static void a_player_without_a_gpu_says_so(void) {
+TEST(a_player_without_a_gpu_says_so) {
     recording_free(planned(LAUNCH "end\n", true));
     fflush(stdout);
     struct player *p = player_new(NULL, &plan, 60, &judgement);
@@ -770,7 +770,7 @@ static void a_player_without_a_gpu_says_so(void) {
 }
 
 /* Whatever is in an answer, it does not make a time, nor an unknown state. */
-static void answers_are_not_believed(void) {
+TEST(answers_are_not_believed) {
     const struct answer bad_ones[] = {{0, STATE_TIMED, {0, 0}, "timed"},
                                       {2, STATE_TIMED, {0, 0}, "timed"},
                                       {0, STATES, {0, 0}, "who knows"},
@@ -795,56 +795,4 @@ static void answers_are_not_believed(void) {
     CHECK(!understand(&endless, &judgement));
     CHECK(judgement.state == STATE_WRONG && strlen(judgement.reason) == REASON_SIZE - 1);
     CHECK(judgement.reason[0] == '?');
-}
-
-
-int main(int argc, char **argv) {
-    static const struct check_test tests[] = {
-        TEST(what_is_written_is_read),
-        TEST(each_field_has_its_place),
-        TEST(a_stop_is_read),
-        TEST(no_end_is_seen),
-        TEST(nothing_is_no_recording),
-        TEST(another_version_is_refused),
-        TEST(a_cut_line_is_refused),
-        TEST(numbers_have_limits),
-        TEST(lines_have_their_words),
-        TEST(names_are_what_compilers_write),
-        TEST(data_is_hexadecimal),
-        TEST(pointers_lie_in_the_data),
-        TEST(steps_are_bounded),
-        TEST(size_is_bounded),
-        TEST(a_plan_has_what_takes_time_in_order),
-        TEST(what_the_recorder_stopped_is_judged_so),
-        TEST(ending_the_program_is_seen),
-        TEST(another_product_is_refused),
-        TEST(no_launch_is_refused),
-        TEST(allocations_are_bounded),
-        TEST(buffers_are_bounded),
-        TEST(only_its_own_memory_is_freed_and_once),
-        TEST(memset_stays_in_its_buffer),
-        TEST(copies_stay_in_their_buffers),
-        TEST(writes_stay_in_their_buffers),
-        TEST(little_is_written_from_the_host),
-        TEST(pointers_point_into_live_buffers),
-        TEST(geometry_is_some_gpus),
-        TEST(launches_and_kernels_are_bounded),
-        TEST(any_bytes_do_no_harm),
-        TEST(a_time_is_told_with_its_ratio),
-        TEST(no_time_is_told_unless_all_is_well),
-        TEST(the_slower_clock_counts_where_they_differ),
-        TEST(reasons_are_one_short_line_of_ascii),
-        TEST(states_have_their_names),
-        TEST(statistics_are_those_of_python),
-        TEST(other_numbers_have_no_statistics),
-        TEST(clocks_that_cannot_both_be_right_are_seen),
-        TEST(no_gpu_is_faster_than_its_peak),
-        TEST(a_sample_goes_there_and_back),
-        TEST(a_kernel_that_hangs_is_told),
-        TEST(ends_of_all_kinds_are_told),
-        TEST(what_kernels_print_goes_nowhere),
-        TEST(a_player_without_a_gpu_says_so),
-        TEST(answers_are_not_believed),
-    };
-    return check_main(argc, argv, tests, (int)(sizeof tests / sizeof *tests));
 }

@@ -135,7 +135,7 @@ static float copy_a(const struct fixture *f, int i, int j) {
 static float copy_b(const struct fixture *f, int i, int j) { return b(f, i, j); }
 static float elementwise(const struct fixture *f, int i, int j) { return a(f, i, j) * b(f, i, j); }
 
-static void zero_is_seen(void) {
+TEST(zero_is_seen) {
     check_all(zero, 34, 34, 34, "zero", "C is 0: ");
     check_all(zero, 3, 2, 5, "zero", "C is 0: ");
     struct fixture f = fixture_new(FILL_RANDOM, 34, 40, 20);
@@ -146,7 +146,7 @@ static void zero_is_seen(void) {
     fixture_free(&f);
 }
 
-static void copies_are_seen(void) {
+TEST(copies_are_seen) {
     check_all(copy_a, 40, 20, 34, "copy-of-a", "C is A itself");
     check_all(copy_b, 20, 34, 40, "copy-of-b", "C is B itself");
     check_all(elementwise, 34, 34, 34, "elementwise", "A[i][j] * B[i][j]");
@@ -162,7 +162,7 @@ static void check_factor(float factor, const char *say) {
     check_all(times, 34, 40, 20, "factor", say);
 }
 
-static void factors_are_seen(void) {
+TEST(factors_are_seen) {
     check_factor(2, "C is 2 times the product");
     check_factor(-1, "C is the negative of the product");
     check_factor(0.5f, "C is 0.5 times the product");
@@ -174,7 +174,7 @@ static void factors_are_seen(void) {
 static float plus(const struct fixture *f, int i, int j) { return right(f, i, j) + 1; }
 static float minus(const struct fixture *f, int i, int j) { return right(f, i, j) - 0.375f; }
 
-static void offsets_are_seen(void) {
+TEST(offsets_are_seen) {
     check_all(plus, 34, 40, 20, "offset", "the product plus 1");
     check_all(minus, 50, 33, 70, "offset", "the product plus -0.375");
 }
@@ -190,13 +190,13 @@ static float magnitudes(const struct fixture *f, int i, int j) {
     return sum;
 }
 
-static void integer_results_are_seen(void) {
+TEST(integer_results_are_seen) {
     check_all(truncated, 34, 40, 100, "integer-result", "the product without its fraction");
     check_all(rounded, 34, 40, 100, "integer-result", "rounded to an integer");
     check_all(floored, 34, 40, 100, "integer-result", "rounded down");
 }
 
-static void lost_signs_are_seen(void) {
+TEST(lost_signs_are_seen) {
     check_all(absolute, 34, 40, 20, "absolute", "without its sign");
     check_all(magnitudes, 34, 40, 20, "magnitudes", "|A| and |B|");
 }
@@ -239,7 +239,7 @@ static float short_sums(const struct fixture *f, int i, int j) {
     return sum;
 }
 
-static void rounded_inputs_are_seen(void) {
+TEST(rounded_inputs_are_seen) {
     bits_of_test = 11;
     check_all(nearest_inputs, 34, 40, 20, "inputs-11-bits", "rounded to 11 significant bits");
     check_all(cut_inputs, 34, 34, 34, "inputs-11-bits", "cut to 11 significant bits (TF32)");
@@ -248,7 +248,7 @@ static void rounded_inputs_are_seen(void) {
     check_all(cut_inputs, 34, 34, 34, "inputs-8-bits", "cut to 8 significant bits (BF16)");
 }
 
-static void short_sums_are_seen(void) {
+TEST(short_sums_are_seen) {
     bits_of_test = 11;
     check_all(short_sums, 34, 40, 100, "sums-11-bits",
               "at most 11 significant bits (FP16 or TF32)");
@@ -257,7 +257,7 @@ static void short_sums_are_seen(void) {
 }
 
 /* At k = 4096 all elements are within the bound, and none of them is called wrong. */
-static void a_result_that_is_not_float32_is_explained(void) {
+TEST(a_result_that_is_not_float32_is_explained) {
     struct fixture f = fixture_new(FILL_RANDOM, 16, 20, 4096);
     bits_of_test = 11;
     set_all(&f, cut_inputs);
@@ -277,7 +277,7 @@ static float noisy_products(const struct fixture *f, int i, int j) {
     return sum;
 }
 
-static void other_low_precision_is_named(void) {
+TEST(other_low_precision_is_named) {
     struct fixture f = fixture_new(FILL_RANDOM, 34, 40, 20);
     set_all(&f, noisy_products);
     judge(&f);
@@ -288,7 +288,7 @@ static void other_low_precision_is_named(void) {
 
 /* Errors of 5 u of |A||B|, which no sum in float32 makes: any formula that is nearly A B would fit.
  */
-static void errors_near_those_of_float32_are_no_formula(void) {
+TEST(errors_near_those_of_float32_are_no_formula) {
     struct fixture f = fixture_new(FILL_RANDOM, 20, 20, 4096);
     f.problem.comparison = COMPARE_FLOAT32;
     double *ref = malloc(400 * sizeof *ref), *G = malloc(400 * sizeof *G);
@@ -322,7 +322,7 @@ static float integer_inputs(const struct fixture *f, int i, int j) {
     return (float)sum;
 }
 
-static void integers_are_seen(void) {
+TEST(integers_are_seen) {
     struct fixture f = fixture_new(FILL_RANDOM, 34, 40, 20);
     scale_inputs(&f);
     set_all(&f, integer_sum);
@@ -357,7 +357,7 @@ static void check_slice(element_function *value, int first, int last, int m, int
     check_all(value, m, n, k, formula, say);
 }
 
-static void k_cut_to_whole_tiles_is_seen(void) {
+TEST(k_cut_to_whole_tiles_is_seen) {
     check_slice(slice, 0, 32, 34, 34, 34, "k-cut",
                 "C is the product over the first 32 of 34 values of k");
     check_slice(slice, 0, 16, 34, 34, 34, "k-cut", "the first 16 of 34 values");
@@ -368,7 +368,7 @@ static void k_cut_to_whole_tiles_is_seen(void) {
     check_slice(slice, 0, 2053, 10, 9, 3000, "k-cut", "the first 2053 of 3000 values");
 }
 
-static void the_hint_follows_the_cut(void) {
+TEST(the_hint_follows_the_cut) {
     struct fixture f = fixture_new(FILL_RANDOM, 34, 34, 34);
     first_of_test = 0;
     last_of_test = 32;
@@ -382,19 +382,19 @@ static void the_hint_follows_the_cut(void) {
     fixture_free(&f);
 }
 
-static void missing_first_terms_are_seen(void) {
+TEST(missing_first_terms_are_seen) {
     check_slice(slice, 16, 40, 34, 20, 40, "k-late", "the last 24 of 40 values of k");
     check_slice(slice, 1, 34, 34, 34, 34, "k-late", "the last 33 of 34 values of k");
     check_slice(slice, 33, 34, 34, 34, 34, "k-late", "the last 1 of 34 values of k");
 }
 
-static void other_parts_of_k_are_seen(void) {
+TEST(other_parts_of_k_are_seen) {
     check_slice(slice, 16, 32, 34, 20, 50, "k-part", "over values 16 to 31 of k alone, of 0 to 49");
     check_slice(without_slice, 16, 32, 34, 20, 50, "k-gap", "without values 16 to 31 of k");
     check_slice(without_slice, 1024, 1040, 9, 20, 4000, "k-gap", "without values 1024 to 1039");
 }
 
-static void a_phase_counted_twice_is_seen(void) {
+TEST(a_phase_counted_twice_is_seen) {
     check_slice(slice_twice, 0, 16, 34, 20, 50, "k-twice", "values 0 to 15 of k counted twice");
     check_slice(slice_twice, 32, 50, 34, 20, 50, "k-twice", "values 32 to 49 of k counted twice");
     check_slice(slice_twice, 4, 16, 34, 34, 20, "k-twice", "values 4 to 15 of k counted twice");
@@ -425,7 +425,7 @@ static float partial_kept(const struct fixture *f, int i, int j) {
     return sum;
 }
 
-static void loops_over_a_tile_that_miss_a_term_are_seen(void) {
+TEST(loops_over_a_tile_that_miss_a_term_are_seen) {
     tile_of_test = 16;
     check_all(tile_one_short, 34, 34, 34, "tile-one-short", "the last value of k of each 16");
     check_all(tile_late, 34, 34, 34, "tile-late", "the first value of k of each 16");
@@ -435,7 +435,7 @@ static void loops_over_a_tile_that_miss_a_term_are_seen(void) {
     check_all(tile_late, 20, 40, 70, "tile-late", "the first value of k of each 12");
 }
 
-static void a_partial_sum_that_goes_on_is_seen(void) {
+TEST(a_partial_sum_that_goes_on_is_seen) {
     tile_of_test = 16;
     check_all(partial_kept, 34, 20, 50, "partial-sum-kept",
               "the first 16 values of k count in every");
@@ -452,7 +452,7 @@ static float last_again_and_again(const struct fixture *f, int i, int j) {
     return sum;
 }
 
-static void a_clamped_index_is_seen(void) {
+TEST(a_clamped_index_is_seen) {
     check_all(last_again_and_again, 7, 9, 5, "last-term-repeated", "counted 12 times");
     check_all(last_again_and_again, 40, 50, 3, "last-term-repeated", "counted 14 times");
     check_all(last_again, 34, 34, 20, "last-term-repeated", "last value of k counted 13 times");
@@ -460,7 +460,7 @@ static void a_clamped_index_is_seen(void) {
 }
 
 /* A block of threads goes through C in steps; its sum goes on. */
-static void sums_that_are_not_reset_are_seen(void) {
+TEST(sums_that_are_not_reset_are_seen) {
     struct fixture f = fixture_new(FILL_RANDOM, 70, 90, 16);
     for (int i0 = 0; i0 < 16; i0++) {
         for (int j0 = 0; j0 < 32; j0++) {
@@ -512,7 +512,7 @@ static void set_strides(int ai, int ap, int bp, int bj, int terms) {
     terms_of_test = terms;
 }
 
-static void a_wrong_stride_of_a_is_seen(void) {
+TEST(a_wrong_stride_of_a_is_seen) {
     int m = 34, n = 40, k = 20;
     set_strides(n, 1, n, 1, k);
     check_strides(m, n, k, "a-stride-n", "with A read as if its rows had n (40) elements");
@@ -522,7 +522,7 @@ static void a_wrong_stride_of_a_is_seen(void) {
     check_strides(20, 20, 34, "a-stride-n", "n (20)");
 }
 
-static void a_wrong_stride_of_b_is_seen(void) {
+TEST(a_wrong_stride_of_b_is_seen) {
     int m = 34, n = 40, k = 20;
     set_strides(k, 1, k, 1, k);
     check_strides(m, n, k, "b-stride-k", "with B read as if its rows had k (20) elements");
@@ -532,12 +532,12 @@ static void a_wrong_stride_of_b_is_seen(void) {
     check_strides(41, 40, 20, "b-stride-m", "more are NaN, as expected");
 }
 
-static void a_size_in_place_of_another_is_seen(void) {
+TEST(a_size_in_place_of_another_is_seen) {
     set_strides(20, 1, 20, 1, 20); /* n for k, as stride and as end of the loop */
     check_strides(34, 20, 40, "a-stride-n+k-loop-n", "and with a loop over k that ends at n (20)");
 }
 
-static void transposed_inputs_are_seen(void) {
+TEST(transposed_inputs_are_seen) {
     int m = 34, n = 40, k = 20;
     set_strides(1, m, n, 1, k);
     check_strides(m, n, k, "a-transposed",
@@ -578,13 +578,13 @@ static void check_store(int m, int n, int k, int c_i, int c_j, const char *formu
     fixture_free(&f);
 }
 
-static void a_wrong_stride_of_c_is_seen(void) {
+TEST(a_wrong_stride_of_c_is_seen) {
     check_store(34, 40, 20, 34, 1, "c-stride-m", "stored as if the rows of C had m (34) elements");
     check_store(40, 34, 20, 40, 1, "c-stride-m", "stored as if the rows of C had m (40) elements");
     check_store(34, 40, 37, 37, 1, "c-stride-k", "stored as if the rows of C had k (37) elements");
 }
 
-static void a_transposed_c_is_seen(void) {
+TEST(a_transposed_c_is_seen) {
     check_store(34, 40, 20, 1, 34, "c-transposed",
                 "stored transposed, element (i, j) at j * m (34)");
     check_store(34, 34, 34, 1, 34, "c-transposed", "stored transposed");
@@ -623,7 +623,7 @@ static void check_tiles(int tile, bool of_a, bool of_b, int m, int n, int k, con
     a_tiles = b_tiles = false;
 }
 
-static void transposed_tiles_are_seen(void) {
+TEST(transposed_tiles_are_seen) {
     check_tiles(16, true, false, 34, 40, 20, "a-tile-transposed",
                 "with each 16 x 16 tile of A transposed");
     check_tiles(32, true, false, 70, 40, 50, "a-tile-transposed", "each 32 x 32 tile of A");
@@ -636,7 +636,7 @@ static void transposed_tiles_are_seen(void) {
     check_tiles(16, true, false, 16, 16, 16, "a-transposed", "(or its one tile)");
 }
 
-static void the_same_tile_in_every_phase_is_seen(void) {
+TEST(the_same_tile_in_every_phase_is_seen) {
     a_first = true;
     check_tiles(16, false, false, 34, 40, 50, "a-first-tile", "the same, first 16 x 16 tiles of A");
     a_first = false;
@@ -655,7 +655,7 @@ static void store_tiles(struct fixture *f, int t) {
     }
 }
 
-static void tiles_of_c_that_are_stored_transposed_are_seen(void) {
+TEST(tiles_of_c_that_are_stored_transposed_are_seen) {
     const int shapes[][3] = {{32, 48, 20}, {34, 34, 34}, {40, 50, 20}};
     for (int s = 0; s < 3; s++) {
         struct fixture f = fixture_new(FILL_RANDOM, shapes[s][0], shapes[s][1], shapes[s][2]);
@@ -668,7 +668,7 @@ static void tiles_of_c_that_are_stored_transposed_are_seen(void) {
     }
 }
 
-static void arguments_in_another_order_are_seen(void) {
+TEST(arguments_in_another_order_are_seen) {
     const int orders[][3] = {{0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     const char *const texts[] = {"m, k, n in", "n, m, k in", "n, k, m in", "k, m, n in",
                                  "k, n, m in"};
@@ -713,7 +713,7 @@ static void check_nan(uint32_t bits, const char *formula, const char *say) {
     fixture_free(&f);
 }
 
-static void a_nan_tells_where_it_came_from(void) {
+TEST(a_nan_tells_where_it_came_from) {
     check_nan(POISON_BITS, "adds-to-c", "All 80 NaN come from what C was filled with");
     check_nan(GUARD_BITS, "reads-outside", "All 80 NaN come from the guards around A, B and C");
     check_nan(0x7FA2A2A2, "shared-unwritten",
@@ -723,7 +723,7 @@ static void a_nan_tells_where_it_came_from(void) {
 }
 
 /* As a GPU gives, whatever went in. */
-static void a_nan_without_an_origin_is_not_explained(void) {
+TEST(a_nan_without_an_origin_is_not_explained) {
     struct fixture f = fixture_new(FILL_RANDOM, 34, 40, 20);
     for (int at = 0; at < 34 * 40; at++) set_bits(&f.C[at], 0x7FFFFFFF);
     judge(&f);
@@ -732,7 +732,7 @@ static void a_nan_without_an_origin_is_not_explained(void) {
 }
 
 /* Two mistakes: half the sum's terms are missing, and the edge reads what it should not. */
-static void a_formula_and_a_nan_are_both_told(void) {
+TEST(a_formula_and_a_nan_are_both_told) {
     struct fixture f = fixture_new(FILL_RANDOM, 34, 34, 34);
     first_of_test = 0;
     last_of_test = 32;
@@ -765,7 +765,7 @@ static void check_extent(int m, int n, int k, int rows, int cols, const char *fo
     fixture_free(&f);
 }
 
-static void unwritten_edges_are_described(void) {
+TEST(unwritten_edges_are_described) {
     check_extent(34, 34, 34, 32, 32, "grid-rounded-down",
                  "Never written: rows 32 to 33 and columns 32 to 33; C ends with the last");
     check_extent(35, 64, 50, 32, 64, "grid-rounded-down", "Never written: rows 32 to 34; ");
@@ -782,7 +782,7 @@ static void unwritten_edges_are_described(void) {
 }
 
 /* m = 40, k = 16, n = 16: rows end at 16, which is n, k, a block, and what the exchange gives. */
-static void no_reason_is_given_where_several_fit(void) {
+TEST(no_reason_is_given_where_several_fit) {
     check_extent(40, 16, 16, 16, 16, "unwritten-region", "Never written: rows 16 to 39.");
     check_extent(32, 33, 16, 32, 32, "unwritten-region", "Never written: column 32.");
 }
@@ -817,7 +817,7 @@ static void check_unwritten(member_function *in, const char *formula, const char
     fixture_free(&f);
 }
 
-static void unwritten_patterns_are_described(void) {
+TEST(unwritten_patterns_are_described) {
     check_unwritten(on_diagonal, "blocks", "the blocks of 16 x 16 on the diagonal.");
     check_unwritten(checkerboard, "blocks", "4 of the 9 blocks of 16 x 16.");
     check_unwritten(second_rows, "stripes", "one row in 2 (rows 1, 3, ...).");
@@ -851,7 +851,7 @@ static void check_wrong(member_function *in, const char *formula, const char *sa
     fixture_free(&f);
 }
 
-static void wrong_regions_are_described(void) {
+TEST(wrong_regions_are_described) {
     check_wrong(edge_blocks, "edge-wrong",
                 "Every element of rows 32 to 33 and columns 32 to 39 is wrong.");
     check_wrong(first_rows, "wrong-region", "rows 0 to 15 is wrong.");
@@ -862,7 +862,7 @@ static void wrong_regions_are_described(void) {
 }
 
 /* A region whose values are known is explained by its values. */
-static void a_formula_in_a_region_is_told(void) {
+TEST(a_formula_in_a_region_is_told) {
     struct fixture f = fixture_new(FILL_RANDOM, 34, 40, 20);
     set_all(&f, right);
     for (int i = 32; i < 34; i++) {
@@ -873,7 +873,7 @@ static void a_formula_in_a_region_is_told(void) {
     fixture_free(&f);
 }
 
-static void wrong_and_unwritten_are_told(void) {
+TEST(wrong_and_unwritten_are_told) {
     struct fixture f = fixture_new(FILL_RANDOM, 34, 34, 20);
     first_of_test = 0;
     last_of_test = 16;
@@ -891,7 +891,7 @@ static void wrong_and_unwritten_are_told(void) {
 }
 
 /* What covers more comes first. */
-static void the_larger_part_comes_first(void) {
+TEST(the_larger_part_comes_first) {
     struct fixture f = fixture_new(FILL_RANDOM, 34, 34, 50);
     first_of_test = 0;
     last_of_test = 48;
@@ -906,13 +906,13 @@ static void the_larger_part_comes_first(void) {
     fixture_free(&f);
 }
 
-static void all_unwritten_is_said(void) {
+TEST(all_unwritten_is_said) {
     check_extent(34, 40, 20, 0, 0, "none-written", "No element of C was written.");
 }
 
 /* ---- what is not explained ---- */
 
-static void right_results_are_not_explained(void) {
+TEST(right_results_are_not_explained) {
     struct fixture f = fixture_new(FILL_RANDOM, 34, 40, 20);
     set_all(&f, right);
     judge(&f);
@@ -928,7 +928,7 @@ static float garbage(const struct fixture *f, int i, int j) {
     return hash_value(i, j) + 0 * a(f, i, 0);
 }
 
-static void garbage_is_not_explained(void) {
+TEST(garbage_is_not_explained) {
     const int shapes[][3] = {{34, 34, 34}, {34, 40, 20}, {2, 3, 4}, {16, 16, 16}, {5, 1, 1},
                              {1, 60, 1},   {9, 9, 300},  {3, 3, 3}, {40, 1, 20},  {1, 1, 50}};
     for (int s = 0; s < 10; s++) {
@@ -941,7 +941,7 @@ static void garbage_is_not_explained(void) {
     }
 }
 
-static void a_few_wrong_elements_are_not_explained(void) {
+TEST(a_few_wrong_elements_are_not_explained) {
     struct fixture f = fixture_new(FILL_RANDOM, 34, 40, 20);
     for (int count = 1; count <= 7; count++) {
         set_all(&f, right);
@@ -961,7 +961,7 @@ static void a_few_wrong_elements_are_not_explained(void) {
 static float infinite(const struct fixture *f, int i, int j) { return INFINITY + right(f, i, j); }
 
 /* Beside |A||B|, which grows with k, numbers of the size of A B look like rounding errors. */
-static void garbage_is_not_explained_by_rounding(void) {
+TEST(garbage_is_not_explained_by_rounding) {
     struct fixture f = fixture_new(FILL_RANDOM, 9, 9, 8000);
     set_all(&f, garbage);
     judge(&f);
@@ -990,7 +990,7 @@ static void check_mixture(int percent, uint32_t other, const char *formula) {
     fixture_free(&f);
 }
 
-static void a_formula_must_explain_nearly_all(void) {
+TEST(a_formula_must_explain_nearly_all) {
     const uint32_t nan = 0x7FFFFFFF; /* which says nothing */
     check_mixture(95, 0, "k-cut");
     check_mixture(85, 0, NULL);
@@ -1001,7 +1001,7 @@ static void a_formula_must_explain_nearly_all(void) {
 
 /* Zeros where a neighbour's thread stored them. With the identity, other formulas, too, give zeros
  * in places. */
-static void a_part_of_c_is_not_explained_by_accident(void) {
+TEST(a_part_of_c_is_not_explained_by_accident) {
     struct fixture f = fixture_new(FILL_IDENTITY, 50, 23, 37);
     set_all(&f, right);
     for (int i = 1; i < 50; i++) {
@@ -1014,7 +1014,7 @@ static void a_part_of_c_is_not_explained_by_accident(void) {
     fixture_free(&f);
 }
 
-static void infinity_is_not_explained(void) {
+TEST(infinity_is_not_explained) {
     struct fixture f = fixture_new(FILL_RANDOM, 34, 40, 20);
     set_all(&f, infinite);
     judge(&f);
@@ -1023,7 +1023,7 @@ static void infinity_is_not_explained(void) {
 }
 
 /* Every cut of k, many strides and factors come to the same: none may be named. */
-static void constant_matrices_are_not_explained(void) {
+TEST(constant_matrices_are_not_explained) {
     const float values[] = {64, 66, 34, 100, 67};
     struct fixture f = fixture_new(FILL_ONES_TWOS, 34, 34, 34);
     for (int v = 0; v < 5; v++) {
@@ -1041,7 +1041,7 @@ static void constant_matrices_are_not_explained(void) {
 }
 
 /* A = 1 at i = p: in a 34 x 34 product, B transposed and C transposed are the same. */
-static void what_the_identity_cannot_tell_apart_is_not_explained(void) {
+TEST(what_the_identity_cannot_tell_apart_is_not_explained) {
     struct fixture f = fixture_new(FILL_IDENTITY, 34, 34, 34);
     store(&f, 1, 34);
     judge(&f);
@@ -1052,7 +1052,7 @@ static void what_the_identity_cannot_tell_apart_is_not_explained(void) {
 /* A and B are 1, 2, 3, ...: what differs on random matrices may be the same there. Element (i, j)
  * of this C is 7 more than it should be; a term more, or a larger one, would explain it somewhere.
  */
-static void numbers_that_count_are_explained_with_care(void) {
+TEST(numbers_that_count_are_explained_with_care) {
     const int shapes[][3] = {{4, 4, 4}, {2, 2, 2}, {6, 5, 4}};
     for (int s = 0; s < 3; s++) {
         struct fixture f = fixture_new(FILL_RANDOM, shapes[s][0], shapes[s][1], shapes[s][2]);
@@ -1072,7 +1072,7 @@ static void numbers_that_count_are_explained_with_care(void) {
     }
 }
 
-static void exact_fills_are_explained_where_it_is_certain(void) {
+TEST(exact_fills_are_explained_where_it_is_certain) {
     struct fixture f = fixture_new(FILL_EXACT, 34, 40, 20);
     first_of_test = 0;
     last_of_test = 16;
@@ -1086,7 +1086,7 @@ static void exact_fills_are_explained_where_it_is_certain(void) {
     fixture_free(&f);
 }
 
-static void extremes_are_explained(void) {
+TEST(extremes_are_explained) {
     struct fixture f = fixture_new(FILL_EXTREMES, 34, 40, 20);
     first_of_test = 0;
     last_of_test = 16;
@@ -1098,7 +1098,7 @@ static void extremes_are_explained(void) {
 
 /* ---- large, and quick ---- */
 
-static void large_products_are_sampled(void) {
+TEST(large_products_are_sampled) {
     struct fixture f = fixture_new(FILL_RANDOM, 1500, 1600, 20);
     first_of_test = 0;
     last_of_test = 16;
@@ -1115,7 +1115,7 @@ static void large_products_are_sampled(void) {
     fixture_free(&f);
 }
 
-static void the_same_verdict_gives_the_same_explanation(void) {
+TEST(the_same_verdict_gives_the_same_explanation) {
     struct fixture f = fixture_new(FILL_RANDOM, 34, 40, 20);
     first_of_test = 0;
     last_of_test = 16;
@@ -1127,70 +1127,4 @@ static void the_same_verdict_gives_the_same_explanation(void) {
     set_threads(0);
     CHECK(memcmp(&first, &f.explanations[0], sizeof first) == 0);
     fixture_free(&f);
-}
-
-/* ---- */
-
-
-static const struct check_test tests[] = {
-    TEST(zero_is_seen),
-    TEST(copies_are_seen),
-    TEST(factors_are_seen),
-    TEST(offsets_are_seen),
-    TEST(integer_results_are_seen),
-    TEST(lost_signs_are_seen),
-    TEST(rounded_inputs_are_seen),
-    TEST(short_sums_are_seen),
-    TEST(a_result_that_is_not_float32_is_explained),
-    TEST(other_low_precision_is_named),
-    TEST(errors_near_those_of_float32_are_no_formula),
-    TEST(integers_are_seen),
-    TEST(k_cut_to_whole_tiles_is_seen),
-    TEST(the_hint_follows_the_cut),
-    TEST(missing_first_terms_are_seen),
-    TEST(other_parts_of_k_are_seen),
-    TEST(a_phase_counted_twice_is_seen),
-    TEST(loops_over_a_tile_that_miss_a_term_are_seen),
-    TEST(a_partial_sum_that_goes_on_is_seen),
-    TEST(a_clamped_index_is_seen),
-    TEST(sums_that_are_not_reset_are_seen),
-    TEST(a_wrong_stride_of_a_is_seen),
-    TEST(a_wrong_stride_of_b_is_seen),
-    TEST(a_size_in_place_of_another_is_seen),
-    TEST(transposed_inputs_are_seen),
-    TEST(a_wrong_stride_of_c_is_seen),
-    TEST(a_transposed_c_is_seen),
-    TEST(transposed_tiles_are_seen),
-    TEST(the_same_tile_in_every_phase_is_seen),
-    TEST(tiles_of_c_that_are_stored_transposed_are_seen),
-    TEST(arguments_in_another_order_are_seen),
-    TEST(a_nan_tells_where_it_came_from),
-    TEST(a_nan_without_an_origin_is_not_explained),
-    TEST(a_formula_and_a_nan_are_both_told),
-    TEST(unwritten_edges_are_described),
-    TEST(no_reason_is_given_where_several_fit),
-    TEST(unwritten_patterns_are_described),
-    TEST(wrong_regions_are_described),
-    TEST(a_formula_in_a_region_is_told),
-    TEST(wrong_and_unwritten_are_told),
-    TEST(the_larger_part_comes_first),
-    TEST(all_unwritten_is_said),
-    TEST(right_results_are_not_explained),
-    TEST(garbage_is_not_explained),
-    TEST(a_few_wrong_elements_are_not_explained),
-    TEST(garbage_is_not_explained_by_rounding),
-    TEST(a_formula_must_explain_nearly_all),
-    TEST(a_part_of_c_is_not_explained_by_accident),
-    TEST(infinity_is_not_explained),
-    TEST(constant_matrices_are_not_explained),
-    TEST(what_the_identity_cannot_tell_apart_is_not_explained),
-    TEST(numbers_that_count_are_explained_with_care),
-    TEST(exact_fills_are_explained_where_it_is_certain),
-    TEST(extremes_are_explained),
-    TEST(large_products_are_sampled),
-    TEST(the_same_verdict_gives_the_same_explanation),
-};
-
-int main(int argc, char **argv) {
-    return check_main(argc, argv, tests, (int)(sizeof tests / sizeof *tests));
 }

@@ -51,7 +51,7 @@ static void check_sizes(const char *line, int m, int n, int k) {
     CHECK_THAT(o.m == m && o.n == n && o.k == k, "'%s' gave m %d n %d k %d", line, o.m, o.n, o.k);
 }
 
-static void options_sizes_are_m_k_n(void) {
+TEST(options_sizes_are_m_k_n) {
     check_sizes("", 1000, 1000, 1000);
     check_sizes("34", 34, 34, 34);
     check_sizes("1000 500 700", 1000, 700, 500);
@@ -60,7 +60,7 @@ static void options_sizes_are_m_k_n(void) {
     check_sizes("3 --json 4 5", 3, 5, 4);
 }
 
-static void options_bad_sizes(void) {
+TEST(options_bad_sizes) {
     bad("0", "'0' is not a matrix size");
     bad("-5", "'-5' is not a matrix size");
     bad("-52 3 4", "'-52' is not a matrix size");
@@ -83,7 +83,7 @@ static void options_bad_sizes(void) {
     bad("65536 32768 1", "A would be");
 }
 
-static void options_empty_and_odd_words(void) {
+TEST(options_empty_and_odd_words) {
     struct options options;
     char message[MESSAGE_SIZE];
     char *empty[] = {"sgemm", "", NULL};
@@ -98,7 +98,7 @@ static void options_empty_and_odd_words(void) {
     CHECK_INT(options_parse(3, none, &options, message), EXIT_USAGE);
 }
 
-static void options_values(void) {
+TEST(options_values) {
     struct options o = good("--seed 0xFFFFFFFFFFFFFFFF --fill exact --repeat 7 --verify quick "
                             "--timeout 2.5 --json 5");
     CHECK(o.seed == UINT64_MAX);
@@ -117,7 +117,7 @@ static void options_values(void) {
     }
 }
 
-static void options_defaults(void) {
+TEST(options_defaults) {
     struct options o = good("");
     CHECK_INT(o.fill, FILL_RANDOM);
     CHECK_INT(o.verify, VERIFY_FULL);
@@ -127,7 +127,7 @@ static void options_defaults(void) {
     CHECK(default_timeout(1, 1, 1) >= 10);
 }
 
-static void options_seed_is_fresh_and_short(void) {
+TEST(options_seed_is_fresh_and_short) {
     uint64_t first = good("").seed;
     int same = 0;
     for (int i = 0; i < 8; i++) {
@@ -138,7 +138,7 @@ static void options_seed_is_fresh_and_short(void) {
     CHECK(same < 2);
 }
 
-static void options_bad_values(void) {
+TEST(options_bad_values) {
     bad("--bogus", "there is no option '--bogus'");
     bad("-x", "there is no option '-x'");
     bad("-h", "--help");
@@ -163,7 +163,7 @@ static void options_bad_values(void) {
     bad("--timeout .", "seconds above 0");
 }
 
-static void memory_is_asked_for_before_it_is_taken(void) {
+TEST(memory_is_asked_for_before_it_is_taken) {
     size_t available = memory_available();
     CHECK(available > (size_t)1 << 20);
     CHECK(memory_needed(1000, 700, 500) > 4u * (1000 * 500 + 500 * 700 + 1000 * 700));
@@ -180,7 +180,7 @@ static float *filled(enum fill fill, uint64_t seed, enum matrix_name which, int 
     return out;
 }
 
-static void fill_random_is_uniform_around_zero(void) {
+TEST(fill_random_is_uniform_around_zero) {
     enum { ROWS = 600, COLS = 500, COUNT = ROWS * COLS };
     for (int which = MATRIX_A; which <= MATRIX_B; which++) {
         float *values = filled(FILL_RANDOM, 1, (enum matrix_name)which, ROWS, COLS);
@@ -201,7 +201,7 @@ static void fill_random_is_uniform_around_zero(void) {
     }
 }
 
-static void fill_depends_on_seed_and_matrix(void) {
+TEST(fill_depends_on_seed_and_matrix) {
     float *a = filled(FILL_RANDOM, 1, MATRIX_A, 50, 50);
     float *b = filled(FILL_RANDOM, 1, MATRIX_B, 50, 50);
     float *a2 = filled(FILL_RANDOM, 2, MATRIX_A, 50, 50);
@@ -213,7 +213,7 @@ static void fill_depends_on_seed_and_matrix(void) {
     free(a2);
 }
 
-static void fill_is_the_same_for_any_number_of_threads(void) {
+TEST(fill_is_the_same_for_any_number_of_threads) {
     enum { ROWS = 333, COLS = 777 };
     for (int fill = 0; fill < FILL_COUNT; fill++) {
         for (int which = MATRIX_A; which <= MATRIX_B; which++) {
@@ -234,12 +234,12 @@ static void fill_is_the_same_for_any_number_of_threads(void) {
 }
 
 /* Pinned, so that a seed that a student wrote down gives the same matrices in the next term. */
-static void fill_values_are_pinned(void) {
+TEST(fill_values_are_pinned) {
     CHECK(fill_element(FILL_RANDOM, 1, MATRIX_A, 10, 10, 0, 0) == -0x1.51d534p-2f);
     CHECK(fill_element(FILL_RANDOM, 1, MATRIX_B, 10, 10, 3, 4) == 0x1.e54026p-1f);
 }
 
-static void fill_exact_sums_stay_exact(void) {
+TEST(fill_exact_sums_stay_exact) {
     const int shapes[][3] = {{5, 7, 11}, {3, 9, 4096}, {2, 6, 4097}, {2, 5, 20000}};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         int m = shapes[s][0], n = shapes[s][1], k = shapes[s][2], used_rows = 0;
@@ -273,7 +273,7 @@ static void fill_exact_sums_stay_exact(void) {
     }
 }
 
-static void fill_exact_needs_all_of_float32(void) {
+TEST(fill_exact_needs_all_of_float32) {
     /* TF32 has 11 significant bits, BF16 has 8: no value survives. */
     for (int i = 0; i < 1000; i++) {
         int value = (int)fill_element(FILL_EXACT, 9, MATRIX_A, 1, 1000, 0, i);
@@ -281,7 +281,7 @@ static void fill_exact_needs_all_of_float32(void) {
     }
 }
 
-static void fill_places_name_themselves(void) {
+TEST(fill_places_name_themselves) {
     CHECK_INT(place_base(1), 10);
     CHECK_INT(place_base(10), 10);
     CHECK_INT(place_base(11), 100);
@@ -305,14 +305,14 @@ static void fill_places_name_themselves(void) {
     }
 }
 
-static void fill_counting_counts(void) {
+TEST(fill_counting_counts) {
     CHECK(fill_element(FILL_COUNTING, 7, MATRIX_A, 4, 4, 0, 0) == 1);
     CHECK(fill_element(FILL_COUNTING, 8, MATRIX_B, 4, 3, 3, 2) == 12);
     CHECK(fill_element(FILL_COUNTING, 0, MATRIX_A, 4097, 4096, 4095, 4095) == 0x1p24f);
     CHECK(fill_element(FILL_COUNTING, 0, MATRIX_A, 4097, 4096, 4096, 0) == 1);
 }
 
-static void fill_extremes_span_without_overflow(void) {
+TEST(fill_extremes_span_without_overflow) {
     float *values = filled(FILL_EXTREMES, 4, MATRIX_B, 300, 300);
     double smallest = INFINITY, largest = 0;
     int negative = 0;
@@ -328,7 +328,7 @@ static void fill_extremes_span_without_overflow(void) {
     free(values);
 }
 
-static void guards_are_large_enough_and_bounded(void) {
+TEST(guards_are_large_enough_and_bounded) {
     const int sizes[][3] = {{1, 1, 1},    {34, 34, 34},  {1000, 700, 500},
                             {7, 4099, 3}, {1, 65536, 1}, {1, 2147483647, 1}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -341,7 +341,7 @@ static void guards_are_large_enough_and_bounded(void) {
     }
 }
 
-static void guards_show_stray_writes(void) {
+TEST(guards_show_stray_writes) {
     struct matrix matrix = matrix_new(5, 7, 128);
     CHECK(matrix.buffer && matrix.data == matrix.buffer + 128);
     CHECK((uintptr_t)matrix.data % 256 == 0);
@@ -369,7 +369,7 @@ static void guards_show_stray_writes(void) {
     matrix_free(&matrix);
 }
 
-static void poison_and_guards_are_signalling_nans(void) {
+TEST(poison_and_guards_are_signalling_nans) {
     struct matrix matrix = matrix_new(1, 3, 64);
     matrix_poison(&matrix);
     for (int i = 0; i < 3; i++) {
@@ -441,7 +441,7 @@ static void odd_shapes(void) {
                         shapes[i][1]);
 }
 
-static void reference_equals_naive_on_odd_shapes(void) {
+TEST(reference_equals_naive_on_odd_shapes) {
     each_isa(odd_shapes);
     set_threads(3);
     odd_shapes();
@@ -458,9 +458,9 @@ static void listed_rows(void) {
     check_reference(280, 300, 20, backwards, 280, backwards, 280);
 }
 
-static void reference_takes_any_rows_and_columns(void) { each_isa(listed_rows); }
+TEST(reference_takes_any_rows_and_columns) { each_isa(listed_rows); }
 
-static void reference_isa_is_available(void) {
+TEST(reference_isa_is_available) {
     CHECK(reference_set_isa(ISA_BASELINE));
     CHECK_INT(reference_isa(), ISA_BASELINE);
     for (int i = ISA_COUNT - 1; i >= 0; i--) {
@@ -577,11 +577,11 @@ static void check_orders(enum fill fill, int m, int n, int k) {
 }
 
 /* The lab's old test, 1e-6 of the value, refused four of these. */
-static void every_summation_order_passes_at_1000_500_700(void) {
+TEST(every_summation_order_passes_at_1000_500_700) {
     check_orders(FILL_RANDOM, 1000, 700, 500);
 }
 
-static void every_summation_order_passes_with_every_fill(void) {
+TEST(every_summation_order_passes_with_every_fill) {
     for (int fill = 0; fill < FILL_COUNT; fill++) {
         check_orders((enum fill)fill, 50, 45, 300);
         check_orders((enum fill)fill, 3, 5, 1);
@@ -591,7 +591,7 @@ static void every_summation_order_passes_with_every_fill(void) {
     check_orders(FILL_RANDOM, 40, 40, 8192);
 }
 
-static void ones_twos_at_34_is_68(void) {
+TEST(ones_twos_at_34_is_68) {
     struct fixture f = fixture_new(FILL_ONES_TWOS, 0, 34, 34, 34);
     for (int i = 0; i < 34 * 34; i++) f.C[i] = 68.0f;
     CHECK(judge(&f, VERIFY_FULL).passed);
@@ -601,7 +601,7 @@ static void ones_twos_at_34_is_68(void) {
     fixture_free(&f);
 }
 
-static void counting_at_4_is_90(void) {
+TEST(counting_at_4_is_90) {
     const float C[16] = {90,  100, 110, 120, 202, 228, 254, 280,
                          314, 356, 398, 440, 426, 484, 542, 600};
     struct fixture f = fixture_new(FILL_COUNTING, 0, 4, 4, 4);
@@ -612,7 +612,7 @@ static void counting_at_4_is_90(void) {
     fixture_free(&f);
 }
 
-static void exact_comparison_only_where_float32_is_exact(void) {
+TEST(exact_comparison_only_where_float32_is_exact) {
     CHECK_INT(fill_comparison(FILL_ONES_TWOS, 1, 1, 1 << 23), COMPARE_EXACT);
     CHECK_INT(fill_comparison(FILL_ONES_TWOS, 1, 1, (1 << 23) + 1), COMPARE_BOUND);
     CHECK_INT(fill_comparison(FILL_RANDOM, 1, 1, 1), COMPARE_FLOAT32);
@@ -625,14 +625,14 @@ static void exact_comparison_only_where_float32_is_exact(void) {
     CHECK_INT(fill_comparison(FILL_COUNTING, 1 << 20, 1 << 20, 1 << 20), COMPARE_BOUND);
 }
 
-static void gamma_is_higham_s(void) {
+TEST(gamma_is_higham_s) {
     CHECK(gamma_bound(1) == 0x1p-24 / (1 - 0x1p-24));
     CHECK(gamma_bound(1 << 23) == 1.0);
     CHECK(isinf(gamma_bound(1 << 24)) && isinf(gamma_bound((int64_t)1 << 32)));
 }
 
 /* Values from the pages of fills: identity and index read like their sources. */
-static void identity_and_index_products(void) {
+TEST(identity_and_index_products) {
     int m = 20, n = 30, k = 7;
     struct fixture f = fixture_new(FILL_IDENTITY, 0, m, n, k);
     for (int i = 0; i < m * n; i++) f.C[i] = f.B[i / n % k * n + i % n];
@@ -675,7 +675,7 @@ static void check_reduced_precision(int bits, int m, int n, int k) {
     fixture_free(&f);
 }
 
-static void reduced_precision_is_not_float32(void) {
+TEST(reduced_precision_is_not_float32) {
     for (int bits = 8; bits <= 11; bits += 3) {
         check_reduced_precision(bits, 40, 40, 34);
         check_reduced_precision(bits, 40, 40, 1024);
@@ -683,7 +683,7 @@ static void reduced_precision_is_not_float32(void) {
     }
 }
 
-static void nan_and_infinity_fail(void) {
+TEST(nan_and_infinity_fail) {
     const float values[] = {NAN, INFINITY, -INFINITY};
     struct fixture f = fixture_new(FILL_RANDOM, 2, 40, 30, 20);
     for (int i = 0; i < 3; i++) {
@@ -701,7 +701,7 @@ static void nan_and_infinity_fail(void) {
 }
 
 /* 0 / 0 was equal to everything in the old lab. */
-static void zeros_are_compared_too(void) {
+TEST(zeros_are_compared_too) {
     float A[4] = {0}, B[4] = {0}, C[4] = {0};
     struct problem p = {.m = 2, .n = 2, .k = 2, .A = A, .B = B, .C = C};
     struct verdict v;
@@ -722,7 +722,7 @@ static void poison(float *value) {
     memcpy(value, &bits, sizeof bits);
 }
 
-static void unwritten_is_not_wrong_and_not_nan(void) {
+TEST(unwritten_is_not_wrong_and_not_nan) {
     struct fixture f = fixture_new(FILL_RANDOM, 2, 50, 60, 20);
     for (int quick = 0; quick <= 1; quick++) {
         enum verify_mode mode = quick ? VERIFY_QUICK : VERIFY_FULL;
@@ -744,7 +744,7 @@ static void unwritten_is_not_wrong_and_not_nan(void) {
 }
 
 /* C += x on the poison: no kernel may leave the poison's own bits by computing. */
-static void adding_to_poison_is_wrong(void) {
+TEST(adding_to_poison_is_wrong) {
     struct fixture f = fixture_new(FILL_RANDOM, 2, 3, 3, 3);
     multiply(&f, SEQUENTIAL);
     poison(&f.C[4]);
@@ -756,7 +756,7 @@ static void adding_to_poison_is_wrong(void) {
 }
 
 /* An element just inside the bound passes, just outside fails. */
-static void the_bound_is_gamma_of_k_plus_2(void) {
+TEST(the_bound_is_gamma_of_k_plus_2) {
     struct fixture f = fixture_new(FILL_RANDOM, 6, 4, 4, 100);
     f.problem.comparison = COMPARE_BOUND;
     double ref, G;
@@ -776,7 +776,7 @@ static void the_bound_is_gamma_of_k_plus_2(void) {
 }
 
 /* The gate's limits are on the largest error and on the root mean square, and only for random. */
-static void the_float32_gate(void) {
+TEST(the_float32_gate) {
     struct fixture f = fixture_new(FILL_RANDOM, 6, 40, 40, 4000);
     double ref, G;
     multiply(&f, IN_DOUBLE);
@@ -802,7 +802,7 @@ static void the_float32_gate(void) {
 }
 
 /* From k = 2^24 - 2 on the bound is infinite, yet neither infinity nor NaN is a result. */
-static void infinity_fails_where_the_bound_is_infinite(void) {
+TEST(infinity_fails_where_the_bound_is_infinite) {
     int k = 1 << 24;
     float *A = calloc((size_t)k, sizeof *A), *B = calloc((size_t)k, sizeof *B), C = 1;
     CHECK(A && B);
@@ -822,7 +822,7 @@ static void infinity_fails_where_the_bound_is_infinite(void) {
     free(B);
 }
 
-static void first_wrong_are_in_order_for_any_number_of_threads(void) {
+TEST(first_wrong_are_in_order_for_any_number_of_threads) {
     struct fixture f = fixture_new(FILL_RANDOM, 8, 400, 700, 30);
     multiply(&f, SEQUENTIAL);
     for (int i = 0; i < 400 * 700; i += 977) f.C[i] += 1;
@@ -848,7 +848,7 @@ static void first_wrong_are_in_order_for_any_number_of_threads(void) {
     fixture_free(&f);
 }
 
-static void the_map_and_the_boxes(void) {
+TEST(the_map_and_the_boxes) {
     struct fixture f = fixture_new(FILL_RANDOM, 8, 50, 100, 10);
     multiply(&f, SEQUENTIAL);
     for (int i = 0; i < 50; i++) {
@@ -877,7 +877,7 @@ static void the_map_and_the_boxes(void) {
     fixture_free(&f);
 }
 
-static void the_map_fits_a_terminal(void) {
+TEST(the_map_fits_a_terminal) {
     const int sizes[] = {1, 16, 17, 320, 321, 960, 961, 5000, 65536};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         for (int wide = 0; wide <= 1; wide++) {
@@ -898,7 +898,7 @@ static void the_map_fits_a_terminal(void) {
 
 /* ---- quick ---- */
 
-static void quick_compares_few_and_passes(void) {
+TEST(quick_compares_few_and_passes) {
     struct fixture f = fixture_new(FILL_RANDOM, 5, 700, 900, 40);
     multiply(&f, FOUR_SUMS);
     struct verdict v = judge(&f, VERIFY_QUICK);
@@ -922,7 +922,7 @@ static void check_quick_finds(struct fixture *f, const char *what) {
     }
 }
 
-static void quick_finds_what_students_get_wrong(void) {
+TEST(quick_finds_what_students_get_wrong) {
     enum { M = 333, N = 250, K = 70 };
     struct fixture f = fixture_new(FILL_RANDOM, 5, M, N, K);
     multiply(&f, SEQUENTIAL);
@@ -955,7 +955,7 @@ static void quick_finds_what_students_get_wrong(void) {
     fixture_free(&f);
 }
 
-static void quick_counts_rows_that_it_did_not_compare(void) {
+TEST(quick_counts_rows_that_it_did_not_compare) {
     struct fixture f = fixture_new(FILL_EXACT, 5, 500, 64, 20);
     multiply(&f, SEQUENTIAL);
     for (int i = 0; i < 500; i++) f.C[i * 64 + 7] += 5; /* every row wrong in one column */
@@ -964,7 +964,7 @@ static void quick_counts_rows_that_it_did_not_compare(void) {
     fixture_free(&f);
 }
 
-static void none_is_not_a_pass(void) {
+TEST(none_is_not_a_pass) {
     struct fixture f = fixture_new(FILL_RANDOM, 5, 5, 5, 5);
     multiply(&f, SEQUENTIAL);
     struct verdict v = judge(&f, VERIFY_NONE);
@@ -980,7 +980,7 @@ static void show_progress(void *context, double fraction) {
         *last = fraction;
 }
 
-static void progress_goes_from_zero_to_one(void) {
+TEST(progress_goes_from_zero_to_one) {
     struct fixture f = fixture_new(FILL_RANDOM, 5, 600, 600, 30);
     multiply(&f, SEQUENTIAL);
     for (int mode = VERIFY_FULL; mode <= VERIFY_QUICK; mode++) {
@@ -1076,7 +1076,7 @@ static void end_none(void) { end_with("100 50 70 --verify none", spoil_last_rows
 
 /* What a file or a device may be called: UTF-8 stays, anything else becomes Latin-1. NaN and
  * infinities are strings; and a comma is before every value but the first. */
-static void json_is_written(void) {
+TEST(json_is_written) {
     static const char *const strings[] = {
         "kernel.cu",
         "a\"b\\c\nd\x01",
@@ -1115,7 +1115,7 @@ static void json_is_written(void) {
     free(text);
 }
 
-static void report_says_what_is_known(void) {
+TEST(report_says_what_is_known) {
     char text[16384];
     CHECK_INT(run_child(end_passed, text, sizeof text), EXIT_PASSED);
     CHECK_THAT(strstr(text, "\n\nTEST PASSED 7000\n"), "%.300s", text);
@@ -1174,7 +1174,7 @@ static void stop_machine(void) {
     report_stop(&report, EXIT_MACHINE, "cudaMalloc: %s", "out of memory");
 }
 
-static void watchdog_and_stop_end_a_run(void) {
+TEST(watchdog_and_stop_end_a_run) {
     char text[8192];
     double start = clock_seconds();
     CHECK_INT(run_child(hang, text, sizeof text), EXIT_WRONG);
@@ -1205,67 +1205,10 @@ static void usage_error(void) {
     options_read(2, argv);
 }
 
-static void options_read_exits(void) {
+TEST(options_read_exits) {
     char text[4096];
     CHECK_INT(run_child(too_large, text, sizeof text), EXIT_MACHINE);
     CHECK_INT(run_child(usage_error, text, sizeof text), EXIT_USAGE);
     CHECK_STRING(text, "sgemm: 'abc' is not a matrix size: give whole numbers from 1 to "
                        "2147483647\n");
-}
-
-
-int main(int argc, char **argv) {
-    static const struct check_test tests[] = {
-        TEST(options_sizes_are_m_k_n),
-        TEST(options_bad_sizes),
-        TEST(options_empty_and_odd_words),
-        TEST(options_values),
-        TEST(options_defaults),
-        TEST(options_seed_is_fresh_and_short),
-        TEST(options_bad_values),
-        TEST(options_read_exits),
-        TEST(memory_is_asked_for_before_it_is_taken),
-        TEST(fill_random_is_uniform_around_zero),
-        TEST(fill_depends_on_seed_and_matrix),
-        TEST(fill_is_the_same_for_any_number_of_threads),
-        TEST(fill_values_are_pinned),
-        TEST(fill_exact_sums_stay_exact),
-        TEST(fill_exact_needs_all_of_float32),
-        TEST(fill_places_name_themselves),
-        TEST(fill_counting_counts),
-        TEST(fill_extremes_span_without_overflow),
-        TEST(guards_are_large_enough_and_bounded),
-        TEST(guards_show_stray_writes),
-        TEST(poison_and_guards_are_signalling_nans),
-        TEST(reference_equals_naive_on_odd_shapes),
-        TEST(reference_takes_any_rows_and_columns),
-        TEST(reference_isa_is_available),
-        TEST(gamma_is_higham_s),
-        TEST(exact_comparison_only_where_float32_is_exact),
-        TEST(every_summation_order_passes_at_1000_500_700),
-        TEST(every_summation_order_passes_with_every_fill),
-        TEST(ones_twos_at_34_is_68),
-        TEST(counting_at_4_is_90),
-        TEST(identity_and_index_products),
-        TEST(reduced_precision_is_not_float32),
-        TEST(nan_and_infinity_fail),
-        TEST(zeros_are_compared_too),
-        TEST(unwritten_is_not_wrong_and_not_nan),
-        TEST(adding_to_poison_is_wrong),
-        TEST(the_bound_is_gamma_of_k_plus_2),
-        TEST(the_float32_gate),
-        TEST(infinity_fails_where_the_bound_is_infinite),
-        TEST(first_wrong_are_in_order_for_any_number_of_threads),
-        TEST(the_map_and_the_boxes),
-        TEST(the_map_fits_a_terminal),
-        TEST(quick_compares_few_and_passes),
-        TEST(quick_finds_what_students_get_wrong),
-        TEST(quick_counts_rows_that_it_did_not_compare),
-        TEST(none_is_not_a_pass),
-        TEST(progress_goes_from_zero_to_one),
-        TEST(json_is_written),
-        TEST(report_says_what_is_known),
-        TEST(watchdog_and_stop_end_a_run),
-    };
-    return check_main(argc, argv, tests, (int)(sizeof tests / sizeof *tests));
 }
