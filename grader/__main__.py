@@ -24,7 +24,7 @@ import pytest  # noqa: E402
 
 from . import plugin, report  # noqa: E402
 from .errors import BadInput  # noqa: E402
-from .feedback import harmless  # noqa: E402
+from .escape import harmless  # noqa: E402
 from .intake import ROOT  # noqa: E402
 
 

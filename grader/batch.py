@@ -2,15 +2,15 @@
 
     python -m grader.batch --submissions DIR --suite all --results results
 
-A submission is a directory or zip that holds kernel.cu, or a .cu file; its name is the result's.
-What happens to one says nothing about the next: one that hangs, or cannot be read, is written down,
-and the class goes on. A fault of the machine is tried once more, a student's never.
+In: a directory or zip that holds kernel.cu, or a .cu file, for each submission; its name is the
+result's. Submissions do not affect each other: of one that hangs or cannot be read, a note is
+written, and the next one is graded. A fault of the machine is tried once more, a student's never.
 
-results/NAME/result.json holds each result, results/scores.csv all of them. Nothing of earlier runs
-is lost: rows of others stay in scores.csv, results stay where nothing new comes out, and a directory
-with results of other cases, or of other submissions of the same names, is refused. Exit status: 0
-all were graded, for whatever points; 2 some could not be read, or an option cannot be used; 3 the
-machine was at fault at least once.
+Out: results/NAME/result.json for each result, results/scores.csv for all of them. Nothing of earlier
+runs is lost: rows of others stay in scores.csv, results stay where there is no new one, and a
+directory with results of other cases, or of other submissions of the same names, is refused. Exit
+status: 0 all were graded, for whatever points; 2 some could not be read, or an option cannot be
+used; 3 the machine was at fault at least once.
 """
 
 from __future__ import annotations
@@ -25,46 +25,48 @@ if __name__ == "__main__":
 import argparse  # noqa: E402
 import csv  # noqa: E402
 import io  # noqa: E402
-import os  # noqa: E402
 import sys  # noqa: E402
 import textwrap  # noqa: E402
-from dataclasses import dataclass  # noqa: E402
+from dataclasses import asdict, dataclass, fields  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 from .build import trusted_parts  # noqa: E402
 from .errors import BadInput, MachineFault  # noqa: E402
-from .exporters.reading import read_record  # noqa: E402
-from .exporters.text import one_line, points, timed, whole  # noqa: E402
+from .escape import one_line  # noqa: E402
 from .files import KERNEL, listed, of_the_system, printable  # noqa: E402
 from .intake import directory_name  # noqa: E402
 from .options import SHARED, Asked, check  # noqa: E402
 from .record import Record  # noqa: E402
 from .score import totals  # noqa: E402
 from .process import completed  # noqa: E402
-from .store import PRIVATE, RESULT, alone_in, faults_of  # noqa: E402
+from .store import PRIVATE, RESULT, alone_in, faults_of, read_record, write  # noqa: E402
+from .wording import points, timed, whole  # noqa: E402
 
 PROJECT = Path(__file__).resolve().parent.parent
 SCORES = "scores.csv"
-HEAD = ["submission", "score", "max_score", "speed", "max_speed", "note"]
 WIDTH = 80
 
 
 @dataclass(frozen=True)
-class Graded:
-    name: str
-    status: int
-    score: str
-    max_score: str
-    speed: str
-    max_speed: str
+class Row:
+    """Of scores.csv; the members are its columns. Points are empty where there is no grade."""
+
+    submission: str
+    score: str = ""
+    max_score: str = ""
+    speed: str = ""
+    max_speed: str = ""
     """Of the points, those for speed; empty where nothing was timed."""
-    said: str
-    """Of the submission as a whole: refused, does not build; or why there is no grade."""
+    note: str = ""
+    """On the submission as a whole: refused, does not build; or why there is no grade."""
+
+
+COLUMNS = [column.name for column in fields(Row)]
 
 
 def submissions_in(directory: Path) -> tuple[list[tuple[str, Path]], list[str]]:
     """Names and paths, sorted by name; and what else is there. A directory that holds kernel.cu is
-    one submission itself."""
+    one submission itself. Raises BadInput."""
     try:
         entries = sorted(directory.iterdir())
     except OSError as error:
@@ -87,8 +89,8 @@ def submissions_in(directory: Path) -> tuple[list[tuple[str, Path]], list[str]]:
 
 
 def refuse_other_results(results: Path, found: list[tuple[str, Path]], asked: Asked) -> None:
-    """One directory of results is for one class and one set of cases: nothing that was graded
-    before is replaced by something else, or stands beside it in scores.csv."""
+    """One directory of results is for one class and one set of cases: no earlier result is replaced
+    by one of something else, or listed beside it in scores.csv. Raises BadInput."""
     wanted = [suite.name for suite in asked.suites]
     paths = dict(found)
     for name in dict.fromkeys([*paths, *map(name_in, rows_of(results / SCORES))]):
@@ -105,41 +107,37 @@ def refuse_other_results(results: Path, found: list[tuple[str, Path]], asked: As
             raise BadInput(f"{place}: the result of another submission, {path}; {others}")
 
 
-def grade(name: str, path: Path, results: Path, options: list[str]) -> Graded:
+def grade(name: str, path: Path, results: Path, options: list[str]) -> tuple[int, Row]:
+    """The grader's exit status, and the row. Raises BadInput if the result cannot be read."""
     command = [sys.executable, "-m", "grader", "--submission", str(path), "--name", name,
                "--results", str(results), *options]
     for _ in range(2):
         try:
             done = completed(command, cwd=PROJECT)
         except OSError as error:
-            return Graded(name, 3, "", "", "", "",
-                          f"the grader cannot be started: {error.strerror}")
+            return 3, Row(cell(name), note=f"the grader cannot be started: {error.strerror}")
         if done.returncode in (0, 1, 2):
             break
     result = results / name / RESULT
     if done.returncode in (0, 1):
         record = read_record(result)
-        return with_points(record, name, done.returncode, "; ".join(whole(record)))
+        return done.returncode, row_of(record, name, "; ".join(whole(record)))
     said = (done.stderr.strip().splitlines() or [f"the grader ended with {done.returncode}"])[-1]
     said = one_line(said.removeprefix("grade: "))
     status = 2 if done.returncode == 2 else 3
     if result.exists():  # of these cases: see refuse_other_results
-        return with_points(read_record(result), name, status, f"points of an earlier run; now: {said}")
-    return Graded(name, status, "", "", "", "", said)
+        return status, row_of(read_record(result), name, f"points of an earlier run; now: {said}")
+    return status, Row(cell(name), note=cell(said))
 
 
-def with_points(record: Record, name: str, status: int, said: str) -> Graded:
-    return Graded(name, status, points(record.score), points(record.max_score),
-                  *of_speed(record), said)
+def row_of(record: Record, name: str, note: str) -> Row:
+    speed = [points(sum_) for sum_ in totals(timed(record))] if timed(record) else ["", ""]
+    return Row(cell(name), points(record.score), points(record.max_score), *speed, cell(note))
 
 
-def of_speed(record: Record) -> tuple[str, str]:
-    score, possible = totals(timed(record))
-    return (points(score), points(possible)) if timed(record) else ("", "")
-
-
-def rows_of(path: Path) -> dict[str, list[str]]:
-    """The rows of scores.csv by their first cell; none where there is no such file."""
+def rows_of(path: Path) -> dict[str, Row]:
+    """The rows of scores.csv by their first cell; none where there is no such file. Raises
+    BadInput."""
     try:
         with open(path, newline="", encoding="utf-8") as file:
             head, *rows = list(csv.reader(file)) or [[]]
@@ -147,32 +145,31 @@ def rows_of(path: Path) -> dict[str, list[str]]:
         return {}
     except (ValueError, csv.Error):
         head, rows = [], []
-    if head != HEAD or any(len(row) != len(HEAD) for row in rows):
+    if head != COLUMNS or any(len(row) != len(COLUMNS) for row in rows):
         raise BadInput(f"{path}: was changed, or not made here; rename it, or name another place "
                        "with RESULTS=...")
-    return {row[0]: row for row in rows}
+    return {row[0]: Row(*row) for row in rows}
 
 
-def write_score(path: Path, one: Graded) -> None:
-    """One submission's row anew, every other one as it was. By rename: a run that is killed leaves
-    what it had; and one at a time, where two work in the same directory."""
+def write_row(path: Path, row: Row) -> None:
+    """Replaces or adds one submission's row; one process at a time, where two work in the same
+    directory. A run that is killed leaves the file as it was."""
     with alone_in(path.parent):
-        rows = rows_of(path) | {cell(one.name): [
-            cell(one.name), one.score, one.max_score, one.speed, one.max_speed, cell(one.said)]}
+        rows = rows_of(path) | {row.submission: row}
         text = io.StringIO(newline="")
-        csv.writer(text, lineterminator="\n").writerows([HEAD, *(rows[key] for key in sorted(rows))])
-        unfinished = path.with_name(path.name + ".new")
-        unfinished.write_text(text.getvalue(), encoding="utf-8")
-        os.replace(unfinished, path)
+        table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+        table.writeheader()
+        table.writerows(asdict(rows[key]) for key in sorted(rows))
+        write(path, text.getvalue().encode())
 
 
 def cell(text: str) -> str:
-    """A spreadsheet takes text that begins like this for a formula."""
+    """A spreadsheet would read text that begins like this as a formula."""
     return "'" + text if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def name_in(text: str) -> str:
-    """The name in such a cell."""
+    """The name in such a cell: cell() undone."""
     return text[1:] if text.startswith("'") and cell(text[1:]) == text else text
 
 
@@ -186,15 +183,16 @@ def arguments(words: list[str]) -> argparse.Namespace:
 
 
 def passed_on(given: argparse.Namespace) -> list[str]:
-    """To each submission's grader, what was given."""
+    """The options given, for each submission's grader."""
     return [word for name in SHARED if name != "--results"
             for value in [getattr(given, name.removeprefix("--"))] if value is not None
             for word in (name, str(value))]
 
 
 def prepare(given: argparse.Namespace) -> tuple[Path, list[tuple[str, Path]]]:
-    """All that can be wrong with a whole class is looked at before its first submission: options,
-    cases, paths, earlier results, and whether the grader works here."""
+    """Everything that concerns the whole class is checked before its first submission: options,
+    cases, paths, earlier results, and whether the grader works here. Raises BadInput and
+    MachineFault."""
     asked = check(vars(given))
     if not given.submissions:
         raise BadInput("--submissions (SUBMISSIONS with make): the path is empty")
@@ -218,12 +216,12 @@ def grade_class(given: argparse.Namespace) -> int:
     results, found = prepare(given)
     status = 0
     for number, (name, path) in enumerate(found, 1):
-        one = grade(name, path, results, passed_on(given))
-        write_score(results / SCORES, one)
-        got = f"{one.score} of {one.max_score} points" if one.score else "no grade"
-        said = f": {one.said}" if one.said else ""
-        say(f"[{number}/{len(found)}] {one_line(one.name)}: {got}{said}")
-        status = max(status, one.status if one.status > 1 else 0)
+        ended, row = grade(name, path, results, passed_on(given))
+        write_row(results / SCORES, row)
+        got = f"{row.score} of {row.max_score} points" if row.score else "no grade"
+        note = f": {row.note}" if row.note else ""
+        say(f"[{number}/{len(found)}] {one_line(name)}: {got}{note}")
+        status = max(status, ended if ended > 1 else 0)
     return status
 
 

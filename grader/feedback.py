@@ -1,16 +1,16 @@
-"""What of a record may be shown to whom, and how text that is not ours may be printed.
+"""What of a record a student may see.
 
-    student_view(record)     the record without what would give hidden cases away
-    harmless(text)           one line that moves no cursor and commands no CI runner
+In: the complete record. Out: student_view(record), a copy without what would give hidden cases away.
 
 Of a hidden case a student learns its points and the kind of the mistake, in words that are the same
-for all cases. Shape, name, line, numbers and whatever the submission printed stay with the TA: a
-submission could print its own arguments, or fail at a line that it chose by the shape.
+for all cases. Shape, name, line, numbers and everything that the submission printed are for the TA
+only: a submission could print its own arguments, or fail at a line that it chose by the shape.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import count
 
 from .outcome import Finding
 from .record import Criterion, CriterionName, Record, Refusal, Test, Timing, TimingState
@@ -61,35 +61,33 @@ SPEED: dict[TimingState, str] = {
     "not-timed": NO_GPU,
     "skipped": NOT_RUN,
     "unbuilt": "does not compile",
-    "refused": "what it launches cannot be timed",
+    "refused": "its launches cannot be timed",
     "wrong": "C was wrong when it was timed",
     "faulted": "the kernel stopped with a fault when it was timed",
     "time-limit": "still running at the time limit",
-    "impossible": "the time is not one that can be believed",
+    "impossible": "the measured time is not plausible",
 }
 """Of a hidden shape: how its timing ended, in the same words for all of them."""
 
+ANONYMOUS = {"suite": "hidden", "title": "", "m": None, "k": None, "n": None}
+
 
 def student_view(record: Record) -> Record:
-    """A copy. A record without hidden cases stays as it is."""
-    if not any(item.hidden for item in (*record.tests, *record.performance)) and \
-            not any(map(is_hidden, record.suites)):
+    """A copy. A record without hidden cases is copied as it is."""
+    if not any(item.hidden for item in record.items) and not any(map(is_hidden, record.suites)):
         return record.model_copy(deep=True)
+    numbers, speed_numbers = count(1), count(1)
+    tests = [without_shape(test, next(numbers), record) if test.hidden else test
+             for test in record.tests]
+    timings = [speed_without_shape(timing, next(speed_numbers), record) if timing.hidden else timing
+               for timing in record.performance]
     refusal = record.refusal
-    if refusal and record.build.ok:
-        refusal = without_place(refusal)
-    tests, number = [], 0
-    for test in record.tests:
-        number += test.hidden
-        test = without_shape(test, number, record) if test.hidden else test
-        tests.append(for_refusal(test, refusal) if refusal else test)
-    timings, number = [], 0
-    for timing in record.performance:
-        number += timing.hidden
-        timing = speed_without_shape(timing, number, record) if timing.hidden else timing
-        if refusal and timing.state != "not-timed":
-            timing = timing.model_copy(update={"reason": refusal_reason(refusal)})
-        timings.append(timing)
+    if refusal:
+        refusal = without_place(refusal) if record.build.ok else refusal
+        tests = [for_refusal(test, refusal) for test in tests]
+        timings = [timing if timing.state == "not-timed" else
+                   timing.model_copy(update={"reason": refusal_reason(refusal)})
+                   for timing in timings]
     path = record.submission.path.rsplit("/", 1)[-1]  # the rest is the TA's
     return record.model_copy(deep=True, update={
         "tests": tests,
@@ -102,52 +100,47 @@ def student_view(record: Record) -> Record:
 
 
 def is_hidden(suite: str) -> bool:
-    return suite == "hidden" or suite.startswith("hidden/")
+    return suite.split("/")[0] == "hidden"
 
 
 def without_shape(test: Test, number: int, record: Record) -> Test:
-    """A hidden case, as the `number`th of them."""
-    public = {each.name for each in record.tests if not each.hidden}
+    """A hidden case, as the `number`th of them: made of what may be shown, and of nothing else."""
     same_for_all = record.refusal is not None or not record.build.ok
     finding = None
     if test.finding:
         finding = Finding(kind=test.finding.kind, what=phrase(test.finding))
-    if same_for_all or test.status == "passed":
+    if same_for_all or test.status == "passed" or for_want_of_a_public_case(test, record):
         reason = test.reason
     elif test.status == "skipped":
-        by_public = test.reason in map(skip_reason, public)
-        reason = test.reason if by_public else NOT_RUN
+        reason = NOT_RUN
     elif finding:
         reason = finding.what
     else:
         reason = next(LOST[each.name] for each in test.criteria if not each.passed)
+    shared = reason if same_for_all or test.status == "skipped" else ""
     return Test(
-        name=f"hidden {number}", suite="hidden", hidden=True, title="",
-        m=None, k=None, n=None, fill=None, seed=None,
-        score=test.score, max_score=test.max_score, status=test.status,
-        criteria=[short(each, reason if same_for_all or test.status == "skipped" else "")
-                  for each in test.criteria],
-        reason=reason, hint="", finding=finding, output="", seconds=0.0,
-    )  # fmt: skip
+        **test.model_dump(include={"hidden", "score", "max_score", "status"}), **ANONYMOUS,
+        name=f"hidden {number}", fill=None, seed=None, reason=reason, finding=finding,
+        criteria=[each if each.passed else
+                  each.model_copy(update={"reason": shared or LOST[each.name]})
+                  for each in test.criteria])
 
 
 def speed_without_shape(timing: Timing, number: int, record: Record) -> Timing:
-    """A hidden shape, as the `number`th of them. Times, and a ratio, would tell how large it is."""
-    public = {each.name for each in record.tests if not each.hidden}
-    said = timing.reason in map(skip_reason, public) or timing.state in ("unbuilt", "not-timed")
-    reason = timing.reason if said or not timing.reason else SPEED[timing.state]
-    return timing.model_copy(update={
-        "name": f"hidden speed {number}", "suite": "hidden", "title": "", "hint": "",
-        "m": None, "k": None, "n": None, "none": None, "full": None, "reason": reason,
-        "ratio": None, "times": None, "cublas_times": None, "seconds": 0.0,
-    })  # fmt: skip
+    """Likewise, a hidden shape. Its times, and their ratio, would show how large it is."""
+    same_for_all = timing.state in ("unbuilt", "not-timed")
+    reason = timing.reason
+    if reason and not same_for_all and not for_want_of_a_public_case(timing, record):
+        reason = SPEED[timing.state]
+    return Timing(
+        **timing.model_dump(include={"hidden", "points", "score", "max_score", "state", "device",
+                                     "samples"}),
+        **ANONYMOUS, name=f"hidden speed {number}", none=None, full=None, reason=reason)
 
 
-def short(criterion: Criterion, reason: str) -> Criterion:
-    """With a reason that says nothing about this case alone."""
-    if criterion.passed:
-        return criterion
-    return criterion.model_copy(update={"reason": reason or LOST[criterion.name]})
+def for_want_of_a_public_case(item: Test | Timing, record: Record) -> bool:
+    """Skipped because a case failed that everyone may know."""
+    return any(item.reason == skip_reason(each.name) for each in record.tests if not each.hidden)
 
 
 def phrase(finding: Finding) -> str:
@@ -165,23 +158,3 @@ def for_refusal(test: Test, refusal: Refusal) -> Test:
     reason = refusal_reason(refusal)
     criteria = [each.model_copy(update={"reason": reason}) for each in test.criteria]
     return test.model_copy(update={"reason": reason, "criteria": criteria})
-
-
-# ---- text that is not ours -----------------------------------------------------------------------
-
-
-def harmless(text: str) -> str:
-    """One line. Control characters, and those that turn the direction of writing, are escaped; so
-    are the two ways to give a GitHub runner a command (`::error::`, also behind spaces, and
-    `##[error]`, anywhere in a line)."""
-    shown = "".join(c if c.isprintable() else escaped(c) for c in text)
-    return re.sub(":(?=:)", ": ", shown).replace("##[", "# #[")
-
-
-def escaped(character: str) -> str:
-    code = ord(character)
-    if character in "\n\t\r":
-        return {"\n": "\\n", "\t": " ", "\r": "\\r"}[character]
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,12 +1,13 @@
 """Takes a submission in: the bytes of one kernel.cu, and what to compile of them.
 
-A submission is somebody else's: a symbolic link, a device or a gigabyte as well as a kernel.
-files.py finds and reads it. What cannot be graded is refused in one line. Bytes that editors leave
-behind (Windows line ends, byte order mark, Latin-1 comments) are put right, and noted.
+In: a path. Out: a Submission, or BadInput with one line. A submission is untrusted: it may be a
+symbolic link, a device or a gigabyte; files.py finds and reads it. What editors leave behind (Windows
+line ends, byte order mark, Latin-1 comments) is put right, and noted.
 """
 
 from __future__ import annotations
 
+import codecs
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,15 +17,6 @@ from .files import KERNEL, find_kernel, printable
 
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST_NAME = 80  # bytes of a results directory's name; a hash may follow
-
-# The longer marks first: that of UTF-32 begins with that of UTF-16.
-MARKS = {
-    b"\xff\xfe\x00\x00": "UTF-32",
-    b"\x00\x00\xfe\xff": "UTF-32",
-    b"\xff\xfe": "UTF-16",
-    b"\xfe\xff": "UTF-16",
-}
-UTF8_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -41,7 +33,7 @@ class Submission:
 
 def read_submission(path: str | os.PathLike[str], name: str | None = None) -> Submission:
     """The submission in this file, folder or zip (files.py). Raises BadInput."""
-    if not os.fspath(path):  # which Path() takes for the working directory
+    if not os.fspath(path):  # Path() would be the working directory
         raise BadInput("the path of the submission is empty")
     given = Path(path)
     if name is not None:
@@ -49,8 +41,8 @@ def read_submission(path: str | os.PathLike[str], name: str | None = None) -> Su
     try:
         found = find_kernel(given)
         absolute = Path(os.path.abspath(given))
-    except ValueError:  # a NUL byte in the path
-        raise BadInput(f"{printable(str(given))}: no path") from None
+    except ValueError:  # a NUL byte in it
+        raise BadInput(f"{printable(str(given))}: not a path") from None
     source, notes = clean(found.content, printable(str(found.path)))
     return Submission(name or default_name(absolute), absolute / found.path.relative_to(given),
                       found.content, source, [*found.notes, *notes])
@@ -60,22 +52,18 @@ def read_submission(path: str | os.PathLike[str], name: str | None = None) -> Su
 
 
 def clean(original: bytes, shown: str) -> tuple[bytes, list[str]]:
-    """What is compiled, and what was changed for that."""
-    for mark, encoding in MARKS.items():
-        if original.startswith(mark):
-            raise BadInput(f"{shown}: {encoding} text; save it as UTF-8")
-    if b"\0" in original:
-        raise BadInput(f"{shown}: {what_has_nul(original)}")
+    """What is compiled, and what was changed for that. Raises BadInput."""
+    refuse_other_encodings(original, shown)
     notes, content = [], original
-    if content.startswith(UTF8_MARK):
-        content = content.removeprefix(UTF8_MARK)
+    if content.startswith(codecs.BOM_UTF8):
+        content = content.removeprefix(codecs.BOM_UTF8)
         notes.append("a byte order mark was removed")
     try:
         content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = 1 + content.count(b"\n", 0, error.start)
-        content, encoding = from_8_bit(content)
-        notes.append(f"not UTF-8 (line {line}), taken as {encoding}")
+        content = content.decode("latin-1").encode()  # every byte is a character of it
+        notes.append(f"not UTF-8 (line {line}), taken as Latin-1")
     if b"\r\n" in content:
         content = content.replace(b"\r\n", b"\n")
         notes.append("Windows line ends (CR LF) were replaced")
@@ -85,23 +73,18 @@ def clean(original: bytes, shown: str) -> tuple[bytes, list[str]]:
     return content, notes
 
 
-def what_has_nul(content: bytes) -> str:
-    """UTF-16 and UTF-32 of English text have a NUL in every second byte or more."""
+def refuse_other_encodings(content: bytes, shown: str) -> None:
+    """UTF-16 and UTF-32 have a byte order mark, or, of English text, a NUL in every second byte or
+    more. Raises BadInput."""
     sample = content[:4096]
-    share = sample.count(0) / len(sample)
-    if share > 0.6:
-        return "UTF-32 text; save it as UTF-8"
-    if share > 0.3:
-        return "UTF-16 text; save it as UTF-8"
-    return f"a NUL byte at offset {content.index(0)}; this is no text file"
-
-
-def from_8_bit(content: bytes) -> tuple[bytes, str]:
-    """As UTF-8; Windows-1252 leaves five bytes undefined."""
-    try:
-        return content.decode("cp1252").encode(), "Windows-1252"
-    except UnicodeDecodeError:
-        return content.decode("latin-1").encode(), "Latin-1"
+    nuls = sample.count(0) / len(sample)
+    # UTF-32's first: it begins with that of UTF-16.
+    if nuls > 0.6 or content.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        raise BadInput(f"{shown}: UTF-32 text; save it as UTF-8")
+    if nuls > 0.3 or content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise BadInput(f"{shown}: UTF-16 text; save it as UTF-8")
+    if b"\0" in content:
+        raise BadInput(f"{shown}: a NUL byte at offset {content.index(0)}; this is not a text file")
 
 
 # ---- names ---------------------------------------------------------------------------------------
@@ -118,13 +101,14 @@ def default_name(path: Path) -> str:
 
 
 def directory_name(text: str) -> str:
-    """The same where it can be, as a name that is easily typed and never leaves its directory."""
+    """`text` with as few changes as make it a name that is easily typed, of one directory."""
     kept = "".join(c if c.isprintable() and c not in "/\\" else "_" for c in printable(text))
     shortened = kept.strip().lstrip(".").encode()[:LONGEST_NAME].decode("utf-8", "ignore").strip()
     return shortened or "submission"
 
 
 def check_name(name: str) -> None:
+    """Raises BadInput."""
     if name != directory_name(name):
-        raise BadInput(f"name {ascii(name)}: it names a directory of results, so it has 1 to "
-                       f"{LONGEST_NAME} bytes, no '/', no control characters, no '.' in front")
+        raise BadInput(f"name {ascii(name)}: it names a directory of results, so it must have 1 to "
+                       f"{LONGEST_NAME} bytes, no '/', no control characters, and no leading '.'")

@@ -1,8 +1,8 @@
-"""What one run of a submission came to, as the judge (judge/judge.c) says it in JSON.
+"""The outcome of one run of a submission, as the judge (judge/judge.c) reports it in JSON.
 
-Nothing here was made by a process in which student code ran, but two things came out of one and are
-only reported: `finding` (the checker stands in the same process as the kernel that it watches) and
-`output` (what the submission printed).
+Nothing here was made by a process in which student code ran, except two things that are only
+reported: `finding` (the checker runs in the same process as the kernel that it watches) and `output`
+(what the submission printed).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Finding(Strict):
@@ -46,10 +46,10 @@ class Outcome(Strict):
     build: Literal["plain", "checked"]
     ended: Literal["returned", "stopped", "crashed", "exited", "endless", "deadlock", "time-limit"]
     """basicSgemm returned and its kernels ended; the runtime or the checker stopped it; a signal;
-    it ended the program; a block did not end; threads of a block waited for each other; all else
-    that was still running at its time limit."""
+    it ended the program; a block did not end; threads of a block waited for each other; anything
+    else that was still running at its time limit."""
     detail: str = ""
-    """Of an end that is not "returned": one line, with the place where that is known."""
+    """If it did not return: one line, with the source line where that is known."""
     file: str | None = None
     line: int = 0
     launches: int = 0
@@ -68,8 +68,7 @@ class Outcome(Strict):
     guards_changed: int = 0
     """Floats around A, B and C that were overwritten."""
     explanation: Finding | None = None
-    """What C is instead of A B: from the judge, which knows A, B and C. kind: unwritten,
-    wrong-result or not-float32."""
+    """What C is instead of A B; kind: unwritten, wrong-result or not-float32. The judge compares."""
     finding: Finding | None = None
     """Checked build only."""
     loads: Loads | None = None
@@ -78,3 +77,9 @@ class Outcome(Strict):
     """The first kilobytes that the submission printed; valid text, control characters escaped."""
     seconds: float = 0.0
     """CPU time of the worker process."""
+
+
+def at(file: str | None, line: int, what: str) -> str:
+    """With its place in front, where that is known and the words do not begin with it."""
+    place = f"{file}:{line}: " if file and line else ""
+    return what if what.startswith(place) else place + what

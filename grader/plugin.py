@@ -63,9 +63,9 @@ class State:
             return None
         if self.record.complete:
             return FULL_MARKS if score.full_marks(self.record) else LESS
-        wanted = [item for item in (*self.record.tests, *self.record.performance)
-                  if self.asked is None or f"{item.suite}/{item.name}" in self.asked]
-        all_passed = all(score.nothing_lost(item) for item in wanted)
+        wanted = [item for item in self.record.items
+                  if self.asked is None or item.key in self.asked]
+        all_passed = all(item.nothing_lost for item in wanted)
         return FULL_MARKS if all_passed and len(wanted) == self.selected else LESS
 
 

@@ -1,33 +1,45 @@
 """The one record of a graded submission: results/<name>/result.json.
 
-Everything else that is told of a grade (table, Gradescope, Autolab, ...) is made from it. Its
-format is docs/grading.md, and result.schema.json beside this file.
+In: what session.py knows at the end of a run. Out: everything that is reported of a grade (table,
+Gradescope, Autolab, ...) is made from it. docs/grading.md explains the format; its JSON Schema:
+
+    python -m grader.record
 """
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field, model_validator
 
-from .outcome import Finding
+from .outcome import Finding, Strict
 
 FORMAT = 2
 """1 had no speed in it; such records can still be read."""
+ROUNDING = 1e-6  # sums of points such as 0.1 + 0.2
 SUPPORT_H = Path(__file__).resolve().parent.parent / "support.h"
 VERSION = re.findall(r'^#define SGEMM_VERSION "(.+)"', SUPPORT_H.read_text(), re.MULTILINE)[0]
 TimingState = Literal["timed", "not-timed", "skipped", "unbuilt", "refused", "wrong", "faulted",
                       "time-limit", "impossible"]
 CriterionName = Literal["builds", "correct", "memory", "tiled"]
+Status = Literal["passed", "partial", "failed", "skipped"]
+Seconds = Annotated[float, Field(ge=0)]
 
 
-class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class Scored(Strict):
+    """Base of what has a `score` of a `max_score`."""
+
+    @model_validator(mode="after")
+    def within_its_points(self: Any) -> Any:
+        if not -ROUNDING <= self.score <= self.max_score + ROUNDING:
+            raise ValueError(f"{self.score:g} of {self.max_score:g} points")
+        return self
 
 
-class Criterion(Strict):
+class Criterion(Scored):
     name: CriterionName
     score: float
     max_score: float
@@ -36,10 +48,9 @@ class Criterion(Strict):
     """One line; empty when passed."""
 
 
-class Test(Strict):
-    """One case."""
-
-    __test__: ClassVar[bool] = False  # for pytest, which takes any class of this name for its own
+class Item(Scored):
+    """What cases and timed shapes have in common. Shape, fill, seed, and all that was measured are
+    null in what a student sees of a hidden one."""
 
     name: str
     suite: str
@@ -48,63 +59,75 @@ class Test(Strict):
     m: int | None
     k: int | None
     n: int | None
-    fill: str | None
-    seed: int | None
-    """Shape, fill and seed: null in what a student sees of a hidden case."""
     score: float
     max_score: float
-    status: Literal["passed", "partial", "failed", "skipped"]
+    reason: str
+    """One line: why points were lost, or why nothing was timed; empty with full marks."""
+    hint: str = ""
+    seconds: Seconds = 0.0
+    """CPU time of a case; for a shape, how long timing it took."""
+
+    @property
+    def key(self) -> str:
+        return f"{self.suite}/{self.name}"
+
+
+class Test(Item):
+    """One case."""
+
+    __test__: ClassVar[bool] = False  # pytest would collect any class of this name
+
+    fill: str | None
+    seed: int | None
+    status: Status
     """skipped: not run, because a case that it depends on failed."""
     criteria: list[Criterion]
-    reason: str
-    """One line: why points were lost; empty when passed."""
-    hint: str
-    finding: Finding | None
-    output: str
+    finding: Finding | None = None
+    output: str = ""
     """What the submission printed. For the TA: never shown to students for hidden cases."""
-    seconds: float
+
+    @property
+    def nothing_lost(self) -> bool:
+        return self.status == "passed"
 
 
 class Times(Strict):
     """Seconds of the timed calls."""
 
-    median: float
-    minimum: float
-    quartile_1: float
-    quartile_3: float
+    median: Seconds
+    minimum: Seconds
+    quartile_1: Seconds
+    quartile_3: Seconds
 
 
-class Timing(Strict):
-    """One shape that was timed beside cuBLAS, or why it was not."""
+class Timing(Item):
+    """One shape that was timed beside cuBLAS, or why it was not. `max_score` is that of the grade:
+    0 where nothing was timed because there is no GPU."""
 
-    name: str
-    suite: str
-    hidden: bool
-    title: str
-    m: int | None
-    k: int | None
-    n: int | None
     none: float | None
     full: float | None
-    """The ratio at which points begin, and from which there are all of them. These, the shape and
-    what was measured: null in what a student sees of a hidden one."""
+    """The ratio at which points begin, and from which there are all of them."""
     points: float
     """What it is worth where it can be timed."""
-    score: float
-    max_score: float
-    """Of the grade: 0 where nothing was timed for want of a GPU."""
     state: TimingState
-    reason: str
-    """One line: why points were lost, or why nothing was timed; empty with all points."""
-    hint: str
-    device: str | None
-    ratio: float | None
+    device: str | None = None
+    ratio: Annotated[float, Field(ge=0)] | None = None
     """cuBLAS's median over the submission's: 1 is as fast."""
-    samples: int
-    times: Times | None
-    cublas_times: Times | None
-    seconds: float
-    """How long it took to find out, by the clock."""
+    samples: int = 0
+    times: Times | None = None
+    cublas_times: Times | None = None
+
+    @property
+    def nothing_lost(self) -> bool:
+        """All points, or none to be had."""
+        return self.state in ("timed", "not-timed") and self.score >= self.max_score
+
+    @property
+    def status(self) -> Status:
+        """As that of a case."""
+        if self.state in ("not-timed", "skipped"):
+            return "skipped"
+        return "passed" if self.nothing_lost else "partial" if self.score > 0 else "failed"
 
 
 class Submission(Strict):
@@ -137,7 +160,7 @@ class Build(Strict):
     """What the compiler printed, shortened."""
 
 
-class Record(Strict):
+class Record(Scored):
     format: Literal[1, 2] = FORMAT
     complete: bool
     """False in result.partial.json, which holds the cases that are finished so far."""
@@ -159,6 +182,20 @@ class Record(Strict):
     version: str | None = None
     """Of the grader; null in older records."""
     compiler: str
-    started: str
+    started: Annotated[str, Field(pattern=r"^[0-9]{4}(-[0-9]{2}){2}T[0-9]{2}(:[0-9]{2}){2}")]
     """ISO 8601, UTC."""
-    seconds: float
+    seconds: Seconds
+
+    @property
+    def items(self) -> list[Test | Timing]:
+        """All cases and timed shapes."""
+        return [*self.tests, *self.performance]
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of what the grader writes."""
+    return Record.model_json_schema(mode="serialization")
+
+
+if __name__ == "__main__":
+    print(json.dumps(schema(), indent=2))

@@ -1,7 +1,8 @@
-"""What the grader prints: progress while it runs, the table and the score at the end.
+"""What the grader prints: progress while it runs, the tables and the score at the end.
 
-For whoever runs the grader, so hidden cases are shown in full; what students get of them is made
-by feedback.py and the exporters. All text that came out of a submission, a compiler or a test case
+In: the record, complete or partial. Out: text on a stream, at most as wide as the terminal, for the
+person who runs the grader: hidden cases are shown in full. What students see of them is made by
+feedback.py and the exporters. All text that came out of a submission, a compiler or a test case
 goes through harmless().
 """
 
@@ -13,20 +14,20 @@ import sys
 from pathlib import Path
 from typing import TextIO
 
-from rich import box
-from rich.console import Console, RenderableType
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 from rich.text import Text
 
-from . import score, verdict
-from .feedback import harmless
+from .escape import harmless
 from .intake import printable
-from .outcome import Finding
-from .record import Record, Test, Times, Timing
+from .outcome import at
+from .record import Record, Test, Timing
+from .score import totals
+from .verdict import headline
+from .wording import Item, milliseconds, not_timed, points, protection, ratio
 
 PIPED_WIDTH = 80
-WIDEST = 120  # lines longer than this are hard to read
+WIDEST = 120  # longer lines are hard to read
 NARROWEST = 40
 OUTPUT_LINES = 10
 COMPILER_LINES = 14  # and one above them
@@ -50,14 +51,13 @@ def console_for(stream: TextIO) -> Console:
 
 
 class Watched:
-    """A line on standard error that moves, if that is a terminal."""
+    """A progress line on standard error, if that is a terminal."""
 
-    def __init__(self, stream: TextIO | None = None):
-        stream = stream or sys.stderr
-        moves = stream.isatty() and os.environ.get("TERM") != "dumb"
+    def __init__(self) -> None:
+        moves = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self._bar = Progress(
             TextColumn("{task.description}"), BarColumn(bar_width=24), MofNCompleteColumn(),
-            TimeElapsedColumn(), console=console_for(stream), transient=True, disable=not moves,
+            TimeElapsedColumn(), console=console_for(sys.stderr), transient=True, disable=not moves,
         )  # fmt: skip
         self._task = self._bar.add_task("getting ready", total=None)
         self._bar.start()
@@ -65,7 +65,7 @@ class Watched:
     def stage(self, what: str, cases: int | None = None) -> None:
         self._bar.update(self._task, description=what, total=cases)
 
-    def finished(self, item: Test | Timing) -> None:
+    def finished(self, item: Item) -> None:
         how = item.status if isinstance(item, Test) else item.state
         self._bar.update(self._task, advance=1, description=f"{item.name}: {how}")
 
@@ -77,24 +77,38 @@ class Watched:
 
 
 def show(record: Record, where: Path | None, stream: TextIO, only: set[str] | None = None) -> None:
-    """Why nothing was run; the table of all cases, or those whose keys are in `only`; the first
-    finding. No line is wider than the console."""
+    """Why nothing was run; the tables of all cases and shapes, or of those whose keys are in `only`;
+    the first finding; the score. `where`: the record's file. No line is wider than the console."""
     console = console_for(stream)
-    tests = [t for t in record.tests if only is None or f"{t.suite}/{t.name}" in only]
-    timings = [t for t in record.performance if only is None or f"{t.suite}/{t.name}" in only]
-    timed = [t for t in timings if t.state != "not-timed"]
-    blocks: list[RenderableType | None] = [
-        about_build(record, console), about_refusal(record, console),
-        table_of(tests, record, console) if tests else None,
-        table_of_speed(timed) if timed else None, about_speed(timed, record, console),
-        about_finding(record, tests, console)]
+    items = [item for item in record.items if only is None or item.key in only]
+    tests = [item for item in items if isinstance(item, Test)]
+    timings = [item for item in items if not isinstance(item, Test)]
+    timed = [timing for timing in timings if timing.state != "not-timed"]
+    blocks = [about_build(record, console), about_refusal(record, console),
+              table_of(["case", "m k n", "result", "points"], tests, record, console),
+              table_of(["speed", "m k n", "time", "cuBLAS", "ratio", "points"], timed, record,
+                       console),
+              about_device(timed, console), about_finding(record, tests, console)]
     for block in blocks:
         if block:
             console.print(block, "", sep="\n")
+    if not_timed(timings):
+        console.print(paragraph(f"{not_timed(timings)} BACKEND=cuda uses a GPU.", console))
     for note in record.submission.notes:
         console.print(paragraph(f"note: {harmless(note)}", console))
-    console.print(last_lines(record, [*tests, *timings], where, console,
-                             everything=only is None), soft_wrap=True)
+    console.print(paragraph(f"protection: {harmless(protection(record))}", console))
+    console.print(paragraph(f"seed: {record.seed} (the same seed gives the same grade)", console))
+    if where:
+        place = os.path.relpath(where)
+        shown = place if not place.startswith(os.pardir + os.sep) else str(where)
+        # Left whole, however long it is: half of a path is of no use.
+        console.print(f"record: {harmless(printable(shown))}", soft_wrap=True)
+    if record.complete and only is None:
+        console.print(f"score: {points(record.score)} of {points(record.max_score)}", style="bold")
+    else:
+        got, possible = map(points, totals(items))
+        console.print(paragraph(f"{got} of {possible} points in {len(items)} cases; no grade, "
+                                "because not all cases were run", console, style="bold"))
 
 
 def paragraph(text: str | Text, console: Console, indent: int = 0, style: str = "") -> Text:
@@ -114,104 +128,60 @@ def wrapped(line: Text, console: Console, width: int) -> list[Text]:
     return parts
 
 
-def lines(*paragraphs: Text) -> Text:
-    return Text("\n").join(paragraphs)
-
-
-def told_above(record: Record) -> bool:
-    """Whether one reason holds for all cases, and is printed once."""
-    return record.refusal is not None or not record.build.ok
-
-
-def table_of(tests: list[Test], record: Record, console: Console) -> Text:
-    """A reason stands in its case's row where it fits; else, as every hint, in lines of its own."""
-    head = [Text(word, "bold") for word in ("case", "m k n", "result", "points")]
-    rows = [[Text(test.name), Text(f"{test.m} {test.k} {test.n}" if test.m else ""),
-             Text(test.status, STYLES[test.status]),
-             Text(f"{number(test.score)}/{number(test.max_score)}")] for test in tests]
-    widths = [max(cell.cell_len for cell in column) for column in zip(head, *rows, strict=True)]
-    gaps = len(GAP) * (len(widths) - 1)
-    widths[0] = min(widths[0], max(console.width - sum(widths[1:]) - gaps, 1))
-    room = console.width - sum(widths) - gaps - len(GAP)
-    block = [row_of(head, widths, "reason" if room >= len("reason") else ""),
+def table_of(head: list[str], items: list[Item], record: Record, console: Console) -> Text | None:
+    """A reason is in its case's row where it fits; else, like every hint, on lines below it."""
+    if not items:
+        return None
+    rows = [list(map(Text, head)), *map(cells_of, items)]
+    widths = [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
+    others = sum(widths[1:]) + len(GAP) * (len(widths) - 1)
+    widths[0] = min(widths[0], max(console.width - others, 1))
+    room = console.width - widths[0] - others - len(GAP)
+    rows[0] = [Text(word, "bold") for word in head]
+    block = [row_of(rows[0], widths, "reason" if room >= len("reason") else ""),
              Text("─" * console.width)]
+    same_for_all = record.refusal is not None or not record.build.ok  # and is printed above
     said: set[str] = set()  # a hint once
-    for test, cells in zip(tests, rows, strict=True):
+    for item, cells in zip(items, rows[1:], strict=True):
         if cells[0].cell_len > widths[0]:  # a line of its own
             block.append(paragraph(cells[0], console))
             cells[0] = Text("")
-        reason = "" if told_above(record) else harmless(test.reason)
+        reason = "" if same_for_all else harmless(item.reason)
         beside = Text(reason).cell_len <= room
         block.append(row_of(cells, widths, reason if beside else ""))
         if reason and not beside:
             block.append(paragraph(reason, console, INDENT))
-        if test.hint and test.hint not in said and not told_above(record):
-            block.append(paragraph(f"hint: {harmless(test.hint)}", console, INDENT))
-            said.add(test.hint)
-    return lines(*block)
+        if item.hint and item.hint not in said and not same_for_all:
+            block.append(paragraph(f"hint: {harmless(item.hint)}", console, INDENT))
+            said.add(item.hint)
+    return Text("\n").join(block)
+
+
+def cells_of(item: Item) -> list[Text]:
+    shape = f"{item.m} {item.k} {item.n}" if item.m else ""
+    if isinstance(item, Test):
+        result, more = item.status, []
+    else:
+        result = milliseconds(item.times) or item.state
+        more = [milliseconds(item.cublas_times), ratio(item)]
+    share = f"{points(item.score)}/{points(item.max_score)}"
+    return [Text(item.name), Text(shape), Text(result, STYLES[item.status]),
+            *map(Text, more), Text(share)]
 
 
 def row_of(cells: list[Text], widths: list[int], reason: str) -> Text:
-    """The last cell is a number, so it is set to the right."""
+    """Names and the result of a case are on the left of their columns, numbers on the right."""
     padded = [cell.copy() for cell in cells]
-    for cell, width in zip(padded, widths, strict=True):
-        cell.align("right" if cell is padded[-1] else "left", width)
+    left = 2 if len(cells) > 4 else 3
+    for number, (cell, width) in enumerate(zip(padded, widths, strict=True)):
+        cell.align("left" if number < left else "right", width)
     return Text(GAP).join([*padded, Text(reason)] if reason else padded)
 
 
-def table_of_speed(timings: list[Timing]) -> Table:
-    """Medians; beside them what counts, cuBLAS's time over the kernel's."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-    table.add_column("speed", overflow="fold")  # the only one that gives way
-    table.add_column("m k n", no_wrap=True)
-    for name in ("time", "cuBLAS", "ratio", "points"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for timing in timings:
-        shape = f"{timing.m} {timing.k} {timing.n}" if timing.m else ""
-        full = timing.score >= timing.max_score
-        table.add_row(Text(timing.name), shape,
-                      Text(milliseconds(timing.times) if timing.times else timing.state,
-                           "" if timing.times else "red"),
-                      milliseconds(timing.cublas_times), ratio(timing),
-                      Text(f"{number(timing.score)}/{number(timing.max_score)}",
-                           "green" if full else "yellow" if timing.score else "red"))
-    return table
-
-
-def milliseconds(times: Times | None) -> str:
-    return f"{times.median * 1e3:.3f} ms" if times else ""
-
-
-def ratio(timing: Timing) -> str:
-    return f"{timing.ratio:.3f}" if timing.ratio is not None else ""
-
-
-def about_speed(timings: list[Timing], record: Record, console: Console) -> Text | None:
-    """The reasons, and each hint once."""
-    block, said = [], set()
-    for timing in timings:
-        if not timing.reason or told_above(record):
-            continue
-        block.append(paragraph(f"{timing.name}: {harmless(timing.reason)}", console))
-        if timing.hint and timing.hint not in said:
-            block.append(paragraph(f"hint: {harmless(timing.hint)}", console, INDENT))
-            said.add(timing.hint)
-    device = next((timing.device for timing in timings if timing.device), None)
-    samples = {timing.samples for timing in timings if timing.samples}
-    if device:
-        counted = f", medians of {min(samples)} calls" if samples else ""
-        block.append(paragraph(f"timed on {harmless(device)}{counted}, alternating with cuBLAS",
-                               console))
-    return lines(*block) if block else None
-
-
-def not_timed(timings: list[Timing]) -> str:
-    """One line for all that no GPU was there for; empty where there is none."""
-    count = sum(timing.state == "not-timed" for timing in timings)
-    shapes = "1 shape" if count == 1 else f"{count} shapes"
-    if not count:
-        return ""
-    return f"speed: {shapes} {score.NO_GPU} (BACKEND=cuda uses one); this costs no points"
+def about_device(timed: list[Timing], console: Console) -> Text | None:
+    found = next((timing for timing in timed if timing.device and timing.samples), None)
+    return found and paragraph(f"timed on {harmless(found.device or '')}, medians of {found.samples} "
+                               "calls, alternating with cuBLAS", console)
 
 
 def about_build(record: Record, console: Console) -> Text | None:
@@ -219,82 +189,51 @@ def about_build(record: Record, console: Console) -> Text | None:
     build = record.build
     if build.ok or record.refusal:
         return None
-    title = Text("kernel.cu does not compile:", "bold red")
     said = build.output.splitlines()
     if not any(build.message in line for line in said):
-        said = [verdict.at(build.file, build.line, build.message), *said]
-    return lines(title, quoted_lines(said, COMPILER_LINES, console))
+        said = [at(build.file, build.line, build.message), *said]
+    return Text("\n").join([Text("kernel.cu does not compile:", "bold red"),
+                            *quoted(said, COMPILER_LINES, console)])
 
 
 def about_refusal(record: Record, console: Console) -> Text | None:
-    if not record.refusal:
-        return None
     refusal = record.refusal
-    place = f"{harmless(refusal.file)}:{refusal.line}: " if refusal.file and refusal.line else ""
-    block = [paragraph(f"{place}refused: the submission {harmless(refusal.tried)}", console,
-                       style="bold red")]
-    if refusal.hint:
-        block.append(paragraph(f"hint: {harmless(refusal.hint)}", console, INDENT))
-    return lines(*block)
+    if not refusal:
+        return None
+    what = at(refusal.file, refusal.line, f"refused: the submission {refusal.tried}")
+    return with_hint([paragraph(harmless(what), console, style="bold red")], refusal.hint, console)
 
 
 def about_finding(record: Record, tests: list[Test], console: Console) -> Text | None:
     """The first finding, as `make check` prints it; of a public case if there is one."""
-    found = [test for test in tests if test.finding]
-    found.sort(key=lambda test: test.hidden)
+    found = sorted((test for test in tests if test.finding), key=lambda test: test.hidden)
     if record.refusal or not found:
         return None
     test, finding = found[0], found[0].finding
     assert finding is not None
-    block = [paragraph(harmless(verdict.headline(finding)), console, style="bold")]
-    block += [paragraph(harmless(line), console, INDENT) for line in details(test, finding)]
-    if finding.hint:
-        block.append(paragraph(f"hint: {harmless(finding.hint)}", console, INDENT))
-    if test.output:
-        block += [Text("    it printed:"),
-                  quoted_lines(test.output.splitlines(), OUTPUT_LINES, console)]
-    return lines(*block)
-
-
-def details(test: Test, finding: Finding) -> list[str]:
+    details = list(finding.detail)
     shape = f"m={test.m} k={test.k} n={test.n}"
-    lines = list(finding.detail)
-    if not any(shape in line for line in lines):
-        lines.append(f"{shape}, fill {test.fill}, seed {test.seed}")
-    return lines
+    if not any(shape in line for line in details):
+        details.append(f"{shape}, fill {test.fill}, seed {test.seed}")
+    block = [paragraph(harmless(headline(finding)), console, style="bold"),
+             *(paragraph(harmless(line), console, INDENT) for line in details)]
+    block = [with_hint(block, finding.hint, console)]
+    if test.output:
+        block += [Text("    it printed:"), *quoted(test.output.splitlines(), OUTPUT_LINES, console)]
+    return Text("\n").join(block)
 
 
-def quoted_lines(said: list[str], most: int, console: Console) -> Text:
-    """With a bar in front of each, so that none of them can begin with a runner's command; `most`
+def with_hint(block: list[Text], hint: str | None, console: Console) -> Text:
+    more = [paragraph(f"hint: {harmless(hint)}", console, INDENT)] if hint else []
+    return Text("\n").join([*block, *more])
+
+
+def quoted(said: list[str], most: int, console: Console) -> list[Text]:
+    """With a bar in front of each line, so that none can begin with a command to a CI runner; `most`
     lines as they are printed."""
-    bar = Text("    | ")
+    bar = Text(" " * INDENT + "| ")
     shown = [part for line in said[:most]
              for part in wrapped(Text(harmless(line)), console, console.width - bar.cell_len)]
     if len(shown) > most or len(said) > most:
         shown = [*shown[:most - 1], Text("... (the rest is left out)")]
-    return lines(*(bar + line for line in shown))
-
-
-def last_lines(record: Record, items: list[Test | Timing], where: Path | None, console: Console,
-               everything: bool) -> Text:
-    """A path is left whole, however long it is: half of one is of no use to anybody."""
-    untimed = not_timed([item for item in items if isinstance(item, Timing)])
-    block = [paragraph(untimed, console)] if untimed else []
-    block += [paragraph(f"protection: {harmless(record.protection_note) or record.protection}",
-                        console),
-              paragraph(f"seed: {record.seed} (the same seed gives the same grade)", console)]
-    if where:
-        place = os.path.relpath(where)
-        shown = place if not place.startswith(os.pardir + os.sep) else str(where)
-        block.append(Text(f"record: {harmless(printable(shown))}"))
-    if record.complete and everything:
-        block.append(Text(f"score: {number(record.score)} of {number(record.max_score)}", "bold"))
-        return lines(*block)
-    got, possible = score.totals(items)
-    block.append(paragraph(f"{number(got)} of {number(possible)} points in {len(items)} cases; "
-                           "no grade, because not all cases were run", console, style="bold"))
-    return lines(*block)
-
-
-def number(points: float) -> str:
-    return f"{round(points, 2):g}"
+    return [bar + line for line in shown]

@@ -20,7 +20,7 @@ from typing import Any
 
 from .build import Parts, Programs
 from .errors import MachineFault, Refused
-from .feedback import escaped
+from .escape import escaped
 from .outcome import Outcome
 from .process import completed
 from .sandbox import Command, Limits, Ran, Sandbox

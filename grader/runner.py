@@ -90,10 +90,10 @@ class Runner:
     def time_shape(self, asked: Performance, parents: list[Test]) -> Timing:
         """On a GPU. Raises MachineFault."""
         if self._programs is None:
-            return score.speed_unbuilt(asked, self.build)
+            return score.unbuilt(asked, self.build)
         for parent in parents:
             if not score.carries(parent):
-                return score.speed_skipped(asked, parent)
+                return score.skipped(asked, parent)
         return self.tools.time(self.parts, self._programs, asked, box=self.box)
 
 

@@ -121,7 +121,7 @@ class Grading:
         refusal = self._refusal[1] if self._refusal else None
         tests = [score.refused(case, refusal) if refusal else self._known[key]
                  for key, case in self._cases.items() if key in self._known]
-        timings = [score.speed_refused(shape, refusal)
+        timings = [score.refused(shape, refusal)
                    if refusal and self._known[key].state != "not-timed" else self._known[key]
                    for key, shape in self._shapes.items() if key in self._known]
         points, possible = score.totals([*tests, *timings])
@@ -182,7 +182,7 @@ class Grading:
         if self._runner.parts.backend != "cuda":
             return score.without_gpu(asked)
         if self._refusal:
-            return score.speed_refused(asked, self._refusal[1])
+            return score.refused(asked, self._refusal[1])
         return self._runner.time_shape(asked, self._known_parents(key))
 
     def _known_parents(self, key: str) -> list[Test]:

@@ -1,8 +1,9 @@
 """Where records are kept: results/<name>/result.json, and result.partial.json until all is done.
 
-A file here is whole or is not there: it is written beside its place under a name of its own, and
-then renamed, so that neither a killed grader nor two graders at once leave halves. A result.json is
-only ever replaced by a complete record.
+In: records, and where to keep them. Out: files, and the records that are read from them. A file here
+is complete or absent: it is written under a temporary name in the same directory and then renamed,
+so that neither a killed grader nor two graders at once leave half a file. A result.json is only ever
+replaced by a complete record.
 """
 
 from __future__ import annotations
@@ -19,29 +20,30 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from .errors import MachineFault
+from .errors import BadInput, MachineFault
 from .intake import Submission, printable
 from .record import Record
 
 RESULT, PARTIAL = "result.json", "result.partial.json"
-PRIVATE = 0o700  # a sandbox that is only another user must not read what others got
+PRIVATE = 0o700  # a sandbox that is only another user must not read the results of others
 HASH_LENGTH = 8  # hexadecimal digits; of all submissions of one name
 LONGEST_NAME = 100  # of suites, in a file's name
-LEFT_BEHIND_SECONDS = 3600.0  # older files of writers are of graders that were killed
+LEFT_BEHIND_SECONDS = 3600.0  # temporary files older than this belong to graders that were killed
 
 
 class Store:
-    """The directory of one submission's results; claimed by a first, partial record."""
+    """The directory of one submission's results; claimed by a first, partial record. The constructor
+    and all methods raise MachineFault where nothing can be written."""
 
     def __init__(self, results: Path, submission: Submission, first: Record, named: bool = False):
-        """`named`: somebody chose the name, so that what is there of another path is replaced."""
+        """`named`: the name was chosen by an option, so results of another path are replaced."""
         with faults_of(results):
             results.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
-        with faults_of(results), alone_in(results):
-            self.directory = self._choose(results, submission, named)
-            self.directory.mkdir(mode=PRIVATE, exist_ok=True)
-            remove_left_behind(self.directory)
-            write(self.directory / PARTIAL, first)
+            with alone_in(results):
+                self.directory = self._choose(results, submission, named)
+                self.directory.mkdir(mode=PRIVATE, exist_ok=True)
+                remove_left_behind(self.directory)
+                write(self.directory / PARTIAL, as_json(first))
 
     @staticmethod
     def _choose(results: Path, submission: Submission, named: bool) -> Path:
@@ -61,37 +63,61 @@ class Store:
 
     def save_partial(self, record: Record) -> None:
         with faults_of(self.partial):
-            self.directory.mkdir(mode=PRIVATE, exist_ok=True)
-            write(self.partial, record)
+            write(self.partial, as_json(record))
 
     def save(self, record: Record) -> None:
         """The end: `record` is complete. A result on other cases, or of another backend, is kept
         beside it."""
         assert record.complete
         with faults_of(self.result):
-            self.directory.mkdir(mode=PRIVATE, exist_ok=True)
             keep_other_cases(self.result, record)
-            write(self.result, record)
+            write(self.result, as_json(record))
             self.partial.unlink(missing_ok=True)
 
 
-def read(path: Path) -> Record | None:
-    """None: there is no such file. OSError or ValidationError: it cannot be read."""
+# ---- reading -------------------------------------------------------------------------------------
+
+
+def read_record(path: Path, *, partial: bool = False) -> Record:
+    """The record in this file. Raises BadInput: it cannot be read, holds no record, or one of a run
+    that has not ended (or was killed), unless `partial`."""
     try:
-        return Record.model_validate_json(path.read_bytes())
-    except FileNotFoundError:
-        return None
+        record = Record.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; `make grade` writes this file") from None
+    except ValidationError as error:
+        # The value itself may be anything, and is left out.
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the file"
+        what = " ".join(f"{place}: {first['msg']}".split())
+        raise BadInput(f"{path}: not a result of this grader: {what}") from None
+    if not record.complete and not partial:
+        raise BadInput(f"{path}: the run has not ended; --partial takes the cases so far")
+    return record
+
+
+def owner(directory: Path) -> str | None:
+    """The path of the submission whose results these are; None where there are none; "" when they
+    cannot be read, and so must not be replaced."""
+    for path in (directory / RESULT, directory / PARTIAL):
+        if os.path.lexists(path):
+            try:
+                return read_record(path, partial=True).submission.path
+            except BadInput:
+                return ""
+    return None
 
 
 def keep_other_cases(result: Path, record: Record) -> None:
-    """What is there, if it is of other cases than `record`, under a name of its own."""
-    try:
-        earlier = read(result)
-    except ValidationError:
-        shutil.copy2(result, result.with_name("result.unreadable.json"))
+    """Keeps a result of other cases than `record`'s under another name."""
+    if not result.exists():
         return
-    if earlier and cases_of(earlier) != cases_of(record):
-        shutil.copy2(result, result.with_name(f"result.{cases_of(earlier)}.json"))
+    try:
+        name = cases_of(read_record(result, partial=True))
+    except BadInput:
+        name = "unreadable"
+    if name != cases_of(record):
+        shutil.copy2(result, result.with_name(f"result.{name}.json"))
 
 
 def cases_of(record: Record) -> str:
@@ -102,19 +128,16 @@ def cases_of(record: Record) -> str:
     return f"{suites}.{record.backend}"
 
 
-def owner(directory: Path) -> str | None:
-    """The path of the submission whose results are there; None when none are; "" when they cannot
-    be read, and so are not ours to replace."""
-    try:
-        found = read(directory / RESULT) or read(directory / PARTIAL)
-    except (OSError, ValidationError):
-        return ""
-    return found.submission.path if found else None
+# ---- writing -------------------------------------------------------------------------------------
 
 
-def write(path: Path, record: Record) -> None:
-    """All or nothing, also after a crash of the machine."""
-    content = record.model_dump_json(indent=2).encode() + b"\n"
+def as_json(record: Record) -> bytes:
+    return record.model_dump_json(indent=2).encode() + b"\n"
+
+
+def write(path: Path, content: bytes) -> None:
+    """All or nothing, even if the machine crashes. Raises OSError."""
+    path.parent.mkdir(mode=PRIVATE, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with open(descriptor, "wb") as file:
@@ -126,16 +149,6 @@ def write(path: Path, record: Record) -> None:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
-    sync_directory(path.parent)
-
-
-def sync_directory(directory: Path) -> None:
-    with contextlib.suppress(OSError):  # some file systems know no such thing
-        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def remove_left_behind(directory: Path) -> None:
@@ -147,8 +160,8 @@ def remove_left_behind(directory: Path) -> None:
 
 @contextlib.contextmanager
 def alone_in(directory: Path) -> Iterator[None]:
-    """One grader at a time chooses its place, so that two submissions of one name do not take the
-    same. Where the file system has no locks, they choose without."""
+    """One process at a time, so that two submissions of one name do not choose the same directory.
+    On a file system without locks nothing is locked. Raises OSError."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         with contextlib.suppress(OSError):
@@ -160,6 +173,7 @@ def alone_in(directory: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def faults_of(path: Path) -> Iterator[None]:
+    """Turns OSError into MachineFault."""
     try:
         yield
     except OSError as error:

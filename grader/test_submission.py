@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
-from . import record, score
+from . import record
 from .session import Grading
 
 
@@ -34,7 +34,7 @@ def test_speed(performance: str, grading: Grading, record_property: Property) ->
     record_points(timing, record_property)
     if timing.state in ("not-timed", "skipped"):
         pytest.skip(timing.reason)
-    if not score.nothing_lost(timing):
+    if not timing.nothing_lost:
         pytest.fail(f"{timing.score:g} of {timing.max_score:g} points: {timing.reason}",
                     pytrace=False)
 

@@ -24,7 +24,7 @@ from . import score
 from .build import Parts, Programs
 from .cases import Performance
 from .errors import MachineFault
-from .feedback import harmless
+from .escape import harmless
 from .record import Times, Timing
 from .run import (SEAL_ALL, Problem, ended, gpu_devices, limits_on_gpu, memory_file, on_the_gpu,
                   printable, seal)

@@ -1,11 +1,14 @@
-"""From what the judge says of a case's runs to criteria, points and reasons.
+"""From the outcomes of a case's runs to criteria, points and reasons.
+
+In: Outcome (outcome.py) of the plain run and, where there is one, the checked run. Out: Test
+(record.py). Nothing here raises.
 
 Meaning of the criteria (docs/grading.md says the same to students and TAs):
 
 builds   it compiles, is not refused, and launches a kernel
-correct  C is right in the plain build; and the checked run, where there is one, gives no other C
-memory   correct, and the checked run of this very shape finds nothing
-tiled    correct, and so few loads from global memory as only tiles make possible
+correct  C is right in the plain build, and in the checked run where there is one
+memory   correct, and the checked run of the same shape finds nothing
+tiled    correct, and with so few loads from global memory as only tiles make possible
 """
 
 from __future__ import annotations
@@ -13,9 +16,9 @@ from __future__ import annotations
 import math
 
 from .cases import Case
-from .outcome import Finding, Loads, Outcome
+from .outcome import Finding, Loads, Outcome, at
 from .record import Criterion, CriterionName, Test
-from .score import status_of
+from .score import ABOUT, status_of
 
 ORDER: tuple[CriterionName, ...] = ("builds", "correct", "memory", "tiled")
 
@@ -27,41 +30,35 @@ MAY_GO_WELL = frozenset({
     "failed-call", "leak",
 })  # fmt: skip
 
-# Up to so many products a case has a checked run whatever its criteria: it takes half a second, and
-# shows what a right C hides, such as a product that was computed on the host.
+# Up to this many products a case has a checked run whatever its criteria: it takes half a second,
+# and shows what a right C hides, such as a product that was computed on the host.
 ALWAYS_CHECKED = 50_000_000
 
 # Tiles of T x T let each element be loaded once a block instead of T times: naive / once_per_block
 # is T. Half of what T allows on a logarithmic scale is asked for, and at least a quarter of the
-# naive loads must be gone for good; that leaves room for tiles at the edge and for other schemes
-# (registers, rows of tiles), and none for a kernel that reads A and B through no tile at all.
+# naive loads must be saved; that leaves room for tiles at the edge and for other schemes
+# (registers, rows of tiles), and none for a kernel that reads A and B without any tile.
 LEAST_REUSE = 4.0
 
 OUT_OF_TIME = frozenset({"endless", "deadlock", "time-limit"})
-"""How a plain run may end that is not worth a checked one."""
+"""Ends of a plain run after which a checked one is not worth its time."""
 
-KIND_OF_END = {
-    "endless": "endless",
-    "deadlock": "deadlock",
-    "time-limit": "time-limit",
-    "crashed": "host-fault",
-    "exited": "host-fault",
-    "stopped": "kernel-fault",
+
+ENDS = {
+    "endless": Finding(kind="endless", what="the kernel does not end",
+                       hint="which loop has a condition that never becomes false?"),
+    "deadlock": Finding(kind="deadlock", what="threads of a block wait for each other",
+                        hint="which threads must arrive for this one to continue?"),
+    "time-limit": Finding(kind="time-limit", what="it was still running at its time limit",
+                          hint="how many blocks does C need, and what does each thread compute "
+                               "more than once?"),
+    "crashed": Finding(kind="host-fault", what="it crashed"),
+    "exited": Finding(kind="host-fault", what="it ended the program instead of returning",
+                      hint="basicSgemm must return, whatever happens"),
+    "stopped": Finding(kind="kernel-fault", what="it was stopped"),
 }
-END = {
-    "endless": "the kernel does not end",
-    "deadlock": "threads of a block wait for each other",
-    "time-limit": "it was still running at its time limit",
-    "crashed": "it crashed",
-    "exited": "it ended the program instead of returning",
-    "stopped": "it was stopped",
-}
-HINT_OF_END = {
-    "endless": "which loop has a condition that never becomes false?",
-    "deadlock": "which threads must arrive for this one to continue?",
-    "time-limit": "how many blocks does C need, and what does each thread compute more than once?",
-    "exited": "basicSgemm has to return, whatever happens",
-}
+"""Of a run that did not return, where no more is known."""
+
 NO_LAUNCH = Finding(
     kind="no-launch",
     what="basicSgemm launches no kernel",
@@ -72,7 +69,7 @@ TILE_HINT = "let each block load tiles of A and B into shared memory, and use ev
 
 def wants_checked(case: Case) -> bool:
     asked = "memory" in case.criteria or "tiled" in case.criteria
-    return asked or case.m * case.k * case.n <= ALWAYS_CHECKED
+    return asked or case.products <= ALWAYS_CHECKED
 
 
 def wants_counts(case: Case) -> bool:
@@ -80,8 +77,8 @@ def wants_counts(case: Case) -> bool:
 
 
 def judge_case(case: Case, plain: Outcome, checked: Outcome | None) -> Test:
-    """`checked` is None where nobody asks for it, or the plain run did not end. One that did not end
-    in time, behind a plain one that did, costs what needs it, and never `correct`."""
+    """`checked` is None where it is not wanted, or the plain run did not end. A checked run that does
+    not end in time, after a plain run that did, costs the criteria that need it, never `correct`."""
     against = {
         "builds": against_builds(plain),
         "correct": against_correct(plain, checked),
@@ -97,8 +94,7 @@ def judge_case(case: Case, plain: Outcome, checked: Outcome | None) -> Test:
     lost = [each for each in criteria if not each.passed]
     finding = main_finding(plain, checked) if lost else None
     return Test(
-        name=case.name, suite=case.suite, hidden=case.hidden, title=case.title,
-        m=case.m, k=case.k, n=case.n, fill=case.fill, seed=case.seed,
+        **case.model_dump(include=ABOUT | {"fill", "seed"}),
         score=math.fsum(each.score for each in criteria), max_score=case.points,
         status=status_of(criteria), criteria=criteria, reason=main_reason(lost, checked),
         hint=hint_for(case, lost, finding), finding=finding, output=plain.output,
@@ -149,13 +145,13 @@ def against_tiled(case: Case, plain: Outcome, checked: Outcome | None) -> str:
 
 
 def against_examination(checked: Outcome | None) -> str:
-    """Why a checked run did not end, which is all that is wrong."""
-    timed_out = checked is not None and checked.ended == "time-limit" and not checked.finding
+    """Why a checked run did not end, if it found nothing before."""
+    timed_out = checked and checked.ended == "time-limit" and not checked.finding
     return what_went_wrong(checked) if checked and timed_out else ""
 
 
 def most_loads(loads: Loads) -> int:
-    """So many elements may be loaded by a kernel that passes for tiled."""
+    """How many elements a kernel that counts as tiled may load."""
     reuse = loads.naive / max(loads.once_per_block, 1)
     return int(loads.naive / max(LEAST_REUSE, math.sqrt(reuse)))
 
@@ -166,7 +162,7 @@ def most_loads(loads: Loads) -> int:
 def what_went_wrong(run: Outcome) -> str:
     """Why this run's C is not right; "" when it is."""
     if run.ended != "returned":
-        return at(run.file, run.line, run.detail or END[run.ended])
+        return at(run.file, run.line, run.detail or ENDS[run.ended].what)
     if run.right:
         return ""
     if not run.launches:
@@ -179,13 +175,13 @@ def what_went_wrong(run: Outcome) -> str:
     if bad:
         return f"{bad} of {run.elements} elements of C are wrong or were never written"
     if run.guards_changed:
-        return f"wrote {run.guards_changed} numbers outside of A, B and C"
+        return f"wrote {run.guards_changed} numbers outside A, B and C"
     return "C is less precise than float32"
 
 
 def main_finding(plain: Outcome, checked: Outcome | None) -> Finding | None:
     """The checker's, which has a line and is nearest to the cause; else what is known of C; else
-    how the run ended. None where nothing but tiles is missing."""
+    how the run ended. None where only tiles are missing."""
     runs = [run for run in (plain, checked) if run is not None]
     if checked and checked.finding:
         return checked.finding
@@ -195,15 +191,14 @@ def main_finding(plain: Outcome, checked: Outcome | None) -> Finding | None:
         if run.ended == "returned" and run.explanation:
             return run.explanation
     for run in runs:
-        if what_went_wrong(run):
-            return Finding(kind=kind_of(run), what=what_went_wrong(run), file=run.file,
-                           line=run.line, hint=HINT_OF_END.get(run.ended))
+        what = what_went_wrong(run)
+        if what:
+            known = ENDS.get(run.ended) or Finding(kind=kind_of_result(run), what=what)
+            return known.model_copy(update={"what": what, "file": run.file, "line": run.line})
     return None
 
 
-def kind_of(run: Outcome) -> str:
-    if run.ended != "returned":
-        return KIND_OF_END[run.ended]
+def kind_of_result(run: Outcome) -> str:
     if run.inputs_changed:
         return "input-written"
     if run.wrong + run.unwritten:
@@ -212,17 +207,11 @@ def kind_of(run: Outcome) -> str:
 
 
 def headline(finding: Finding) -> str:
-    """With its place, unless the words have it already."""
     return at(finding.file, finding.line, finding.what)
 
 
-def at(file: str | None, line: int, what: str) -> str:
-    place = f"{file}:{line}: " if file and line else ""
-    return what if what.startswith(place) else place + what
-
-
 def main_reason(lost: list[Criterion], checked: Outcome | None) -> str:
-    """What the checker found is nearer to the cause than what came of it."""
+    """What the checker found is nearer to the cause than its consequences."""
     if lost and checked and checked.finding:
         return headline(checked.finding)
     return lost[0].reason if lost else ""

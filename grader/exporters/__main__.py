@@ -13,19 +13,19 @@ from pathlib import Path
 from ..errors import BadInput
 from ..feedback import student_view
 from ..record import Record
+from ..store import RESULT, read_record
 from . import annotations as github_annotations
 from . import autolab, class_summary, gradescope, summary
-from .reading import read_record
-
-# The file through which a step of a GitHub workflow hands this on.
-GITHUB_FILES = {"summary": "GITHUB_STEP_SUMMARY", "class": "GITHUB_STEP_SUMMARY"}
 
 
 def main(words: list[str]) -> int:
     asked = arguments(words)
     try:
         text = exported(asked)
-        write(text, target(asked), append=asked.github)
+        # What a step of a GitHub workflow writes here is shown on the page of the run.
+        page = asked.github and asked.format in ("summary", "class") and \
+            os.environ.get("GITHUB_STEP_SUMMARY")
+        write(text, Path(page) if page else asked.output, append=asked.github)
     except BadInput as error:
         print(error, file=sys.stderr)
         return 2
@@ -44,13 +44,16 @@ def arguments(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--ta", action="store_true",
                         help="summary: all that is known of hidden cases; not for students")
     parser.add_argument("--github", action="store_true",
-                        help="summary, class: for the file that the runner reads; standard "
+                        help="summary, class: append to the file that the runner shows; standard "
                              "output where there is none")
-    parser.add_argument("--hidden-cases", default="hidden",
-                        choices=["hidden", "after_published", "after_due_date", "visible"],
+    add_platform_options(parser)
+    return parser.parse_args(words)
+
+
+def add_platform_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--hidden-cases", default="hidden", choices=gradescope.VISIBILITIES,
                         help="gradescope: when students see them")
     parser.add_argument("--problem", help="autolab: one problem for all points")
-    return parser.parse_args(words)
 
 
 def exported(asked: argparse.Namespace) -> str:
@@ -69,15 +72,7 @@ def exported(asked: argparse.Namespace) -> str:
 def records_below(directory: Path, partial: bool) -> list[Record]:
     if not directory.is_dir():
         raise BadInput(f"{directory}: no such directory; `make grade-class` writes it")
-    return [read_record(path, partial=partial) for path in sorted(directory.glob("*/result.json"))]
-
-
-def target(asked: argparse.Namespace) -> Path | None:
-    if not asked.github:
-        return asked.output
-    variable = GITHUB_FILES.get(asked.format)
-    named = os.environ.get(variable) if variable else None
-    return Path(named) if named else asked.output
+    return [read_record(path, partial=partial) for path in sorted(directory.glob(f"*/{RESULT}"))]
 
 
 def write(text: str, path: Path | None, *, append: bool) -> None:

@@ -1,12 +1,14 @@
 """Classroom 50: what its runner takes from an autograder.py, for one submission.
 
+In: a record, and the runner's environment. Out: three files, made from the students' view.
+
 - result.json, of its schema classroom50/result/v1. The runner's environment says which submission
   this is; owner, assignment_type and datetime it overwrites with what it knows itself.
 - release-body.md, Markdown, the text of the submission's release.
 - annotations, workflow commands for the log that put the mistakes beside the lines of kernel.cu.
 
 Scores are integers there. A case that lost something gets its points rounded down, and the exact
-value under "points", a member of ours. No test at all would read as "nothing to grade, success", so
+value under "points", a member that we add. No test at all would read as "nothing to grade, success", so
 a submission that was not run has one test that failed.
 """
 
@@ -19,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import MachineFault
+from ..escape import one_line
 from ..feedback import student_view
-from ..record import Record
+from ..record import ROUNDING, Record
+from ..wording import Item, graded, lost, name, number, share, whole
 from . import annotations, summary
-from .reading import ROUNDING
-from .text import Item, graded, lost, name, number, one_line, points, status, whole, without_commands
 
 SCHEMA = "classroom50/result/v1"
 # Members of result.json, and the variables that hold them.
@@ -34,7 +36,8 @@ LARGEST_BODY = 100_000  # GitHub takes 125,000 characters, and the runner may ad
 
 
 def write(record: Record, directory: Path, environment: Mapping[str, str]) -> None:
-    """The three files into `directory`. MachineFault where the environment is not the runner's."""
+    """The three files into `directory`. Raises MachineFault where the environment is not the
+    runner's, and OSError."""
     texts = {"annotations": annotations.export(record),
              "release-body.md": summary.export(student_view(record), LARGEST_BODY),
              "result.json": result(record, environment)}
@@ -43,11 +46,14 @@ def write(record: Record, directory: Path, environment: Mapping[str, str]) -> No
 
 
 def result(record: Record, environment: Mapping[str, str]) -> str:
+    """The text of result.json. Raises MachineFault where the environment is not the runner's."""
     record = student_view(record)
     if record.refusal or not record.build.ok or not graded(record):
-        tests = [of_whole(record)]
+        passed = not record.refusal and record.build.ok  # a suite without cases
+        tests = [entry(annotations.FILE, passed, record, whole(record))]
     else:
-        tests = [of_case(item) for item in graded(record)]
+        tests = [entry(name(item), item.status == "passed", item, lost(item))
+                 for item in graded(record)]
     return json.dumps({
         "schema": SCHEMA,
         **identity(environment),
@@ -65,26 +71,21 @@ def identity(environment: Mapping[str, str]) -> dict[str, str]:
     return {member: environment[variable] for member, variable in IDENTITY.items()}
 
 
-def of_case(item: Item) -> dict[str, Any]:
-    return entry(name(item), status(item) == "passed", item.score, item.max_score, lost(item))
-
-
-def of_whole(record: Record) -> dict[str, Any]:
-    passed = not record.refusal and record.build.ok  # a suite without cases
-    return entry(annotations.FILE, passed, record.score, record.max_score, whole(record))
-
-
-def entry(
-    title: str, passed: bool, score: float, max_score: float, reasons: list[str]
-) -> dict[str, Any]:
-    full = math.ceil(max_score - ROUNDING)
-    message = "" if passed else "; ".join(
-        [f"{points(score)} of {points(max_score)} points", *reasons])
+def entry(title: str, passed: bool, of: Item | Record, reasons: list[str]) -> dict[str, Any]:
+    full = math.ceil(of.max_score - ROUNDING)
+    message = "" if passed else "; ".join([share(of), *reasons])
     return {
         "test-name": without_commands(one_line(title)) or annotations.FILE,
         "passed": passed,
-        "score": full if passed else math.floor(score + ROUNDING),
+        "score": full if passed else math.floor(of.score + ROUNDING),
         "max-score": full,
-        "points": number(score),
+        "points": number(of.score),
         "message": without_commands(one_line(message, 2_000)),
     }
+
+
+def without_commands(text: str) -> str:
+    """The runner prints these texts into its log, where `::` at the beginning of a line and `##[`
+    anywhere in it begin a command."""
+    space = summary.ZERO_WIDTH_SPACE
+    return text.replace("::", f":{space}:").replace("##[", f"#{space}#[")

@@ -1,32 +1,31 @@
 """Gradescope: /autograder/results/results.json.
 
-Hidden cases are given Gradescope's own visibility, and with it the TA's text where students never
-see them ("hidden"); where they will see them some day, the student's view. What a submission
-printed while it ran a hidden case is left out for both: a submission could print the inputs, and
-Gradescope's page is the one place where somebody would look.
+In: a record. Out: JSON, made from the students' view. Hidden cases are given Gradescope's own
+visibility; where students never see them ("hidden"), their text is the TA's. What a
+submission printed during a hidden case is left out of both: a submission could print its inputs,
+and Gradescope's page is where a student would look for them.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
+from ..escape import plain
 from ..feedback import student_view
-from ..record import Record, Timing
-from .reading import ROUNDING
-from .text import (Item, graded, lost, measured, name, not_timed, number, plain, points, protection,
-                   shape, status, whole)
+from ..record import ROUNDING, Record, Timing
+from ..wording import (Item, graded, lost, measured, name, not_timed, number, points, protection,
+                       shape, whole)
 
 Visibility = Literal["hidden", "after_published", "after_due_date", "visible"]
+VISIBILITIES = get_args(Visibility)
 
 
 def export(record: Record, hidden_cases: Visibility = "hidden") -> str:
     of_students = student_view(record)
-    shown = [
-        (seen if test.hidden and hidden_cases != "hidden" else test)
-        for test, seen in zip(graded(record), graded(of_students), strict=True)
-    ]
-    tests = head(of_students) + [entry(test, hidden_cases) for test in shown]
+    shown = [item if item.hidden and hidden_cases == "hidden" else seen
+             for item, seen in zip(graded(record), graded(of_students), strict=True)]
+    tests = head(of_students) + [entry(item, hidden_cases) for item in shown]
     results: dict[str, Any] = {
         "execution_time": round(record.seconds),
         "output": overview(of_students, hidden_cases),
@@ -46,7 +45,7 @@ def export(record: Record, hidden_cases: Visibility = "hidden") -> str:
 
 
 def head(record: Record) -> list[dict[str, Any]]:
-    """A test of its own for what concerns no case: seen by students in any case."""
+    """A test of its own for a refusal or a compile error, which students always see."""
     if not record.refusal and record.build.ok:
         return []
     lines = whole(record)
@@ -59,27 +58,28 @@ def head(record: Record) -> list[dict[str, Any]]:
     return [first]
 
 
-def entry(test: Item, hidden_cases: Visibility) -> dict[str, Any]:
+def entry(item: Item, hidden_cases: Visibility) -> dict[str, Any]:
     return {
-        "name": name(test),
-        "score": number(test.score),
-        "max_score": number(test.max_score),
-        "status": "passed" if status(test) == "passed" else "failed",
-        "output": output(test),
-        "tags": [test.suite],
-        "visibility": hidden_cases if test.hidden else "visible",
+        "name": name(item),
+        "score": number(item.score),
+        "max_score": number(item.max_score),
+        "status": "passed" if item.status == "passed" else "failed",
+        "output": output(item),
+        "tags": [item.suite],
+        "visibility": hidden_cases if item.hidden else "visible",
     }
 
 
-def output(test: Item) -> str:
-    lines = [shape(test)] if shape(test) else []
-    if isinstance(test, Timing):
-        return "\n".join([*lines, *([measured(test)] if measured(test) else []), *lost(test)])
+def output(item: Item) -> str:
+    lines = [shape(item)] if shape(item) else []
+    if isinstance(item, Timing):
+        lines += [measured(item)] if measured(item) else []
+        return "\n".join(lines + lost(item))
     lines += [f"{criterion.name}: {points(criterion.score)} of {points(criterion.max_score)}"
-              for criterion in test.criteria]
-    lines += lost(test)
-    if test.output and not test.hidden:
-        lines += ["", "It printed:", plain(test.output)]
+              for criterion in item.criteria]
+    lines += lost(item)
+    if item.output and not item.hidden:
+        lines += ["", "It printed:", plain(item.output)]
     return "\n".join(lines)
 
 
@@ -89,12 +89,11 @@ def overview(record: Record, hidden_cases: Visibility) -> str:
     hidden = [item for item in graded(record) if item.hidden]
     lines = whole(record)
     if public:
-        lines.append(f"Cases that you can see: {points(sum(test.score for test in public))} of "
-                     f"{points(sum(test.max_score for test in public))} points.")
+        lines.append(f"Cases that you can see: {points(sum(item.score for item in public))} of "
+                     f"{points(sum(item.max_score for item in public))} points.")
     if hidden and hidden_cases != "visible":
-        lines.append(f"{len(hidden)} more cases, for {points(sum(t.max_score for t in hidden))} "
-                     "points, are not shown here; they count.")
-    if not_timed(record):
-        lines.append(not_timed(record))
+        worth = points(sum(item.max_score for item in hidden))
+        lines.append(f"{len(hidden)} more cases, for {worth} points, are not shown here; they count.")
+    lines += filter(None, [not_timed(record.performance)])
     lines.append(f"Run on the {record.backend} backend; sandbox: {protection(record)}.")
     return "\n".join(lines)

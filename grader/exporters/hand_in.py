@@ -1,5 +1,7 @@
 """Grades what a course platform handed in: run by Gradescope's run_autograder, by Autolab's Makefile
-and by Classroom 50's autograder.py. They need an answer in each of three cases:
+and by Classroom 50's autograder.py.
+
+In: a submission and a suite. Out, in each of the three cases that the platforms know:
 
 - graded, for whatever points: the result in the platform's format, exit 0;
 - nothing that can be graded (no kernel.cu, not text): a result with 0 points that says so, exit 0;
@@ -20,8 +22,9 @@ from ..cases import Suite, load_suites
 from ..errors import BadInput, MachineFault
 from ..intake import read_submission
 from ..record import Build, Record, Submission
+from ..store import RESULT, read_record
 from . import autolab, classroom50, gradescope
-from .reading import read_record
+from .__main__ import add_platform_options
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -29,8 +32,9 @@ PROJECT = Path(__file__).resolve().parents[2]
 def grade(
     submission: Path, suite: str, results: Path, protection: str, *, details: bool
 ) -> Record:
-    """The record of this submission. `results` is a directory for the grader's own files;
-    `details`: of a fault of the machine, print all that the grader said."""
+    """The record of this submission. `results` is a directory for the grader's own files; with
+    `details`, everything that the grader said about a fault of the machine is printed. Raises
+    MachineFault."""
     try:
         suites = load_suites(suite)
     except BadInput as error:
@@ -38,25 +42,26 @@ def grade(
     try:
         read_submission(submission)
     except BadInput as error:
-        where = f"{submission.parent}/"  # the platform's own directories are nobody's business
+        where = f"{submission.parent}/"  # the platform's own directories mean nothing to a student
         return nothing_to_grade(str(error).replace(where, ""), suites)
     command = [sys.executable, "-m", "grader", "--submission", str(submission), "--suite", suite,
                "--results", str(results), "--name", "submission", "--protection", protection]
-    # Standard output is the platform's: on Autolab students read it, so it is not this table's.
+    # Students read this program's output on Autolab, so the grader's table is not for it.
     done = subprocess.run(command, cwd=PROJECT, stdin=subprocess.DEVNULL, capture_output=True,
                           text=True, errors="replace", check=False)
     if done.returncode not in (0, 1):
         if details:
             print(done.stderr, file=sys.stderr)
-        raise MachineFault(last_line(done.stderr) or f"the grader ended with {done.returncode}")
+        said = done.stderr.strip().splitlines() or [f"the grader ended with {done.returncode}"]
+        raise MachineFault(said[-1])
     try:
-        return read_record(results / "submission" / "result.json")
+        return read_record(results / "submission" / RESULT)
     except BadInput as error:
         raise MachineFault(str(error)) from None
 
 
 def nothing_to_grade(why: str, suites: list[Suite]) -> Record:
-    """As one that does not build, of no bytes: 0 of the points that there were."""
+    """The record of a submission of no bytes that does not build: 0 points."""
     return Record(
         complete=True,
         submission=Submission(name="submission", path="kernel.cu",
@@ -71,11 +76,6 @@ def nothing_to_grade(why: str, suites: list[Suite]) -> Record:
     )
 
 
-def last_line(text: str) -> str:
-    lines = text.strip().splitlines()
-    return lines[-1] if lines else ""
-
-
 def arguments(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m grader.exporters.hand_in")
     parser.add_argument("platform", choices=["gradescope", "autolab", "classroom50"])
@@ -84,9 +84,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--suite", default="all")
     parser.add_argument("--results", type=Path, required=True, help="for the grader's own files")
     parser.add_argument("--protection", default="auto")
-    parser.add_argument("--hidden-cases", default="hidden",
-                        choices=["hidden", "after_published", "after_due_date", "visible"])
-    parser.add_argument("--problem", help="Autolab: one problem for all points")
+    add_platform_options(parser)
     parser.add_argument("-o", "--output", type=Path, required=True,
                         help="the file that the platform reads; for classroom50, a directory")
     return parser.parse_args(words)
@@ -100,17 +98,16 @@ def main(words: list[str]) -> int:
                        details=asked.platform == "gradescope")  # where only instructors read it
         if asked.platform == "classroom50":
             classroom50.write(record, asked.output, os.environ)
+        elif asked.platform == "gradescope":
+            asked.output.write_text(gradescope.export(record, asked.hidden_cases), encoding="utf-8")
         else:
-            text = (gradescope.export(record, asked.hidden_cases)
-                    if asked.platform == "gradescope" else autolab.export(record, asked.problem))
-            asked.output.write_text(text, encoding="utf-8")
+            asked.output.write_text(autolab.export(record, asked.problem), encoding="utf-8")
+        return 0
     except (BadInput, MachineFault) as error:
         print(f"not graded: {error}", file=sys.stderr)
-        return 3
     except OSError as error:
         print(f"not graded: {error.filename}: {error.strerror}", file=sys.stderr)
-        return 3
-    return 0
+    return 3
 
 
 if __name__ == "__main__":

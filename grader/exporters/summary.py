@@ -1,18 +1,22 @@
 """Markdown: for $GITHUB_STEP_SUMMARY, or an issue, or a mail.
 
-What came from a submission is text and nothing else: what Markdown, HTML or GitHub (mentions,
-references, links, emoji, commands) would give a meaning to is escaped, and only that: kernel.cu:29
-stays as it is. Only what a submission printed may span lines, in a <pre>.
+In: a record as its reader may see it. Out: Markdown. What came from a submission is text and nothing
+else: whatever has a meaning in Markdown, HTML or on GitHub (mentions, references, links, emoji,
+commands) is escaped, and only that: kernel.cu:29 stays as it is. Only what a submission printed may
+span lines, in a <pre>.
 """
 
 from __future__ import annotations
 
 import re
 
-from ..record import Record, Test, Timing
-from .text import (ZERO_WIDTH_SPACE, Item, lost, milliseconds, name, not_timed, one_line, plain,
-                   points, protection, shape, status, timed, whole)
+from ..escape import one_line, plain
+from ..record import Record, Test
+from ..wording import (Item, lost, milliseconds, name, not_timed, points, protection, ratio, shape,
+                       timed, whole)
+from ..wording import share as in_words
 
+ZERO_WIDTH_SPACE = "\u200b"
 LARGEST = 900_000  # bytes; GitHub drops a step's summary over 1 MiB
 UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")  # within a word it is no emphasis
 AUTOLINK = re.compile(r"\b(?:https?|ftp|mailto|xmpp):|\bwww\.", re.IGNORECASE)
@@ -32,7 +36,7 @@ def export(record: Record, largest: int = LARGEST) -> str:
 
 
 def heading(record: Record) -> str:
-    lines = [f"## {points(record.score)} of {points(record.max_score)} points", "",
+    lines = [f"## {in_words(record)}", "",
              f"{markdown(record.submission.name)} on the {record.backend} backend; "
              f"sandbox: {markdown(protection(record))}", ""]
     lines += [f"- {markdown(line)}" for line in whole(record)]
@@ -46,33 +50,37 @@ def heading(record: Record) -> str:
 def table(record: Record) -> str:
     if not record.tests:
         return ""
-    lines = ["| | case | shape | points | reason |", "|---|---|---|---:|---|"]
-    lines += [f"| {SIGNS[test.status]} | {markdown(name(test))} | {markdown(shape(test))} "
-              f"| {points(test.score)}/{points(test.max_score)} "
-              f"| {markdown(reason(test))} |" for test in record.tests]
+    lines = ["| | case | shape | points | reason |", "|---|---|---|---:|---|",
+             *(row(*named(test), share(test), reason(test)) for test in record.tests)]
     return "\n".join(lines) + "\n"
 
 
 def speed(record: Record) -> str:
     """What was timed as a table; a line for what was not."""
-    lines = [f"{markdown(not_timed(record))}"] if not_timed(record) else []
-    if timed(record):
+    lines = [row(*named(timing), milliseconds(timing.times), milliseconds(timing.cublas_times),
+                 ratio(timing), share(timing), reason(timing)) for timing in timed(record)]
+    if lines:
         lines = ["| | speed | shape | time | cuBLAS | ratio | points | reason |",
-                 "|---|---|---|---:|---:|---:|---:|---|",
-                 *map(row_of_speed, timed(record)), "", *lines]
+                 "|---|---|---|---:|---:|---:|---:|---|", *lines, ""]
+    if not_timed(record.performance):
+        lines.append(markdown(not_timed(record.performance)))
     return "\n".join(lines) + "\n" if lines else ""
 
 
-def row_of_speed(timing: Timing) -> str:
-    ratio = f"{timing.ratio:.3f}" if timing.ratio is not None else ""
-    return (f"| {SIGNS[status(timing)]} | {markdown(name(timing))} | {markdown(shape(timing))} "
-            f"| {milliseconds(timing.times)} | {milliseconds(timing.cublas_times)} | {ratio} "
-            f"| {points(timing.score)}/{points(timing.max_score)} | {markdown(reason(timing))} |")
+def row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
-def reason(test: Item) -> str:
-    said = lost(test)
-    return said[0] if said else ""
+def named(item: Item) -> tuple[str, str, str]:
+    return SIGNS[item.status], markdown(name(item)), markdown(shape(item))
+
+
+def share(item: Item | Record) -> str:
+    return f"{points(item.score)}/{points(item.max_score)}"
+
+
+def reason(item: Item) -> str:
+    return markdown(next(iter(lost(item)), ""))
 
 
 def details(record: Record) -> str:
@@ -98,8 +106,8 @@ def markdown(text: str) -> str:
 
 
 def preformatted(text: str) -> str:
-    """Lines of plain text. Within <pre> only HTML has a meaning; a bar in front would look like a
-    table to whoever reads the source."""
+    """Lines of plain text. Within <pre> only HTML has a meaning; a bar at the beginning of a line is
+    escaped because it would look like a table in the source."""
     return f"<pre>{html(plain(text))}</pre>"
 
 
@@ -112,8 +120,8 @@ def as_reference(char: str | re.Match[str]) -> str:
 
 
 def without_meaning(text: str) -> str:
-    """What GitHub looks for in any text, also in what references have become: mentions, numbers of
-    issues; and at the beginning of a line, in a log, commands to the runner."""
+    """Disarms what GitHub looks for in any text, references included: mentions and issue numbers; and
+    commands to the runner, at the beginning of a line in a log."""
     text = re.sub(r"@|(?<!&)#(?=[\w#\[])|(?<!&)#$", rf"\g<0>{ZERO_WIDTH_SPACE}", text,
                   flags=re.MULTILINE)
     return re.sub(r"^(\s*:)(?=:)", rf"\1{ZERO_WIDTH_SPACE}", text, flags=re.MULTILINE)

@@ -15,7 +15,7 @@ from grader_fake import case, outcome
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader import feedback, score, verdict
+from grader import escape, feedback, score, verdict
 from grader import record as records
 from grader.cases import Case
 from grader.outcome import Finding, Loads, Outcome
@@ -152,7 +152,7 @@ def test_the_checked_run_counts_too(changes: dict[str, Any], words: str) -> None
     ("changes", "words", "kind"),
     [
         ({"inputs_changed": 3}, "changed 3 elements of A and B", "input-written"),
-        ({"guards_changed": 2}, "wrote 2 numbers outside of A, B and C", "out-of-bounds"),
+        ({"guards_changed": 2}, "wrote 2 numbers outside A, B and C", "out-of-bounds"),
         ({"unwritten": 1156}, "1156 of 1156 elements of C are wrong or were", "unwritten"),
         ({"not_float32": True}, "C is less precise than float32", "not-float32"),
         ({"ended": "exited"}, "it ended the program instead of returning", "host-fault"),
@@ -317,7 +317,7 @@ def test_a_refusal_at_compile_time_keeps_its_line() -> None:
 
 @given(st.text(alphabet=st.one_of(st.characters(), st.sampled_from(":#[\x1b\n\r\u202e\x9b"))))
 def test_harmless_text_commands_nobody(text: str) -> None:
-    shown = feedback.harmless(text)
+    shown = escape.harmless(text)
     assert shown.isprintable() and "::" not in shown and "##[" not in shown
     shown.encode()
     json.dumps(shown)
@@ -325,6 +325,6 @@ def test_harmless_text_commands_nobody(text: str) -> None:
 
 def test_ordinary_text_stays_as_it_is() -> None:
     for text in ("kernel.cu:29: race on shared memory", "A_s[0][1] of 3 × 4", "é", ""):
-        assert feedback.harmless(text) == text
-    assert "::" not in feedback.harmless(":::::")
-    assert feedback.harmless("a\n::error::b\x1b[2J") == "a\\n: :error: :b\\x1b[2J"
+        assert escape.harmless(text) == text
+    assert "::" not in escape.harmless(":::::")
+    assert escape.harmless("a\n::error::b\x1b[2J") == "a\\n: :error: :b\\x1b[2J"

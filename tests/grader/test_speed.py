@@ -29,7 +29,7 @@ from grader.build import Parts, Programs
 from grader.cases import LEAST_TIMED, Performance
 from grader.errors import MachineFault
 from grader.feedback import SPEED, student_view
-from grader.record import Record, Timing
+from grader.record import Record, Timing, schema
 from grader.run import on_the_gpu
 from grader.sandbox import Command, Ran
 from grader.timing import Said, run_clock, said_by, time_performance, timing_of
@@ -50,7 +50,7 @@ def test_points_lie_on_a_line_and_end_at_both_ends(ratio: float, points: float) 
     assert (timing.state, timing.score, timing.max_score) == ("timed", points, 4)
     assert timing.ratio == pytest.approx(ratio, abs=1e-4)
     assert bool(timing.reason) == bool(timing.hint or points < 4) == (points < 4)
-    assert score.nothing_lost(timing) == (points == 4)
+    assert timing.nothing_lost == (points == 4)
 
 
 def test_what_a_student_is_told_of_a_ratio() -> None:
@@ -306,8 +306,7 @@ def test_speed_counts_on_a_gpu() -> None:
     assert (record.score, record.max_score) == (13.2, 16) and not score.full_marks(record)
     assert score.full_marks(on_gpu("clock: 0.9\nright"))
     assert record.format == 2
-    schema = json.loads((REPOSITORY / "grader" / "result.schema.json").read_text())
-    jsonschema.validate(json.loads(record.model_dump_json()), schema)
+    jsonschema.validate(json.loads(record.model_dump_json()), schema())
 
 
 @pytest.mark.parametrize("text", ["right", "wrong", "error", "fopen", "clock: machine\nright"])
@@ -496,7 +495,7 @@ def command(tmp_path: Path, text: str, *words: str) -> subprocess.CompletedProce
 
 
 def test_the_table_of_speed(tmp_path: Path) -> None:
-    """In 80 columns: shape, time, cuBLAS's time, ratio, points; then the reasons and each hint."""
+    """In 80 columns: shape, time, cuBLAS's time, ratio, points; below a row its reason and hint."""
     text = ("clock 1024 1024 1024: 0.9\nclock 2048 2048 2048: wrong C[0][1] is wrong\n"
             "clock: 0.45\nright")
     ran = command(tmp_path, text, "--backend", "cuda")
@@ -504,15 +503,17 @@ def test_the_table_of_speed(tmp_path: Path) -> None:
     lines = ran.stdout.splitlines()
     top = lines.index(next(line for line in lines if line.startswith("speed ")))
     assert max(map(len, lines[:top + 5])) <= 80
-    assert lines[top].split() == ["speed", "m", "k", "n", "time", "cuBLAS", "ratio", "points"]
-    assert [line.split() for line in lines[top + 2:top + 5]] == [
+    assert lines[top].split() == ["speed", "m", "k", "n", "time", "cuBLAS", "ratio", "points",
+                                  "reason"]
+    rows = [line for line in lines[top + 2:] if line.startswith("speed-")]
+    assert [line.split() for line in rows] == [
         ["speed-1024", "1024", "1024", "1024", "0.056", "ms", "0.050", "ms", "0.900", "4/4"],
         ["speed-1023-1025-1027", "1023", "1025", "1027", "0.111", "ms", "0.050", "ms", "0.450",
          "0.75/3"],
         ["speed-2048", "2048", "2048", "2048", "wrong", "0/3"]]
-    rest = lines[top + 6:]
-    assert rest[0] == "speed-1023-1025-1027: 0.45 of cuBLAS's speed; 0.9 is full"
-    assert rest[1].startswith("    hint: ") and rest[2] == "speed-2048: C[0][1] is wrong"
+    rest = lines[top + 4:]
+    assert rest[0] == "    0.45 of cuBLAS's speed; 0.9 is full"
+    assert rest[1].startswith("    hint: ") and rest[3] == "    C[0][1] is wrong"
     assert "timed on a fake GPU, medians of 11 calls, alternating with cuBLAS" in rest
     assert lines[-1] == "score: 44.75 of 50"
 
@@ -531,8 +532,8 @@ def test_the_command_without_a_gpu(tmp_path: Path) -> None:
     ran = command(tmp_path, "right")
     assert ran.returncode == 0
     lines = ran.stdout.splitlines()
-    assert [line for line in lines if "speed" in line] == [
-        "speed: 3 shapes not timed: no GPU (BACKEND=cuda uses one); this costs no points"]
+    assert [line for line in lines if "speed" in line.lower()] == [
+        "Speed: 3 shapes not timed: no GPU. This costs no points. BACKEND=cuda uses a GPU."]
     assert lines[-1] == "score: 40 of 40"
 
 

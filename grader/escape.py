@@ -1,0 +1,36 @@
+"""Text that came out of a submission, a compiler or a test case, for a terminal or a log.
+
+In: any text. Out: visible characters only, so that no text moves a cursor, turns the direction of
+writing or ends a line that it should not. Nothing here raises.
+"""
+
+from __future__ import annotations
+
+import re
+
+
+def harmless(text: str) -> str:
+    """One line for a terminal or a CI log. The two ways to give a GitHub runner a command are
+    escaped as well: `::error::`, also behind spaces, and `##[error]`, anywhere in a line."""
+    shown = "".join(c if c.isprintable() else escaped(c) for c in text)
+    return re.sub(":(?=:)", ": ", shown).replace("##[", "# #[")
+
+
+def plain(text: str, limit: int = 20_000) -> str:
+    """Lines, `limit` characters at most. A command to a runner is left as it is."""
+    text = text.replace("\r\n", "\n")
+    if len(text) > limit:
+        text = text[:limit] + "\n[cut off here]"
+    return "".join(char if char.isprintable() or char in "\n\t" else escaped(char)
+                   for char in text)
+
+
+def one_line(text: str, limit: int = 500) -> str:
+    """Like plain(), with every run of white space as one blank."""
+    return plain(" ".join(text.split()), limit).replace("\n", " ")
+
+
+def escaped(character: str) -> str:
+    if character == "\t":
+        return " "
+    return character.encode("unicode_escape").decode()
