@@ -93,7 +93,7 @@ def show(record: Record, where: Path | None, stream: TextIO, only: set[str] | No
         if block:
             console.print(block, "", sep="\n")
     if not_timed(timings):
-        console.print(paragraph(f"{not_timed(timings)} BACKEND=cuda uses a GPU.", console))
+        console.print(paragraph(f"{not_timed(timings)} Try BACKEND=cuda.", console))
     for note in record.submission.notes:
         console.print(paragraph(f"note: {harmless(note)}", console))
     console.print(paragraph(f"protection: {harmless(protection(record))}", console))

@@ -278,7 +278,7 @@ def test_an_interrupt_keeps_every_row(
     pupils.grade()
     real = batch.grade
 
-    def interrupted_at_bert(name: str, *arguments: Any) -> batch.Graded:
+    def interrupted_at_bert(name: str, *arguments: Any) -> tuple[int, batch.Row]:
         if name == "bert":
             raise KeyboardInterrupt
         return real(name, *arguments)
