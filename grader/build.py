@@ -3,7 +3,7 @@
 The parts (judge, sandbox launcher, runtime, checker, what calls basicSgemm) are made once, from a
 copy of their sources in a cache: so a read-only checkout can be graded in, and two graders at once
 do not step on each other. The submission is compiled and linked in the sandbox; between the two its
-object files are looked at (symbols.py).
+object files are looked at (source_text.py, symbols.py).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from . import symbols
+from . import source_text, symbols
 from .errors import MachineFault, NotBuilt, Refused
 from .process import completed
 from .sandbox import Command, Limits, Sandbox
@@ -290,7 +290,7 @@ def build_submission(parts: Parts, source: bytes, box: Sandbox, work: Path) -> P
     """Compile `source` in the sandbox, below the directory `work` (empty, the caller's).
 
     Raises NotBuilt, Refused or MachineFault."""
-    symbols.check_source(source)
+    source_text.check_source(source)
     shared, programs = work / "parts", work / "submission"
     shutil.copytree(parts.directory, shared)
     let_others_read(shared)
@@ -300,7 +300,7 @@ def build_submission(parts: Parts, source: bytes, box: Sandbox, work: Path) -> P
     compile_in_sandbox(shared, "objects", programs, box)
     for build in BUILDS:
         for text in (f"{build}.i", f"{build}.device.i"):
-            symbols.check_preprocessed(take_file(programs / text))
+            source_text.check_preprocessed(take_file(programs / text))
     objects = {f"{build}.o": take_file(programs / f"{build}.o") for build in BUILDS}
     # Linked and run in a place of the same name, so that lines are of "kernel.cu".
     replace_directory(programs, objects)

@@ -1,4 +1,4 @@
-"""grader/symbols.py: what the text and the object file of a submission may hold."""
+"""grader/source_text.py and grader/symbols.py: what the text and the object file of a submission may hold."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ sys.path.insert(0, str(REPOSITORY))
 
 from grader import symbols  # noqa: E402
 from grader.errors import Refused  # noqa: E402
+from grader.source_text import check_preprocessed, check_source  # noqa: E402
 
 FLAGS = ["-std=c++17", "-g", "-pthread", "-fno-strict-aliasing", "-fstack-clash-protection", "-w"]
 PLAIN = [*FLAGS, "-O3"]
@@ -61,8 +62,8 @@ def check(objects: Compile, before: str, inside: str, *, checked: bool = False,
           cxx: str = "c++") -> None:
     text = f"{before}\n{KERNEL}{inside}\n}}\n"
     path = objects(text, checked=checked, cxx=cxx)
-    symbols.check_source(text.encode())
-    symbols.check_preprocessed(path.with_suffix(".i").read_bytes())
+    check_source(text.encode())
+    check_preprocessed(path.with_suffix(".i").read_bytes())
     symbols.check_object(path, checked, text.encode())
 
 
@@ -195,8 +196,8 @@ KERNELS = sorted([*(REPOSITORY / "instructor" / "solutions").glob("*.cu"),
 def test_right_kernels_pass(objects: Compile, path: Path) -> None:
     text = path.read_text()
     made = objects(text, checked=len(path.stem) % 2 == 0)  # one build each: both would take minutes
-    symbols.check_source(text.encode())
-    symbols.check_preprocessed(made.with_suffix(".i").read_bytes())
+    check_source(text.encode())
+    check_preprocessed(made.with_suffix(".i").read_bytes())
     if path.stem in SHARED_WITH_THE_HOST:
         with pytest.raises(Refused, match="cudaMallocManaged: memory that host and device share"):
             symbols.check_object(made, len(path.stem) % 2 == 0)
@@ -359,7 +360,7 @@ def test_damaged_objects_raise_nothing_else(objects: Compile, tmp_path: Path) ->
 ])  # fmt: skip
 def test_line_directives_are_found(text: str, line: int) -> None:
     with pytest.raises(Refused, match="line numbers") as refusal:
-        symbols.check_source(text.encode())
+        check_source(text.encode())
     assert refusal.value.line == line
 
 
@@ -373,7 +374,7 @@ def test_line_directives_are_found(text: str, line: int) -> None:
 def test_asking_for_the_checker_is_refused(text: str) -> None:
     """What is checked has to be what earns the points."""
     with pytest.raises(Refused, match="asks whether it is being checked") as refused:
-        symbols.check_source(f"int a;\n{text}\n".encode())
+        check_source(f"int a;\n{text}\n".encode())
     assert refused.value.line in (2, 3)
 
 
@@ -385,7 +386,7 @@ def test_asking_for_the_checker_is_refused(text: str) -> None:
     "#if __has_include(<cuda_pipeline.h>)",
 ])  # fmt: skip
 def test_other_questions_are_allowed(text: str) -> None:
-    symbols.check_source(f"{text}\n".encode())
+    check_source(f"{text}\n".encode())
 
 
 @pytest.mark.parametrize("name, words", [
@@ -404,21 +405,21 @@ def test_what_cheats_a_clock_is_refused_in_words(name: str, words: str) -> None:
                                   '"x/../../hidden.toml"', '"/autograder/source/x"'])
 def test_includes_of_other_places(name: str) -> None:
     with pytest.raises(Refused, match="includes the file"):
-        symbols.check_source(f"#  include /* */ {name}\n".encode())
+        check_source(f"#  include /* */ {name}\n".encode())
 
 
 def test_words_on_a_headers_lines_are_not_the_students() -> None:
     header = b'# 1 "/usr/include/x.h" 1 3\nasm("nop"); __attribute__((constructor)) void f();\n'
-    symbols.check_preprocessed(header)
+    check_preprocessed(header)
     with pytest.raises(Refused, match="assembly") as refusal:
-        symbols.check_preprocessed(header + b'# 40 "kernel.cu" 2\n\nvoid g() { asm("nop"); }\n')
+        check_preprocessed(header + b'# 40 "kernel.cu" 2\n\nvoid g() { asm("nop"); }\n')
     assert refusal.value.line == 41
 
 
 def test_a_marker_in_a_string_is_none() -> None:
     text = b'# 1 "kernel.cu"\nchar s[] = R"(\n# 1 "/usr/x.h" 3\n)"; void g() { asm("nop"); }\n'
     with pytest.raises(Refused, match="assembly"):
-        symbols.check_preprocessed(text)
+        check_preprocessed(text)
 
 
 # ---- the lists -----------------------------------------------------------------------------------
@@ -427,7 +428,7 @@ def test_a_marker_in_a_string_is_none() -> None:
 def test_no_name_is_both_allowed_and_refused() -> None:
     allowed, refused = symbols.lists()
     for table in allowed:
-        for name in table.names - {"atexit"}:  # nvcc's stubs need it
+        for name in set(table.names) - {"atexit"}:  # nvcc's stubs need it
             ways = [other.what for other in refused if name in other.names]
             assert not ways, (name, ways)
 
@@ -438,7 +439,7 @@ def test_nothing_dangerous_is_allowed() -> None:
     assert [table for table in allowed if "atexit" in table] == \
            [table for table in allowed if table.cuda_only]
     for table in refused:
-        for name in table.names - {"atexit"}:
+        for name in set(table.names) - {"atexit"}:
             assert not any(name in other for other in allowed), name
     for name in ("open", "_ZNSt13basic_filebufIcSt11char_traitsIcEE4openEPKcSt13_Ios_Openmode",
                  "_ZNSt6threadC1Ev", "emulator_time_limit", "checker_start", "cudaMallocManaged",
