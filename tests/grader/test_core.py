@@ -4,7 +4,9 @@ a run: the worker's word beside the judge's."""
 from __future__ import annotations
 
 import fcntl
+import json
 import os
+import re
 import shutil
 import signal
 import struct
@@ -12,7 +14,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import REPOSITORY
@@ -96,15 +100,14 @@ def test_other_sources_make_other_parts(parts: Parts, monkeypatch: pytest.Monkey
     assert build.parts_key() != key
 
 
-def test_no_compiler_is_the_machines_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CXX", "/nonexistent/g++")
-    with pytest.raises(MachineFault, match="no C\\+\\+ compiler.*install"):
-        build.trusted_parts()
-
-
-def test_no_place_to_build_is_the_machines_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GRADER_CACHE", "/proc/nowhere")
-    with pytest.raises(MachineFault, match="/proc/nowhere.*GRADER_CACHE"):
+@pytest.mark.parametrize("name, value, words", [
+    ("CXX", "/nonexistent/g++", "no C\\+\\+ compiler.*install"),
+    ("GRADER_CACHE", "/proc/nowhere", "/proc/nowhere.*GRADER_CACHE"),
+])  # fmt: skip
+def test_parts_that_cannot_be_built_are_the_machines_fault(
+        monkeypatch: pytest.MonkeyPatch, name: str, value: str, words: str) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(MachineFault, match=words):
         build.trusted_parts()
 
 
@@ -156,7 +159,7 @@ def test_what_does_not_build(source: bytes, message: str, line: int | None, part
     work.parent.chmod(0o755)
     with pytest.raises(NotBuilt) as error:
         build.build_submission(parts, source, box, work)
-    assert __import__("re").search(message, error.value.message), error.value.message
+    assert re.search(message, error.value.message), error.value.message
     assert line is None or error.value.line == line
     if error.value.file:
         assert error.value.file in ("kernel.cu", "/dev/zero")
@@ -190,7 +193,7 @@ def test_the_first_error_of_each_compiler(line: str, found: tuple[str, str, int]
     assert build.first_error(said) == found
 
 
-def test_few_errors_are_told(parts: Parts, work: Path) -> None:
+def test_few_errors_are_shown(parts: Parts, work: Path) -> None:
     """Later ones often follow from the first."""
     source = STARTER.replace(b"/* INSERT KERNEL CODE HERE */", b"".join(
         b"no_%d();\n" % number for number in range(20)), 1)
@@ -210,11 +213,10 @@ def test_a_right_run(which: str, tiled: Programs, parts: Parts, box: Sandbox) ->
     assert outcome.finding is None and outcome.explanation is None and outcome.output == ""
 
 
-@pytest.mark.parametrize("fill", ["random", "ones-twos", "identity", "index", "exact", "extremes",
-                                  "counting"])
-def test_every_fill(fill: str, tiled: Programs, parts: Parts, box: Sandbox) -> None:
-    problem = Problem(m=17, n=33, k=9, fill=fill, seed=5, tolerance=None, time_limit=2.0)
-    assert run.run_problem(parts, tiled, "plain", problem, count=False, box=box).right
+def test_every_fill(tiled: Programs, parts: Parts, box: Sandbox) -> None:
+    for fill in ("random", "ones-twos", "identity", "index", "exact", "extremes", "counting"):
+        problem = Problem(m=17, n=33, k=9, fill=fill, seed=5, tolerance=None, time_limit=2.0)
+        assert run.run_problem(parts, tiled, "plain", problem, box=box).right, fill
 
 
 @pytest.mark.parametrize(("source", "loads"), [(NAIVE, 2 * 64**3), (TILED, 2 * 64**3 // 16)])
@@ -227,35 +229,27 @@ def test_loads_are_counted(source: bytes, loads: int, parts: Parts, box: Sandbox
     assert outcome.loads.once_per_block == 2 * 64**3 // 16
 
 
-def test_nothing_written(parts: Parts, box: Sandbox, work: Path) -> None:
-    outcome = run_source(STARTER, "plain", parts, box, work)
-    assert not outcome.right and outcome.unwritten == outcome.elements and outcome.launches == 0
+STORE = b"C[i * n + j] = sum;"
+WRONG_RUNS: dict[str, tuple[bytes, str, dict[str, Any]]] = {
+    "nothing written": (STARTER, "plain", {"unwritten": 700, "launches": 0}),
+    "no launch": (STARTER, "checked", {"finding.kind": "no-launch", "finding.file": "kernel.cu",
+                                       "finding.line": 31}),
+    "what C is instead": (with_wrapper("LAUNCH;").replace(b"p < k", b"p < k / 8 * 8"), "plain",
+                          {"explanation.formula": "k-cut", "wrong": 700}),
+    "the guards": (with_wrapper("LAUNCH;").replace(STORE, STORE + b"if (i + j == 0) C[-1] = sum;"),
+                   "plain", {"guards_changed": 1, "wrong": 0}),
+    "the inputs": (with_wrapper("LAUNCH; cudaMemset((void *)B, 0, 8);"), "plain",
+                   {"inputs_changed": 2, "wrong": 0}),
+    "a crash after a launch": (with_wrapper("LAUNCH; *(volatile int *)64 = 1;"), "plain",
+                               {"ended": "crashed", "launches": 1}),
+}
 
 
-def test_no_launch_has_a_line(parts: Parts, box: Sandbox, work: Path) -> None:
-    finding = run_source(STARTER, "checked", parts, box, work).finding
-    assert finding is not None and finding.kind == "no-launch"
-    assert (finding.file, finding.line) == ("kernel.cu", 31)
-
-
-def test_a_finding_and_what_c_is_instead(parts: Parts, box: Sandbox, work: Path) -> None:
-    source = with_wrapper("LAUNCH;").replace(b"p < k", b"p < k / 8 * 8")
-    plain = run_source(source, "plain", parts, box, work)
-    assert plain.explanation is not None and plain.explanation.formula == "k-cut"
-    assert plain.wrong == plain.elements and not plain.right
-
-
-def test_the_guards_are_looked_at(parts: Parts, box: Sandbox, work: Path) -> None:
-    source = with_wrapper("LAUNCH;").replace(b"C[i * n + j] = sum;",
-                                             b"C[i * n + j] = sum; if (i + j == 0) C[-1] = sum;")
-    outcome = run_source(source, "plain", parts, box, work)
-    assert outcome.guards_changed == 1 and outcome.wrong == 0 and not outcome.right
-
-
-def test_the_inputs_are_looked_at(parts: Parts, box: Sandbox, work: Path) -> None:
-    source = with_wrapper("LAUNCH; cudaMemset((void *)B, 0, 8);")
-    outcome = run_source(source, "plain", parts, box, work)
-    assert outcome.inputs_changed == 2 and outcome.wrong == 0 and not outcome.right
+@pytest.mark.parametrize("name", WRONG_RUNS)
+def test_what_is_known_of_a_wrong_run(name: str, parts: Parts, box: Sandbox, work: Path) -> None:
+    source, which, expected = WRONG_RUNS[name]
+    outcome = run_source(source, which, parts, box, work)
+    assert {key: attrgetter(key)(outcome) for key in expected} == expected and not outcome.right
 
 
 @pytest.mark.parametrize(
@@ -272,11 +266,6 @@ def test_how_it_ends(body: str, before: str, ended: str, words: str, parts: Part
                      work: Path) -> None:
     outcome = run_source(with_wrapper(body, before), "plain", parts, box, work)
     assert outcome.ended == ended and words in outcome.detail and not outcome.right
-
-
-def test_a_crash_behind_a_launch_has_launched(parts: Parts, box: Sandbox, work: Path) -> None:
-    outcome = run_source(with_wrapper("LAUNCH; *(volatile int *)64 = 1;"), "plain", parts, box, work)
-    assert (outcome.ended, outcome.launches) == ("crashed", 1)
 
 
 # ---- more blocks than C needs --------------------------------------------------------------------
@@ -357,58 +346,49 @@ def test_loads_that_are_handed_on_are_counted(parts: Parts, box: Sandbox, work: 
     assert loads == [64 * EDGES.m * EDGES.k, 0]
 
 
+ENDLESS = {
+    "kernel": (with_wrapper("LAUNCH;").replace(b"p++", b"p += 0"), "endless", 7),
+    "wrapper": (with_wrapper("LAUNCH;\nfor (volatile int x = 1; x;) {}"), "time-limit", 15),
+}
+
+
 @pytest.mark.parametrize("which", build.BUILDS)
-def test_an_endless_kernel_is_stopped_at_its_line(which: str, parts: Parts, box: Sandbox,
+@pytest.mark.parametrize("what", ENDLESS)
+def test_what_does_not_end_is_stopped_at_its_line(what: str, which: str, parts: Parts, box: Sandbox,
                                                   work: Path) -> None:
-    source = with_wrapper("LAUNCH;").replace(b"p++", b"p += 0")
+    source, ended, line = ENDLESS[what]
     problem = Problem(m=4, n=4, k=4, fill="random", seed=1, tolerance=None, time_limit=0.3)
     outcome = run_source(source, which, parts, box, work, problem)
     place = outcome.finding or outcome
-    assert outcome.ended == "endless" and (place.file, place.line) == ("kernel.cu", 7)
+    assert (outcome.ended, place.file, place.line) == (ended, "kernel.cu", line)
 
 
-@pytest.mark.parametrize("which", build.BUILDS)
-def test_an_endless_wrapper_is_stopped_at_its_line(which: str, parts: Parts, box: Sandbox,
-                                                   work: Path) -> None:
-    source = with_wrapper("LAUNCH;\nfor (volatile int x = 1; x;) {}")
-    problem = Problem(m=4, n=4, k=4, fill="random", seed=1, tolerance=None, time_limit=0.3)
-    outcome = run_source(source, which, parts, box, work, problem)
-    assert outcome.ended == "time-limit" and (outcome.file, outcome.line) == ("kernel.cu", 15)
+REFUSED = {
+    "copies device memory to the host": with_wrapper(
+        "float c;\ncudaMemcpy(&c, C, 4, cudaMemcpyDeviceToHost); exit(0);", "#include <cstdlib>\n"),
+    "copies from the host into C": with_wrapper(
+        "LAUNCH;\ncudaMemcpy((float *)C + 3, &x, 4, cudaMemcpyHostToDevice); LAUNCH;",
+        "const float x = 1;\n"),
+    "writes into the program that runs it": with_wrapper(
+        "LAUNCH;\nfor (long *at = mine; at != mine + 64; at++) *at = 1;", "long mine[4];\n"),
+}
 
 
-@pytest.mark.parametrize("which", build.BUILDS)
-def test_copies_to_the_host_are_refused(which: str, parts: Parts, box: Sandbox,
-                                        work: Path) -> None:
-    source = with_wrapper("float c;\ncudaMemcpy(&c, C, 4, cudaMemcpyDeviceToHost); exit(0);",
-                          "#include <cstdlib>\n")
-    with pytest.raises(Refused, match="copies device memory to the host") as refusal:
-        run_source(source, which, parts, box, work)
+@pytest.mark.parametrize("tried, which", [
+    (tried, which) for tried in REFUSED for which in build.BUILDS
+    if which == "checked" or "program" not in tried])
+def test_what_is_refused_when_it_runs(tried: str, which: str, parts: Parts, box: Sandbox,
+                                      work: Path) -> None:
+    with pytest.raises(Refused, match=tried) as refusal:
+        run_source(REFUSED[tried], which, parts, box, work)
     assert (refusal.value.file, refusal.value.line) == ("kernel.cu", 16)
 
 
-@pytest.mark.parametrize("which", build.BUILDS)
-def test_a_c_that_comes_from_the_host_is_refused(which: str, parts: Parts, box: Sandbox,
-                                                 work: Path) -> None:
-    source = with_wrapper("LAUNCH;\ncudaMemcpy(C + 3, &x, 4, cudaMemcpyHostToDevice); LAUNCH;",
-                          "const float x = 1;\n").replace(b"(C + 3", b"((float *)C + 3")
-    with pytest.raises(Refused, match="from the host into C") as refusal:
-        run_source(source, which, parts, box, work)
-    assert refusal.value.line == 16
-
-
-def test_scratch_on_the_device_is_nobodys_business(parts: Parts, box: Sandbox, work: Path) -> None:
+def test_scratch_on_the_device_is_allowed(parts: Parts, box: Sandbox, work: Path) -> None:
     source = with_wrapper("float *a; cudaMalloc(&a, 4 * m * k);"
                           "cudaMemcpy(a, A, 4 * m * k, cudaMemcpyDeviceToDevice);"
                           "const float *old = A; A = a; LAUNCH; A = old; cudaFree(a);")
     assert run_source(source, "checked", parts, box, work).right
-
-
-def test_writing_into_the_program_is_refused(parts: Parts, box: Sandbox, work: Path) -> None:
-    source = with_wrapper("LAUNCH;\nfor (long *at = mine; at != mine + 64; at++) *at = 1;",
-                          "long mine[4];\n")
-    with pytest.raises(Refused, match="writes into the program that runs it") as refusal:
-        run_source(source, "checked", parts, box, work)
-    assert refusal.value.line == 16
 
 
 def test_a_compiler_behind_ccache_is_the_compiler_alone(tmp_path: Path) -> None:
@@ -433,12 +413,6 @@ def test_what_is_printed_moves_no_terminal(parts: Parts, box: Sandbox, work: Pat
                           "#include <cstdio>\n")
     outcome = run_source(source, "plain", parts, box, work)
     assert outcome.right and outcome.output == "\\x1b[2J::error::\n\\x07 \\u202e|"
-
-
-def test_the_same_seed_gives_the_same_outcome(tiled: Programs, parts: Parts, box: Sandbox) -> None:
-    outcomes = [run.run_problem(parts, tiled, "checked", EDGES, count=True, box=box)
-                .model_copy(update={"seconds": 0.0}) for _ in range(2)]
-    assert outcomes[0] == outcomes[1]
 
 
 def test_killed_from_outside_is_the_machines_fault() -> None:
@@ -466,40 +440,35 @@ def ask_judge(parts: Parts, report: bytes, back: bytes = b"") -> Outcome:
             os.pwrite(out, back, 0)
         text = run.judge(parts, "verdict", EDGES, given, out, said, more=("fill",))
         ran = run.Ran(0, b"", False, False, 0.0)
-        return run.outcome_of("plain", __import__("json").loads(text), ran)
+        return run.outcome_of("plain", json.loads(text), ran)
 
 
+BYTES = 16384
 RETURNED = struct.pack("<II", 0x53474D31, 2)
-REPORT_BYTES = 16384
+STOPPED = struct.pack("<IIii5Q", 0x53474D31, 3, 1, 1, 0, 0, 0, 0, 0)
+REPORTS = {
+    "only says that it returned": (RETURNED.ljust(BYTES, b"\0"), b"", "returned"),
+    "a result file that was cut": (RETURNED.ljust(BYTES, b"\0"), b"short", "returned"),
+    "empty": (b"", b"", "exited"),
+    "garbage": (b"\xff" * BYTES, b"", "exited"),
+    "zeros": (b"\0" * BYTES, b"", "exited"),
+    "an unknown state": (struct.pack("<II", 0x53474D31, 99).ljust(BYTES, b"\0"), b"", "exited"),
+    "cut": (RETURNED, b"", "exited"),
+    "strings without end": (STOPPED + b"\xfe" * BYTES, b"", "stopped"),
+}
 
 
-def test_a_worker_that_only_says_it_returned(parts: Parts) -> None:
-    outcome = ask_judge(parts, RETURNED.ljust(REPORT_BYTES, b"\0"))
-    assert outcome.ended == "returned" and not outcome.right
-    assert outcome.unwritten == outcome.elements == 35 * 20
-
-
-def test_a_result_file_that_was_cut(parts: Parts) -> None:
-    outcome = ask_judge(parts, RETURNED.ljust(REPORT_BYTES, b"\0"), b"short")
-    assert outcome.ended == "returned" and not outcome.right
-
-
-@pytest.mark.parametrize("report", [b"", b"\xff" * REPORT_BYTES, b"\0" * REPORT_BYTES,
-                                    struct.pack("<II", 0x53474D31, 99).ljust(REPORT_BYTES, b"\0"),
-                                    RETURNED])
-def test_a_report_of_garbage(report: bytes, parts: Parts) -> None:
-    outcome = ask_judge(parts, report)
-    assert outcome.ended == "exited" and not outcome.right
-
-
-def test_strings_without_end(parts: Parts) -> None:
-    outcome = ask_judge(parts, struct.pack("<IIii5Q", 0x53474D31, 3, 1, 1, 0, 0, 0, 0, 0)
-                        + b"\xfe" * REPORT_BYTES)
-    assert outcome.ended == "stopped" and outcome.finding is None
+@pytest.mark.parametrize("name", REPORTS)
+def test_a_worker_that_lies(name: str, parts: Parts) -> None:
+    report, back, ended = REPORTS[name]
+    outcome = ask_judge(parts, report, back)
+    assert outcome.ended == ended and outcome.finding is None and not outcome.right
+    if not back and ended == "returned":
+        assert outcome.unwritten == outcome.elements == 35 * 20
 
 
 def test_the_matrices_are_sealed(parts: Parts) -> None:
-    """Nobody who has the descriptor can change them, nor make the result's file shorter."""
+    """A process with the descriptors can neither change them nor shorten the result's file."""
     with run.memory_file("in") as given, run.memory_file("out") as out:
         run.judge(parts, "prepare", EDGES, given, out)
         run.seal(given, run.SEAL_ALL)
@@ -513,9 +482,9 @@ def test_the_matrices_are_sealed(parts: Parts) -> None:
                 fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, 0)
 
 
-@pytest.mark.parametrize("arguments", [[], ["verdict"], ["prepare", "0", "1", "1", "random", "1",
-                                                         "0", "1"],
-                                       ["prepare", "1", "1", "1", "no", "1", "0", "1"]])
-def test_the_judge_refuses_bad_words(arguments: list[str], parts: Parts) -> None:
-    ran = subprocess.run([parts.judge, *arguments], capture_output=True, text=True, check=False)
+@pytest.mark.parametrize("arguments", ["", "verdict", "prepare 0 1 1 random 1 0 1",
+                                       "prepare 1 1 1 no 1 0 1"])
+def test_the_judge_refuses_bad_arguments(arguments: str, parts: Parts) -> None:
+    ran = subprocess.run([parts.judge, *arguments.split()], capture_output=True, text=True,
+                         check=False)
     assert ran.returncode == 2 and ran.stderr.startswith("judge: ") and not ran.stdout
