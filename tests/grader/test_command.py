@@ -57,11 +57,14 @@ def kernel(tmp_path: Path) -> Path:
     return path
 
 
-def grade(kernel: Path, text: str, *words: str, **env: str) -> Run:
-    """With the fake core; results beside the submission's directory."""
+def fake(kernel: Path, text: str) -> list[str]:
+    """The command with the fake core; results beside the submission's directory."""
     kernel.write_text(text)
-    results = kernel.parent.parent / "results"
-    return call(FAKE, "--submission", str(kernel), "--results", str(results), *words, **env)
+    return [*FAKE, "--submission", str(kernel), "--results", str(kernel.parent.parent / "results")]
+
+
+def grade(kernel: Path, text: str, *words: str, **env: str) -> Run:
+    return call(fake(kernel, text), *words, **env)
 
 
 def result(kernel: Path, name: str = "result.json") -> Record | None:
@@ -119,19 +122,16 @@ def test_bad_input(kernel: Path, words: list[str], message: str) -> None:
     assert not (kernel.parent.parent / "results").exists()
 
 
-def test_all_mistakes_of_the_options_are_told_at_once(kernel: Path) -> None:
-    run = grade(kernel, "right", "--seed", "x", "--jobs", "banana", "--protection", "bogus")
-    assert run.status == 2
-    assert [line.split(" (")[0] for line in run.stderr.splitlines()] == [
-        "grade: --seed", "grade: --jobs", "grade: --protection"]
-
-
-def test_each_mistake_of_a_suite_is_a_line(kernel: Path, tmp_path: Path) -> None:
+def test_each_mistake_is_a_line(kernel: Path, tmp_path: Path) -> None:
+    """Of options and of a suite, all at once."""
     suite = tmp_path / "s.toml"
     suite.write_text('title = "T"\n[[case]]\nname = "a"\nm = 0\nk = 1\nn = 1\nfill = "x"\n')
-    run = grade(kernel, "right", "--suite", str(suite))
+    run = grade(kernel, "right", "--seed", "x", "--jobs", "banana", "--protection", "bogus",
+                "--suite", str(suite))
     assert run.status == 2
-    assert [line.split(": ")[:3] for line in run.stderr.splitlines()] == [
+    assert [line.split(" (")[0] for line in run.stderr.splitlines()[:3]] == [
+        "grade: --seed", "grade: --jobs", "grade: --protection"]
+    assert [line.split(": ")[:3] for line in run.stderr.splitlines()[3:]] == [
         ["grade", str(suite), "case 'a'"]] * 3
 
 
@@ -246,8 +246,7 @@ def test_no_line_is_wider_than_the_terminal(kernel: Path, text: str, columns: in
     run = grade(kernel, text, "--suite", suite, COLUMNS=str(columns))
     assert 40 < widest(run.stdout) <= min(columns, 80)
     assert not re.search(r" $", run.stdout, re.MULTILINE)
-    shown = on_a_terminal([*FAKE, "--submission", str(kernel), "--suite", suite, "--backend", "cuda",
-                           "--results", str(kernel.parent.parent / "r")], None,
+    shown = on_a_terminal([*fake(kernel, text), "--suite", suite, "--backend", "cuda"], None,
                           COLUMNS=str(columns))
     assert 40 < widest(shown) <= min(columns, 120)
 
@@ -255,24 +254,19 @@ def test_no_line_is_wider_than_the_terminal(kernel: Path, text: str, columns: in
 def test_a_reason_has_the_width_there_is(kernel: Path) -> None:
     """Beside its case where it fits, below it where it does not, and never in a narrow column."""
     reason = "524288 loads from global memory; tiles need at most 131072"
-    narrow = grade(kernel, "naive").stdout
-    assert f"2/6\n    {reason}\n    hint: let each block" in narrow
-    kernel.write_text("naive")
-    shown = on_a_terminal([*FAKE, "--submission", str(kernel), "--results",
-                           str(kernel.parent.parent / "r")], 1, COLUMNS="120", NO_COLOR="1")
+    assert f"2/6\n    {reason}\n    hint: let each block" in grade(kernel, "naive").stdout
+    shown = on_a_terminal(fake(kernel, "naive"), 1, COLUMNS="120", NO_COLOR="1")
     assert f"2/6  {reason}\r\n    hint: let each block" in shown
 
 
 def test_hints_are_not_dim(kernel: Path) -> None:
-    kernel.write_text(MIXED)
-    shown = on_a_terminal([*FAKE, "--submission", str(kernel), "--results",
-                           str(kernel.parent.parent / "r")], 1)
+    shown = on_a_terminal(fake(kernel, MIXED), 1)
     hints = [line for line in shown.splitlines() if "hint:" in line]
     assert len(hints) >= 4 and not any("\x1b" in line for line in hints)
 
 
 @pytest.mark.parametrize("text", ["error", "fopen", f"error {'word ' * 40}\n" * 40])
-def test_what_holds_for_all_cases_is_told_once_and_first(kernel: Path, text: str) -> None:
+def test_what_holds_for_all_cases_is_printed_once_and_first(kernel: Path, text: str) -> None:
     lines = grade(kernel, text).stdout.splitlines()
     above = lines[:lines.index("")]
     assert len(above) <= 15
@@ -297,14 +291,7 @@ def test_the_first_finding_is_printed_as_make_check_prints_it(kernel: Path) -> N
     assert "seed: 5 (the same seed gives the same grade)" in finding
 
 
-def test_where_the_record_lies(kernel: Path) -> None:
-    run = grade(kernel, "right")
-    place = re.search(r"^record: (.*)$", run.stdout, re.MULTILINE)
-    assert place and Path(place[1]).name == "result.json"
-    assert (Path.cwd() / place[1]).exists() or Path(place[1]).exists()
-
-
-def test_no_text_of_a_submission_commands_anybody(kernel: Path) -> None:
+def test_no_text_of_a_submission_is_a_command(kernel: Path) -> None:
     """Neither the terminal nor a runner of GitHub's."""
     for text in ("error", "wrong"):
         for more in ([], ["-v"]):
@@ -318,28 +305,22 @@ def test_no_text_of_a_submission_commands_anybody(kernel: Path) -> None:
 
 
 def on_a_terminal(command: list[str], status: int | None = 0, **env: str) -> str:
-    """What a terminal, of 100 columns unless `env` says otherwise, gets to see."""
+    """What a terminal, of 100 columns unless `env` says otherwise, shows."""
     reader, writer = pty.openpty()
     process = subprocess.Popen(command, stdout=writer, stderr=writer, stdin=subprocess.DEVNULL,
                                env=clean_environment({"TERM": "xterm", "COLUMNS": "100"} | env))
     os.close(writer)
     shown = b""
-    while True:
-        try:
-            part = os.read(reader, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        shown += part
+    with contextlib.suppress(OSError):  # how the end of a terminal's output is read
+        while part := os.read(reader, 65536):
+            shown += part
     os.close(reader)
     assert process.wait(SECONDS) == status or status is None
     return shown.decode()
 
 
-def test_progress_and_colour_are_for_terminals(kernel: Path, tmp_path: Path) -> None:
-    kernel.write_text("right 0.05")
-    command = [*FAKE, "--submission", str(kernel), "--results", str(tmp_path / "r")]
+def test_progress_and_colour_are_for_terminals(kernel: Path) -> None:
+    command = fake(kernel, "right 0.05")
     shown = on_a_terminal(command)
     assert "\x1b[32m" in shown and re.search(r"\d+/13", shown)
     plain = on_a_terminal(command, NO_COLOR="1")
@@ -370,14 +351,10 @@ def test_any_path(tmp_path: Path, name: str) -> None:
 
 
 def test_relative_paths_are_those_of_the_working_directory(kernel: Path) -> None:
-    run = call(FAKE, "--submission", "kernel.cu", "--results", "out", cwd=kernel.parent)
-    assert run.status == 0 and (kernel.parent / "out" / "alice" / "result.json").exists()
-    assert "record: out/alice/result.json" in run.stdout
-
-
-def test_a_name(kernel: Path) -> None:
-    grade(kernel, "right", "--name", "Bob B")
-    assert (kernel.parent.parent / "results" / "Bob B" / "result.json").exists()
+    run = call(FAKE, "--submission", "kernel.cu", "--results", "out", "--name", "Bob B",
+               cwd=kernel.parent)
+    assert run.status == 0 and (kernel.parent / "out" / "Bob B" / "result.json").exists()
+    assert "record: out/Bob B/result.json" in run.stdout
 
 
 def test_the_schema_describes_a_result(kernel: Path) -> None:
@@ -409,7 +386,7 @@ def test_every_option_and_key_of_a_case_is_documented() -> None:
 
 @pytest.mark.parametrize("module", ["grader", "grader.batch", "grader.exporters",
                                     "grader.exporters.hand_in", "grader.exporters.guarded"])
-def test_an_old_python_is_told_so_in_a_line(module: str, tmp_path: Path) -> None:
+def test_an_old_python_is_named_in_one_line(module: str, tmp_path: Path) -> None:
     """There is none here: this one says that it is 3.9. What is read before the line has the syntax
     of one, too."""
     ast.parse((REPOSITORY / "grader" / "__init__.py").read_text(), feature_version=(3, 4))
@@ -492,13 +469,11 @@ def test_ctrl_c_at_any_time(tree: Tree, parts: str, tmp_path: Path, target: str,
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
-def test_an_interrupt_has_a_status_of_its_own(kernel: Path, tmp_path: Path) -> None:
-    kernel.write_text("right 1")
-    process = subprocess.Popen([*FAKE, "--submission", str(kernel), "--results",
-                                str(tmp_path / "r"), "--jobs", "1"], env=clean_environment(),
+def test_an_interrupt_has_a_status_of_its_own(kernel: Path) -> None:
+    process = subprocess.Popen([*fake(kernel, "right 1"), "--jobs", "1"], env=clean_environment(),
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     late = time.monotonic() + SECONDS
-    while not (tmp_path / "r" / "alice" / "result.partial.json").exists():
+    while not result(kernel, "result.partial.json"):
         assert time.monotonic() < late
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
@@ -507,18 +482,13 @@ def test_an_interrupt_has_a_status_of_its_own(kernel: Path, tmp_path: Path) -> N
     assert err.startswith(b"grade: interrupted; the cases so far are in ") and err.count(b"\n") == 1
 
 
-def test_a_faulty_kernel(real) -> None:  # type: ignore[no-untyped-def]
-    run = real("--submission", "instructor/faulty/02_second_barrier.cu")
-    assert run.status == 1 and re.search(r"^kernel\.cu:\d+: race on shared memory$", run.stdout,
-                                         re.MULTILINE)
-
-
-def test_the_same_seed_gives_the_same_grade(real, tmp_path: Path) -> None:  # type: ignore
+def test_a_faulty_kernel_and_the_same_seed(real, tmp_path: Path) -> None:  # type: ignore
     def graded(jobs: str) -> dict[str, object]:
-        run = real("--submission", "instructor/faulty/18_a_stride_n.cu", "--seed", "11",
+        run = real("--submission", "instructor/faulty/02_second_barrier.cu", "--seed", "11",
                    "--jobs", jobs)
         assert run.status == 1, run.stderr
-        record = json.loads((tmp_path / "r" / "18_a_stride_n" / "result.json").read_text())
+        assert re.search(r"^kernel\.cu:\d+: race on shared memory$", run.stdout, re.MULTILINE)
+        record = json.loads((tmp_path / "r" / "02_second_barrier" / "result.json").read_text())
         for each in (record, *record["tests"]):
             each["seconds"] = 0
         return record | {"started": ""}
