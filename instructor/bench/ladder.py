@@ -311,6 +311,7 @@ def run() -> int:
     kernels, todo, samples, path = asked_for()
     waiting = Console(stderr=True)
     with tempfile.TemporaryDirectory(prefix="bench-") as work, waiting.status("") as now:
+        Path(work).chmod(0o711)  # the sandbox's uid passes through
         now.update("building the clock")
         parts = trusted_parts("cuda")
         box = choose_sandbox("auto", False, [], parts.jail)
