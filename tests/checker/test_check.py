@@ -13,73 +13,16 @@ import re
 import resource
 import shutil
 import subprocess
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import (
-    REPOSITORY,
-    Tree,
-    clean_environment,
-    in_terminal,
-    locked,
-    need,
-    need_nvcc,
-    sample,
-    screen,
-    strict_json,
-)
+from checked import TILED, Builder, Checked, run_check
+from conftest import REPOSITORY, Tree, in_terminal, need_nvcc, sample, screen
 from corpus import FAULTS, FAULTY, KINDS, SOLUTIONS, Fault, read
 from corpus import RIGHT as OTHER_STYLES
 
 RIGHT = [*SOLUTIONS, *OTHER_STYLES]
-TILED = "instructor/solutions/2_tiled.cu"
-RUN_SECONDS = 60
-
-SETUPS = {
-    f"{cc} {level}": {"CC": cc, "CXX": cxx, "CHECKED_O": level}
-    for cc, cxx in (("gcc", "g++"), ("clang", "clang++"))
-    for level in ("-O1", "-O2")
-}
-
-
-# ---- builds --------------------------------------------------------------------------------------
-
-Builder = Callable[[str, "str | Path"], Path]
-
-
-@pytest.fixture(scope="session")
-def checker(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Builder:
-    """./sgemm-check in this setup, from this kernel, until the next call. A setup is built once, and
-    the other workers start from a copy of what was built there: only the kernel is left to
-    compile."""
-    trees: dict[str, Tree] = {}
-
-    def variables(setup: str) -> list[str]:
-        return ["BACKEND=cpu", *(f"{name}={value}" for name, value in SETUPS[setup].items())]
-
-    def tree(setup: str) -> Tree:
-        if setup not in trees:
-            for tool in (SETUPS[setup]["CC"], SETUPS[setup]["CXX"], "addr2line"):
-                need(tool)
-            mine = Tree(tmp_path_factory.mktemp(f"a checkout for {setup}"), programs)
-            built = programs / f"build {setup}"
-            with locked(programs / f"build {setup}.lock"):
-                if not built.exists():
-                    mine.make("sgemm-check", f"KERNEL={TILED}", *variables(setup))
-                    shutil.copytree(mine.path / "build", built)
-                else:
-                    shutil.copytree(built, mine.path / "build")
-            trees[setup] = mine
-        return trees[setup]
-
-    def build(setup: str, kernel: str | Path) -> Path:
-        tree(setup).make("sgemm-check", f"KERNEL={kernel}", *variables(setup))
-        return tree(setup).path / "sgemm-check"
-
-    return build
 
 
 @pytest.fixture(scope="module")
@@ -87,63 +30,6 @@ def tiled(checker: Builder) -> Path:
     """Its own copy, which stays."""
     built = checker("gcc -O1", TILED)
     return Path(shutil.copy2(built, built.with_name("sgemm-check-tiled")))
-
-
-# ---- runs ----------------------------------------------------------------------------------------
-
-
-@dataclass
-class Checked:
-    """One finished run of ./sgemm-check."""
-
-    status: int
-    stdout: str
-    stderr: str
-    json: Any = None
-
-    @property
-    def finding(self) -> Any:
-        return self.json["finding"]
-
-
-def run_check(program: Path, *args: object, **options: Any) -> Checked:
-    """In the checkout, as everybody runs it: places in messages are relative to it."""
-    words = [str(arg) for arg in args]
-    process = subprocess.run(
-        [program, *words], cwd=program.parent, env=clean_environment(), stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, errors="replace", timeout=RUN_SECONDS, check=False,
-        **options,
-    )
-    run = Checked(process.returncode, process.stdout, process.stderr)
-    assert run.status in (0, 1, 2, 3), run
-    if "--json" in words and "--help" not in words:
-        assert run.stdout.count("\n") == 1 and run.stdout.endswith("\n"), run
-        run.json = strict_json(run.stdout)
-        check_members(run)
-    return run
-
-
-MEMBERS = {"status", "exit_status", "message", "checked", "finding"}
-FINDING_MEMBERS = {
-    "kind", "what", "detail", "hint", "file", "line", "function", "access", "variable", "element",
-    "thread", "block", "other", "phase", "phases", "m", "k", "n", "seed", "fill",
-}  # fmt: skip
-PARTY_MEMBERS = {"file", "line", "function", "access", "thread", "block"}
-
-
-def check_members(run: Checked) -> None:
-    """What every program that reads --json relies on."""
-    assert MEMBERS <= run.json.keys(), run
-    assert run.json["exit_status"] == run.status, run
-    assert run.json["status"] == ["clean", "finding", "error", "error"][run.status], run
-    assert (run.json["message"] is None) == (run.status < 2), run
-    assert (run.finding is not None) == (run.status == 1), run
-    for shape in run.json["checked"]:
-        assert shape.keys() == {"m", "k", "n", "seconds"}
-    if run.finding:
-        assert FINDING_MEMBERS <= run.finding.keys(), run
-        assert run.finding["kind"] in KINDS and isinstance(run.finding["detail"], list)
-        assert run.finding["other"] is None or run.finding["other"].keys() == PARTY_MEMBERS
 
 
 # ---- faulty kernels ------------------------------------------------------------------------------

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from checked import SETUPS, Builder, Checked, run_check
 from conftest import Tree, need
-from test_check import SETUPS, Builder, Checked, checker, run_check  # noqa: F401 (a fixture)
 
 NAIVE = "instructor/solutions/1_naive.cu"
 TILED = "instructor/solutions/2_tiled.cu"
@@ -66,7 +66,7 @@ def ways(counted: Any, *keys: str) -> dict[str, tuple[Any, ...]]:
     ],
 )
 def test_loads_against_the_naive_kernel(
-    checker: Builder,  # noqa: F811
+    checker: Builder,
     setup: str, kernel: str, size: int, loads: int, naive: int,
 ) -> None:  # fmt: skip
     found = counts(checker(setup, kernel), size)
@@ -85,7 +85,7 @@ def ceil(a: int, b: int) -> int:
 @pytest.mark.parametrize("shape", [(34, 34, 34), (35, 70, 20), (3, 9, 41), (1, 1, 1)])
 @pytest.mark.parametrize(("kernel", "tile"), [(NAIVE, 16), (TILED, 16), (right("blocks_7x7"), 7)])
 def test_edges(
-    checker: Builder,  # noqa: F811
+    checker: Builder,
     kernel: str, tile: int, shape: tuple[int, int, int],
 ) -> None:  # fmt: skip
     """A block needs its rows of A and its columns of B, as far as there are any."""
@@ -170,7 +170,7 @@ class Model:
     ],
 )
 def test_against_the_model(
-    checker: Builder,  # noqa: F811
+    checker: Builder,
     kernel: str, tile: int, transposed: bool, pad: int, shape: tuple[int, int, int],
 ) -> None:  # fmt: skip
     model = Model(*shape, tile, transposed, pad).figures
@@ -205,7 +205,7 @@ H200 = {
 
 
 @pytest.mark.parametrize("kernel", H200, ids=lambda kernel: Path(kernel).stem)
-def test_against_a_gpu(checker: Builder, kernel: str) -> None:  # noqa: F811
+def test_against_a_gpu(checker: Builder, kernel: str) -> None:
     loads, stores, load_conflicts, store_conflicts, shared_stores = H200[kernel]
     found = counts(checker(GCC, kernel), 64)
     for way, (requests, sectors, percent) in (("loads", loads), ("stores", stores)):
@@ -221,7 +221,7 @@ def test_against_a_gpu(checker: Builder, kernel: str) -> None:  # noqa: F811
 
 
 @pytest.mark.parametrize("setup", SETUPS)
-def test_a_float4_is_one_access(checker: Builder, setup: str) -> None:  # noqa: F811
+def test_a_float4_is_one_access(checker: Builder, setup: str) -> None:
     """With either compiler, though to a compiler it is a struct of four floats."""
     found = counts(checker(setup, right("counts_float4")), 64)
     keys = ("elements", "requests", "sectors")
@@ -286,7 +286,7 @@ void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
 
 @pytest.mark.parametrize("setup", SETUPS)
 def test_vectors_as_students_write_them(
-    checker: Builder,  # noqa: F811
+    checker: Builder,
     setup: str, tmp_path: Path,
 ) -> None:  # fmt: skip
     kernel = tmp_path / f"float4_forms_{setup.replace(' ', '')}.cu"
@@ -302,7 +302,7 @@ def test_vectors_as_students_write_them(
     assert (stores["requests"], stores["elements"]) == (6, 22)
 
 
-def test_atomics_are_counted_once(checker: Builder) -> None:  # noqa: F811
+def test_atomics_are_counted_once(checker: Builder) -> None:
     """atomicAdd of floats is a loop of compare-and-swaps in the emulator."""
     found = counts(checker(GCC, right("split_k")), 64)
     assert ways(found["global"]["C"], "elements", "requests", "sectors") == {
@@ -310,7 +310,7 @@ def test_atomics_are_counted_once(checker: Builder) -> None:  # noqa: F811
     }
 
 
-def test_two_launches(checker: Builder) -> None:  # noqa: F811
+def test_two_launches(checker: Builder) -> None:
     program = checker(GCC, right("two_kernels_add"))
     run = run_check(program, "--counts", "--json", 64)
     first, second = run.json["counts"]
@@ -325,7 +325,7 @@ def test_two_launches(checker: Builder) -> None:  # noqa: F811
     assert "\nall 2 launches\n" in text
 
 
-def test_a_thread_far_ahead_of_its_warp_waits(checker: Builder) -> None:  # noqa: F811
+def test_a_thread_far_ahead_of_its_warp_waits(checker: Builder) -> None:
     """A thread of the naive kernel makes 20,000 loads without a barrier: more than are held."""
     found = counts(checker(GCC, NAIVE), 16, 10_000, 16)
     assert ways(found["global"]["A"], "requests", "sectors") == {"loads": (80_000, 160_000)}
@@ -333,7 +333,7 @@ def test_a_thread_far_ahead_of_its_warp_waits(checker: Builder) -> None:  # noqa
 
 
 @pytest.mark.parametrize("kernel", [TILED, right("split_k")])
-def test_any_number_of_cores_counts_the_same(checker: Builder, kernel: str) -> None:  # noqa: F811
+def test_any_number_of_cores_counts_the_same(checker: Builder, kernel: str) -> None:
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("needs two cores")
     program = checker(GCC, kernel)
@@ -342,7 +342,7 @@ def test_any_number_of_cores_counts_the_same(checker: Builder, kernel: str) -> N
     assert counts(program, 130, 70, 90) == alone
 
 
-def test_lines_where_there_is_something_to_gain(checker: Builder) -> None:  # noqa: F811
+def test_lines_where_there_is_something_to_gain(checker: Builder) -> None:
     found = counts(checker(GCC, right("counts_transposed")), 64)
     text = (Path(__file__).parent.parent / "kernels/right/counts_transposed.cu").read_text()
     line = 1 + next(i for i, line in enumerate(text.splitlines()) if "A_s[tx][ty] = " in line)
@@ -356,7 +356,7 @@ def test_lines_where_there_is_something_to_gain(checker: Builder) -> None:  # no
 # ---- findings ------------------------------------------------------------------------------------
 
 
-def test_a_finding_comes_first(checker: Builder) -> None:  # noqa: F811
+def test_a_finding_comes_first(checker: Builder) -> None:
     program = checker(GCC, "instructor/faulty/04_a_rows.cu")
     run = run_check(program, "--counts", 34)
     assert run.status == 1
@@ -367,7 +367,7 @@ def test_a_finding_comes_first(checker: Builder) -> None:  # noqa: F811
     assert json["counts"][0]["blocks_ended"] < json["counts"][0]["blocks"]
 
 
-def test_a_race_is_told_while_counting(checker: Builder) -> None:  # noqa: F811
+def test_a_race_is_told_while_counting(checker: Builder) -> None:
     program = checker(GCC, "instructor/faulty/02_second_barrier.cu")
     plain = run_check(program, "--json", "--seed", 1, 34).finding
     assert run_check(program, "--json", "--seed", 1, "--counts", 34).finding == plain
@@ -377,7 +377,7 @@ def test_a_race_is_told_while_counting(checker: Builder) -> None:  # noqa: F811
 # ---- text ----------------------------------------------------------------------------------------
 
 
-def test_the_table(checker: Builder) -> None:  # noqa: F811
+def test_the_table(checker: Builder) -> None:
     text = run_check(checker(GCC, TILED), "--counts").stdout  # 64 64 64, without sizes
     lines = [" ".join(line.split()) for line in text.splitlines()]
     for expected in (
@@ -400,7 +400,7 @@ def test_the_table(checker: Builder) -> None:  # noqa: F811
 
 @pytest.mark.parametrize("option", ["--counts", "--phases"])
 @pytest.mark.parametrize("kernel", [TILED, right("double_buffered"), right("register_tile_4x4")])
-def test_text_fits_80_columns(checker: Builder, kernel: str, option: str) -> None:  # noqa: F811
+def test_text_fits_80_columns(checker: Builder, kernel: str, option: str) -> None:
     for line in run_check(checker(GCC, kernel), option).stdout.splitlines():
         assert len(line) <= 80 or ".cu:" in line, line
         assert line == line.rstrip(), repr(line)
@@ -447,7 +447,7 @@ the naive kernel, 2 m n k: 128, 2 times as many
 
 
 @pytest.mark.parametrize("setup", SETUPS)
-def test_phases_of_a_small_product(checker: Builder, setup: str) -> None:  # noqa: F811
+def test_phases_of_a_small_product(checker: Builder, setup: str) -> None:
     text = run_check(checker(setup, right("counts_tile_2")), "--phases").stdout
     assert PHASES_BY_HAND in text, text
     assert "block (0,0) of mysgemm, 2 x 2 threads, m=4 k=4 n=4" in text
@@ -459,7 +459,7 @@ def phases(program: Path, *args: object) -> Any:
     return run.json["phases"]
 
 
-def test_phases_as_json(checker: Builder) -> None:  # noqa: F811
+def test_phases_as_json(checker: Builder) -> None:
     found = phases(checker(GCC, right("counts_tile_2")), "--block", "1,1")
     assert (found["kernel"], found["block"], found["block_size"]) == ("mysgemm", [1, 1, 0], [2, 2, 1])
     assert found["C"] == {"rows": [2, 3], "columns": [2, 3], "values": [[398, 440], [542, 600]]}
@@ -487,7 +487,7 @@ def test_phases_as_json(checker: Builder) -> None:  # noqa: F811
      (right("double_buffered"), 34, 3), (right("counts_transposed_padded"), 34, 2), (NAIVE, 4, 1)],
 )  # fmt: skip
 def test_phases_of_other_kernels(
-    checker: Builder,  # noqa: F811
+    checker: Builder,
     kernel: str, size: int, count: int,
 ) -> None:  # fmt: skip
     """Without sizes: so large that there are several, if there ever are. What has been loaded by
@@ -504,7 +504,7 @@ def test_phases_of_other_kernels(
         assert bool(phase["arrays"]) == (kernel != NAIVE)
 
 
-def test_a_block_that_is_not_there(checker: Builder) -> None:  # noqa: F811
+def test_a_block_that_is_not_there(checker: Builder) -> None:
     program = checker(GCC, TILED)
     run = run_check(program, "--phases", "--block", "7,0", 34)
     assert run.status == 0 and "No tile phases: that block loads nothing of A and B." in run.stdout
@@ -514,14 +514,14 @@ def test_a_block_that_is_not_there(checker: Builder) -> None:  # noqa: F811
         assert run.status == 2 and "--block needs two numbers" in run.stderr
 
 
-def test_fill_counting_is_the_default_of_phases_only(checker: Builder) -> None:  # noqa: F811
+def test_fill_counting_is_the_default_of_phases_only(checker: Builder) -> None:
     program = checker(GCC, right("counts_tile_2"))
     ones = phases(program, "--fill", "ones-twos")
     assert ones["C"]["values"] == [[8, 8], [8, 8]]
     assert run_check(program, "--json", "--counts", "--fill", "counting", 4).status == 0
 
 
-def test_help_names_the_options(tree: Tree, checker: Builder) -> None:  # noqa: F811
+def test_help_names_the_options(tree: Tree, checker: Builder) -> None:
     need("make")
     text = run_check(checker(GCC, TILED), "--help").stdout
     for option in ("--counts", "--phases", "--block X,Y"):

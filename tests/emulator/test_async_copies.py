@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from checked import Builder, run_check
 from conftest import Tree
-from test_check import Builder, checker, run_check  # noqa: F401 (a fixture)
 
 SETUP = "gcc -O1"
 
@@ -41,7 +41,7 @@ BARRIERS = "for (int i = 0; i < 3; ++i) { to[32 + t] = i; __syncthreads(); }"
 LOOK, LOOK_ASIDE = "if (to[t] > 9) __trap();", "if (to[15 - t] > 9) __trap();"
 
 
-def build(checker: Builder, tree: Tree, body: str) -> Path:  # noqa: F811
+def build(checker: Builder, tree: Tree, body: str) -> Path:
     return checker(SETUP, tree.write("copies.cu", KERNEL % body))
 
 
@@ -107,7 +107,7 @@ FOUND = {
 
 @pytest.mark.parametrize(("body", "finding", "said"), FOUND.values(), ids=FOUND.keys())
 def test_found(
-    checker: Builder, tree: Tree,  # noqa: F811
+    checker: Builder, tree: Tree,
     body: str, finding: dict[str, object], said: str,
 ) -> None:  # fmt: skip
     """With the line of the copy, or of who touches what it is to bring."""
@@ -132,7 +132,7 @@ NOT_FOUND = [
 
 
 @pytest.mark.parametrize("setup", ["gcc -O1", "clang -O2"])
-def test_not_found(checker: Builder, tree: Tree, setup: str) -> None:  # noqa: F811
+def test_not_found(checker: Builder, tree: Tree, setup: str) -> None:
     """One behind the other, in one right kernel."""
     together = " __syncthreads(); ".join(f"{{ {body} }}" for body in NOT_FOUND)
     program = checker(setup, tree.write("copies.cu", KERNEL % together))
@@ -140,7 +140,7 @@ def test_not_found(checker: Builder, tree: Tree, setup: str) -> None:  # noqa: F
     assert run.status == 0, run
 
 
-def test_counted_as_loads_and_stores(checker: Builder, tree: Tree) -> None:  # noqa: F811
+def test_counted_as_loads_and_stores(checker: Builder, tree: Tree) -> None:
     """Each copy is a load from global memory and a store into shared memory, a vector is one
     request; of what is filled with zeros nothing is loaded."""
     body = ("__pipeline_memcpy_async(&to[t * 4], &B[t * 4], 16);"
@@ -156,7 +156,7 @@ def test_counted_as_loads_and_stores(checker: Builder, tree: Tree) -> None:  # n
     assert stores["conflicts"] == 0
 
 
-def test_phases_show_what_has_arrived(checker: Builder) -> None:  # noqa: F811
+def test_phases_show_what_has_arrived(checker: Builder) -> None:
     """An array has its values in the phase in which they arrive, not in that of the copies' call:
     when the first buffer is read, the second one's copies have begun."""
     program = checker(SETUP, "instructor/faulty/20_copied_over_readers.cu")  # one block is right

@@ -30,10 +30,12 @@ if str(REPOSITORY) not in sys.path:
 
 from grader.cases import Case, Performance, Suite  # noqa: E402
 from grader.errors import MachineFault, NotBuilt, Refused  # noqa: E402
+from grader.intake import Submission  # noqa: E402
 from grader.outcome import Finding, Loads, Outcome  # noqa: E402
 from grader.record import Timing  # noqa: E402
 from grader.run import Problem  # noqa: E402
 from grader.runner import Tools  # noqa: E402
+from grader.session import Grading  # noqa: E402
 from grader.timing import Said, timing_of  # noqa: E402
 
 BOX = SimpleNamespace(kind="none", note="no protection: a fake")
@@ -145,6 +147,18 @@ def suite(*items: Case | Performance, name: str = "public/basics") -> Suite:
     return Suite(name, "A title", Path("testcases") / f"{name}.toml", name.startswith("hidden/"),
                  [item for item in items if isinstance(item, Case)],
                  [item for item in items if isinstance(item, Performance)])
+
+
+def submission(text: str, name: str = "alice", path: str = "/s/alice/kernel.cu") -> Submission:
+    return Submission(name, Path(path), text.encode(), text.encode(), [])
+
+
+def grading(text: str, suites: list[Suite], **more: Any) -> Grading:
+    """`run`, `clock`: in place of the fake ones; `gpu`: with a GPU."""
+    tools = Tools(build, more.pop("run", run), more.pop("clock", clock))
+    return Grading(submission(text), suites, more.pop("seed", 7), BOX,
+                   ON_GPU if more.pop("gpu", False) else PARTS, more.pop("jobs", 2),
+                   tools=tools, **more)
 
 
 def main(words: list[str]) -> int:

@@ -10,14 +10,11 @@ from typing import Any
 
 import pytest
 
-from conftest import REPOSITORY
 from grader_fake import BOX, PARTS
 
-sys.path.insert(0, str(REPOSITORY))  # grader is a package of the project, nowhere installed
-
-from grader import batch, options  # noqa: E402
-from grader.errors import MachineFault  # noqa: E402
-from grader.record import Build, Record, Refusal, Submission, Times, Timing  # noqa: E402
+from grader import batch, options
+from grader.errors import MachineFault
+from grader.record import Build, Record, Refusal, Submission, Times, Timing
 
 # Ends as the submission's file says: a status, and the score if there is one.
 ACTOR = """

@@ -15,12 +15,10 @@ from typing import Any
 import pytest
 from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment
 
-sys.path.insert(0, str(REPOSITORY))
-
-from grader.cases import load_suites  # noqa: E402
-from grader.errors import BadInput  # noqa: E402
-from grader.intake import read_submission  # noqa: E402
-from instructor.release import prove_cases  # noqa: E402
+from grader.cases import load_suites
+from grader.errors import BadInput
+from grader.intake import read_submission
+from instructor.release import prove_cases
 
 CHEATS = sorted((REPOSITORY / "instructor" / "cheats").glob("*.cu"))
 

@@ -18,7 +18,6 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from pathlib import Path
 
-import grader_fake  # noqa: F401  (finds the grader)
 import jsonschema
 import pytest
 from conftest import REPOSITORY, Tree, clean_environment, need

@@ -11,7 +11,6 @@ import shutil
 import signal
 import struct
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from operator import attrgetter
@@ -21,14 +20,12 @@ from typing import Any
 import pytest
 from conftest import REPOSITORY
 
-sys.path.insert(0, str(REPOSITORY))
-
-from grader import build, run  # noqa: E402
-from grader.build import Parts, Programs  # noqa: E402
-from grader.errors import MachineFault, NotBuilt, Refused  # noqa: E402
-from grader.outcome import Outcome  # noqa: E402
-from grader.run import Problem  # noqa: E402
-from grader.sandbox import Sandbox, choose_sandbox  # noqa: E402
+from grader import build, run
+from grader.build import Parts, Programs
+from grader.errors import MachineFault, NotBuilt, Refused
+from grader.outcome import Outcome
+from grader.run import Problem
+from grader.sandbox import Sandbox, choose_sandbox
 
 TILED = (REPOSITORY / "instructor/solutions/2_tiled.cu").read_bytes()
 NAIVE = (REPOSITORY / "instructor/solutions/1_naive.cu").read_bytes()

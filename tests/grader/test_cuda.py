@@ -10,15 +10,13 @@ from pathlib import Path
 import pytest
 from conftest import REPOSITORY, clean_environment
 
-sys.path.insert(0, str(REPOSITORY))
-
-from grader import build  # noqa: E402
-from grader.build import gpu_architecture  # noqa: E402
-from grader.cases import load_suites  # noqa: E402
-from grader.timing import time_performance  # noqa: E402
-from grader.errors import MachineFault  # noqa: E402
-from grader.run import Problem, run_problem  # noqa: E402
-from grader.sandbox import choose_sandbox  # noqa: E402
+from grader import build
+from grader.build import gpu_architecture
+from grader.cases import load_suites
+from grader.timing import time_performance
+from grader.errors import MachineFault
+from grader.run import Problem, run_problem
+from grader.sandbox import choose_sandbox
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 

@@ -21,17 +21,15 @@ from markdown_it import MarkdownIt
 import classroom50 as demands
 from conftest import REPOSITORY, clean_environment, strict_json
 
-sys.path.insert(0, str(REPOSITORY))  # grader is a package of the project, nowhere installed
-
-from grader.errors import BadInput, MachineFault  # noqa: E402
-from grader.exporters import annotations, autolab, class_summary, classroom50  # noqa: E402
-from grader.exporters import gradescope, summary  # noqa: E402
-from grader.feedback import student_view  # noqa: E402
-from grader.outcome import Finding  # noqa: E402
-from grader.record import Test as Case  # noqa: E402
-from grader.record import Build, Criterion, Record, Refusal, Submission  # noqa: E402
-from grader.record import Times, Timing  # noqa: E402
-from grader.store import read_record  # noqa: E402
+from grader.errors import BadInput, MachineFault
+from grader.exporters import annotations, autolab, class_summary, classroom50
+from grader.exporters import gradescope, summary
+from grader.feedback import student_view
+from grader.outcome import Finding
+from grader.record import Test as Case
+from grader.record import Build, Criterion, Record, Refusal, Submission
+from grader.record import Times, Timing
+from grader.store import read_record
 
 SECRET = "printedInAHiddenCase"
 VISIBILITIES = ["hidden", "after_published", "after_due_date", "visible"]

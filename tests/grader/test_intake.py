@@ -14,7 +14,6 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import grader_fake  # noqa: F401  (finds the grader)
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

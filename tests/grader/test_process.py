@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY
 
-sys.path.insert(0, str(REPOSITORY))
-
-from grader.process import completed  # noqa: E402
+from grader.process import completed
 
 
 def test_what_it_prints_and_how_it_ends() -> None:

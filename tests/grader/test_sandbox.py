@@ -20,11 +20,9 @@ from typing import Any
 import pytest
 from conftest import REPOSITORY, missing, need
 
-sys.path.insert(0, str(REPOSITORY))
-
-from grader import sandbox, uids  # noqa: E402
-from grader.errors import MachineFault  # noqa: E402
-from grader.sandbox import Command, Limits, Ran, Sandbox, choose_sandbox  # noqa: E402
+from grader import sandbox, uids
+from grader.errors import MachineFault
+from grader.sandbox import Command, Limits, Ran, Sandbox, choose_sandbox
 
 LIMITS = Limits(cpu_seconds=60, memory_bytes=1 << 30, processes=24, file_bytes=1 << 20,
                 output_bytes=4096, wall_seconds=60)

@@ -20,6 +20,7 @@ from typing import Any
 import grader_fake as fake
 import pytest
 from conftest import REPOSITORY, clean_environment
+from grader_fake import grading, submission
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,23 +30,10 @@ from grader.cases import Suite, load_suites
 from grader.errors import MachineFault
 from grader.intake import Submission
 from grader.record import Record
-from grader.runner import Tools
-from grader.session import Grading, seed_for
+from grader.session import seed_for
 from grader.store import PARTIAL, RESULT, Store
 
 FAKE = [sys.executable, "-B", str(REPOSITORY / "tests" / "grader" / "grader_fake.py")]
-
-
-def submission(text: str, name: str = "alice", path: str = "/s/alice/kernel.cu") -> Submission:
-    return Submission(name, Path(path), text.encode(), text.encode(), [])
-
-
-def grading(text: str, suites: list[Suite], **more: Any) -> Grading:
-    """`run`, `clock`: in place of the fake ones; `gpu`: with a GPU."""
-    tools = Tools(fake.build, more.pop("run", fake.run), more.pop("clock", fake.clock))
-    return Grading(submission(text), suites, more.pop("seed", 7), fake.BOX,
-                   fake.ON_GPU if more.pop("gpu", False) else fake.PARTS, more.pop("jobs", 2),
-                   tools=tools, **more)
 
 
 def grade(text: str, suites: list[Suite], **more: Any) -> Record:

@@ -20,9 +20,9 @@ import grader_fake as fake
 import jsonschema
 import pytest
 from conftest import REPOSITORY, clean_environment
+from grader_fake import grading
 from hypothesis import given
 from hypothesis import strategies as st
-from test_session import grading
 
 from grader import report, score, timing
 from grader.build import Parts, Programs

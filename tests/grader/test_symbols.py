@@ -6,18 +6,15 @@ import random
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY, Tree, missing
 
-sys.path.insert(0, str(REPOSITORY))
-
-from grader import symbols  # noqa: E402
-from grader.errors import Refused  # noqa: E402
-from grader.source_text import check_preprocessed, check_source  # noqa: E402
+from grader import symbols
+from grader.errors import Refused
+from grader.source_text import check_preprocessed, check_source
 
 FLAGS = ["-std=c++17", "-g", "-pthread", "-fno-strict-aliasing", "-fstack-clash-protection", "-w"]
 PLAIN = [*FLAGS, "-O3"]

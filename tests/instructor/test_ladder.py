@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from checked import Builder, run_check
 from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment
-from test_check import Builder, checker, run_check  # noqa: F401 (a fixture)
 
 from grader.cases import load_suites
 
@@ -174,7 +174,7 @@ def two_cores() -> Iterator[None]:
 
 @each_rung
 @pytest.mark.usefixtures("two_cores")
-def test_intensity_is_as_counted(checker: Builder, rung: Path) -> None:  # noqa: F811
+def test_intensity_is_as_counted(checker: Builder, rung: Path) -> None:
     m, k, n = 1024, 32, 1024
     program = checker("gcc -O1", rung.relative_to(REPOSITORY))
     run = run_check(program, "--counts", "--json", "--seed", 1, m, k, n)

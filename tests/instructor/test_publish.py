@@ -20,13 +20,11 @@ from pathlib import Path
 import pytest
 from conftest import REPOSITORY, Tree, clean_environment, need
 
-sys.path.insert(0, str(REPOSITORY))
-
-from grader import record as records  # noqa: E402
-from grader.cases import Case, Performance, Suite, load_suites  # noqa: E402
-from grader.record import Build, Criterion, Record, Refusal, Submission  # noqa: E402
-from instructor.release import leaks, proof, prove_cases, tile  # noqa: E402
-from instructor.release.proof import Kernel, Proof, Proved  # noqa: E402
+from grader import record as records
+from grader.cases import Case, Performance, Suite, load_suites
+from grader.record import Build, Criterion, Record, Refusal, Submission
+from instructor.release import leaks, proof, prove_cases, tile
+from instructor.release.proof import Kernel, Proof, Proved
 
 SUITES = load_suites("all", REPOSITORY / "testcases")
 HIDDEN = [case for suite in SUITES if suite.hidden for case in suite.cases]
