@@ -1,5 +1,6 @@
-"""Runs the programs that the grader relies on (make, the judge, a grader of its own for each
-submission of a class) to their end, and leaves nothing of them running when it is interrupted."""
+"""Runs the programs that the grader relies on (make, the judge, the clock, a grader of its own for
+each submission of a class): a command goes in, its status and output come out, and nothing of it is
+left running, also after an interrupt."""
 
 from __future__ import annotations
 
@@ -13,26 +14,27 @@ from typing import Any
 SECONDS_TO_END = 10.0
 
 
-def completed(command: Sequence[str], **options: Any) -> subprocess.CompletedProcess[str]:
+def completed(command: Sequence[str], timeout: float | None = None,
+              **options: Any) -> subprocess.CompletedProcess[str]:
     """subprocess.run() with both outputs captured as text, in which bytes that are not UTF-8 are
     replaced. The program gets a session of its own, so Ctrl-C reaches this process alone, which
     ends the program and its children before it goes on.
 
-    Raises OSError where the program cannot be started."""
+    Raises OSError where the program cannot be started, subprocess.TimeoutExpired after `timeout`
+    seconds."""
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, start_new_session=True, text=True,
                           errors="replace", **options) as process:
         try:
-            output, errors = process.communicate()
-        except BaseException:
+            output, errors = process.communicate(timeout=timeout)
+        finally:
             end(process)
-            raise
     return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
 
 def end(process: subprocess.Popen[Any]) -> None:
-    """End a program that leads its session, and all of that session: first by SIGTERM, so that it
-    can remove its temporary files, then by SIGKILL."""
+    """End a program that leads its session, and its children, if they have not ended: first by
+    SIGTERM, so that it can remove its temporary files, then by SIGKILL."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, number)

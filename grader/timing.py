@@ -3,8 +3,8 @@
     recorder   in the sandbox: calls basicSgemm once, and writes down what it launches
     clock      outside, trusted: replays those launches on data of its own, judges every C, times
 
-What comes back is a record.Timing. A fault of the machine's, or of the clock itself, is a
-MachineFault: it costs nobody points.
+In: a submission's programs and a shape; out: a record.Timing. A fault of the machine's, or of the
+clock itself, is a MachineFault, which costs no points.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import os
 import signal
 import subprocess
 import time
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -25,10 +24,11 @@ from .build import Parts, Programs
 from .cases import Performance
 from .errors import MachineFault
 from .escape import harmless
+from .process import completed
 from .record import Times, Timing
 from .run import (SEAL_ALL, Problem, ended, gpu_devices, limits_on_gpu, memory_file, on_the_gpu,
                   printable, seal)
-from .sandbox import ENVIRONMENT, Command, Ran, Sandbox, drain, gpu_environment
+from .sandbox import ENVIRONMENT, Command, Ran, Sandbox, gpu_environment
 
 RECORD_SECONDS = 10.0
 """On the wall, for one call of basicSgemm: a thousand times what a naive kernel needs."""
@@ -38,18 +38,16 @@ REPLAY_SECONDS = 60.0
 that for matrices of 8192 x 8192. The clock itself ends what takes longer."""
 
 CLOCK_SECONDS = 420.0
-"""For all of it. The clock has 300 s for what is not the submission's; one that still runs now has
+"""For the whole run. The clock has 300 s for what is not the submission's; one that takes longer has
 failed."""
 
 LARGEST_RECORDING = 4 << 20
-LARGEST_ANSWER = 64 << 10
-BYTES_OF_COMPLAINT = 500
 
 MACHINE = 3
-"""With which the recorder ends, having written nothing, where it gets no GPU or no memory."""
+"""The recorder's exit status, having written nothing, where it gets no GPU or no memory."""
 
 AGREEMENT = 0.01
-"""How far the ratio that the clock says may be from that of its own medians: both are rounded."""
+"""How far the clock's ratio may be from that of its own medians: both are rounded."""
 
 
 class Measured(Times):
@@ -123,7 +121,8 @@ def measure(parts: Parts, programs: Programs, m: int, n: int, k: int, *, box: Sa
 
 
 def record(recorder: Path, m: int, n: int, k: int, recording: int, box: Sandbox) -> Said | None:
-    """Fills `recording`; or says why there is none. What it holds is the clock's to doubt."""
+    """Fills `recording`, or returns why it is empty. The clock checks what it holds. Raises
+    MachineFault."""
     problem = Problem(m=m, n=n, k=k, fill="random", seed=0, tolerance=None,
                       time_limit=RECORD_SECONDS)
     matrices = 4 * (m * k + k * n + m * n)
@@ -134,13 +133,13 @@ def record(recorder: Path, m: int, n: int, k: int, recording: int, box: Sandbox)
                           pass_fds=(recording,), devices=gpu_devices()))
     try:
         seal(recording, SEAL_ALL)
-    except OSError:  # somebody else has sealed it, or holds it open for writing
+    except OSError:  # the submission has sealed it, or holds it open for writing
         return Said(state="refused", reason="the recording was tampered with")
     return why_not_recorded(ran, os.fstat(recording).st_size)
 
 
 def why_not_recorded(ran: Ran, bytes_written: int) -> Said | None:
-    """A bad end is believed, as it earns nothing. A good one is for the clock to look at."""
+    """A bad end is believed, as it earns nothing. A good one is checked by the clock."""
     if ran.status == 0:
         return None
     how = ended("", ran)  # a MachineFault, if it was killed from outside
@@ -162,48 +161,34 @@ def why_not_recorded(ran: Ran, bytes_written: int) -> Said | None:
 
 
 def run_clock(command: list[str], recording: int) -> Said:
-    """It holds none of the student's host code, and is not believed to end all the same."""
+    """It contains none of the student's host code, but may hang all the same. Raises
+    MachineFault."""
     library_path = {name: value for name, value in os.environ.items() if name == "LD_LIBRARY_PATH"}
-    environment = ENVIRONMENT | gpu_environment() | library_path
-    with memory_file("complaints") as complaints:
-        try:
-            with subprocess.Popen(command, env=environment, cwd="/",
-                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=complaints,
-                       start_new_session=True, pass_fds=(recording,)) as process:
-                late = time.monotonic() + CLOCK_SECONDS
-                try:
-                    output, truncated = drain(process, late, LARGEST_ANSWER)
-                    process.wait(max(late - time.monotonic(), 1.0))
-                finally:
-                    with suppress(ProcessLookupError):  # it has a child, which plays the kernels
-                        os.killpg(process.pid, signal.SIGKILL)
-        except subprocess.TimeoutExpired:
-            raise MachineFault(f"the clock has not ended after {CLOCK_SECONDS:g} s; does "
-                               "nvidia-smi show a GPU that works?") from None
-        except OSError as error:
-            raise MachineFault(f"the clock cannot be started: {error.strerror}") from error
-        words = os.pread(complaints, BYTES_OF_COMPLAINT, 0).decode(errors="replace")
-    return said_by(process.returncode, output, truncated, words)
+    try:
+        ran = completed(command, timeout=CLOCK_SECONDS, cwd="/", pass_fds=(recording,),
+                        env=ENVIRONMENT | gpu_environment() | library_path)
+    except subprocess.TimeoutExpired:
+        raise MachineFault(f"the clock has not ended after {CLOCK_SECONDS:g} s; does "
+                           "nvidia-smi show a GPU that works?") from None
+    except OSError as error:
+        raise MachineFault(f"the clock cannot be started: {error.strerror}") from error
+    return said_by(ran.returncode, ran.stdout, ran.stderr)
 
 
-def said_by(status: int, output: bytes, truncated: bool, complaints: str) -> Said:
-    """What the clock said, if that can be what it should say."""
+def said_by(status: int, output: str, complaints: str) -> Said:
+    """What the clock printed, checked. Raises MachineFault for all that it should not print."""
     lines = complaints.strip().splitlines()
     last_words = f": {lines[-1]}" if lines else ""
     if status < 0:
         raise MachineFault(f"the clock crashed: {signal.strsignal(-status)}{last_words}")
     try:
-        if truncated:
-            raise ValueError("more than anybody asked for")
         said = Said.model_validate_json(output)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))
         what = last_words or f": {place or 'the answer'}: {first['msg']}"
-        raise MachineFault(f"the clock ended with {status} and said nothing that can be "
+        raise MachineFault(f"the clock ended with {status} and printed nothing that can be "
                            f"used{what}") from None
-    except ValueError as error:
-        raise MachineFault(f"the clock said {error}{last_words}") from None
     if said.state == "machine" or status != 0:
         raise MachineFault(f"the clock could not measure: {said.reason or f'status {status}'}")
     return said
@@ -211,8 +196,7 @@ def said_by(status: int, output: bytes, truncated: bool, complaints: str) -> Sai
 
 def timing_of(asked: Performance, said: Said, seconds: float) -> Timing:
     """With the points for it."""
-    if said.state == "machine":
-        raise MachineFault(f"the clock could not measure: {said.reason}")
+    assert said.state != "machine"
     if said.state != "timed":
         return score.untimed(asked, said.state, harmless(said.reason)).model_copy(
             update={"device": said.device, "seconds": round(seconds, 3)})
@@ -223,8 +207,8 @@ def timing_of(asked: Performance, said: Said, seconds: float) -> Timing:
         asked, "timed", "" if full else slower(asked, said.ratio), "" if full else asked.hint
     ).model_copy(update={
         "score": points, "device": said.device, "ratio": round(said.ratio, 4),
-        "samples": said.samples, "times": plain(said.seconds),
-        "cublas_times": plain(said.cublas_seconds), "seconds": round(seconds, 3),
+        "samples": said.samples, "times": said.seconds,
+        "cublas_times": said.cublas_seconds, "seconds": round(seconds, 3),
     })  # fmt: skip
 
 
@@ -232,7 +216,3 @@ def slower(asked: Performance, ratio: float) -> str:
     if ratio <= asked.none:
         return f"{ratio:.2f} of cuBLAS's speed; points begin above {asked.none:g}"
     return f"{ratio:.2f} of cuBLAS's speed; {asked.full:g} is full"
-
-
-def plain(times: Measured | None) -> Times | None:
-    return Times(**times.model_dump()) if times else None

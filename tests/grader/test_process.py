@@ -17,7 +17,7 @@ def test_what_it_prints_and_how_it_ends() -> None:
 
 def test_an_interrupt_ends_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By SIGTERM, so that compilers remove their temporary files."""
-    def interrupted(process: subprocess.Popen[str]) -> None:
+    def interrupted(process: subprocess.Popen[str], timeout: float | None) -> None:
         assert process.stdout and process.stdout.readline() == "started\n"
         raise KeyboardInterrupt
 
