@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,8 +22,9 @@ from conftest import REPOSITORY, Tree, clean_environment, need
 
 from grader import record as records
 from grader.cases import Case, Performance, Suite, load_suites
+from grader.errors import BadInput
 from grader.record import Build, Criterion, Record, Refusal, Submission
-from instructor.release import leaks, proof, prove_cases, tile
+from instructor.release import leaks, proof, prove_cases, repository, student_copy, tile
 from instructor.release.proof import Kernel, Proof, Proved
 
 SUITES = load_suites("all", REPOSITORY / "testcases")
@@ -195,30 +196,16 @@ def test_points_for_nothing_are_seen(checkout, release) -> None:
     assert "gives the empty kernel.cu" in lines[0], lines
 
 
-BAD_DIRS = {
-    "not empty": "full",
-    "a file": "file",
-    "a link": "link",
-    "inside the repository": "a checkout/copy",
-    "the repository": "a checkout",
-    "no parent": "no/such/place",
-    "nothing": "",
-}
-
-
-@pytest.mark.parametrize("name", BAD_DIRS.values(), ids=BAD_DIRS.keys())
-def test_a_dir_that_cannot_be_used(checkout, release, name) -> None:
-    """Nobody's files are touched."""
-    parent = checkout.path.parent
-    (parent / "full").mkdir()
-    (parent / "full" / "precious").write_text("mine")
-    (parent / "file").write_text("mine")
-    (parent / "link").symlink_to("full")
-    before = sorted(parent.rglob("*"))
-    (line,) = said(release(parent / name if name else ""), 2)
-    assert "; " in line or "not" in line or "is a" in line
-    assert sorted(parent.rglob("*")) == before
-    assert (parent / "full" / "precious").read_text() == (parent / "file").read_text() == "mine"
+def test_a_dir_that_cannot_be_used(release, tmp_path) -> None:
+    full, file, link = (tmp_path / name for name in ("full", "file", "link"))
+    full.mkdir()
+    for path in (full / "precious", file):
+        path.write_text("mine")
+    link.symlink_to("full")
+    for path in (full, file, link, tmp_path / "no/such/place", REPOSITORY, REPOSITORY / "copy"):
+        with pytest.raises(BadInput, match=re.escape(f"{path}: ")):
+            student_copy.usable_target(str(path))
+    assert len(said(release(""), 2)) == 1
 
 
 def test_a_release_that_is_stopped_leaves_nothing(checkout, cache) -> None:
@@ -243,33 +230,31 @@ def git(tree: Tree, *words: str) -> None:
                    env=clean_environment(identity))
 
 
-def files_of(tree: Tree, uncommitted: bool) -> list[str]:
-    script = ("from instructor.release import student_copy\n"
-              f"for name in student_copy.files_to_publish({uncommitted}): print(name)")
-    done = subprocess.run([sys.executable, "-B", "-c", script], check=True, capture_output=True,
-                          text=True, cwd=tree.path, env=clean_environment())
-    return done.stdout.splitlines()
-
-
-def test_only_what_git_tracks_is_published(checkout, release) -> None:
+def test_only_what_git_tracks_is_published(checkout, monkeypatch) -> None:
+    for module in (repository, student_copy):
+        monkeypatch.setattr(module, "REPOSITORY", checkout.path)
     git(checkout, "init", "-q")
     git(checkout, "add", "-A")
     git(checkout, "commit", "-q", "-m", "a")
     checkout.write("sgemm", "ignored: built")
-    checkout.write("instructor/faulty/99_new.cu", "")  # stays here, so it may be as it likes
-    committed = files_of(checkout, uncommitted=False)
+    checkout.write("instructor/faulty/99_new.cu", "")  # not published, so it need not be committed
+    committed = student_copy.files_to_publish(uncommitted=False)
     assert "kernel.cu" in committed and "sgemm" not in committed
     checkout.write("docs/new.md", "not added\n")
     plant(checkout, "handout.md", "changed\n")
-    lines = said(release("../copy"), 1)
-    assert [line.split(": ")[1] for line in lines[:-1]] == ["docs/new.md", "handout.md"]
-    assert all("commit" in line for line in lines[:-1])
-    assert set(files_of(checkout, uncommitted=True)) == {
+    with pytest.raises(student_copy.Refused) as refused:
+        student_copy.files_to_publish(uncommitted=False)
+    assert [line.split(": ")[0] for line in refused.value.reasons] == ["docs/new.md", "handout.md"]
+    assert all("commit" in line for line in refused.value.reasons)
+    assert set(student_copy.files_to_publish(uncommitted=True)) == {
         *committed, "docs/new.md", "instructor/faulty/99_new.cu"}
+
+
+def test_a_link_is_not_copied(checkout, monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr(student_copy, "REPOSITORY", checkout.path)
     (checkout.path / "docs" / "link.md").symlink_to("../instructor/solutions/2_tiled.cu")
-    lines = said(release("--uncommitted", "../copy"), 1)
-    assert "docs/link.md: not a regular file" in lines[0]
-    assert left_behind(checkout) == []
+    with pytest.raises(student_copy.Refused, match="docs/link.md: not a regular file"):
+        student_copy.write_copy(["docs/link.md"], tmp_path / "copy")
 
 
 # ---- the search ----------------------------------------------------------------------------------
@@ -840,30 +825,21 @@ def test_a_glob_without_kernels_and_an_unknown_group(cases) -> None:
 # ---- docs/instructor.md --------------------------------------------------------------------------
 
 
-def documented() -> Iterator[tuple[str, str, list[float]]]:
-    """Of the tables of cases: name, shape and fill, points by criterion."""
-    text = (REPOSITORY / "docs" / "instructor.md").read_text()
-    row_of_a_case = r"^\| `([\w.-]+)` \| (\d[^|]*) \|([^|]*)\|([^|]*)\|([^|]*)\|"
-    for row in re.findall(row_of_a_case, text, re.MULTILINE):
-        yield row[0], row[1].strip(), [float(cell.strip() or 0) for cell in row[2:]]
-
-
 def test_the_page_lists_the_cases_as_they_are() -> None:
-    known = {}
+    text = (REPOSITORY / "docs" / "instructor.md").read_text()
+    row_of_a_case = r"^\| `([\w.-]+)` \| (\d[^|]*?) \|([^|]*)\|([^|]*)\|([^|]*)\|"
+    listed = {name: (shape, [float(cell.strip() or 0) for cell in points]) for name, shape, *points
+              in re.findall(row_of_a_case, text, re.MULTILINE)}
+    known, points = {}, {True: 0.0, False: 0.0}
     for each in (case for suite in SUITES for case in suite.cases):
         fill = "" if each.fill == "random" else f", {each.fill}"
-        points = [each.criteria.get(name, 0) for name in ("correct", "memory", "tiled")]
-        known[each.name] = (f"{each.m} {each.k} {each.n}{fill}", points)
-        assert sum(points) == each.points
-    assert {name: (shape, points) for name, shape, points in documented()} == known
-
-
-def test_public_and_hidden_points() -> None:
-    points = {hidden: sum(case.points for suite in SUITES if suite.hidden == hidden
-                          for case in suite.cases) for hidden in (False, True)}
-    text = (REPOSITORY / "docs" / "instructor.md").read_text()
-    assert f"{sum(points.values()):g} points: {points[False]:g} on public" in text
-    assert f"{points[True]:g} on hidden" in text
+        by_criterion = [each.criteria.get(name, 0) for name in ("correct", "memory", "tiled")]
+        known[each.name] = (f"{each.m} {each.k} {each.n}{fill}", by_criterion)
+        assert sum(by_criterion) == each.points
+        points[each.hidden] += each.points
+    assert listed == known
+    assert re.search(rf"^{sum(points.values()):g} points: {points[False]:g} on public.*"
+                     rf" {points[True]:g} on hidden", text, re.MULTILINE)
 
 
 # ---- what the faulty kernels lose ----------------------------------------------------------------
