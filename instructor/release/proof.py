@@ -187,14 +187,3 @@ class Proof:
     def redundant(self) -> list[Case]:
         """Cases that catch nothing alone. Large ones were not tried on all kernels."""
         return [case for case in self.cases if not self.only_by(case) and not large(case)]
-
-    def enough(self) -> list[Case]:
-        """Few cases that catch all that is caught: greedily, the one that catches most of the
-        rest."""
-        left = {name for name, caught in self.catches.items() if caught}
-        chosen: list[Case] = []
-        while left:
-            best = max(self.cases, key=lambda case: len(left & set(self.caught_by(case))))
-            chosen.append(best)
-            left -= set(self.caught_by(best))
-        return chosen

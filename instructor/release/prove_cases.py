@@ -3,25 +3,14 @@
     python -m instructor.release.prove_cases [--faulty GLOB] [--groups LIST] [--jobs N] [--full]
                                              [--files]
 
-Grades everything whose grade is known beforehand, on all suites:
-
-    instructor/solutions/   loses what its head declares (`loses: nothing`), and no more
-    tests/kernels/right/    right in another style: loses at most the points for tiling
-    kernel.cu               the empty starter gets nothing
-    instructor/cheats/      get nothing; but those that cheat a clock (`fails: speed`) are not timed
-                            here, and lose what their heads declare, and no more
-    instructor/faulty/      lose points where their heads declare it
-
-`loses:` names the most basic criterion that is lost, in the order builds, correct, memory, tiled;
-what depends on it is lost as well. So `correct`: wrong in some case; `memory`: right everywhere,
-but the checker finds something; `memory or correct`: the same, but blocks race, so that the result
-is wrong now and then; `builds`: launches nothing at any size; `everything`: refused as a whole.
+Grades every kernel whose grade is known beforehand (solutions, right kernels in other styles, the
+starter, cheats, faulty kernels), on all suites, and compares. The line `loses:` of a head declares
+the most basic criterion that a kernel loses, in the order builds, correct, memory, tiled;
+docs/instructor.md has the other words and how to read the tables.
 
 Faulty kernels are tried in each case by itself, without those that it depends on; in large cases
-only those that no smaller case catches. A table shows which case catches how many of them; lists
-show cases that catch nothing alone, faults that a single case catches, and faults that go free.
-
-With --files (`make cases-check`) nothing is graded: only the files are read and listed.
+only those that no smaller case catches. With --files (`make cases-check`) nothing is graded: the
+files are read and listed.
 
 Exit status: 0 sound; 1 a solution fails, or a kernel gets points for nothing; 2 a case or an option
 cannot be used; 3 the machine is at fault; 130 interrupted.
@@ -323,7 +312,6 @@ def show(proof: Proof, timed: list[Performance], full: bool, seconds: float) -> 
     for what, names in {
         "Cases that catch nothing that others do not": by_suite(proof.redundant()),
         "Faults that a single case catches": alone,
-        "Enough to catch all that is caught": by_suite(proof.enough()),
         "Refused as a whole": proof.refused,
         "Faults that go free": proof.free,
     }.items():
