@@ -26,7 +26,6 @@ import tempfile
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
@@ -139,44 +138,39 @@ def broken_links(target: Path, file: str, text: str) -> Iterator[Leak]:
             yield Leak(file, line, f"links to {place}, which a student's copy does not have")
 
 
-@dataclass
-class Searched:
-    """What a look at the files showed."""
+def search(target: Path, names: list[str]) -> list[tuple[str, str]]:
+    """Search every file of the copy. Rows for the summary: what was searched for, and what was not.
 
-    reasons: list[str] = field(default_factory=list)
-    hidden_cases: int = 0
-    pieces: int = 0
-    notes: list[str] = field(default_factory=list)
-
-
-def search(target: Path, names: list[str]) -> Searched:
-    """Reads each file once. Raises BadInput where a test case cannot be read."""
+    Raises Refused with all that was found, BadInput where a test case cannot be read."""
     suites = load_suites("all", REPOSITORY / "testcases")
     hidden = [suite for suite in suites if suite.hidden]
     public = [suite for suite in suites if not suite.hidden]
-    texts, searched = {}, Searched(hidden_cases=sum(len(suite.items) for suite in hidden))
+    texts, found = {}, []
     for name in names:
         try:
             texts[name] = (target / name).read_text(encoding="utf-8")
         except UnicodeDecodeError:
-            searched.reasons.append(f"{name}: not text in UTF-8, so it cannot be searched")
+            found.append(Leak(name, 0, "not text in UTF-8, so it cannot be searched"))
     # The shapes of `make check`, which it shows to everybody.
-    own_shapes = {sorted_shape(*map(int, sizes)) for sizes in re.findall(
-        r"\{(\d+), (\d+), (\d+)\}", texts.get("checker/options.c", ""))}
+    checker = "".join(text for name, text in texts.items() if name.startswith("checker/"))
+    own_shapes = {sorted_shape(*map(int, sizes))
+                  for sizes in re.findall(r"\{(\d+), (\d+), (\d+)\}", checker)}
     secrets = secrets_of(hidden, public, own_shapes)
     kernels = [*(REPOSITORY / "instructor").rglob("*.cu"), *(REPOSITORY / "tests").rglob("*.cu")]
     code = Code(path for path in kernels if is_a_submission(path))
-    searched.pieces, searched.notes = len(code.pieces), secrets.not_searched
-    leaks = [*other_tiles(texts, public)]
     if not STARTER.fullmatch(re.sub(r"\s", "", COMMENT.sub(" ", texts.get("kernel.cu", "")))):
-        leaks.append(Leak("kernel.cu", 0, "is not the empty starter"))
+        found.append(Leak("kernel.cu", 0, "is not the empty starter"))
+    found += other_tiles(texts, public)
     for name in names:
-        leaks += secrets.search("(a file's name)", name)
+        found += secrets.search("(a file's name)", name)
     for name, text in texts.items():
-        leaks += [*secrets.search(name, text), *code.search(name, text),
+        found += [*secrets.search(name, text), *code.search(name, text),
                   *broken_links(target, name, text)]
-    searched.reasons += map(str, leaks)
-    return searched
+    if found:
+        raise Refused(*map(str, found))
+    cases = sum(len(suite.items) for suite in hidden)
+    return [("searched", f"{cases} hidden cases, {len(code.pieces)} pieces of code: nothing found"),
+            *(("  not for", note) for note in secrets.not_searched)]
 
 
 def is_a_submission(path: Path) -> bool:
@@ -347,8 +341,6 @@ def publish(target: Path, work: Path, uncommitted: bool) -> list[tuple[str, str]
         write_copy(names, copy)
     with terminal.status("searching for hidden cases and solutions ..."):
         searched = search(copy, names)
-        if searched.reasons:
-            raise Refused(*searched.reasons)
     trial = Trial(copy, work / "trial" / "student's copy")  # such paths occur
     with terminal.status("make help ..."):
         trial.targets_exist()
@@ -360,9 +352,7 @@ def publish(target: Path, work: Path, uncommitted: bool) -> list[tuple[str, str]
     left = dict.fromkeys(filter(None, map(why_left_out, everything)))
     return [
         ("files", f"{len(names)}; left out {len(everything) - len(names)}: {', '.join(left)}"),
-        ("searched", f"{searched.hidden_cases} hidden cases, {searched.pieces} pieces of code: "
-                     "nothing found"),
-        *(("  not for", note) for note in searched.notes),
+        *searched,
         ("built", "make, make check: as expected of the empty kernel.cu"),
         ("graded", graded),
     ]
