@@ -773,7 +773,9 @@ static const char *spell_defaults(const struct source *s, const struct list *par
         depth -= c == ')' || c == ']' || c == '}';
     }
     if (fclose(out) != 0) trouble("out of memory");
-    return given + spelled == parameters->count ? text : NULL;
+    if (given + spelled == parameters->count) return text;
+    free(text);
+    return NULL;
 }
 
 /* The ( of each kernel's parameters. */

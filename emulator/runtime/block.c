@@ -138,19 +138,15 @@ static struct stack *stack_make(struct block *block, unsigned slot) {
     (void)mprotect(low, page_bytes(), PROT_NONE);
     stack->bottom = low + page_bytes();
     stack->bytes = STACK_BYTES - page_bytes() - slot * STACK_STAGGER % page_bytes();
-    return fiber_create(&stack->idle, stack->bottom, stack->bytes, thread_main) ? stack : NULL;
+    fiber_create(&stack->idle, stack->bottom, stack->bytes, thread_main);
+    return stack;
 }
 
 static struct stack *stack_take(struct block *block) {
     if (block->idle_count) return block->idle[--block->idle_count];
-    for (unsigned slot = 0; slot < MAX_BLOCK_THREADS; ++slot)
-        if (!block->stacks[slot].bottom) {
-            struct stack *stack = stack_make(block, slot);
-            if (!stack) break;
-            return stack;
-        }
-    fprintf(stderr, "out of memory: no stack for another thread of the block\n");
-    abort();
+    unsigned slot = 0; /* a block has no more threads than there are slots */
+    while (block->stacks[slot].bottom) slot++;
+    return stack_make(block, slot);
 }
 
 /* --- shared memory ---------------------------------------------------------------------------- */

@@ -2,9 +2,9 @@
  * ../include/cuda_pipeline_primitives.h calls these.
  *
  * A GPU makes such a copy at any time between the call and the end of its thread's wait for it.
- * Here global memory is read at the earliest of these times, so that a wrong address is told at its
- * line; shared memory is written at the latest. Who does not wait, or for too few groups, finds
- * what was there before. A thread that returns without having waited leaves its copies to arrive.
+ * Here global memory is read at the earliest of these times, so that a wrong address is
+ * reported at its line; shared memory is written at the latest. A thread that does not wait, or for
+ * too few groups, finds what was there before. The pending copies of a thread that returns arrive.
  */
 #define _GNU_SOURCE
 #include "runtime.h"
@@ -12,9 +12,9 @@
 #include <string.h>
 
 enum {
-    LARGEST = 16,          /* bytes of a copy */
-    MOST_GROUPS_LEFT = 8,  /* that a wait can leave: what CUDA's header makes of more */
-    MOST_ON_THE_WAY = 4096 /* copies of a thread: before one more begins, the oldest arrives */
+    LARGEST = 16,         /* bytes of a copy */
+    MOST_GROUPS_LEFT = 8, /* that a wait can leave: what CUDA's header makes of more */
+    MOST_PENDING = 4096   /* copies of a thread: before one more begins, the oldest arrives */
 };
 
 struct copy {
@@ -22,7 +22,7 @@ struct copy {
     unsigned char bytes[LARGEST]; /* as they will arrive */
 };
 
-/* The copies of one thread that are on their way, in the order in which they began. */
+/* The pending copies of one thread, in the order in which they began. */
 struct queue {
     struct copy *copies;
     size_t first, end, room;
@@ -75,7 +75,7 @@ void emulator_copy_commit(void) { queue_of(copies_here())->committed++; }
 /* --- beginning -------------------------------------------------------------------------------- */
 
 static struct copy *add(struct queue *queue) {
-    if (queue->end - queue->first == MOST_ON_THE_WAY) arrive_first(queue);
+    if (queue->end - queue->first == MOST_PENDING) arrive_first(queue);
     if (queue->end == queue->room && queue->first) {
         size_t left = queue->end - queue->first;
         memmove(queue->copies, queue->copies + queue->first, left * sizeof *queue->copies);
@@ -102,10 +102,10 @@ static void check(const char *to, const char *from, size_t bytes, size_t zeros) 
                                             "which as many at most are filled with zeros");
     if (!lies_in(&memory->thread_local_storage, to))
         fault_raise(cudaErrorIllegalInstruction,
-                    "an asynchronous copy goes to shared memory, and this address is elsewhere");
+                    "an asynchronous copy writes shared memory, and this address is elsewhere");
     if (lies_in(&memory->thread_local_storage, from) || lies_in(&memory->stacks, from))
         fault_raise(cudaErrorInvalidAddressSpace,
-                    "an asynchronous copy comes from global memory, and this address is in shared "
+                    "an asynchronous copy reads global memory, and this address is in shared "
                     "memory or the thread's own");
 }
 
@@ -133,9 +133,8 @@ void emulator_copy_async(void *to, const void *from, size_t bytes, size_t zeros)
                                        .code = __builtin_return_address(0)};
     if (observer) observer->copy_begins(&request);
     if (((uintptr_t)to | (uintptr_t)from) % bytes != 0)
-        fault_raise(
-            cudaErrorMisalignedAddress,
-            "misaligned asynchronous copy: both addresses have to be multiples of its size");
+        fault_raise(cudaErrorMisalignedAddress,
+                    "misaligned asynchronous copy: both addresses must be multiples of its size");
     struct copy *copy = add(queue);
     copy->request = request;
     fetch(copy);

@@ -83,11 +83,8 @@ int fault_backtrace(void **frames, int most) {
 static const void *program_counter(const ucontext_t *context) {
 #if defined __x86_64__
     return (const void *)context->uc_mcontext.gregs[REG_RIP];
-#elif defined __aarch64__
-    return (const void *)context->uc_mcontext.pc;
 #else
-    (void)context;
-    return NULL;
+    return (const void *)context->uc_mcontext.pc;
 #endif
 }
 

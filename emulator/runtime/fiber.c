@@ -4,14 +4,10 @@
  * goes on are kept in its context, as ../include/barrier.h does for threads that wait at a barrier;
  * what else the calling convention says a call preserves lies on its stack. The switch ends in a
  * jump, not in a return: a return would ask the CPU's return predictor, which remembers the other
- * fiber's calls and is wrong every time (measured: eight times slower). Elsewhere, or with
- * -DFIBER_PORTABLE, ucontext starts a fiber and setjmp/longjmp switch, which spares ucontext's
- * system call at every switch. */
-#define _GNU_SOURCE
-#undef _FORTIFY_SOURCE /* its longjmp refuses to change stacks */
+ * fiber's calls and is wrong every time (measured: eight times slower). */
 #include "runtime.h"
 
-#if defined __x86_64__ && !defined FIBER_PORTABLE
+#if defined __x86_64__
 
 __asm__(".text\n"
         ".p2align 4\n"
@@ -51,7 +47,7 @@ static void *first_stack_pointer(uintptr_t top) {
     return slot;
 }
 
-#elif defined __aarch64__ && !defined FIBER_PORTABLE
+#elif defined __aarch64__
 
 /* x19..x30 and d8..d15 are preserved (AAPCS64). br, not ret: see above. */
 __asm__(".text\n"
@@ -99,17 +95,14 @@ enum { RETURN_ADDRESS = 0 };
 static void *first_stack_pointer(uintptr_t top) { return (void *)top; }
 
 #else
-#define LIBRARY_SWITCHES
+#error "the CPU backend runs on x86-64 and aarch64"
 #endif
 
-#ifndef LIBRARY_SWITCHES
+extern __attribute__((visibility("hidden"))) const char fiber_resume[], fiber_switch_end[];
 
-extern const char fiber_resume[] __attribute__((visibility("hidden")));
-
-bool fiber_create(fiber *made, void *stack, size_t bytes, void (*entry)(void)) {
+void fiber_create(fiber *made, void *stack, size_t bytes, void (*entry)(void)) {
     uintptr_t top = ((uintptr_t)stack + bytes) & ~(uintptr_t)15;
     *made = (fiber){.stack = first_stack_pointer(top), .code = (const void *)(uintptr_t)entry};
-    return true;
 }
 
 const void *fiber_return_address(const fiber *suspended) {
@@ -117,52 +110,7 @@ const void *fiber_return_address(const fiber *suspended) {
     return suspended->code == fiber_resume ? words[RETURN_ADDRESS] : suspended->code;
 }
 
-#else /* LIBRARY_SWITCHES */
-
-#include <setjmp.h>
-#include <stdlib.h>
-#include <ucontext.h>
-
-/* What a context's `stack` points to: for a fresh fiber on the heap, else on its own stack. */
-struct suspended {
-    ucontext_t *fresh; /* null once it has run */
-    jmp_buf env;
-};
-
-bool fiber_create(fiber *made, void *stack, size_t bytes, void (*entry)(void)) {
-    ucontext_t *context = calloc(1, sizeof *context);
-    struct suspended *fresh = calloc(1, sizeof *fresh);
-    if (!context || !fresh || getcontext(context) != 0) return false;
-    context->uc_stack.ss_sp = stack;
-    context->uc_stack.ss_size = bytes;
-    makecontext(context, entry, 0);
-    fresh->fresh = context;
-    *made = (fiber){.stack = fresh};
-    return true;
-}
-
-void fiber_switch(fiber *save, const fiber *to) {
-    struct suspended here = {0}, *next = to->stack;
-    save->stack = &here;
-    if (_setjmp(here.env) != 0) return;
-    if (!next->fresh) _longjmp(next->env, 1);
-    setcontext(next->fresh); /* the two blocks of a started fiber live as long as the program */
-    abort();                 /* setcontext returns only if the context is broken */
-}
-
-const void *fiber_return_address(const fiber *suspended) {
-    (void)suspended;
-    return NULL;
-}
-
-#endif
-
 bool fiber_is_switching(const void *address) {
-#ifdef LIBRARY_SWITCHES
-    return !place_in_program(address);
-#else
-    extern const char fiber_switch_end[] __attribute__((visibility("hidden")));
     return (uintptr_t)address >= (uintptr_t)fiber_switch &&
            (uintptr_t)address < (uintptr_t)fiber_switch_end;
-#endif
 }

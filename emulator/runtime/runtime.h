@@ -58,15 +58,15 @@ enum {
 typedef struct emulator_context fiber;
 
 /* Whether a kernel compiled with barrier.h's EMULATOR_BARRIER may go on with such a fiber. */
-#if defined EMULATOR_BARRIER && !defined FIBER_PORTABLE
+#ifdef EMULATOR_BARRIER
 #define FIBER_IN_KERNELS 1
 #else
 #define FIBER_IN_KERNELS 0
 #endif
 
 /* Makes a fiber that calls entry() on the given stack when first switched to; entry must not
- * return. The stack is the caller's and must outlive the fiber. False when out of memory. */
-bool fiber_create(fiber *made, void *stack, size_t bytes, void (*entry)(void));
+ * return. The stack is the caller's and must outlive the fiber. */
+void fiber_create(fiber *made, void *stack, size_t bytes, void (*entry)(void));
 
 /* Suspends the running fiber into *save and goes on with *to. Returns when another fiber switches
  * to *save. */

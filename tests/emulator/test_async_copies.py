@@ -76,7 +76,7 @@ FOUND = {
     ),
     "from shared memory": (
         f"to[t] = 0; __syncthreads(); __pipeline_memcpy_async(&to[t + 16], &to[t], 4); {DONE}",
-        {"kind": "kernel-fault"}, "comes from global memory",
+        {"kind": "kernel-fault"}, "reads global memory",
     ),
     "from memory that holds nothing": (
         f"__pipeline_memcpy_async(&to[t], &scratch[t], 4); {DONE}",

@@ -3,15 +3,13 @@
 tests/emulator/programs/*.cu are complete CUDA programs that print nothing and return 0 where CUDA
 works as documented; tests/emulator/run_on_gpu.sh runs the same files on a GPU. Here all of them
 become one program, with each file in a namespace of its own, and each runs in a process of its own.
-That one program is built with gcc and clang, with the sanitizers, with the portable fibers and for
-aarch64.
+That one program is built with gcc and clang, with the sanitizers and for aarch64.
 
-tests/emulator/faults/*.cu do what a kernel must not do and say in comments what is reported:
+tests/emulator/faults.cu does what a kernel must not do, and says in comments what is reported:
 
-    // expect-stderr: REGULAR EXPRESSION   one for each line of standard error, in order; {HERE} is
-                                           file:line of the line that ends in // HERE
-    // expect-status: N                    0 when left out: the program itself checks error codes
-    // expect-build-failure                the lines come from make, and nothing is run
+    // expect: REGULAR EXPRESSION   one for each line of standard error, in order; {HERE} is
+                                    file:line of the line that ends in // HERE
+    // status: N                    0 when left out: the program itself checks error codes
 
 The sanitized build leaves the faults out: AddressSanitizer would report each itself and end the
 program, before the emulator sees a signal.
@@ -31,7 +29,6 @@ from conftest import Tree, clean_environment, locked, missing, need
 
 HERE = Path(__file__).parent
 FEATURES = sorted(path.stem for path in (HERE / "programs").glob("*.cu"))
-FAULTS = sorted(path.stem for path in (HERE / "faults").glob("*.cu"))
 RUN_SECONDS = 60
 
 # The sanitizers stop at the first finding of either kind, with a status that no program returns.
@@ -64,7 +61,6 @@ SETUPS = {
          "EMULATED_FLAGS": f"-std=c++17 -fno-strict-aliasing {SANITIZED}"},
         environment=SANITIZER_OPTIONS,
     ),
-    "portable": Setup(("gcc", "g++"), {"CC": "gcc -DFIBER_PORTABLE", "CXX": "g++"}),
     "aarch64": Setup(
         ("aarch64-linux-gnu-gcc", "aarch64-linux-gnu-g++", "qemu-aarch64"),
         {"CC": "aarch64-linux-gnu-gcc", "CXX": "aarch64-linux-gnu-g++",
@@ -78,30 +74,21 @@ SETUPS = {
 # ---- many programs in one ------------------------------------------------------------------------
 
 
-def source_of(folder: str, name: str) -> str:
-    return (HERE / folder / f"{name}.cu").read_text()
-
-
-def join(folder: str, names: Sequence[str]) -> str:
-    """The text of one program that runs the one of these files that its argument names.
-
-    A function of its own comes first: addr2line (binutils 2.40) takes lines of the file that gcc
-    numbers 1 for lines of the main file.
-    """
+def join(names: Sequence[str]) -> str:
+    """The text of one program that runs the one of these programs that its argument names."""
     headers, cases, parts = set(), [], []
     for name in names:
-        text = source_of(folder, name)
+        text = (HERE / "programs" / f"{name}.cu").read_text()
         macros = re.findall(r"^#define (\w+)", text, re.MULTILINE)
         headers |= set(re.findall(r"^#include <(.*)>", text, re.MULTILINE))
         cases.append(f'    if (strcmp(name, "{name}") == 0) return test_{name}::run();')
-        parts += [f"namespace test_{name} {{", f'#include "{folder}/{name}.cu"', "}"]
+        parts += [f"namespace test_{name} {{", f'#include "programs/{name}.cu"', "}"]
         parts += [f"#undef {macro}" for macro in macros]
     return "\n".join([
         *(f"#include <{header}>" for header in sorted(headers)), '#include "programs/check.h"',
-        "#ifndef __clang__", "__attribute__((no_reorder))", "#endif", "int first() { return 0; }",
         "#define main run", *parts, "#undef main",
         "int main(int, char **arguments) {", "    const char *name = arguments[1];", *cases,
-        "    return first() + 98;", "}", "",
+        "    return 98;", "}", "",
     ])  # fmt: skip
 
 
@@ -130,33 +117,35 @@ def make(tree: Tree, setup: Setup, source: str, check: bool) -> subprocess.Compl
     return tree.make("program", "BACKEND=cpu", f"KERNEL={source}", *arguments, check=check)
 
 
-Builder = Callable[[str, str, Sequence[str]], Programs]
+Builder = Callable[[str, str, Sequence[str] | None], Programs]
 
 
 @pytest.fixture(scope="session")
-def joined(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Builder:
-    """Builds these files of a folder in this setup: once, whichever worker needs them first."""
-    tree: list[Tree] = []
-    made: dict[tuple[str, ...], Programs] = {}
+def builder(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Builder:
+    """Builds a file of the tree in a setup, or, into that file, these programs: once, whichever
+    worker needs it first."""
+    trees: dict[str, Tree] = {}
+    made: dict[tuple[str, str], Programs] = {}
 
-    def build(name: str, folder: str, names: Sequence[str]) -> Programs:
+    def build(name: str, source: str, names: Sequence[str] | None) -> Programs:
         setup = SETUPS[name]
         for tool in setup.tools:
             need(tool)
         if setup.foreign and not Path(SYSROOT).is_dir():
             missing(SYSROOT, "the C library of aarch64 is not installed")
-        if not tree:
-            tree.append(Tree(tmp_path_factory.mktemp("a checkout"), programs))
-        key = (name, folder, names[0])
-        path = programs / "-".join(key)
-        with locked(programs / f"{path.name}.lock"):
-            if key not in made and not path.exists():
-                tree[0].write(f"tests/emulator/{path.name}.cu", join(folder, names))
-                built = make(tree[0], setup, f"tests/emulator/{path.name}.cu", check=True)
-                path.with_suffix(".log").write_text(built.stderr)
-                shutil.copy2(tree[0].path / "build" / "program", path)
-        log = path.with_suffix(".log").read_text()
-        return made.setdefault(key, Programs(setup, tree[0], path, log))
+        if (name, source) in made:
+            return made[name, source]
+        if name not in trees:
+            trees[name] = Tree(tmp_path_factory.mktemp(f"a checkout for {name}"), programs)
+        tree, path = trees[name], programs / f"{name}-{Path(source).stem}"
+        log = path.with_suffix(".log")
+        with locked(path.with_suffix(".lock")):
+            if not path.exists():
+                if names:
+                    tree.write(source, join(names))
+                log.write_text(make(tree, setup, source, check=True).stderr)
+                shutil.copy2(tree.path / "build" / "program", path)
+        return made.setdefault((name, source), Programs(setup, tree, path, log.read_text()))
 
     return build
 
@@ -171,10 +160,10 @@ FEATURE_TESTS = [
 
 
 @pytest.mark.parametrize(("setup", "feature"), FEATURE_TESTS)
-def test_feature(joined: Builder, setup: str, feature: str) -> None:
+def test_feature(builder: Builder, setup: str, feature: str) -> None:
     sampled = feature in SAMPLES[setup]
     names = [name for name in FEATURES if (name in SAMPLES[setup]) == sampled]
-    built = joined(setup, "programs", names)
+    built = builder(setup, f"tests/emulator/{'sample' if sampled else 'others'}.cu", names)
     if setup in ("gcc", "clang"):
         assert "warning" not in built.warnings, built.warnings
     ran = built.run(feature)
@@ -185,25 +174,28 @@ def test_feature(joined: Builder, setup: str, feature: str) -> None:
 
 
 @dataclass
-class Expectation:
+class Fault:
     stderr: list[str]  # regular expressions
     status: int
-    builds: bool
 
 
-def read_expectation(source: str, text: str) -> Expectation:
-    """What the comments of a faulty program promise."""
-    here = [n for n, line in enumerate(text.splitlines(), 1) if line.endswith("// HERE")]
-    place = f"{re.escape(source)}:{here[0]}" if here else "(no line ends in // HERE)"
-    status = re.search(r"^// expect-status: (-?\d+)$", text, re.MULTILINE)
-    return Expectation(
-        stderr=[
-            line.replace("{HERE}", place)
-            for line in re.findall(r"^// expect-stderr: (.*)$", text, re.MULTILINE)
-        ],
-        status=int(status[1]) if status else 0,
-        builds="\n// expect-build-failure\n" not in text,
-    )
+def read_faults(text: str) -> dict[str, Fault]:
+    """The faults by their names: each is what lies between two comments at the start of a line."""
+    faults: dict[str, Fault] = {}
+    for part in re.finditer(r"^/\* .*?(?=^/\* |\Z)", text, re.MULTILINE | re.DOTALL):
+        name = re.search(r"^FAULT\((\w+)\)", part[0], re.MULTILINE)
+        if not name:
+            continue
+        before_here = text[: part.start()] + part[0].partition("// HERE")[0]
+        place = f"tests/emulator/faults\\.cu:{before_here.count(chr(10)) + 1}"
+        status = re.search(r"^// status: (-?\d+)$", part[0], re.MULTILINE)
+        lines = re.findall(r"^// expect: (.*)$", part[0], re.MULTILINE)
+        faults[name[1]] = Fault([line.replace("{HERE}", place) for line in lines],
+                                int(status[1]) if status else 0)
+    return faults
+
+
+FAULTS = read_faults((HERE / "faults.cu").read_text())
 
 
 def lines_of(stderr: str) -> list[str]:
@@ -218,26 +210,37 @@ def assert_lines_match(lines: list[str], patterns: list[str]) -> None:
         assert re.fullmatch(pattern, line), shown
 
 
-EXPECTED = {
-    fault: read_expectation(f"tests/emulator/faults/{fault}.cu", source_of("faults", fault))
-    for fault in FAULTS
-}
-REFUSED = [fault for fault in FAULTS if not EXPECTED[fault].builds]
-RUN = [fault for fault in FAULTS if EXPECTED[fault].builds]
-
-
 @pytest.mark.parametrize("setup", ["gcc", pytest.param("clang", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("fault", RUN)
-def test_fault(joined: Builder, setup: str, fault: str) -> None:
+@pytest.mark.parametrize("fault", FAULTS)
+def test_fault(builder: Builder, setup: str, fault: str) -> None:
     need("addr2line")
-    ran = joined(setup, "faults", RUN).run(fault)
-    assert_lines_match(lines_of(ran.stderr.replace(f"test_{fault}::", "")), EXPECTED[fault].stderr)
-    assert ran.returncode == EXPECTED[fault].status
-    assert ran.stdout == ""
+    ran = builder(setup, "tests/emulator/faults.cu", None).run(fault)
+    assert_lines_match(lines_of(ran.stderr), FAULTS[fault].stderr)
+    assert (ran.returncode, ran.stdout) == (FAULTS[fault].status, "")
 
 
-@pytest.mark.parametrize("fault", REFUSED)
-def test_refused(tree: Tree, fault: str) -> None:
-    built = make(tree, SETUPS["gcc"], f"tests/emulator/faults/{fault}.cu", check=False)
+# A header that is missing, with CUDA installed or not; one that is there, and its use; what is
+# compiled once and asks where it runs. The line is the one that is named.
+REFUSED = {
+    "header": ("#include <cuda_fp16.h>", 1,
+               "<cuda_fp16.h> of the CUDA toolkit does not work on the CPU backend; take the "
+               "#include out, or build with BACKEND=cuda"),
+    "wmma": ("#include <mma.h>\nusing namespace nvcuda;", 2,
+             "wmma (tensor cores) runs only on a GPU; build with BACKEND=cuda on a machine that has "
+             "one"),
+    "cuda::": ("#include <cuda/pipeline>\nauto p = cuda::make_pipeline();", 2,
+               "the cuda:: library (pipeline, barrier, ...) runs only on a GPU; build with "
+               "BACKEND=cuda on a machine that has one"),
+    "__CUDA_ARCH__": ("__host__ __device__ int where() {\n#ifdef __CUDA_ARCH__\n    return 1;\n"
+                      "#else\n    return 2;\n#endif\n}", 5,
+                      "what depends on __CUDA_ARCH__ here is compiled once for host and device on "
+                      "the CPU backend; test it inside __global__ or __device__ functions only"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "line", "message"), REFUSED.values(), ids=REFUSED.keys())
+def test_refused(tree: Tree, text: str, line: int, message: str) -> None:
+    tree.write("refused.cu", f"{text}\nint main() {{ return 0; }}\n")
+    built = make(tree, SETUPS["gcc"], "refused.cu", check=False)
     assert built.returncode != 0, "it builds"
-    assert_lines_match(lines_of(built.stderr), EXPECTED[fault].stderr)
+    assert lines_of(built.stderr) == [f"refused.cu:{line}: {message}"]

@@ -1,0 +1,423 @@
+/* What a kernel, or host code with device memory, must not do, one fault a run: the program's
+ * argument names it. What is expected stands before each (see test_emulator.py). */
+#include "programs/check.h"
+#include <assert.h>
+#include <cuda_pipeline.h>
+
+static struct {
+    const char *name;
+    void (*run)();
+} faults[64];
+static int fault_count;
+
+struct registered {
+    registered(const char *name, void (*run)()) { faults[fault_count++] = {name, run}; }
+};
+#define FAULT(name)                                                                                \
+    static void fault_##name();                                                                    \
+    static registered registered_##name(#name, fault_##name);                                      \
+    static void fault_##name()
+
+template <class T> static T *device(size_t n) {
+    T *data = NULL;
+    OK(cudaMalloc(&data, n * sizeof(T)));
+    OK(cudaMemset(data, 0, n * sizeof(T)));
+    return data;
+}
+
+static void ends_with(cudaError_t error) { EXPECT(cudaDeviceSynchronize(), error); }
+
+/* --- addresses -------------------------------------------------------------------------------- */
+
+/* A read far behind an allocation: reported with its line, thread, block, and where it went. */
+// expect: {HERE}: illegal memory access: read from address 0x[0-9a-f]+,
+// expect:     7600 bytes behind the end of a device allocation of 400 bytes
+// expect:     thread \(4,0,0\) of block \(1,0,0\), in read_far
+__global__ void read_far(const float *x, float *y) {
+    int i = blockIdx.x == 1 && threadIdx.x == 4 ? 2000 : threadIdx.x;
+    y[threadIdx.x] = x[i]; // HERE
+}
+FAULT(stray_read) {
+    float *x = device<float>(100), *y = device<float>(100);
+    read_far<<<2, 100>>>(x, y);
+    OK(cudaGetLastError());
+    ends_with(cudaErrorIllegalAddress);
+}
+
+/* A write before an allocation, as from a negative index. */
+// expect: {HERE}: illegal memory access: write to address 0x[0-9a-f]+,
+// expect:     4000 bytes before the beginning of a device allocation of 4000 bytes
+// expect:     thread \(0,0,0\) of block \(0,0,0\), in write_before
+__global__ void write_before(float *x, int row) {
+    x[row * 1000 + (int)threadIdx.x] = 1; // HERE
+}
+FAULT(stray_write) {
+    write_before<<<1, 1>>>(device<float>(1000), -1);
+    ends_with(cudaErrorIllegalAddress);
+}
+
+/* A negative index made unsigned by threadIdx.x: 16 GB behind. */
+// expect: {HERE}: illegal memory access: write to address 0x[0-9a-f]+,
+// expect:     17179861184 bytes behind the end of a device allocation of 4000 bytes
+// expect:     thread \(0,0,0\) of block \(0,0,0\), in write_behind
+__global__ void write_behind(float *x, int row) {
+    x[row * 1000 + threadIdx.x] = 1; // HERE
+}
+FAULT(stray_unsigned) {
+    write_behind<<<1, 1>>>(device<float>(1000), -1);
+    ends_with(cudaErrorIllegalAddress);
+}
+
+/* An index to an address that this machine cannot even have. */
+// expect: {HERE}: misaligned vector access, or an address that cannot exist
+// expect:     thread \(0,0,0\) of block \(0,0,0\), in write_very_far
+__global__ void write_very_far(float *x, long i) {
+    x[i] = 1; // HERE
+}
+FAULT(stray_very_far) {
+    write_very_far<<<1, 1>>>(device<float>(1000), 1L << 45);
+    ends_with(cudaErrorMisalignedAddress); /* cudaErrorIllegalAddress on a GPU */
+}
+
+/* A kernel dereferences a null pointer, in a function that it calls. */
+// expect: {HERE}: illegal memory access: read from address \(nil\)
+// expect:     thread \(0,0,0\) of block \(0,0,0\), in load
+__device__ __noinline__ float load(const float *x) {
+    return x[threadIdx.x]; // HERE
+}
+__global__ void read_null(const float *x, float *y) { y[threadIdx.x] = load(x); }
+FAULT(null_pointer) {
+    read_null<<<1, 1>>>(NULL, device<float>(1000));
+    ends_with(cudaErrorIllegalAddress);
+}
+
+/* A kernel reads memory that was freed. */
+// expect: {HERE}: illegal memory access: read from address 0x[0-9a-f]+,
+// expect:     in 4000 bytes of device memory that were freed
+// expect:     thread \(0,0,0\) of block \(0,0,0\), in read_freed
+__global__ void read_freed(const float *x, float *y) {
+    *y = *x; // HERE
+}
+FAULT(use_after_free) {
+    float *x = device<float>(1000), *y = device<float>(1000);
+    OK(cudaFree(x));
+    read_freed<<<1, 1>>>(x, y);
+    ends_with(cudaErrorIllegalAddress);
+}
+
+/* A float4 at an address that is no multiple of 16. A GPU always refuses it; a CPU only where the
+ * compiler moves all four at once, as it does here. */
+// expect: {HERE}: misaligned vector access.*
+// expect:     thread \(0,0,0\) of block \(0,0,0\), in shifted
+__global__ void shifted(const float *x, float4 *y) {
+    y[threadIdx.x] = *(const float4 *)(x + 1); // HERE
+}
+FAULT(misaligned) {
+    shifted<<<1, 1>>>(device<float>(1000), device<float4>(250));
+    ends_with(cudaErrorMisalignedAddress);
+}
+
+/* Host code dereferences a device pointer: reported with its line, then the program dies of it, as
+ * it would with a GPU. */
+// expect: {HERE}: host code dereferences the device pointer 0x[0-9a-f]+;
+// expect:     only kernels and cudaMemcpy can access device memory
+// status: -11
+FAULT(host_reads_device) {
+    float *x = device<float>(100);
+    printf("%f\n", x[5]); // HERE
+}
+
+/* The same after a kernel has run. */
+// expect: {HERE}: host code dereferences the device pointer 0x[0-9a-f]+;
+// expect:     only kernels and cudaMemcpy can access device memory
+// status: -11
+__global__ void fill(float *x) { x[threadIdx.x] = 1; }
+FAULT(host_writes_device) {
+    float *x = device<float>(100);
+    fill<<<1, 100>>>(x);
+    RUN();
+    x[0] = 5; // HERE
+}
+
+/* --- asynchronous copies ---------------------------------------------------------------------- */
+
+/* The source of an asynchronous copy is read at once: so a wrong one is reported at the copy's
+ * line, in a function of its own as well, whose last act it is. */
+// expect: {HERE}: illegal memory access: read from address 0x[0-9a-f]+,
+// expect:     7600 bytes behind the end of a device allocation of 400 bytes
+// expect:     thread \(3,0,0\) of block \(0,0,0\), in fetch
+__device__ __noinline__ void fetch(float *to, const float *from) {
+    __pipeline_memcpy_async(to, from, 4); // HERE
+}
+__global__ void fetches(const float *from, float *out) {
+    __shared__ float to[32];
+    fetch(&to[threadIdx.x], &from[threadIdx.x == 3 ? 2000 : 0]);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    out[threadIdx.x] = to[threadIdx.x];
+}
+FAULT(copy_from_stray) {
+    float *x = device<float>(100), *y = device<float>(100);
+    fetches<<<1, 32>>>(x, y);
+    ends_with(cudaErrorIllegalAddress);
+}
+
+/* Both addresses of an asynchronous copy must be multiples of its size, on a CPU as well. */
+// expect: {HERE}: misaligned asynchronous copy: .*
+// expect:     thread \(1,0,0\) of block \(0,0,0\), in copy_by_five
+__global__ void copy_by_five(const float *from) {
+    __shared__ __align__(16) float to[8];
+    __pipeline_memcpy_async(&to[threadIdx.x * 4], &from[threadIdx.x * 5], 16); // HERE
+}
+FAULT(copy_misaligned) {
+    copy_by_five<<<1, 2>>>(device<float>(1000));
+    ends_with(cudaErrorMisalignedAddress);
+}
+
+/* cp.async moves 4, 8 or 16 bytes; CUDA's header ends the kernel where it is asked for others. */
+// expect: {HERE}: __pipeline_memcpy_async copies 4, 8 or 16 bytes.*
+// expect:     thread \(0,0,0\) of block \(0,0,0\), in copy_twelve
+__global__ void copy_twelve(const float *from) {
+    __shared__ float to[4];
+    __pipeline_memcpy_async(to, from, 12); // HERE
+}
+FAULT(copy_size) {
+    copy_twelve<<<1, 1>>>(device<float>(1000));
+    ends_with(cudaErrorLaunchFailure);
+}
+
+/* A copy within shared memory: cp.async reads global memory. */
+// expect: {HERE}: an asynchronous copy reads global memory, and this address is in .*
+// expect:     thread \(0,0,0\) of block \(0,0,0\), in copy_shared
+__global__ void copy_shared() {
+    __shared__ float from[4], to[4];
+    __pipeline_memcpy_async(&to[threadIdx.x], &from[threadIdx.x], 4); // HERE
+}
+FAULT(copy_from_shared) {
+    copy_shared<<<1, 1>>>();
+    ends_with(cudaErrorInvalidAddressSpace);
+}
+
+/* A copy to global memory: cp.async writes shared memory. */
+// expect: {HERE}: an asynchronous copy writes shared memory, and this address is elsewhere
+// expect:     thread \(0,0,0\) of block \(0,0,0\), in copy_global
+__global__ void copy_global(float *out) {
+    __pipeline_memcpy_async(&out[4], &out[0], 4); // HERE
+}
+FAULT(copy_to_global) {
+    copy_global<<<1, 1>>>(device<float>(1000));
+    ends_with(cudaErrorIllegalInstruction);
+}
+
+/* --- what else ends a kernel ------------------------------------------------------------------ */
+
+/* An integer divided by zero. A GPU goes on with a meaningless value; an x86 CPU stops there. */
+// expect: {HERE}: integer division by zero.*
+// expect:     thread \(0,0,0\) of block \(0,0,0\), in divide
+__global__ void divide(int *x, int by) {
+    *x = 100 / by; // HERE
+}
+FAULT(division_by_zero) {
+    divide<<<1, 1>>>(device<int>(1), 0);
+    ends_with(cudaErrorLaunchFailure);
+}
+
+/* __trap() ends the kernel with an error. */
+// expect: {HERE}: __trap\(\) was called
+// expect:     thread \(7,0,0\) of block \(0,0,0\), in stops
+__global__ void stops(int *x) {
+    if (threadIdx.x == 7) __trap(); // HERE
+    *x = 1;
+}
+FAULT(trap) {
+    stops<<<1, 32>>>(device<int>(1));
+    ends_with(cudaErrorLaunchFailure);
+}
+
+/* A failed assert prints CUDA's line and nothing more. */
+// expect: {HERE}: .*even.*: block: \[1,0,0\], thread: \[1,0,0\] Assertion `threadIdx\.x % 2 == 0` failed\.
+__global__ void even() {
+    if (blockIdx.x == 1) assert(threadIdx.x % 2 == 0); // HERE
+}
+FAULT(assert_message) {
+    even<<<2, 2>>>();
+    ends_with(cudaErrorAssert);
+}
+
+/* A thread whose local array is larger than a thread's local memory. */
+// expect: .*faults\.cu:\d+: stack overflow: .*
+// expect:     thread \(0,0,0\) of block \(0,0,0\), in huge
+__global__ void huge(int *out, int n) {
+    volatile int local[256 * 1024];
+    for (int i = 0; i < n; ++i) local[i] = i;
+    *out = local[n / 2];
+}
+FAULT(stack_overflow) {
+    huge<<<1, 1>>>(device<int>(1), 256 * 1024);
+    CHECK(cudaDeviceSynchronize() != cudaSuccess);
+}
+
+/* A __device__ function that calls itself without end. */
+// expect: .*faults\.cu:\d+: stack overflow: .*
+// expect:     thread \(0,0,0\) of block \(0,0,0\), in down
+__device__ __noinline__ int down(volatile int *x, int n) {
+    volatile int local[4] = {n, *x, 0, 0};
+    return n < 0 ? 0 : down(x, n + 1) + local[n & 3];
+}
+__global__ void recurse(int *x) { *x = down(x, 0); }
+FAULT(endless_recursion) {
+    recurse<<<1, 1>>>(device<int>(1));
+    CHECK(cudaDeviceSynchronize() != cudaSuccess);
+}
+
+/* nvcc refuses more than 48 KB of static shared memory; the emulator does so at the launch. */
+// expect: the kernel declares 65536 bytes of __shared__ memory; a block may have 49152 \(nvcc would refuse to compile it\)
+__global__ void large(int *x) {
+    __shared__ int tile[128][128];
+    tile[threadIdx.x][0] = 1;
+    __syncthreads();
+    *x = tile[0][0];
+}
+FAULT(too_much_static_shared) {
+    large<<<1, 128>>>(device<int>(1));
+    CHECK(cudaGetLastError() != cudaSuccess);
+    OK(cudaDeviceSynchronize());
+}
+
+/* Dynamic parallelism through a function that could be the host's: seen when it runs. */
+// expect: {HERE}: a kernel cannot launch a kernel \(dynamic parallelism\) here; launch it from host code
+// expect:     thread \(0,0,0\) of block \(\d,0,0\), in start
+__global__ void child(int *x) { *x = 1; }
+static __attribute__((noinline)) void start(int *x) {
+    child<<<1, 1>>>(x); // HERE
+}
+__global__ void parent(int *x) { start(x); }
+FAULT(launch_from_kernel) {
+    parent<<<4, 32>>>(nullptr);
+    ends_with(cudaErrorNotSupported);
+}
+
+/* nvcc refuses this; the emulator, which compiles both sides alike, when it runs. */
+// expect: __syncthreads\(\) was called by host code; only a kernel may call it
+// status: 1
+FAULT(barrier_on_host) { __syncthreads(); }
+
+/* --- kernels that do not end ------------------------------------------------------------------ */
+
+/* Half of a warp waits at a barrier, half at a warp operation that names all lanes: nothing will
+ * ever change, and no time limit is needed to know it. */
+// expect: {HERE}: deadlock: the threads of this block wait for each other; this one waits here
+// expect:     thread \(\d+,0,0\) of block \(0,0,0\), in two_ways
+__global__ void two_ways(int *x) {
+    if (threadIdx.x >= 16) __syncwarp(); else __syncthreads(); // HERE
+    x[threadIdx.x] = 1;
+}
+FAULT(deadlock) {
+    two_ways<<<1, 32>>>(device<int>(32));
+    ends_with(cudaErrorLaunchTimeout);
+}
+
+/* All lanes but one have returned or wait at a warp operation for the last, which waits at another:
+ * the place that is named lies in the kernel, not in the emulator's own code. */
+// expect: {HERE}: deadlock: the threads of this block wait for each other; this one waits here
+// expect:     thread \(\d+,0,0\) of block \(0,0,0\), in two_masks
+__global__ void two_masks(int *x) {
+    if (threadIdx.x < 16) return;
+    unsigned mask = threadIdx.x == 20 ? 0xFFF00000u : 0xFFFF0000u;
+    x[threadIdx.x] = __shfl_sync(mask, 1, 16); // HERE
+}
+FAULT(deadlock_in_warp) {
+    two_masks<<<1, 32>>>(device<int>(32));
+    ends_with(cudaErrorLaunchTimeout);
+}
+
+/* A kernel that does not end is stopped at the time limit, and the place is its loop. */
+// expect: {HERE}: the kernel does not end: a block was still running here after [\d.]+ s
+// expect:     thread \(3,0,0\) of block \(1,0,0\), in waits
+__global__ void waits(volatile int *x, int n) {
+    int i = 0;
+    if (blockIdx.x == 1 && threadIdx.x == 3)
+        while (i < n) i += *x; // HERE
+    x[threadIdx.x] = i;
+}
+FAULT(infinite_loop) {
+    int *x = device<int>(32);
+    emulator_time_limit(0.5);
+    waits<<<2, 32>>>(x, 100);
+    OK(cudaGetLastError());
+    ends_with(cudaErrorLaunchTimeout);
+    EXPECT(cudaMemset(x, 0, 128), cudaErrorLaunchTimeout);
+}
+
+/* A phase loop that never reaches its end, with barriers in it. */
+// expect: .*faults\.cu:\d+: the kernel does not end: a block was still running here after [\d.]+ s
+// expect:     thread \(\d+,0,0\) of block \(0,0,0\), in phases
+__global__ void phases(int *x, unsigned n) {
+    for (unsigned i = n; i >= 0; --i) {
+        x[threadIdx.x] += i;
+        __syncthreads();
+    }
+}
+FAULT(endless_barriers) {
+    emulator_time_limit(0.5);
+    phases<<<1, 32>>>(device<int>(32), 100);
+    ends_with(cudaErrorLaunchTimeout);
+}
+
+/* One block does not end while the others do: that one is named, on however many cores they run. */
+// expect: {HERE}: the kernel does not end: a block was still running here after [\d.]+ s
+// expect:     thread \(0,0,0\) of block \(40,0,0\), in stuck
+__global__ void stuck(int *x) {
+    if (blockIdx.x == 40)
+        for (volatile int i = 0; i < 1; i = i + 0) {} // HERE
+    for (volatile int i = 0; i < 300000; i = i + 1) {}
+    x[0] = 1;
+}
+FAULT(endless_among_slow) {
+    emulator_time_limit(0.5);
+    stuck<<<1000000, 1>>>(device<int>(1));
+    ends_with(cudaErrorLaunchTimeout);
+}
+
+/* A kernel that prints endlessly is inside the C library nearly always: its line is named all the
+ * same, and it prints no more when the host has the word again. */
+// expect: {HERE}: the kernel does not end: a block was still running here after [\d.]+ s
+// expect:     thread \(0,0,0\) of block \(0,0,0\), in prints
+__global__ void prints(const volatile int *go) {
+    while (*go) printf("%d\n", threadIdx.x); // HERE
+}
+FAULT(endless_printf) {
+    int *go = visible<int>(1);
+    *go = 1;
+    static capture out;
+    out.begin(1);
+    emulator_time_limit(0.5);
+    prints<<<1, 1>>>(go);
+    cudaError_t error = cudaDeviceSynchronize();
+    out.end();
+    EXPECT(error, cudaErrorLaunchTimeout);
+}
+
+/* Blocks that end, but too many of them: that is slow, and not endless. */
+// expect: {HERE}: time limit exceeded: [1-9]\d* of 1000000 blocks were done after [\d.]+ s
+// expect:     thread \(0,0,0\) of block \(\d+,0,0\), in slow
+__global__ void slow(int *x) {
+    for (volatile int i = 0; i < 300000; i = i + 1) {} // HERE
+    x[0] = 1;
+}
+FAULT(slow_blocks) {
+    emulator_time_limit(0.5);
+    slow<<<1000000, 1>>>(device<int>(1));
+    ends_with(cudaErrorLaunchTimeout);
+}
+
+/* --- one of them ------------------------------------------------------------------------------ */
+
+int main(int, char **arguments) {
+    for (int i = 0; i < fault_count; ++i)
+        if (strcmp(faults[i].name, arguments[1]) == 0) {
+            faults[i].run();
+            return verdict();
+        }
+    return 98;
+}
