@@ -114,7 +114,7 @@ class Proved:
         for test in self.tests:
             lost = [name for name in CRITERIA if name in lost_in(test)]
             if lost and (lost[0] != "tiled" or self.kernel.loses == "tiled"):
-                found[f"{test.suite}/{test.name}"] = lost[0]
+                found[test.key] = lost[0]
         return found
 
     def failures(self) -> Iterator[str]:
@@ -129,7 +129,7 @@ class Proved:
         elif declares:
             yield from self.other_losses(declares)
         elif self.score > 0:
-            cases = [f"{test.suite}/{test.name}" for test in self.tests if test.score > 0]
+            cases = [test.key for test in self.tests if test.score > 0]
             yield f"{name}: gets {self.score:g} of {self.points:g} points for nothing: {few(cases)}"
 
     def other_losses(self, allowed: str) -> Iterator[str]:
@@ -143,17 +143,17 @@ class Proved:
             for criterion in test.criteria:
                 lost = criterion.score < criterion.max_score
                 if lost and criterion.name not in allowed:
-                    yield (f"{name}: is right, but {test.suite}/{test.name} takes points for "
+                    yield (f"{name}: is right, but {test.key} takes points for "
                            f"{criterion.name}: {criterion.reason or test.reason}")
                 if not lost and allowed == criterion.name and criterion.max_score > 0:
                     yield (f"{name}: declares `loses: {allowed}`, but gets the points for it in "
-                           f"{test.suite}/{test.name}")
+                           f"{test.key}")
 
     def where(self) -> str:
         """An example of what it loses, to go on a line."""
         if self.refused:
             return f": {self.refused}"
-        return next((f" in {test.suite}/{test.name}: {test.reason}" for test in self.tests
+        return next((f" in {test.key}: {test.reason}" for test in self.tests
                      if self.loses() in lost_in(test)), "")
 
 

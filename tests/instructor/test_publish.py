@@ -486,7 +486,7 @@ def record(*tests: records.Test, refused: str = "", ok: bool = True) -> Record:
         max_score=sum(test.max_score for test in tests), refusal=refusal, tests=list(tests),
         submission=Submission(name="a", path="a", sha256="", bytes=0, notes=[]),
         build=Build(ok=ok, message="", file=None, line=0, output=""), protection="none",
-        protection_note="", backend="cpu", compiler="", started="", seconds=0,
+        protection_note="", backend="cpu", compiler="", started="2026-11-21T12:00:00Z", seconds=0,
     )  # fmt: skip
 
 
