@@ -476,6 +476,7 @@ STAGE_KEYS = ["setup", "allocate", "to_device", "launch", "from_device", "verify
 def test_json_of_a_pass(tiled):
     run = run_sgemm(tiled, 40, 20, 30, "--json")
     assert run.stderr == "" and run.stdout.count("\n") == 1
+    assert "\n\nTEST PASSED 1200\n" in run_sgemm(tiled, 40, 20, 30).stdout
     assert RUN_KEYS | VERDICT_KEYS <= run.json.keys()
     assert run.json["status"] == "passed" and run.json["message"] is None
     assert run.json["compared"] == 1200 and run.json["wrong"] == run.json["unwritten"] == 0
