@@ -91,10 +91,6 @@ void json_member(FILE *out, const char *name, const char *text) {
     json_text(&(struct json){out, false}, name, text);
 }
 
-void json_number_member(FILE *out, const char *name, double value) {
-    json_real(&(struct json){out, false}, name, value);
-}
-
 void json_list_of_lines(FILE *out, const char *lines) {
     json_text_lines(&(struct json){out, false}, NULL, lines);
 }
