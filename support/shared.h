@@ -168,6 +168,5 @@ void json_list_of_lines(FILE *out, const char *lines);
 
 /* JSON knows neither NaN nor infinity: they become strings. */
 void json_number(FILE *out, double value);
-void json_number_member(FILE *out, const char *name, double value); /* "name": value */
 
 #endif

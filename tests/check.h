@@ -1,6 +1,6 @@
-/* check.h: the whole test library. TEST(name) { ... } is a test; its first failed CHECK ends it. Each
- * test_*.c file of the folders below includes this and is a program: without arguments it runs all
- * its tests, --list lists them, NAME... runs those.
+/* check.h: the whole test library. TEST(name) { ... } is a test; its first failed CHECK ends it.
+ * Each test_*.c file of the folders below includes this and is a program: without arguments it runs
+ * all its tests, --list lists them, NAME... runs those.
  *
  * Output: `ok NAME` or `not ok NAME: FILE:LINE: WHAT` for each, then `N passed, N failed`. */
 #ifndef CHECK_H

@@ -125,7 +125,8 @@ def test_help(tiled):
     """Every option is in it, and it is no failure to ask."""
     run = run_sgemm(tiled, "--help")
     assert (run.status, run.stderr) == (0, "")
-    for option in ("--seed", "--fill", "--repeat", "--verify", "--timeout", "--json", "--help", "--version"):
+    for name in ("seed", "fill", "repeat", "verify", "timeout", "json", "help", "version"):
+        option = f"--{name}"
         assert re.search(rf"^  {option}\b", run.stdout, re.MULTILINE), option
     for fill in FILLS:
         assert fill in run.stdout
