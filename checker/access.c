@@ -2,11 +2,14 @@
  * libubsan's bounds check (LLVM's compiler-rt, tsan_interface.h and ubsan_handlers.h; gcc emits the
  * same calls), answered here instead of there.
  *
- * Nearly every access of a right kernel is one of two: a float in shared memory that nobody else
- * touches in this interval in a way that matters, or a float of A or B. Those are done with here,
- * in a dozen instructions (a checked run spends its time in them); everything else goes the slow
- * way. */
-#include "watch.h"
+ * Nearly every access of a right kernel is one of two: a float in shared memory that no other thread
+ * accesses in this interval in a way that matters, or a float of an input. A dozen instructions here
+ * are enough for those (a checked run spends its time in them); everything else takes the slow path.
+ */
+#include "access.h"
+#include "host.h"
+
+extern struct dim3 blockDim, gridDim;
 
 #define CODE __builtin_return_address(0)
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
@@ -18,7 +21,7 @@ INLINE uintptr_t word_of(uintptr_t offset) { return offset >> 2 | offset << 62; 
 INLINE bool is_input(struct watch *w, uintptr_t address) {
     uintptr_t word = word_of(address - w->input[0].begin);
     if (word < w->input[0].words) {
-        w->last_a[running_index.linear] = (uint32_t)word + 1;
+        w->last_read[running_index.linear] = (uint32_t)word + 1;
         return true;
     }
     return word_of(address - w->input[1].begin) < w->input[1].words;
@@ -42,7 +45,7 @@ INLINE bool write_shared(struct watch *w, struct shared_word *s, record now) {
     return true;
 }
 
-/* The fast way of a run that counts. */
+/* The same for a run that has consumers, behind them. */
 INLINE bool fine_in_shared(struct watch *w, const struct access *access) {
     uintptr_t word = word_of(access->address - w->shared_begin);
     if (access->size != WORD || word >= w->all_words || w->bad_index.pending) return false;
@@ -51,18 +54,44 @@ INLINE bool fine_in_shared(struct watch *w, const struct access *access) {
                          : read_shared(w, &w->shadow[word], now);
 }
 
+INLINE bool is_in(uintptr_t address, const void *begin, const void *end) {
+    return address - (uintptr_t)begin < (uintptr_t)end - (uintptr_t)begin;
+}
+
+static bool is_on_stack(const struct watch *w, uintptr_t address) {
+    return is_in(address, w->memory.stacks.begin, w->memory.stacks.end);
+}
+
+/* Global or shared memory; and not a local variable, or what is a special register or a constant on
+ * a GPU, or a flag of the compiler's. */
+static bool is_memory(const struct watch *w, const struct access *access) {
+    if (watch_is_shared(w, access->address)) {
+        record written = w->shadow[watch_word(w, access->address)].write;
+        return written != RECORD_OUTSIDE && !(written == RECORD_BEFORE && access->size == 1);
+    }
+    return !is_on_stack(w, access->address) &&
+           !is_in(access->address, &blockDim, &blockDim + 1) &&
+           !is_in(access->address, &gridDim, &gridDim + 1);
+}
+
+static void consume(struct watch *w, const struct access *access) {
+    if (watch_consumers[0] && is_memory(w, access)) WATCH_CONSUMERS(access, w, access);
+}
+
 __attribute__((noinline)) void access_slowly(const struct access *access) {
     struct watch *w = watch_here();
     if (!w) {
         host_access(access);
         return;
     }
-    if (w->counts && !access->atomic) {
-        counts_access(w, access);
+    if (watch_consumers[0] && !access->atomic) {
+        consume(w, access);
         if (!access->copying && fine_in_shared(w, access)) return;
     }
-    if (access->address - w->shared_begin < w->all_words * WORD)
-        shared_slow_access(w, access);
+    if (is_on_stack(w, access->address)) return;
+    if (w->bad_index.pending) bad_index_access(w, access);
+    if (watch_is_shared(w, access->address))
+        shared_access(w, access);
     else
         global_access(w, access);
 }
@@ -98,7 +127,7 @@ INLINE void write_word(const void *p, const void *code) {
     slowly(p, WORD, true, code);
 }
 
-/* Eight or sixteen bytes of A or B. Vectors in shared memory are rare enough for the slow way. */
+/* Eight or sixteen bytes of an input. Vectors in shared memory are rare enough for the slow path. */
 INLINE void read_vector(const void *p, unsigned size, const void *code) {
     struct watch *w = watch_here();
     uintptr_t address = (uintptr_t)p;
@@ -216,17 +245,17 @@ static void atomically(volatile const void *p, unsigned size, bool write, const 
     access_slowly(&access);
 }
 
-/* Counted when it has taken effect: how often a compare-and-swap fails is a matter of luck, and the
- * load before one is the emulator's own (device_functions.h). */
-static void count_atomic(volatile const void *p, unsigned size, const void *code) {
+/* Consumers get it when it has taken effect: how often a compare-and-swap fails is a matter of luck,
+ * and the load before one is the emulator's own (device_functions.h). */
+static void consume_atomic(volatile const void *p, unsigned size, const void *code) {
     struct watch *w = watch_here();
     const struct access access = {
         .address = (uintptr_t)p, .size = size, .write = true, .atomic = true, .code = code};
-    if (w && w->counts) counts_access(w, &access);
+    if (w) consume(w, &access);
 }
 
 #define SEEN(write) atomically(p, sizeof *p, write, CODE)
-#define DONE count_atomic(p, sizeof *p, CODE)
+#define DONE consume_atomic(p, sizeof *p, CODE)
 #define ATOMIC_RMW(bits, type, name, builtin)                                                      \
     type __tsan_atomic##bits##_##name(volatile type *p, type value, int order);                    \
     type __tsan_atomic##bits##_##name(volatile type *p, type value, int order) {                   \
@@ -305,17 +334,10 @@ static long index_value(const struct type_descriptor *type, uintptr_t value) {
     return (long)(value << (64 - bits)) >> (64 - bits);
 }
 
-/* The access that follows tells which array it is; if none does, it is one of the thread's own. */
 void __ubsan_handle_out_of_bounds(struct out_of_bounds *data, uintptr_t index);
 void __ubsan_handle_out_of_bounds(struct out_of_bounds *data, uintptr_t index) {
     struct watch *w = watch_here();
-    if (!w || event_noted()) return;
-    if (w->bad_index.pending) shared_give_up_bad_index(w);
-    w->bad_index = (struct bad_index){.pending = true,
-                                      .thread = running_index.linear,
-                                      .file = data->file,
-                                      .line = (int)data->line,
-                                      .type = data->array->name,
-                                      .index = index_value(data->index, index)};
-    shared_arm(w);
+    if (w)
+        bad_index_begins(w, data->file, (int)data->line, data->array->name,
+                         index_value(data->index, index));
 }

@@ -1,15 +1,15 @@
 /* make check: runs basicSgemm on small shapes under watch, and names the first mistake.
  *
- *   main.c     the command line's run: shapes one after the other, each in a process of its own
- *   options.c  the command line
- *   run.cu     one shape: matrices, the wrapper, what was seen, what came out
- *   judge.c    from a wrong C to a finding
- *   print.c    findings as text and as JSON
- *   kinds.c    the names of the kinds of findings
- *   counts.c   loads, stores, sectors, conflicts: --counts
- *   phases.c   the tile phases of one block: --phases
+ *   main.c          the command line's run: one shape after the other, each in its own process
+ *   options.c       the command line
+ *   run.cu          one shape: matrices, the wrapper, what was seen, what came out
+ *   judge.c         from a wrong C to a finding
+ *   print.c         findings as text and as JSON
+ *   print_counts.c  loads, stores, sectors, conflicts: --counts
+ *   print_phases.c  the tile phases of one block: --phases
  *
- * What watches is checker.h. Always on the CPU, on a machine with a GPU too. */
+ * These know of SGEMM; what watches does not: checker.h. Always on the CPU, on a machine with a GPU
+ * too. */
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
 #include "counts.h"
@@ -34,6 +34,9 @@ struct check_options {
     int shape_count;
     int calls; /* of basicSgemm, for each shape */
 };
+
+/* A launch whose blocks end may take so many times as long as one block. */
+enum { CHECK_LAUNCH_BLOCKS = 4 };
 
 /* What became of one shape. Lies in memory that the child process shares with its parent. */
 struct outcome {
@@ -65,11 +68,6 @@ void run_shape(const struct check_options *options, struct shape shape, struct o
 bool judge_verdict(const struct problem *problem, const struct verdict *verdict,
                    struct finding *finding);
 
-/* --- kinds.c ---------------------------------------------------------------------------------- */
-
-/* "shared-race"; null: there is no such kind. */
-const char *finding_kind_name(enum finding_kind kind);
-
 /* --- print.c ---------------------------------------------------------------------------------- */
 
 void print_finding(FILE *out, const struct finding *finding, struct shape shape);
@@ -77,7 +75,7 @@ void print_clean(FILE *out, const struct outcome *outcomes, int count);
 void print_json(FILE *out, const struct check_options *options, const struct outcome *outcomes,
                 int count, enum exit_status status, const char *message);
 
-/* --- counts.c --------------------------------------------------------------------------------- */
+/* --- print_counts.c --------------------------------------------------------------------------------- */
 
 void print_counts(FILE *out, const struct counted_launch *launches, int count, struct shape shape);
 /* In one line: loads from global memory, and those of the naive kernel. */
@@ -85,13 +83,16 @@ void print_counts_line(FILE *out, const struct counted_launch *launches, int cou
                        struct shape shape);
 void json_counts(FILE *out, const struct counted_launch *launches, int count, struct shape shape);
 
-/* --- phases.c --------------------------------------------------------------------------------- */
+/* --- print_phases.c --------------------------------------------------------------------------------- */
 
 struct product_data {
     const float *A, *B, *C; /* C: null where nothing came back */
 };
-void print_phases(FILE *out, const struct phases *phases, const struct product_data *data);
-void json_phases(FILE *out, const struct phases *phases, const struct product_data *data);
+/* `phases` is null where the block loads nothing of A and B. */
+void print_phases(FILE *out, const struct phases *phases, const struct product_data *data,
+                  struct shape shape);
+void json_phases(FILE *out, const struct phases *phases, const struct product_data *data,
+                 struct shape shape);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,13 @@
-/* The checker of the CPU backend: what main.c, run.cu and the grader ask of it.
+/* The checker of the CPU backend, as make check (run.cu) and the grader's worker use it: one run of a
+ * wrapper and its kernels under watch.
  *
- * Linked into ./sgemm-check beside the runtime. kernel.cu is compiled with
- * -fsanitize=thread,bounds, whose calls access.c answers instead of libtsan. */
+ *     checker_begin(&run);
+ *     wrapper(...);
+ *     struct checked_result result = checker_end();
+ *
+ * Linked beside the runtime. kernel.cu is compiled with -fsanitize=thread,bounds, whose calls
+ * access.c answers instead of libtsan. Nothing behind this interface knows what the kernels compute:
+ * the caller says which matrices there are (sgemm.h). */
 #ifndef CHECKER_CHECKER_H
 #define CHECKER_CHECKER_H
 #include "finding.h"
@@ -12,42 +18,57 @@
 extern "C" {
 #endif
 
-enum checker_role { CHECKER_SCRATCH, CHECKER_INPUT, CHECKER_OUTPUT };
+enum { CHECKED_MATRICES = 3 }; /* of a run, at most */
 
-/* Gives a device allocation its name ("A", a literal) and shape. An input may not be written; of an
- * output, whatever was copied there before, no element counts as written. */
-void checker_name_matrix(const float *data, const char *name, int rows, int cols,
-                         enum checker_role role);
+/* An allocation of device memory that has a name and a shape, row-major. */
+struct checked_matrix {
+    const float *elements; /* its beginning */
+    const char *name;      /* "A" */
+    int rows, cols;
+    bool input; /* may be read and not written; of an output, whatever was copied there before, no
+                   element counts as written */
+    /* Where threads of a two-dimensional grid usually have a row of it by their y, and a column by
+     * their x: then an element outside is named as the one that the thread meant. */
+    bool row_by_y, column_by_x;
+    bool shows_phases; /* of the first one alone: blocks read it from left to right, a tile's
+                          width in each phase */
+};
 
-/* Launches of so many threads at most run on one core: blocks run in order then, and every run sees
- * the same. */
-void checker_run_alone(uint64_t threads);
+struct checked_result {
+    struct finding finding; /* kind FINDING_NONE: no mistake was seen */
+    int launches;           /* that the wrapper made and that were possible */
+};
 
-/* Around basicSgemm. Between the two, allocations, launches and failed calls are the student's. */
-void checker_wrapper_begins(void);
-void checker_wrapper_ended(void);
+/* What to run under watch. Strings and functions must outlive the run; the rest is copied. */
+struct checked_run {
+    struct checked_matrix matrices[CHECKED_MATRICES]; /* inputs first; without a name: none */
+    const void *wrapper;                              /* the function that will be called */
+    bool counts; /* loads and stores are counted: counts.h */
+    bool phases; /* the tile phases of this block are kept, likewise */
+    unsigned block_x, block_y;
+    /* Processor time for a block of a launch, and for all of them; 0: as the runtime has it. */
+    double block_seconds, launch_seconds;
+    /* Launches of so many threads at most run on one core: blocks run in order then, and every run
+     * sees the same. 0: as the runtime has it. */
+    uint64_t alone_threads;
+    /* A mistake that ends the program was seen; must not return. */
+    void (*stopped)(const struct checked_result *result);
+    /* The machine, not the student, is at fault: why, as a literal; must not return. */
+    void (*machine_fault)(const char *what);
+};
 
-/* What was seen while the wrapper ran; kind FINDING_NONE: nothing. A mistake of the host's that
- * ends the program calls `fatal` with it instead; `fatal` must not return. */
-struct finding checker_finding(void);
-void checker_on_fatal(void (*fatal)(const struct finding *finding));
+/* From here on allocations, launches and failed calls are the wrapper's. */
+void checker_begin(const struct checked_run *run);
 
-/* So many seconds of processor time for a block of a launch; a launch whose blocks end may take
- * CHECKER_LAUNCH_BLOCKS times as long. */
-enum { CHECKER_LAUNCH_BLOCKS = 4 };
-void checker_limit_time(double block_seconds);
+/* After the last kernel has ended: what was seen. A leak is no finding yet, because it matters less
+ * than a wrong result. */
+struct checked_result checker_end(void);
 
-/* Called with a literal when the machine, not the student, is at fault; must not return. */
-void checker_on_machine_fault(void (*machine)(const char *what));
-
-/* Where a function of the program begins. */
-void checker_place_of(const void *function, struct finding_party *party);
-
-/* Kernel launches that the wrapper made and that were possible. */
-int checker_launches(void);
-
-/* Device memory that the wrapper allocated and did not free. */
+/* Device memory that the wrapper allocated and did not free; kind FINDING_NONE: none. */
 struct finding checker_leak(void);
+
+/* Sets file and line of a party to where a function of the program begins. */
+void checker_place(const void *function, struct finding_party *party);
 
 #ifdef __cplusplus
 }

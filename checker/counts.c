@@ -10,18 +10,17 @@
  * they do not depend on how many workers there were. */
 #define _GNU_SOURCE
 #include "counts.h"
+#include "regions.h"
 #include "watch.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-extern struct dim3 blockDim, gridDim;
 void emulator_spin(void); /* block.c's; the other threads have a turn */
 
 enum {
     HELD_REQUESTS = 1024, /* that a warp may have begun: 256 KB */
     MAX_WARPS = MAX_BLOCK_THREADS / WARP_SIZE,
-    MATRICES = 3,  /* A, B, C: the places that come first */
     LOOKED_UP = 24 /* instructions of a launch whose lines are asked for */
 };
 
@@ -66,11 +65,12 @@ struct counts {
     size_t table_size, site_count;
     struct site **touched;
     size_t touched_count;
-    struct span matrix[MATRICES];
+    struct span matrix[CHECKED_MATRICES];
     uint32_t held[MAX_WARPS];
     uint32_t idle[MAX_WARPS];     /* lanes that have come to the barrier, or are gone */
     uint32_t gone[MAX_WARPS];     /* that have returned, or never were */
-    uint32_t *loaded_by[A_AND_B]; /* of each element: the block that loaded it last, by number */
+    /* Of each element of an input: the block that loaded it last, by number. */
+    uint32_t *loaded_by[CHECKED_MATRICES];
     uint32_t block_number;
     struct {
         uint64_t loads, needed; /* of global memory */
@@ -80,25 +80,16 @@ struct counts {
     uint64_t needed, blocks, block_barriers, barriers, least_barriers, most_barriers;
 };
 
-static bool wanted;
 static struct counts *all_workers;
 static struct counted_launch *launches;
 static int launch_count;
 
-static _Noreturn void out_of_memory(void) {
-    fprintf(stderr, "out of memory while counting\n");
-    abort();
-}
-
-static void *room_for(size_t count, size_t size) {
-    void *made = calloc(count, size);
-    if (!made) out_of_memory();
+static void *must(void *made) {
+    if (!made) watch_machine_fault("out of memory while counting");
     return made;
 }
 
-void checker_count(void) { wanted = true; }
-
-int checker_counted(const struct counted_launch **first) {
+int counts_launches(const struct counted_launch **first) {
     *first = launches;
     return launch_count;
 }
@@ -115,19 +106,18 @@ static void grow_table(struct counts *c) {
     struct slot *old = c->table;
     size_t old_size = c->table_size;
     c->table_size = old_size ? 2 * old_size : 1024;
-    c->table = room_for(c->table_size, sizeof *c->table);
+    c->table = must(calloc(c->table_size, sizeof *c->table));
     for (size_t i = 0; i < old_size; ++i)
         if (old[i].key) *slot_of(c, old[i].key) = old[i];
     free(old);
-    c->touched = realloc(c->touched, c->table_size * sizeof *c->touched);
-    if (!c->touched) out_of_memory();
+    c->touched = must(realloc(c->touched, c->table_size * sizeof *c->touched));
 }
 
 static __attribute__((noinline)) struct site *
 new_site(struct counts *c, uintptr_t key, const struct access *access, enum counted_way way) {
     if (2 * c->site_count >= c->table_size) grow_table(c);
     struct slot *slot = slot_of(c, key);
-    *slot = (struct slot){key, room_for(1, sizeof *slot->site)};
+    *slot = (struct slot){key, must(calloc(1, sizeof *slot->site))};
     slot->site->code = access->code;
     slot->site->size = access->size;
     slot->site->way = way;
@@ -229,8 +219,8 @@ static unsigned sectors_of(const struct request *r, struct sector *sectors) {
     return count;
 }
 
-/* Elements of A or B that this block has not loaded before. */
-static void note_needed(struct counts *c, enum counted_place matrix, const struct sector *sector) {
+/* Elements of an input that this block has not loaded before. */
+static void note_needed(struct counts *c, int matrix, const struct sector *sector) {
     const struct span *span = &c->matrix[matrix];
     uint32_t *by = c->loaded_by[matrix];
     for (unsigned byte = 0; by && byte < SECTOR; byte += WORD) {
@@ -242,7 +232,7 @@ static void note_needed(struct counts *c, enum counted_place matrix, const struc
 }
 
 static void finish_global(struct counts *c, struct counted *sum, const struct request *r,
-                          enum counted_place place, enum counted_way way, unsigned elements) {
+                          int place, enum counted_way way, unsigned elements) {
     struct sector sectors[WARP_SIZE];
     unsigned count = sectors_of(r, sectors);
     sum->sectors += count;
@@ -250,23 +240,23 @@ static void finish_global(struct counts *c, struct counted *sum, const struct re
     if (way != COUNTED_LOADS) c->block.stores = true;
     for (unsigned i = 0; i < count; ++i) {
         sum->bytes += (unsigned)__builtin_popcount(sectors[i].bytes);
-        if (way == COUNTED_LOADS && place <= COUNTED_B) note_needed(c, place, &sectors[i]);
+        if (way == COUNTED_LOADS && place < COUNTED_OTHER) note_needed(c, place, &sectors[i]);
     }
 }
 
 /* --- finished requests: both -------------------------------------------------------------------
  */
 
-static enum counted_place place_of(const struct watch *w, uintptr_t address) {
-    if (address - w->shared_begin < w->all_words * WORD) return COUNTED_SHARED;
-    for (unsigned i = 0; i < MATRICES; ++i)
+static int place_of(const struct watch *w, uintptr_t address) {
+    if (watch_is_shared(w, address)) return COUNTED_SHARED;
+    for (unsigned i = 0; i < CHECKED_MATRICES; ++i)
         if (address - w->counts->matrix[i].begin < w->counts->matrix[i].words * WORD)
-            return (enum counted_place)i;
+            return (int)i;
     return COUNTED_OTHER;
 }
 
 static void finish_in(struct watch *w, struct site *site, const struct request *r,
-                      enum counted_place place) {
+                      int place) {
     struct counted *sum = &site->of[place];
     unsigned lanes = (unsigned)__builtin_popcount(r->lanes);
     unsigned elements = lanes * (r->size < WORD ? 1 : r->size / WORD);
@@ -282,7 +272,7 @@ static void finish_in(struct watch *w, struct site *site, const struct request *
 static void finish(struct watch *w, struct site *site, const struct request *r) {
     struct request part = *r;
     for (uint32_t left = r->lanes; left; left &= ~part.lanes) {
-        enum counted_place place = place_of(w, r->address[__builtin_ctz(left)]);
+        int place = place_of(w, r->address[__builtin_ctz(left)]);
         part.lanes = 0;
         for (uint32_t rest = left; rest; rest &= rest - 1)
             if (place_of(w, r->address[__builtin_ctz(rest)]) == place) part.lanes |= rest & -rest;
@@ -368,31 +358,12 @@ static __attribute__((noinline)) void wait_for_warp(struct watch *w, const struc
 
 static __attribute__((noinline)) void make_room(struct held *held) {
     held->room = held->room ? 2 * held->room : 16;
-    held->requests = realloc(held->requests, held->room * sizeof *held->requests);
-    if (!held->requests) out_of_memory();
+    held->requests = must(realloc(held->requests, held->room * sizeof *held->requests));
 }
 
-static bool is_in(uintptr_t address, const void *begin, const void *end) {
-    return address - (uintptr_t)begin < (uintptr_t)end - (uintptr_t)begin;
-}
-
-/* Neither global nor shared memory: a thread's own; or, on a GPU, a special register or a constant;
- * or a flag of the compiler's. */
-static bool is_no_memory(const struct watch *w, const struct access *access) {
-    if (access->address - w->shared_begin < w->all_words * WORD) {
-        record written = w->shadow[(access->address - w->shared_begin) / WORD].write;
-        return written == RECORD_OUTSIDE || (written == RECORD_BEFORE && access->size == 1);
-    }
-    return is_in(access->address, w->memory.stacks.begin, w->memory.stacks.end) ||
-           is_in(access->address, &blockDim, &blockDim + 1) ||
-           is_in(access->address, &gridDim, &gridDim + 1);
-}
-
-void counts_access(struct watch *w, const struct access *access) {
+static void count_access(struct watch *w, const struct access *access) {
     struct counts *c = w->counts;
     unsigned thread = running_index.linear, warp = thread / WARP_SIZE, lane = thread % WARP_SIZE;
-    if (is_no_memory(w, access)) return;
-    if (w->phases && !access->copying) phases_access(w, access); /* a copy: when it arrives */
     struct site *site = site_of(c, access);
     struct held *held = &site->held[warp];
     if (is_far_ahead(c, site, thread)) wait_for_warp(w, site, thread);
@@ -409,21 +380,18 @@ void counts_access(struct watch *w, const struct access *access) {
  */
 
 static void find_matrices(struct counts *c) {
-    static const char *const names[MATRICES] = {"A", "B", "C"};
-    for (int i = 0; i < MATRICES; ++i) {
-        const struct region *r = global_named(names[i]);
-        c->matrix[i] = (struct span){r ? r->begin : 0, r ? r->bytes / WORD : 0};
-    }
-    for (int i = 0; i < A_AND_B; ++i) {
-        if (c->loaded_by[i] || !c->matrix[i].words) continue;
-        c->loaded_by[i] = mmap(NULL, c->matrix[i].words * sizeof *c->loaded_by[i],
-                               PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (c->loaded_by[i] == MAP_FAILED) out_of_memory();
+    for (int i = 0; i < CHECKED_MATRICES; ++i) {
+        const struct region *r = region_of_matrix(i);
+        if (r) c->matrix[i] = (struct span){r->begin, r->bytes / WORD};
+        if (!r || !region_is_input(r)) continue;
+        void *made = mmap(NULL, c->matrix[i].words * sizeof *c->loaded_by[i],
+                          PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        c->loaded_by[i] = must(made == MAP_FAILED ? NULL : made);
     }
 }
 
 static struct counts *attach(void) {
-    struct counts *c = room_for(1, sizeof *c);
+    struct counts *c = must(calloc(1, sizeof *c));
     grow_table(c);
     find_matrices(c);
     c->next = __atomic_load_n(&all_workers, __ATOMIC_ACQUIRE);
@@ -439,38 +407,31 @@ static void all_lanes_run(struct counts *c, unsigned threads) {
     memcpy(c->idle, c->gone, sizeof c->idle);
 }
 
-void counts_block_begins(struct watch *w) {
-    if (!wanted) return;
+static void block_begins(struct watch *w) {
     if (!w->counts) w->counts = attach();
     w->counts->block_number++;
     w->counts->block_barriers = 0;
     memset(&w->counts->block, 0, sizeof w->counts->block);
     all_lanes_run(w->counts, w->launch->block_threads);
-    phases_block_begins(w);
-    shared_arm(w); /* every access takes the slow way, by here */
 }
 
-void counts_thread_waits(struct watch *w, unsigned thread, bool returned) {
-    uint32_t lane = UINT32_C(1) << thread % WARP_SIZE;
-    if (!w->counts) return;
-    w->counts->idle[thread / WARP_SIZE] |= lane;
-    if (returned) w->counts->gone[thread / WARP_SIZE] |= lane;
-    if (w->counts->idle[thread / WARP_SIZE] == ~0u) finish_warp(w, thread / WARP_SIZE);
+static void thread_waits(struct watch *w, unsigned thread, bool returned) {
+    const unsigned warp = thread / WARP_SIZE;
+    const uint32_t lane = UINT32_C(1) << thread % WARP_SIZE;
+    w->counts->idle[warp] |= lane;
+    if (returned) w->counts->gone[warp] |= lane;
+    if (w->counts->idle[warp] == ~0u) finish_warp(w, warp);
 }
 
-void counts_interval_ends(struct watch *w) {
-    if (!w->counts) return;
+static void interval_ends(struct watch *w) {
     finish_all(w);
-    if (w->phases) phases_interval_ends(w);
     memcpy(w->counts->idle, w->counts->gone, sizeof w->counts->idle);
     w->counts->block_barriers++;
 }
 
-void counts_block_ended(struct watch *w) {
+static void block_ended(struct watch *w) {
     struct counts *c = w->counts;
-    if (!c) return;
     finish_all(w);
-    if (w->phases) phases_block_ended(w);
     if (!c->blocks++ || c->block_barriers < c->least_barriers)
         c->least_barriers = c->block_barriers;
     if (c->block_barriers > c->most_barriers) c->most_barriers = c->block_barriers;
@@ -487,7 +448,7 @@ void counts_block_ended(struct watch *w) {
 /* An instruction's sum over all workers. */
 struct total {
     const void *code;
-    enum counted_place place;
+    int place;
     enum counted_way way;
     struct counted counted;
 };
@@ -497,7 +458,7 @@ struct totals {
     size_t count, room;
 };
 
-static void add_total(struct totals *totals, const struct site *site, enum counted_place place) {
+static void add_total(struct totals *totals, const struct site *site, int place) {
     struct total *total = totals->all, *end = total + totals->count;
     while (total < end &&
            (total->code != site->code || total->place != place || total->way != site->way))
@@ -505,8 +466,7 @@ static void add_total(struct totals *totals, const struct site *site, enum count
     if (total == end) {
         if (totals->count == totals->room) {
             totals->room = totals->room ? 2 * totals->room : 64;
-            totals->all = realloc(totals->all, totals->room * sizeof *totals->all);
-            if (!totals->all) out_of_memory();
+            totals->all = must(realloc(totals->all, totals->room * sizeof *totals->all));
         }
         total = &totals->all[totals->count++];
         *total = (struct total){.code = site->code, .place = place, .way = site->way};
@@ -518,7 +478,7 @@ static void take_site(struct counted_launch *launch, struct totals *totals, stru
     for (int place = 0; place < COUNTED_PLACES; ++place) {
         if (!site->of[place].requests) continue;
         counted_add(&launch->of[place][site->way], &site->of[place]);
-        add_total(totals, site, (enum counted_place)place);
+        add_total(totals, site, place);
         site->of[place] = (struct counted){0};
     }
 }
@@ -591,10 +551,8 @@ void counts_kernel_name(const void *kernel, char *name, size_t bytes) {
     snprintf(name, bytes, "%.*s", (int)strcspn(place.function, "("), place.function);
 }
 
-void counts_launch_ended(const struct launch *launch) {
-    if (!wanted) return;
-    launches = realloc(launches, (size_t)(launch_count + 1) * sizeof *launches);
-    if (!launches) out_of_memory();
+static void launch_ended(const struct launch *launch) {
+    launches = must(realloc(launches, (size_t)(launch_count + 1) * sizeof *launches));
     struct counted_launch *counted = &launches[launch_count++];
     *counted = (struct counted_launch){
         .grid = {launch->grid.x, launch->grid.y, launch->grid.z},
@@ -606,4 +564,16 @@ void counts_launch_ended(const struct launch *launch) {
     for (struct counts *c = all_workers; c; c = c->next) take_worker(counted, &totals, c);
     find_lines(counted, &totals);
     free(totals.all);
+}
+
+void counts_watch(void) {
+    static const struct consumer counting = {
+        .block_begins = block_begins,
+        .access = count_access,
+        .thread_waits = thread_waits,
+        .interval_ends = interval_ends,
+        .block_ended = block_ended,
+        .launch_ended = launch_ended,
+    };
+    watch_add_consumer(&counting);
 }

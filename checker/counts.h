@@ -1,11 +1,10 @@
 /* What a run's kernels loaded and stored, and what one block's tile phases were: plain data that
- * counts.c and phases.c collect and print_counts.c and print_phases.c print. ../../docs/counts.md
- * says how each figure is defined. */
+ * counts.c and phases.c collect and print_counts.c and print_phases.c print. ../docs/counts.md says
+ * how each figure is defined. */
 #ifndef CHECKER_COUNTS_H
 #define CHECKER_COUNTS_H
+#include "checker.h"
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,14 +17,8 @@ enum {
 
 /* --- counts ----------------------------------------------------------------------------------- */
 
-enum counted_place {
-    COUNTED_A,
-    COUNTED_B,
-    COUNTED_C,
-    COUNTED_OTHER,
-    COUNTED_SHARED,
-    COUNTED_PLACES
-};
+/* The matrices come first, by their numbers; then what else is in global memory. */
+enum { COUNTED_OTHER = CHECKED_MATRICES, COUNTED_SHARED, COUNTED_PLACES };
 enum counted_way { COUNTED_LOADS, COUNTED_STORES, COUNTED_ATOMICS, COUNTED_WAYS };
 
 struct counted {
@@ -42,7 +35,7 @@ struct counted {
 struct counted_line {
     char file[512];
     int line;
-    enum counted_place place;
+    int place;
     enum counted_way way;
     struct counted counted;
 };
@@ -54,7 +47,7 @@ struct counted_launch {
     uint64_t blocks, blocks_ended; /* fewer ended than there are: the launch was broken off */
     struct counted of[COUNTED_PLACES][COUNTED_WAYS];
     uint64_t barriers, least_barriers, most_barriers; /* in all; in one block */
-    uint64_t needed; /* loads of A and B, if each block loaded each element that it uses once */
+    uint64_t needed; /* loads of inputs, if each block loaded each element that it uses once */
     /* Blocks that neither store nor add anything in global memory, so that nothing comes of them:
      * how many, and what they have part of in loads and atomics of global memory and in `needed`. */
     uint64_t idle_blocks, idle_loads, idle_needed;
@@ -63,10 +56,13 @@ struct counted_launch {
 };
 
 /* From now on launches are counted. Before the first one. */
-void checker_count(void);
+void counts_watch(void);
 
 /* The launches so far, in their order. Returns how many. */
-int checker_counted(const struct counted_launch **launches);
+int counts_launches(const struct counted_launch **launches);
+
+/* The name of a kernel, without its parameters. */
+void counts_kernel_name(const void *kernel, char *name, size_t bytes);
 
 static inline void counted_add(struct counted *sum, const struct counted *more) {
     sum->elements += more->elements;
@@ -79,11 +75,10 @@ static inline void counted_add(struct counted *sum, const struct counted *more) 
 
 /* --- phases ----------------------------------------------------------------------------------- */
 
-/* A load of an element of A or B, or a store into a shared array. */
-struct phase_access {
+/* A load of an element of an input. */
+struct phase_load {
     unsigned thread; /* linear */
-    int matrix;      /* of a load: 0 is A, 1 is B */
-    int row, col;    /* of a load */
+    int matrix, row, col;
 };
 
 /* A shared array that was written in the phase, as it was at the phase's end. */
@@ -96,9 +91,9 @@ struct phase_array {
     int *writer; /* the thread that stored each value in this phase; -1: none did */
 };
 
-/* From one barrier to the next, with loads of A or B between. */
+/* From one barrier to the next, with loads of inputs between. */
 struct phase {
-    struct phase_access *loads;
+    struct phase_load *loads;
     size_t load_count;
     struct phase_array *arrays;
     int array_count;
@@ -108,20 +103,19 @@ struct phases {
     char kernel[128];
     unsigned grid[3], block_size[3], block[3];
     int launch; /* counted from 0 */
-    int m, n, k;
     struct phase *phases;
     int count;
-    int *first_a, *first_b; /* of each element: the phase that loaded it first, from 1; 0: none */
-    bool *stored;           /* elements of C that the block stored */
-    bool finished;          /* the block came to its end */
+    int *first[CHECKED_MATRICES]; /* of each element of an input: the phase that loaded it first,
+                                     from 1; 0: none */
+    bool *stored;                 /* elements of the output that the block stored */
 };
 
-/* From now on the tile phases of this block are kept, of the first launch in which it loads A or B.
- * Also counts. A is m x k, B is k x n. */
-void checker_watch_phases(unsigned x, unsigned y, int m, int n, int k);
+/* From now on the tile phases of this block are kept, of the first launch in which it loads an
+ * input. Behind counts_watch(). */
+void phases_watch(unsigned x, unsigned y);
 
 /* Null: nothing was kept. */
-const struct phases *checker_phases(void);
+const struct phases *phases_kept(void);
 
 #ifdef __cplusplus
 }

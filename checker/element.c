@@ -1,9 +1,9 @@
 /* Which element of which variable an address is: A_s[3][7], C[34][0]; also where it is none,
  * because the index is wrong. */
 #define _GNU_SOURCE
-#include "tell.h"
+#include "diagnose.h"
+#include "names.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 bool element_is_dynamic(const struct event *e) {
@@ -14,8 +14,8 @@ bool element_is_dynamic(const struct event *e) {
 static void name_dynamic(struct finding *f, const struct event *e) {
     size_t offset = e->shared_offset - e->dynamic_offset;
     const char *name = name_of_dynamic();
-    snprintf(f->variable, sizeof f->variable, "%s", strchr(name, ' ') ? "" : name);
-    if (f->variable[0])
+    snprintf(f->variable, sizeof f->variable, "%s", name ? name : "");
+    if (name)
         snprintf(f->element, sizeof f->element, "%.60s[%zu]", name, offset / WORD);
     else
         snprintf(f->element, sizeof f->element, "byte %zu of dynamic shared memory", offset);
@@ -58,70 +58,80 @@ static void name_static(struct finding *f, const struct event *e, const struct s
     }
 }
 
-static void name_shared(struct finding *f, const struct event *e) {
-    struct shared_name name;
+static void name_shared(struct diagnosis *d) {
+    const struct event *e = d->e;
+    struct finding *f = d->f;
+    struct shared_name name, reached;
     if (!e->address) {
         if (name_any_ends_as(e->array_type, &name)) strcpy(f->variable, name.name);
-    } else if (element_is_dynamic(e) && !e->has_index)
+    } else if (element_is_dynamic(e) && !e->has_index) {
         name_dynamic(f, e);
-    else if (e->has_index && name_of_index(e->shared_offset, e->array_type, e->index, &name)) {
+    } else if (e->has_index && name_of_index(e->shared_offset, e->array_type, e->index, &name)) {
         snprintf(f->variable, sizeof f->variable, "%s", name.name);
         name_bad_element(f, e, &name);
-    } else if (name_find(e->shared_offset, &name) || name_before(e->shared_offset, &name))
+        d->other_row = name.dimensions > 1 && name_find(e->shared_offset, &reached) &&
+                       reached.offset == name.offset;
+    } else if (name_find(e->shared_offset, &name) || name_before(e->shared_offset, &name)) {
         name_static(f, e, &name);
-    else
+    } else {
         snprintf(f->element, sizeof f->element, "shared memory");
+    }
 }
 
 /* Which of the wrapper's own allocations it is: by the line that made it. */
 static void name_scratch(struct finding *f, const struct region *r, long offset) {
-    struct finding_party maker = {.known = true};
     struct place place = place_find(r->frames, r->frame_count);
-    tell_place(&maker, &place);
+    struct finding_party maker = party_at(&place);
     snprintf(f->element, sizeof f->element, "byte %ld of the %zu allocated", offset, r->bytes);
     say(f->element, sizeof f->element, "%.80s", at_place(&maker).text);
 }
 
 /* An element of a matrix, even one that it does not have: C[34][0] of 34 rows. */
-static void name_global(struct finding *f, const struct event *e) {
-    const struct region *r = global_find(e->address); /* perhaps freed by now */
-    if (!r) r = global_nearest(e->address);
+static void name_global(struct diagnosis *d) {
+    struct finding *f = d->f;
+    const struct region *r = region_find(d->e->address); /* perhaps freed by now */
+    if (!r) r = region_nearest(d->e->address);
     if (!r) return;
-    long offset = (long)(e->address - r->begin);
-    if (!r->name || r->cols <= 0) {
+    long offset = (long)(d->e->address - r->begin);
+    if (!r->matrix) {
         name_scratch(f, r, offset);
         return;
     }
+    d->region = r;
+    const int cols = r->matrix->cols;
     long element = offset >= 0 ? offset / WORD : -((-offset + WORD - 1) / WORD);
-    long row = element >= 0 ? element / r->cols : -((-element + r->cols - 1) / r->cols);
-    snprintf(f->variable, sizeof f->variable, "%s", r->name);
-    snprintf(f->element, sizeof f->element, "%s[%ld][%ld]", r->name, row, element - row * r->cols);
+    long row = element >= 0 ? element / cols : -((-element + cols - 1) / cols);
+    snprintf(f->variable, sizeof f->variable, "%s", r->matrix->name);
+    snprintf(f->element, sizeof f->element, "%s[%ld][%ld]", f->variable, row, element - row * cols);
 }
 
-bool element_intended(struct element *at, const struct event *e, const struct region *r,
+bool element_intended(struct element *at, const struct diagnosis *d,
                       const struct finding_party *party) {
-    long linear = ((long)e->address - (long)r->begin) / WORD;
-    long row = (long)party->block.y * e->block_size.y + party->thread.y;
-    long col = (long)party->block.x * e->block_size.x + party->thread.x;
-    if (!party->in_kernel || e->block_size.y < 2 || e->block_size.x < 2 || r->cols < 1)
-        return false;
-    if (r->name[0] == 'A') col = linear - row * r->cols;
-    if (r->name[0] == 'B') row = linear >= col ? (linear - col) / r->cols : -1;
+    const struct checked_matrix *matrix = d->region->matrix;
+    const struct uint3 *block = &d->e->block_size;
+    long linear = ((long)d->e->address - (long)d->region->begin) / WORD;
+    long row = (long)party->block.y * block->y + party->thread.y;
+    long col = (long)party->block.x * block->x + party->thread.x;
+    if (!party->in_kernel || block->y < 2 || block->x < 2) return false;
+    if (!matrix->row_by_y && !matrix->column_by_x) return false;
+    if (!matrix->column_by_x) col = linear - row * matrix->cols;
+    if (!matrix->row_by_y) row = linear >= col ? (linear - col) / matrix->cols : -1;
     *at = (struct element){row, col};
-    return row >= 0 && col >= 0 && row * r->cols + col == linear &&
-           (row >= r->rows || col >= r->cols) && col < r->cols + MAX_BLOCK_THREADS;
+    return row >= 0 && col >= 0 && row * matrix->cols + col == linear &&
+           (row >= matrix->rows || col >= matrix->cols) && col < matrix->cols + MAX_BLOCK_THREADS;
 }
 
-void element_name(struct finding *f, const struct event *e) {
-    const struct region *r;
+void element_name(struct diagnosis *d) {
+    const struct event *e = d->e;
+    const enum finding_memory memory = finding_text(e->kind)->memory;
     struct element at;
-    if (words_memory(e->kind) == MEMORY_SHARED || (e->in_shared && e->kind == FINDING_MISALIGNED)) {
-        name_shared(f, e);
+    if (memory == FINDING_MEMORY_SHARED || (e->in_shared && e->kind == FINDING_MISALIGNED)) {
+        name_shared(d);
         return;
     }
-    if (words_memory(e->kind) != MEMORY_GLOBAL || !e->address) return;
-    name_global(f, e);
-    r = f->variable[0] ? global_named(f->variable) : NULL;
-    if (r && e->kind == FINDING_OUT_OF_BOUNDS && element_intended(&at, e, r, &f->at))
-        snprintf(f->element, sizeof f->element, "%s[%ld][%ld]", r->name, at.row, at.col);
+    if (memory != FINDING_MEMORY_GLOBAL || !e->address) return;
+    name_global(d);
+    if (d->region && e->kind == FINDING_OUT_OF_BOUNDS && element_intended(&at, d, &d->f->at))
+        snprintf(d->f->element, sizeof d->f->element, "%s[%ld][%ld]", d->f->variable, at.row,
+                 at.col);
 }

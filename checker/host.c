@@ -1,53 +1,37 @@
-/* The host's side: what the wrapper does with the CUDA runtime, and what it must not do. */
+/* The host's side of a run: see host.h. */
+#include "host.h"
 #include "../support.h"
-#include "watch.h"
+#include "event.h"
+#include "program.h"
+#include "regions.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 extern struct dim3 blockDim, gridDim;
 
 static bool in_wrapper;
 static int launches;
-static void (*fatal)(const struct finding *finding);
-static void (*machine)(const char *what);
+static void (*stopped)(void);
 
 /* The first call that failed in the wrapper, or launch that was refused. */
 static struct {
-    bool is, looked; /* looked: the wrapper asked for the last error afterwards */
+    bool is;
     struct event event;
 } failure;
 
-bool host_in_wrapper(void) { return in_wrapper; }
-int checker_launches(void) { return launches; }
-void checker_run_alone(uint64_t threads) { launch_run_alone(threads); }
+int host_launches(void) { return launches; }
+void host_end(void) { in_wrapper = false; }
 
-void checker_limit_time(double seconds) {
-    launch_limit_time(&(struct time_limits){.block_seconds = seconds,
-                                            .seconds = CHECKER_LAUNCH_BLOCKS * seconds,
-                                            .processor_time = true});
-}
-
-void checker_on_fatal(void (*end)(const struct finding *)) { fatal = end; }
-
-void checker_on_machine_fault(void (*end)(const char *)) { machine = end; }
-
-void host_out_of_memory(const char *what) {
-    if (machine) machine(what);
-    abort();
-}
-
-void checker_wrapper_begins(void) {
+void host_begin(void (*stop)(void)) {
+    stopped = stop;
     in_wrapper = true;
     launches = 0;
 }
 
-void checker_wrapper_ended(void) { in_wrapper = false; }
-
-static void end_with_event(const struct event *event) {
+/* The program cannot go on after this one. */
+static void stop_with(const struct event *event) {
     event_note(event);
-    struct finding finding = event_finding();
-    if (fatal) fatal(&finding);
+    if (stopped) stopped();
 }
 
 static struct place calling_place(void) {
@@ -60,7 +44,7 @@ static struct place calling_place(void) {
 
 /* FINDING_NONE: the host may do that. */
 static enum finding_kind mistake_of(const struct access *access) {
-    const struct region *r = global_find(access->address);
+    const struct region *r = region_find(access->address);
     if (r && r->on_device) return r->freed ? FINDING_FREED_MEMORY : FINDING_DEVICE_POINTER_ON_HOST;
     if (r || !program_holds(access->address)) return FINDING_NONE;
     if (access->write)
@@ -71,7 +55,7 @@ static enum finding_kind mistake_of(const struct access *access) {
 void host_access(const struct access *access) {
     const enum finding_kind kind = in_wrapper ? mistake_of(access) : FINDING_NONE;
     if (kind == FINDING_NONE) return;
-    end_with_event(&(struct event){
+    stop_with(&(struct event){
         .kind = kind,
         .write = access->write,
         .code = access->code,
@@ -80,10 +64,22 @@ void host_access(const struct access *access) {
     });
 }
 
-void host_changes_input(uintptr_t address) {
-    struct event event = {
-        .kind = FINDING_INPUT_WRITTEN, .address = address, .write = true, .size = WORD};
-    event.place = calling_place();
+/* --- memory ----------------------------------------------------------------------------------- */
+
+static void allocated(char *begin, size_t bytes, bool on_device) {
+    region_add(begin, bytes, on_device, in_wrapper);
+}
+
+/* What a copy brings counts as written, before any launch; an input must stay as it is. */
+static void copied(char *to, size_t bytes) {
+    struct region *r = region_find((uintptr_t)to);
+    if (r) region_written(r, to, bytes);
+    if (!r || !region_is_input(r) || !in_wrapper) return;
+    struct event event = {.kind = FINDING_INPUT_WRITTEN,
+                          .address = (uintptr_t)to,
+                          .write = true,
+                          .size = WORD,
+                          .place = calling_place()};
     event_note(&event);
 }
 
@@ -92,8 +88,6 @@ void host_changes_input(uintptr_t address) {
 static void keep_failure(struct event *event) {
     if (!in_wrapper || failure.is) return;
     event->place = calling_place();
-    if (event->kind == FINDING_FAILED_CALL && event->place.called[0])
-        snprintf(event->what, sizeof event->what, "%s", event->place.called);
     failure.event = *event;
     failure.is = true;
 }
@@ -129,10 +123,7 @@ static void launch_refused(const struct launch *launch, cudaError_t error) {
     keep_failure(&event);
 }
 
-static void launch_ended(const struct launch *launch) {
-    launches++;
-    counts_launch_ended(launch);
-}
+void host_launch_ended(void) { launches++; }
 
 static void failed(cudaError_t error) {
     struct event event = {.kind = FINDING_FAILED_CALL};
@@ -143,7 +134,11 @@ static void failed(cudaError_t error) {
 }
 
 static void looked(cudaError_t error) {
-    if (in_wrapper && failure.is && error != cudaSuccess) failure.looked = true;
+    if (in_wrapper && error != cudaSuccess) failure.event.checked = true;
+}
+
+void host_note_failure(void) {
+    if (failure.is) event_note(&failure.event);
 }
 
 /* --- faults that the runtime sees, and the checks did not ------------------------------------- */
@@ -178,64 +173,26 @@ static void fault(const struct fault *fault) {
     event.block = fault->block.x +
                   (uint64_t)gridDim.x * (fault->block.y + (uint64_t)gridDim.y * fault->block.z);
     snprintf(event.text, sizeof event.text, "%.*s", (int)strcspn(fault->what, ";\n"), fault->what);
-    const struct watch *w = event.kind == FINDING_DEADLOCK ? block_watch(event.block) : NULL;
+    const struct watch *w = event.kind == FINDING_DEADLOCK ? watch_of_block(event.block) : NULL;
     if (w && w->arrived[0].count) {
+        event.has_other = true;
         event.other_code = w->arrived[0].code;
         event.other_thread = w->arrived[0].first_thread;
         event.other_block = event.block;
         event.waiting = w->arrived[0].count;
     }
     if (event.kind == FINDING_DEVICE_POINTER_ON_HOST || event.kind == FINDING_HOST_FAULT)
-        end_with_event(&event);
+        stop_with(&event);
     else
         event_note(&event);
 }
 
-void host_install(struct observer *o) {
+void host_observe(struct observer *o) {
+    o->allocated = allocated;
+    o->freed = region_free;
+    o->copied = copied;
     o->launch_refused = launch_refused;
-    o->launch_ended = launch_ended;
-    o->out_of_memory = host_out_of_memory;
     o->failed = failed;
     o->looked = looked;
     o->fault = fault;
-}
-
-/* --- when all is over ------------------------------------------------------------------------- */
-
-struct finding checker_finding(void) {
-    if (!event_noted() && failure.is) {
-        const char *told = failure.looked
-                               ? "the wrapper asked cudaGetLastError() and went on"
-                               : "nobody asked: cudaGetLastError() after the launch tells";
-        size_t used = strlen(failure.event.text);
-        if (failure.event.kind == FINDING_BAD_LAUNCH)
-            snprintf(failure.event.text + used, sizeof failure.event.text - used, "\n%s", told);
-        event_note(&failure.event);
-    }
-    return event_finding();
-}
-
-struct finding checker_leak(void) {
-    struct event event = {.kind = FINDING_LEAK};
-    size_t bytes = 0;
-    int count = 0;
-    for (const struct region *r = global_regions(); r; r = r->next) {
-        if (!r->in_wrapper || r->freed || !r->bytes) continue;
-        bytes += r->bytes;
-        count++;
-        event.place = place_find(r->frames, r->frame_count); /* the last is the first allocated */
-    }
-    if (!count) return (struct finding){.kind = FINDING_NONE};
-    snprintf(event.text, sizeof event.text, "%d allocation%s of basicSgemm, %zu bytes in all",
-             count, count == 1 ? "" : "s", bytes);
-    event_note(&event);
-    return event_finding();
-}
-
-void checker_place_of(const void *function, struct finding_party *party) {
-    void *address = (void *)(uintptr_t)function;
-    struct place place = place_find(&address, 1);
-    *party = (struct finding_party){.known = true};
-    snprintf(party->file, sizeof party->file, "%.*s", (int)sizeof party->file - 1, place.file);
-    party->line = place.line;
 }

@@ -1,8 +1,7 @@
 /* ./sgemm-check: each shape in a process of its own, because a mistake may end the process it
- * happens in; the parent tells what became of it. */
+ * happens in; the parent reports what became of it. */
 #define _GNU_SOURCE
 #include "check.h"
-#include "checker.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -87,7 +86,7 @@ static double host_seconds(pid_t child) {
 static bool wait_for(pid_t child, int printed, const struct shape *shape, double limit,
                      int *status) {
     const struct timespec tick = {.tv_nsec = 2000 * 1000};
-    const double on_the_wall = 10 * CHECKER_LAUNCH_BLOCKS; /* times the limit */
+    const double on_the_wall = 10 * CHECK_LAUNCH_BLOCKS; /* times the limit */
     double start = clock_seconds(), seconds = 0;
     bool in_time = true;
     while (in_time && waitpid(child, status, WNOHANG) == 0) {

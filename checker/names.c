@@ -3,8 +3,9 @@
  * Names, places and sizes of shared variables are in the program's symbol table; their dimensions
  * in its debug information. Read once, when the first name is asked for. */
 #define _GNU_SOURCE
+#include "names.h"
+#include "../emulator/runtime/runtime.h"
 #include "dwarf.h"
-#include "watch.h"
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ enum { NAMES = 128, ENTRIES = 8192 };
 static struct shared_name names[NAMES];
 static int name_count;
 static char dynamic_name[64];
-static const char several_names[] = "dynamic shared memory";
+static bool several_dynamic;
 
 /* --- from the symbol table -------------------------------------------------------------------- */
 
@@ -146,8 +147,8 @@ static void join_dynamic(const struct dwarf_entry *v) {
     if (!shares && !(type && type->reference)) return;
     if (type && type->reference) type = real_type(type->of);
     if (!type || !type->array || !type->dimensions || type->dimension[0] || !v->name) return;
-    bool other = dynamic_name[0] && strcmp(dynamic_name, v->name) != 0;
-    snprintf(dynamic_name, sizeof dynamic_name, "%s", other ? several_names : v->name);
+    several_dynamic |= dynamic_name[0] && strcmp(dynamic_name, v->name) != 0;
+    snprintf(dynamic_name, sizeof dynamic_name, "%s", v->name);
 }
 
 static int by_offset(const void *a, const void *b) {
@@ -218,7 +219,7 @@ bool name_has_dynamic(void) {
 
 const char *name_of_dynamic(void) {
     names_needed();
-    return dynamic_name[0] ? dynamic_name : several_names;
+    return dynamic_name[0] && !several_dynamic ? dynamic_name : NULL;
 }
 
 bool name_any_ends_as(const char *type, struct shared_name *found) {
@@ -255,9 +256,9 @@ bool name_of_index(size_t offset, const char *type, long index, struct shared_na
     size_t count, stride = stride_of_type(type, &count);
     for (size_t behind = 0; behind < stride; ++behind) {
         const intptr_t back = (intptr_t)((size_t)index * stride + behind);
-        intptr_t start = (intptr_t)offset - back * WORD;
+        intptr_t start = (intptr_t)offset - back * (intptr_t)sizeof(float);
         if (start < 0 || !name_find((size_t)start, found)) continue;
-        size_t element = found->element ? found->element : WORD;
+        size_t element = found->element ? found->element : sizeof(float);
         start = (intptr_t)offset - back * (intptr_t)element;
         if (start < (intptr_t)found->offset || !name_ends_as(found, type)) continue;
         if (((size_t)start - found->offset) / element % (count * stride) == 0) return true;

@@ -73,18 +73,19 @@ static void json_index(FILE *out, const char *name, struct finding_index i, bool
 }
 
 static void json_party(FILE *out, const struct finding_party *p) {
+    static const char *const accesses[] = {NULL, "read", "write"};
     json_member(out, "file", p->file);
     fprintf(out, ", \"line\": %d, ", p->line);
     json_member(out, "function", p->function);
     fputs(", ", out);
-    json_member(out, "access", p->access);
+    json_member(out, "access", accesses[p->access]);
     json_index(out, "thread", p->thread, p->in_kernel);
     json_index(out, "block", p->block, p->in_kernel);
 }
 
 static void json_finding(FILE *out, const struct check_options *o, const struct outcome *outcome) {
     const struct finding *f = &outcome->finding;
-    fprintf(out, "{\"kind\": \"%s\", ", finding_kind_name(f->kind));
+    fprintf(out, "{\"kind\": \"%s\", ", finding_text(f->kind)->kind);
     json_member(out, "what", f->what);
     fputs(", \"detail\": ", out);
     json_list_of_lines(out, f->detail);
@@ -129,7 +130,7 @@ static void json_report(FILE *out, FILE *report) {
  *                when the file is gone
  *   checked      the shapes that were run: m, k, n, seconds
  *   finding      the mistake, or null:
- *     kind             one of the names in kinds.c
+ *     kind             one of findings.def
  *     what, detail     the headline and the lines below it
  *     hint             as in the text
  *     formula          the name of the formula that a wrong C follows, or null

@@ -3,11 +3,8 @@
 #include "check.h"
 #include <inttypes.h>
 
-static const char *const place_names[COUNTED_PLACES] = {[COUNTED_A] = "A",
-                                                        [COUNTED_B] = "B",
-                                                        [COUNTED_C] = "C",
-                                                        [COUNTED_OTHER] = "other memory",
-                                                        [COUNTED_SHARED] = "shared memory"};
+static const char *const place_names[COUNTED_PLACES] = {
+    "A", "B", "C", [COUNTED_OTHER] = "other memory", [COUNTED_SHARED] = "shared memory"};
 static const char *const way_names[COUNTED_WAYS] = {
     [COUNTED_LOADS] = "loads", [COUNTED_STORES] = "stores", [COUNTED_ATOMICS] = "atomics"};
 

@@ -59,7 +59,7 @@ static struct loaded loaded_of(const struct phase *phase, int matrix, int rows, 
                        .col_count = cols};
     if (!l.rows || !l.cols) abort();
     for (size_t i = 0; i < phase->load_count; i++) {
-        const struct phase_access *load = &phase->loads[i];
+        const struct phase_load *load = &phase->loads[i];
         if (load->matrix != matrix) continue;
         l.rows[load->row] = l.cols[load->col] = true;
         l.loads++;
@@ -80,7 +80,7 @@ static double partial_sum(const struct story *s, int i, int j, int phase) {
     double sum = 0;
     for (int p = 0; p < s->k; p++) {
         size_t a = (size_t)i * (size_t)s->k + (size_t)p, b = (size_t)p * (size_t)s->n + (size_t)j;
-        int first_a = s->phases->first_a[a], first_b = s->phases->first_b[b];
+        int first_a = s->phases->first[MATRIX_A][a], first_b = s->phases->first[MATRIX_B][b];
         if (first_a && first_a <= phase && first_b && first_b <= phase)
             sum += (double)s->data->A[a] * (double)s->data->B[b];
     }
@@ -308,9 +308,9 @@ static void print_matrices(FILE *out, const struct story *s) {
     print_tables(out, tables, LENGTH(tables));
 }
 
-void print_phases(FILE *out, const struct phases *phases, const struct product_data *data) {
-    struct story s = {phases, data, phases ? phases->m : 0, phases ? phases->n : 0,
-                      phases ? phases->k : 0};
+void print_phases(FILE *out, const struct phases *phases, const struct product_data *data,
+                  struct shape shape) {
+    struct story s = {phases, data, shape.m, shape.n, shape.k};
     if (!phases) {
         fputs("\nNo tile phases: that block loads nothing of A and B.\n", out);
         return;
@@ -375,7 +375,7 @@ static void json_array(FILE *out, const struct phase_array *array) {
 static void json_loads(FILE *out, const struct phase *phase) {
     fputs(", \"loads\": [", out);
     for (size_t i = 0; i < phase->load_count; i++) {
-        const struct phase_access *load = &phase->loads[i];
+        const struct phase_load *load = &phase->loads[i];
         fprintf(out, "%s[%u, \"%c\", %d, %d]", i ? ", " : "", load->thread,
                 load->matrix ? 'B' : 'A', load->row, load->col);
     }
@@ -445,12 +445,13 @@ static void json_box(FILE *out, const struct story *s, const struct box *box) {
  *         sums      of the block's part of C, by rows, from what has been loaded until then
  *     C: rows and columns (first, last) of the block's part, and its values as stored; null: the
  *     block stored nothing */
-void json_phases(FILE *out, const struct phases *phases, const struct product_data *data) {
+void json_phases(FILE *out, const struct phases *phases, const struct product_data *data,
+                 struct shape shape) {
     if (!phases) {
         fputs(", \"phases\": null", out);
         return;
     }
-    struct story s = {phases, data, phases->m, phases->n, phases->k};
+    struct story s = {phases, data, shape.m, shape.n, shape.k};
     struct box box = stored_box(&s);
     fputs(", \"phases\": {\"kernel\": ", out);
     json_string(out, phases->kernel);

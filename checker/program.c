@@ -1,15 +1,17 @@
-/* The program's own data: kernel.cu's variables, and everybody else's.
+/* The program's own data: kernel.cu's variables, and all others.
  *
  * A __device__ variable is an ordinary variable here, so that host code could read what only a
- * kernel can reach on a GPU: what a kernel has written there is remembered. And neither side of a
- * submission has any business in the runtime's or the checker's variables.
+ * kernel can access on a GPU: what a kernel has written there is remembered. Neither side of a
+ * submission may write the runtime's or the checker's variables.
  *
  * kernel.cu's are those between two pairs of markers, because kernel_begin.c is linked before and
  * kernel_end.c behind it and linkers keep the order. Variables of the C++ library that kernel.cu
- * uses (std::cout) lie with the others', and are told by their names. */
+ * uses (std::cout) lie with the others and are recognised by their names. */
 #define _GNU_SOURCE
-#include "watch.h"
+#include "program.h"
+#include "../emulator/runtime/runtime.h"
 #include <elf.h>
+#include <string.h>
 #include <sys/mman.h>
 
 extern const char kernel_data_begins, kernel_data_ends, kernel_bss_begins, kernel_bss_ends;
@@ -49,7 +51,7 @@ void program_kernel_writes(uintptr_t address) {
     if (!extent) return;
     char *written = __atomic_load_n(&extent->written, __ATOMIC_ACQUIRE);
     if (!written) {
-        char *none = NULL, *made = mmap(NULL, (size_t)(extent->end - extent->begin) / WORD + 1,
+        char *none = NULL, *made = mmap(NULL, (size_t)(extent->end - extent->begin) / sizeof(float) + 1,
                                         PROT_READ | PROT_WRITE,
                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (made == MAP_FAILED) return; /* unwatched, then */
@@ -58,13 +60,13 @@ void program_kernel_writes(uintptr_t address) {
                                          __ATOMIC_ACQUIRE))
             written = none; /* another worker was faster */
     }
-    written[(address - (uintptr_t)extent->begin) / WORD] = 1;
+    written[(address - (uintptr_t)extent->begin) / sizeof(float)] = 1;
 }
 
 bool program_kernel_wrote(uintptr_t address) {
     const struct extent *extent = extent_of(address);
     return extent && extent->written &&
-           extent->written[(address - (uintptr_t)extent->begin) / WORD];
+           extent->written[(address - (uintptr_t)extent->begin) / sizeof(float)];
 }
 
 /* --- whose ------------------------------------------------------------------------------------ */

@@ -1,14 +1,14 @@
 // run.cu: one shape of make check, in a process that ends with it.
 //
 // As main.cu does it, with two differences: A, B and C are allocated without guards, because here
-// every access is watched and their bounds are known; and what the watcher saw comes before what C
+// every access is watched and their bounds are known; and what the checker saw comes before what C
 // holds.
 #include <cuda_runtime.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "check.h"
-#include "checker.h"
+#include "sgemm.h"
 
 void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C);
 
@@ -17,17 +17,6 @@ static struct outcome *outcome;
 // What --counts and --phases are about. Written however the run ends.
 static const struct check_options *asked;
 static struct product_data product;
-static void report_counts(void);
-
-// An error before the wrapper runs, or after it went well, is the machine's.
-static void must(cudaError_t error, const char *what) {
-    if (error == cudaSuccess) return;
-    snprintf(outcome->machine_fault, sizeof outcome->machine_fault, "%s: %s", what,
-             cudaGetErrorString(error));
-    outcome->done = true;
-    _exit(EXIT_MACHINE);
-}
-#define CUDA(call) must(call, #call " failed")
 
 static void machine_fault(const char *what) {
     snprintf(outcome->machine_fault, sizeof outcome->machine_fault, "%s", what);
@@ -35,74 +24,27 @@ static void machine_fault(const char *what) {
     _exit(EXIT_MACHINE);
 }
 
-static double started;
-
-static void end_with(const struct finding *finding) {
-    outcome->finding = *finding;
-    outcome->seconds = clock_seconds() - started;
-    report_counts();
-    outcome->done = true;
-    fflush(stdout);
-    _exit(EXIT_WRONG);
+// An error before the wrapper runs, or after it went well, is the machine's.
+static void must(cudaError_t error, const char *what) {
+    char text[MESSAGE_SIZE];
+    if (error == cudaSuccess) return;
+    snprintf(text, sizeof text, "%s: %s", what, cudaGetErrorString(error));
+    machine_fault(text);
 }
-
-static void no_launch(void) {
-    struct finding finding = {FINDING_NO_LAUNCH};
-    checker_place_of((const void *)basicSgemm, &finding.at);
-    snprintf(finding.what, sizeof finding.what, NO_LAUNCH_WHAT);
-    snprintf(finding.hint, sizeof finding.hint, NO_LAUNCH_HINT);
-    end_with(&finding);
-}
-
-// --------------------------------------------------------------- who watches --------------------
-
-// So few products need no second core; unless the launch is far larger than they are.
-static const double small = 64.0 * 64 * 64;
-static const uint64_t threads_of_small = 64 * 64 * 128; // a block of 128 an element of C is usual
-
-static void watch_begins(struct shape s, double timeout, const float *A, const float *B, float *C) {
-    checker_on_fatal(end_with);
-    checker_on_machine_fault(machine_fault);
-    // The same order each time.
-    if ((double)s.m * s.n * s.k <= small) checker_run_alone(threads_of_small);
-    checker_limit_time(timeout);
-    checker_name_matrix(A, "A", s.m, s.k, CHECKER_INPUT);
-    checker_name_matrix(B, "B", s.k, s.n, CHECKER_INPUT);
-    checker_name_matrix(C, "C", s.m, s.n, CHECKER_OUTPUT);
-    checker_wrapper_begins();
-}
-
-static void watch_ended(void) {
-    cudaDeviceSynchronize();
-    checker_wrapper_ended();
-    struct finding finding = checker_finding();
-    if (finding.kind != FINDING_NONE) end_with(&finding);
-    if (checker_launches() > 0) return;
-    no_launch();
-}
-
-static void watch_leaks(void) {
-    struct finding finding = checker_leak();
-    if (finding.kind != FINDING_NONE) end_with(&finding);
-}
-
-static void watch_counts(struct shape s) {
-    if (asked->counts) checker_count();
-    if (asked->phases) checker_watch_phases(asked->block_x, asked->block_y, s.m, s.n, s.k);
-}
+#define CUDA(call) must(call, #call " failed")
 
 static void report_counts(void) {
     const struct counted_launch *launches;
-    int count = checker_counted(&launches);
-    const struct phases *phases = checker_phases();
+    int count = counts_launches(&launches);
+    const struct phases *phases = phases_kept();
     FILE *out = asked->report;
     if (!out) return;
     outcome->phases = phases ? phases->count : 0;
     if (asked->run.json) {
         json_counts(out, launches, count, outcome->shape);
-        if (asked->phases) json_phases(out, phases, &product);
+        if (asked->phases) json_phases(out, phases, &product, outcome->shape);
     } else {
-        if (asked->phases) print_phases(out, phases, &product);
+        if (asked->phases) print_phases(out, phases, &product, outcome->shape);
         if (asked->counts)
             print_counts(out, launches, count, outcome->shape);
         else
@@ -111,10 +53,49 @@ static void report_counts(void) {
     fflush(out);
 }
 
+static double started;
+
+static void end_with(const struct finding *finding) {
+    if (finding->kind == FINDING_NONE) return;
+    outcome->finding = *finding;
+    outcome->seconds = clock_seconds() - started;
+    report_counts();
+    outcome->done = true;
+    fflush(stdout);
+    _exit(EXIT_WRONG);
+}
+
+static void stopped(const struct checked_result *result) { end_with(&result->finding); }
+
 void check_file(char *file, size_t bytes) {
     struct finding_party party;
-    checker_place_of((const void *)basicSgemm, &party);
+    checker_place((const void *)basicSgemm, &party);
     snprintf(file, bytes, "%s", party.file);
+}
+
+// So few products need no second core, and blocks in the same order each time show the same; unless
+// the launch is far larger than they are.
+static const double small = 64.0 * 64 * 64;
+static const uint64_t threads_of_small = 64 * 64 * 128; // a block of 128 an element of C is usual
+
+static void run_watched(struct shape s, const float *A, const float *B, float *C) {
+    struct checked_run run = sgemm_run(s.m, s.n, s.k, A, B, C, (const void *)basicSgemm);
+    run.counts = asked->counts;
+    run.phases = asked->phases;
+    run.block_x = asked->block_x;
+    run.block_y = asked->block_y;
+    run.block_seconds = asked->run.timeout;
+    run.launch_seconds = CHECK_LAUNCH_BLOCKS * asked->run.timeout;
+    if ((double)s.m * s.n * s.k <= small) run.alone_threads = threads_of_small;
+    run.stopped = stopped;
+    run.machine_fault = machine_fault;
+    checker_begin(&run);
+    outcome->in_wrapper = true;
+    basicSgemm(s.m, s.n, s.k, A, B, C);
+    cudaDeviceSynchronize();
+    const struct checked_result result = checker_end();
+    end_with(&result.finding);
+    outcome->in_wrapper = false;
 }
 
 // --------------------------------------------------------------- one shape ----------------------
@@ -147,8 +128,7 @@ static void unchanged(const struct matrix *sent, const float *device, const char
     snprintf(finding.what, sizeof finding.what,
              "%llu elements of %s are changed, which is an input",
              (unsigned long long)damage.elements, name);
-    snprintf(finding.hint, sizeof finding.hint,
-             "A and B have to be the same after the launch as before it");
+    snprintf(finding.hint, sizeof finding.hint, "%s", finding_text(FINDING_INPUT_WRITTEN)->hint);
     end_with(&finding);
 }
 
@@ -176,12 +156,7 @@ void run_shape(const struct check_options *options, struct shape s, struct outco
     for (int call = 0; call < options->calls; call++) {
         matrix_poison(&C);
         float *A_d = to_device(&A), *B_d = to_device(&B), *C_d = to_device(&C);
-        watch_begins(s, o->timeout, A_d, B_d, C_d);
-        watch_counts(s);
-        outcome->in_wrapper = true;
-        basicSgemm(s.m, s.n, s.k, A_d, B_d, C_d);
-        watch_ended(); // waits for the kernel
-        outcome->in_wrapper = false;
+        run_watched(s, A_d, B_d, C_d);
         CUDA(cudaMemcpy(C.data, C_d, bytes_of(&C), cudaMemcpyDeviceToHost));
         product.C = C.data;
         struct problem problem = {
@@ -190,7 +165,8 @@ void run_shape(const struct check_options *options, struct shape s, struct outco
         judge_result(&problem);
         unchanged(&A, A_d, "A");
         unchanged(&B, B_d, "B");
-        watch_leaks();
+        const struct finding leak = checker_leak();
+        end_with(&leak);
         CUDA(cudaFree(A_d));
         CUDA(cudaFree(B_d));
         CUDA(cudaFree(C_d));

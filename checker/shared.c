@@ -1,14 +1,14 @@
-/* Shared memory: the accesses that the fast way leaves over.
+/* Shared memory: the accesses that the fast path leaves over.
  *
- * A read of an element that nobody has written yet is told only at the interval's end: if another
- * thread writes the element until then, what is missing is a barrier, not a value. */
+ * A read of an element that no thread has written yet is reported only at the interval's end: if
+ * another thread writes the element until then, a barrier is missing, not a value. */
 #define _GNU_SOURCE
-#include "watch.h"
-#include <string.h>
+#include "event.h"
+#include "names.h"
 #include <sys/mman.h>
 
 static size_t word_at(const struct watch *w, const char *address) {
-    return ((uintptr_t)address - w->shared_begin) / WORD;
+    return watch_word(w, (uintptr_t)address);
 }
 
 /* --- attaching, beginning --------------------------------------------------------------------- */
@@ -18,7 +18,7 @@ static void set_words(struct watch *w, size_t first, size_t count, record write)
         w->shadow[i] = (struct shared_word){.write = write};
 }
 
-/* All of the thread-local storage gets a shadow. What is no shared array there, is nobody's. */
+/* All of the thread-local storage gets a shadow: what lies between the shared arrays is OUTSIDE. */
 bool shared_attach(struct watch *w) {
     w->memory = this_worker->memory;
     w->shared_begin = (uintptr_t)w->memory.thread_local_storage.begin & ~(uintptr_t)15;
@@ -32,7 +32,7 @@ bool shared_attach(struct watch *w) {
     return true;
 }
 
-/* Without a symbol table all of the static shared memory is taken for one array. */
+/* Without a symbol table all of the static shared memory counts as one array. */
 static void forget_static(struct watch *w) {
     const struct shared_name *names;
     int count = name_list(&names);
@@ -46,10 +46,6 @@ static void forget_static(struct watch *w) {
     }
 }
 
-static size_t dynamic_words(const struct launch *launch) {
-    return (launch->shared_bytes + WORD - 1) / WORD;
-}
-
 static void forget_dynamic(struct watch *w, size_t words) {
     set_words(w, w->dynamic_first, words, RECORD_NEVER);
     if (w->shadow[w->dynamic_first + words].write != RECORD_OUTSIDE)
@@ -57,22 +53,19 @@ static void forget_dynamic(struct watch *w, size_t words) {
                   RECORD_OUTSIDE);
 }
 
-/* Nobody has written anything. After a block that touched no shared memory, that is so already. */
+/* Nothing is written. After a block that accessed no shared memory, that is so already. */
 void shared_begin_block(struct watch *w) {
-    size_t words = dynamic_words(w->launch);
+    size_t words = (w->launch->shared_bytes + WORD - 1) / WORD;
     if (w->touched || w->dynamic_words != words) {
         forget_static(w);
         forget_dynamic(w, words);
     }
     w->touched = false;
     w->dynamic_words = words;
-    w->has_unwritten = false;
-    w->bad_index.pending = false;
-    w->shared_words = w->all_words;
-    global_watch_inputs(w);
+    w->unwritten.is = false;
 }
 
-/* --- telling ---------------------------------------------------------------------------------- */
+/* --- noting ---------------------------------------------------------------------------------- */
 
 static struct event event_at_word(const struct watch *w, enum finding_kind kind, size_t word,
                                   record r, bool write) {
@@ -88,17 +81,17 @@ static struct event event_at_word(const struct watch *w, enum finding_kind kind,
 /* Whether the running thread has itself come by the line of another's write in this interval: then
  * it reads too early; else the other writes too early. */
 static bool has_written_from(const struct watch *w, record other) {
-    const record same = RECORD_THREAD_MASK | ((1u << CODE_BITS) - 1);
-    const record mine = w->thread[running_index.linear] | (other & ((1u << CODE_BITS) - 1));
+    const record same = RECORD_THREAD_MASK | RECORD_CODE_MASK;
+    const record mine = w->thread[running_index.linear] | (other & RECORD_CODE_MASK);
     for (size_t i = 0; i < w->all_words; ++i) {
         record write = w->shadow[i].write;
-        if (write >= w->interval && write < RECORD_COMING && !((write ^ mine) & same)) return true;
+        if (write >= w->interval && write < RECORD_PENDING && !((write ^ mine) & same)) return true;
     }
     return false;
 }
 
 /* The reader comes first; of two writers, the later one. */
-static void tell_race(struct watch *w, size_t word, record now, bool now_writes, record other,
+static void note_race(struct watch *w, size_t word, record now, bool now_writes, record other,
                       bool other_writes) {
     const struct shared_word *s = &w->shadow[word];
     record first = now_writes && !other_writes ? other : now;
@@ -118,18 +111,18 @@ static void tell_race(struct watch *w, size_t word, record now, bool now_writes,
 /* The copies of a group are as old as those of the same group of another thread. If the running
  * thread has not come as far as the copy's, that one began too early; else nobody has waited for
  * it, as always where a thread has none of its own. */
-static bool began_too_early(const struct watch *w, record coming) {
-    const uint64_t mask = RECORD_MEETINGS_MASK >> MEETINGS_BIT;
+static bool began_too_early(const struct watch *w, record pending) {
+    const uint64_t mask = RECORD_SYNCS_MASK >> SYNCS_BIT;
     uint64_t mine = w->copied_group[running_index.linear];
-    uint64_t ahead = ((coming >> MEETINGS_BIT) - (mine - 1)) & mask;
-    return mine && record_thread(coming) != running_index.linear && ahead && ahead <= mask / 2;
+    uint64_t ahead = ((pending >> SYNCS_BIT) - (mine - 1)) & mask;
+    return mine && record_thread(pending) != running_index.linear && ahead && ahead <= mask / 2;
 }
 
 /* An access to a word that a copy is on its way to. */
-static void tell_coming(struct watch *w, size_t word, record now, bool now_writes) {
+static void note_pending(struct watch *w, size_t word, record now, bool now_writes) {
     const struct shared_word *s = &w->shadow[word];
     struct event event = event_at_word(w, FINDING_SHARED_RACE, word, now, now_writes);
-    event.has_other = event.other_write = event.coming = true;
+    event.has_other = event.other_write = event.pending = true;
     event.other_code = record_code(s->write);
     event.other_thread = record_thread(s->write);
     event.other_block = w->block;
@@ -137,7 +130,7 @@ static void tell_coming(struct watch *w, size_t word, record now, bool now_write
     event_note(&event);
 }
 
-static void tell_unwritten(struct watch *w, size_t word, record reader) {
+static void note_unwritten(struct watch *w, size_t word, record reader) {
     struct event event = event_at_word(w, FINDING_UNINITIALISED_SHARED, word, reader, false);
     if (w->returned_at_barrier) {
         event.kind = FINDING_EARLY_RETURN;
@@ -155,9 +148,7 @@ static void tell_unwritten(struct watch *w, size_t word, record reader) {
 
 /* What such a store would change may be the runtime's own: the launch ends here. */
 static void stop_outside(struct watch *w, const struct access *access) {
-    struct event event = event_here(w, FINDING_SHARED_OUT_OF_BOUNDS, access);
-    event_note(&event);
-    fault_raise(cudaErrorIllegalAddress, NULL);
+    event_stop(w, FINDING_SHARED_OUT_OF_BOUNDS, access, cudaErrorIllegalAddress);
 }
 
 /* Kernels may read threadIdx and blockIdx, which lie there too. */
@@ -165,53 +156,6 @@ static bool is_index(const struct access *access) {
     extern __thread struct uint3 blockIdx;
     return !access->write && (access->address - (uintptr_t)&running_index < sizeof running_index ||
                               access->address - (uintptr_t)&blockIdx < sizeof blockIdx);
-}
-
-/* --- bad indices ------------------------------------------------------------------------------ */
-
-void shared_arm(struct watch *w) {
-    w->shared_words = 0;
-    w->input[0].words = w->input[1].words = 0;
-}
-
-static void disarm(struct watch *w) {
-    w->bad_index.pending = false;
-    if (w->counts) return; /* which wants all accesses to come this way */
-    w->shared_words = w->all_words;
-    global_watch_inputs(w);
-}
-
-static void tell_bad_index(struct watch *w, enum finding_kind kind, const struct access *access) {
-    const struct bad_index *bad = &w->bad_index;
-    const struct access none = {.address = 0};
-    struct event event = event_here(w, kind, access ? access : &none);
-    event.thread = bad->thread;
-    event.file = bad->file;
-    event.line = bad->line;
-    event.has_index = true;
-    event.index = bad->index;
-    strncpy(event.array_type, bad->type, sizeof event.array_type - 1);
-    event_note(&event);
-    disarm(w);
-}
-
-void shared_give_up_bad_index(struct watch *w) {
-    struct shared_name name;
-    if (!w->bad_index.pending) return;
-    /* The compiler may have left out an access whose value is not used. */
-    bool shared = name_any_ends_as(w->bad_index.type, &name);
-    tell_bad_index(w, shared ? FINDING_SHARED_OUT_OF_BOUNDS : FINDING_LOCAL_OUT_OF_BOUNDS, NULL);
-}
-
-static void match_bad_index(struct watch *w, const struct access *access) {
-    struct bad_index *bad = &w->bad_index;
-    struct shared_name name;
-    if (running_index.linear != bad->thread) return;
-    size_t offset = access->address - (uintptr_t)w->memory.thread_local_storage.begin;
-    if (name_of_index(offset, bad->type, bad->index, &name))
-        tell_bad_index(w, FINDING_SHARED_OUT_OF_BOUNDS, access);
-    else if (++bad->accesses >= ACCESSES_OF_A_STATEMENT)
-        shared_give_up_bad_index(w);
 }
 
 /* --- accesses --------------------------------------------------------------------------------- */
@@ -222,21 +166,19 @@ static bool both_synchronised(const struct watch *w, record a, record b) {
 }
 
 static bool races(const struct watch *w, record now, record earlier) {
-    return earlier >= w->interval && earlier < RECORD_COMING &&
+    return earlier >= w->interval && earlier < RECORD_PENDING &&
            ((now ^ earlier) & RECORD_THREAD_MASK) && !record_ordered(now, earlier) &&
            !both_synchronised(w, now, earlier);
 }
 
 static void read_one(struct watch *w, size_t word, record now) {
     struct shared_word *s = &w->shadow[word];
-    if (s->write == RECORD_NEVER && !w->has_unwritten) {
-        w->has_unwritten = true;
-        w->unwritten = (struct unwritten_read){word, now};
-    }
-    if (record_is_coming(s->write))
-        tell_coming(w, word, now, false);
+    if (s->write == RECORD_NEVER && !w->unwritten.is)
+        w->unwritten = (struct unwritten_read){true, word, now};
+    if (record_is_pending(s->write))
+        note_pending(w, word, now, false);
     else if (races(w, now, s->write))
-        tell_race(w, word, now, false, s->write, true);
+        note_race(w, word, now, false, s->write, true);
     if (s->read < w->interval)
         s->read = now;
     else if ((s->read ^ now) & RECORD_THREAD_MASK)
@@ -245,48 +187,44 @@ static void read_one(struct watch *w, size_t word, record now) {
 
 static void write_one(struct watch *w, size_t word, record now) {
     struct shared_word *s = &w->shadow[word];
-    if (s->write == RECORD_NEVER && w->has_unwritten && w->unwritten.word == word &&
+    if (s->write == RECORD_NEVER && w->unwritten.is && w->unwritten.word == word &&
         record_thread(w->unwritten.reader) == record_thread(now))
-        tell_unwritten(w, word, w->unwritten.reader); /* read, and then written by the same one */
-    if (record_is_coming(s->write))
-        tell_coming(w, word, now, true);
+        note_unwritten(w, word, w->unwritten.reader); /* read, and then written by the same one */
+    if (record_is_pending(s->write))
+        note_pending(w, word, now, true);
     else if (races(w, now, s->read))
-        tell_race(w, word, now, true, s->read, false);
+        note_race(w, word, now, true, s->read, false);
     else if (races(w, now, s->other_read))
-        tell_race(w, word, now, true, s->other_read, false);
+        note_race(w, word, now, true, s->other_read, false);
     else if (races(w, now, s->write))
-        tell_race(w, word, now, true, s->write, true);
+        note_race(w, word, now, true, s->write, true);
     if (s->write < w->interval) s->earlier = s->write;
     if (s->write == RECORD_NEVER) s->earlier = 0;
     s->write = now;
 }
 
 /* What `now`, the record of a copy's beginning, is until it has arrived. */
-static record coming(record now, uint64_t group) {
-    return (now & (RECORD_THREAD_MASK | ((1u << CODE_BITS) - 1))) | RECORD_COMING |
-           (group << MEETINGS_BIT & RECORD_MEETINGS_MASK);
+static record pending(record now, uint64_t group) {
+    return (now & (RECORD_THREAD_MASK | RECORD_CODE_MASK)) | RECORD_PENDING |
+           (group << SYNCS_BIT & RECORD_SYNCS_MASK);
 }
 
 void shared_copy_arrived(struct watch *w, const struct access *access) {
     size_t first = (access->address - w->shared_begin) / WORD;
     record now = record_now(w, access->code);
     for (size_t word = first; word < first + access->size / WORD && word < w->all_words; ++word)
-        if (record_is_coming(w->shadow[word].write)) w->shadow[word].write = now;
+        if (record_is_pending(w->shadow[word].write)) w->shadow[word].write = now;
 }
 
-void shared_slow_access(struct watch *w, const struct access *access) {
+void shared_access(struct watch *w, const struct access *access) {
     size_t first = (access->address - w->shared_begin) / WORD;
     size_t last = (access->address + access->size - 1 - w->shared_begin) / WORD;
-    if (w->bad_index.pending) match_bad_index(w, access);
     if (event_noted()) {
         if (access->write && w->shadow[first].write == RECORD_OUTSIDE) stop_outside(w, access);
         return;
     }
-    if (access->size <= 16 && access->address % access->size != 0) {
-        struct event event = event_here(w, FINDING_MISALIGNED, access);
-        event_note(&event);
-        fault_raise(cudaErrorMisalignedAddress, NULL);
-    }
+    if (access->size <= 16 && access->address % access->size != 0)
+        event_stop(w, FINDING_MISALIGNED, access, cudaErrorMisalignedAddress);
     record now = record_now(w, access->code);
     if (access->atomic || access->size < WORD) now |= RECORD_EXEMPT;
     if (access->atomic) w->any_synchronised = w->synchronised[running_index.linear] = true;
@@ -298,13 +236,22 @@ void shared_slow_access(struct watch *w, const struct access *access) {
         w->touched = true; /* the first access to a word always comes this way */
         if (!access->write || access->atomic) read_one(w, word, now);
         if (access->write) write_one(w, word, now);
-        if (access->copying) w->shadow[word].write = coming(now, access->group);
+        if (access->copying) w->shadow[word].write = pending(now, access->group);
     }
 }
 
+/* The numbers have run out (after 262,142 barriers in one block): everything is long ago. */
+static void restart_intervals(struct watch *w) {
+    for (size_t i = 0; i < w->all_words; ++i) {
+        record write = w->shadow[i].write;
+        if (write < RECORD_PENDING) w->shadow[i] = (struct shared_word){.write = RECORD_BEFORE};
+    }
+    w->interval = RECORD_INTERVAL(FIRST_INTERVAL - 1);
+}
+
 void shared_end_interval(struct watch *w) {
-    shared_give_up_bad_index(w);
-    if (w->has_unwritten && w->shadow[w->unwritten.word].write == RECORD_NEVER)
-        tell_unwritten(w, w->unwritten.word, w->unwritten.reader);
-    w->has_unwritten = false;
+    if (w->unwritten.is && w->shadow[w->unwritten.word].write == RECORD_NEVER)
+        note_unwritten(w, w->unwritten.word, w->unwritten.reader);
+    w->unwritten.is = false;
+    if (w->interval == RECORD_INTERVAL(LAST_INTERVAL)) restart_intervals(w);
 }

@@ -63,10 +63,31 @@ static FILE *start_lines(const char *tool, char *program, void *const *addresses
     return used > FIXED + 1 ? start_tool(arguments, pid) : NULL;
 }
 
+/* Whether `file` is `name` in a folder whose path ends in `folder`. */
+static bool ends_in(const char *file, const char *folder, const char *name) {
+    const size_t length = strlen(file), tail = strlen(folder) + strlen(name);
+    return length > tail && file[length - tail - 1] == '/' &&
+           strcmp(file + length - strlen(name), name) == 0 &&
+           strncmp(file + length - tail, folder, strlen(folder)) == 0;
+}
+
+/* What is linked with a submission: C files and headers in these folders, and two drivers. A
+ * submission is a .cu file, in whatever folder. */
+static bool is_projects(const char *file) {
+    static const char *const folders[] = {"emulator/include/", "emulator/runtime/", "checker/",
+                                          "grader/worker/"};
+    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+    const char *extension = strrchr(name, '.');
+    if (ends_in(file, "checker/", "run.cu") || ends_in(file, "grader/worker/", "worker.cu"))
+        return true;
+    if (!extension || (strcmp(extension, ".c") != 0 && strcmp(extension, ".h") != 0)) return false;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; ++i)
+        if (ends_in(file, folders[i], name)) return true;
+    return false;
+}
+
 static bool belongs_to_student(const char *file) {
-    return file[0] != '?' && !strstr(file, "emulator/include/") &&
-           !strstr(file, "emulator/runtime/") && !strstr(file, "checker/") &&
-           !strstr(file, "grader/worker/") && strncmp(file, "/usr/", 5) != 0;
+    return file[0] != '?' && !is_projects(file) && strncmp(file, "/usr/", 5) != 0;
 }
 
 const char *place_relative(const char *file) {

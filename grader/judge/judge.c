@@ -153,7 +153,7 @@ static struct worker_report report_read(int file) {
     TERMINATE(r.finding.hint);
     TERMINATE(r.finding.formula);
     TERMINATE(r.finding.at.file);
-    if (!finding_kind_name(r.finding.kind)) memset(&r.finding, 0, sizeof r.finding);
+    if (!finding_text(r.finding.kind)) memset(&r.finding, 0, sizeof r.finding);
     if (r.line < 0) r.line = 0;
     if (r.finding.at.line < 0) r.finding.at.line = 0;
     return r;
@@ -209,7 +209,7 @@ static void json_finding(const char *name, const struct finding *f) {
         fputs("null", stdout);
         return;
     }
-    printf("{\"kind\": \"%s\", \"line\": %d, \"what\": ", finding_kind_name(f->kind), f->at.line);
+    printf("{\"kind\": \"%s\", \"line\": %d, \"what\": ", finding_text(f->kind)->kind, f->at.line);
     json_string(stdout, f->what);
     next_member("file", f->at.file);
     fputs(", \"detail\": ", stdout);

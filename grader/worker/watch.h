@@ -1,5 +1,5 @@
 /* What a worker sees of the run beside its result. watch_plain.c, watch_checked.c and, on a GPU,
- * watch_cuda.cu each do it in their way; one of them is linked. */
+ * watch_cuda.cu are three implementations; one of them is linked. */
 #ifndef WORKER_WATCH_H
 #define WORKER_WATCH_H
 #include "report.h"
@@ -7,12 +7,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-struct watched_matrix {
-    const char *name;
-    const float *elements; /* on the device */
-    int rows, cols;
-};
 
 /* Whether this is the checked build. */
 extern const bool worker_is_checked;
@@ -24,12 +18,20 @@ struct watch_limits {
     uint64_t work;
 };
 
-/* Around basicSgemm. What is seen goes into worker_report(). watch_ended() does not return when the
- * checker has found something. */
-void watch_begins(const struct watched_matrix matrices[MATRIX_COUNT],
-                  const struct watch_limits *limits, bool count,
-                  void (*machine_fault)(const char *what));
-void watch_ended(const void *wrapper); /* basicSgemm, whose place it may have to tell */
+/* A call of basicSgemm. */
+struct watched {
+    int m, n, k;
+    const float *elements[MATRIX_COUNT]; /* on the device */
+    const void *wrapper;                 /* basicSgemm */
+    struct watch_limits limits;
+    bool count; /* loads, in the checked build */
+    void (*machine_fault)(const char *what);
+};
+
+/* Around it. What is seen goes into worker_report(). watch_ended() does not return when the checker
+ * has found something with which the program cannot go on. */
+void watch_begins(const struct watched *watched);
+void watch_ended(void);
 
 /* The state of a worker whose launch was stopped at a limit. */
 enum worker_state watch_state_at_limit(void);

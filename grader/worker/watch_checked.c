@@ -3,22 +3,22 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "../../checker/checker.h"
 #include "../../checker/counts.h"
+#include "../../checker/sgemm.h"
 #include "watch_wrapper.h"
 
 const bool worker_is_checked = true;
 
 static bool counting;
 
-/* Without the loads of blocks that nothing comes of: C may need fewer blocks than there are. */
+/* Without the loads of blocks that store nothing: C may need fewer blocks than there are. */
 static void keep_counts(void) {
     const struct counted_launch *launches;
     struct worker_report *r = worker_report();
-    int count = checker_counted(&launches);
+    int count = counts_launches(&launches);
     for (int i = 0; i < count; i++) {
         if (launches[i].blocks_ended < launches[i].blocks) return;
-        for (int place = COUNTED_A; place <= COUNTED_OTHER; place++) {
+        for (int place = 0; place < COUNTED_SHARED; place++) {
             r->loads += launches[i].of[place][COUNTED_LOADS].elements;
             r->loads += launches[i].of[place][COUNTED_ATOMICS].elements;
         }
@@ -28,45 +28,31 @@ static void keep_counts(void) {
     r->counted = count > 0;
 }
 
-static _Noreturn void end_with(const struct finding *finding) {
-    worker_report()->finding = *finding;
-    worker_report()->launches = checker_launches();
+static void stopped(const struct checked_result *result) {
+    worker_report()->finding = result->finding;
+    worker_report()->launches = result->launches;
     worker_tell(WORKER_STOPPED);
     _exit(EXIT_WRONG);
 }
 
-static void fatal(const struct finding *finding) { end_with(finding); }
-
-void watch_begins(const struct watched_matrix matrices[MATRIX_COUNT],
-                  const struct watch_limits *limits, bool count,
-                  void (*machine_fault)(const char *)) {
-    checker_on_fatal(fatal);
-    checker_on_machine_fault(machine_fault);
-    for (int i = 0; i < MATRIX_COUNT; i++)
-        checker_name_matrix(matrices[i].elements, matrices[i].name, matrices[i].rows,
-                            matrices[i].cols, i != MATRIX_C ? CHECKER_INPUT : CHECKER_OUTPUT);
-    counting = count;
-    if (count) checker_count();
-    watch_wrapper_begins(&matrices[MATRIX_C], limits);
-    checker_wrapper_begins();
-}
-
-static void note_no_launch(struct finding *finding, const void *wrapper) {
-    finding->kind = FINDING_NO_LAUNCH;
-    checker_place_of(wrapper, &finding->at);
-    snprintf(finding->what, sizeof finding->what, NO_LAUNCH_WHAT);
-    snprintf(finding->hint, sizeof finding->hint, NO_LAUNCH_HINT);
+void watch_begins(const struct watched *watched) {
+    const float *const *of = watched->elements;
+    struct checked_run run = sgemm_run(watched->m, watched->n, watched->k, of[MATRIX_A],
+                                       of[MATRIX_B], of[MATRIX_C], watched->wrapper);
+    run.counts = counting = watched->count;
+    run.stopped = stopped;
+    run.machine_fault = watched->machine_fault;
+    watch_wrapper_begins(watched);
+    checker_begin(&run);
 }
 
 /* A finding that lets the run go on (a race, say) leaves a C, which the judge wants to see. */
-void watch_ended(const void *wrapper) {
+void watch_ended(void) {
     struct worker_report *r = worker_report();
-    checker_wrapper_ended();
+    const struct checked_result result = checker_end();
     watch_wrapper_ended();
-    r->launches = checker_launches();
-    r->finding = checker_finding();
-    if (r->finding.kind == FINDING_NONE && !r->launches) note_no_launch(&r->finding, wrapper);
-    if (r->finding.kind == FINDING_NONE) r->finding = checker_leak();
+    r->launches = result.launches;
+    r->finding = result.finding.kind != FINDING_NONE ? result.finding : checker_leak();
     if (counting) keep_counts();
 }
 

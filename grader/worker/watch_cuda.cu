@@ -91,19 +91,18 @@ static void set_alarm(double seconds) {
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-void watch_begins(const struct watched_matrix matrices[MATRIX_COUNT],
-                  const struct watch_limits *limits, bool, void (*machine_fault)(const char *)) {
+void watch_begins(const struct watched *watched) {
     const char *problem = native_code_problem();
-    if (problem) machine_fault(problem);
-    const struct watched_matrix *c = &matrices[MATRIX_C];
-    c_begins = (const char *)c->elements;
-    c_ends = (const char *)(c->elements + (size_t)c->rows * (size_t)c->cols);
+    if (problem) watched->machine_fault(problem);
+    const float *c = watched->elements[MATRIX_C];
+    c_begins = (const char *)c;
+    c_ends = (const char *)(c + (size_t)watched->m * (size_t)watched->n);
     signal(SIGALRM, time_is_up);
-    set_alarm(limits->seconds);
+    set_alarm(watched->limits.seconds);
     watching = true;
 }
 
-void watch_ended(const void *) {
+void watch_ended(void) {
     watching = false;
     set_alarm(0);
 }

@@ -9,7 +9,7 @@
 const bool worker_is_checked = false;
 static enum fault_kind kind;
 
-/* The first line of what the runtime says; the rest says what to do, to a student at a terminal. */
+/* The runtime's first line; the others are advice for a student at a terminal. */
 static void fault(const struct fault *f) {
     struct worker_report *r = worker_report();
     const char *what = f->what ? f->what : "an assertion of the kernel failed";
@@ -22,16 +22,12 @@ static void fault(const struct fault *f) {
     worker_tell(WORKER_IN_WRAPPER);
 }
 
-void watch_begins(const struct watched_matrix matrices[MATRIX_COUNT],
-                  const struct watch_limits *limits, bool count,
-                  void (*machine_fault)(const char *)) {
-    (void)count, (void)machine_fault;
+void watch_begins(const struct watched *watched) {
     fault_handle(fault);
-    watch_wrapper_begins(&matrices[MATRIX_C], limits);
+    watch_wrapper_begins(watched);
 }
 
-void watch_ended(const void *wrapper) {
-    (void)wrapper;
+void watch_ended(void) {
     watch_wrapper_ended();
     worker_report()->launches = launches_made();
     worker_report()->work = launches_work();

@@ -1,5 +1,5 @@
-/* What both builds for the CPU see of the wrapper alike: copies that it needs for one thing only,
- * to multiply on the host, and how long it takes. Included by one file of each. */
+/* What both builds for the CPU see of the wrapper: copies that only a product on the host needs, and
+ * how long it takes. Included by one file of each. */
 #ifndef WORKER_WATCH_WRAPPER_H
 #define WORKER_WATCH_WRAPPER_H
 #include "../../emulator/runtime/runtime.h"
@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 enum { WATCH_FRAMES = 16 };
-static struct watched_matrix watched_c;
-static struct watch_limits watched_limits;
+static struct watched watched_run;
 static volatile int watch_alarms;
 
 /* Into the report. */
@@ -21,7 +20,7 @@ static inline void watch_place(const struct place *place) {
     r->line = place->line;
 }
 
-/* Where the program stands, likewise. */
+/* Where the program is now, likewise. */
 static inline void watch_here_and_now(void) {
     void *frames[WATCH_FRAMES];
     const struct place place = place_find(frames, fault_backtrace(frames, WATCH_FRAMES));
@@ -31,12 +30,12 @@ static inline void watch_here_and_now(void) {
 /* --- copies: from the device, and from the host into C ---------------------------------------- */
 
 static inline bool watch_is_in_c(const char *address) {
-    const char *begin = (const char *)watched_c.elements;
-    return address >= begin &&
-           address < begin + (size_t)watched_c.rows * (size_t)watched_c.cols * sizeof(float);
+    const float *c = watched_run.elements[MATRIX_C];
+    return address >= (const char *)c &&
+           address < (const char *)(c + (size_t)watched_run.m * (size_t)watched_run.n);
 }
 
-/* Told at once: the wrapper may end the program. */
+/* Reported at once: the wrapper may end the program. */
 static inline void watch_copy(const struct memory_copy *copy) {
     struct worker_report *r = worker_report();
     const bool to_host = copy->from_device && !copy->to_device;
@@ -57,15 +56,15 @@ static inline void watch_limit_time(double seconds) {
     setitimer(ITIMER_PROF, &timer, NULL); /* processor time of the whole process */
 }
 
-/* Launches have limits of their own; this one is for the wrapper around them, and a little later.
- * While a launch runs it is put off, but not past what one launch may take. */
+/* Kernel time limits are the runtime's; this one covers the wrapper, and is a little later. While a
+ * launch runs it is put off, but not past what one launch may take. */
 static inline void watch_time_is_up(int signal) {
     struct worker_report *r = worker_report();
     (void)signal;
     watch_alarms++;
-    if (launch_is_running() &&
-        watch_alarms * watched_limits.block_seconds < watched_limits.seconds) {
-        watch_limit_time(watched_limits.block_seconds);
+    const struct watch_limits *limits = &watched_run.limits;
+    if (launch_is_running() && watch_alarms * limits->block_seconds < limits->seconds) {
+        watch_limit_time(limits->block_seconds);
         return;
     }
     snprintf(r->detail, sizeof r->detail, "basicSgemm was still running at its time limit");
@@ -76,17 +75,16 @@ static inline void watch_time_is_up(int signal) {
 
 /* --- both ------------------------------------------------------------------------------------- */
 
-static inline void watch_wrapper_begins(const struct watched_matrix *c,
-                                        const struct watch_limits *limits) {
+static inline void watch_wrapper_begins(const struct watched *watched) {
+    const struct watch_limits *limits = &watched->limits;
     const double later = 0.5;
+    watched_run = *watched;
     launch_limit_workers(1); /* the same order each time; other cores run other cases */
     launch_limit_time(&(struct time_limits){.block_seconds = limits->block_seconds,
                                             .seconds = limits->seconds,
                                             .work = limits->work,
                                             .processor_time = true});
-    watched_limits = *limits;
     const struct sigaction action = {.sa_handler = watch_time_is_up, .sa_flags = SA_ONSTACK};
-    watched_c = *c;
     memory_watch_copies(watch_copy);
     sigaction(SIGPROF, &action, NULL);
     watch_limit_time(limits->block_seconds + later);

@@ -113,29 +113,33 @@ int main(int argc, char **argv) {
     report.magic = WORKER_MAGIC;
     worker_tell(WORKER_STARTED);
 
-    static const char *const names[MATRIX_COUNT] = {"A", "B", "C"};
     const struct layout layout = layout_of(m, n, k);
     float *device[MATRIX_COUNT], *elements[MATRIX_COUNT];
-    struct watched_matrix watched[MATRIX_COUNT];
     void *file = mmap(NULL, layout.bytes, PROT_READ, MAP_PRIVATE, in, 0);
     if (file == MAP_FAILED) machine_fault("the matrices cannot be mapped");
     for (int i = 0; i < MATRIX_COUNT; i++) {
         const struct passage *p = &layout.of[i];
         device[i] = to_device(p, (const char *)file);
         elements[i] = elements_of(p, device[i]);
-        watched[i] = {names[i], elements[i], p->rows, p->cols};
     }
     munmap(file, layout.bytes);
     close(in);
 
-    const struct watch_limits limits = {strtod(argv[7], NULL), strtod(argv[8], NULL),
-                                        strtoull(argv[9], NULL, 10)};
-    watch_begins(watched, &limits, argc > 10, machine_fault);
+    const struct watched watched = {
+        m,
+        n,
+        k,
+        {elements[MATRIX_A], elements[MATRIX_B], elements[MATRIX_C]},
+        (const void *)basicSgemm,
+        {strtod(argv[7], NULL), strtod(argv[8], NULL), strtoull(argv[9], NULL, 10)},
+        argc > 10,
+        machine_fault};
+    watch_begins(&watched);
     worker_tell(WORKER_IN_WRAPPER);
     basicSgemm(m, n, k, elements[MATRIX_A], elements[MATRIX_B], elements[MATRIX_C]);
     cudaError_t launched = cudaGetLastError();
     cudaError_t ended = cudaDeviceSynchronize();
-    watch_ended((const void *)basicSgemm);
+    watch_ended();
     if (ended != cudaSuccess) stopped(ended, "the kernel failed");
     if (launched != cudaSuccess) stopped(launched, "the launch failed");
 

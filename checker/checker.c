@@ -1,0 +1,70 @@
+/* One run of a wrapper under watch. */
+#include "checker.h"
+#include "counts.h"
+#include "diagnose.h"
+#include "host.h"
+#include <stdio.h>
+
+static struct checked_run run;
+
+void checker_place(const void *function, struct finding_party *party) {
+    void *address = (void *)(uintptr_t)function;
+    const struct place place = place_find(&address, 1);
+    *party = party_at(&place);
+}
+
+static struct finding no_launch(void) {
+    const struct finding_kind_text *text = finding_text(FINDING_NO_LAUNCH);
+    struct finding f = {.kind = FINDING_NO_LAUNCH};
+    checker_place(run.wrapper, &f.at);
+    snprintf(f.what, sizeof f.what, "%s", text->headline);
+    snprintf(f.hint, sizeof f.hint, "%s", text->hint);
+    return f;
+}
+
+/* What has been seen so far. */
+static struct checked_result result(void) {
+    struct checked_result r = {.launches = host_launches()};
+    const struct event *event = event_first();
+    if (event) r.finding = diagnose(event);
+    return r;
+}
+
+static void stopped(void) {
+    const struct checked_result r = result();
+    run.stopped(&r);
+}
+
+void checker_begin(const struct checked_run *asked) {
+    run = *asked;
+    watch_on_machine_fault(run.machine_fault);
+    for (int i = 0; i < CHECKED_MATRICES; i++)
+        if (run.matrices[i].name) region_name(i, &run.matrices[i]);
+    if (run.alone_threads) launch_run_alone(run.alone_threads);
+    if (run.block_seconds > 0)
+        launch_limit_time(&(struct time_limits){.block_seconds = run.block_seconds,
+                                                .seconds = run.launch_seconds,
+                                                .processor_time = true});
+    if (run.counts || run.phases) counts_watch();
+    if (run.phases) phases_watch(run.block_x, run.block_y);
+    host_begin(stopped);
+}
+
+struct checked_result checker_end(void) {
+    host_end();
+    host_note_failure();
+    struct checked_result r = result();
+    if (r.finding.kind == FINDING_NONE && !r.launches) r.finding = no_launch();
+    return r;
+}
+
+struct finding checker_leak(void) {
+    struct event event = {.kind = FINDING_LEAK};
+    for (const struct region *r = region_first(); r; r = r->next) {
+        if (!r->in_wrapper || r->freed || !r->bytes) continue;
+        event.bytes += r->bytes;
+        event.count++;
+        event.place = place_find(r->frames, r->frame_count); /* the last is the first allocated */
+    }
+    return event.count ? diagnose(&event) : (struct finding){.kind = FINDING_NONE};
+}

@@ -1,0 +1,60 @@
+/* A mistake as a detector notes it on the spot. Names, lines and words come later, on the host's
+ * thread: diagnose.h. */
+#ifndef CHECKER_EVENT_H
+#define CHECKER_EVENT_H
+#include "finding.h"
+#include "watch.h"
+
+struct event {
+    enum finding_kind kind;
+    bool in_kernel, write, atomic;
+    bool has_other, other_write;
+    const void *code, *other_code; /* behind the instruction */
+    const char *file;              /* the location, where the compiler says it; null: from `code` */
+    int line;
+    struct place place; /* the location, if place.line: known already */
+    unsigned thread, other_thread;
+    uint64_t block, other_block;
+    struct uint3 grid_size, block_size;
+
+    uintptr_t address;
+    unsigned size;
+    bool in_shared;
+    size_t shared_offset, dynamic_offset, dynamic_bytes; /* in thread-local storage */
+    uint32_t column; /* rightmost column that the block has read of the matrix that shows tile
+                        phases, plus 1; 0: none */
+
+    bool overwritten; /* a race on an element that held an earlier phase's value */
+    bool pending;     /* a race with an asynchronous copy that is pending */
+    bool has_index;
+    long index; /* the bad one, in an array of type array_type */
+    char array_type[64];
+    unsigned waiting, elsewhere; /* threads at a barrier, and not there */
+
+    bool checked;     /* the wrapper asked for the error of the call or launch that failed */
+    unsigned count;   /* allocations that the wrapper did not free */
+    size_t bytes;     /* in all of them */
+    char text[400];   /* what the runtime says */
+    const char *hint; /* a literal; null: the kind's own */
+};
+
+/* Keeps the event if it is the first. The launch goes on where it can. */
+void event_note(const struct event *event);
+bool event_noted(void);
+/* The first event; null: none, or not yet complete. */
+const struct event *event_first(void);
+/* An event at the running thread's access. */
+struct event event_here(const struct watch *w, enum finding_kind kind, const struct access *access);
+/* Notes that, and ends the launch with this error. */
+void event_stop(const struct watch *w, enum finding_kind kind, const struct access *access,
+                cudaError_t error) __attribute__((noreturn));
+
+/* --- tile phases ------------------------------------------------------------------------------- */
+
+/* Columns in a tile phase of the matrix that shows them; 0: not known (yet). */
+uint32_t event_tile_width(void);
+/* A barrier opens: from one phase to the next each thread reads further to the right, by the width
+ * of a tile. */
+void event_learn_tile_width(struct watch *w);
+
+#endif

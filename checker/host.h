@@ -1,0 +1,21 @@
+/* The host's side of a run: what the wrapper does with the CUDA runtime, and what it must not do. */
+#ifndef CHECKER_HOST_H
+#define CHECKER_HOST_H
+#include "watch.h"
+
+/* Around the wrapper. `stopped` is called when a mistake has been noted with which the program
+ * cannot go on; it must not return. */
+void host_begin(void (*stopped)(void));
+void host_end(void);
+
+/* Adds the host's calls to what the runtime reports. */
+void host_observe(struct observer *o);
+void host_launch_ended(void);
+void host_access(const struct access *access);
+
+/* Kernel launches of the wrapper's that were possible. */
+int host_launches(void);
+/* The first call that failed, or launch that was refused, becomes the event of a run that has none. */
+void host_note_failure(void);
+
+#endif

@@ -1,0 +1,223 @@
+/* What the runtime reports, passed on to the detectors and consumers: blocks, barriers, threads that
+ * return, warp synchronisations, asynchronous copies.
+ *
+ * A barrier opens when all threads that have not returned are there, whichever line they wait at, as
+ * on the hardware; that they wait at different lines is a mistake. A compiler may make several
+ * barriers of one in the source, so locations are compared by line. */
+#include "access.h"
+#include "event.h"
+#include "host.h"
+#include <string.h>
+
+/* --- beginning -------------------------------------------------------------------------------- */
+
+static struct watch *attach(void) {
+    extern const char __executable_start[], etext[];
+    if (etext - __executable_start >= 1 << CODE_BITS)
+        watch_machine_fault("the program is too large to be checked: over 16 MB of code");
+    struct watch *w = watch_attach();
+    if (!w || !shared_attach(w)) watch_machine_fault("out of memory for watching shared memory");
+    return w;
+}
+
+static void reset_threads(struct watch *w) {
+    memset(w->last_read, 0, sizeof w->last_read);
+    if (w->any_copied) memset(w->copied_group, 0, sizeof w->copied_group);
+    w->any_copied = false;
+    if (!event_tile_width()) memset(w->read_at_barrier, 0, sizeof w->read_at_barrier);
+    if (w->any_synchronised) memset(w->synchronised, 0, sizeof w->synchronised);
+    w->any_synchronised = w->block_synchronised = false;
+}
+
+static void begin_interval(struct watch *w, record interval) {
+    w->interval = interval;
+    for (unsigned i = 0; i < w->launch->block_threads; ++i)
+        w->thread[i] = interval | (record)i << THREAD_BIT;
+    memset(w->arrived, 0, sizeof w->arrived);
+}
+
+static void block_begins(const struct launch *launch, uint64_t index) {
+    struct watch *w = watch_here();
+    if (!w) w = attach();
+    w->launch = launch;
+    w->block = index;
+    w->returned = w->returned_at_barrier = 0;
+    w->last_barrier = NULL;
+    w->bad_index.pending = false;
+    reset_threads(w);
+    begin_interval(w, RECORD_INTERVAL(FIRST_INTERVAL));
+    shared_begin_block(w);
+    watch_fast(w);
+    WATCH_CONSUMERS(block_begins, w);
+}
+
+static void end_interval(struct watch *w) {
+    if (w->bad_index.pending) bad_index_give_up(w);
+    shared_end_interval(w);
+}
+
+static void block_ended(void) {
+    struct watch *w = watch_here();
+    end_interval(w);
+    WATCH_CONSUMERS(block_ended, w);
+}
+
+/* --- threads and warps ------------------------------------------------------------------------ */
+
+/* The running thread, or one that has returned, goes no further in this interval. */
+static void thread_waits(struct watch *w, unsigned thread, bool returned) {
+    if (w->bad_index.pending && w->bad_index.thread == thread) bad_index_give_up(w);
+    WATCH_CONSUMERS(thread_waits, w, thread, returned);
+}
+
+static void thread_returned(unsigned linear) {
+    struct watch *w = watch_here();
+    if (!w->returned++) w->first_returned = linear;
+    thread_waits(w, linear, true);
+}
+
+static void warp_met(unsigned warp, unsigned lanes) {
+    struct watch *w = watch_here();
+    for (; lanes; lanes &= lanes - 1) {
+        record *thread = &w->thread[warp * WARP_SIZE + (unsigned)__builtin_ctz(lanes)];
+        if ((*thread & RECORD_SYNCS_MASK) != RECORD_SYNCS_MASK) *thread += (record)1 << SYNCS_BIT;
+    }
+}
+
+/* --- barriers --------------------------------------------------------------------------------- */
+
+/* The place of the instruction before `code`, looked up once. */
+static const struct place *place_of_barrier(const void *code) {
+    enum { MOST = 64 };
+    static struct {
+        const void *code;
+        struct place place;
+    } known[MOST];
+    static int count;
+    int i = 0;
+    while (i < count && known[i].code != code) ++i;
+    if (i == count) {
+        void *inside = (char *)(uintptr_t)code - 1;
+        if (count == MOST) count = i = 0;
+        known[i].code = code;
+        known[i].place = place_find(&inside, 1);
+        count++;
+    }
+    return &known[i].place;
+}
+
+static bool same_line(const void *a, const void *b) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    const struct place first = *place_of_barrier(a), *second = place_of_barrier(b);
+    bool same = first.line && first.line == second->line && strcmp(first.file, second->file) == 0;
+    pthread_mutex_unlock(&lock);
+    return same;
+}
+
+static void barrier_reached(const void *code) {
+    struct watch *w = watch_here();
+    unsigned linear = running_index.linear;
+    thread_waits(w, linear, false);
+    struct arrivals *at = w->arrived;
+    if (at->count && at->code != code && !same_line(at->code, code)) at++;
+    if (!at->count++) {
+        at->code = code;
+        at->first_thread = linear;
+    }
+}
+
+/* The barrier where fewer threads wait comes first: it is the one that not all can reach. */
+static void note_divergence(struct watch *w) {
+    const struct arrivals *few = &w->arrived[0], *many = &w->arrived[1];
+    if (few->count > many->count) few = &w->arrived[1], many = &w->arrived[0];
+    const struct access access = {.code = few->code};
+    struct event event = event_here(w, FINDING_DIVERGENT_BARRIER, &access);
+    event.thread = few->first_thread;
+    event.has_other = true;
+    event.other_code = many->code;
+    event.other_thread = many->first_thread;
+    event.other_block = w->block;
+    event.waiting = few->count;
+    event.elsewhere = many->count;
+    event_note(&event);
+}
+
+static void barrier_opens(void) {
+    struct watch *w = watch_here();
+    end_interval(w);
+    WATCH_CONSUMERS(interval_ends, w);
+    if (w->arrived[1].count) note_divergence(w);
+    event_learn_tile_width(w);
+    w->last_barrier = w->arrived[0].code;
+    w->returned_at_barrier = w->returned;
+    if (w->any_synchronised) {
+        memset(w->synchronised, 0, sizeof w->synchronised);
+        w->any_synchronised = false;
+    }
+    begin_interval(w, w->interval + RECORD_INTERVAL(1));
+}
+
+/* --- asynchronous copies ---------------------------------------------------------------------- */
+
+/* A copy is a load from global memory when it begins; and a store into shared memory that lasts
+ * until its thread has waited for it. An access to the destination in between, by that thread too,
+ * is too early. */
+static void copy_part(const struct async_copy *copy, const char *address, unsigned size, bool to) {
+    access_slowly(&(struct access){.address = (uintptr_t)address,
+                                   .size = size,
+                                   .write = to,
+                                   .copying = to,
+                                   .group = to ? copy->group : 0,
+                                   .code = copy->code});
+}
+
+static void copy_begins(const struct async_copy *copy) {
+    struct watch *w = watch_here();
+    unsigned left = copy->bytes - copy->zeros;
+    unsigned step = !copy->zeros ? copy->bytes : WORD; /* a part of a vector need not be aligned */
+    for (const char *from = copy->from; left; from += step, left -= step) {
+        if (left < step) step = 1;
+        copy_part(copy, from, step, false);
+    }
+    copy_part(copy, copy->to, copy->bytes, true);
+    w->any_copied = true;
+    w->copied_group[running_index.linear] = copy->group + 1;
+}
+
+static void copy_arrived(const struct async_copy *copy) {
+    struct watch *w = watch_here();
+    const struct access access = {
+        .address = (uintptr_t)copy->to, .size = copy->bytes, .write = true, .code = copy->code};
+    WATCH_CONSUMERS(copy_arrived, w, &access);
+    shared_copy_arrived(w, &access);
+}
+
+/* --- who reports ------------------------------------------------------------------------------ */
+
+static void launch_begins(const struct launch *launch) {
+    (void)launch;
+    global_begin_launch();
+}
+
+static void launch_ended(const struct launch *launch) {
+    host_launch_ended();
+    WATCH_CONSUMERS(launch_ended, launch);
+}
+
+__attribute__((constructor)) static void watch_everything(void) {
+    static struct observer all;
+    all.launch_begins = launch_begins;
+    all.launch_ended = launch_ended;
+    all.out_of_memory = watch_machine_fault;
+    all.block_begins = block_begins;
+    all.block_ended = block_ended;
+    all.barrier_reached = barrier_reached;
+    all.barrier_opens = barrier_opens;
+    all.thread_returned = thread_returned;
+    all.warp_met = warp_met;
+    all.copy_begins = copy_begins;
+    all.copy_arrived = copy_arrived;
+    host_observe(&all);
+    observer = &all;
+}

@@ -1,0 +1,15 @@
+/* The program's own variables: kernel.cu's, and all others. */
+#ifndef CHECKER_PROGRAM_H
+#define CHECKER_PROGRAM_H
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Whether an address is in the program, its code and variables. */
+bool program_holds(uintptr_t address);
+/* Whether it is a variable of neither kernel.cu nor the C++ library. Slow where it is. */
+bool program_is_foreign(uintptr_t address);
+/* A kernel writes a word of kernel.cu's variables; whether one has. */
+void program_kernel_writes(uintptr_t address);
+bool program_kernel_wrote(uintptr_t address);
+
+#endif

@@ -1,0 +1,110 @@
+/* Allocations of device memory: see regions.h. */
+#define _GNU_SOURCE
+#include "regions.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+static struct region *regions;
+static struct region *matrices[CHECKED_MATRICES];
+static pthread_mutex_t regions_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* --- finding ---------------------------------------------------------------------------------- */
+
+const struct region *region_first(void) { return regions; }
+
+static bool holds(const struct region *r, uintptr_t address) {
+    return address - r->begin < r->bytes;
+}
+
+struct region *region_find(uintptr_t address) {
+    for (struct region *r = regions; r; r = r->next)
+        if (holds(r, address)) return r;
+    return NULL;
+}
+
+static uintptr_t distance(const struct region *r, uintptr_t address) {
+    if (address < r->begin) return r->begin - address;
+    return holds(r, address) ? 0 : address - (r->begin + r->bytes) + 1;
+}
+
+struct region *region_nearest(uintptr_t address) {
+    struct region *best = NULL;
+    for (struct region *r = regions; r; r = r->next)
+        if (!r->freed && (!best || distance(r, address) < distance(best, address))) best = r;
+    return best;
+}
+
+const struct region *region_of_matrix(int number) {
+    return matrices[number] && !matrices[number]->freed ? matrices[number] : NULL;
+}
+
+const struct region *region_showing_phases(void) {
+    const struct region *r = region_of_matrix(0);
+    return r && r->matrix->shows_phases ? r : NULL;
+}
+
+const struct region *region_output(void) {
+    for (int i = 0; i < CHECKED_MATRICES; ++i) {
+        const struct region *r = region_of_matrix(i);
+        if (r && !r->matrix->input) return r;
+    }
+    return NULL;
+}
+
+/* --- changing --------------------------------------------------------------------------------- */
+
+static size_t shadow_bytes(const struct region *r) {
+    return (r->bytes + sizeof(float) - 1) / sizeof(float) * sizeof(struct global_word);
+}
+
+static void make_shadow(struct region *r) {
+    r->shadow = mmap(NULL, shadow_bytes(r), PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (r->shadow == MAP_FAILED) r->shadow = NULL; /* unwatched, then */
+}
+
+static void drop_shadow(struct region *r) {
+    if (r->shadow) munmap(r->shadow, shadow_bytes(r));
+    r->shadow = NULL;
+}
+
+void region_add(char *begin, size_t bytes, bool on_device, bool in_wrapper) {
+    struct region *r = calloc(1, sizeof *r);
+    if (!r) return;
+    r->begin = (uintptr_t)begin;
+    r->bytes = bytes;
+    r->on_device = on_device;
+    r->in_wrapper = in_wrapper;
+    r->frame_count = fault_backtrace(r->frames, (int)(sizeof r->frames / sizeof *r->frames));
+    make_shadow(r);
+    pthread_mutex_lock(&regions_lock);
+    for (struct region *old = regions; old; old = old->next) /* the addresses are used again */
+        if (old->freed && holds(old, r->begin)) old->bytes = 0;
+    r->next = regions;
+    regions = r;
+    pthread_mutex_unlock(&regions_lock);
+}
+
+void region_free(char *begin) {
+    struct region *r = region_find((uintptr_t)begin);
+    if (!r) return;
+    r->freed = true;
+    drop_shadow(r);
+}
+
+void region_written(struct region *r, const char *to, size_t bytes) {
+    const size_t word = sizeof(float), first = ((uintptr_t)to - r->begin) / word;
+    for (size_t i = first; i < first + (bytes + word - 1) / word && i * word < r->bytes; ++i)
+        if (r->shadow) r->shadow[i].write = (struct global_access){.when = RECORD_BEFORE};
+}
+
+void region_name(int number, const struct checked_matrix *matrix) {
+    struct region *r = region_find((uintptr_t)matrix->elements);
+    if (!r) return;
+    drop_shadow(r);
+    r->matrix = matrix;
+    r->bytes = (size_t)matrix->rows * (size_t)matrix->cols * sizeof(float);
+    if (!matrix->input) make_shadow(r);
+    matrices[number] = r;
+}
