@@ -2,9 +2,10 @@
  * libubsan's bounds check (LLVM's compiler-rt, tsan_interface.h and ubsan_handlers.h; gcc emits the
  * same calls), answered here instead of there.
  *
- * Nearly every access of a right kernel is one of two: a float in shared memory that no other thread
- * accesses in this interval in a way that matters, or a float of an input. A dozen instructions here
- * are enough for those (a checked run spends its time in them); everything else takes the slow path.
+ * Nearly every access of a right kernel is one of two: a float in shared memory that no other
+ * thread accesses in this interval in a way that matters, or a float of an input. A dozen
+ * instructions here are enough for those (a checked run spends its time in them); everything else
+ * takes the slow path.
  */
 #include "access.h"
 #include "host.h"
@@ -69,8 +70,7 @@ static bool is_memory(const struct watch *w, const struct access *access) {
         record written = w->shadow[watch_word(w, access->address)].write;
         return written != RECORD_OUTSIDE && !(written == RECORD_BEFORE && access->size == 1);
     }
-    return !is_on_stack(w, access->address) &&
-           !is_in(access->address, &blockDim, &blockDim + 1) &&
+    return !is_on_stack(w, access->address) && !is_in(access->address, &blockDim, &blockDim + 1) &&
            !is_in(access->address, &gridDim, &gridDim + 1);
 }
 
@@ -127,7 +127,8 @@ INLINE void write_word(const void *p, const void *code) {
     slowly(p, WORD, true, code);
 }
 
-/* Eight or sixteen bytes of an input. Vectors in shared memory are rare enough for the slow path. */
+/* Eight or sixteen bytes of an input. Vectors in shared memory are rare enough for the slow path.
+ */
 INLINE void read_vector(const void *p, unsigned size, const void *code) {
     struct watch *w = watch_here();
     uintptr_t address = (uintptr_t)p;
@@ -245,8 +246,8 @@ static void atomically(volatile const void *p, unsigned size, bool write, const 
     access_slowly(&access);
 }
 
-/* Consumers get it when it has taken effect: how often a compare-and-swap fails is a matter of luck,
- * and the load before one is the emulator's own (device_functions.h). */
+/* Consumers get it when it has taken effect: how often a compare-and-swap fails is a matter of
+ * luck, and the load before one is the emulator's own (device_functions.h). */
 static void consume_atomic(volatile const void *p, unsigned size, const void *code) {
     struct watch *w = watch_here();
     const struct access access = {

@@ -12,9 +12,9 @@
  * too. */
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
+#include "../support.h"
 #include "counts.h"
 #include "finding.h"
-#include "../support.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -75,7 +75,7 @@ void print_clean(FILE *out, const struct outcome *outcomes, int count);
 void print_json(FILE *out, const struct check_options *options, const struct outcome *outcomes,
                 int count, enum exit_status status, const char *message);
 
-/* --- print_counts.c --------------------------------------------------------------------------------- */
+/* --- print_counts.c --------------------------------------------------------------------------- */
 
 void print_counts(FILE *out, const struct counted_launch *launches, int count, struct shape shape);
 /* In one line: loads from global memory, and those of the naive kernel. */
@@ -83,7 +83,7 @@ void print_counts_line(FILE *out, const struct counted_launch *launches, int cou
                        struct shape shape);
 void json_counts(FILE *out, const struct counted_launch *launches, int count, struct shape shape);
 
-/* --- print_phases.c --------------------------------------------------------------------------------- */
+/* --- print_phases.c --------------------------------------------------------------------------- */
 
 struct product_data {
     const float *A, *B, *C; /* C: null where nothing came back */

@@ -7,6 +7,9 @@
 
 static struct checked_run run;
 
+/* From the program's beginning on: matrices are allocated before a run begins. */
+__attribute__((constructor)) static void observe(void) { observe_runtime(); }
+
 void checker_place(const void *function, struct finding_party *party) {
     void *address = (void *)(uintptr_t)function;
     const struct place place = place_find(&address, 1);

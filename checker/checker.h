@@ -1,13 +1,13 @@
-/* The checker of the CPU backend, as make check (run.cu) and the grader's worker use it: one run of a
- * wrapper and its kernels under watch.
+/* The checker of the CPU backend, as make check (run.cu) and the grader's worker use it: one run of
+ * a wrapper and its kernels under watch.
  *
  *     checker_begin(&run);
  *     wrapper(...);
  *     struct checked_result result = checker_end();
  *
  * Linked beside the runtime. kernel.cu is compiled with -fsanitize=thread,bounds, whose calls
- * access.c answers instead of libtsan. Nothing behind this interface knows what the kernels compute:
- * the caller says which matrices there are (sgemm.h). */
+ * access.c answers instead of libtsan. Nothing behind this interface knows what the kernels
+ * compute: the caller says which matrices there are (sgemm.h). */
 #ifndef CHECKER_CHECKER_H
 #define CHECKER_CHECKER_H
 #include "finding.h"

@@ -67,8 +67,8 @@ struct counts {
     size_t touched_count;
     struct span matrix[CHECKED_MATRICES];
     uint32_t held[MAX_WARPS];
-    uint32_t idle[MAX_WARPS];     /* lanes that have come to the barrier, or are gone */
-    uint32_t gone[MAX_WARPS];     /* that have returned, or never were */
+    uint32_t idle[MAX_WARPS]; /* lanes that have come to the barrier, or are gone */
+    uint32_t gone[MAX_WARPS]; /* that have returned, or never were */
     /* Of each element of an input: the block that loaded it last, by number. */
     uint32_t *loaded_by[CHECKED_MATRICES];
     uint32_t block_number;
@@ -140,8 +140,7 @@ static struct site *site_of(struct counts *c, const struct access *access) {
     return site;
 }
 
-/* --- finished requests: shared memory ----------------------------------------------------------
- */
+/* --- finished requests: shared memory --------------------------------------------------------- */
 
 /* The words that some lanes want, bank by bank. */
 struct banks {
@@ -194,8 +193,7 @@ static void finish_shared(struct counted *sum, const struct request *r, bool ato
     sum->bytes += r->size < WORD ? words * r->size : words * WORD;
 }
 
-/* --- finished requests: global memory ----------------------------------------------------------
- */
+/* --- finished requests: global memory --------------------------------------------------------- */
 
 /* A sector, and which of its bytes are asked for. */
 struct sector {
@@ -231,8 +229,8 @@ static void note_needed(struct counts *c, int matrix, const struct sector *secto
     }
 }
 
-static void finish_global(struct counts *c, struct counted *sum, const struct request *r,
-                          int place, enum counted_way way, unsigned elements) {
+static void finish_global(struct counts *c, struct counted *sum, const struct request *r, int place,
+                          enum counted_way way, unsigned elements) {
     struct sector sectors[WARP_SIZE];
     unsigned count = sectors_of(r, sectors);
     sum->sectors += count;
@@ -244,19 +242,16 @@ static void finish_global(struct counts *c, struct counted *sum, const struct re
     }
 }
 
-/* --- finished requests: both -------------------------------------------------------------------
- */
+/* --- finished requests: both ------------------------------------------------------------------ */
 
 static int place_of(const struct watch *w, uintptr_t address) {
     if (watch_is_shared(w, address)) return COUNTED_SHARED;
     for (unsigned i = 0; i < CHECKED_MATRICES; ++i)
-        if (address - w->counts->matrix[i].begin < w->counts->matrix[i].words * WORD)
-            return (int)i;
+        if (address - w->counts->matrix[i].begin < w->counts->matrix[i].words * WORD) return (int)i;
     return COUNTED_OTHER;
 }
 
-static void finish_in(struct watch *w, struct site *site, const struct request *r,
-                      int place) {
+static void finish_in(struct watch *w, struct site *site, const struct request *r, int place) {
     struct counted *sum = &site->of[place];
     unsigned lanes = (unsigned)__builtin_popcount(r->lanes);
     unsigned elements = lanes * (r->size < WORD ? 1 : r->size / WORD);
@@ -376,8 +371,7 @@ static void count_access(struct watch *w, const struct access *access) {
     held->requests[time].of[lane] = access->address;
 }
 
-/* --- blocks and barriers -----------------------------------------------------------------------
- */
+/* --- blocks and barriers ---------------------------------------------------------------------- */
 
 static void find_matrices(struct counts *c) {
     for (int i = 0; i < CHECKED_MATRICES; ++i) {

@@ -49,7 +49,8 @@ struct counted_launch {
     uint64_t barriers, least_barriers, most_barriers; /* in all; in one block */
     uint64_t needed; /* loads of inputs, if each block loaded each element that it uses once */
     /* Blocks that neither store nor add anything in global memory, so that nothing comes of them:
-     * how many, and what they have part of in loads and atomics of global memory and in `needed`. */
+     * how many, and what they have part of in loads and atomics of global memory and in `needed`.
+     */
     uint64_t idle_blocks, idle_loads, idle_needed;
     struct counted_line lines[COUNTED_LINES]; /* where most is to gain comes first */
     int line_count;

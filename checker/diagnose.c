@@ -10,8 +10,8 @@ static void find_phase(struct finding *f, const struct event *e) {
     f->phases = (int)((cols + width - 1) / width);
 }
 
-/* Two threads at one element of a matrix, one of which meant an element beyond the last column, which
- * is in the next row: what is wrong is that store. */
+/* Two threads at one element of a matrix, one of which meant an element beyond the last column,
+ * which is in the next row: what is wrong is that store. */
 static bool is_column_overrun(const struct diagnosis *d) {
     struct finding *f = d->f;
     struct element at;

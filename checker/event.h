@@ -49,7 +49,7 @@ struct event event_here(const struct watch *w, enum finding_kind kind, const str
 void event_stop(const struct watch *w, enum finding_kind kind, const struct access *access,
                 cudaError_t error) __attribute__((noreturn));
 
-/* --- tile phases ------------------------------------------------------------------------------- */
+/* --- tile phases ------------------------------------------------------------------------------ */
 
 /* Columns in a tile phase of the matrix that shows them; 0: not known (yet). */
 uint32_t event_tile_width(void);

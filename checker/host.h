@@ -1,4 +1,5 @@
-/* The host's side of a run: what the wrapper does with the CUDA runtime, and what it must not do. */
+/* The host's side of a run: what the wrapper does with the CUDA runtime, and what it must not do.
+ */
 #ifndef CHECKER_HOST_H
 #define CHECKER_HOST_H
 #include "watch.h"
@@ -15,7 +16,8 @@ void host_access(const struct access *access);
 
 /* Kernel launches of the wrapper's that were possible. */
 int host_launches(void);
-/* The first call that failed, or launch that was refused, becomes the event of a run that has none. */
+/* The first call that failed, or launch that was refused, becomes the event of a run that has none.
+ */
 void host_note_failure(void);
 
 #endif

@@ -36,8 +36,7 @@ static _Noreturn void machine(const struct check_options *o, const char *message
     exit(EXIT_MACHINE);
 }
 
-/* --- while a child runs ------------------------------------------------------------------------
- */
+/* --- while a child runs ----------------------------------------------------------------------- */
 
 static void show_progress(const struct shape *shape, double seconds) {
     const double patience = 2;
@@ -150,8 +149,7 @@ static void check_shape(const struct check_options *o, struct shape shape,
     if (!outcome->done) explain_death(outcome, !ended, status);
 }
 
-/* --- what --counts and --phases say ------------------------------------------------------------
- */
+/* --- what --counts and --phases say ----------------------------------------------------------- */
 
 static void open_report(struct check_options *o) {
     if (!o->counts && !o->phases) return;

@@ -27,7 +27,8 @@ bool name_before(size_t offset, struct shared_name *found);
 /* All of them, in order of their offsets, without dimensions; what the runtime keeps there is not
  * among them. */
 int name_list(const struct shared_name **list);
-/* The one name that the program gives to dynamic shared memory; null where it has several or none. */
+/* The one name that the program gives to dynamic shared memory; null where it has several or none.
+ */
 const char *name_of_dynamic(void);
 /* Whether it has any. */
 bool name_has_dynamic(void);

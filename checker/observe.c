@@ -1,8 +1,8 @@
-/* What the runtime reports, passed on to the detectors and consumers: blocks, barriers, threads that
- * return, warp synchronisations, asynchronous copies.
+/* What the runtime reports, passed on to the detectors and consumers: blocks, barriers, threads
+ * that return, warp synchronisations, asynchronous copies.
  *
- * A barrier opens when all threads that have not returned are there, whichever line they wait at, as
- * on the hardware; that they wait at different lines is a mistake. A compiler may make several
+ * A barrier opens when all threads that have not returned are there, whichever line they wait at,
+ * as on the hardware; that they wait at different lines is a mistake. A compiler may make several
  * barriers of one in the source, so locations are compared by line. */
 #include "access.h"
 #include "event.h"
@@ -205,7 +205,7 @@ static void launch_ended(const struct launch *launch) {
     WATCH_CONSUMERS(launch_ended, launch);
 }
 
-__attribute__((constructor)) static void watch_everything(void) {
+void observe_runtime(void) {
     static struct observer all;
     all.launch_begins = launch_begins;
     all.launch_ended = launch_ended;

@@ -84,6 +84,6 @@ void party_find(struct finding *f, const struct event *e) {
         f->at.line = e->line;
     }
     if (e->has_other)
-        f->other = party_of(e, e->other_code, e->other_thread, e->other_block,
-                            access_of(e->other_write));
+        f->other =
+            party_of(e, e->other_code, e->other_thread, e->other_block, access_of(e->other_write));
 }

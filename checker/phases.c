@@ -1,5 +1,5 @@
-/* The tile phases of one block: which elements of inputs it loads between two barriers, and what its
- * shared arrays hold afterwards. */
+/* The tile phases of one block: which elements of inputs it loads between two barriers, and what
+ * its shared arrays hold afterwards. */
 #include "counts.h"
 #include "names.h"
 #include "regions.h"
@@ -16,7 +16,7 @@ static struct {
     struct phases phases;
     struct phase now; /* being collected */
     size_t load_room;
-    int *writer; /* of each word of shared memory: the thread that stored it in this phase, plus 1 */
+    int *writer; /* of each word of shared memory: the thread that stored it last, plus 1 */
     size_t words;
 } state;
 
@@ -44,8 +44,8 @@ static void note_load(const struct region *r, int matrix, size_t word) {
         state.load_room = state.load_room ? 2 * state.load_room : 256;
         now->loads = must(realloc(now->loads, state.load_room * sizeof *now->loads));
     }
-    now->loads[now->load_count++] = (struct phase_load){
-        running_index.linear, matrix, (int)(word / cols), (int)(word % cols)};
+    now->loads[now->load_count++] =
+        (struct phase_load){running_index.linear, matrix, (int)(word / cols), (int)(word % cols)};
     state.kept = true;
 }
 
@@ -81,8 +81,7 @@ static void note_unless_copying(struct watch *w, const struct access *access) {
     if (!access->copying) note_access(w, access);
 }
 
-/* --- the end of a phase ------------------------------------------------------------------------
- */
+/* --- the end of a phase ----------------------------------------------------------------------- */
 
 static void set_dimensions(struct phase_array *array, const struct shared_name *name) {
     array->dimensions = name->dimensions;

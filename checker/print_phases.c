@@ -105,8 +105,7 @@ static struct box stored_box(const struct story *s) {
     return box;
 }
 
-/* --- tables, side by side ----------------------------------------------------------------------
- */
+/* --- tables, side by side --------------------------------------------------------------------- */
 
 /* Cells are words, so that a place that holds nothing can say so. */
 struct table {
@@ -185,8 +184,7 @@ static void print_tables(FILE *out, const struct table *tables, int count) {
     }
 }
 
-/* --- what the tables hold ----------------------------------------------------------------------
- */
+/* --- what the tables hold --------------------------------------------------------------------- */
 
 /* A matrix by rows. */
 struct values {

@@ -51,8 +51,8 @@ void program_kernel_writes(uintptr_t address) {
     if (!extent) return;
     char *written = __atomic_load_n(&extent->written, __ATOMIC_ACQUIRE);
     if (!written) {
-        char *none = NULL, *made = mmap(NULL, (size_t)(extent->end - extent->begin) / sizeof(float) + 1,
-                                        PROT_READ | PROT_WRITE,
+        const size_t words = (size_t)(extent->end - extent->begin) / sizeof(float) + 1;
+        char *none = NULL, *made = mmap(NULL, words, PROT_READ | PROT_WRITE,
                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (made == MAP_FAILED) return; /* unwatched, then */
         written = made;

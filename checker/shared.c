@@ -65,7 +65,7 @@ void shared_begin_block(struct watch *w) {
     w->unwritten.is = false;
 }
 
-/* --- noting ---------------------------------------------------------------------------------- */
+/* --- noting ----------------------------------------------------------------------------------- */
 
 static struct event event_at_word(const struct watch *w, enum finding_kind kind, size_t word,
                                   record r, bool write) {

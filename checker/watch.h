@@ -5,12 +5,12 @@
  *     events     shared.c, bad_index.c, global.c, program.c, host.c note the first mistake: event.h
  *     findings   diagnose.c, with words.c, element.c, party.c: diagnose.h
  *
- * Each part calls those below it alone. Counts and tile phases (counts.c, phases.c) are consumers of
- * accesses beside the detectors, which know nothing of them.
+ * Each part calls those below it alone. Counts and tile phases (counts.c, phases.c) are consumers
+ * of accesses beside the detectors, which know nothing of them.
  *
- * Each word (4 bytes) of memory has a shadow that remembers who wrote and read it last. Threads of a
- * block are unordered between two barriers: two of them that access one word in one such interval,
- * one of them writing, race, in whatever order they happened to run here. */
+ * Each word (4 bytes) of memory has a shadow that remembers who wrote and read it last. Threads of
+ * a block are unordered between two barriers: two of them that access one word in one such
+ * interval, one of them writing, race, in whatever order they happened to run here. */
 #ifndef CHECKER_WATCH_H
 #define CHECKER_WATCH_H
 #include "record.h"
@@ -32,7 +32,8 @@ struct span {
     size_t words;
 };
 
-/* A read of a shared word that no thread had written: harmless only if it turns out to be a race. */
+/* A read of a shared word that no thread had written: harmless only if it turns out to be a race.
+ */
 struct unwritten_read {
     bool is;
     size_t word;
@@ -82,14 +83,14 @@ struct watch {
     const void *last_barrier;
     bool synchronised[MAX_BLOCK_THREADS]; /* used an atomic */
     bool any_synchronised, block_synchronised;
-    bool any_copied;                           /* asynchronously */
-    uint64_t copied_group[MAX_BLOCK_THREADS];  /* of each thread's last such copy, plus 1 */
+    bool any_copied;                             /* asynchronously */
+    uint64_t copied_group[MAX_BLOCK_THREADS];    /* of each thread's last such copy, plus 1 */
     uint32_t read_at_barrier[MAX_BLOCK_THREADS]; /* last_read then */
 
     struct unwritten_read unwritten;
     struct bad_index bad_index;
     struct counts *counts; /* counts.c's, of this worker */
-    struct watch *next; /* of all workers' */
+    struct watch *next;    /* of all workers' */
 };
 
 /* Null: no kernel runs on this OS thread. */
@@ -154,7 +155,12 @@ void watch_add_consumer(const struct consumer *consumer);
     for (const struct consumer **each = watch_consumers; *each; ++each)                            \
         if ((*each)->call) (*each)->call(__VA_ARGS__)
 
-/* --- the detectors ----------------------------------------------------------------------------- */
+/* --- observe.c -------------------------------------------------------------------------------- */
+
+/* From now on the runtime reports to the detectors and consumers. */
+void observe_runtime(void);
+
+/* --- the detectors ---------------------------------------------------------------------------- */
 
 bool shared_attach(struct watch *w);
 void shared_begin_block(struct watch *w);

@@ -12,41 +12,10 @@ from __future__ import annotations
 import re
 from itertools import count
 
+from .findings import KINDS
 from .outcome import Finding
 from .record import Criterion, CriterionName, Record, Refusal, Test, Timing, TimingState
 from .score import NO_GPU, refusal_reason, skip_reason
-
-PHRASES = {
-    "shared-race": "race on shared memory",
-    "global-race": "race on global memory",
-    "divergent-barrier": "threads of one block wait at different barriers",
-    "early-return": "threads return before a barrier, and their part is missing",
-    "out-of-bounds": "a load or store outside a matrix or another allocation",
-    "shared-out-of-bounds": "an index outside a shared array",
-    "local-out-of-bounds": "an index outside an array of the thread's own",
-    "uninitialised-shared": "shared memory is read that nobody has written",
-    "uninitialised-global": "C, or memory from cudaMalloc, is read before it is written",
-    "input-written": "A or B is written",
-    "freed-memory": "memory is used after cudaFree",
-    "device-pointer-on-host": "host code follows a device pointer",
-    "device-variable-on-host": "host code reads or writes a __device__ variable",
-    "host-pointer-on-device": "a kernel follows a host pointer",
-    "misaligned": "a vector is loaded or stored at an address that it cannot have",
-    "bad-launch": "a launch that no GPU can do",
-    "failed-call": "a call of the CUDA runtime failed",
-    "no-launch": "basicSgemm launches no kernel",
-    "leak": "memory is allocated and not freed",
-    "endless": "the kernel does not end",
-    "time-limit": "time limit exceeded",
-    "deadlock": "threads wait for each other for ever",
-    "kernel-fault": "the kernel stopped with a fault",
-    "host-fault": "basicSgemm crashed, or ended the program",
-    "tampering": "memory of the runtime was changed",
-    "unwritten": "elements of C were never written",
-    "wrong-result": "C is not A B",
-    "not-float32": "C is less precise than float32",
-}
-"""One for each kind of finding (checker/finding.h)."""
 
 LOST: dict[CriterionName, str] = {
     "builds": "no kernel was launched",
@@ -144,7 +113,8 @@ def for_want_of_a_public_case(item: Test | Timing, record: Record) -> bool:
 
 
 def phrase(finding: Finding) -> str:
-    return PHRASES.get(finding.kind, "a mistake")
+    kind = KINDS.get(finding.kind)  # none in a record of another version
+    return kind.headline if kind else "a mistake"
 
 
 def without_place(refusal: Refusal) -> Refusal:

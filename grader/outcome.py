@@ -17,7 +17,7 @@ class Strict(BaseModel):
 
 
 class Finding(Strict):
-    """A mistake, as `make check` names it; the kinds are those of checker/finding.h."""
+    """A mistake, as `make check` names it; the kinds are those of findings.py."""
 
     kind: str
     what: str

@@ -16,19 +16,12 @@ from __future__ import annotations
 import math
 
 from .cases import Case
+from .findings import KINDS
 from .outcome import Finding, Loads, Outcome, at
 from .record import Criterion, CriterionName, Test
 from .score import ABOUT, status_of
 
 ORDER: tuple[CriterionName, ...] = ("builds", "correct", "memory", "tiled")
-
-# Findings with which a GPU may give the right C all the same. A checked run that stops at one of
-# these says nothing against the C of the plain run: the criterion `memory` is lost, not `correct`.
-MAY_GO_WELL = frozenset({
-    "shared-race", "global-race", "divergent-barrier", "early-return", "out-of-bounds",
-    "shared-out-of-bounds", "local-out-of-bounds", "uninitialised-shared", "uninitialised-global",
-    "failed-call", "leak",
-})  # fmt: skip
 
 # Up to this many products a case has a checked run whatever its criteria: it takes half a second,
 # and shows what a right C hides, such as a product that was computed on the host.
@@ -44,14 +37,13 @@ OUT_OF_TIME = frozenset({"endless", "deadlock", "time-limit"})
 """Ends of a plain run after which a checked one is not worth its time."""
 
 
+def of_kind(kind: str) -> Finding:
+    """Where no more is known than the kind."""
+    return Finding(kind=kind, what=KINDS[kind].headline, hint=KINDS[kind].hint)
+
+
 ENDS = {
-    "endless": Finding(kind="endless", what="the kernel does not end",
-                       hint="which loop has a condition that never becomes false?"),
-    "deadlock": Finding(kind="deadlock", what="threads of a block wait for each other",
-                        hint="which threads must arrive for this one to continue?"),
-    "time-limit": Finding(kind="time-limit", what="it was still running at its time limit",
-                          hint="how many blocks does C need, and what does each thread compute "
-                               "more than once?"),
+    **{how: of_kind(how) for how in OUT_OF_TIME},
     "crashed": Finding(kind="host-fault", what="it crashed"),
     "exited": Finding(kind="host-fault", what="it ended the program instead of returning",
                       hint="basicSgemm must return, whatever happens"),
@@ -59,11 +51,7 @@ ENDS = {
 }
 """Of a run that did not return, where no more is known."""
 
-NO_LAUNCH = Finding(
-    kind="no-launch",
-    what="basicSgemm launches no kernel",
-    hint="basicSgemm chooses block and grid, and then launches mysgemm<<<grid, block>>>(...)",
-)
+NO_LAUNCH = of_kind("no-launch")
 TILE_HINT = "let each block load tiles of A and B into shared memory, and use every element often"
 
 
@@ -113,7 +101,7 @@ def against_correct(plain: Outcome, checked: Outcome | None) -> str:
     why = what_went_wrong(plain)
     if why or checked is None:
         return why
-    if checked.finding and checked.finding.kind not in MAY_GO_WELL:
+    if checked.finding and not KINDS[checked.finding.kind].may_be_right:
         return headline(checked.finding)
     if checked.ended == "time-limit" or checked.ended == "stopped" and checked.finding:
         return ""

@@ -34,19 +34,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from conftest import REPOSITORY
+from grader.findings import KINDS
 
 FAULTY = sorted((REPOSITORY / "instructor" / "faulty").glob("*.cu"))
 RIGHT = sorted((REPOSITORY / "tests" / "kernels" / "right").glob("*.cu"))
 SOLUTIONS = sorted((REPOSITORY / "instructor" / "solutions").glob("*.cu"))
-
-KINDS = {
-    "shared-race", "global-race", "divergent-barrier", "early-return", "out-of-bounds",
-    "shared-out-of-bounds", "local-out-of-bounds", "uninitialised-shared", "uninitialised-global",
-    "input-written", "freed-memory", "device-pointer-on-host", "host-pointer-on-device",
-    "device-variable-on-host", "tampering", "misaligned", "bad-launch", "failed-call", "no-launch",
-    "leak", "endless", "deadlock", "kernel-fault", "host-fault", "unwritten", "wrong-result",
-    "not-float32",
-}  # fmt: skip
 
 TEXT = ["finds", "variable", "element", "thread", "block", "other-thread", "other-block", "phase",
         "shape", "options", "nvcc"]

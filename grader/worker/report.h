@@ -41,9 +41,9 @@ enum worker_state {
     WORKER_STARTED,    /* basicSgemm has not been called yet */
     WORKER_IN_WRAPPER, /* it has, and has not come back, nor has its kernel */
     WORKER_RETURNED,   /* it has, and the device's memory is in the output file */
-    WORKER_STOPPED, /* the runtime or the checker ended the run: `detail` or `finding` says why */
-    WORKER_ENDLESS,    /* a block of a kernel does not end */
-    WORKER_DEADLOCK,   /* threads of a block wait for each other */
+    WORKER_STOPPED,  /* the runtime or the checker ended the run: `detail` or `finding` says why */
+    WORKER_ENDLESS,  /* a block of a kernel does not end */
+    WORKER_DEADLOCK, /* threads of a block wait for each other */
     WORKER_TIME_LIMIT, /* the wrapper, or blocks one after the other, took too long */
     WORKER_MACHINE,    /* this machine is at fault: `detail` */
     WORKER_STATES

@@ -1,5 +1,5 @@
-/* What both builds for the CPU see of the wrapper: copies that only a product on the host needs, and
- * how long it takes. Included by one file of each. */
+/* What both builds for the CPU see of the wrapper: copies that only a product on the host needs,
+ * and how long it takes. Included by one file of each. */
 #ifndef WORKER_WATCH_WRAPPER_H
 #define WORKER_WATCH_WRAPPER_H
 #include "../../emulator/runtime/runtime.h"

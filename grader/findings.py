@@ -32,6 +32,8 @@ def read(table: Path = TABLE) -> dict[str, Kind]:
     for row in rows.body:
         if not (isinstance(row, ast.Expr) and isinstance(row.value, ast.Call)):
             raise ValueError(f"{table}: not a row: {ast.unparse(row)}")
+        if len(row.value.args) != 7:
+            raise ValueError(f"{table}: a row has seven parts: {ast.unparse(row)}")
         _, name, _, result, *texts = row.value.args
         kind = Kind(ast.literal_eval(name), ast.unparse(result) == "MAYBE",
                     *map(ast.literal_eval, texts))
