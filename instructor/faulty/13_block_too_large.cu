@@ -3,7 +3,7 @@
  * finds:    bad-launch
  * says:     4096
  * says:     1024
- * says:     nobody asked
+ * says:     the error was not checked
  * fails:    64 64 64, 1 1 1
  * reports:  the launch failed: invalid
  * loses:    builds */
