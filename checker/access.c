@@ -63,14 +63,16 @@ static bool is_on_stack(const struct watch *w, uintptr_t address) {
     return is_in(address, w->memory.stacks.begin, w->memory.stacks.end);
 }
 
-/* Global or shared memory; and not a local variable, or what is a special register or a constant on
- * a GPU, or a flag of the compiler's. */
+/* Global or shared memory; and not a local variable, what a shuffle passes on, what is a special
+ * register or a constant on a GPU, or a flag of the compiler's. */
 static bool is_memory(const struct watch *w, const struct access *access) {
     if (watch_is_shared(w, access->address)) {
         record written = w->shadow[watch_word(w, access->address)].write;
         return written != RECORD_OUTSIDE && !(written == RECORD_BEFORE && access->size == 1);
     }
-    return !is_on_stack(w, access->address) && !is_in(access->address, &blockDim, &blockDim + 1) &&
+    return !is_on_stack(w, access->address) &&
+           !is_in(access->address, w->memory.own.begin, w->memory.own.end) &&
+           !is_in(access->address, &blockDim, &blockDim + 1) &&
            !is_in(access->address, &gridDim, &gridDim + 1);
 }
 

@@ -24,6 +24,7 @@ __global__ void negate(int m, int n, float *C)
     for (int col = threadIdx.x; col < n; col += blockDim.x)
         result[blockIdx.x * n + col] = -result[blockIdx.x * n + col] / 2;
     __threadfence();
+    __syncthreads();
     if (threadIdx.x == 0) {
         unsigned int ticket = atomicInc(&count, gridDim.x);
         last = ticket == gridDim.x - 1;
