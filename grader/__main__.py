@@ -18,7 +18,7 @@ import os  # noqa: E402
 import sys  # noqa: E402
 import time  # noqa: E402
 
-sys.dont_write_bytecode = True  # a checkout may be read-only, or somebody else's
+sys.dont_write_bytecode = True  # a checkout may be read-only, or belong to another user
 
 import pytest  # noqa: E402
 
@@ -29,7 +29,7 @@ from .intake import ROOT  # noqa: E402
 
 
 def main(words: list[str]) -> int:
-    # A grade depends on nothing that is installed beside, and on nobody's usual options.
+    # A grade depends neither on other plugins that are installed nor on the user's usual options.
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     os.environ.pop("PYTEST_ADDOPTS", None)
     try:
@@ -42,7 +42,7 @@ def main(words: list[str]) -> int:
 def grade(words: list[str]) -> int:
     mine = Quiet()
     folder = ROOT / "grader"
-    with interrupt.raised():  # afterwards, what is to be kept is kept
+    with interrupt.raised():  # afterwards, results are on disk
         status = pytest.main(["-c", str(folder / "pytest.ini"), "--rootdir", str(folder),
                               str(folder / "test_submission.py"), *words], plugins=[mine])
     state = mine.state or plugin.State()  # none: --help, or options that pytest could not read
@@ -58,7 +58,7 @@ def grade(words: list[str]) -> int:
 
 
 class Quiet:
-    """Takes pytest's own printing away, unless somebody asks for it, and hands the state out."""
+    """Removes pytest's own output, unless options ask for it, and makes the state available."""
 
     def __init__(self) -> None:
         self.state: plugin.State | None = None

@@ -1,9 +1,9 @@
-"""Builds: the grader's own parts, which hold no student's code, and a submission's two programs.
+"""Builds the grader's own parts, which contain no student's code, and a submission's two programs.
 
 The parts (judge, sandbox launcher, runtime, checker, what calls basicSgemm) are made once, from a
-copy of their sources in a cache: so a read-only checkout can be graded in, and two graders at once
-do not step on each other. The submission is compiled and linked in the sandbox; between the two its
-object files are looked at (source_text.py, symbols.py).
+copy of their sources in a cache: so grading works in a read-only checkout, and two graders at once
+do not disturb each other. The submission is compiled and linked in the sandbox; in between, its
+text and its object files are checked (source_text.py, symbols.py). In: kernel.cu; out: programs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import stat
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -98,7 +97,7 @@ def compilers() -> dict[str, str]:
 
 
 def version_of(command: str) -> str:
-    """ "gcc 12.2.0", "clang 14.0.6"; MachineFault where there is no such compiler."""
+    """ "gcc 12.2.0" or "clang 14.0.6". Raises MachineFault if there is no such compiler."""
     ask = [*command.split(), "-E", "-P", "-x", "c++", "-"]
     macros = "__clang_major__.__clang_minor__.__clang_patchlevel__ " \
              "__GNUC__.__GNUC_MINOR__.__GNUC_PATCHLEVEL__"
@@ -112,7 +111,7 @@ def version_of(command: str) -> str:
 
 
 def nvcc_command() -> str:
-    """MachineFault where there is none."""
+    """Raises MachineFault if there is none."""
     usual = "/usr/local/cuda/bin/nvcc"
     found = os.environ.get("NVCC") or shutil.which("nvcc") or usual
     if not os.access(found, os.X_OK):
@@ -122,9 +121,8 @@ def nvcc_command() -> str:
 
 @functools.cache
 def gpu_architecture() -> str:
-    """Of the GPU at hand: "sm_90". MachineFault where there is none, or it cannot be found out.
-
-    Asked here, because the sandbox in which nvcc compiles has no GPU."""
+    """Of the GPU at hand: "sm_90". Determined here, because the sandbox in which nvcc compiles has
+    no GPU. Raises MachineFault if there is none, or it cannot be determined."""
     ran = completed(["/bin/sh", str(ROOT / "make" / "gpu_arch.sh")])
     if ran.stdout.startswith("sm_"):
         return ran.stdout.strip()
@@ -134,7 +132,7 @@ def gpu_architecture() -> str:
 
 
 def architecture() -> str:
-    """What to compile for. MachineFault if ARCH asks for code that is not this GPU's own."""
+    """What to compile for. Raises MachineFault if ARCH names another GPU than the one here."""
     here = gpu_architecture()
     given = os.environ.get("ARCH") or "native"
     if given == "native":
@@ -146,7 +144,7 @@ def architecture() -> str:
 
 
 def settings_for(backend: str) -> dict[str, str]:
-    """make's variables."""
+    """make's variables. Raises MachineFault."""
     settings = compilers() | {"BACKEND": backend}
     if backend == "cuda":
         settings |= {"NVCC": nvcc_command(), "ARCH": architecture()}
@@ -154,6 +152,7 @@ def settings_for(backend: str) -> dict[str, str]:
 
 
 def parts_key(backend: str = "cpu") -> str:
+    """A hash of all that the parts depend on: sources, settings, compilers. Raises MachineFault."""
     digest = hashlib.sha256()
     for path in source_files():
         content = (ROOT / path).read_bytes()
@@ -165,7 +164,8 @@ def parts_key(backend: str = "cpu") -> str:
 
 
 def cache_directory() -> Path:
-    """GRADER_CACHE; the checkout's build/; the user's cache; the first that can be written to."""
+    """GRADER_CACHE, or the first of the checkout's build/, the user's cache and the temporary
+    directory that can be written to. Raises MachineFault if none can."""
     home_cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     named = os.environ.get("GRADER_CACHE")
     candidates = [Path(named)] if named else [ROOT / "build" / "grader-cache",
@@ -182,19 +182,13 @@ def cache_directory() -> Path:
                        "name a directory for the grader's own parts in GRADER_CACHE")
 
 
-@contextmanager
-def one_at_a_time(lock: Path) -> Iterator[None]:
-    with open(lock, "w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 def trusted_parts(backend: str = "cpu") -> Parts:
-    """Build what is not there yet; MachineFault says what is missing."""
+    """Builds what is missing. Raises MachineFault."""
     cache, key = cache_directory(), parts_key(backend)
     made = cache / key
     if not made.is_dir():
-        with one_at_a_time(cache / f"{key}.lock"):
+        with open(cache / f"{key}.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
             if not made.is_dir():
                 make_parts(made, backend)
     built, compiler = made / "build", version_of(compilers()["CXX"])
@@ -205,7 +199,8 @@ def trusted_parts(backend: str = "cpu") -> Parts:
 
 
 def make_parts(made: Path, backend: str) -> None:
-    """In a directory beside, renamed when all is there: a build that is broken off leaves none."""
+    """In a directory beside it, renamed at the end: an interrupted build leaves nothing behind.
+    Raises MachineFault."""
     stage = Path(tempfile.mkdtemp(prefix="new-", dir=made.parent))
     try:
         for path in source_files():
@@ -244,30 +239,28 @@ def run_make(stage: Path, backend: str) -> None:
 
 def first_error(output: str) -> tuple[str, str | None, int]:
     """The compiler's first error: message, file, line."""
-    for line in output.splitlines():
-        found = re.match(r"(\S[^:(]*)[:(](\d+)(?::\d+:|:|\):) (?:fatal |catastrophic )?error: (.*)",
-                         line)  # nvcc writes kernel.cu(7)
-        if found:
-            return found[3], found[1], int(found[2])
-    for line in output.splitlines():
-        found = re.match(r"(kernel\.cu):(\d+): (.*)", line)  # the rewriter's
-        if found:
+    of_compilers = r"(\S[^:(\n]*)[:(](\d+)(?::\d+:|:|\):) (?:fatal |catastrophic )?error: (.*)"
+    of_the_rewriter = r"(kernel\.cu):(\d+): (.*)"
+    for pattern in (of_compilers, of_the_rewriter):  # nvcc writes kernel.cu(7)
+        if found := re.search("^" + pattern, output, re.MULTILINE):
             return found[3], found[1], int(found[2])
     lines = output.strip().splitlines()
-    return (lines[-1] if lines else "the compiler failed without a word"), None, 0
+    return (lines[-1] if lines else "the compiler failed without a message"), None, 0
 
 
 def take_file(path: Path) -> bytes:
-    """A file that the sandbox has made: no link, no device, of a size that can be."""
+    """The content of a file that was made in the sandbox. Raises Refused for a link, a device or
+    an absurd size."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_OBJECT:
-            raise Refused(f"makes {path.name} something else than a compiler's output")
+            raise Refused(f"replaces the compiler's output {path.name}")
         return file.read()
 
 
 def compile_in_sandbox(parts: Path, step: str, work: Path, box: Sandbox) -> None:
+    """One step of compile.sh. Raises NotBuilt or MachineFault."""
     ran = box.run(Command(["/bin/sh", str(parts / "compile.sh"), step], COMPILE_LIMITS, cwd=work,
                           readable=[parts], writable=[work]))
     if ran.status == 0:
@@ -287,7 +280,7 @@ def compile_in_sandbox(parts: Path, step: str, work: Path, box: Sandbox) -> None
 
 
 def build_submission(parts: Parts, source: bytes, box: Sandbox, work: Path) -> Programs:
-    """Compile `source` in the sandbox, below the directory `work` (empty, the caller's).
+    """Compile `source` in the sandbox, below the directory `work` (empty; the caller removes it).
 
     Raises NotBuilt, Refused or MachineFault."""
     source_text.check_source(source)
@@ -302,7 +295,7 @@ def build_submission(parts: Parts, source: bytes, box: Sandbox, work: Path) -> P
         for text in (f"{build}.i", f"{build}.device.i"):
             source_text.check_preprocessed(take_file(programs / text))
     objects = {f"{build}.o": take_file(programs / f"{build}.o") for build in BUILDS}
-    # Linked and run in a place of the same name, so that lines are of "kernel.cu".
+    # Linked and run in a directory of the same name, so that lines are of "kernel.cu".
     replace_directory(programs, objects)
     for name in objects:
         symbols.check_object(programs / name, name == "checked.o", source,
@@ -314,7 +307,7 @@ def build_submission(parts: Parts, source: bytes, box: Sandbox, work: Path) -> P
 
 
 def replace_directory(directory: Path, files: dict[str, bytes], mode: int = 0o644) -> None:
-    """Make it anew, ours, with nothing else in it."""
+    """Make it anew, owned by this process, with nothing else in it."""
     shutil.rmtree(directory)
     directory.mkdir()
     for name, content in files.items():

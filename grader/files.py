@@ -1,12 +1,11 @@
 """Finds the one kernel.cu in what was handed in (a file, a folder, a zip), and reads it.
 
-The same rule everywhere, from `make grade` to the course platforms: a folder holds one file that is
-named kernel.cu, in whatever case and at whatever depth; or else one .cu file, or one zip, of
-another name. Of two it is for a human to say which one counts. What else is there is ignored, and
-listed.
+The same rule everywhere, from `make grade` to the course platforms: a folder contains one file that
+is named kernel.cu, in upper or lower case, at any depth; or else one .cu file, or one zip, of another
+name. If there are two, a person has to choose. Everything else is ignored, and listed.
 
-It is somebody else's folder: no link is followed, a file is opened once and read once, and nothing
-of a zip is written anywhere.
+The folder is not trusted: no link is followed, a file is opened once and read once, and nothing of a
+zip is written anywhere. In: a path; out: the bytes, and notes on what was taken.
 """
 
 from __future__ import annotations
@@ -38,14 +37,15 @@ ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others cannot be
 @dataclass(frozen=True)
 class Found:
     path: Path
-    """As it was given, and what was found below it."""
+    """The given path, and below it what was found."""
     content: bytes
     notes: list[str] = field(default_factory=list)
-    """Which file was taken, where that is not obvious; and what was ignored."""
+    """Which file was taken, if that is not obvious; and what was ignored."""
 
 
 def find_kernel(given: Path) -> Found:
-    """Raises BadInput: nothing there that could be meant, or more than one, or it cannot be read."""
+    """The submission in this file, folder or zip. Raises BadInput if there is none, or more than
+    one, or it cannot be read."""
     shown = printable(str(given))
     try:
         kind = os.lstat(given).st_mode
@@ -62,14 +62,15 @@ def find_kernel(given: Path) -> Found:
 
 
 def choose(names: list[str], suffixes: tuple[str, ...], what: str) -> tuple[str, list[str]]:
-    """The one that is meant, of paths within `what`; and the notes about it."""
+    """The submission among these paths within `what`, and notes on it. Raises BadInput."""
     kernels = [name for name in names if name.rpartition("/")[2].lower() == KERNEL]
     found = kernels or [name for name in names if name.lower().endswith(suffixes)]
     if not found:
         holds = f"; it holds {listed(names)}" if names else ""
         raise BadInput(f"{what} without {KERNEL}, or any other .cu file{holds}")
     if len(found) > 1:
-        raise BadInput(f"{what} with {listed(found)}: which one is the submission? Keep one of them")
+        raise BadInput(f"{what} with {listed(found)}: which one is the submission? Keep one of "
+                       "them")
     [chosen] = found
     others = [name for name in names if name != chosen]
     return chosen, [f"ignored: {listed(others)}"] if others else []
@@ -104,7 +105,7 @@ def in_folder(given: Path, shown: str) -> Found:
 
 
 def below(folder: int, shown: str) -> Iterator[str]:
-    """Paths of all files, and of whatever passes for a kernel.cu, within the open folder."""
+    """Paths of all files within the open folder, and of anything else named kernel.cu."""
     def unreadable_folder(error: OSError) -> None:
         raise error
 
@@ -124,7 +125,7 @@ def below(folder: int, shown: str) -> Iterator[str]:
 
 
 def read_below(folder: int, name: str, shown: str) -> bytes:
-    """This file of an open folder, whose own folders may be no links either."""
+    """A file of an open folder; a link in place of a folder on its way is refused too."""
     *folders, last = name.split("/")
     opened: list[int] = []
     try:
@@ -145,8 +146,8 @@ def read_below(folder: int, name: str, shown: str) -> bytes:
 
 
 def read_file(path: str | Path, directory: int | None, shown: str, kind: int) -> bytes:
-    """Opening a device or a FIFO can block, or do something, so what it is was asked before; and is
-    asked again of what was opened, because it may have been exchanged since."""
+    """Opening a device or a FIFO can block or have effects, so its kind is checked before; and once
+    more after opening, because it may have been exchanged in between. Raises BadInput, OSError."""
     refuse_kind(kind, shown)
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
     opened = os.open(path, flags, dir_fd=directory)
@@ -189,7 +190,7 @@ def unreadable(shown: str, error: OSError) -> BadInput:
 
 
 def in_zip(found: Found) -> Found:
-    """One entry is unpacked, in memory, and no more of it than a kernel.cu may have."""
+    """Unpacks one entry, in memory, up to the largest size of a kernel.cu. Raises BadInput."""
     shown = printable(str(found.path))
     try:
         with zipfile.ZipFile(io.BytesIO(found.content)) as archive:
@@ -227,8 +228,8 @@ def unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, shown: str) -> by
     if entry.flag_bits & 1:
         raise BadInput(f"{shown}: encrypted; a submission has no password")
     if entry.compress_type not in ZIP_METHODS:
-        raise BadInput(f"{shown}: compressed in an unusual way (method {entry.compress_type}); make "
-                       "a plain zip")
+        raise BadInput(f"{shown}: compressed in an unusual way (method {entry.compress_type}); "
+                       "make a plain zip")
     with archive.open(entry) as file:
         content = file.read(LARGEST + 1)
     refuse_size(content, LARGEST, shown)

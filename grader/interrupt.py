@@ -1,9 +1,9 @@
 """Ctrl-C, and the signals that end a session: one line, exit status 130, nothing left behind.
 
     from . import interrupt
-    interrupt.handle(signal.SIG_DFL)     # before what takes long to import: there is nothing to tidy
-    ...                                  # up yet, and a signal ends the process without a traceback
-    with interrupt.raised():             # from here on it raises KeyboardInterrupt
+    interrupt.handle(signal.SIG_DFL)  # before slow imports: there is nothing to tidy up yet, and
+    ...                               # a signal ends the process without a traceback
+    with interrupt.raised():          # from here on it raises KeyboardInterrupt
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def handle(action: object) -> None:
-    """What is ignored stays so: under nohup, or in the background of a script."""
+    """A signal that is ignored stays so: under nohup, or in the background of a script."""
     for number in SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, action)  # type: ignore[arg-type]
@@ -25,13 +25,14 @@ def handle(action: object) -> None:
 
 
 def once(number: int, frame: object) -> None:
-    """A second one while the first is being dealt with ends the process as usual."""
+    """A second signal while the first is handled ends the process as usual."""
     signal.signal(number, signal.SIG_DFL)
     raise KeyboardInterrupt
 
 
 @contextmanager
 def raised() -> Iterator[None]:
+    """Raises KeyboardInterrupt at the first signal."""
     before = {number: signal.getsignal(number) for number in SIGNALS}
     handle(once)
     try:

@@ -1,5 +1,5 @@
-"""The options that `python -m grader` and `python -m grader.batch` share, and what may be said of
-them before anything is run: all mistakes at once, a line each."""
+"""The options that `python -m grader` and `python -m grader.batch` share: words go in, checked values
+come out, or all mistakes at once, a line each."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Asked:
         return any(suite.hidden for suite in self.suites)
 
     def sandbox(self, jail: Path) -> Sandbox:
-        """Raises MachineFault where it does not work."""
+        """Raises MachineFault if it does not work."""
         private = [TESTCASES / "hidden", ROOT / "instructor", self.results] if self.hidden else []
         return choose_sandbox(self.protection, self.hidden, private, jail)  # type: ignore[arg-type]
 
@@ -71,8 +71,8 @@ def check(given: Mapping[str, Any]) -> Asked:
         except ValueError:
             found = least - 1
         if found is not None and not least <= found <= most:
-            mistakes.append(f"{variable(name)}: {said[:40]!r} is not a whole number from {least} to "
-                            f"{most}")
+            mistakes.append(f"{variable(name)}: {said[:40]!r} is not a whole number from {least} "
+                            f"to {most}")
         return found
 
     def word(name: str, allowed: tuple[str, ...]) -> str:
@@ -100,5 +100,5 @@ def check(given: Mapping[str, Any]) -> Asked:
 
 
 def variable(name: str) -> str:
-    """As the command has it, and make."""
+    """As the command and make call it."""
     return f"--{name} ({name.upper()} with make)"

@@ -1,8 +1,8 @@
-"""Runs one build of a submission on one problem, in the sandbox, and has the judge look at it.
+"""Runs one build of a submission on one problem, in the sandbox, and has the judge compare C.
 
 A and B go in as sealed memory, C comes back as memory, and the worker's report in a third file; the
-judge (judge/judge.c) makes the first and reads the others. No path of any of them exists, and the
-seed is known to the judge alone.
+judge (judge/judge.c) makes the first and reads the others. None of them has a path, and only the
+judge knows the seed. In: programs and a Problem; out: an Outcome.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ SEAL_SIZE = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 SEAL_ALL = SEAL_SIZE | fcntl.F_SEAL_WRITE
 REPORT_BYTES = 64 << 10
 
-# What a worker takes beside its matrices, in address space: the stacks of a block's threads, wide
-# gaps around allocations, shadow memory (emulator/runtime/memory.c, block.c).
+# Address space of a worker beside its matrices: the stacks of a block's threads, wide gaps around
+# allocations, shadow memory (emulator/runtime/memory.c, block.c).
 WORKER_BYTES = 3 << 30
 BYTES_PER_BYTE = 16
 
 OUTPUT_BYTES = 4 << 10
-PROCESSES = 16  # addr2line and readelf, and who starts them
+PROCESSES = 16  # addr2line and readelf, and what starts them
 # On a GPU: the driver maps far more than there is, and starts threads of its own; the time limit is
 # seconds on the wall, in which the driver also loads the kernel.
 GPU_ADDRESSES = 1 << 46
@@ -43,12 +43,12 @@ GPU_RESIDENT_BYTES = 16 << 30
 GPU_PROCESSES = 128
 GPU_SECONDS = 10.0
 
-HOST_SECONDS = 3.0  # for all that is not a kernel: start, copies, finding a line
+HOST_SECONDS = 3.0  # for everything but kernels: start, copies, finding a line
 
-# A block may take what Problem.time_limit says, in which one block alone could compute all of C
-# several times over. A launch may take longer if its blocks end: it may have far more of them than
-# C needs. How many is a matter of work, which is the same in each run, where seconds are not: the
-# seconds are so many that a right kernel comes to the end of its work first.
+# A block may take Problem.time_limit, in which one block alone could compute all of C several times
+# over. A launch may take longer if its blocks end: it may have far more of them than C needs. The
+# limit on their number is one of work, which is the same in each run, as seconds are not; the limit
+# in seconds is so high that a right kernel reaches the end of its work first.
 LAUNCH_MORE_SECONDS = 30.0
 PLAIN_WORK = 1_500_000_000  # some ten seconds in a tiled kernel
 CHECKED_WORK = 600_000_000  # up to a minute; a plain run with more of it has no checked run
@@ -77,13 +77,13 @@ class Problem:
     """Seconds of processor time that one block may take in the plain build."""
 
     def work(self, surplus: int) -> int:
-        """What C takes at most, and so much more for blocks that it does not need."""
+        """The most that C takes, plus `surplus` for blocks that it does not need."""
         return surplus + WORK_PER_PRODUCT * self.m * self.k * self.n
 
 
 @dataclass(frozen=True)
 class LaunchLimits:
-    """What each launch may take, as worker/watch.h has it."""
+    """Of each launch, as in worker/watch.h."""
 
     block_seconds: float
     seconds: float
@@ -96,8 +96,8 @@ def gpu_devices() -> list[Path]:
 
 @contextmanager
 def on_the_gpu(parts: Parts, alone: bool = False) -> Iterator[None]:
-    """Cases share the GPU with others; the clock wants it for itself. This holds for all graders
-    that have these parts: a lock on the clock's own file keeps the two apart."""
+    """Cases share the GPU; the clock uses it alone. A lock on the clock's own file ensures that,
+    for all graders that use these parts."""
     assert parts.clock is not None
     with open(parts.clock, "rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
@@ -120,6 +120,7 @@ def seal(descriptor: int, seals: int) -> None:
 
 def judge(parts: Parts, task: str, problem: Problem, *files: int,
           more: tuple[str, ...] = ()) -> str:
+    """What the judge prints. Raises MachineFault."""
     command = [str(parts.judge), task, str(problem.m), str(problem.k), str(problem.n), problem.fill,
                str(problem.seed), *map(str, files), *more]
     try:
@@ -133,7 +134,7 @@ def judge(parts: Parts, task: str, problem: Problem, *files: int,
 
 
 def launch_limits(problem: Problem, plain: Outcome | None) -> LaunchLimits:
-    """Of the plain run; or of the checked one, behind a plain run that ended."""
+    """Of the plain run; or of the checked one, after a plain run that ended."""
     seconds = problem.time_limit
     if plain is None:
         return LaunchLimits(seconds, seconds + LAUNCH_MORE_SECONDS, problem.work(PLAIN_WORK))
@@ -142,8 +143,8 @@ def launch_limits(problem: Problem, plain: Outcome | None) -> LaunchLimits:
 
 
 def in_time(checked: Outcome, plain: Outcome) -> Outcome:
-    """A checked run that was stopped because it took long, and said to be slow. Its kernels end, as
-    the plain run has shown: whatever it was stopped in is no mistake."""
+    """A checked run that hit its time limit, reported as that. Its kernels end, as the plain run
+    has shown: where it was stopped is no mistake."""
     finding = checked.finding
     if plain.ended != "returned" or checked.ended not in ("endless", "time-limit"):
         return checked
@@ -155,7 +156,7 @@ def in_time(checked: Outcome, plain: Outcome) -> Outcome:
 
 
 def limits_for(problem: Problem, seconds: float, matrices: int) -> Limits:
-    # The worker's own clock, which can say where a kernel was, speaks first.
+    # The worker's own limit, which can report where a kernel was, comes first.
     cpu = seconds * 1.25 + HOST_SECONDS
     return Limits(cpu_seconds=cpu, memory_bytes=WORKER_BYTES + BYTES_PER_BYTE * matrices,
                   processes=PROCESSES, file_bytes=matrices + REPORT_BYTES,
@@ -170,7 +171,7 @@ def limits_on_gpu(problem: Problem, seconds: float, matrices: int) -> Limits:
 
 def run_problem(parts: Parts, programs: Programs, build: str, problem: Problem, *, box: Sandbox,
                 plain: Outcome | None = None, count: bool = False) -> Outcome:
-    """One run; of the checked build, behind the plain one that ended. Raises MachineFault, and
+    """One run; of the checked build, after the plain one that ended. Raises MachineFault, and
     Refused for what no submission may do."""
     if plain and plain.work > problem.work(CHECKED_WORK):
         return Outcome(build="checked", ended="time-limit", detail=TOO_MUCH_WORK)
@@ -201,6 +202,8 @@ def run_problem(parts: Parts, programs: Programs, build: str, problem: Problem, 
 
 
 def ended(state: str, ran: Ran, cpu_limit: float = math.inf) -> str:
+    """Outcome.ended, from the worker's last state and how its process ended. Raises
+    MachineFault."""
     if state in ("returned", "stopped", "endless", "deadlock", "time-limit"):
         return state if ran.status == 0 or state != "returned" else "crashed"
     out_of_time = ran.wall_limit_hit or ran.cpu_seconds >= cpu_limit

@@ -1,4 +1,4 @@
-"""A submission's programs, and what is done with them: compile once, then run cases and time shapes.
+"""A submission's programs: compiled once, then run on cases and timed on shapes.
 
 In: kernel.cu's text, the grader's parts, a sandbox. Out: a Test or a Timing for each case or shape.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-
 from pathlib import Path
 
 from . import score

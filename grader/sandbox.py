@@ -1,4 +1,4 @@
-"""Runs programs that cannot be trusted: the compiler on a submission's text, and what it made of it.
+"""Runs programs that cannot be trusted: the compiler on a submission's text, and its output.
 
 Of three kinds, the best that the machine allows; in each of them jail/jail.c starts the program,
 sets limits, filters system calls, watches, and kills what is left at the end:
@@ -125,7 +125,7 @@ class Sandbox:
                     uids.keep_files_only(path)
 
     def _changes_uid(self) -> bool:
-        """A limit of processes does not bind root, and a uid of its own can be killed as a whole."""
+        """A limit of processes does not bind root, and all of a uid of its own can be killed."""
         return os.geteuid() == 0 and self.kind != "none"
 
     def _run(self, command: Command, uid: int | None) -> Ran:

@@ -27,8 +27,8 @@ class Forbidden(NamedTuple):
     hint: str = "take it out"
 
 
-# What is checked is to be the kernel that earns the points. A compiler defines these where loads and
-# stores are watched, and the emulator's headers ask for them too, so they cannot be undefined.
+# What is checked is to be the kernel that earns the points. A compiler defines these where loads
+# and stores are watched, and the emulator's headers ask for them too, so they cannot be undefined.
 AS_WRITTEN = (
     Forbidden(re.compile(r"(?i:(cuda_)?emulator).*"), "uses the emulator's own {}",
               "kernel.cu is CUDA, and the same text for a GPU and without one"),
@@ -158,8 +158,8 @@ def check_preprocessed(text: bytes) -> None:
 
 
 def check_students_lines(text: bytes, at: int, line: int) -> int:
-    """From the end of a linemarker to the next one, whose place it returns. Cut into tokens, so that
-    what looks like a marker inside a string is none."""
+    """From the end of a linemarker to the next one, whose place it returns. Cut into tokens, so
+    that what looks like a marker inside a string is none."""
     at_start, in_attribute, depth, previous = False, False, 0, b""
     while at < len(text) and (token := TOKEN.match(text, at)):
         kind, word = token.lastgroup, token[0]

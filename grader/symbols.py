@@ -57,7 +57,8 @@ class Names:
 def lists() -> tuple[list[Names], list[Names]]:
     """What is allowed, and what is refused in words of its own."""
     tables = tomllib.loads(LISTS.read_text(encoding="utf-8"))
-    return [Names(**each) for each in tables["allowed"]], [Names(**each) for each in tables["refused"]]
+    allowed, refused = ([Names(**each) for each in tables[kind]] for kind in ("allowed", "refused"))
+    return allowed, refused
 
 
 def words_for(name: str) -> str:
@@ -236,8 +237,9 @@ def refuse(read: Object, number: int, tried: str) -> NoReturn:
 def check_reference(read: Object, number: int, checked: bool, cuda: bool) -> None:
     symbol, kinds = read.symbols[number], {kind for _, kind in read.references.get(number, ())}
     name = symbol.name
-    allowed = next((names for names in lists()[0] if name in names
-                    and (checked or not names.checked_only) and (cuda or not names.cuda_only)), None)
+    allowed = next((names for names in lists()[0]
+                    if name in names and names.checked_only <= checked and names.cuda_only <= cuda),
+                   None)
     if allowed and allowed.call_only and kinds - read.calls():
         refuse(read, number, f"takes the address of {name} instead of calling it")
     if allowed or not name or (not kinds and symbol["st_info"]["bind"] == "STB_WEAK"):

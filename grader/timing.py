@@ -38,8 +38,8 @@ REPLAY_SECONDS = 60.0
 that for matrices of 8192 x 8192. The clock itself ends what takes longer."""
 
 CLOCK_SECONDS = 420.0
-"""For the whole run. The clock has 300 s for what is not the submission's; one that takes longer has
-failed."""
+"""For the whole run. The clock has 300 s for what is not the submission's; one that takes longer
+has failed."""
 
 LARGEST_RECORDING = 4 << 20
 

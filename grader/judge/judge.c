@@ -1,13 +1,12 @@
-/* judge: makes the matrices of a case, and gives the verdict on what came back.
+/* judge: makes the matrices of a case, and compares what came back with the product.
  *
  *     judge prepare M K N FILL SEED in out
  *     judge verdict M K N FILL SEED in out report COMPARISON
  *
- * Never a line of a submission runs in this process. in, out, report: open descriptors (memory
- * files), laid out as ../worker/report.h says. prepare writes A, B and the poisoned C into `in` and
- * `out`; whoever called it seals them. verdict prints one JSON object on one line,
- * described at verdict_json(). COMPARISON: float32, bound, exact, or fill: the strictest that the
- * fill allows.
+ * No code of a submission runs in this process. in, out, report: open descriptors (memory files),
+ * laid out as ../worker/report.h says. prepare writes A, B and the poisoned C into `in` and `out`,
+ * which the caller seals. verdict prints one JSON object on one line, described at verdict_json().
+ * COMPARISON: float32, bound, exact, or fill: the strictest that the fill allows.
  *
  * Exit status: 0; 2 bad usage; 3 the machine is at fault. */
 #define _GNU_SOURCE
@@ -42,7 +41,7 @@ static uint64_t number(const char *text, uint64_t most) {
     errno = 0;
     uint64_t value = strtoull(text, &end, 10);
     if (errno || *end || end == text || *text == '-' || value > most)
-        fail(EXIT_USAGE, "an argument is no number, or too large");
+        fail(EXIT_USAGE, "an argument is not a number, or is too large");
     return value;
 }
 
@@ -73,6 +72,7 @@ static struct task task_read(int argc, char **argv, bool verdict) {
 
 /* --- matrices --------------------------------------------------------------------------------- */
 
+/* They live until the process ends. */
 struct matrices {
     struct matrix of[MATRIX_COUNT];
 };
@@ -86,10 +86,6 @@ static struct matrices matrices_new(const struct task *t) {
         if (!x.of[i].buffer) fail(EXIT_MACHINE, "no memory for the matrices");
     }
     return x;
-}
-
-static void matrices_free(struct matrices *x) {
-    for (int i = 0; i < MATRIX_COUNT; i++) matrix_free(&x->of[i]);
 }
 
 static struct matrices matrices_made(const struct task *t) {
@@ -129,7 +125,6 @@ static int prepare(const struct task *t) {
         write_all(t->in, x.of[i].buffer, x.of[i].bytes);
         write_all(t->out, x.of[i].buffer, x.of[i].bytes);
     }
-    matrices_free(&x);
     return EXIT_PASSED;
 }
 
@@ -137,7 +132,7 @@ static int prepare(const struct task *t) {
 
 #define TERMINATE(text) ((text)[sizeof(text) - 1] = '\0')
 
-/* Whatever the worker wrote there, the strings end and the numbers are known ones. */
+/* Whatever the worker wrote: strings that end, numbers that are known, findings with a headline. */
 static struct worker_report report_read(int file) {
     struct worker_report r;
     memset(&r, 0, sizeof r);
@@ -153,7 +148,8 @@ static struct worker_report report_read(int file) {
     TERMINATE(r.finding.hint);
     TERMINATE(r.finding.formula);
     TERMINATE(r.finding.at.file);
-    if (!finding_text(r.finding.kind)) memset(&r.finding, 0, sizeof r.finding);
+    if (!finding_text(r.finding.kind) || !r.finding.what[0])
+        memset(&r.finding, 0, sizeof r.finding);
     if (r.line < 0) r.line = 0;
     if (r.finding.at.line < 0) r.finding.at.line = 0;
     return r;
@@ -161,7 +157,7 @@ static struct worker_report report_read(int file) {
 
 /* --- the verdict ------------------------------------------------------------------------------ */
 
-/* What the device's memory held when the kernel had ended, beside what was sent. */
+/* What the device's memory held after the kernel, compared with what was sent. */
 struct judged {
     struct verdict verdict;
     struct damage damage[MATRIX_COUNT];
@@ -178,66 +174,60 @@ static struct judged judge(const struct task *t) {
         read_all(t->out, (off_t)layout.of[i].offset, back.of[i].buffer, back.of[i].bytes);
         j.damage[i] = matrix_damage(&sent.of[i], back.of[i].buffer, i != MATRIX_C);
     }
-    const struct problem problem = {t->m,
-                                    t->n,
-                                    t->k,
-                                    sent.of[MATRIX_A].data,
-                                    sent.of[MATRIX_B].data,
-                                    back.of[MATRIX_C].data,
-                                    t->comparison,
-                                    t->seed};
+    const struct matrix *A = &sent.of[MATRIX_A], *B = &sent.of[MATRIX_B], *C = &back.of[MATRIX_C];
+    const struct problem problem = {t->m,    t->n,    t->k,          A->data,
+                                    B->data, C->data, t->comparison, t->seed};
     if (!verify(&problem, VERIFY_FULL, NULL, &j.verdict)) fail(EXIT_MACHINE, "no memory to verify");
     judge_verdict(&problem, &j.verdict, &j.explanation);
     j.right = j.verdict.passed;
     for (int i = 0; i < MATRIX_COUNT; i++)
         j.right = j.right && !j.damage[i].elements && !j.damage[i].before && !j.damage[i].after;
-    matrices_free(&sent);
-    matrices_free(&back);
     return j;
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static void next_member(const char *name, const char *text) {
-    fputs(", ", stdout);
-    json_member(stdout, name, text);
+static void json_count(struct json *json, const char *name, uint64_t value) {
+    json_value(json, name, "%" PRIu64, value);
 }
 
-static void json_finding(const char *name, const struct finding *f) {
-    printf(", \"%s\": ", name);
+static void json_finding(struct json *json, const char *name, const struct finding *f) {
     if (f->kind == FINDING_NONE) {
-        fputs("null", stdout);
+        json_value(json, name, "null");
         return;
     }
-    printf("{\"kind\": \"%s\", \"line\": %d, \"what\": ", finding_text(f->kind)->kind, f->at.line);
-    json_string(stdout, f->what);
-    next_member("file", f->at.file);
-    fputs(", \"detail\": ", stdout);
-    json_list_of_lines(stdout, f->detail);
-    next_member("hint", f->hint);
-    next_member("formula", f->formula);
-    putchar('}');
+    json_open(json, name, '{');
+    json_text(json, "kind", finding_text(f->kind)->kind);
+    json_value(json, "line", "%d", f->at.line);
+    json_text(json, "what", f->what);
+    json_text(json, "file", f->at.file);
+    json_text_lines(json, "detail", f->detail);
+    json_text(json, "hint", f->hint);
+    json_text(json, "formula", f->formula);
+    json_close(json, '}');
 }
 
-static void json_judged(const struct judged *j) {
-    uint64_t inputs = j->damage[MATRIX_A].elements + j->damage[MATRIX_B].elements, guards = 0;
+static void json_judged(struct json *json, const struct judged *j) {
+    uint64_t guards = 0;
     for (int i = 0; i < MATRIX_COUNT; i++) guards += j->damage[i].before + j->damage[i].after;
-    printf(", \"right\": %s, \"unwritten\": %" PRIu64 ", \"wrong\": %" PRIu64 ", \"nan\": %" PRIu64,
-           j->right ? "true" : "false", j->verdict.unwritten, j->verdict.wrong, j->verdict.nan);
-    printf(", \"not_float32\": %s, \"inputs_changed\": %" PRIu64 ", \"guards_changed\": %" PRIu64,
-           j->verdict.not_float32 ? "true" : "false", inputs, guards);
-    json_finding("explanation", &j->explanation);
+    json_value(json, "right", j->right ? "true" : "false");
+    json_count(json, "unwritten", j->verdict.unwritten);
+    json_count(json, "wrong", j->verdict.wrong);
+    json_count(json, "nan", j->verdict.nan);
+    json_value(json, "not_float32", j->verdict.not_float32 ? "true" : "false");
+    json_count(json, "inputs_changed", j->damage[MATRIX_A].elements + j->damage[MATRIX_B].elements);
+    json_count(json, "guards_changed", guards);
+    json_finding(json, "explanation", &j->explanation);
 }
 
 /* One object:
- *   state          started, in-wrapper, returned, stopped, endless, deadlock, time-limit, machine:
- *                  how far it came
+ *   state          how far the worker got: enum worker_state
  *   detail, file, line, launches, work, bytes_to_host, bytes_into_c: as the worker reports
  *   elements       of C
  *   finding        of the checker, or null
  *   loads          {all, naive, once_per_block} where they were counted, or null
  * and where the state is "returned":
- *   right          all that follows is well
+ *   right          none of the following is wrong
  *   unwritten, wrong, nan, not_float32: of C's elements, see struct verdict
  *   inputs_changed, guards_changed
  *   explanation    what C is instead, or null */
@@ -246,22 +236,30 @@ static void verdict_json(const struct task *t, const struct worker_report *r,
     static const char *const states[WORKER_STATES] = {"started",    "in-wrapper", "returned",
                                                       "stopped",    "endless",    "deadlock",
                                                       "time-limit", "machine"};
-    printf("{\"state\": \"%s\", \"line\": %d, \"launches\": %d, \"work\": %" PRIu64
-           ", \"bytes_to_host\": %" PRIu64 ", \"bytes_into_c\": %" PRIu64,
-           states[r->state], r->line, r->launches, r->work, r->bytes_to_host, r->bytes_into_c);
-    next_member("detail", r->detail);
-    next_member("file", r->file);
-    printf(", \"elements\": %" PRIu64, (uint64_t)t->m * (uint64_t)t->n);
-    json_finding("finding", &r->finding);
-    if (r->counted == 1)
-        printf(", \"loads\": {\"all\": %" PRIu64 ", \"naive\": %" PRIu64
-               ", \"once_per_block\": %" PRIu64 "}",
-               r->loads, 2 * (uint64_t)t->m * (uint64_t)t->n * (uint64_t)t->k,
-               r->loads_once_per_block);
-    else
-        fputs(", \"loads\": null", stdout);
-    if (j) json_judged(j);
-    puts("}");
+    struct json json = {.out = stdout};
+    json_open(&json, NULL, '{');
+    json_text(&json, "state", states[r->state]);
+    json_value(&json, "line", "%d", r->line);
+    json_value(&json, "launches", "%d", r->launches);
+    json_count(&json, "work", r->work);
+    json_count(&json, "bytes_to_host", r->bytes_to_host);
+    json_count(&json, "bytes_into_c", r->bytes_into_c);
+    json_text(&json, "detail", r->detail);
+    json_text(&json, "file", r->file);
+    json_count(&json, "elements", (uint64_t)t->m * (uint64_t)t->n);
+    json_finding(&json, "finding", &r->finding);
+    if (r->counted == 1) {
+        json_open(&json, "loads", '{');
+        json_count(&json, "all", r->loads);
+        json_count(&json, "naive", 2 * (uint64_t)t->m * (uint64_t)t->n * (uint64_t)t->k);
+        json_count(&json, "once_per_block", r->loads_once_per_block);
+        json_close(&json, '}');
+    } else {
+        json_value(&json, "loads", "null");
+    }
+    if (j) json_judged(&json, j);
+    json_close(&json, '}');
+    putchar('\n');
 }
 
 static int verdict(const struct task *t) {
