@@ -1,4 +1,4 @@
-/* support.c: the memory that this machine has, and the matrices that a run is made of. What each
+/* support.c: names of fills and modes, this machine's memory, and the matrices of a run. What each
  * function promises is in support.h; the comments here say how and why. The rest of support.h is in
  * support/. */
 #include "support/shared.h"
@@ -6,6 +6,29 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
+
+/* ---- names --------------------------------------------------------------------------------- */
+
+static const char *const fill_names[] = {"random", "ones-twos", "identity", "index",
+                                         "exact",  "extremes",  "counting"};
+static const char *const verify_names[] = {"full", "quick", "none"};
+
+const char *fill_name(enum fill fill) { return fill_names[fill]; }
+const char *verify_name(enum verify_mode mode) { return verify_names[mode]; }
+
+bool fill_parse(const char *name, enum fill *fill) {
+    int i = 0;
+    while (i < LENGTH(fill_names) && strcmp(name, fill_names[i]) != 0) i++;
+    if (i < LENGTH(fill_names)) *fill = (enum fill)i;
+    return i < LENGTH(fill_names);
+}
+
+bool verify_parse(const char *name, enum verify_mode *mode) {
+    int i = 0;
+    while (i < LENGTH(verify_names) && strcmp(name, verify_names[i]) != 0) i++;
+    if (i < LENGTH(verify_names)) *mode = (enum verify_mode)i;
+    return i < LENGTH(verify_names);
+}
 
 /* ---- memory -------------------------------------------------------------------------------- */
 

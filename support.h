@@ -1,7 +1,7 @@
 /* support.h: what main.cu leans on. Plain C11 without any CUDA, usable from C and C++.
  *
  * main.cu runs the student's kernel; everything around it is here: the command line, the clock, the
- * matrices, the reference in double precision, the verdict and how it is printed. Memory and
+ * matrices, the reference in double precision, the verdict and how it is printed. Names, memory and
  * matrices are in support.c, the other sections in files of their names in support/.
  *
  * All but the last two sections compute and print nothing, so that a grader can link the same code
@@ -70,9 +70,11 @@ enum exit_status options_parse(int argc, char **argv, struct options *options,
  * (EXIT_MACHINE) when the sizes do not fit into this machine's memory. */
 struct options options_read(int argc, char **argv);
 
+/* Their names on the command line. *_parse: false where there is none of this name. */
 const char *fill_name(enum fill fill);
 bool fill_parse(const char *name, enum fill *fill);
 const char *verify_name(enum verify_mode mode);
+bool verify_parse(const char *name, enum verify_mode *mode);
 
 /* Seconds that a launch may take unless --timeout says otherwise. */
 double default_timeout(int m, int n, int k);

@@ -11,10 +11,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-static const char *const fill_names[FILL_COUNT] = {"random", "ones-twos", "identity", "index",
-                                                   "exact",  "extremes",  "counting"};
 static const char fill_list[] = "random, ones-twos, identity, index, exact, extremes, counting";
-static const char *const verify_names[] = {"full", "quick", "none"};
 
 enum { DEFAULT_SIZE = 1000, MAX_REPEAT = 1000000 };
 static const double max_timeout = 1e6; /* seconds, so eleven days */
@@ -47,22 +44,6 @@ static const char help_text[] =
     "\n"
     "Exit status: 0 the test passed, 1 the kernel is wrong, 2 bad usage,\n"
     "3 the machine is at fault.\n";
-
-const char *fill_name(enum fill fill) { return fill_names[fill]; }
-
-/* Its place in a list of names; -1: not in it. */
-static int find(const char *name, const char *const names[], int count) {
-    while (--count >= 0 && strcmp(name, names[count]) != 0) continue;
-    return count;
-}
-
-bool fill_parse(const char *name, enum fill *fill) {
-    int found = find(name, fill_names, FILL_COUNT);
-    if (found >= 0) *fill = (enum fill)found;
-    return found >= 0;
-}
-
-const char *verify_name(enum verify_mode mode) { return verify_names[mode]; }
 
 double default_timeout(int m, int n, int k) {
     /* Twenty times what a plain build of a naive kernel takes on two cores, and more. */
@@ -191,7 +172,6 @@ static const struct option long_options[] = {
 static enum exit_status parse_option(int option, const char *argument, struct options *options,
                                      char message[MESSAGE_SIZE]) {
     uint64_t value;
-    int found;
     switch (option) {
     case OPTION_SEED:
         if (!parse_unsigned(argument, true, &options->seed))
@@ -212,11 +192,9 @@ static enum exit_status parse_option(int option, const char *argument, struct op
         options->repeat = (int)value;
         break;
     case OPTION_VERIFY:
-        found = find(argument, verify_names, LENGTH(verify_names));
-        if (found < 0)
+        if (!verify_parse(argument, &options->verify))
             return usage(message, "--verify '%s' is wrong: choose full, quick or none",
                          quote(argument).text);
-        options->verify = (enum verify_mode)found;
         break;
     case OPTION_TIMEOUT:
         if (!parse_timeout(argument, &options->timeout))

@@ -35,6 +35,8 @@ enum comparison fill_comparison(enum fill fill, int m, int n, int k) {
     return COMPARE_BOUND;
 }
 
+enum { CHUNK = 64 * 1024 }; /* elements of whole rows that a thread takes at a time */
+
 struct place {
     int row, col;
 };
@@ -55,16 +57,15 @@ struct verification {
     struct verdict *verdict;
     const struct progress *progress;
     double gamma;           /* 0 where C must equal ref */
-    bool scanned;           /* NaN and unwritten elements are counted already, all of C */
     const int *rows, *cols; /* of the product at hand */
     struct tally *tally;    /* one for each worker */
     uint64_t map_compared[MAP_ROWS][MAP_COLS];
     double progress_done;
+    int chunk; /* rows that a thread takes at a time */
     /* quick */
     const double *signs, *y, *y_abs;
     double *y_out, *y_abs_out;
     unsigned char *flagged;
-    int chunk;
 };
 
 static const struct box empty_box = {INT_MAX, -1, INT_MAX, -1};
@@ -134,32 +135,43 @@ static void compare_tile(void *context, int worker, const struct tile *tile) {
             int col = at(v->cols, tile->col + j);
             double error = fabs(C[col] - ref[j]);
             measure(tally, error, G[j]);
-            if (error <= bound(v, G[j])) continue; /* not so for NaN */
-            if (!isnan(C[col]))
-                add_wrong(v, tally, row, col);
-            else if (!v->scanned)
-                add_nan(v, tally, row, col, &C[col]);
+            if (!(error <= bound(v, G[j])) && !isnan(C[col])) add_wrong(v, tally, row, col);
+        }
+    }
+}
+
+static void run_rows(struct verification *v, parallel_body *body, int rows, int cols,
+                     double share) {
+    struct parallel_job job = {.body = body, .context = v, .progress = v->progress};
+    v->chunk = max_int(1, CHUNK / cols);
+    job.count = ((size_t)rows + (size_t)v->chunk - 1) / (size_t)v->chunk;
+    job.done = v->progress_done;
+    job.share = share;
+    v->progress_done += share;
+    parallel_run(&job, worker_count(job.count, (double)rows * cols));
+}
+
+/* NaN and unwritten elements in some rows of C, which the comparison then skips. */
+static void scan(void *context, int worker, size_t index) {
+    struct verification *v = context;
+    const struct problem *p = v->problem;
+    int64_t first = (int64_t)index * v->chunk;
+    for (int64_t row = first; row < first + v->chunk && row < p->m; row++) {
+        const float *C = p->C + row * p->n;
+        for (int col = 0; col < p->n; col++) {
+            if (isnan(C[col])) add_nan(v, &v->tally[worker], (int)row, col, &C[col]);
         }
     }
 }
 
 /* A tile without any written element needs no reference. */
 static bool tile_written(void *context, int worker, const struct tile *tile) {
-    struct verification *v = context;
+    const struct verification *v = context;
+    (void)worker;
     for (int i = 0; i < tile->rows; i++) {
-        size_t row = (size_t)at(v->rows, tile->row + i);
+        const float *C = v->problem->C + (size_t)at(v->rows, tile->row + i) * (size_t)v->problem->n;
         for (int j = 0; j < tile->cols; j++) {
-            const float *got =
-                &v->problem->C[row * (size_t)v->problem->n + (size_t)at(v->cols, tile->col + j)];
-            if (get_bits(got) != POISON_BITS) return true;
-        }
-    }
-    for (int i = 0; i < tile->rows && !v->scanned; i++) {
-        int row = at(v->rows, tile->row + i);
-        for (int j = 0; j < tile->cols; j++) {
-            int col = at(v->cols, tile->col + j);
-            add_nan(v, &v->tally[worker], row, col,
-                    &v->problem->C[(size_t)row * (size_t)v->problem->n + (size_t)col]);
+            if (get_bits(&C[at(v->cols, tile->col + j)]) != POISON_BITS) return true;
         }
     }
     return false;
@@ -204,11 +216,10 @@ static bool compare(struct verification *v, const int *rows, int row_count, cons
 /* -- quick -- */
 
 enum {
-    QUICK_TILE = 16,         /* the lab's tile: its corners are where guards go wrong */
-    QUICK_RANDOM = 16,       /* random rows, and columns, in full */
-    QUICK_LAST = 4,          /* last rows, and columns, in full */
-    QUICK_FLAGGED = 64,      /* rows that Freivalds' check flags, in full */
-    QUICK_CHUNK = 64 * 1024, /* elements that a thread takes at a time */
+    QUICK_TILE = 16,    /* the lab's tile: its corners are where guards go wrong */
+    QUICK_RANDOM = 16,  /* random rows, and columns, in full */
+    QUICK_LAST = 4,     /* last rows, and columns, in full */
+    QUICK_FLAGGED = 64, /* rows that Freivalds' check flags, in full */
 };
 
 /* sum = x . y and magnitude = |x| . |z|, in eight lanes that compilers turn into vectors. */
@@ -244,9 +255,8 @@ static void freivalds_b(void *context, int worker, size_t index) {
     (void)worker;
 }
 
-/* Some rows of C: count what is NaN, and flag a row when C x - A (B x) is larger than the sum of
- * what its elements may be off. Exact inputs leave no error at all, and sums of integers no
- * rounding. */
+/* Some rows of C: flag a row when C x - A (B x) is larger than the sum of what its elements may be
+ * off. Exact inputs leave no error at all, and sums of integers no rounding. */
 static void freivalds_c(void *context, int worker, size_t index) {
     struct verification *v = context;
     const struct problem *p = v->problem;
@@ -258,22 +268,8 @@ static void freivalds_c(void *context, int worker, size_t index) {
         dot(C, v->signs, v->signs, p->n, &got, &unused);
         allowed = p->comparison == COMPARE_EXACT ? 0.5 : bound(v, allowed);
         v->flagged[row] = !(fabs(got - expected) <= allowed);
-        if (!isnan(got)) continue;
-        for (int col = 0; col < p->n; col++) {
-            if (isnan(C[col])) add_nan(v, &v->tally[worker], (int)row, col, &C[col]);
-        }
     }
-}
-
-static void run_rows(struct verification *v, parallel_body *body, int rows, int cols,
-                     double share) {
-    struct parallel_job job = {.body = body, .context = v, .progress = v->progress};
-    v->chunk = max_int(1, QUICK_CHUNK / cols);
-    job.count = ((size_t)rows + (size_t)v->chunk - 1) / (size_t)v->chunk;
-    job.done = v->progress_done;
-    job.share = share;
-    v->progress_done += share;
-    parallel_run(&job, worker_count(job.count, (double)rows * cols));
+    (void)worker;
 }
 
 /* Freivalds, "Probabilistic machines can use less running time", 1977: C x = A (B x) for a random
@@ -290,7 +286,6 @@ static bool freivalds(struct verification *v, uint64_t key) {
         v->y_abs = v->y_abs_out = y_abs;
         run_rows(v, freivalds_b, p->k, p->n, 0.1);
         run_rows(v, freivalds_c, p->m, max_int(p->n, p->k), 0.2);
-        v->scanned = true;
     }
     free(signs);
     free(y);
@@ -469,6 +464,7 @@ bool verify(const struct problem *problem, enum verify_mode mode, const struct p
     v.tally = calloc((size_t)workers, sizeof *v.tally);
     if (!v.tally) return false;
     for (int i = 0; i < workers; i++) v.tally[i].wrong_box = v.tally[i].unwritten_box = empty_box;
+    run_rows(&v, scan, problem->m, problem->n, 0);
     bool enough = mode == VERIFY_QUICK ? verify_quick(&v)
                                        : compare(&v, NULL, problem->m, NULL, problem->n, 1.0);
     for (int i = 1; i < workers; i++) tally_merge(&v.tally[0], &v.tally[i]);
