@@ -3,9 +3,9 @@ that this machine allows. None of these tests rests on how fast something is."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -329,21 +329,17 @@ def wait_until(true: object) -> None:
 
 
 def test_links_and_pipes_do_not_stay(box: Sandbox, work: Path) -> None:
-    run(box, work, """
-        mkdir("d", 0755);
-        symlink("/etc/passwd", "d/link"); mkfifo("d/pipe", 0644); symlink("/etc", "directory");
-        close(open("d/file", O_CREAT | O_WRONLY, 0644));""")
+    shell(box, "mkdir d; ln -s /etc/passwd d/link; mkfifo d/pipe; touch d/file;"
+          "ln -s /etc directory", work, writable=[work])
     assert sorted(p.name for p in (work / "d").iterdir()) == ["file"]
     assert not (work / "directory").is_symlink()
     assert (work / "d" / "file").stat().st_uid == os.geteuid()
 
 
 def test_nothing_stays_where_anybody_may_write(protected: Sandbox, work: Path) -> None:
-    name = f"/tmp/left-{work.name}"
-    run(protected, work, f"""
-        mkdir("{name}", 0755);
-        close(open("{name}/f", O_CREAT | O_WRONLY, 0644));""")
-    assert not os.path.exists(name)
+    name = Path(f"/tmp/left-{work.name}")
+    shell(protected, f"mkdir {name}; touch {name}/f")
+    assert not name.exists()
 
 
 # ---- secrets -------------------------------------------------------------------------------------
@@ -357,24 +353,16 @@ def secret(place: Path) -> Iterator[Path]:
     shutil.rmtree(directory)
 
 
-READ = """
-    char text[64] = "";
-    int fd = open(argv[1], O_RDONLY);
-    if (fd < 0) { perror(argv[1]); return 9; }
-    read(fd, text, 60);
-    puts(text);"""
-
-
-def test_hidden_cases_cannot_be_read(protected: Sandbox, work: Path, secret: Path) -> None:
-    ran = run(protected, work, READ, args=(str(secret),))
-    assert ran.status == 9 and b"hidden case" not in ran.output
-
-
-def test_the_machine_is_not_there(inside: Sandbox, work: Path) -> None:
-    for path in ("/etc/passwd", "/etc/hostname", str(REPOSITORY / "README.md"), "/root", "/home",
-                 "/sys", "/var", "/dev/zero", "/dev/random", "/dev/tty", "/dev/shm", "/run"):
-        ran = run(inside, work, READ, args=(path,))
-        assert ran.status == 9 and b"No such file" in ran.output, path
+def test_what_cannot_be_read(protected: Sandbox, secret: Path) -> None:
+    mine = f"/proc/{os.getpid()}"
+    paths = [secret, *(f"{mine}/{what}" for what in ("environ", "mem", "maps", "fd/0"))]
+    if protected.kind == "bubblewrap":  # which shows a part of the machine only
+        paths += ["/etc/passwd", "/etc/hostname", REPOSITORY / "README.md", "/root", "/home",
+                  "/sys", "/var", "/dev/zero", "/dev/random", "/dev/tty", "/dev/shm", "/run"]
+    for path in paths:
+        ran = execute(protected, ["cat", str(path)], Path("/"))
+        assert ran.status == 1 and b"hidden case" not in ran.output, path
+        assert protected.kind == "uid" or b"No such file" in ran.output, path
 
 
 def test_private_paths_below_a_visible_one_are_covered(jail: Path, inside: Sandbox, work: Path,
@@ -386,22 +374,17 @@ def test_private_paths_below_a_visible_one_are_covered(jail: Path, inside: Sandb
     assert work.name.encode() in ran.output and b"hidden case" not in ran.output
 
 
-def test_other_processes_cannot_be_seen(inside: Sandbox, work: Path) -> None:
+def test_other_processes_cannot_be_seen(inside: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor their environment: the sandbox's own programs have a clean one."""
-    os.environ["SECRET_OF_THE_GRADER"] = "4711"
-    try:
-        ran = run(inside, work, """
-            system("ls /proc | grep -c '^[0-9]'");
-            system("cat /proc/*/environ /proc/*/cmdline | tr '\\\\0' ' '");""")
-    finally:
-        del os.environ["SECRET_OF_THE_GRADER"]
+    monkeypatch.setenv("SECRET_OF_THE_GRADER", "4711")
+    ran = shell(inside, "ls /proc | grep -c '^[0-9]'; cat /proc/*/environ /proc/*/cmdline")
     assert int(ran.output.split()[0]) < 12
     assert b"SECRET_OF_THE_GRADER" not in ran.output and b"4711" not in ran.output
 
 
 def test_the_choice_of_a_gpu_reaches_what_uses_one(box: Sandbox,
                                                    monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is what the kernels were compiled for. Nothing else of the environment does, and it only
+    """The kernels were compiled for it. Nothing else of the environment is passed on, and that only
     where there is a GPU."""
     for name in ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_FORCE_PTX_JIT"):
         monkeypatch.setenv(name, f"that of {name}")
@@ -414,12 +397,6 @@ def test_the_choice_of_a_gpu_reaches_what_uses_one(box: Sandbox,
         "CUDA_VISIBLE_DEVICES=that of CUDA_VISIBLE_DEVICES",
         "CUDA_DEVICE_ORDER=that of CUDA_DEVICE_ORDER"}
     assert environment([]) == set()
-
-
-def test_the_graders_memory_and_environment_are_closed(protected: Sandbox, work: Path) -> None:
-    for what in ("environ", "mem", "maps", "fd/0"):
-        ran = run(protected, work, READ, args=(f"/proc/{os.getpid()}/{what}",))
-        assert ran.status == 9, what
 
 
 def test_the_report_cannot_be_forged(box: Sandbox, work: Path) -> None:
@@ -442,15 +419,12 @@ def test_the_report_cannot_be_forged(box: Sandbox, work: Path) -> None:
 # ---- writing -------------------------------------------------------------------------------------
 
 
-def test_nothing_can_be_written_but_what_was_given(protected: Sandbox, work: Path,
-                                                   place: Path) -> None:
-    for path in ("/x", "/usr/x", "/etc/x", "/jail", "/usr/bin/cc", str(REPOSITORY / "x"),
-                 str(place / "x"), str(place / "jail")):
-        ran = run(protected, work, """
-            int fd = open(argv[1], O_WRONLY | O_CREAT, 0644);
-            return fd >= 0 && write(fd, "x", 1) == 1;""", args=(path,))
-        assert ran.status == 0, path
-        assert path in (str(place / "jail"), "/usr/bin/cc") or not os.path.exists(path)
+def test_nothing_can_be_written_but_what_was_given(protected: Sandbox, place: Path) -> None:
+    for path in ("/x", "/usr/x", "/etc/x", "/jail", "/usr/bin/cc", f"{REPOSITORY}/x",
+                 f"{place}/x", f"{place}/jail"):
+        ran = shell(protected, f'echo x >"{path}"')
+        assert ran.status == 2, path
+        assert path in (f"{place}/jail", "/usr/bin/cc") or not os.path.exists(path)
 
 
 def test_readable_is_not_writable(protected: Sandbox, work: Path, place: Path) -> None:
@@ -466,20 +440,7 @@ def test_readable_is_not_writable(protected: Sandbox, work: Path, place: Path) -
 # ---- other processes, the network, the kernel ----------------------------------------------------
 
 
-def test_the_network_is_out_of_reach(box: Sandbox, work: Path) -> None:
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
-        server.listen()
-        ran = run(box, work, f"""
-            int s = socket(AF_INET, SOCK_STREAM, 0);
-            if (s < 0) return 7;
-            struct sockaddr_in a = {{.sin_family = AF_INET, .sin_addr = {{htonl(INADDR_LOOPBACK)}},
-                                    .sin_port = htons({server.getsockname()[1]})}};
-            return connect(s, (struct sockaddr *)&a, sizeof a) == 0;""")
-    assert ran.status == 7
-
-
-def test_nobody_else_can_be_signalled(box: Sandbox, work: Path) -> None:
+def test_no_other_process_can_be_signalled(box: Sandbox, work: Path) -> None:
     with subprocess.Popen(["sleep", "600"]) as bystander:
         others = [bystander.pid]
         if not (box.kind == "none" and ROOT):  # where a filter that fails would end the machine
@@ -495,26 +456,31 @@ def test_nobody_else_can_be_signalled(box: Sandbox, work: Path) -> None:
                     reached += ptrace(PTRACE_ATTACH, other, 0, 0) == 0;
                 }
                 reached += kill(getppid(), SIGKILL) == 0;
-                reached += kill(0, SIGCONT) == 0; /* its own group: nobody, but who knows */
+                reached += kill(0, SIGCONT) == 0; /* its own group */
                 return reached;""", args=tuple(map(str, others)))
             assert (ran.status, bystander.poll()) == (0, None)
         finally:
             bystander.kill()
 
 
-@pytest.mark.parametrize("call", [
-    "socketpair(AF_UNIX, SOCK_STREAM, 0, (int[2]){0})", "ptrace(PTRACE_TRACEME, 0, 0, 0)",
-    "syscall(SYS_bpf, 0, 0, 0)", "syscall(SYS_perf_event_open, 0, 0, 0, 0, 0)",
-    "syscall(SYS_userfaultfd, 0)", "syscall(425, 1, 0)", "syscall(SYS_keyctl, 0, 0)",
-    "syscall(SYS_unshare, 0x10000000)", "syscall(SYS_setns, 0, 0)",
-    "syscall(SYS_mount, 0, 0, 0, 0, 0)", "syscall(SYS_chroot, \"/\")",
+REFUSED_CALLS = [
+    "socket(AF_INET, SOCK_STREAM, 0)", "socketpair(AF_UNIX, SOCK_STREAM, 0, (int[2]){0})",
+    "ptrace(PTRACE_TRACEME, 0, 0, 0)", "syscall(SYS_bpf, 0, 0, 0)",
+    "syscall(SYS_perf_event_open, 0, 0, 0, 0, 0)", "syscall(SYS_userfaultfd, 0)",
+    "syscall(425, 1, 0)", "syscall(SYS_keyctl, 0, 0)", "syscall(SYS_unshare, 0x10000000)",
+    "syscall(SYS_setns, 0, 0)", "syscall(SYS_mount, 0, 0, 0, 0, 0)", "syscall(SYS_chroot, \"/\")",
     "syscall(SYS_memfd_create, \"x\", 0)", "syscall(SYS_clone, 0x10000000 | SIGCHLD, 0, 0, 0, 0)",
     "syscall(SYS_process_vm_readv, getppid(), 0, 0, 0, 0, 0)", "syscall(SYS_shmget, 0, 4096, 0600)",
     "syscall(SYS_personality, 0x0040000)", "syscall(434, 1, 0)",
-])  # fmt: skip
-def test_system_calls_that_no_kernel_needs(box: Sandbox, work: Path, call: str) -> None:
-    ran = run(box, work, f"errno = 0; long r = {call}; return r == -1 && errno == EPERM ? 0 : 1;")
-    assert ran.status == 0
+]  # fmt: skip
+
+
+def test_system_calls_that_no_kernel_needs(box: Sandbox, work: Path) -> None:
+    """The network among them."""
+    ran = run(box, work, "\n".join(
+        f"errno = 0; if (({call}) != -1 || errno != EPERM) puts({json.dumps(call)});"
+        for call in REFUSED_CALLS))
+    assert (ran.status, ran.output) == (0, b"")
 
 
 def test_no_privileges_can_be_won(protected: Sandbox, work: Path) -> None:
@@ -593,7 +559,8 @@ def test_a_bubblewrap_that_does_not_work(jail: Path, place: Path, monkeypatch: p
     if text:
         fake.write_text(f"#!/bin/sh\n{text}\n")
         fake.chmod(0o755)
-    monkeypatch.setattr(shutil, "which", lambda name: str(fake) if text and name == "bwrap" else None)
+    monkeypatch.setattr(shutil, "which",
+                        lambda name: str(fake) if text and name == "bwrap" else None)
     box = choose_sandbox("auto", False, [], jail)
     assert box.kind == ("uid" if ROOT else "none") and why in box.note
     with pytest.raises(MachineFault, match=f"bubblewrap does not work here: .*{why}"):
