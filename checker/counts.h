@@ -1,5 +1,5 @@
 /* What a run's kernels loaded and stored, and what one block's tile phases were: plain data that
- * counts.c and phases.c collect and print_counts.c and print_phases.c print. ../docs/counts.md says
+ * counts.c and phases.c collect and print_counts.c and print_phases.c print. ../docs/check.md says
  * how each figure is defined. */
 #ifndef CHECKER_COUNTS_H
 #define CHECKER_COUNTS_H

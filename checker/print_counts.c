@@ -1,4 +1,4 @@
-/* Counts as a student reads them, and as JSON. What they are: ../docs/counts.md. */
+/* Counts as a student reads them, and as JSON. What they are: ../docs/check.md. */
 #include "../support/shared.h"
 #include "check.h"
 #include <inttypes.h>

@@ -120,7 +120,7 @@ static double *norms(const float *data, int count, size_t next, int length, size
 
 /* Whether the backend's C and the plain loop's differ by no more than two float32 sums of the same
  * k products can, whatever their order: twice gamma_(k+2) times the row's norm times the column's
- * (docs/correctness.md). */
+ * (docs/sgemm.md). */
 static bool same_result(const struct product *p) {
     size_t count = (size_t)p->m * (size_t)p->n;
     float *ours = new_matrix(p->m, p->n);
