@@ -25,7 +25,7 @@ extern "C" {
 
 #define SGEMM_VERSION "1.0.0" /* of the whole repository; grader/record.py reads it here */
 
-/* Exit statuses. A grader must be able to tell a wrong kernel from a broken machine. */
+/* Exit statuses. A grader must be able to distinguish a wrong kernel from a broken machine. */
 enum exit_status {
     EXIT_PASSED = 0,  /* the result is right, or was not compared (--verify none) */
     EXIT_WRONG = 1,   /* the kernel is wrong: result, launch, fault or time limit */
@@ -84,7 +84,7 @@ double default_timeout(int m, int n, int k);
 /* Seconds from some fixed moment; only differences mean something. */
 double clock_seconds(void);
 
-/* Threads for the functions below: 0 for one a core (the default), or exactly so many. */
+/* The number of threads of the functions below; 0, the default: one per core. */
 void set_threads(int threads);
 
 /* ---- memory and matrices ------------------------------------------------------------------- */
@@ -99,7 +99,7 @@ size_t memory_available(void);
  * exactly these bits was never written, while arithmetic on it (C += x) gives another NaN. */
 #define POISON_BITS UINT32_C(0x7FA5A5A5)
 
-/* And each matrix lies between two guards of this one, so that stray reads spoil the result and
+/* Each matrix is between two guards filled with this one, so that stray reads spoil the result and
  * stray writes are seen. */
 #define GUARD_BITS UINT32_C(0x7FB6B6B6)
 
@@ -210,7 +210,7 @@ struct wrong_element {
 
 enum { FIRST_WRONG = 8, MAP_ROWS = 20, MAP_COLS = 60, MAP_CELL = 16 };
 
-/* What a cell of the map stands for. */
+/* A cell of the map of C. */
 enum cell {
     CELL_RIGHT = '.',
     CELL_PARTLY_WRONG = 'x',
@@ -263,7 +263,7 @@ struct explanation {
     bool about_nan;              /* it explains elements that are NaN */
     char text[2 * MESSAGE_SIZE]; /* what C is, and for how many elements; one paragraph */
     char hint[MESSAGE_SIZE];     /* one idea that points at the mistake, not its solution */
-    uint64_t explained, of;      /* so many of so many wrong (or unwritten) elements */
+    uint64_t explained, of;      /* numbers of wrong (or unwritten) elements */
 };
 
 enum { EXPLANATIONS = 3 }; /* at most: where C was not written, where NaN came from, the rest */
@@ -331,7 +331,7 @@ struct report {
     char device[256];    /* its name; empty: not known yet */
     int repeat;          /* timed launches */
     double *samples;     /* seconds of each of them; owned */
-    int sample_count;    /* so many are done */
+    int sample_count;    /* of the launches that are done */
     enum source_state source;
     struct launch_shape launches[REPORTED_LAUNCHES]; /* the first that differ from the one before */
     int launch_repeats[REPORTED_LAUNCHES];           /* how often each was made, one by one */
@@ -362,7 +362,7 @@ void report_stage_end(struct report *report);
 void report_detail(struct report *report, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* One timed launch took so many seconds. */
+/* A timed launch has taken this long. */
 void report_sample(struct report *report, double seconds);
 
 /* The wrapper has launched a kernel. launches.cu calls this, from report_launches_to(report) to
@@ -401,14 +401,14 @@ void report_json(const struct report *report, enum exit_status status, const cha
  * the CPU backend passes on the signals that are not its own. */
 void watchdog_begin(struct report *report);
 
-/* From watchdog_start() to watchdog_stop() the wrapper may take so many seconds; then the run ends
- * with TEST FAILED, whatever hangs. A crash (of the wrapper: a device pointer used on the host,
- * say) ends it likewise. What is printed meanwhile begins on a line of its own. */
+/* Between these two calls the wrapper may take `seconds`; then the run ends with TEST FAILED, and so
+ * it does after a crash (of the wrapper: a device pointer used on the host, say). What is printed
+ * meanwhile begins on a separate line. */
 void watchdog_start(double seconds);
 void watchdog_stop(void);
 
-/* What is printed next to standard error begins on a line of its own, whatever the kernel has
- * printed. From any thread. */
+/* Ends the line that the kernel has left open, if any, before something is printed to standard
+ * error. From any thread. */
 void watchdog_end_line(void);
 
 #ifdef __cplusplus

@@ -52,7 +52,7 @@ static bool explain_values(const struct study *s, struct fit *fit, struct explan
     return true;
 }
 
-/* ---- NaN that say where they come from ---- */
+/* ---- NaN whose bits name their origin ---- */
 
 /* Arithmetic makes a signalling NaN quiet; most processors keep its other bits, GPUs do not. */
 static const struct {

@@ -26,7 +26,7 @@ struct formula {
     char phrase[320];      /* "C is ...": what */
     const char *hint;      /* struct explanation's */
     const char *part_hint; /* the same where the formula holds for a part of C only; or NULL */
-    bool literal;          /* is what one sees, whatever A and B are */
+    bool literal;          /* describes C alone, so it is certain for any A and B */
     double (*weight)(const struct formula *f, int p); /* NULL: 1 */
     int tile;                                         /* of functions that need one, or 0 */
     int first, last; /* terms that weigh `inside`, while the others weigh `outside` */
@@ -88,8 +88,8 @@ index_function explain_a_row, explain_b_row; /* with rows of a_stride, or b_stri
  * which most of C is as it should be is the best; of two that are equal, the earlier one. */
 void explain_consider(struct search *search, const struct formula *f);
 
-/* How far C may be from a formula: as far as verification lets it be from A B, and so many units of
- * u more. */
+/* How far C may be from a formula: as far as verification allows it to be from A B, and `slack`
+ * units of u more. */
 double explain_tolerance(const struct problem *p, double G, double value, double slack);
 
 /* Consider every part of the sum that gives the probes (explain_slices.c), and every formula that

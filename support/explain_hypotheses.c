@@ -244,7 +244,7 @@ static void consider_weights(struct search *search) {
     }
 }
 
-/* Each probe says how often the last term would have to be there. */
+/* Each probe gives a number of times that the last term would be in its sum. */
 static void consider_last_again(struct search *search) {
     const struct problem *p = search->study->problem;
     for (int i = 0; i < search->probe_count; i++) {

@@ -1,4 +1,4 @@
-/* Where in C the unwritten, or the wrong, elements are: whole rows and columns, blocks, what lies
+/* Where in C the unwritten, or the wrong, elements are: whole rows and columns, blocks, or all
  * beyond a grid; and which mistake makes a grid end there, if only one does. */
 #include "explain_study.h"
 
@@ -195,13 +195,13 @@ static bool single_box(const struct region *r, struct explanation *out) {
     return true;
 }
 
-/* Everything from some element on, as C lies in memory. */
+/* Everything from some element on, in memory order. */
 static bool tail(const struct region *r, struct explanation *out) {
     uint64_t elements = (uint64_t)r->m * (uint64_t)r->n, first = elements - r->count;
     for (uint64_t at = first; at < elements; at++) {
         if (!is_in(r, (int)(at / (uint64_t)r->n), (int)(at % (uint64_t)r->n))) return false;
     }
-    APPEND(out->text, "everything from row %d, column %d on, as C lies in memory",
+    APPEND(out->text, "everything from row %d, column %d on, in memory order",
            (int)(first / (uint64_t)r->n), (int)(first % (uint64_t)r->n));
     set(out, "tail", "how many threads are there, and which element of C does the last one store?");
     return true;

@@ -49,7 +49,7 @@ static double tolerance(const struct slices *s, const struct prefix *prefix) {
     return explain_tolerance(s->problem, 2 * prefix->element->G, 0, 0);
 }
 
-/* What the sum over a slice has to be, for C to be what is left or doubled. */
+/* The sum over a slice that makes C that slice, the rest, or the sum with the slice doubled. */
 static double sought(const struct element *e, int part) {
     return part == ONLY      ? (double)e->got
            : part == WITHOUT ? e->ref - (double)e->got

@@ -7,7 +7,7 @@
 
 #include "../support.h"
 
-static struct report *report; // null: nobody asks
+static struct report *report; // null: launches are not reported
 
 // "mysgemm" of "_Z7mysgemmiiiPKfS0_Pf": without its parameters.
 static void name_of(const void *kernel, char *name, size_t bytes) {

@@ -102,7 +102,7 @@ static enum exit_status parse_size(const char *text, int *size, char message[MES
     return EXIT_PASSED;
 }
 
-/* Kernels compute row * n + col in int, which has to hold for every element. */
+/* Kernels compute row * n + col in int, which must not overflow. */
 static enum exit_status check_elements(char name, int rows, int cols, char message[MESSAGE_SIZE]) {
     int64_t elements = (int64_t)rows * cols;
     if (elements <= INT_MAX) return EXIT_PASSED;
@@ -229,7 +229,7 @@ enum exit_status options_parse(int argc, char **argv, struct options *options,
     options->seed = fresh_seed();
     message[0] = '\0';
     optind = 0; /* start afresh, also when called twice */
-    opterr = 0; /* the messages are ours */
+    opterr = 0; /* print no messages of its own */
     int option;
     while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
         enum exit_status status;

@@ -144,7 +144,7 @@ void json_close(struct json *json, char bracket);
 /* A string; null where there is no text (NULL or empty). */
 void json_text(struct json *json, const char *name, const char *text);
 
-/* Whatever the format gives, as it is: an integer, true, [1, 2]. */
+/* JSON text from a format: an integer, true, [1, 2]. */
 void json_value(struct json *json, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -76,7 +76,7 @@ static void box_merge(struct box *box, const struct box *other) {
     box_add(box, other->row_last, other->col_last);
 }
 
-/* Keep the FIRST_WRONG smallest places, whatever the order in which threads come upon them. */
+/* Keep the FIRST_WRONG smallest places, in any order of arrival. */
 static void first_add(struct tally *tally, struct place place) {
     int to = tally->first_count;
     while (to > 0 &&
@@ -306,7 +306,7 @@ static void sample_free(struct sample *sample) {
     free(sample->edge);
 }
 
-/* chosen[i] says whether row i of `size` is to be compared in full whatever else is. */
+/* Chosen in full: random ones, the last ones, and at most flagged_max of the flagged ones. */
 static bool sample_new(struct sample *sample, int size, const unsigned char *flagged,
                        int flagged_max, uint64_t key) {
     *sample = (struct sample){0};

@@ -48,7 +48,7 @@ static struct {
     int orders[2];  /* a pipe of bytes: an ending, or ORDER_... */
     sem_t synced;   /* an ORDER_SYNC is done */
     int descriptor; /* where the report goes */
-    int printed[2]; /* a pipe that stands in for standard output; -1: none does */
+    int printed[2]; /* a pipe in place of standard output; -1: there is none */
     char *text[ENDINGS];
     size_t length[ENDINGS];
 } watchdog = {.orders = {-1, -1}, .printed = {-1, -1}};

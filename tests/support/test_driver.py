@@ -72,7 +72,7 @@ BAD_USAGE = {  # of each kind one; test_support.c has the others
 
 @pytest.mark.parametrize(("line", "message"), BAD_USAGE.items(), ids=range(len(BAD_USAGE)))
 def test_bad_usage(tiled, line, message):
-    """One line, whatever was typed, and nothing that a terminal would obey. The old lab printed
+    """One line, without control characters, for any input. The old lab printed
     TEST PASSED 0 for ./sgemm 0, and atoi made 0 of abc."""
     words = line.split(" ")
     run = run_sgemm(tiled, *words)
@@ -378,7 +378,7 @@ def test_the_next_command(tree, untouched, tiled, name):
 
 @pytest.mark.parametrize("name", ["two words.cu", "l'été.cu", "$HOME #1.cu", "a;b&c(d)*?`e.cu"])
 def test_the_next_command_can_be_typed(tree, name):
-    """Whatever the file is called: it does what it says."""
+    """The command works for any file name."""
     kernel = f"__global__ void mysgemm{PARAMETERS} {{}}"
     tree.write(name, f"{kernel}\nvoid basicSgemm{PARAMETERS} {{}}\n")
     tree.make("BACKEND=cpu", "KERNEL=" + name.replace("$", "$$"))

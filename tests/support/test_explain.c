@@ -708,7 +708,7 @@ TEST(a_nan_shows_where_it_came_from) {
     fixture_free(&f);
 }
 
-/* As a GPU gives, whatever went in. */
+/* A GPU gives this one for every NaN. */
 TEST(a_nan_without_an_origin_is_not_explained) {
     struct fixture f = fixture_new(FILL_RANDOM, 34, 40, 20);
     for (int at = 0; at < 34 * 40; at++) set_bits(&f.C[at], 0x7FFFFFFF);
