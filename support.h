@@ -401,8 +401,8 @@ void report_json(const struct report *report, enum exit_status status, const cha
  * the CPU backend passes on the signals that are not its own. */
 void watchdog_begin(struct report *report);
 
-/* Between these two calls the wrapper may take `seconds`; then the run ends with TEST FAILED, and so
- * it does after a crash (of the wrapper: a device pointer used on the host, say). What is printed
+/* Between these two calls the wrapper may take `seconds`; then the run ends with TEST FAILED, as it
+ * does after a crash (of the wrapper: a device pointer used on the host, say). What is printed
  * meanwhile begins on a separate line. */
 void watchdog_start(double seconds);
 void watchdog_stop(void);

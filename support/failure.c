@@ -100,12 +100,12 @@ static void print_wrong(const struct report *report) {
     print_first(report);
     if (o->fill == FILL_IDENTITY)
         fprintf(report->out,
-                "A value is its place in B: row * %" PRId64 " + column.\n"
+                "Each value gives its place in B: row * %" PRId64 " + column.\n"
                 "Expected is C[i][j] = B[i %% k][j].\n",
                 place_base(o->n));
     if (o->fill == FILL_INDEX)
         fprintf(report->out,
-                "A value is its place in A: row * %" PRId64 " + column.\n"
+                "Each value gives its place in A: row * %" PRId64 " + column.\n"
                 "Expected is C[i][j] = A[i][j %% k].\n",
                 place_base(o->k));
 }
