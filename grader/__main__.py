@@ -99,7 +99,7 @@ def say(message: str) -> None:
 
 
 def write_stages(stages: dict[str, float]) -> None:
-    """For instructor/bench/grader.py: wall seconds of each stage, where GRADER_STAGES says."""
+    """For instructor/bench/grader.py: wall seconds of each stage, in the file GRADER_STAGES."""
     path = os.environ.get("GRADER_STAGES")
     if path:
         with open(path, "w") as file:

@@ -102,11 +102,12 @@ def version_of(command: str) -> str:
     macros = "__clang_major__.__clang_minor__.__clang_patchlevel__ " \
              "__GNUC__.__GNUC_MINOR__.__GNUC_PATCHLEVEL__"
     try:
-        said = subprocess.run(ask, input=macros, capture_output=True, text=True, check=True).stdout
+        printed = subprocess.run(ask, input=macros, capture_output=True, text=True,
+                                 check=True).stdout
     except (OSError, subprocess.CalledProcessError):
         raise MachineFault(f"{command} is no C++ compiler that works here; install g++ 11 or "
                            "clang 14, or newer, or name one in CXX") from None
-    clang, gcc = ("".join(word.split()) for word in re.findall(r"\S+(?: ?\. ?\S+){2}", said)[:2])
+    clang, gcc = ("".join(word.split()) for word in re.findall(r"\S+(?: ?\. ?\S+){2}", printed)[:2])
     return f"gcc {gcc}" if clang.startswith("__") else f"clang {clang}"
 
 
@@ -229,9 +230,9 @@ def run_make(stage: Path, backend: str) -> None:
         raise MachineFault(f"make cannot be started: {error.strerror}") from error
     if ran.returncode == 0:
         return
-    said = [line for line in ran.stderr.splitlines() if line and not line.startswith("make")]
+    printed = [line for line in ran.stderr.splitlines() if line and not line.startswith("make")]
     raise MachineFault("the grader's own parts cannot be built: "
-                       + (said[-1] if said else f"make ended with {ran.returncode}"))
+                       + (printed[-1] if printed else f"make ended with {ran.returncode}"))
 
 
 # ---- a submission --------------------------------------------------------------------------------

@@ -1,11 +1,11 @@
 """Finds the one kernel.cu in what was handed in (a file, a folder, a zip), and reads it.
 
-The same rule everywhere, from `make grade` to the course platforms: a folder contains one file that
-is named kernel.cu, in upper or lower case, at any depth; or else one .cu file, or one zip, of another
+The same rule everywhere, from `make grade` to the course platforms: a folder contains one file
+named kernel.cu, in upper or lower case, at any depth; or else one .cu file, or one zip, of another
 name. If there are two, a person has to choose. Everything else is ignored, and listed.
 
-The folder is not trusted: no link is followed, a file is opened once and read once, and nothing of a
-zip is written anywhere. In: a path; out: the bytes, and notes on what was taken.
+The folder is not trusted: no link is followed, a file is opened once and read once, and nothing of
+a zip is written anywhere. In: a path; out: the bytes, and notes on what was taken.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ KERNEL = "kernel.cu"
 LARGEST = 1 << 20  # bytes; a long solution has ten thousand
 LARGEST_ZIP = 8 << 20
 MOST_FILES = 20_000
-DEEPEST = 16  # folders within each other; nothing below is looked at
+DEEPEST = 16  # folders within each other; nothing below is read
 MOST_LISTED = 6  # names in a message
 LONGEST_LISTED = 60
 ZIP_BEGINS = (b"PK\3\4", b"PK\5\6")  # with a file; empty

@@ -1,5 +1,5 @@
-"""The options that `python -m grader` and `python -m grader.batch` share: words go in, checked values
-come out, or all mistakes at once, a line each."""
+"""The options that `python -m grader` and `python -m grader.batch` share: words go in, checked
+values come out, or all mistakes at once, a line each."""
 
 from __future__ import annotations
 
@@ -61,25 +61,25 @@ def check(given: Mapping[str, Any]) -> Asked:
     mistakes: list[str] = []
 
     def value(name: str) -> Any:
-        said = given.get(name)
-        return SHARED[f"--{name}"].get("default") if said is None else said
+        found = given.get(name)
+        return SHARED[f"--{name}"].get("default") if found is None else found
 
     def number(name: str, least: int, most: int) -> int | None:
-        said = value(name)
+        text = value(name)
         try:
-            found = None if said is None else int(said, 0)
+            found = None if text is None else int(text, 0)
         except ValueError:
             found = least - 1
         if found is not None and not least <= found <= most:
-            mistakes.append(f"{variable(name)}: {said[:40]!r} is not a whole number from {least} "
+            mistakes.append(f"{variable(name)}: {text[:40]!r} is not a whole number from {least} "
                             f"to {most}")
         return found
 
     def word(name: str, allowed: tuple[str, ...]) -> str:
-        said = str(value(name))
-        if said not in allowed:
-            mistakes.append(f"{variable(name)}: {said[:40]!r} is not one of {', '.join(allowed)}")
-        return said
+        text = str(value(name))
+        if text not in allowed:
+            mistakes.append(f"{variable(name)}: {text[:40]!r} is not one of {', '.join(allowed)}")
+        return text
 
     seed = number("seed", 0, 2**SEED_BITS - 1)
     jobs = number("jobs", 1, MOST_JOBS)

@@ -128,8 +128,8 @@ def judge(parts: Parts, task: str, problem: Problem, *files: int,
     except OSError as error:
         raise MachineFault(f"the judge cannot be started: {error.strerror}") from error
     if ran.returncode != 0:
-        said = ran.stderr.strip() or f"status {ran.returncode}"
-        raise MachineFault(f"the judge failed on {problem.m} {problem.k} {problem.n}: {said}")
+        why = ran.stderr.strip() or f"status {ran.returncode}"
+        raise MachineFault(f"the judge failed on {problem.m} {problem.k} {problem.n}: {why}")
     return ran.stdout
 
 
@@ -195,9 +195,9 @@ def run_problem(parts: Parts, programs: Programs, build: str, problem: Problem, 
             ran = box.run(Command(words, limits, cwd=program.parent, readable=[program.parent],
                                   pass_fds=(given, back, report),
                                   devices=gpu_devices() if on_gpu else ()))
-        said = judge(parts, "verdict", problem, given, back, report,
+        verdict = judge(parts, "verdict", problem, given, back, report,
                      more=(problem.tolerance or "fill",))
-    outcome = outcome_of(build, json.loads(said), ran, limits.cpu_seconds)
+    outcome = outcome_of(build, json.loads(verdict), ran, limits.cpu_seconds)
     return in_time(outcome, plain) if plain else outcome
 
 
@@ -224,26 +224,26 @@ def detail_of(how: str, ran: Ran) -> str:
             "time-limit": "it was still running at its time limit"}.get(how, "")
 
 
-def outcome_of(build: str, said: dict[str, Any], ran: Ran,
+def outcome_of(build: str, verdict: dict[str, Any], ran: Ran,
                cpu_limit: float = math.inf) -> Outcome:
-    state = said.pop("state")
+    state = verdict.pop("state")
     if state == "machine":
-        raise MachineFault(f"the worker could not run: {said['detail']}")
-    if said.pop("bytes_to_host"):
-        raise Refused("copies device memory to the host inside basicSgemm", said["file"],
-                      said["line"],
+        raise MachineFault(f"the worker could not run: {verdict['detail']}")
+    if verdict.pop("bytes_to_host"):
+        raise Refused("copies device memory to the host inside basicSgemm", verdict["file"],
+                      verdict["line"],
                       "the kernel computes C; take cudaMemcpy(..., cudaMemcpyDeviceToHost) out")
-    if said.pop("bytes_into_c"):
-        raise Refused("copies from the host into C", said["file"], said["line"],
+    if verdict.pop("bytes_into_c"):
+        raise Refused("copies from the host into C", verdict["file"], verdict["line"],
                       "C is what kernels write; cudaMemset can clear it")
-    finding = said["finding"]
+    finding = verdict["finding"]
     if finding and finding["kind"] == "tampering":
         raise Refused("writes into the program that runs it", finding["file"], finding["line"],
                       finding["hint"])
     how = ended(state, ran, cpu_limit)
-    detail = said.pop("detail") or detail_of(how, ran)
+    detail = verdict.pop("detail") or detail_of(how, ran)
     return Outcome(build=build, ended=how, detail=detail, seconds=ran.cpu_seconds,
-                   output=printable(ran), **said)
+                   output=printable(ran), **verdict)
 
 
 def printable(ran: Ran) -> str:

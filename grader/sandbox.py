@@ -65,8 +65,8 @@ class Limits:
     """How much of what is printed is kept; the rest is read and dropped."""
     wall_seconds: float
     resident_bytes: int | None = None
-    """Memory really in use, by all processes together, looked at 50 times a second; None: as many
-    as memory_bytes."""
+    """Memory really in use, by all processes together, checked 50 times a second; None: as many as
+    memory_bytes."""
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ def drain(process: subprocess.Popen[bytes], late: float, kept_bytes: int) -> tup
 
 
 def ran_of(report: str, output: bytes, truncated: bool, program: str) -> Ran:
-    """From the jail's one line. Raises MachineFault if that says that the jail failed."""
+    """From the jail's one line. Raises MachineFault if it reports that the jail failed."""
     ended = re.fullmatch(r"ended (exit|signal) (\d+) cpu ([\d.]+) limit (\w+)\n", report)
     if not ended:
         trouble = report.removeprefix("trouble ").strip()

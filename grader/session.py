@@ -139,7 +139,7 @@ class Grading:
     # ---- running -----------------------------------------------------------------------------
 
     def _parents(self, key: str) -> list[str]:
-        """Those that are graded along: whoever grades one suite alone wants its results."""
+        """Those that are graded too: one suite can be graded alone."""
         item = self._cases.get(key) or self._shapes[key]
         return [parent for parent in item.depends if parent in self._cases]
 

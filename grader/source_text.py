@@ -3,7 +3,7 @@
     check_source        as written: nothing that hides where text comes from, or asks for files
     check_preprocessed  what the preprocessor made of it, where no macro hides a word any more
 
-The first keeps the student from misleading the second, and symbols.py, which looks at the object
+The first keeps the student from misleading the second, and symbols.py, which reads the object
 file. What this gate is for, and what it is not, is in docs/security.md.
 """
 

@@ -1,4 +1,4 @@
-"""Looks at the object file that a submission's kernel.cu was compiled to, before it is linked to
+"""Checks the object file that a submission's kernel.cu was compiled to, before it is linked to
 anything: only names from allowed_symbols.toml are referred to, no name that others rely on is
 defined, nothing runs before or after main(). An object goes in, Refused comes out, with the line.
 
@@ -38,7 +38,7 @@ LISTS = Path(__file__).with_name("allowed_symbols.toml")
 
 @dataclass
 class Names:
-    """One table of allowed_symbols.toml, which says what each key means."""
+    """One table of allowed_symbols.toml, which explains each key."""
 
     names: list[str] = field(default_factory=list)
     prefixes: list[str] = field(default_factory=list)
@@ -55,7 +55,7 @@ class Names:
 
 @functools.cache
 def lists() -> tuple[list[Names], list[Names]]:
-    """What is allowed, and what is refused in words of its own."""
+    """What is allowed, and what is refused for a particular reason."""
     tables = tomllib.loads(LISTS.read_text(encoding="utf-8"))
     allowed, refused = ([Names(**each) for each in tables[kind]] for kind in ("allowed", "refused"))
     return allowed, refused
@@ -291,7 +291,7 @@ def check_sections(read: Object, more: dict[re.Pattern[str], int]) -> None:
         raise Refused("asks for an executable stack", STUDENT_FILE, 0, "take out what needs it")
     for number, section in enumerate(read.sections):
         if section["sh_type"] in ("SHT_RELA", "SHT_REL"):
-            continue  # of a section that is looked at itself
+            continue  # of a section that is checked itself
         flags = section["sh_flags"] & (SHF_ALLOC | SHF_WRITE | SHF_EXECINSTR)
         right = next((flags for pattern, flags in known.items() if pattern.fullmatch(section.name)),
                      None)

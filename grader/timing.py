@@ -101,8 +101,8 @@ def time_performance(parts: Parts, programs: Programs, asked: Performance, *,
                      box: Sandbox) -> Timing:
     """One shape. Raises MachineFault."""
     began = time.monotonic()
-    said = measure(parts, programs, asked.m, asked.n, asked.k, box=box)
-    return timing_of(asked, said, time.monotonic() - began)
+    answer = measure(parts, programs, asked.m, asked.n, asked.k, box=box)
+    return timing_of(asked, answer, time.monotonic() - began)
 
 
 def measure(parts: Parts, programs: Programs, m: int, n: int, k: int, *, box: Sandbox,
@@ -182,33 +182,33 @@ def said_by(status: int, output: str, complaints: str) -> Said:
     if status < 0:
         raise MachineFault(f"the clock crashed: {signal.strsignal(-status)}{last_words}")
     try:
-        said = Said.model_validate_json(output)
+        answer = Said.model_validate_json(output)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))
         what = last_words or f": {place or 'the answer'}: {first['msg']}"
         raise MachineFault(f"the clock ended with {status} and printed nothing that can be "
                            f"used{what}") from None
-    if said.state == "machine" or status != 0:
-        raise MachineFault(f"the clock could not measure: {said.reason or f'status {status}'}")
-    return said
+    if answer.state == "machine" or status != 0:
+        raise MachineFault(f"the clock could not measure: {answer.reason or f'status {status}'}")
+    return answer
 
 
-def timing_of(asked: Performance, said: Said, seconds: float) -> Timing:
+def timing_of(asked: Performance, answer: Said, seconds: float) -> Timing:
     """With the points for it."""
-    assert said.state != "machine"
-    if said.state != "timed":
-        return score.untimed(asked, said.state, harmless(said.reason)).model_copy(
-            update={"device": said.device, "seconds": round(seconds, 3)})
-    assert said.ratio is not None
-    points = score.speed_points(asked, said.ratio)
+    assert answer.state != "machine"
+    if answer.state != "timed":
+        return score.untimed(asked, answer.state, harmless(answer.reason)).model_copy(
+            update={"device": answer.device, "seconds": round(seconds, 3)})
+    assert answer.ratio is not None
+    points = score.speed_points(asked, answer.ratio)
     full = points >= asked.points
     return score.untimed(
-        asked, "timed", "" if full else slower(asked, said.ratio), "" if full else asked.hint
+        asked, "timed", "" if full else slower(asked, answer.ratio), "" if full else asked.hint
     ).model_copy(update={
-        "score": points, "device": said.device, "ratio": round(said.ratio, 4),
-        "samples": said.samples, "times": said.seconds,
-        "cublas_times": said.cublas_seconds, "seconds": round(seconds, 3),
+        "score": points, "device": answer.device, "ratio": round(answer.ratio, 4),
+        "samples": answer.samples, "times": answer.seconds,
+        "cublas_times": answer.cublas_seconds, "seconds": round(seconds, 3),
     })  # fmt: skip
 
 

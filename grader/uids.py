@@ -20,7 +20,7 @@ UIDS = range(60720, 61180)
 """Between the ranges that Debian, systemd and its homes give out; in every container's map."""
 
 TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")
-"""Where anybody may write, outside bubblewrap: swept after a run."""
+"""Where every user may write, outside bubblewrap: swept after a run."""
 
 
 @contextmanager
@@ -64,7 +64,7 @@ def keep_files_only(top: Path) -> None:
 
 
 def sweep(uid: int) -> None:
-    """Remove what a run under this uid left where anybody may write."""
+    """Remove what a run under this uid left where every user may write."""
     for place in TEMPORARY:
         with suppress(OSError):
             for entry in os.scandir(place):

@@ -45,7 +45,7 @@
 enum { JAIL_OK = 0, JAIL_USAGE = 2, JAIL_TROUBLE = 3 };
 enum { MAX_PASSED = 32 };
 
-/* How often memory is looked at. A program touches at most some hundred megabytes in that time. */
+/* How often memory is checked. A program touches at most some hundred megabytes in that time. */
 static const long WATCH_NANOSECONDS = 20 * 1000 * 1000;
 
 /* ---- Options --------------------------------------------------------------------------------- */
@@ -313,8 +313,8 @@ static const int DENIED[] = {
 #define RETURN(what) BPF_STMT(BPF_RET | BPF_K, (uint32_t)(what))
 #define REFUSE RETURN(SECCOMP_RET_ERRNO | EPERM)
 
-/* Where the system offers filters; elsewhere the rest of the jail has to do. Signals may go to the
- * program's own process only: abort() and raise() need no more. */
+/* Where the system offers filters; elsewhere the rest of the jail has to suffice. Signals may go to
+ * the program's own process only: abort() and raise() need no more. */
 static void set_filter(bool gpu) {
 #ifdef FILTER_ARCH
     static const int signals[] = {__NR_kill, __NR_tgkill, __NR_rt_sigqueueinfo,
@@ -348,7 +348,7 @@ static void set_filter(bool gpu) {
         code[n++] = (struct sock_filter)IF_EQUAL(DENIED[i], 0, 1);
         code[n++] = (struct sock_filter)REFUSE;
     }
-    /* Its flags lie in memory, which a filter cannot read; the C library then uses clone. */
+    /* Its flags are in memory, which a filter cannot read; the C library then uses clone. */
     code[n++] = (struct sock_filter)IF_EQUAL(NR_clone3, 0, 1);
     code[n++] = (struct sock_filter)RETURN(SECCOMP_RET_ERRNO | ENOSYS);
     code[n++] = (struct sock_filter)IF_EQUAL(__NR_clone, 0, 3);
