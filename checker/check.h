@@ -20,6 +20,8 @@
 extern "C" {
 #endif
 
+struct json; /* ../support/shared.h */
+
 struct shape {
     int m, n, k;
 };
@@ -75,23 +77,29 @@ void print_clean(FILE *out, const struct outcome *outcomes, int count);
 void print_json(FILE *out, const struct check_options *options, const struct outcome *outcomes,
                 int count, enum exit_status status, const char *message);
 
+struct product_data {
+    const float *A, *B, *C; /* C: null where nothing came back */
+};
+/* Writes what --counts and --phases say of the run so far to options->report, if they were given.
+ */
+void print_report(const struct check_options *options, struct outcome *outcome,
+                  const struct product_data *data);
+
 /* --- print_counts.c --------------------------------------------------------------------------- */
 
 void print_counts(FILE *out, const struct counted_launch *launches, int count, struct shape shape);
 /* In one line: loads from global memory, and those of the naive kernel. */
 void print_counts_line(FILE *out, const struct counted_launch *launches, int count,
                        struct shape shape);
-void json_counts(FILE *out, const struct counted_launch *launches, int count, struct shape shape);
+void json_counts(struct json *json, const struct counted_launch *launches, int count,
+                 struct shape shape);
 
 /* --- print_phases.c --------------------------------------------------------------------------- */
 
-struct product_data {
-    const float *A, *B, *C; /* C: null where nothing came back */
-};
 /* `phases` is null where the block loads nothing of A and B. */
 void print_phases(FILE *out, const struct phases *phases, const struct product_data *data,
                   struct shape shape);
-void json_phases(FILE *out, const struct phases *phases, const struct product_data *data,
+void json_phases(struct json *json, const struct phases *phases, const struct product_data *data,
                  struct shape shape);
 
 #ifdef __cplusplus

@@ -2,6 +2,7 @@
  * (words.c), put together by diagnose.c. All of it runs on the host's thread, once. */
 #ifndef CHECKER_DIAGNOSE_H
 #define CHECKER_DIAGNOSE_H
+#include "../support/shared.h" /* append() */
 #include "event.h"
 #include "regions.h"
 
@@ -16,9 +17,6 @@ struct diagnosis {
 struct finding diagnose(const struct event *event);
 
 /* --- party.c ---------------------------------------------------------------------------------- */
-
-/* Appends to a text, as far as there is room. */
-void say(char *text, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 struct phrase {
     char text[160];

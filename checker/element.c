@@ -31,14 +31,14 @@ static void name_bad_element(struct finding *f, const struct event *e,
     for (int i = at + 1; i < name->dimensions; ++i) behind *= name->dimension[i];
     long inside = element - e->index * (long)behind; /* with the bad index as 0 */
     size_t row = behind * name->dimension[at];
-    say(f->element, sizeof f->element, "%s", name->name);
+    APPEND(f->element, "%s", name->name);
     for (int i = 0; i < name->dimensions; ++i) {
         size_t size = 1;
         for (int j = i + 1; j < name->dimensions; ++j) size *= name->dimension[j];
         long index = i == at  ? e->index
                      : i < at ? inside / (long)size % (long)name->dimension[i]
                               : inside % (long)row / (long)size % (long)name->dimension[i];
-        say(f->element, sizeof f->element, "[%ld]", index);
+        APPEND(f->element, "[%ld]", index);
     }
 }
 
@@ -48,13 +48,13 @@ static void name_static(struct finding *f, const struct event *e, const struct s
     snprintf(f->variable, sizeof f->variable, "%s", name->name);
     snprintf(f->element, sizeof f->element, "%s", name->name);
     if (!name->dimensions && name->bytes > WORD)
-        say(f->element, sizeof f->element, " (byte %zu of its %zu)", offset, name->bytes);
+        APPEND(f->element, " (byte %zu of its %zu)", offset, name->bytes);
     for (int i = 0; i < name->dimensions; ++i) {
         size_t behind = 1;
         for (int j = i + 1; j < name->dimensions; ++j) behind *= name->dimension[j];
         size_t index = element / behind;
         if (i) index %= name->dimension[i]; /* the first one may be too large */
-        say(f->element, sizeof f->element, "[%zu]", index);
+        APPEND(f->element, "[%zu]", index);
     }
 }
 
@@ -83,7 +83,7 @@ static void name_scratch(struct finding *f, const struct region *r, long offset)
     struct place place = place_find(r->frames, r->frame_count);
     struct finding_party maker = party_at(&place);
     snprintf(f->element, sizeof f->element, "byte %ld of the %zu allocated", offset, r->bytes);
-    say(f->element, sizeof f->element, "%.80s", at_place(&maker).text);
+    APPEND(f->element, "%.80s", at_place(&maker).text);
 }
 
 /* An element of a matrix, even one that it does not have: C[34][0] of 34 rows. */

@@ -1,17 +1,8 @@
 /* Who did it and where, as data and as phrases. */
 #define _GNU_SOURCE
 #include "diagnose.h"
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-void say(char *text, size_t bytes, const char *format, ...) {
-    size_t used = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    if (used < bytes) vsnprintf(text + used, bytes - used, format, arguments);
-    va_end(arguments);
-}
 
 /* --- phrases ---------------------------------------------------------------------------------- */
 

@@ -65,58 +65,57 @@ void print_clean(FILE *out, const struct outcome *outcomes, int count) {
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static void json_index(FILE *out, const char *name, struct finding_index i, bool known) {
+static void json_index(struct json *json, const char *name, struct finding_index i, bool known) {
     if (known)
-        fprintf(out, ", \"%s\": [%u, %u, %u]", name, i.x, i.y, i.z);
+        json_value(json, name, "[%u, %u, %u]", i.x, i.y, i.z);
     else
-        fprintf(out, ", \"%s\": null", name);
+        json_text(json, name, NULL);
 }
 
-static void json_party(FILE *out, const struct finding_party *p) {
+static void json_party(struct json *json, const struct finding_party *p) {
     static const char *const accesses[] = {NULL, "read", "write"};
-    json_member(out, "file", p->file);
-    fprintf(out, ", \"line\": %d, ", p->line);
-    json_member(out, "function", p->function);
-    fputs(", ", out);
-    json_member(out, "access", accesses[p->access]);
-    json_index(out, "thread", p->thread, p->in_kernel);
-    json_index(out, "block", p->block, p->in_kernel);
+    json_text(json, "file", p->file);
+    json_value(json, "line", "%d", p->line);
+    json_text(json, "function", p->function);
+    json_text(json, "access", accesses[p->access]);
+    json_index(json, "thread", p->thread, p->in_kernel);
+    json_index(json, "block", p->block, p->in_kernel);
 }
 
-static void json_finding(FILE *out, const struct check_options *o, const struct outcome *outcome) {
+static void json_shape(struct json *json, struct shape s) {
+    json_value(json, "m", "%d", s.m);
+    json_value(json, "k", "%d", s.k);
+    json_value(json, "n", "%d", s.n);
+}
+
+static void json_finding(struct json *json, const struct check_options *o,
+                         const struct outcome *outcome) {
     const struct finding *f = &outcome->finding;
-    fprintf(out, "{\"kind\": \"%s\", ", finding_text(f->kind)->kind);
-    json_member(out, "what", f->what);
-    fputs(", \"detail\": ", out);
-    json_list_of_lines(out, f->detail);
-    fputs(", ", out);
-    json_member(out, "hint", f->hint);
-    fputs(", ", out);
-    json_member(out, "formula", f->formula);
-    fputs(", ", out);
-    json_party(out, &f->at);
-    fputs(", ", out);
-    json_member(out, "variable", f->variable);
-    fputs(", ", out);
-    json_member(out, "element", f->element);
-    fputs(", \"other\": ", out);
+    json_open(json, "finding", '{');
+    json_text(json, "kind", finding_text(f->kind)->kind);
+    json_text(json, "what", f->what);
+    json_text_lines(json, "detail", f->detail);
+    json_text(json, "hint", f->hint);
+    json_text(json, "formula", f->formula);
+    json_party(json, &f->at);
+    json_text(json, "variable", f->variable);
+    json_text(json, "element", f->element);
     if (f->other.known) {
-        fputc('{', out);
-        json_party(out, &f->other);
-        fputc('}', out);
+        json_open(json, "other", '{');
+        json_party(json, &f->other);
+        json_close(json, '}');
     } else {
-        fputs("null", out);
+        json_text(json, "other", NULL);
     }
-    if (f->phase)
-        fprintf(out, ", \"phase\": %d, \"phases\": %d", f->phase, f->phases);
-    else
-        fputs(", \"phase\": null, \"phases\": null", out);
-    fprintf(out, ", \"m\": %d, \"k\": %d, \"n\": %d, \"seed\": %" PRIu64 ", \"fill\": \"%s\"}",
-            outcome->shape.m, outcome->shape.k, outcome->shape.n, o->run.seed,
-            fill_name(o->run.fill));
+    json_value(json, "phase", f->phase ? "%d" : "null", f->phase);
+    json_value(json, "phases", f->phase ? "%d" : "null", f->phases);
+    json_shape(json, outcome->shape);
+    json_value(json, "seed", "%" PRIu64, o->run.seed);
+    json_text(json, "fill", fill_name(o->run.fill));
+    json_close(json, '}');
 }
 
-/* Members that the shape's own process has written. */
+/* The members that the shape's own process has written (print_report). */
 static void json_report(FILE *out, FILE *report) {
     rewind(report);
     for (int c = fgetc(report); c != EOF; c = fgetc(report)) fputc(c, out);
@@ -141,24 +140,52 @@ static void json_report(FILE *out, FILE *report) {
  *     other            the second party of a race or barrier, or null
  *     phase, phases    the tile phase, from 1, or null
  *     m, k, n, seed, fill  the run that shows it again
- *   counts, counts_sum (counts.c), phases (phases.c): with --counts and --phases, where the last
- *                shape came so far */
+ *   counts, counts_sum (print_counts.c), phases (print_phases.c): with --counts and --phases, where
+ *                the last shape came so far */
 void print_json(FILE *out, const struct check_options *o, const struct outcome *outcomes, int count,
                 enum exit_status status, const char *message) {
     static const char *const words[] = {"clean", "finding", "error", "error"};
-    fprintf(out, "{\"status\": \"%s\", \"exit_status\": %d, ", words[status], status);
-    json_member(out, "message", message);
-    fputs(", ", out);
-    source_json(&(struct json){out, false}, source_state());
-    fputs(", \"checked\": [", out);
-    for (int i = 0; i < count; i++)
-        fprintf(out, "%s{\"m\": %d, \"k\": %d, \"n\": %d, \"seconds\": %.6f}", i ? ", " : "",
-                outcomes[i].shape.m, outcomes[i].shape.k, outcomes[i].shape.n, outcomes[i].seconds);
-    fputs("], \"finding\": ", out);
+    struct json json = {out, false};
+    json_open(&json, NULL, '{');
+    json_text(&json, "status", words[status]);
+    json_value(&json, "exit_status", "%d", status);
+    json_text(&json, "message", message);
+    source_json(&json, source_state());
+    json_open(&json, "checked", '[');
+    for (int i = 0; i < count; i++) {
+        json_open(&json, NULL, '{');
+        json_shape(&json, outcomes[i].shape);
+        json_value(&json, "seconds", "%.6f", outcomes[i].seconds);
+        json_close(&json, '}');
+    }
+    json_close(&json, ']');
     if (status == EXIT_WRONG)
-        json_finding(out, o, &outcomes[count - 1]);
+        json_finding(&json, o, &outcomes[count - 1]);
     else
-        fputs("null", out);
+        json_text(&json, "finding", NULL);
     if (o->report) json_report(out, o->report);
-    fputs("}\n", out);
+    json_close(&json, '}');
+    fputc('\n', out);
+}
+
+/* --- what a shape's own process says of its counts and phases ----------------------------------
+ */
+
+void print_report(const struct check_options *o, struct outcome *outcome,
+                  const struct product_data *data) {
+    const struct counted_launch *launches;
+    const int count = counts_launches(&launches);
+    const struct phases *phases = phases_kept();
+    struct json json = {o->report, true};
+    FILE *out = o->report;
+    if (!out) return;
+    outcome->phases = phases ? phases->count : 0;
+    if (o->run.json) {
+        json_counts(&json, launches, count, outcome->shape);
+        if (o->phases) json_phases(&json, phases, data, outcome->shape);
+    } else {
+        if (o->phases) print_phases(out, phases, data, outcome->shape);
+        (o->counts ? print_counts : print_counts_line)(out, launches, count, outcome->shape);
+    }
+    fflush(out);
 }

@@ -45,7 +45,6 @@ static struct counted_launch sum_of(const struct counted_launch *launches, int c
 
 /* The product as the definition asks for it. */
 struct work {
-    double flops;
     uint64_t naive;            /* loads: a row of A and a column of B for each element of C */
     double per_load, per_byte; /* flops; 0: nothing was loaded */
 };
@@ -53,9 +52,8 @@ struct work {
 static struct work work_of(const struct counted_launch *sum, struct shape s) {
     struct work work = {.naive = 2 * (uint64_t)s.m * (uint64_t)s.n * (uint64_t)s.k};
     uint64_t loads = global_sum(sum, COUNTED_LOADS).elements, sectors = sectors_moved(sum);
-    work.flops = (double)work.naive;
-    if (loads) work.per_load = work.flops / (double)loads;
-    if (sectors) work.per_byte = work.flops / ((double)sectors * SECTOR);
+    if (loads) work.per_load = (double)work.naive / (double)loads;
+    if (sectors) work.per_byte = (double)work.naive / ((double)sectors * SECTOR);
     return work;
 }
 
@@ -245,76 +243,84 @@ void print_counts_line(FILE *out, const struct counted_launch *launches, int cou
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static void json_counted(FILE *out, const struct counted *c, bool shared) {
-    fprintf(out, "{\"elements\": %" PRIu64 ", \"requests\": %" PRIu64 ", \"bytes\": %" PRIu64,
-            c->elements, c->requests, c->bytes);
-    if (shared)
-        fprintf(out, ", \"conflicts\": %" PRIu64 ", \"worst_way\": %u}", c->conflicts, c->worst);
-    else if (c->sectors)
-        fprintf(out, ", \"sectors\": %" PRIu64 ", \"coalesced_percent\": %.6g}", c->sectors,
-                coalesced(c));
+static void json_count(struct json *json, const char *name, uint64_t count) {
+    json_value(json, name, "%" PRIu64, count);
+}
+
+/* null: nothing was moved. */
+static void json_ratio(struct json *json, const char *name, double ratio) {
+    if (ratio > 0)
+        json_real(json, name, ratio);
     else
-        fputs(", \"sectors\": 0, \"coalesced_percent\": null}", out);
+        json_text(json, name, NULL);
 }
 
-static void json_ways(FILE *out, const char *name, const struct counted ways[COUNTED_WAYS],
+static void json_counted(struct json *json, const char *name, const struct counted *c,
+                         bool shared) {
+    json_open(json, name, '{');
+    json_count(json, "elements", c->elements);
+    json_count(json, "requests", c->requests);
+    json_count(json, "bytes", c->bytes);
+    if (shared) {
+        json_count(json, "conflicts", c->conflicts);
+        json_count(json, "worst_way", c->worst);
+    } else {
+        json_count(json, "sectors", c->sectors);
+        json_value(json, "coalesced_percent", c->sectors ? "%.6g" : "null", coalesced(c));
+    }
+    json_close(json, '}');
+}
+
+static void json_ways(struct json *json, const char *name, const struct counted ways[COUNTED_WAYS],
                       bool shared) {
-    fprintf(out, "\"%s\": {", name);
-    for (int way = 0; way < COUNTED_WAYS; way++) {
-        fprintf(out, "%s\"%s\": ", way ? ", " : "", way_names[way]);
-        json_counted(out, &ways[way], shared);
-    }
-    fputc('}', out);
+    json_open(json, name, '{');
+    for (int way = 0; way < COUNTED_WAYS; way++)
+        json_counted(json, way_names[way], &ways[way], shared);
+    json_close(json, '}');
 }
 
-static void json_memory(FILE *out, const struct counted_launch *l) {
-    static const char *const keys[COUNTED_SHARED] = {"A", "B", "C", "other"};
+static const char *const place_keys[COUNTED_PLACES] = {"A", "B", "C", "other", "shared"};
+
+/* What launches and their sum have in common. */
+static void json_figures(struct json *json, const struct counted_launch *l) {
     struct counted all[COUNTED_WAYS];
-    fputs("\"global\": {", out);
-    for (int place = 0; place < COUNTED_SHARED; place++) {
-        json_ways(out, keys[place], l->of[place], false);
-        fputs(", ", out);
-    }
     for (int way = 0; way < COUNTED_WAYS; way++) all[way] = global_sum(l, (enum counted_way)way);
-    json_ways(out, "all", all, false);
-    fputs("}, ", out);
-    json_ways(out, "shared", l->of[COUNTED_SHARED], true);
+    json_open(json, "global", '{');
+    for (int place = 0; place < COUNTED_SHARED; place++)
+        json_ways(json, place_keys[place], l->of[place], false);
+    json_ways(json, "all", all, false);
+    json_close(json, '}');
+    json_ways(json, "shared", l->of[COUNTED_SHARED], true);
+    json_count(json, "barriers", l->barriers);
+    json_count(json, "loads_if_once_per_block", l->needed);
 }
 
-static void json_lines(FILE *out, const struct counted_launch *l) {
-    fputs(", \"lines\": [", out);
-    for (int i = 0; i < l->line_count; i++) {
-        const struct counted_line *line = &l->lines[i];
-        fprintf(out, "%s{\"file\": ", i ? ", " : "");
-        json_string(out, line->file);
-        fprintf(out,
-                ", \"line\": %d, \"memory\": \"%s\", \"way\": \"%s\", \"counted\": ", line->line,
-                line->place == COUNTED_SHARED  ? "shared"
-                : line->place == COUNTED_OTHER ? "other"
-                                               : place_names[line->place],
-                way_names[line->way]);
-        json_counted(out, &line->counted, line->place == COUNTED_SHARED);
-        fputc('}', out);
-    }
-    fputc(']', out);
+static void json_line(struct json *json, const struct counted_line *line) {
+    json_open(json, NULL, '{');
+    json_text(json, "file", line->file);
+    json_value(json, "line", "%d", line->line);
+    json_text(json, "memory", place_keys[line->place]);
+    json_text(json, "way", way_names[line->way]);
+    json_counted(json, "counted", &line->counted, line->place == COUNTED_SHARED);
+    json_close(json, '}');
 }
 
-static void json_launch(FILE *out, const struct counted_launch *l) {
-    fputs("{\"kernel\": ", out);
-    json_string(out, l->kernel);
-    fprintf(out, ", \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u]", l->grid[0], l->grid[1],
-            l->grid[2], l->block[0], l->block[1], l->block[2]);
-    fprintf(out,
-            ", \"blocks\": %" PRIu64 ", \"blocks_ended\": %" PRIu64
-            ", \"blocks_without_stores\": %" PRIu64 ", \"loads_without_stores\": %" PRIu64 ", ",
-            l->blocks, l->blocks_ended, l->idle_blocks, l->idle_loads);
-    json_memory(out, l);
-    fprintf(out,
-            ", \"barriers\": %" PRIu64 ", \"barriers_per_block\": [%" PRIu64 ", %" PRIu64
-            "], \"loads_if_once_per_block\": %" PRIu64,
-            l->barriers, l->least_barriers, l->most_barriers, l->needed);
-    json_lines(out, l);
-    fputc('}', out);
+static void json_launch(struct json *json, const struct counted_launch *l) {
+    json_open(json, NULL, '{');
+    json_text(json, "kernel", l->kernel);
+    json_value(json, "grid", "[%u, %u, %u]", l->grid[0], l->grid[1], l->grid[2]);
+    json_value(json, "block", "[%u, %u, %u]", l->block[0], l->block[1], l->block[2]);
+    json_count(json, "blocks", l->blocks);
+    json_count(json, "blocks_ended", l->blocks_ended);
+    json_count(json, "blocks_without_stores", l->idle_blocks);
+    json_count(json, "loads_without_stores", l->idle_loads);
+    json_figures(json, l);
+    json_value(json, "barriers_per_block", "[%" PRIu64 ", %" PRIu64 "]", l->least_barriers,
+               l->most_barriers);
+    json_open(json, "lines", '[');
+    for (int i = 0; i < l->line_count; i++) json_line(json, &l->lines[i]);
+    json_close(json, ']');
+    json_close(json, '}');
 }
 
 /* "counts": for each launch
@@ -330,28 +336,18 @@ static void json_launch(FILE *out, const struct counted_launch *l) {
  * "counts_sum": of all launches together
  *     global, shared, barriers, loads_if_once_per_block as above
  *     flops and loads_naive (2 m n k both), flops_per_load, flops_per_byte (null: none moved) */
-void json_counts(FILE *out, const struct counted_launch *launches, int count, struct shape s) {
+void json_counts(struct json *json, const struct counted_launch *launches, int count,
+                 struct shape s) {
     struct counted_launch sum = sum_of(launches, count);
     struct work work = work_of(&sum, s);
-    fputs(", \"counts\": [", out);
-    for (int i = 0; i < count; i++) {
-        if (i) fputs(", ", out);
-        json_launch(out, &launches[i]);
-    }
-    fputs("], \"counts_sum\": {", out);
-    json_memory(out, &sum);
-    fprintf(out, ", \"barriers\": %" PRIu64 ", \"loads_if_once_per_block\": %" PRIu64, sum.barriers,
-            sum.needed);
-    fprintf(out, ", \"flops\": %.0f, \"loads_naive\": %" PRIu64, work.flops, work.naive);
-    fputs(", \"flops_per_load\": ", out);
-    if (work.per_load > 0)
-        json_number(out, work.per_load);
-    else
-        fputs("null", out);
-    fputs(", \"flops_per_byte\": ", out);
-    if (work.per_byte > 0)
-        json_number(out, work.per_byte);
-    else
-        fputs("null", out);
-    fputc('}', out);
+    json_open(json, "counts", '[');
+    for (int i = 0; i < count; i++) json_launch(json, &launches[i]);
+    json_close(json, ']');
+    json_open(json, "counts_sum", '{');
+    json_figures(json, &sum);
+    json_count(json, "flops", work.naive);
+    json_count(json, "loads_naive", work.naive);
+    json_ratio(json, "flops_per_load", work.per_load);
+    json_ratio(json, "flops_per_byte", work.per_byte);
+    json_close(json, '}');
 }

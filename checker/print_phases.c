@@ -328,106 +328,100 @@ void print_phases(FILE *out, const struct phases *phases, const struct product_d
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static void json_flags(FILE *out, const char *name, const bool *set, int count) {
-    bool first = true;
-    fprintf(out, "\"%s\": [", name);
-    for (int i = 0; i < count; i++) {
-        if (!set[i]) continue;
-        fprintf(out, "%s%d", first ? "" : ", ", i);
-        first = false;
-    }
-    fputc(']', out);
+static void json_flags(struct json *json, const char *name, const bool *set, int count) {
+    json_open(json, name, '[');
+    for (int i = 0; i < count; i++)
+        if (set[i]) json_value(json, NULL, "%d", i);
+    json_close(json, ']');
 }
 
-static void json_loaded(FILE *out, const char *name, struct loaded l) {
-    fprintf(out, ", \"%s\": {", name);
-    json_flags(out, "rows", l.rows, l.row_count);
-    fputs(", ", out);
-    json_flags(out, "columns", l.cols, l.col_count);
-    fprintf(out, ", \"loads\": %zu}", l.loads);
+static void json_loaded(struct json *json, const char *name, struct loaded l) {
+    json_open(json, name, '{');
+    json_flags(json, "rows", l.rows, l.row_count);
+    json_flags(json, "columns", l.cols, l.col_count);
+    json_value(json, "loads", "%zu", l.loads);
+    json_close(json, '}');
     loaded_free(&l);
 }
 
-static void json_array(FILE *out, const struct phase_array *array) {
-    fputs("{\"name\": ", out);
-    json_string(out, array->name);
-    fputs(", \"dimensions\": [", out);
-    for (int i = 0; i < array->dimensions; i++)
-        fprintf(out, "%s%zu", i ? ", " : "", array->dimension[i]);
-    fputs("], \"values\": [", out);
+static void json_array(struct json *json, const struct phase_array *array) {
+    json_open(json, NULL, '{');
+    json_text(json, "name", array->name);
+    json_open(json, "dimensions", '[');
+    for (int i = 0; i < array->dimensions; i++) json_value(json, NULL, "%zu", array->dimension[i]);
+    json_close(json, ']');
+    json_open(json, "values", '[');
+    for (size_t i = 0; i < array->count; i++) json_real(json, NULL, (double)array->values[i]);
+    json_close(json, ']');
+    json_open(json, "stored_by", '[');
     for (size_t i = 0; i < array->count; i++) {
-        if (i) fputs(", ", out);
-        json_number(out, (double)array->values[i]);
-    }
-    fputs("], \"stored_by\": [", out);
-    for (size_t i = 0; i < array->count; i++) {
-        if (i) fputs(", ", out);
         if (array->writer[i] < 0)
-            fputs("null", out);
+            json_text(json, NULL, NULL);
         else
-            fprintf(out, "%d", array->writer[i]);
+            json_value(json, NULL, "%d", array->writer[i]);
     }
-    fputs("]}", out);
+    json_close(json, ']');
+    json_close(json, '}');
 }
 
-static void json_loads(FILE *out, const struct phase *phase) {
-    fputs(", \"loads\": [", out);
+/* The block's part of C by rows, after a phase or (0) as it was stored. */
+static void json_part(struct json *json, const char *name, const struct story *s,
+                      const struct box *box, int phase) {
+    const struct part part = {s, *box, phase};
+    const int rows = box->row_last - box->row_first + 1, cols = box->col_last - box->col_first + 1;
+    double value;
+    json_open(json, name, '[');
+    for (int i = 0; i < rows; i++) {
+        json_open(json, NULL, '[');
+        for (int j = 0; j < cols; j++) {
+            if (phase)
+                json_real(json, NULL,
+                          partial_sum(s, box->row_first + i, box->col_first + j, phase));
+            else if (s->data->C && part_cell(&part, i, j, &value))
+                json_real(json, NULL, value);
+            else
+                json_text(json, NULL, NULL);
+        }
+        json_close(json, ']');
+    }
+    json_close(json, ']');
+}
+
+static void json_phase(struct json *json, const struct story *s, const struct box *box,
+                       int number) {
+    const struct phase *phase = &s->phases->phases[number - 1];
+    json_open(json, NULL, '{');
+    json_value(json, "phase", "%d", number);
+    json_loaded(json, "A", loaded_of(phase, MATRIX_A, s->m, s->k));
+    json_loaded(json, "B", loaded_of(phase, MATRIX_B, s->k, s->n));
+    json_open(json, "loads", '[');
     for (size_t i = 0; i < phase->load_count; i++) {
         const struct phase_load *load = &phase->loads[i];
-        fprintf(out, "%s[%u, \"%c\", %d, %d]", i ? ", " : "", load->thread,
-                load->matrix ? 'B' : 'A', load->row, load->col);
+        json_value(json, NULL, "[%u, \"%c\", %d, %d]", load->thread, "AB"[load->matrix],
+                   load -> row, load -> col);
     }
-    fputc(']', out);
+    json_close(json, ']');
+    json_open(json, "arrays", '[');
+    for (int i = 0; i < phase->array_count; i++) json_array(json, &phase->arrays[i]);
+    json_close(json, ']');
+    json_part(json, "sums", s, box, number);
+    json_close(json, '}');
 }
 
-static void json_sums(FILE *out, const struct story *s, const struct box *box, int phase) {
-    fputs(", \"sums\": [", out);
-    for (int i = box->row_first; i <= box->row_last; i++) {
-        fputs(i > box->row_first ? ", [" : "[", out);
-        for (int j = box->col_first; j <= box->col_last; j++) {
-            if (j > box->col_first) fputs(", ", out);
-            json_number(out, partial_sum(s, i, j, phase));
-        }
-        fputc(']', out);
-    }
-    fputc(']', out);
-}
-
-static void json_phase(FILE *out, const struct story *s, const struct box *box, int number) {
-    const struct phase *phase = &s->phases->phases[number - 1];
-    fprintf(out, "{\"phase\": %d", number);
-    json_loaded(out, "A", loaded_of(phase, 0, s->m, s->k));
-    json_loaded(out, "B", loaded_of(phase, 1, s->k, s->n));
-    json_loads(out, phase);
-    fputs(", \"arrays\": [", out);
-    for (int i = 0; i < phase->array_count; i++) {
-        if (i) fputs(", ", out);
-        json_array(out, &phase->arrays[i]);
-    }
-    fputc(']', out);
-    json_sums(out, s, box, number);
-    fputc('}', out);
-}
-
-static void json_box(FILE *out, const struct story *s, const struct box *box) {
+static void json_stored(struct json *json, const struct story *s, const struct box *box) {
     if (box->row_last < 0) {
-        fputs(", \"C\": null", out);
+        json_text(json, "C", NULL);
         return;
     }
-    fprintf(out, ", \"C\": {\"rows\": [%d, %d], \"columns\": [%d, %d], \"values\": [",
-            box->row_first, box->row_last, box->col_first, box->col_last);
-    for (int i = box->row_first; i <= box->row_last; i++) {
-        fputs(i > box->row_first ? ", [" : "[", out);
-        for (int j = box->col_first; j <= box->col_last; j++) {
-            if (j > box->col_first) fputs(", ", out);
-            if (s->data->C && is_stored(s, i, j))
-                json_number(out, (double)s->data->C[(size_t)i * (size_t)s->n + (size_t)j]);
-            else
-                fputs("null", out);
-        }
-        fputc(']', out);
-    }
-    fputs("]}", out);
+    json_open(json, "C", '{');
+    json_value(json, "rows", "[%d, %d]", box->row_first, box->row_last);
+    json_value(json, "columns", "[%d, %d]", box->col_first, box->col_last);
+    json_part(json, "values", s, box, 0);
+    json_close(json, '}');
+}
+
+static void json_extent(struct json *json, const char *name, const unsigned extent[3]) {
+    json_value(json, name, "[%u, %u, %u]", extent[0], extent[1], extent[2]);
 }
 
 /* "phases", or null where the block loads nothing of A and B:
@@ -443,26 +437,26 @@ static void json_box(FILE *out, const struct story *s, const struct box *box) {
  *         sums      of the block's part of C, by rows, from what has been loaded until then
  *     C: rows and columns (first, last) of the block's part, and its values as stored; null: the
  *     block stored nothing */
-void json_phases(FILE *out, const struct phases *phases, const struct product_data *data,
+void json_phases(struct json *json, const struct phases *phases, const struct product_data *data,
                  struct shape shape) {
     if (!phases) {
-        fputs(", \"phases\": null", out);
+        json_text(json, "phases", NULL);
         return;
     }
     struct story s = {phases, data, shape.m, shape.n, shape.k};
     struct box box = stored_box(&s);
-    fputs(", \"phases\": {\"kernel\": ", out);
-    json_string(out, phases->kernel);
-    fprintf(out, ", \"launch\": %d, \"grid\": [%u, %u, %u], \"block_size\": [%u, %u, %u]",
-            phases->launch, phases->grid[0], phases->grid[1], phases->grid[2],
-            phases->block_size[0], phases->block_size[1], phases->block_size[2]);
-    fprintf(out, ", \"block\": [%u, %u, %u], \"m\": %d, \"k\": %d, \"n\": %d, \"phases\": [",
-            phases->block[0], phases->block[1], phases->block[2], s.m, s.k, s.n);
-    for (int i = 1; i <= phases->count; i++) {
-        if (i > 1) fputs(", ", out);
-        json_phase(out, &s, &box, i);
-    }
-    fputc(']', out);
-    json_box(out, &s, &box);
-    fputc('}', out);
+    json_open(json, "phases", '{');
+    json_text(json, "kernel", phases->kernel);
+    json_value(json, "launch", "%d", phases->launch);
+    json_extent(json, "grid", phases->grid);
+    json_extent(json, "block_size", phases->block_size);
+    json_extent(json, "block", phases->block);
+    json_value(json, "m", "%d", s.m);
+    json_value(json, "k", "%d", s.k);
+    json_value(json, "n", "%d", s.n);
+    json_open(json, "phases", '[');
+    for (int i = 1; i <= phases->count; i++) json_phase(json, &s, &box, i);
+    json_close(json, ']');
+    json_stored(json, &s, &box);
+    json_close(json, '}');
 }

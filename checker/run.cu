@@ -33,33 +33,13 @@ static void must(cudaError_t error, const char *what) {
 }
 #define CUDA(call) must(call, #call " failed")
 
-static void report_counts(void) {
-    const struct counted_launch *launches;
-    int count = counts_launches(&launches);
-    const struct phases *phases = phases_kept();
-    FILE *out = asked->report;
-    if (!out) return;
-    outcome->phases = phases ? phases->count : 0;
-    if (asked->run.json) {
-        json_counts(out, launches, count, outcome->shape);
-        if (asked->phases) json_phases(out, phases, &product, outcome->shape);
-    } else {
-        if (asked->phases) print_phases(out, phases, &product, outcome->shape);
-        if (asked->counts)
-            print_counts(out, launches, count, outcome->shape);
-        else
-            print_counts_line(out, launches, count, outcome->shape);
-    }
-    fflush(out);
-}
-
 static double started;
 
 static void end_with(const struct finding *finding) {
     if (finding->kind == FINDING_NONE) return;
     outcome->finding = *finding;
     outcome->seconds = clock_seconds() - started;
-    report_counts();
+    print_report(asked, outcome, &product);
     outcome->done = true;
     fflush(stdout);
     _exit(EXIT_WRONG);
@@ -172,7 +152,7 @@ void run_shape(const struct check_options *options, struct shape s, struct outco
         CUDA(cudaFree(C_d));
     }
     outcome->seconds = clock_seconds() - started;
-    report_counts();
+    print_report(asked, outcome, &product);
     matrix_free(&A);
     matrix_free(&B);
     matrix_free(&C);

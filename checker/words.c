@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WHAT(...) say(d->f->what, sizeof d->f->what, __VA_ARGS__)
-#define DETAIL(...) say(d->f->detail, sizeof d->f->detail, __VA_ARGS__)
-#define HINT(...) say(d->f->hint, sizeof d->f->hint, __VA_ARGS__)
+#define WHAT(...) APPEND(d->f->what, __VA_ARGS__)
+#define DETAIL(...) APPEND(d->f->detail, __VA_ARGS__)
+#define HINT(...) APPEND(d->f->hint, __VA_ARGS__)
 
 #define AT thread_of(d->e, &d->f->at).text
 #define OTHER thread_of(d->e, &d->f->other).text
