@@ -2,7 +2,7 @@
  *
  * finds:    wrong-result
  * says:     C is 0
- * hint:     An int keeps nothing
+ * hint:     An int drops the fraction
  * fails:    16 16 16, 34 34 34
  * reports:  wrong
  * explains: zero (34 34 34)

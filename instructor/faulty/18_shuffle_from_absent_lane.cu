@@ -2,7 +2,7 @@
  * not take part: they are outside of the if.
  *
  * finds:    wrong-result
- * says:     a shuffle gives for a lane that takes no part
+ * says:     a shuffle that reads from a lane that takes no part
  * hint:     left the kernel or the branch
  * fails:    34 34 34
  * passes:   16 16 16
