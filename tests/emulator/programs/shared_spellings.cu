@@ -71,15 +71,6 @@ __global__ void dynamic_arrays(int *right) {
              dynamic(rows) + ((char *)&rows[1][0] - (char *)rows == 64);
 }
 
-/* Two names for one memory: the second store is the one that counts. */
-__global__ void dynamic_names_overlap(int *last) {
-    extern __shared__ float one[];
-    extern __shared__ float other[];
-    one[0] = 1.0f;
-    other[0] = 2.0f;
-    *last = one[0];
-}
-
 namespace inner {
 extern __shared__ float dynamic_inner[];
 __global__ void dynamic_in_a_namespace(int *right) { *right = dynamic(dynamic_inner); }
@@ -102,16 +93,15 @@ template <typename T, int N> __global__ void templated(T value, int *right) {
 }
 
 int main() {
-    int *got = visible<int>(9);
+    int *got = visible<int>(8);
     static_variables<<<1, 1>>>(got);
     alignments<<<1, 1>>>(got + 3);
     dynamic_arrays<<<1, 1, 128>>>(got + 4);
-    dynamic_names_overlap<<<1, 1, 64>>>(got + 5);
-    inner::dynamic_in_a_namespace<<<1, 1, 64>>>(got + 6);
-    templated<float, 4><<<1, 1, 64>>>(1.0f, got + 7);
-    templated<double, 8><<<1, 1, 64>>>(2.0, got + 8);
+    inner::dynamic_in_a_namespace<<<1, 1, 64>>>(got + 5);
+    templated<float, 4><<<1, 1, 64>>>(1.0f, got + 6);
+    templated<double, 8><<<1, 1, 64>>>(2.0, got + 7);
     RUN();
-    const int expected[] = {7, 10, 1, 6, 8, 2, 1, 1, 1};
-    for (int i = 0; i < 9; ++i) EXPECT(got[i], expected[i]);
+    const int expected[] = {7, 10, 1, 6, 8, 1, 1, 1};
+    for (int i = 0; i < 8; ++i) EXPECT(got[i], expected[i]);
     return verdict();
 }
