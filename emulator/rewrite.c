@@ -108,7 +108,7 @@ static bool is_blank(char c) {
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Every byte above ASCII counts: identifiers may be written in any alphabet. */
+/* Every byte above ASCII counts: identifiers may be in any alphabet. */
 static bool is_identifier_char(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c) ||
            c == '$' || (unsigned char)c >= 0x80;
@@ -272,7 +272,7 @@ static void tokenize(struct source *s) {
 
 /* ---- Places in the token list ---------------------------------------------------------------- */
 
-/* The neighbours that the compiler sees: linemarkers may stand anywhere, even inside a launch. */
+/* The neighbours that the compiler sees: linemarkers can be anywhere, even inside a launch. */
 static size_t next_token(const struct source *s, size_t i) {
     while (++i < s->count)
         if (s->tokens[i].kind != DIRECTIVE) return i;
@@ -453,8 +453,7 @@ static bool only_on_host(const struct piece *p) {
     return p->first != NONE && !p->device && p->body != NONE;
 }
 
-/* ---- Two texts: with __CUDA_ARCH__ and without ------------------------------------------------
- */
+/* ---- Two texts, with __CUDA_ARCH__ and without ----------------------------------------------- */
 
 /* What a file's text becomes, piece by piece. */
 struct merge {
@@ -791,7 +790,7 @@ static bool same_token(const struct source *s, size_t i, size_t j) {
 }
 
 /* Writes the defaults that a launch leaves to its kernel behind the arguments, whose ( is `open`: a
- * pointer to the kernel, which is what is launched, does not know them. `name` is what stands
+ * pointer to the kernel, which is what is launched, does not know them. `name` is the token
  * before <<<. */
 static void add_defaults(struct source *s, const struct kernels *kernels, size_t name,
                          size_t open) {
@@ -844,8 +843,8 @@ static size_t end_of_attribute(const struct source *s, size_t i) {
     return is(s, i, "[") && is(s, next, "[") ? closing_partner(s, i) : NONE;
 }
 
-/* Takes the words extern and static out of what stands before the __shared__ at token `at`: words
- * and attributes, behind token `limit`. True: extern was there. */
+/* Removes extern and static from the words and attributes before the __shared__ at token `at`, as
+ * far as token `limit`. True: extern was there. */
 static bool drop_storage_before(struct source *s, size_t at, size_t limit) {
     bool dynamic = false;
     for (size_t i = previous_token(s, at); i != NONE && i >= limit; i = previous_token(s, i)) {
@@ -963,10 +962,10 @@ static bool skip_word(const struct source *s, size_t *at, size_t end, const char
 
 /* The pragma is advice about a GPU's registers; here it is left out, which changes no result and,
  * measured on tiled kernels, no time. Kept, it would do harm. gcc, whose spelling is GCC unroll,
- * makes as many copies as told even of a loop whose length it does not know (65534 take it many
- * minutes), and warns about some loops in templates without an option to stop it. Both compilers
- * refuse it before anything but a loop, where nvcc only warns, and a count that is a macro's name,
- * which neither preprocessor expands. */
+ * makes as many copies as asked for even of a loop whose length it does not know (65534 take it
+ * many minutes), and warns about some loops in templates without an option to stop it. Both
+ * compilers refuse it before anything but a loop, where nvcc only warns, and a count that is a
+ * macro's name, which neither preprocessor expands. */
 static void drop_unroll(struct source *s, size_t i) {
     struct token *t = &s->tokens[i];
     size_t end = t->start + t->length;

@@ -11,7 +11,7 @@
 #include "vector_types.h"
 #include <stddef.h>
 
-/* Not under a sanitizer, which would have to be told of every switch. */
+/* Not under a sanitizer, which must be informed of every switch. */
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 #define EMULATOR_SANITIZED 1
 #elif defined __has_feature
@@ -21,7 +21,7 @@
 #endif
 
 /* A suspended thread. `base` is the register (rbx, x19) with which compilers find a frame's
- * variables where neither of the other two would do; an asm statement may not clobber it. */
+ * variables where they cannot use the other two; an asm statement may not clobber it. */
 struct emulator_context {
     void *stack, *frame, *base;
     const void *code;
@@ -36,7 +36,7 @@ struct emulator_thread {
     emulator_u64 barrier; /* the number of the one it waits at; or EMULATOR_NO_BARRIER */
 } __attribute__((aligned(64)));
 
-/* Who runs, and who is next. */
+/* Which thread runs, and which is next. */
 struct emulator_schedule {
     struct emulator_thread *current;
     ptrdiff_t step;       /* in bytes, from a thread to the neighbour that is next */
@@ -53,7 +53,7 @@ void emulator_barrier(void);
 }
 #endif
 
-/* What the kernel does itself, up to the label 1; it goes to `otherwise` where that will not do.
+/* What the kernel does itself, up to the label 1; it jumps to `otherwise` in all other cases.
  * Thread-local variables are addressed as an executable's own: an address in a register would have
  * to be saved like everything else, and everything would wait for it to come back (measured: a
  * third slower). The offsets are checked below. */
@@ -149,8 +149,8 @@ static_assert(offsetof(struct emulator_schedule, current) == 0 &&
               "EMULATOR_BARRIER knows other offsets");
 
 /* All in one asm statement, because threadIdx is a constant to the compiler, which might else read
- * it between its change and the switch. The call is the compiler's affair where that gives the
- * better code: gcc, which counts on a call in a loop, computes less in advance that then has to be
+ * it between its change and the switch. The call is left to the compiler where that gives better
+ * code: gcc, which counts on a call in a loop, computes less in advance that then has to be
  * saved; clang moves the kernel's arithmetic across a branch, and has to save more. */
 static inline __attribute__((always_inline)) void emulator_barrier_here(void) {
 #ifdef __clang__

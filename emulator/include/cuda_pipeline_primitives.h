@@ -13,8 +13,8 @@ void emulator_copy_commit(void);
 void emulator_copy_wait(size_t groups_left);
 }
 
-/* The runtime finds a call's line by its return address: so it is made in the kernel itself, and
- * is nobody's last act. */
+/* The runtime finds a call's line by its return address: so the call is inlined into the
+ * kernel, and never a tail call. */
 #define EMULATOR_IN_THE_KERNEL static inline __attribute__((always_inline))
 
 /* 4, 8 or 16 bytes, of which the last `zero_fill` are not copied but set to 0. */

@@ -4,7 +4,7 @@
  *
  * `k<<<grid, block>>>(x)` and `__shared__` are no C++: ../rewrite.c turns them into the C++ that
  * launch.h and the runtime understand. The names gridDim, blockDim and so on are variables, not
- * macros, because host code likes to call its own variables by these names. */
+ * macros, because host code often has variables of these names. */
 #ifndef EMULATOR_CUDA_RUNTIME_H
 #define EMULATOR_CUDA_RUNTIME_H
 #pragma GCC system_header /* all that it includes is: ../rewrite.c leaves it as it is */
@@ -24,7 +24,8 @@
 #define __device__ __device__
 #define __host__ __host__
 #define __constant__
-#define __managed__ __attribute__((section("emulator_managed"))) /* told from the others */
+#define __managed__ __attribute__((section("emulator_managed"))) /* so that it can be recognised   \
+                                                                  */
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __forceinline__ inline __attribute__((always_inline))

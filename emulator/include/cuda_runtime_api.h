@@ -1,7 +1,7 @@
 /* The CUDA runtime API as C declares it: the part that kernels' host code uses.
  *
- * Every function is NVIDIA's of the same name and returns NVIDIA's error codes; what a call does
- * differently here stands beside it in ../runtime/. All work is done when a call returns: streams
+ * Every function is NVIDIA's of the same name and returns NVIDIA's error codes; ../runtime/ says at
+ * each what it does differently. All work is done when a call returns: streams
  * and events exist, but nothing runs behind the caller's back. */
 #ifndef EMULATOR_CUDA_RUNTIME_API_H
 #define EMULATOR_CUDA_RUNTIME_API_H
@@ -75,8 +75,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
 
 /* What only the emulator has.
  *
- * Limit the time of each launch: a kernel still running after `seconds` is stopped, the place
- * where it stands goes to stderr, and the next synchronising call returns cudaErrorLaunchTimeout.
+ * Limit the time of each launch: a kernel still running after `seconds` is stopped, its location is
+ * printed to stderr, and the next synchronising call returns cudaErrorLaunchTimeout.
  * 0 means no limit, which is how a program starts. */
 #define CUDA_EMULATOR 1
 void emulator_time_limit(double seconds);

@@ -134,8 +134,8 @@ static inline int __any_sync(unsigned mask, int predicate) {
 static inline int __all_sync(unsigned mask, int predicate) {
     return __ballot_sync(mask, !predicate) == 0;
 }
-/* A macro, so that each place in the text is one of its own: lanes that go separate ways do not
- * meet, though both ways ask. */
+/* A macro, so that each place in the text has its own number: lanes in different branches do not
+ * count together, though both branches call it. */
 #define __activemask() emulator_warp_active(__COUNTER__)
 
 template <class T> static inline unsigned __match_any_sync(unsigned mask, T value) {

@@ -1,8 +1,8 @@
 /* Launches. `kernel<<<grid, block, shared, stream>>>(a, b)` reaches the compiler as
  * `kernel->*::emulator::launch_config(grid, block, shared, stream)(a, b)` (see ../rewrite.c): the
  * call binds the arguments, and `->*`, which binds less tightly, joins them to the kernel. So
- * nobody has to find where the kernel's name begins, and templates work. Behind them, what the
- * rewriter turns dynamic shared memory into. */
+ * the rewriter need not find where the kernel's name begins, and templates work. Last, what dynamic
+ * shared memory becomes. */
 #ifndef EMULATOR_LAUNCH_H
 #define EMULATOR_LAUNCH_H
 #include "cuda_runtime_api.h"

@@ -1,7 +1,7 @@
 /* The device's allocations: pages of this process that only kernels and copies may touch.
  *
- * Each allocation has pages of its own with a wide gap on either side that nobody may touch, so a
- * stray access of a kernel faults instead of reading a neighbour. While host code runs, the
+ * Each allocation has pages of its own between two wide gaps that fault on any access,
+ * so that a stray access of a kernel does not read a neighbour. While host code runs, the
  * allocations are closed as well: host code that dereferences a device pointer faults, as it would
  * with a GPU. Fresh memory holds a signalling NaN in every word. Freed memory stays closed for a
  * while. */
@@ -31,7 +31,7 @@ struct allocation {
 static struct {
     pthread_mutex_t lock;
     struct allocation *first;
-    int opened; /* how many have asked for open memory */
+    int opened; /* how many callers need it open */
     struct range freed[QUARANTINED];
     unsigned frees;
 } memory = {.lock = PTHREAD_MUTEX_INITIALIZER};

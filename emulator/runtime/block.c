@@ -4,10 +4,10 @@
  * that waits hands over to its neighbour. At each barrier the direction around the ring turns, so
  * that the threads that ran last, whose stacks are still in the cache, run first.
  *
- * What a thread waits for is a gate: a counter that somebody will raise. It may run when the
- * counter is no longer what it was on arrival, so opening a gate costs one addition, however many
- * threads wait. As on the hardware since Volta, a barrier counts arrivals, wherever in the code
- * they are made, and a thread that has returned is no longer waited for. */
+ * A thread waits at a gate: a counter that another thread will raise. It may run when the counter
+ * is no longer what it was on arrival, so opening a gate costs one addition, however many threads
+ * wait. As on the hardware since Volta, a barrier counts arrivals, wherever in the code they are
+ * made, and a thread that has returned is no longer waited for. */
 #define _GNU_SOURCE
 #include "runtime.h"
 #include <assert.h>
@@ -91,7 +91,7 @@ struct block {
     uint64_t work;                  /* of this block so far: see worker_run_block */
     unsigned yes;                   /* votes of this barrier so far */
     struct emulator_votes votes[2]; /* of the last two barriers, by number */
-    uint64_t never;                 /* a gate whose counter is not what anyone holds: open */
+    uint64_t never;                 /* a gate that is always open: no ticket equals its counter */
     fiber scheduler;
     struct warp warps[MAX_WARPS];
     unsigned idle_count;
@@ -129,9 +129,9 @@ struct worker *worker_create(void) {
 
 static void thread_main(void);
 
-/* Gives slot number `slot` its stack, below it a page that nobody may touch: a thread whose local
- * arrays do not fit is stopped, not let into its neighbour's. (Where the system's limit on the
- * number of mappings is reached, the page stays open; that costs the check, nothing else.) */
+/* Gives slot number `slot` its stack, with a guard page below it: a thread whose local arrays do
+ * not fit is stopped before it writes to its neighbour's. (Where the system's limit on the number
+ * of mappings is reached, the page stays open; that costs the check, nothing else.) */
 static struct stack *stack_make(struct block *block, unsigned slot) {
     struct stack *stack = &block->stacks[slot];
     char *low = block->worker.memory.stacks.begin + (size_t)slot * STACK_BYTES;
@@ -264,7 +264,7 @@ static struct thread *find_next(const struct block *block, struct thread *start)
     return NULL;
 }
 
-/* Nobody may run and somebody waits: nothing will ever change. `waiting` says where. */
+/* If no thread may run and one waits, nothing will ever change. `waiting` says where. */
 static struct thread *find_next_or_deadlock(const struct block *block, struct thread *waiting) {
     struct thread *next = find_next(block, waiting);
     if (next) return next;
@@ -274,7 +274,7 @@ static struct thread *find_next_or_deadlock(const struct block *block, struct th
                    block->waits_at[waiting->turn.linear]);
 }
 
-/* The running thread waits (its gate is set) or yields: somebody else's turn. */
+/* The running thread waits (its gate is set) or yields: another thread's turn. */
 static void hand_over(struct block *block, struct thread *self) {
     struct thread *next;
     if (block->started < block->launch->block_threads) {
@@ -421,7 +421,7 @@ const struct emulator_warp_values *emulator_warp_exchange(unsigned mask, uint64_
 }
 
 /* The lanes that are at this __activemask() together: those that come to it before they wait for
- * something else. The first to arrive gives all others their turns until nobody comes any more;
+ * something else. The first to arrive gives all others their turns until no more arrive;
  * meanwhile no barrier can open, so that a turn around the ring is one for each. */
 unsigned emulator_warp_active(unsigned place) {
     struct block *block = this_block();
@@ -450,10 +450,9 @@ unsigned emulator_warp_active(unsigned place) {
     return lanes;
 }
 
-/* --- a thread's end, a block's beginning -------------------------------------------------------
- */
+/* --- how a thread ends and a block begins ----------------------------------------------------- */
 
-/* Nobody waits any longer for a thread that has returned. */
+/* The others no longer wait for a thread that has returned. */
 static void stop_waiting_for(struct block *block, const struct thread *self) {
     unsigned warp = self->turn.linear / WARP_SIZE;
     block->live--;

@@ -50,7 +50,7 @@ cudaError_t cudaRuntimeGetVersion(int *version) {
 }
 
 cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config) {
-    (void)config; /* a wish, and there is no such cache */
+    (void)config; /* a hint, and there is no such cache */
     return error_surface();
 }
 
@@ -231,7 +231,7 @@ long long emulator_clock(void) {
 
 /* --- kernels ---------------------------------------------------------------------------------- */
 
-/* What cudaFuncSetAttribute was told, and the name and static shared memory, looked up once. */
+/* The limit set by cudaFuncSetAttribute; the name and static shared memory, looked up once. */
 struct function {
     struct function *next;
     const void *kernel;
@@ -284,7 +284,7 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr
             return error_set(cudaErrorInvalidValue);
         f->dynamic_limit = (size_t)value;
         return error_surface();
-    case cudaFuncAttributePreferredSharedMemoryCarveout: /* a wish */
+    case cudaFuncAttributePreferredSharedMemoryCarveout: /* a hint */
         if (value < cudaSharedmemCarveoutDefault || value > cudaSharedmemCarveoutMaxShared)
             return error_set(cudaErrorInvalidValue);
         return error_surface();

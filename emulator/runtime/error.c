@@ -1,4 +1,4 @@
-/* Error codes, and who sees them when.
+/* Error codes, and which call returns them.
  *
  * As in CUDA, cudaGetLastError gives the last call's error and forgets it. An error of a kernel
  * that ran (an illegal address, say) shows at the next call that synchronises, and then at every

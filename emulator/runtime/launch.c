@@ -5,8 +5,9 @@
  * A worker whose kernel faults, or is still running at the time limit, is stopped where it is and
  * never used again: as on a GPU, the context is lost then and only the process's end helps.
  *
- * Blocks that end one after the other are a slow kernel, however many there are; a block that runs
- * and runs is one that does not end. So a block has a time limit, and the launch one of its own. */
+ * Blocks that end one after the other are a slow kernel, however many there are; one block that
+ * runs too long is a kernel that does not end. So a block has a time limit, and the launch another.
+ */
 #define _GNU_SOURCE
 #include "runtime.h"
 #include <errno.h>

@@ -115,7 +115,7 @@ static bool read_text(char *text, int bytes, FILE *stream) {
     return true;
 }
 
-/* Of templates in our headers, which gcc may say lie in the file that uses them. */
+/* A template of our headers, which gcc may place in the file that uses it. */
 static bool is_emulators(const char *function) {
     return strncmp(function, "emulator::", 10) == 0 || strncmp(function, "void emulator::", 15) == 0;
 }
@@ -154,8 +154,8 @@ static struct place find(void *const *addresses, int count) {
     return place;
 }
 
-/* Where a compiler has made one instruction of two lines' it gives it no line; then that of the
- * nearest one in front has to do. */
+/* An instruction that a compiler has made of two lines has no line; the nearest one in front of it
+ * has one to report. */
 struct place place_find(void *const *addresses, int count) {
     enum { STEP = 4, TRIES = 15, FRAMES = 6 };
     void *nearby[FRAMES * TRIES];

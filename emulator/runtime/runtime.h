@@ -8,7 +8,7 @@
  *   copies.c       asynchronous copies into shared memory
  *   fault.c        signals: what a kernel or host code did, and where
  *   allocations.c  the pages that are device memory
- *   error.c        error codes and who sees them when
+ *   error.c        error codes and which call returns them
  *   worker.c       one worker's thread-local variables, shared memory among them
  *   fiber.c        one context switch
  *   image.c        the program's own file: symbols, sections
@@ -75,7 +75,7 @@ void fiber_switch(fiber *save, const fiber *to);
 /* Where a suspended fiber will go on; null where that is not known. */
 const void *fiber_return_address(const fiber *suspended);
 
-/* Whether a code address may lie inside the switch itself, from where no unwinder finds its way. */
+/* Whether a code address may lie inside the switch itself, where no unwinder works. */
 bool fiber_is_switching(const void *address);
 
 /* --- block.c ---------------------------------------------------------------------------------- */
@@ -356,7 +356,7 @@ cudaError_t error_sticky(void);
 /* For calls that synchronise: shows a kernel's fault to the caller and to cudaGetLastError. */
 cudaError_t error_surface(void);
 
-/* --- who watches ------------------------------------------------------------------------------ */
+/* --- the observer ----------------------------------------------------------------------------- */
 
 /* Called at what a run does. In the plain build there is no observer. The first three are called on
  * the host's thread that launches, and those in the middle on a worker, for its running block. */

@@ -8,22 +8,22 @@
 
 /* The linker puts thread-local storage with initial values first, then a kernel's static shared
  * memory, then dynamic shared memory. The runtime's own variables go in front of all, so that a
- * store behind a shared array does not change who runs. */
+ * store behind a shared array does not change which thread runs. */
 __thread char emulator_dynamic_shared[SHARED_PER_BLOCK_OPTIN] __attribute__((aligned(1024)));
 #define BEFORE_SHARED __attribute__((section(".tdata.runtime")))
 
-static struct emulator_thread nobody = {.barrier = EMULATOR_NO_BARRIER}; /* outside kernels */
+static struct emulator_thread no_thread = {.barrier = EMULATOR_NO_BARRIER}; /* outside kernels */
 __thread struct running_index running_index __asm__("threadIdx") BEFORE_SHARED;
 __thread struct uint3 blockIdx BEFORE_SHARED;
-__thread struct emulator_schedule emulator_schedule = {.current = &nobody};
+__thread struct emulator_schedule emulator_schedule = {.current = &no_thread};
 __thread struct worker *this_worker BEFORE_SHARED;
 __thread void *observer_worker BEFORE_SHARED;
 struct dim3 blockDim, gridDim;
 const struct observer *observer;
 
-bool worker_in_kernel(void) { return emulator_schedule.current != &nobody; }
+bool worker_in_kernel(void) { return emulator_schedule.current != &no_thread; }
 
-void worker_leave_kernel(void) { emulator_schedule.current = &nobody; }
+void worker_leave_kernel(void) { emulator_schedule.current = &no_thread; }
 
 void worker_must_be_in_kernel(const char *what) {
     if (__builtin_expect(worker_in_kernel(), 1)) return;
