@@ -479,7 +479,7 @@ static struct thread *retire(struct block *block, struct thread *self) {
     }
     block->idle[block->idle_count++] = self->stack;
     if (!block->live) {
-        worker_leave_kernel();
+        emulator_schedule.current = &worker_no_thread;
         switch_stacks(&self->stack->idle, &block->scheduler, NULL);
         return running();
     }

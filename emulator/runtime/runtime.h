@@ -130,11 +130,19 @@ extern __thread struct worker *this_worker; /* null in the host's threads */
 /* Makes this OS thread run blocks as `worker`. */
 void worker_attach(struct worker *worker);
 
-/* Whether a CUDA thread runs here now; that none does from now on; ends the program with a message
- * that names `what`, a CUDA function, if none does. */
-bool worker_in_kernel(void);
-void worker_leave_kernel(void);
-void worker_must_be_in_kernel(const char *what);
+/* The current thread outside kernels. */
+extern struct emulator_thread worker_no_thread;
+
+/* Whether a CUDA thread runs here now. */
+static inline bool worker_in_kernel(void) {
+    return emulator_schedule.current != &worker_no_thread;
+}
+
+/* Ends the program with a message, where host code calls `what`, a function for kernels. */
+void worker_refuse(const char *what) __attribute__((noreturn));
+static inline void worker_must_be_in_kernel(const char *what) {
+    if (__builtin_expect(!worker_in_kernel(), 0)) worker_refuse(what);
+}
 
 /* Which thread runs here now. False outside a kernel. */
 bool worker_where(struct uint3 *block, struct uint3 *thread);

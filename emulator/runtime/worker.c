@@ -12,21 +12,16 @@
 __thread char emulator_dynamic_shared[SHARED_PER_BLOCK_OPTIN] __attribute__((aligned(1024)));
 #define BEFORE_SHARED __attribute__((section(".tdata.runtime")))
 
-static struct emulator_thread no_thread = {.barrier = EMULATOR_NO_BARRIER}; /* outside kernels */
+struct emulator_thread worker_no_thread = {.barrier = EMULATOR_NO_BARRIER};
 __thread struct running_index running_index __asm__("threadIdx") BEFORE_SHARED;
 __thread struct uint3 blockIdx BEFORE_SHARED;
-__thread struct emulator_schedule emulator_schedule = {.current = &no_thread};
+__thread struct emulator_schedule emulator_schedule = {.current = &worker_no_thread};
 __thread struct worker *this_worker BEFORE_SHARED;
 __thread void *observer_worker BEFORE_SHARED;
 struct dim3 blockDim, gridDim;
 const struct observer *observer;
 
-bool worker_in_kernel(void) { return emulator_schedule.current != &no_thread; }
-
-void worker_leave_kernel(void) { emulator_schedule.current = &no_thread; }
-
-void worker_must_be_in_kernel(const char *what) {
-    if (__builtin_expect(worker_in_kernel(), 1)) return;
+void worker_refuse(const char *what) {
     fprintf(stderr, "%s was called by host code; only a kernel may call it\n", what);
     exit(1);
 }
