@@ -1,6 +1,7 @@
 /* support.c: names of fills and modes, this machine's memory, and the matrices of a run. What each
  * function promises is in support.h; the comments here say how and why. The rest of support.h is in
  * support/. */
+#define _GNU_SOURCE /* PATH_MAX */
 #include "support/shared.h"
 
 #include <inttypes.h>
@@ -16,18 +17,22 @@ static const char *const verify_names[] = {"full", "quick", "none"};
 const char *fill_name(enum fill fill) { return fill_names[fill]; }
 const char *verify_name(enum verify_mode mode) { return verify_names[mode]; }
 
+/* The place of a name in a list; -1: it is not there. */
+static int find(const char *name, const char *const names[], int count) {
+    while (--count >= 0 && strcmp(name, names[count]) != 0) continue;
+    return count;
+}
+
 bool fill_parse(const char *name, enum fill *fill) {
-    int i = 0;
-    while (i < LENGTH(fill_names) && strcmp(name, fill_names[i]) != 0) i++;
-    if (i < LENGTH(fill_names)) *fill = (enum fill)i;
-    return i < LENGTH(fill_names);
+    int found = find(name, fill_names, LENGTH(fill_names));
+    if (found >= 0) *fill = (enum fill)found;
+    return found >= 0;
 }
 
 bool verify_parse(const char *name, enum verify_mode *mode) {
-    int i = 0;
-    while (i < LENGTH(verify_names) && strcmp(name, verify_names[i]) != 0) i++;
-    if (i < LENGTH(verify_names)) *mode = (enum verify_mode)i;
-    return i < LENGTH(verify_names);
+    int found = find(name, verify_names, LENGTH(verify_names));
+    if (found >= 0) *mode = (enum verify_mode)found;
+    return found >= 0;
 }
 
 /* ---- memory -------------------------------------------------------------------------------- */
