@@ -1,7 +1,6 @@
-"""instructor/cheats: each way in which submissions have been known to cheat, graded as a teaching
-assistant would, gets no point and is named for what it tried. Those whose heads say `fails: speed`
-are right, and only want to be thought fast: they keep what they earn on the CPU, and get no point
-for speed on a GPU."""
+"""instructor/cheats: every known way to cheat, graded as a teaching assistant would, gets no point and
+is named for what it tried. Those whose heads say `fails: speed` are right, and only pretend to be
+fast: they keep what they earn on the CPU, and get no point for speed on a GPU."""
 
 from __future__ import annotations
 
@@ -16,17 +15,16 @@ import pytest
 from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment
 
 from grader.cases import load_suites
-from grader.errors import BadInput
-from grader.intake import read_submission
 from instructor.release import prove_cases
 
 CHEATS = sorted((REPOSITORY / "instructor" / "cheats").glob("*.cu"))
 
-WAYS = {*range(1, 37)}
-"""The numbers by which the files are named. 21 to 29 are ways to cheat a clock."""
+WAYS = {*range(1, 37)} - {35}
+"""The numbers by which the files are named. 21 to 29 are ways to cheat a clock. 35, submissions that
+are no plain text, is for test_intake.py."""
 
-HERE = {20: "test_shapes_learnt_by_heart", 35: "test_submissions_that_are_no_plain_text"}
-"""What is made of the cases, or is no kernel.cu, has a test in this file instead."""
+HERE = {20: "test_shapes_learnt_by_heart"}
+"""What is made of the cases has a test in this file instead."""
 
 
 def head(path: Path) -> dict[str, str]:
@@ -143,20 +141,3 @@ def test_every_way_has_a_file_or_a_test() -> None:
     assert WAYS <= {*tried.values(), *HERE}
     assert {*tried.values()} <= WAYS
     assert all(name in globals() for name in HERE.values())
-
-
-def test_submissions_that_are_no_plain_text(tmp_path: Path) -> None:
-    """35. What is handed in is read as bytes, never followed; tests/grader/test_intake.py has the
-    rest of it."""
-    secret = tmp_path / "secret"
-    secret.write_text("the hidden case\n")
-    (tmp_path / "link.cu").symlink_to(secret)
-    (tmp_path / "large.cu").write_bytes(b"/" * (2 << 20))
-    (tmp_path / "nul.cu").write_bytes(b"int x;\0\n")
-    (tmp_path / "utf16.cu").write_bytes("int x;\n".encode("utf-16"))
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "kernel.cu").symlink_to("/dev/zero")
-    for name in ("link.cu", "large.cu", "nul.cu", "utf16.cu", "folder", "missing.cu"):
-        with pytest.raises(BadInput) as refused:
-            read_submission(tmp_path / name)
-        assert "hidden" not in str(refused.value) and "\n" not in str(refused.value)

@@ -1,5 +1,5 @@
-"""A submission is somebody else's file. Whatever lies at its path, the end is a Submission or one
-clear line; nothing blocks, no link is followed, and what is compiled is UTF-8 with LF."""
+"""A submission is an untrusted file. Whatever is at its path, the result is a Submission or one clear
+line; nothing blocks, no link is followed, and what is compiled is UTF-8 with LF."""
 
 from __future__ import annotations
 
@@ -102,44 +102,35 @@ def test_only_kernel_cu_is_taken_from_a_directory(tmp_path: Path) -> None:
 # ---- what it may not -----------------------------------------------------------------------------
 
 
-def test_links_are_not_followed(tmp_path: Path) -> None:
-    real = write(tmp_path / "real" / "kernel.cu")
-    (tmp_path / "link.cu").symlink_to(real)
-    (tmp_path / "dangling.cu").symlink_to("nowhere")
-    (tmp_path / "loop.cu").symlink_to("loop.cu")
-    (tmp_path / "directory").symlink_to(real.parent)
-    for name in ("link.cu", "dangling.cu", "loop.cu", "directory"):
-        assert f"{tmp_path}/{name}: a symbolic link" in refusal(tmp_path / name)
-    (tmp_path / "bob").mkdir()
-    (tmp_path / "bob" / "kernel.cu").symlink_to(real)
-    assert "bob/kernel.cu: a symbolic link" in refusal(tmp_path / "bob")
-
-
 def test_what_is_no_file(tmp_path: Path) -> None:
+    """Nor are links followed."""
+    real = write(tmp_path / "real" / "kernel.cu")
+    for name, target in (("link.cu", real), ("dangling.cu", "nowhere"), ("loop.cu", "loop.cu"),
+                         ("directory", real.parent)):
+        (tmp_path / name).symlink_to(target)
+        assert f"{tmp_path}/{name}: a symbolic link" in refusal(tmp_path / name)
     os.mkfifo(tmp_path / "fifo.cu")
     assert "fifo.cu: a FIFO" in refusal(tmp_path / "fifo.cu")
-    listener = socket.socket(socket.AF_UNIX)
-    listener.bind(str(tmp_path / "s.cu"))
-    assert "s.cu: a socket" in refusal(tmp_path / "s.cu")
-    listener.close()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "s.cu"))
+        assert "s.cu: a socket" in refusal(tmp_path / "s.cu")
     for device in ("/dev/zero", "/dev/tty"):
         if os.path.exists(device):
             assert f"{device}: a device" in refusal(device)
-    os.mkdir(tmp_path / "carol")
-    os.mkfifo(tmp_path / "carol" / "kernel.cu")
-    assert "carol/kernel.cu: a FIFO" in refusal(tmp_path / "carol")
-    os.makedirs(tmp_path / "dave" / "kernel.cu")
-    assert "dave/kernel.cu: a directory" in refusal(tmp_path / "dave")
+    for name, make, says in (("bob", lambda path: path.symlink_to(real), "a symbolic link"),
+                             ("carol", os.mkfifo, "a FIFO"), ("dave", os.mkdir, "a directory")):
+        (tmp_path / name).mkdir()
+        make(tmp_path / name / "kernel.cu")
+        assert f"{name}/kernel.cu: {says}" in refusal(tmp_path / name)
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:
-    assert "none.cu: cannot read the submission: No such file" in refusal(tmp_path / "none.cu")
     assert f"{tmp_path}: a directory without kernel.cu" in refusal(tmp_path)
-    write(tmp_path / "kernel.cu")
-    assert "Not a directory" in refusal(tmp_path / "kernel.cu" / "kernel.cu")
-    assert "not a path" in refusal("a\0b")
-    assert "File name too long" in refusal("x" * 5000)
-    assert refusal("") and refusal("a\nb\x1b[2J")
+    kernel = write(tmp_path / "kernel.cu")
+    for path, says in ((tmp_path / "none.cu", "none.cu: cannot read the submission: No such file"),
+                       (kernel / "kernel.cu", "Not a directory"), ("a\0b", "not a path"),
+                       ("x" * 5000, "File name too long"), ("", "path"), ("a\nb\x1b[2J", "No such")):
+        assert says in refusal(path)
 
 
 @pytest.mark.parametrize("what", ["link", "fifo", "directory"])
@@ -196,33 +187,23 @@ def test_nul_bytes(tmp_path: Path) -> None:
     assert "a NUL byte at offset 28" in refusal(write(tmp_path / "k.cu", TEXT[:-1] + b"\0\n"))
 
 
-@pytest.mark.parametrize(
-    ("original", "source", "note"),
-    [
-        (b"\xef\xbb\xbf" + TEXT, TEXT, "byte order mark"),
-        (b"a\r\nb\r\n", b"a\nb\n", "Windows line ends"),
-        (b"a\rb\r", b"a\nb\n", "Macintosh line ends"),
-        (b"\n// caf\xe9\n", "\n// café\n".encode(), "not UTF-8 (line 2), taken as Latin-1"),
-        (b"// \x81\n", b"// \xc2\x81\n", "taken as Latin-1"),
-        ("// café\n".encode(), "// café\n".encode(), None),
-        (b"no line end", b"no line end", None),
-    ],
-)
+@pytest.mark.parametrize(("original", "source", "notes"), [
+    (b"\xef\xbb\xbf" + TEXT, TEXT, ["byte order mark"]),
+    (b"a\r\nb\r\n", b"a\nb\n", ["Windows line ends"]),
+    (b"a\rb\r", b"a\nb\n", ["Macintosh line ends"]),
+    (b"\n// caf\xe9 \x81\n", "\n// café \x81\n".encode(), ["not UTF-8 (line 2), taken as Latin-1"]),
+    ("// café\n".encode(), "// café\n".encode(), []),
+    (b"no line end", b"no line end", []),
+    (b"\xef\xbb\xbf// caf\xe9\r\nint a;\rint b;\n", "// café\nint a;\nint b;\n".encode(),
+     ["byte order mark", "Latin-1", "Windows", "Macintosh"]),
+])  # fmt: skip
 def test_what_editors_leave_behind(
-    tmp_path: Path, original: bytes, source: bytes, note: str | None
+    tmp_path: Path, original: bytes, source: bytes, notes: list[str]
 ) -> None:
     submission = read_submission(write(tmp_path / "k.cu", original))
-    assert submission.original == original
-    assert submission.source == source
-    assert len(submission.notes) == (note is not None)
-    assert note is None or note in submission.notes[0]
-
-
-def test_all_of_it_at_once(tmp_path: Path) -> None:
-    content = b"\xef\xbb\xbf// caf\xe9\r\nint a;\rint b;\n"
-    submission = read_submission(write(tmp_path / "k.cu", content))
-    assert submission.source == "// café\nint a;\nint b;\n".encode()
-    assert len(submission.notes) == 4
+    assert (submission.original, submission.source) == (original, source)
+    for note, words in zip(submission.notes, notes, strict=True):
+        assert words in note
 
 
 @settings(max_examples=400, deadline=None, database=None,
@@ -334,9 +315,6 @@ def test_links_within_a_folder_are_not_followed(tmp_path: Path) -> None:
     assert "without kernel.cu" in refusal(tmp_path / "alice")
     (tmp_path / "alice" / "x.cu").symlink_to(tmp_path / "real" / "kernel.cu")
     assert "x.cu: a symbolic link" in refusal(tmp_path / "alice")
-    (tmp_path / "bob" / "src").mkdir(parents=True)
-    os.mkfifo(tmp_path / "bob" / "src" / "kernel.cu")
-    assert "bob/src/kernel.cu: a FIFO" in refusal(tmp_path / "bob")
 
 
 def test_folders_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -422,7 +400,6 @@ def test_a_zip_that_lies_about_sizes(tmp_path: Path) -> None:
 def test_a_zip_that_is_too_large(tmp_path: Path) -> None:
     path = zipped(tmp_path / "z.zip", ("x", os.urandom(LARGEST_ZIP)), ("kernel.cu", TEXT))
     assert "a zip: larger than 8 MB" in refusal(path)
-
 
 
 @settings(max_examples=300, deadline=None, database=None,
