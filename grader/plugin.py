@@ -1,10 +1,12 @@
 """The pytest plugin: options, one item a case, and the record at the end.
 
-    pytest_collection      reads the submission and the cases, and makes an item of each
-    pytest_runtestloop     builds, lets the cases run in threads; the items wait for theirs
-    pytest_sessionfinish   writes result.json, if all cases were run
+In: pytest's options. Out: result.json, or result.partial.json, and the exit status.
 
-What ends without a grade (errors.py) ends the session at once, with exit status 2 or 3.
+    pytest_collection      reads the submission and the cases, and makes an item of each case
+    pytest_runtestloop     builds the submission and runs the cases in threads; each item waits for
+                           its case; at the end, writes the record
+
+BadInput and MachineFault (errors.py) end the session at once, with exit status 2 or 3.
 """
 
 from __future__ import annotations
@@ -17,12 +19,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 
 from . import interrupt, options, report, score
 from .build import trusted_parts
+from .cases import Case, Performance
 from .errors import BadInput, MachineFault
 from .intake import ROOT, Submission, read_submission
 from .record import Record, Test, Timing
@@ -54,19 +57,17 @@ class State:
 
     @property
     def status(self) -> int | None:
-        """None: as pytest has it."""
-        if isinstance(self.fault, BadInput):
-            return BAD_INPUT
+        """None: pytest's own."""
         if self.fault:
-            return MACHINE_FAULT
+            return BAD_INPUT if isinstance(self.fault, BadInput) else MACHINE_FAULT
         if self.record is None:
             return None
         if self.record.complete:
             return FULL_MARKS if score.full_marks(self.record) else LESS
         wanted = [item for item in self.record.items
                   if self.asked is None or item.key in self.asked]
-        all_passed = all(item.nothing_lost for item in wanted)
-        return FULL_MARKS if all_passed and len(wanted) == self.selected else LESS
+        all_known = len(wanted) == self.selected
+        return FULL_MARKS if all_known and all(item.nothing_lost for item in wanted) else LESS
 
 
 STATE = pytest.StashKey[State]()
@@ -105,12 +106,12 @@ def pytest_collection(session: pytest.Session) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     given = state_of(metafunc.config).options
-    suites = given.suites if given else []
-    items = {"case": [case for suite in suites for case in suite.cases],
-             "performance": [each for suite in suites for each in suite.performance]}
-    for name in items.keys() & set(metafunc.fixturenames):
-        metafunc.parametrize(name, [item.key for item in items[name]],
-                             ids=[f"{item.suite}-{item.name}" for item in items[name]])
+    for name, kind in (("case", Case), ("performance", Performance)):
+        if given and name in metafunc.fixturenames:
+            items = [item for suite in given.suites for item in suite.items
+                     if isinstance(item, kind)]
+            metafunc.parametrize(name, [item.key for item in items],
+                                 ids=[f"{item.suite}-{item.name}" for item in items])
 
 
 @pytest.fixture
@@ -146,7 +147,8 @@ def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
 
 
 def begin(session: pytest.Session, state: State) -> None:
-    """Everything up to the first case that runs. Pytest has selected the items by then."""
+    """Everything before the first case runs. Pytest has selected the items by now. Raises BadInput
+    and MachineFault."""
     option, started = session.config.getoption, time.monotonic()
     assert state.watched and state.submission and state.options
     asked = state.options
@@ -169,7 +171,7 @@ def begin(session: pytest.Session, state: State) -> None:
 
 
 def finished(state: State, record: Record, item: Test | Timing) -> None:
-    """A case is, or a timed shape: the record so far is kept for whoever is killed too early."""
+    """Of each case and timed shape: keeps the record so far, in case the grader is killed."""
     if not state.fault and state.store and state.watched:
         state.watched.finished(item)
         state.record = record
@@ -177,7 +179,7 @@ def finished(state: State, record: Record, item: Test | Timing) -> None:
 
 
 def conclude(state: State, broken_off: bool = False) -> None:
-    """The record, and the file of it: a result only if all was run and looked at."""
+    """Writes the record: to result.json only if it is complete. Raises MachineFault."""
     assert state.grading and state.store
     if broken_off and not state.grading.decided:
         state.grading.stop()
@@ -185,18 +187,13 @@ def conclude(state: State, broken_off: bool = False) -> None:
     else:
         record = state.grading.finish()
     state.stages |= state.grading.stages
-    ignore_interrupts()
+    # From here to the end, so that the exit status is true about whether there is a result.
+    interrupt.handle(signal.SIG_IGN)
     if record.complete:
         state.store.save(record)
     else:
         state.store.save_partial(record)
     state.record = record
-
-
-def ignore_interrupts() -> None:
-    """To the end of the session, which is near: so that the exit status says truly whether there is
-    a result."""
-    interrupt.handle(signal.SIG_IGN)
 
 
 def key_of(item: pytest.Item) -> str | None:
@@ -207,7 +204,7 @@ def key_of(item: pytest.Item) -> str | None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
-    """A machine at fault is nothing that a case fails of."""
+    """A fault of the machine fails no case."""
     with ending(pyfuncitem.session):
         return (yield)
 
@@ -217,30 +214,26 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
 
 @contextlib.contextmanager
 def ending(session: pytest.Session) -> Iterator[None]:
-    """Turns what ends without a grade into pytest's way to end at once."""
+    """Ends the session at once on BadInput and MachineFault."""
     try:
         yield
     except (BadInput, MachineFault) as error:
-        give_up(session, error)
-
-
-def give_up(session: pytest.Session, error: BadInput | MachineFault) -> NoReturn:
-    state = state_of(session.config)
-    state.fault = error
-    pytest.exit(f"grade: {error}", returncode=state.status)
+        state = state_of(session.config)
+        state.fault = error
+        pytest.exit(f"grade: {error}", returncode=state.status)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A whole record decides, also about what pytest did not see: a case that was refused after
-    others had passed. A fault of the machine that came up last decides as well."""
+    """A complete record decides, also about what pytest did not see: a submission that was refused
+    after cases had passed. So does a fault of the machine at the end."""
     status = state_of(session.config).status
     if status is not None and session.exitstatus in (0, 1):
         session.exitstatus = status
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """For what comes after pytest in the same process; __main__.py sees to it by itself."""
+    """Restores the signals for the rest of the process; __main__.py does so itself."""
     if not state_of(config).quiet and signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -248,7 +241,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """With plain pytest; `python -m grader` prints it by itself."""
+    """With plain pytest; `python -m grader` prints the report itself."""
     state = state_of(config)
     if state.quiet or state.fault or not state.record:
         return
@@ -257,7 +250,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 def place(state: State) -> Path | None:
-    """Of the record that was written last."""
+    """The file of the record that was written last."""
     if not state.store or not state.record:
         return None
     return state.store.result if state.record.complete else state.store.partial

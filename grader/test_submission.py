@@ -3,8 +3,8 @@ a shape that is timed.
 
     python -m pytest grader --submission path/kernel.cu --suite all -k 34 -x --junitxml=out.xml
 
-Everything happens in session.py, in parallel; an item waits for its case. Options and what stands
-behind the fixtures are in plugin.py.
+In: options (plugin.py). Out: pytest's own results, and the record of the grade. The cases run in
+session.py, in parallel; an item only waits for its case.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,6 @@ import pytest
 
 from . import record
 from .session import Grading
-
 
 Property = Callable[[str, object], None]
 
@@ -40,7 +39,7 @@ def test_speed(performance: str, grading: Grading, record_property: Property) ->
 
 
 def record_points(item: record.Test | record.Timing, record_property: Property) -> None:
-    """For --junitxml, which knows no points of its own."""
+    """For --junitxml, whose format has no points."""
     record_property("score", item.score)
     record_property("max_score", item.max_score)
 
