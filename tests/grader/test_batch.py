@@ -39,7 +39,8 @@ sys.exit(int(status))
 def record(score: float, **changes: object) -> str:
     values: dict[str, object] = dict(
         complete=True, submission=Submission(name="x", path="x", sha256="", bytes=1, notes=[]),
-        suites=["public/basics", "public/speed"], seed=1, score=score, max_score=100, refusal=None, tests=[],
+        suites=["public/basics", "public/speed"], seed=1, score=score, max_score=100, tests=[],
+        refusal=None,
         build=Build(ok=True, message="", file=None, line=0, output=""), protection="none",
         protection_note="", backend="cpu", compiler="", started="2026-11-21T06:00:00Z", seconds=1)
     return Record(**(values | changes)).model_dump_json()  # type: ignore[arg-type]

@@ -1,5 +1,5 @@
 """Test cases are data: what is shipped keeps the promises of docs/grading.md, what is wrong with a
-file is reported in one line that names file, case, key and what is allowed, whatever the bytes are."""
+file is reported in one line that names file, case, key and what is allowed, whatever its bytes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ FAST = {"name": "f", "m": 512, "k": 512, "n": 512, "points": 2, "none": 0.3, "fu
 
 
 def toml(*cases: dict[str, Any], title: str = 'title = "T"') -> str:
-    """JSON's strings, numbers, lists and booleans are TOML's, too; inf and nan are not JSON's. What has
-    limits for speed is a [[performance]]."""
+    """JSON's strings, numbers, lists and booleans are TOML's, too, except inf and nan. What has limits
+    for speed is a [[performance]]."""
     text = title + "\n"
     for case in cases:
         text += "[[performance]]\n" if "none" in case or "full" in case else "[[case]]\n"

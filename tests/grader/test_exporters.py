@@ -100,7 +100,8 @@ REFUSED = make_record(CASES, score=0.0, refusal=Refusal(
     tried="calls fopen", file="kernel.cu", line=3, hint="a kernel needs no files"))
 SPEED = [make_timing("quick", 4, 4), make_timing("slow", 1.5, 4, hint="use registers"),
          make_timing("tortoise", 0, 3, "wrong", reason="C[0][1] is wrong"),
-         make_timing("heron", 2, 3, hidden=True), make_timing("lapwing", 0, 2, "skipped", hidden=True)]
+         make_timing("heron", 2, 3, hidden=True),
+         make_timing("lapwing", 0, 2, "skipped", hidden=True)]
 TIMED = make_record(CASES, performance=SPEED)
 UNTIMED = make_record(CASES[:3], performance=[
     make_timing("quick", 0, 4, "not-timed", reason="not timed: no GPU")])
@@ -127,8 +128,8 @@ def poisoned(text: str) -> list[Record]:
     finding = Finding(kind="wrong-result", what=text, file=text, line=3, detail=[text], hint=text)
     here = finding.model_copy(update={"file": "kernel.cu"})
     criteria = [Criterion(name="correct", score=1, max_score=10 / 3, passed=False, reason=text)]
-    tests = [make_test(text, 1, 10 / 3, hidden=hidden, title=text, fill=text, reason=text, hint=text,
-                       finding=found, output=text, criteria=criteria, status=status)
+    tests = [make_test(text, 1, 10 / 3, hidden=hidden, title=text, fill=text, reason=text,
+                       hint=text, finding=found, output=text, criteria=criteria, status=status)
              for hidden in (False, True)
              for found, status in ((here, "failed"), (finding, "partial"), (None, "skipped"))]
     submission = Submission(name=text, path=text, sha256="", bytes=1, notes=[text])
@@ -418,15 +419,15 @@ def test_summary_shows_what_was_said(text: str) -> None:
     said = "".join(c for c in plain_text if c.isprintable())
     if said != plain_text or not said:
         return  # escaped for other reasons
-    record = make_record([make_test("x", 0, 1, reason=text, output=text)],
-                         submission=Submission(name=text, path="", sha256="", bytes=1, notes=[text]))
+    submission = Submission(name=text, path="", sha256="", bytes=1, notes=[text])
+    record = make_record([make_test("x", 0, 1, reason=text, output=text)], submission=submission)
     page = shown(summary.export(record))
     assert page.count(said) >= 4, page
 
 
 @pytest.mark.parametrize("text, never", [
-    ("see http://a.example", "http://"), ("HTTPS://a.example", "HTTPS://"), ("x www.a.example", "www."),
-    ("mail me@a.example", "@a"), ("mailto:me@a.example", "mailto:"), ("@all", "@a"), ("#12", "#1"),
+    ("see http://a.example", "http://"), ("HTTPS://a.example", "HTTPS://"),
+    ("x www.a.example", "www."), ("mail me@a.example", "@a"), ("mailto:me@a.example", "mailto:"), ("@all", "@a"), ("#12", "#1"),
     ("kernel.cu:100: x", ":100:"), (":tada:", ":tada:"),
 ])  # fmt: skip
 def test_summary_has_no_links_mentions_or_emoji(text: str, never: str) -> None:

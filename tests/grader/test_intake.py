@@ -1,5 +1,5 @@
-"""A submission is an untrusted file. Whatever is at its path, the result is a Submission or one clear
-line; nothing blocks, no link is followed, and what is compiled is UTF-8 with LF."""
+"""A submission is an untrusted file. Whatever is at its path, the result is a Submission or one
+clear line; nothing blocks, no link is followed, and what is compiled is UTF-8 with LF."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """From outcomes to points, and what of them a student may see.
 
-A criterion is lost for one reason each; hidden cases tell a student the kind of the mistake and
-nothing else; no text of a submission can command a terminal or a CI runner."""
+Each criterion is lost for one reason; of a hidden case a student sees the kind of the mistake and
+nothing else; no text of a submission is a command to a terminal or a CI runner."""
 
 from __future__ import annotations
 
@@ -46,25 +46,17 @@ def judge(plain: Outcome, checked: Outcome | None) -> tuple[records.Test, str]:
 # ---- criteria ------------------------------------------------------------------------------------
 
 
-def test_a_right_and_tiled_kernel_keeps_everything() -> None:
-    test, kept = judge(*runs("right"))
-    assert kept == "builds correct memory tiled" and test.status == "passed"
-    assert (test.score, test.reason, test.hint, test.finding) == (10, "", "", None)
-
-
-@pytest.mark.parametrize(
-    ("verb", "kept", "reason", "kind", "hint"),
-    [
-        ("naive", "builds correct memory", "78608 loads from global memory; tiles need at most",
-         None, "let each block load tiles"),
-        ("wrong", "builds", "all 1156 are wrong", "wrong-result", "is it?"),
-        ("starter", "", "basicSgemm launches no kernel", "no-launch", "basicSgemm chooses"),
-        ("hang", "builds", "kernel.cu:12: still running after 2 s", "endless", "which loop"),
-        ("crash", "builds", "it crashed: Segmentation fault", "host-fault", "think of the case"),
-        ("leak", "builds correct tiled", "kernel.cu:29: a mistake", "leak", "think"),
-        ("race", "builds correct", "kernel.cu:29: a mistake", "shared-race", "think"),
-    ],
-)
+@pytest.mark.parametrize(("verb", "kept", "reason", "kind", "hint"), [
+    ("right", "builds correct memory tiled", "", None, ""),
+    ("naive", "builds correct memory", "78608 loads from global memory; tiles need at most",
+     None, "let each block load tiles"),
+    ("wrong", "builds", "all 1156 are wrong", "wrong-result", "is it?"),
+    ("starter", "", "basicSgemm launches no kernel", "no-launch", "basicSgemm chooses"),
+    ("hang", "builds", "kernel.cu:12: still running after 2 s", "endless", "which loop"),
+    ("crash", "builds", "it crashed: Segmentation fault", "host-fault", "think of the case"),
+    ("leak", "builds correct tiled", "kernel.cu:29: a mistake", "leak", "think"),
+    ("race", "builds correct", "kernel.cu:29: a mistake", "shared-race", "think"),
+])  # fmt: skip
 def test_what_is_lost_and_why(
     verb: str, kept: str, reason: str, kind: str | None, hint: str
 ) -> None:
@@ -74,8 +66,9 @@ def test_what_is_lost_and_why(
     test, really_kept = judge(plain, checked)
     assert really_kept == kept
     assert reason in test.reason and hint in test.hint
+    assert bool(test.reason) == bool(test.hint) == (verb != "right")
     assert (test.finding.kind if test.finding else None) == kind
-    assert test.status == ("partial" if kept else "failed")
+    assert test.status == ("passed" if verb == "right" else "partial" if kept else "failed")
 
 
 def finding(kind: str) -> Finding:
@@ -103,34 +96,26 @@ SLOW = {"ended": "time-limit", "right": False, "loads": None, "file": "kernel.cu
         "detail": "the checked run did not finish in 8 s"}
 
 
-def test_a_checked_run_that_is_slow_costs_what_needs_it() -> None:
+def test_a_slow_checked_run_costs_what_needs_it_and_hides_no_mistake() -> None:
+    """What it found before its time was over counts, and what the plain run found."""
     test, kept = judge(*runs("right", **SLOW))
     assert kept == "builds correct"
     assert test.reason == "kernel.cu:9: the checked run did not finish in 8 s"
     assert test.finding and test.finding.kind == "time-limit"
-
-
-def test_a_slow_checked_run_hides_no_mistake() -> None:
-    """What it found before its time was over, or the plain run did."""
-    _, kept = judge(*runs("right", **SLOW, finding=finding("shared-race")))
-    assert kept == "builds correct"
-    _, kept = judge(*runs("right", **SLOW, finding=finding("input-written")))
-    assert kept == "builds"
+    for kind, still_kept in (("shared-race", "builds correct"), ("input-written", "builds")):
+        assert judge(*runs("right", **SLOW, finding=finding(kind)))[1] == still_kept
     plain, checked = runs("wrong")
     test, kept = judge(plain, checked.model_copy(update=SLOW | {"explanation": None}))
     assert kept == "builds" and test.finding and test.finding.kind == "wrong-result"
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"right": False, "wrong": 5}, "in the checked build: 5 of 1156 elements"),
-        ({"ended": "crashed", "right": False}, "in the checked build: it crashed"),
-        ({"ended": "deadlock", "right": False}, "in the checked build: deadlock: threads of a block wait"),
-        ({"ended": "exited", "right": False}, "in the checked build: it ended the program"),
-        ({"finding": finding("input-written")}, "kernel.cu:3: a mistake"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "words"), [
+    ({"right": False, "wrong": 5}, "in the checked build: 5 of 1156 elements"),
+    ({"ended": "crashed", "right": False}, "in the checked build: it crashed"),
+    ({"ended": "deadlock", "right": False}, "in the checked build: deadlock: threads of a block"),
+    ({"ended": "exited", "right": False}, "in the checked build: it ended the program"),
+    ({"finding": finding("input-written")}, "kernel.cu:3: a mistake"),
+])  # fmt: skip
 def test_the_checked_run_counts_too(changes: dict[str, Any], words: str) -> None:
     """A kernel that behaves differently when it is watched is not right."""
     test, kept = judge(*runs("right", **changes))
@@ -305,7 +290,7 @@ def test_a_refusal_at_compile_time_keeps_its_line() -> None:
 
 
 @given(st.text(alphabet=st.one_of(st.characters(), st.sampled_from(":#[\x1b\n\r\u202e\x9b"))))
-def test_harmless_text_commands_nobody(text: str) -> None:
+def test_harmless_text_is_no_command(text: str) -> None:
     shown = escape.harmless(text)
     assert shown.isprintable() and "::" not in shown and "##[" not in shown
     shown.encode()
