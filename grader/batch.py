@@ -6,9 +6,9 @@ In: a directory or zip that holds kernel.cu, or a .cu file, for each submission;
 result's. Submissions do not affect each other: of one that hangs or cannot be read, a note is
 written, and the next one is graded. A fault of the machine is tried once more, a student's never.
 
-Out: results/NAME/result.json for each result, results/scores.csv for all of them. Nothing of earlier
-runs is lost: rows of others stay in scores.csv, results stay where there is no new one, and a
-directory with results of other cases, or of other submissions of the same names, is refused. Exit
+Out: results/NAME/result.json for each result, results/scores.csv for all of them. Nothing of
+earlier runs is lost: rows of others stay in scores.csv, results stay where there is no new one, and
+a directory with results of other cases, or of other submissions of the same names, is refused. Exit
 status: 0 all were graded, for whatever points; 2 some could not be read, or an option cannot be
 used; 3 the machine was at fault at least once.
 """

@@ -1,8 +1,8 @@
 """Takes a submission in: the bytes of one kernel.cu, and what to compile of them.
 
 In: a path. Out: a Submission, or BadInput with one line. A submission is untrusted: it may be a
-symbolic link, a device or a gigabyte; files.py finds and reads it. What editors leave behind (Windows
-line ends, byte order mark, Latin-1 comments) is put right, and noted.
+symbolic link, a device or a gigabyte; files.py finds and reads it. What editors leave behind
+(Windows line ends, byte order mark, Latin-1 comments) is put right, and noted.
 """
 
 from __future__ import annotations

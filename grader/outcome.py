@@ -1,8 +1,8 @@
 """The outcome of one run of a submission, as the judge (judge/judge.c) reports it in JSON.
 
 Nothing here was made by a process in which student code ran, except two things that are only
-reported: `finding` (the checker runs in the same process as the kernel that it watches) and `output`
-(what the submission printed).
+reported: `finding` (the checker runs in the same process as the kernel that it watches) and
+`output` (what the submission printed).
 """
 
 from __future__ import annotations
@@ -68,7 +68,8 @@ class Outcome(Strict):
     guards_changed: int = 0
     """Floats around A, B and C that were overwritten."""
     explanation: Finding | None = None
-    """What C is instead of A B; kind: unwritten, wrong-result or not-float32. The judge compares."""
+    """What C is instead of A B; kind: unwritten, wrong-result or not-float32. The judge
+    compares."""
     finding: Finding | None = None
     """Checked build only."""
     loads: Loads | None = None

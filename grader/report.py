@@ -77,8 +77,9 @@ class Watched:
 
 
 def show(record: Record, where: Path | None, stream: TextIO, only: set[str] | None = None) -> None:
-    """Why nothing was run; the tables of all cases and shapes, or of those whose keys are in `only`;
-    the first finding; the score. `where`: the record's file. No line is wider than the console."""
+    """Why nothing was run; the tables of all cases and shapes, or of those whose keys are in
+    `only`; the first finding; the score. `where`: the record's file. No line is wider than the
+    console."""
     console = console_for(stream)
     items = [item for item in record.items if only is None or item.key in only]
     tests = [item for item in items if isinstance(item, Test)]
@@ -180,8 +181,8 @@ def row_of(cells: list[Text], widths: list[int], reason: str) -> Text:
 
 def about_device(timed: list[Timing], console: Console) -> Text | None:
     found = next((timing for timing in timed if timing.device and timing.samples), None)
-    return found and paragraph(f"timed on {harmless(found.device or '')}, medians of {found.samples} "
-                               "calls, alternating with cuBLAS", console)
+    return found and paragraph(f"timed on {harmless(found.device or '')}, medians of "
+                               f"{found.samples} calls, alternating with cuBLAS", console)
 
 
 def about_build(record: Record, console: Console) -> Text | None:
@@ -229,8 +230,8 @@ def with_hint(block: list[Text], hint: str | None, console: Console) -> Text:
 
 
 def quoted(said: list[str], most: int, console: Console) -> list[Text]:
-    """With a bar in front of each line, so that none can begin with a command to a CI runner; `most`
-    lines as they are printed."""
+    """With a bar in front of each line, so that none can begin with a command to a CI runner;
+    `most` lines as they are printed."""
     bar = Text(" " * INDENT + "| ")
     shown = [part for line in said[:most]
              for part in wrapped(Text(harmless(line)), console, console.width - bar.cell_len)]

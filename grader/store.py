@@ -1,9 +1,9 @@
 """Where records are kept: results/<name>/result.json, and result.partial.json until all is done.
 
-In: records, and where to keep them. Out: files, and the records that are read from them. A file here
-is complete or absent: it is written under a temporary name in the same directory and then renamed,
-so that neither a killed grader nor two graders at once leave half a file. A result.json is only ever
-replaced by a complete record.
+In: records, and where to keep them. Out: files, and the records that are read from them. A file
+here is complete or absent: it is written under a temporary name in the same directory and then
+renamed, so that neither a killed grader nor two graders at once leave half a file. A result.json is
+only ever replaced by a complete record.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ LEFT_BEHIND_SECONDS = 3600.0  # temporary files older than this belong to grader
 
 
 class Store:
-    """The directory of one submission's results; claimed by a first, partial record. The constructor
-    and all methods raise MachineFault where nothing can be written."""
+    """The directory of one submission's results; claimed by a first, partial record. The
+    constructor and all methods raise MachineFault where nothing can be written."""
 
     def __init__(self, results: Path, submission: Submission, first: Record, named: bool = False):
         """`named`: the name was chosen by an option, so results of another path are replaced."""

@@ -65,8 +65,9 @@ def wants_counts(case: Case) -> bool:
 
 
 def judge_case(case: Case, plain: Outcome, checked: Outcome | None) -> Test:
-    """`checked` is None where it is not wanted, or the plain run did not end. A checked run that does
-    not end in time, after a plain run that did, costs the criteria that need it, never `correct`."""
+    """`checked` is None where it is not wanted, or the plain run did not end. A checked run that
+    does not end in time, after a plain run that did, costs the criteria that need it, never
+    `correct`."""
     against = {
         "builds": against_builds(plain),
         "correct": against_correct(plain, checked),

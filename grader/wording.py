@@ -1,7 +1,7 @@
 """A record in words, shared by the report on the terminal and the exporters.
 
-In: a record, or one item of it, as its reader may see it (feedback.py). Out: lines of plain text, each
-visible characters only; every format escapes them further for itself. Nothing here raises.
+In: a record, or one item of it, as its reader may see it (feedback.py). Out: lines of plain text,
+each visible characters only; every format escapes them further for itself. Nothing here raises.
 """
 
 from __future__ import annotations

@@ -35,7 +35,8 @@ def main(words: list[str]) -> int:
 def arguments(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m grader.exporters", description="A result in another system's format.")
-    parser.add_argument("format", choices=["gradescope", "autolab", "summary", "annotations", "class"])
+    parser.add_argument("format", choices=["gradescope", "autolab", "summary", "annotations",
+                                           "class"])
     parser.add_argument("result", type=Path,
                         help="results/NAME/result.json; for `class`, the directory of all NAMEs")
     parser.add_argument("-o", "--output", type=Path, help="default: standard output")

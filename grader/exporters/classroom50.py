@@ -8,8 +8,8 @@ In: a record, and the runner's environment. Out: three files, made from the stud
 - annotations, workflow commands for the log that put the mistakes beside the lines of kernel.cu.
 
 Scores are integers there. A case that lost something gets its points rounded down, and the exact
-value under "points", a member that we add. No test at all would read as "nothing to grade, success", so
-a submission that was not run has one test that failed.
+value under "points", a member that we add. No test at all would read as "nothing to grade,
+success", so a submission that was not run has one test that failed.
 """
 
 from __future__ import annotations

@@ -93,7 +93,8 @@ def overview(record: Record, hidden_cases: Visibility) -> str:
                      f"{points(sum(item.max_score for item in public))} points.")
     if hidden and hidden_cases != "visible":
         worth = points(sum(item.max_score for item in hidden))
-        lines.append(f"{len(hidden)} more cases, for {worth} points, are not shown here; they count.")
+        lines.append(f"{len(hidden)} more cases, for {worth} points, are not shown here; they "
+                     "count.")
     lines += filter(None, [not_timed(record.performance)])
     lines.append(f"Run on the {record.backend} backend; sandbox: {protection(record)}.")
     return "\n".join(lines)

@@ -1,5 +1,5 @@
-"""Grades what a course platform handed in: run by Gradescope's run_autograder, by Autolab's Makefile
-and by Classroom 50's autograder.py.
+"""Grades what a course platform handed in: run by Gradescope's run_autograder, by Autolab's
+Makefile and by Classroom 50's autograder.py.
 
 In: a submission and a suite. Out, in each of the three cases that the platforms know:
 

@@ -1,9 +1,9 @@
 """Markdown: for $GITHUB_STEP_SUMMARY, or an issue, or a mail.
 
-In: a record as its reader may see it. Out: Markdown. What came from a submission is text and nothing
-else: whatever has a meaning in Markdown, HTML or on GitHub (mentions, references, links, emoji,
-commands) is escaped, and only that: kernel.cu:29 stays as it is. Only what a submission printed may
-span lines, in a <pre>.
+In: a record as its reader may see it. Out: Markdown. What came from a submission is text and
+nothing else: whatever has a meaning in Markdown, HTML or on GitHub (mentions, references, links,
+emoji, commands) is escaped, and only that: kernel.cu:29 stays as it is. Only what a submission
+printed may span lines, in a <pre>.
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ def markdown(text: str) -> str:
 
 
 def preformatted(text: str) -> str:
-    """Lines of plain text. Within <pre> only HTML has a meaning; a bar at the beginning of a line is
-    escaped because it would look like a table in the source."""
+    """Lines of plain text. Within <pre> only HTML has a meaning; a bar at the beginning of a line
+    is escaped because it would look like a table in the source."""
     return f"<pre>{html(plain(text))}</pre>"
 
 
@@ -120,8 +120,8 @@ def as_reference(char: str | re.Match[str]) -> str:
 
 
 def without_meaning(text: str) -> str:
-    """Disarms what GitHub looks for in any text, references included: mentions and issue numbers; and
-    commands to the runner, at the beginning of a line in a log."""
+    """Disarms what GitHub looks for in any text, references included: mentions and issue numbers;
+    and commands to the runner, at the beginning of a line in a log."""
     text = re.sub(r"@|(?<!&)#(?=[\w#\[])|(?<!&)#$", rf"\g<0>{ZERO_WIDTH_SPACE}", text,
                   flags=re.MULTILINE)
     return re.sub(r"^(\s*:)(?=:)", rf"\1{ZERO_WIDTH_SPACE}", text, flags=re.MULTILINE)

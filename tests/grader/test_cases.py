@@ -22,8 +22,8 @@ FAST = {"name": "f", "m": 512, "k": 512, "n": 512, "points": 2, "none": 0.3, "fu
 
 
 def toml(*cases: dict[str, Any], title: str = 'title = "T"') -> str:
-    """JSON's strings, numbers, lists and booleans are TOML's, too, except inf and nan. What has limits
-    for speed is a [[performance]]."""
+    """JSON's strings, numbers, lists and booleans are TOML's, too, except inf and nan. What has
+    limits for speed is a [[performance]]."""
     text = title + "\n"
     for case in cases:
         text += "[[performance]]\n" if "none" in case or "full" in case else "[[case]]\n"

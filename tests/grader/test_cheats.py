@@ -1,6 +1,6 @@
-"""instructor/cheats: every known way to cheat, graded as a teaching assistant would, gets no point and
-is named for what it tried. Those whose heads say `fails: speed` are right, and only pretend to be
-fast: they keep what they earn on the CPU, and get no point for speed on a GPU."""
+"""instructor/cheats: every known way to cheat, graded as a teaching assistant would, gets no point
+and is named for what it tried. Those whose heads say `fails: speed` are right, and only pretend to
+be fast: they keep what they earn on the CPU, and get no point for speed on a GPU."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from instructor.release import prove_cases
 CHEATS = sorted((REPOSITORY / "instructor" / "cheats").glob("*.cu"))
 
 WAYS = {*range(1, 37)} - {35}
-"""The numbers by which the files are named. 21 to 29 are ways to cheat a clock. 35, submissions that
-are no plain text, is for test_intake.py."""
+"""The numbers by which the files are named. 21 to 29 are ways to cheat a clock. 35, submissions
+that are no plain text, is for test_intake.py."""
 
 HERE = {20: "test_shapes_learnt_by_heart"}
 """What is made of the cases has a test in this file instead."""

@@ -129,7 +129,8 @@ def test_what_is_not_there(tmp_path: Path) -> None:
     kernel = write(tmp_path / "kernel.cu")
     for path, says in ((tmp_path / "none.cu", "none.cu: cannot read the submission: No such file"),
                        (kernel / "kernel.cu", "Not a directory"), ("a\0b", "not a path"),
-                       ("x" * 5000, "File name too long"), ("", "path"), ("a\nb\x1b[2J", "No such")):
+                       ("x" * 5000, "File name too long"), ("", "path"),
+                       ("a\nb\x1b[2J", "No such")):
         assert says in refusal(path)
 
 
