@@ -155,7 +155,8 @@ def in_time(checked: Outcome, plain: Outcome) -> Outcome:
     return checked.model_copy(update=found)
 
 
-def limits_for(problem: Problem, seconds: float, matrices: int) -> Limits:
+def limits_for(seconds: float, matrices: int) -> Limits:
+    """Of a worker that may take so many seconds, and whose matrices have so many bytes."""
     # The worker's own limit, which can report where a kernel was, comes first.
     cpu = seconds * 1.25 + HOST_SECONDS
     return Limits(cpu_seconds=cpu, memory_bytes=WORKER_BYTES + BYTES_PER_BYTE * matrices,
@@ -163,10 +164,10 @@ def limits_for(problem: Problem, seconds: float, matrices: int) -> Limits:
                   output_bytes=OUTPUT_BYTES, wall_seconds=10 * cpu + 10)
 
 
-def limits_on_gpu(problem: Problem, seconds: float, matrices: int) -> Limits:
-    limits = limits_for(problem, seconds, matrices)
-    return replace(limits, memory_bytes=GPU_ADDRESSES, resident_bytes=GPU_RESIDENT_BYTES,
-                   processes=GPU_PROCESSES, wall_seconds=seconds + 60)
+def limits_on_gpu(seconds: float, matrices: int) -> Limits:
+    return replace(limits_for(seconds, matrices), memory_bytes=GPU_ADDRESSES,
+                   resident_bytes=GPU_RESIDENT_BYTES, processes=GPU_PROCESSES,
+                   wall_seconds=seconds + 60)
 
 
 def run_problem(parts: Parts, programs: Programs, build: str, problem: Problem, *, box: Sandbox,
@@ -189,8 +190,7 @@ def run_problem(parts: Parts, programs: Programs, build: str, problem: Problem, 
         words = [str(program), *map(str, (problem.m, problem.k, problem.n, given, back, report,
                                           may.block_seconds, may.seconds, may.work)),
                  *(["count"] if count else [])]
-        limits = (limits_on_gpu if on_gpu else limits_for)(problem, may.seconds,
-                                                           os.fstat(given).st_size)
+        limits = (limits_on_gpu if on_gpu else limits_for)(may.seconds, os.fstat(given).st_size)
         with on_the_gpu(parts) if on_gpu else nullcontext():
             ran = box.run(Command(words, limits, cwd=program.parent, readable=[program.parent],
                                   pass_fds=(given, back, report),

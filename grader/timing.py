@@ -26,8 +26,8 @@ from .errors import MachineFault
 from .escape import harmless
 from .process import completed
 from .record import Times, Timing
-from .run import (SEAL_ALL, Problem, ended, gpu_devices, limits_on_gpu, memory_file, on_the_gpu,
-                  printable, seal)
+from .run import (SEAL_ALL, ended, gpu_devices, limits_on_gpu, memory_file, on_the_gpu, printable,
+                  seal)
 from .sandbox import ENVIRONMENT, Command, Ran, Sandbox, gpu_environment
 
 RECORD_SECONDS = 10.0
@@ -123,11 +123,8 @@ def measure(parts: Parts, programs: Programs, m: int, n: int, k: int, *, box: Sa
 def record(recorder: Path, m: int, n: int, k: int, recording: int, box: Sandbox) -> Said | None:
     """Fills `recording`, or returns why it is empty. The clock checks what it holds. Raises
     MachineFault."""
-    problem = Problem(m=m, n=n, k=k, fill="random", seed=0, tolerance=None,
-                      time_limit=RECORD_SECONDS)
     matrices = 4 * (m * k + k * n + m * n)
-    limits = replace(limits_on_gpu(problem, RECORD_SECONDS, matrices),
-                     file_bytes=LARGEST_RECORDING)
+    limits = replace(limits_on_gpu(RECORD_SECONDS, matrices), file_bytes=LARGEST_RECORDING)
     words = [str(recorder), *map(str, (m, k, n, recording, RECORD_SECONDS))]
     ran = box.run(Command(words, limits, cwd=recorder.parent, readable=[recorder.parent],
                           pass_fds=(recording,), devices=gpu_devices()))

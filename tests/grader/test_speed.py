@@ -401,7 +401,7 @@ def test_only_some_are_no_grade(keys: list[str], tests: list[str], shapes: str) 
     assert [test.name for test in record.tests] == tests
 
 
-def test_nothing_is_decided_before_the_clock_has_spoken() -> None:
+def test_nothing_is_decided_before_the_clock_has_ended() -> None:
     """A run that stops at the first failure does not wait for it."""
     go_on = threading.Event()
 
