@@ -7,80 +7,56 @@
 constexpr int FACTOR = 4;
 
 template <int N> __global__ void sums(const int *in, int *out, int n) {
-    int total = 0;
+    int total = 0, i = 0;
 #pragma unroll
     for (int i = 0; i < TILE; ++i) total += in[i];
-    out[0] = total;
-
-    total = 0;
+    out[0] = total, total = 0;
 #pragma unroll 4
     for (int i = 0; i < n; ++i) total += in[i];
-    out[1] = total;
-
-    total = 0;
+    out[1] = total, total = 0;
 #pragma unroll(8)
     for (int i = 0; i < n; i++) total += in[i];
-    out[2] = total;
-
-    total = 0;
+    out[2] = total, total = 0;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
 #pragma unroll
         for (int j = 0; j < 4; ++j) total += in[i * 4 + j];
     }
-    out[3] = total;
-
-    total = 0;
+    out[3] = total, total = 0;
 #pragma unroll 1
     for (int i = 0; i < TILE; ++i) total += in[i];
-    out[4] = total;
-
-    total = 0;
+    out[4] = total, total = 0;
 #pragma unroll FACTOR
     for (int i = 0; i < TILE; ++i) total += in[i];
-    out[5] = total;
-
-    total = 0;
+    out[5] = total, total = 0;
 #pragma unroll N
     for (int i = 0; i < N; ++i) total += in[i];
-    out[6] = total;
-
-    total = 0;
-    int i = 0;
+    out[6] = total, total = 0;
 #pragma unroll
     while (i < TILE) total += in[i++];
-    out[7] = total;
-
-    total = 0;
-    i = 0;
+    out[7] = total, total = i = 0;
 #pragma unroll 2
     do {
         total += in[i++];
     } while (i < TILE);
-    out[8] = total;
-
-    total = 0;
+    out[8] = total, total = 0;
     UNROLL for (int j = 0; j < TILE; ++j) total += in[j];
-    out[9] = total;
+    out[9] = total, total = 0;
 
     /* The trip count of an unrolled loop need not be known, nor be a multiple. */
-    total = 0;
 #pragma unroll
     for (int j = 0; j < n - 1; ++j) {
         if (j == 3) continue;
         if (j == 12) break;
         total += in[j];
     }
-    out[10] = total;
+    out[10] = total, total = 0;
 
-    /* Many copies, no braces around, two pragmas, and none but a loop's statement. */
-    total = 0;
+    /* Many copies, no braces around, two pragmas, and one before no loop. */
     if (n)
 #pragma unroll 100000
         for (int j = 0; j < n; ++j) total += in[j];
-    out[11] = total;
-
-    total = 0;
+    out[11] = total, total = 0;
 #pragma unroll 4
 #pragma unroll
     for (int j = 0; j < n; ++j) total += in[j];
