@@ -1,4 +1,4 @@
-"""Grades a class: each submission in a directory, one after the other, by a grader of its own.
+"""Grades a class: each submission in a directory, one after the other, in a separate grader process.
 
     python -m grader.batch --submissions DIR --suite all --results results
 

@@ -45,7 +45,7 @@ def export(record: Record, hidden_cases: Visibility = "hidden") -> str:
 
 
 def head(record: Record) -> list[dict[str, Any]]:
-    """A test of its own for a refusal or a compile error, which students always see."""
+    """A refusal or a compile error as a separate test, which students always see."""
     if not record.refusal and record.build.ok:
         return []
     lines = whole(record)

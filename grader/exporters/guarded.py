@@ -2,10 +2,10 @@
 
     python -m grader.exporters.guarded make grade SUITE=public
 
-Between `::stop-commands::TOKEN` and `::TOKEN::` the runner takes lines for text. The token is drawn
-here, at random, and is handed to nobody: what a submission prints cannot contain it. For the same
-reason the files through which steps talk to the runner are taken out of the environment. Exits as
-the command did. Only Python's own library is needed: this runs before anything is installed.
+Between `::stop-commands::TOKEN` and `::TOKEN::` the runner reads lines as text. The token is random
+and stays in this process, so that no submission can print it. For the same reason the files through
+which steps talk to the runner are removed from the environment. Exits as the command did. Only
+Python's standard library is needed: this runs before anything is installed.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ def main(command: list[str]) -> int:
 
 
 def run(command: list[str], environment: dict[str, str]) -> int:
-    """Errors go where the output goes: both are one log, in the order in which they were made. An
-    interrupt is the command's to deal with."""
-    signal.signal(signal.SIGINT, lambda number, frame: None)  # which the command does not inherit
+    """Errors go where the output goes, so that the log has one order. An interrupt is for the
+    command to handle."""
+    signal.signal(signal.SIGINT, lambda number, frame: None)  # the command does not inherit this
     try:
         status = subprocess.run(command, env=environment, stderr=subprocess.STDOUT,
                                 check=False).returncode

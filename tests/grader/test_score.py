@@ -249,15 +249,12 @@ def test_hidden_cases_stay_hidden(verb: str) -> None:
     assert Record.model_validate_json(text) == seen
 
 
-@given(st.lists(st.sampled_from([*VERBS, "skipped"]), max_size=6), st.booleans())
-def test_no_mixture_gives_a_hidden_case_away(verbs: list[str], refused: bool) -> None:
-    tests = [secret_test("skipped" if verb == "skipped" else "", verb) for verb in verbs]
-    refusal = None
-    if refused:
-        refusal = Refusal(tried="copies device memory to the host (7919 bytes)", file="kernel.cu",
-                          line=7927, hint="no")
-        tests = [score.refused(full_case(suite="hidden/zebra"), refusal) for _ in tests]
+def test_a_refusal_gives_no_hidden_case_away() -> None:
+    refusal = Refusal(tried="copies device memory to the host (7919 bytes)", file="kernel.cu",
+                      line=7927, hint="no")
+    tests = [secret_test("", "wrong"), score.refused(full_case(suite="hidden/zebra"), refusal)]
     text = feedback.student_view(record_of(*tests, refusal=refusal)).model_dump_json()
+    assert "copies device memory to the host" in text
     assert [secret for secret in SECRETS if secret in text] == []
 
 
