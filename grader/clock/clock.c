@@ -161,11 +161,9 @@ static bool set_up(struct clock *c) {
     c->seconds = calloc((size_t)o->samples, sizeof *c->seconds);
     c->cublas_seconds = calloc((size_t)o->samples, sizeof *c->cublas_seconds);
     if (!c->seconds || !c->cublas_seconds) return machine(c, "the clock", "out of memory");
-    c->product = product_new(o->m, o->n, o->k);
-    if (!c->product) return machine(c, "the product", product_error());
-    c->timer = timer_new();
-    if (!c->timer) return machine(c, "the clock", timer_error());
-    return new_result(c, &c->C) && new_result(c, &c->cublas_C);
+    c->product = product_new(o->m, o->n, o->k, &c->judgement);
+    return c->product && good(c, timer_new(&c->timer), "the clock") && new_result(c, &c->C) &&
+           new_result(c, &c->cublas_C);
 }
 
 /* ---- one sample ----------------------------------------------------------------------------- */
@@ -174,24 +172,22 @@ static bool new_data(struct clock *c) {
     uint64_t seed;
     if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
         return machine(c, "a seed", "no random numbers");
-    return product_fill(c->product, seed) || machine(c, "new matrices", product_error());
+    return product_fill(c->product, seed, &c->judgement);
 }
 
 /* A call before, whose time does not count, then a poisoned C, as for the submission. */
 static bool time_cublas(struct clock *c, struct times *times) {
-    if (!product_cublas(c->product, c->cublas_C) || !product_poison(c->product, c->cublas_C))
-        return machine(c, "cuBLAS", product_error());
-    if (!timer_start(c->timer)) return machine(c, "the clock", timer_error());
-    if (!product_cublas(c->product, c->cublas_C)) return machine(c, "cuBLAS", product_error());
-    return timer_stop(c->timer, times) || machine(c, "cuBLAS", timer_error());
+    return product_cublas(c->product, c->cublas_C, &c->judgement) &&
+           product_poison(c->product, c->cublas_C, &c->judgement) &&
+           good(c, timer_start(c->timer), "the clock") &&
+           product_cublas(c->product, c->cublas_C, &c->judgement) &&
+           good(c, timer_stop(c->timer, times), "cuBLAS");
 }
 
 static bool check_cublas(struct clock *c) {
     struct product_verdict verdict;
-    if (!product_verdict(c->product, c->cublas_C, &verdict))
-        return machine(c, "checking cuBLAS's C", product_error());
-    if (!verdict_passed(&verdict)) return machine(c, "cuBLAS", "its C is wrong");
-    return true;
+    return product_verdict(c->product, c->cublas_C, &verdict, &c->judgement) &&
+           (verdict_passed(&verdict) || machine(c, "cuBLAS", "its C is wrong"));
 }
 
 static bool give(struct clock *c) {
@@ -225,7 +221,7 @@ static bool time_submission(struct clock *c, struct times *times) {
 static bool judge_result(struct clock *c) {
     struct product_verdict v;
     const unsigned long long elements = (unsigned long long)c->request.m * (unsigned)c->request.n;
-    if (!product_verdict(c->product, c->C, &v)) return machine(c, "checking C", product_error());
+    if (!product_verdict(c->product, c->C, &v, &c->judgement)) return false;
     if (verdict_passed(&v)) return true;
     if (v.not_float32)
         return judge(

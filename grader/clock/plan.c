@@ -7,7 +7,6 @@
 struct planner {
     struct plan *plan;
     struct judgement *judgement;
-    bool live[PLAN_BUFFERS];
     uint64_t scratch, written;
 };
 
@@ -17,12 +16,11 @@ static const char forged[] = "the recording was tampered with";
 
 /* ---- buffers -------------------------------------------------------------------------------- */
 
-static bool is_live(const struct planner *p, int buffer) {
-    return buffer >= 0 && buffer < p->plan->buffer_count && p->live[buffer];
+static bool is_buffer(const struct planner *p, int buffer) {
+    return buffer >= 0 && buffer < p->plan->buffer_count;
 }
 
 static bool add_buffer(struct planner *p, uint64_t bytes) {
-    p->live[p->plan->buffer_count] = true;
     p->plan->bytes[p->plan->buffer_count++] = bytes;
     return true;
 }
@@ -39,17 +37,10 @@ static bool plan_allocate(struct planner *p, const struct step *step) {
     return add_buffer(p, step->width);
 }
 
-static bool plan_free(struct planner *p, const struct step *step) {
-    if (!is_live(p, step->to.buffer) || step->to.buffer < MATRIX_COUNT)
-        return refuse(p, "it frees memory that it has not allocated in this call");
-    p->live[step->to.buffer] = false;
-    return true;
-}
-
 /* Whether height rows of width bytes lie in the buffer. */
 static bool is_inside(const struct planner *p, const struct area *area, uint64_t width,
                       uint64_t height) {
-    if (!is_live(p, area->buffer)) return false;
+    if (!is_buffer(p, area->buffer)) return false;
     const uint64_t bytes = p->plan->bytes[area->buffer];
     if (width == 0 || height == 0 || width > bytes || area->offset > bytes - width) return false;
     if (height == 1) return true;
@@ -79,7 +70,7 @@ static bool plan_copy(struct planner *p, const struct step *step) {
 static bool are_pointers_known(struct planner *p, const struct step *step) {
     for (int i = 0; i < step->data.pointer_count; i++) {
         const struct pointer *pointer = &step->data.pointers[i];
-        if (pointer->at % 8 || !is_live(p, pointer->buffer) ||
+        if (pointer->at % 8 || !is_buffer(p, pointer->buffer) ||
             pointer->offset > p->plan->bytes[pointer->buffer])
             return refuse(p, "an address is passed that is in none of A, B, C and what it has "
                              "allocated in this call");
@@ -87,9 +78,9 @@ static bool are_pointers_known(struct planner *p, const struct step *step) {
     return true;
 }
 
+/* Into a buffer, or into a variable: replay.c checks that it fits there, where the kernels are. */
 static bool plan_data(struct planner *p, const struct step *step) {
     p->written += step->data.size;
-    if (step->data.size == 0) return refuse(p, "%s: it writes nothing", forged);
     if (p->written > PLAN_WRITTEN)
         return refuse(p, "it copies more than %d KB from the host to the device in one call",
                       PLAN_WRITTEN >> 10);
@@ -100,10 +91,6 @@ static bool plan_write(struct planner *p, const struct step *step) {
     if (!is_inside(p, &step->to, step->data.size, 1))
         return refuse(p, "a copy from the host does not stay inside of one buffer");
     return plan_data(p, step);
-}
-
-static bool plan_variable(struct planner *p, const struct step *step) {
-    return plan_data(p, step); /* that it fits the variable is looked at where the kernels are */
 }
 
 /* ---- launches ------------------------------------------------------------------------------- */
@@ -128,26 +115,12 @@ static bool plan_carveout(struct planner *p, const struct step *step) {
     return true;
 }
 
-/* What every GPU that CUDA knows allows; what this one allows the driver says. */
-static bool is_geometry_sane(const struct step *s) {
-    const uint64_t threads = (uint64_t)s->block[0] * s->block[1] * s->block[2];
-    return s->grid[0] >= 1 && s->grid[0] <= INT32_MAX && s->grid[1] >= 1 && s->grid[1] <= 65535 &&
-           s->grid[2] >= 1 && s->grid[2] <= 65535 && s->block[0] >= 1 && s->block[0] <= 1024 &&
-           s->block[1] >= 1 && s->block[1] <= 1024 && s->block[2] >= 1 && s->block[2] <= 64 &&
-           threads <= 1024 && s->shared <= 1 << 20;
-}
-
+/* Grid, block and the number of parameters are checked by the driver and in replay.c. */
 static bool plan_launch(struct planner *p, const struct step *step) {
-    char name[SHORT_NAME_SIZE];
     const int kernel = kernel_named(p, step->name);
     if (kernel < 0) return too_many_kernels(p);
     if (p->plan->launch_count == PLAN_LAUNCHES)
         return refuse(p, "it launches more than %d kernels in one call", PLAN_LAUNCHES);
-    if (!is_geometry_sane(step))
-        return refuse(p, "%s is launched with a grid or block that no GPU has",
-                      short_name(step->name, name));
-    if (step->data.size > RECORDING_DATA)
-        return refuse(p, "%s: %s takes too many parameters", forged, short_name(step->name, name));
     if (!are_pointers_known(p, step)) return false;
     struct kernel *k = &p->plan->kernels[kernel];
     if (step->shared > k->shared) k->shared = step->shared;
@@ -160,9 +133,10 @@ static bool plan_launch(struct planner *p, const struct step *step) {
 
 typedef bool step_planner(struct planner *, const struct step *);
 static step_planner *const plan_step[STEP_KINDS] = {
-    [STEP_ALLOCATE] = plan_allocate, [STEP_FREE] = plan_free,     [STEP_SET] = plan_set,
-    [STEP_COPY] = plan_copy,         [STEP_WRITE] = plan_write,   [STEP_VARIABLE] = plan_variable,
-    [STEP_CARVEOUT] = plan_carveout, [STEP_LAUNCH] = plan_launch,
+    [STEP_ALLOCATE] = plan_allocate, [STEP_SET] = plan_set,
+    [STEP_COPY] = plan_copy,         [STEP_WRITE] = plan_write,
+    [STEP_VARIABLE] = plan_data,     [STEP_CARVEOUT] = plan_carveout,
+    [STEP_LAUNCH] = plan_launch,
 };
 
 bool plan_make(const struct recording *recording, int m, int n, int k, struct plan *plan,

@@ -4,7 +4,6 @@
 
 #include <cublas_v2.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,26 +34,19 @@ struct product {
 
 /* ---- failures -------------------------------------------------------------------------------- */
 
-static char reason[240];
-
-const char *product_error(void) { return reason; }
-
-static bool right(cudaError_t error, const char *what) {
+static bool right(cudaError_t error, const char *what, struct judgement *j) {
     if (error == cudaSuccess) return true;
-    snprintf(reason, sizeof reason, "%s: %s (%s)", what, cudaGetErrorString(error),
-             cudaGetErrorName(error));
     cudaGetLastError(); /* or the next kernel's launch would report it as its own */
-    return false;
+    return judge(j, STATE_MACHINE, "%s: %s", what, cudaGetErrorString(error));
 }
 
-static bool right(cublasStatus_t status, const char *what) {
-    if (status == CUBLAS_STATUS_SUCCESS) return true;
-    snprintf(reason, sizeof reason, "%s: %s", what, cublasGetStatusString(status));
-    return false;
+static bool right(cublasStatus_t status, const char *what, struct judgement *j) {
+    return status == CUBLAS_STATUS_SUCCESS ||
+           judge(j, STATE_MACHINE, "%s: %s", what, cublasGetStatusString(status));
 }
 
-static bool finished(const char *what) {
-    return right(cudaGetLastError(), what) && right(cudaDeviceSynchronize(), what);
+static bool finished(const char *what, struct judgement *j) {
+    return right(cudaGetLastError(), what, j) && right(cudaDeviceSynchronize(), what, j);
 }
 
 static int blocks(size_t elements) {
@@ -107,29 +99,31 @@ static size_t size_A(const struct product *p) { return (size_t)p->m * (size_t)p-
 static size_t size_B(const struct product *p) { return (size_t)p->k * (size_t)p->n; }
 static size_t size_C(const struct product *p) { return (size_t)p->m * (size_t)p->n; }
 
-template <class T> static bool allocate(T **pointer, size_t count) {
-    return right(cudaMalloc((void **)pointer, count * sizeof(T)), "device memory");
+template <class T> static bool allocate(T **pointer, size_t count, struct judgement *j) {
+    return right(cudaMalloc((void **)pointer, count * sizeof(T)), "device memory", j);
 }
 
-struct product *product_new(int m, int n, int k) {
+static bool set_up(struct product *p, struct judgement *j) {
+    return allocate(&p->A, size_A(p), j) && allocate(&p->B, size_B(p), j) &&
+           allocate(&p->wide_A, size_A(p), j) && allocate(&p->wide_B, size_B(p), j) &&
+           allocate(&p->ref, size_C(p), j) && allocate(&p->G, size_C(p), j) &&
+           allocate(&p->tally, 1, j) && allocate((char **)&p->workspace, workspace_bytes, j) &&
+           right(cublasCreate(&p->wide), "cublasCreate", j) &&
+           right(cublasCreate(&p->cublas), "cublasCreate", j) &&
+           right(cublasSetWorkspace(p->cublas, p->workspace, workspace_bytes),
+                 "cublasSetWorkspace", j);
+}
+
+struct product *product_new(int m, int n, int k, struct judgement *j) {
     struct product *p = (struct product *)calloc(1, sizeof *p);
     if (!p) {
-        snprintf(reason, sizeof reason, "out of memory");
+        judge(j, STATE_MACHINE, "out of memory");
         return NULL;
     }
     p->m = m;
     p->n = n;
     p->k = k;
-    return allocate(&p->A, size_A(p)) && allocate(&p->B, size_B(p)) &&
-                   allocate(&p->wide_A, size_A(p)) && allocate(&p->wide_B, size_B(p)) &&
-                   allocate(&p->ref, size_C(p)) && allocate(&p->G, size_C(p)) &&
-                   allocate(&p->tally, 1) && allocate((char **)&p->workspace, workspace_bytes) &&
-                   right(cublasCreate(&p->wide), "cublasCreate") &&
-                   right(cublasCreate(&p->cublas), "cublasCreate") &&
-                   right(cublasSetWorkspace(p->cublas, p->workspace, workspace_bytes),
-                         "cublasSetWorkspace")
-               ? p
-               : NULL;
+    return set_up(p, j) ? p : NULL;
 }
 
 const float *product_A(const struct product *p) { return p->A; }
@@ -138,34 +132,34 @@ const float *product_B(const struct product *p) { return p->B; }
 /* ---- what is computed ------------------------------------------------------------------------ */
 
 /* cuBLAS counts by columns: what it takes for B^T A^T = (AB)^T is, by rows, AB. */
-static bool multiply_wide(struct product *p, double *out) {
+static bool multiply_wide(struct product *p, double *out, struct judgement *j) {
     const double one = 1, zero = 0;
     return right(cublasDgemm(p->wide, CUBLAS_OP_N, CUBLAS_OP_N, p->n, p->m, p->k, &one, p->wide_B,
                              p->n, p->wide_A, p->k, &zero, out, p->n),
-                 "cublasDgemm");
+                 "cublasDgemm", j);
 }
 
-bool product_fill(struct product *p, uint64_t seed) {
+bool product_fill(struct product *p, uint64_t seed, struct judgement *j) {
     uint64_t key = mix64(seed);
     fill<<<blocks(size_A(p)), threads>>>(p->A, p->wide_A, size_A(p), random64(key, 0));
     fill<<<blocks(size_B(p)), threads>>>(p->B, p->wide_B, size_B(p), random64(key, 1));
-    if (!multiply_wide(p, p->ref)) return false;
+    if (!multiply_wide(p, p->ref, j)) return false;
     magnitudes<<<blocks(size_A(p)), threads>>>(p->wide_A, size_A(p));
     magnitudes<<<blocks(size_B(p)), threads>>>(p->wide_B, size_B(p));
-    return multiply_wide(p, p->G) && finished("the product in double precision");
+    return multiply_wide(p, p->G, j) && finished("the product in double precision", j);
 }
 
-bool product_poison(const struct product *p, float *C) {
+bool product_poison(const struct product *p, float *C, struct judgement *j) {
     poison<<<blocks(size_C(p)), threads>>>((uint32_t *)C, size_C(p));
-    return right(cudaGetLastError(), "filling C");
+    return right(cudaGetLastError(), "filling C", j);
 }
 
-bool product_cublas(struct product *p, float *C) {
+bool product_cublas(struct product *p, float *C, struct judgement *j) {
     const float one = 1, zero = 0;
     return right(cublasGemmEx(p->cublas, CUBLAS_OP_N, CUBLAS_OP_N, p->n, p->m, p->k, &one, p->B,
                               CUDA_R_32F, p->n, p->A, CUDA_R_32F, p->k, &zero, C, CUDA_R_32F, p->n,
                               CUBLAS_COMPUTE_32F_PEDANTIC, CUBLAS_GEMM_DEFAULT),
-                 "cublasGemmEx");
+                 "cublasGemmEx", j);
 }
 
 /* ---- the verdict ----------------------------------------------------------------------------- */
@@ -212,29 +206,30 @@ static double worst_of(const struct tally *tally) {
 
 /* The element that the first line about a wrong C is on. */
 static bool describe(const struct product *p, const float *C, const struct tally *tally,
-                     struct product_verdict *verdict) {
+                     struct product_verdict *verdict, struct judgement *j) {
     unsigned long long index = tally->wrong ? tally->first_wrong : tally->first_unwritten;
     verdict->row = verdict->col = -1;
     if (!tally->wrong && !tally->unwritten) return true;
     verdict->row = (int)(index / (unsigned)p->n);
     verdict->col = (int)(index % (unsigned)p->n);
     return right(cudaMemcpy(&verdict->got, C + index, sizeof(float), cudaMemcpyDeviceToHost),
-                 "reading C") &&
+                 "reading C", j) &&
            right(cudaMemcpy(&verdict->expected, p->ref + index, sizeof(double),
                             cudaMemcpyDeviceToHost),
-                 "reading the product");
+                 "reading the product", j);
 }
 
-bool product_verdict(struct product *p, const float *C, struct product_verdict *verdict) {
+bool product_verdict(struct product *p, const float *C, struct product_verdict *verdict,
+                     struct judgement *j) {
     struct tally tally = {0, 0, 0, ~0ull, ~0ull, 0, 0};
     *verdict = (struct product_verdict){};
-    if (!finished("before the comparison") ||
-        !right(cudaMemcpy(p->tally, &tally, sizeof tally, cudaMemcpyHostToDevice), "comparison"))
+    if (!finished("before the comparison", j) ||
+        !right(cudaMemcpy(p->tally, &tally, sizeof tally, cudaMemcpyHostToDevice), "comparison", j))
         return false;
     compare<<<blocks(size_C(p)), threads>>>(C, p->ref, p->G, size_C(p),
                                             gamma_bound((int64_t)p->k + 2), p->tally);
-    if (!finished("comparison") ||
-        !right(cudaMemcpy(&tally, p->tally, sizeof tally, cudaMemcpyDeviceToHost), "comparison"))
+    if (!finished("comparison", j) ||
+        !right(cudaMemcpy(&tally, p->tally, sizeof tally, cudaMemcpyDeviceToHost), "comparison", j))
         return false;
     verdict->wrong = tally.wrong;
     verdict->unwritten = tally.unwritten;
@@ -243,7 +238,7 @@ bool product_verdict(struct product *p, const float *C, struct product_verdict *
         verdict->rms_u = sqrt(tally.squares / (double)tally.measured) / UNIT_ROUNDOFF;
     verdict->not_float32 = !tally.wrong && !tally.unwritten &&
                            !(verdict->max_u <= FLOAT32_MAX_U && verdict->rms_u <= FLOAT32_RMS_U);
-    return describe(p, C, &tally, verdict);
+    return describe(p, C, &tally, verdict, j);
 }
 
 bool verdict_passed(const struct product_verdict *verdict) {

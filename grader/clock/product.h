@@ -6,14 +6,12 @@
  * called, which has to be current in every later call; the runtime's functions only. A and B are
  * row-major and without padding; parameters are in the order m, n, k.
  *
- * A function that returns false (or NULL) leaves a one-line reason in product_error(): the machine
- * is at fault. */
+ * What returns bool judges when it returns false: the machine is at fault. */
 #ifndef PRODUCT_H
 #define PRODUCT_H
 
+#include "judgement.h"
 #include <cuda_runtime_api.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -35,30 +33,28 @@ struct product_verdict {
     bool not_float32;
 };
 
-/* Matrices are allocated but not filled. NULL: no memory, or no cuBLAS. Ends with its process. */
-struct product *product_new(int m, int n, int k);
-
-/* The last failure of any of these functions, in one line. */
-const char *product_error(void);
+/* Matrices are allocated but not filled. NULL: judged. Ends with its process. */
+struct product *product_new(int m, int n, int k, struct judgement *judgement);
 
 /* New A and B, uniform on (-1, 1), each element a pure function of seed and place: the same that
  * fill_element(FILL_RANDOM, seed, ...) of support.h gives. Then AB and |A||B| by cublasDgemm.
  * Returns when all of it is done. */
-bool product_fill(struct product *product, uint64_t seed);
+bool product_fill(struct product *product, uint64_t seed, struct judgement *judgement);
 
 /* On the device; for reading. */
 const float *product_A(const struct product *product);
 const float *product_B(const struct product *product);
 
 /* Set all m n elements of C to the pattern of an element that was never written; asynchronous. */
-bool product_poison(const struct product *product, float *C);
+bool product_poison(const struct product *product, float *C, struct judgement *judgement);
 
 /* One call of cublasGemmEx, C = AB in CUBLAS_COMPUTE_32F_PEDANTIC: float32 throughout, whatever
  * NVIDIA_TF32_OVERRIDE says. Asynchronous; it allocates nothing. */
-bool product_cublas(struct product *product, float *C);
+bool product_cublas(struct product *product, float *C, struct judgement *judgement);
 
 /* Compare C with the product of the last product_fill(). Waits for the whole device first. */
-bool product_verdict(struct product *product, const float *C, struct product_verdict *verdict);
+bool product_verdict(struct product *product, const float *C, struct product_verdict *verdict,
+                     struct judgement *judgement);
 
 /* Whether the verdict is that C is right. */
 bool verdict_passed(const struct product_verdict *verdict);

@@ -92,8 +92,9 @@ static struct area area_at(const void *pointer, size_t pitch) {
 }
 
 static cudaError_t allocate(void **pointer, size_t bytes) {
+    if (!recording || bytes == 0) return __real_cudaMalloc(pointer, bytes);
     const cudaError_t error = __real_cudaMalloc(pointer, bytes + behind);
-    if (error != cudaSuccess || !recording || bytes == 0) return error;
+    if (error != cudaSuccess) return error;
     struct step step = {};
     step.kind = STEP_ALLOCATE;
     step.to.buffer = add_buffer(*pointer, bytes);
@@ -103,7 +104,6 @@ static cudaError_t allocate(void **pointer, size_t bytes) {
 }
 
 extern "C" cudaError_t __wrap_cudaMalloc(void **pointer, size_t bytes) {
-    if (!recording || bytes == 0) return __real_cudaMalloc(pointer, bytes);
     return allocate(pointer, bytes);
 }
 
@@ -114,6 +114,7 @@ extern "C" cudaError_t __wrap_cudaMallocPitch(void **pointer, size_t *pitch, siz
     return allocate(pointer, *pitch * height);
 }
 
+// The replay frees nothing: what is freed here is only no longer to be used.
 static void record_free(void *pointer) {
     const int buffer = find_buffer((uintptr_t)pointer);
     if (!recording || !pointer) return;
@@ -121,10 +122,6 @@ static void record_free(void *pointer) {
         refuse("it frees memory that it has not allocated in this call");
         return;
     }
-    struct step step = {};
-    step.kind = STEP_FREE;
-    step.to.buffer = buffer;
-    write_step(step);
     buffers[buffer].live = false;
 }
 

@@ -31,7 +31,6 @@ static const struct form {
     struct field fields[9]; /* those of 0 bytes are none */
 } forms[STEP_KINDS] = {
     [STEP_ALLOCATE] = {"allocate", false, false, {BUFFER(to), WIDTH}},
-    [STEP_FREE] = {"free", false, false, {BUFFER(to)}},
     [STEP_SET] = {"set", false, false, {AREA(to), WIDTH, HEIGHT, NUMBER(value, 255)}},
     [STEP_COPY] = {"copy", false, false, {AREA(to), AREA(from), WIDTH, HEIGHT}},
     [STEP_WRITE] = {"write", false, true, {BUFFER(to), OFFSET(to)}},

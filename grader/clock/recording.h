@@ -31,7 +31,6 @@ enum {
 
 enum step_kind {
     STEP_ALLOCATE, /* buffer `to`: the next number; `width` bytes */
-    STEP_FREE,     /* buffer `to` */
     STEP_SET,      /* `height` rows of `width` bytes at `to` become `value` */
     STEP_COPY,     /* ... are copied there from `from` */
     STEP_WRITE,    /* `data`, from the host, to `to` */

@@ -38,6 +38,10 @@ static bool machine(CUresult result, const char *what, struct judgement *j) {
     return judge(j, STATE_MACHINE, "%s: %s", what, driver_says(result));
 }
 
+static bool runtime(cudaError_t error, enum state state, const char *what, struct judgement *j) {
+    return error == cudaSuccess || judge(j, state, "%s: %s", what, cudaGetErrorString(error));
+}
+
 /* ---- making one ----------------------------------------------------------------------------- */
 
 /* Whole words, so that all of it can be poisoned. */
@@ -104,16 +108,12 @@ static bool start_device(struct judgement *j) {
     cudaError_t error = cudaSetDeviceFlags(cudaDeviceScheduleSpin); /* being woken takes time */
     if (error == cudaSuccess) error = cudaSetDevice(0);
     if (error == cudaSuccess) error = cudaFree(NULL);
-    return error == cudaSuccess ||
-           judge(j, STATE_MACHINE, "no GPU for the kernels: %s", cudaGetErrorString(error));
+    return runtime(error, STATE_MACHINE, "no GPU for the kernels", j);
 }
 
 static bool set_up(struct replay *r, struct judgement *j) {
-    if (!start_device(j) || !ask_architecture(r, j) || !allocate_buffers(r, j) ||
-        !prepare_steps(r, j))
-        return false;
-    r->timer = timer_new();
-    return r->timer || judge(j, STATE_MACHINE, "%s", timer_error());
+    return start_device(j) && ask_architecture(r, j) && allocate_buffers(r, j) &&
+           prepare_steps(r, j) && runtime(timer_new(&r->timer), STATE_MACHINE, "the clock", j);
 }
 
 /* The process ends with it: nothing is ever freed. */
@@ -164,7 +164,7 @@ static bool set_attributes(CUfunction function, const struct kernel *kernel, str
     int fixed = 0;
     bool fine = refused(cuFuncGetAttribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function),
                         "shared memory of", kernel->name, j);
-    if (fine && fixed + (int)kernel->shared > free_shared)
+    if (fine && (int64_t)fixed + kernel->shared > free_shared)
         fine = refused(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                           (int)kernel->shared),
                        "dynamic shared memory of", kernel->name, j);
@@ -354,8 +354,7 @@ bool replay_run(struct replay *r, struct judgement *j) {
 
 /* What timer_start() does is work in this process's context, to which the GPU has turned by then. */
 bool replay_time(struct replay *r, struct times *times, struct judgement *j) {
-    if (!poison(r, j)) return false;
-    if (!timer_start(r->timer)) return judge(j, STATE_MACHINE, "%s", timer_error());
-    if (!do_steps(r, j)) return false;
-    return timer_stop(r->timer, times) || judge(j, STATE_FAULTED, "%s", timer_error());
+    return poison(r, j) && runtime(timer_start(r->timer), STATE_MACHINE, "the clock", j) &&
+           do_steps(r, j) &&
+           runtime(timer_stop(r->timer, times), STATE_FAULTED, "a kernel failed", j);
 }

@@ -1,5 +1,6 @@
 /* samples.c: see samples.h. */
 #include "samples.h"
+#include "../../support/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,11 +28,6 @@ double counted_seconds(const struct times *t) {
     return hidden ? t->host_seconds : t->event_seconds;
 }
 
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The value a fraction of the way up. */
 static double quantile(const double *sorted, int n, double fraction) {
     const double place = fraction * (n - 1);
@@ -44,7 +40,7 @@ struct summary summarise(double *seconds, int n) {
     for (int i = 0; i < n; i++)
         if (!isfinite(seconds[i]) || seconds[i] <= 0) n = 0;
     if (n < 1) return (struct summary){0};
-    qsort(seconds, (size_t)n, sizeof *seconds, ascending);
+    qsort(seconds, (size_t)n, sizeof *seconds, compare_doubles);
     return (struct summary){
         .n = n,
         .median = quantile(seconds, n, 0.5),

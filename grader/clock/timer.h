@@ -1,5 +1,5 @@
 /* timer.h: times one piece of work on the GPU, cuBLAS's and a submission's alike, in the current
- * CUDA context. Failures leave a reason in timer_error().
+ * CUDA context.
  *
  *     timer_start()    the GPU as a timed call should find it, then the first event
  *     ...              the work is enqueued on the default stream
@@ -16,19 +16,18 @@ extern "C" {
 
 struct timer;
 
-/* With a buffer of twice the L2 cache. NULL: no memory for it. Ends with its process. */
-struct timer *timer_new(void);
-const char *timer_error(void);
+/* With a buffer of twice the L2 cache. Ends with its process. */
+cudaError_t timer_new(struct timer **timer);
 
 /* Nothing of what was used before is in the L2 cache afterwards: lines that a kernel made
  * persisting become ordinary ones, and twice the cache's size is overwritten. The device is waited
  * for, and the stream is then held for 100,000 cycles, some 50 microseconds, so that what is
  * enqueued meanwhile is not waited for: between the two events then lies the GPU's time, and not
  * the host's time to find a kernel and launch it, of which cuBLAS takes more than others. */
-bool timer_start(struct timer *timer);
+cudaError_t timer_start(struct timer *timer);
 
-/* False: the work failed, for after it has begun a kernel's failure is that of every later call. */
-bool timer_stop(struct timer *timer, struct times *times);
+/* An error is one of the work: a kernel's failure becomes that of every later call. */
+cudaError_t timer_stop(struct timer *timer, struct times *times);
 
 #ifdef __cplusplus
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 static int failures;
+static struct judgement judgement;
 
 static void result(bool ok, const char *what, int m, int n, int k) {
     printf("%s %s (m n k %d %d %d)\n", ok ? "ok" : "not ok", what, m, n, k);
@@ -48,7 +49,7 @@ static bool agree(const struct test *t) {
     problem.comparison = COMPARE_FLOAT32;
     must(verify(&problem, VERIFY_FULL, NULL, &there), "verify");
     cudaMemcpy(t->device_C, t->spoilt, count_C(t) * sizeof(float), cudaMemcpyHostToDevice);
-    must(product_verdict(t->product, t->device_C, &here), product_error());
+    must(product_verdict(t->product, t->device_C, &here, &judgement), judgement.reason);
     bool same = here.wrong == there.wrong && here.unwritten == there.unwritten &&
                 here.not_float32 == there.not_float32 && verdict_passed(&here) == there.passed &&
                 near(here.max_u, there.max_error_u) && near(here.rms_u, there.rms_error_u);
@@ -126,21 +127,21 @@ static bool filled_alike(const float *data, uint64_t seed, enum matrix_name whic
 
 static bool all_unwritten(struct test *t) {
     struct product_verdict verdict;
-    must(product_poison(t->product, t->device_C), product_error());
-    must(product_verdict(t->product, t->device_C, &verdict), product_error());
+    must(product_poison(t->product, t->device_C, &judgement), judgement.reason);
+    must(product_verdict(t->product, t->device_C, &verdict, &judgement), judgement.reason);
     return verdict.unwritten == count_C(t) && verdict.wrong == 0 && !verdict_passed(&verdict) &&
            verdict.row == 0 && verdict.col == 0;
 }
 
 static void one_seed(struct test *t, uint64_t seed) {
-    must(product_fill(t->product, seed), product_error());
+    must(product_fill(t->product, seed, &judgement), judgement.reason);
     t->A = copy_back(product_A(t->product), (size_t)t->m * t->k);
     t->B = copy_back(product_B(t->product), (size_t)t->k * t->n);
     result(filled_alike(t->A, seed, MATRIX_A, t->m, t->k) &&
                filled_alike(t->B, seed, MATRIX_B, t->k, t->n),
            "the same A and B", t->m, t->n, t->k);
     result(all_unwritten(t), "poison is unwritten", t->m, t->n, t->k);
-    must(product_cublas(t->product, t->device_C), product_error());
+    must(product_cublas(t->product, t->device_C, &judgement), judgement.reason);
     must(cudaDeviceSynchronize() == cudaSuccess, "cuBLAS");
     t->C = copy_back(t->device_C, count_C(t));
     t->spoilt = (float *)malloc(count_C(t) * sizeof *t->spoilt);
@@ -154,8 +155,8 @@ static void one_seed(struct test *t, uint64_t seed) {
 }
 
 static void one_shape(int m, int n, int k) {
-    struct test t = {m, n, k, product_new(m, n, k)};
-    must(t.product, product_error());
+    struct test t = {m, n, k, product_new(m, n, k, &judgement)};
+    must(t.product, judgement.reason);
     cudaMalloc(&t.device_C, count_C(&t) * sizeof(float));
     for (uint64_t seed = 1; seed <= 2; ++seed) one_seed(&t, seed);
     cudaFree(t.device_C);
@@ -164,10 +165,11 @@ static void one_shape(int m, int n, int k) {
 /* Of no work at all: the hold is over before the first event passes, and the host's clock has it. */
 static void nothing_takes_no_time(void) {
     struct times times;
-    struct timer *timer = timer_new();
-    must(timer, timer_error());
+    struct timer *timer;
+    must(timer_new(&timer) == cudaSuccess, "the timer");
     for (int i = 0; i < 2; ++i) /* the first loads code */
-        must(timer_start(timer) && timer_stop(timer, &times), timer_error());
+        must(timer_start(timer) == cudaSuccess && timer_stop(timer, &times) == cudaSuccess,
+             "the timer");
     printf("    events %.1f us, host %.1f us\n", 1e6 * times.event_seconds, 1e6 * times.host_seconds);
     result(times.event_seconds < 20e-6 && times.host_seconds > 30e-6 && clocks_agree(&times),
            "nothing takes no time", 0, 0, 0);
@@ -175,7 +177,8 @@ static void nothing_takes_no_time(void) {
 
 static void too_large(void) {
     const int huge = 2000000;
-    result(!product_new(huge, huge, 1) && *product_error(), "too large is an error", huge, huge, 1);
+    result(!product_new(huge, huge, 1, &judgement) && judgement.state == STATE_MACHINE,
+           "too large is an error", huge, huge, 1);
     result(cudaGetLastError() == cudaSuccess, "... and no other's", huge, huge, 1);
 }
 
