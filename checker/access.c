@@ -38,7 +38,7 @@ INLINE bool read_shared(struct watch *w, struct shared_word *s, record now) {
     return true;
 }
 
-/* A write is, when the last write did and nobody has read since. */
+/* A write is harmless when the last write did too and no thread has read since. */
 INLINE bool write_shared(struct watch *w, struct shared_word *s, record now) {
     if (!LIKELY(s->write < w->interval && s->read < w->interval)) return false;
     s->earlier = s->write;

@@ -178,8 +178,8 @@ static unsigned passes_of(const struct request *r, uint32_t lanes, uint32_t *wor
     return most;
 }
 
-/* A pass reads one word of each bank, for whoever wants it. So accesses of 4 bytes or less are done
- * for all 32 lanes at once, those of 8 for half of them and those of 16 for a quarter. */
+/* A pass reads one word of each bank, for all lanes that want it. So accesses of 4 bytes or less
+ * are done for all 32 lanes at once, those of 8 for half of them and those of 16 for a quarter. */
 static void finish_shared(struct counted *sum, const struct request *r, bool atomic) {
     const unsigned lanes = r->size <= WORD ? WARP_SIZE : WARP_SIZE * WORD / r->size;
     uint32_t words = 0;
@@ -342,7 +342,7 @@ static bool is_far_ahead(const struct counts *c, const struct site *site, unsign
 }
 
 /* The running thread is far ahead of its warp: it lets the others come up with it. If they do not
- * (they may wait for it), what they do later is a request of its own, as on a GPU. */
+ * (they may wait for it), what they do later is a separate request, as on a GPU. */
 static __attribute__((noinline)) void wait_for_warp(struct watch *w, const struct site *site,
                                                     unsigned thread) {
     unsigned warp = thread / WARP_SIZE;

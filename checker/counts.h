@@ -25,7 +25,7 @@ struct counted {
     uint64_t elements; /* words of 4 bytes that threads asked for; less than a word counts as one */
     uint64_t requests; /* instructions of a warp */
     uint64_t bytes;    /* asked for, each byte once a request however many threads want it */
-    uint64_t sectors;  /* of global memory, that the requests touch */
+    uint64_t sectors;  /* of global memory, that the requests access */
     uint64_t conflicts; /* of shared memory: passes beyond those that the bytes need */
     unsigned worst;     /* the most words of one bank that one request wants */
 };
@@ -44,7 +44,7 @@ enum { COUNTED_LINES = 6 };
 struct counted_launch {
     char kernel[128];
     unsigned grid[3], block[3];
-    uint64_t blocks, blocks_ended; /* fewer ended than there are: the launch was broken off */
+    uint64_t blocks, blocks_ended; /* fewer ended than there are: the launch was stopped early */
     struct counted of[COUNTED_PLACES][COUNTED_WAYS];
     uint64_t barriers, least_barriers, most_barriers; /* in all; in one block */
     uint64_t needed; /* loads of inputs, if each block loaded each element that it uses once */

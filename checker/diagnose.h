@@ -1,4 +1,4 @@
-/* From an event to a finding: who and where (party.c), which element (element.c), what to say
+/* From an event to a finding: threads and lines (party.c), the element (element.c) and the text
  * (words.c), put together by diagnose.c. All of it runs on the host's thread, once. */
 #ifndef CHECKER_DIAGNOSE_H
 #define CHECKER_DIAGNOSE_H

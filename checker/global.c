@@ -90,9 +90,10 @@ static void note_race(struct watch *w, const struct access *access,
     event_note(&event);
 }
 
-/* A word with a shadow. The lock: blocks on other cores may be at the same word. What the host has
- * written into memory that both sides reach, nobody knows here. */
-static void touch(struct watch *w, struct region *r, size_t index, const struct access *access) {
+/* A word with a shadow. The lock: blocks on other cores may be at the same word. Whether the
+ * host has written into memory that both sides access is not known here. */
+static void access_word(struct watch *w, struct region *r, size_t index,
+                        const struct access *access) {
     struct global_word *word = &r->shadow[index];
     pthread_spinlock_t *lock = &locks[index % LOCKS];
     record now = record_now(w, access->code);
@@ -128,7 +129,7 @@ static void access_region(struct watch *w, struct region *r, const struct access
         event_note(&event);
         return;
     }
-    for (size_t i = first; i <= last && r->shadow; ++i) touch(w, r, i, access);
+    for (size_t i = first; i <= last && r->shadow; ++i) access_word(w, r, i, access);
 }
 
 void global_access(struct watch *w, const struct access *access) {

@@ -160,7 +160,7 @@ static enum finding_kind kind_of_fault(const struct fault *fault) {
 }
 
 static void fault(const struct fault *fault) {
-    if (!fault->what) return; /* an event of ours, noted before */
+    if (!fault->what) return; /* the checker raised it, and has noted why */
     struct event event = {
         .kind = kind_of_fault(fault),
         .in_kernel = fault->kernel,

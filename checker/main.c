@@ -1,4 +1,4 @@
-/* ./sgemm-check: each shape in a process of its own, because a mistake may end the process it
+/* ./sgemm-check: each shape in a separate process, because a mistake may end the process it
  * happens in; the parent reports what became of it. */
 #define _GNU_SOURCE
 #include "check.h"
@@ -165,7 +165,7 @@ static void copy_report(FILE *out, FILE *report) {
     while ((count = fread(bytes, 1, sizeof bytes, report)) > 0) fwrite(bytes, 1, count, out);
 }
 
-/* Whether a shape shows several tile phases, where that is wanted. */
+/* Whether --phases was given and the shape has several tile phases. */
 static bool has_phases(const struct check_options *o, const struct outcome *outcome) {
     return o->phases && outcome->phases > 1;
 }

@@ -21,7 +21,7 @@ static bool several_dynamic;
 /* --- from the symbol table -------------------------------------------------------------------- */
 
 /* _ZZ7mysgemmiiiPKfS0_PfE3A_s -> A_s: the last <length><name> that ends the symbol, perhaps before
- * a _0 that tells two of one name apart. A plain name is itself. */
+ * a _0 that distinguishes two of one name. A plain name is itself. */
 static void short_name(const char *symbol, char *name, size_t bytes) {
     snprintf(name, bytes, "%s", symbol);
     if (strncmp(symbol, "_ZZ", 3) != 0 && strncmp(symbol, "_ZL", 3) != 0) return;
@@ -38,16 +38,18 @@ static void short_name(const char *symbol, char *name, size_t bytes) {
 }
 
 /* The runtime's own thread-local variables, and those of the C library. */
-static bool is_ours(const char *symbol) {
-    static const char *const ours[] = {"threadIdx", "blockIdx", "this_worker", "observer_worker"};
-    for (size_t i = 0; i < sizeof ours / sizeof *ours; ++i)
-        if (strcmp(symbol, ours[i]) == 0) return true;
+static bool is_runtimes(const char *symbol) {
+    static const char *const names_of_runtime[] = {"threadIdx", "blockIdx", "this_worker",
+                                                   "observer_worker"};
+    for (size_t i = 0; i < sizeof names_of_runtime / sizeof *names_of_runtime; ++i)
+        if (strcmp(symbol, names_of_runtime[i]) == 0) return true;
     return strncmp(symbol, "emulator_", 9) == 0 || strncmp(symbol, "__", 2) == 0;
 }
 
 static void keep_symbol(const struct image_symbol *symbol, void *data) {
     (void)data;
-    if (symbol->type != STT_TLS || !symbol->size || name_count == NAMES || is_ours(symbol->name))
+    if (symbol->type != STT_TLS || !symbol->size || name_count == NAMES ||
+        is_runtimes(symbol->name))
         return;
     struct shared_name *name = &names[name_count++];
     *name = (struct shared_name){.offset = symbol->value, .bytes = symbol->size};

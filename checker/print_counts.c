@@ -92,10 +92,9 @@ static void print_head(FILE *out, const struct counted_launch *l) {
     fprintf(out, ">>>: %s block%s of %u threads\n", grouped(l->blocks).text,
             l->blocks == 1 ? "" : "s", l->block[0] * l->block[1] * l->block[2]);
     if (l->blocks_ended < l->blocks)
-        fprintf(out, "broken off: %s blocks had come to their end\n",
-                grouped(l->blocks_ended).text);
+        fprintf(out, "stopped early: %s blocks had ended\n", grouped(l->blocks_ended).text);
     if (l->idle_blocks)
-        fprintf(out, "%s blocks store nothing; %s of the loads are theirs\n",
+        fprintf(out, "%s blocks store nothing; they make %s of the loads\n",
                 grouped(l->idle_blocks).text, grouped(l->idle_loads).text);
 }
 
@@ -157,16 +156,16 @@ static void print_line(FILE *out, const struct counted_line *line) {
     double requests = (double)c->requests;
     fprintf(out, "    %s:%d  ", line->file, line->line);
     if (line->place == COUNTED_SHARED)
-        fprintf(out, "shared %s: %.1f passes too many a request (%u-way)\n", way_names[line->way],
+        fprintf(out, "shared %s: %.1f needless passes per request (%u-way)\n", way_names[line->way],
                 (double)c->conflicts / requests, c->worst);
     else
-        fprintf(out, "%s of %s: %.1f sectors a request, %.1f %% of them wanted\n",
+        fprintf(out, "%s of %s: %.1f sectors per request, %.1f %% of their bytes used\n",
                 way_names[line->way], place_names[line->place], (double)c->sectors / requests,
                 coalesced(c));
 }
 
 static void print_lines(FILE *out, const struct counted_launch *l) {
-    if (l->line_count) fputs("\n  where there is something to gain\n", out);
+    if (l->line_count) fputs("\n  lines that could gain most\n", out);
     for (int i = 0; i < l->line_count; i++) print_line(out, &l->lines[i]);
 }
 
@@ -210,8 +209,8 @@ static const char legend[] =
     "element    a float that a thread loads or stores\n"
     "request    what the 32 threads of a warp load or store with one instruction\n"
     "sector     32 bytes side by side: the least that moves from or to global memory\n"
-    "coalesced  of the bytes in those sectors, what was asked for; 100 % wastes none\n"
-    "conflict   one more pass through shared memory, because threads of a warp want\n"
+    "coalesced  the share of those sectors' bytes that is used; 100 % wastes none\n"
+    "conflict   one more pass through shared memory, because threads of a warp need\n"
     "           different words of the same bank (word number modulo 32)\n"
     "The more operations for each element loaded, the less a kernel waits for memory.\n";
 
@@ -324,7 +323,7 @@ static void json_launch(struct json *json, const struct counted_launch *l) {
 }
 
 /* "counts": for each launch
- *     kernel, grid, block; blocks, blocks_ended (fewer: it was broken off)
+ *     kernel, grid, block; blocks, blocks_ended (fewer: it was stopped early)
  *     blocks_without_stores, loads_without_stores: blocks that store nothing in global memory, and
  *         their loads
  *     global: for A, B, C, other and all: loads, stores, atomics, each with elements, requests,

@@ -117,13 +117,13 @@ struct table {
 /* Of up to WHOLE rows (or columns) all are printed, of more the first ones and the last. */
 static int printed(int count) { return count <= WHOLE ? count : FIRST + 2; }
 
-/* The row that is printed as number i; -1: it stands for those that are left out. */
+/* The row that is printed as number i; -1: the dots for those that are left out. */
 static int printed_index(int count, int i) {
     if (count <= WHOLE || i < FIRST) return i;
     return i == FIRST ? -1 : count - 1;
 }
 
-/* What stands in row i, column j; false: nothing. */
+/* The value in row i, column j; false: there is none. */
 typedef bool cell_value(const void *context, int i, int j, double *value);
 
 static void set_cell(struct table *t, int row, int col, const char *word) {
@@ -207,7 +207,7 @@ static int rows_of(const struct phase_array *array) {
     return (int)(array->count / array->dimension[array->dimensions - 1]);
 }
 
-/* A NaN: the poison that says that nobody has stored there, as a rule. */
+/* A NaN is nearly always the poison of an element that no thread has stored. */
 static bool array_cell(const void *context, int i, int j, double *value) {
     const struct phase_array *array = context;
     *value = (double)array->values[i * columns_of(array) + j];

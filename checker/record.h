@@ -27,7 +27,7 @@ enum { FIRST_INTERVAL = 2, LAST_INTERVAL = (1 << 18) - 2 };
 /* The others are later than any interval, so that the fast path leaves them aside. An asynchronous
  * copy to the word is pending; its group, as far as there is room, takes the place of the syncs: */
 #define RECORD_PENDING RECORD_INTERVAL(LAST_INTERVAL + 1)
-/* No thread has written the word; and: no kernel may touch it. */
+/* No thread has written the word; and: no kernel may access it. */
 #define RECORD_NEVER (~(record)1)
 #define RECORD_OUTSIDE (~(record)0)
 

@@ -1,6 +1,6 @@
 /* C = A B for the checker: its matrices, as make check (run.cu) and the grader's worker
- * (../grader/worker/watch_checked.c) describe them. The other places that know of SGEMM are listed in
- * ../docs/maintainer.md. */
+ * (../grader/worker/watch_checked.c) describe them. ../docs/maintainer.md
+ * lists the other places that know of SGEMM. */
 #ifndef CHECKER_SGEMM_H
 #define CHECKER_SGEMM_H
 #include "../support.h"

@@ -109,8 +109,8 @@ static void note_race(struct watch *w, size_t word, record now, bool now_writes,
 }
 
 /* The copies of a group are as old as those of the same group of another thread. If the running
- * thread has not come as far as the copy's, that one began too early; else nobody has waited for
- * it, as always where a thread has none of its own. */
+ * thread has not come as far as the copy's, that one began too early; else the copy
+ * was not waited for, as always where the thread has begun none. */
 static bool began_too_early(const struct watch *w, record pending) {
     const uint64_t mask = RECORD_SYNCS_MASK >> SYNCS_BIT;
     uint64_t mine = w->copied_group[running_index.linear];

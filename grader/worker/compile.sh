@@ -52,7 +52,7 @@ program() { # plain|checked, archives
         "$parts/watch_$name.o" "$@" "$parts/libemulator.a" "$parts/libsupport.a" -lm -o "$name"
 }
 
-# The two builds side by side. When both fail it is for the same reason, which is told once.
+# The two builds side by side. When both fail it is for the same reason, which is printed once.
 case $1 in
 objects)
     if [ "$NVCC" ]; then object_for_gpu; else object plain $PLAIN_FLAGS; fi 2>plain.errors &

@@ -2,7 +2,7 @@
  *
  * The worker is the process in which the submission runs. It gets a sealed file with A, B and the
  * poisoned C, gives back a file of the same layout with what the device's memory holds afterwards,
- * and tells in a third one how far it came. The judge believes nothing of it but what it can check:
+ * and reports in a third one how far it came. The judge believes nothing of it but what it can check:
  * lengths, terminated strings, known numbers. */
 #ifndef WORKER_REPORT_H
 #define WORKER_REPORT_H

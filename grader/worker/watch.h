@@ -38,7 +38,7 @@ enum worker_state watch_state_at_limit(void);
 
 /* worker.cu: the report, and writing it out with this state. */
 struct worker_report *worker_report(void);
-void worker_tell(enum worker_state state);
+void worker_write_report(enum worker_state state);
 
 #ifdef __cplusplus
 }

@@ -31,7 +31,7 @@ static void keep_counts(void) {
 static void stopped(const struct checked_result *result) {
     worker_report()->finding = result->finding;
     worker_report()->launches = result->launches;
-    worker_tell(WORKER_STOPPED);
+    worker_write_report(WORKER_STOPPED);
     _exit(EXIT_WRONG);
 }
 

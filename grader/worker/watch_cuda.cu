@@ -36,7 +36,7 @@ static void look_at_copy(const void *to, const void *from, size_t bytes) {
     if (from_device && !to_device) r->bytes_to_host += bytes;
     if (!from_device && to_device && bytes && last >= c_begins && first < c_ends)
         r->bytes_into_c += bytes;
-    if (r->bytes_to_host || r->bytes_into_c) worker_tell(WORKER_IN_WRAPPER);
+    if (r->bytes_to_host || r->bytes_into_c) worker_write_report(WORKER_IN_WRAPPER);
 }
 
 extern "C" {
@@ -75,12 +75,12 @@ cudaError_t __wrap___cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *s
 
 // ------------------------------------------------------------------ the time limit --------------
 
-// Seconds on the wall, because a GPU's time is nobody's processor time.
+// Seconds on the wall, because a GPU's time is not processor time.
 static void time_is_up(int) {
     struct worker_report *r = worker_report();
     const char text[] = "it was still running at its time limit";
     memcpy(r->detail, text, sizeof text);
-    worker_tell(WORKER_TIME_LIMIT);
+    worker_write_report(WORKER_TIME_LIMIT);
     _exit(EXIT_WRONG);
 }
 

@@ -16,10 +16,10 @@ static void fault(const struct fault *f) {
     r->launches = launches_made();
     kind = f->kind;
     if (r->bytes_to_host || r->bytes_into_c)
-        return; /* that comes first, and has a place of its own */
+        return; /* that comes first, and has its location already */
     snprintf(r->detail, sizeof r->detail, "%.*s", (int)strcspn(what, ";\n"), what);
     watch_place(&f->place);
-    worker_tell(WORKER_IN_WRAPPER);
+    worker_write_report(WORKER_IN_WRAPPER);
 }
 
 void watch_begins(const struct watched *watched) {

@@ -21,7 +21,7 @@ static inline void watch_place(const struct place *place) {
 }
 
 /* Where the program is now, likewise. */
-static inline void watch_here_and_now(void) {
+static inline void watch_current_place(void) {
     void *frames[WATCH_FRAMES];
     const struct place place = place_find(frames, fault_backtrace(frames, WATCH_FRAMES));
     watch_place(&place);
@@ -42,10 +42,10 @@ static inline void watch_copy(const struct memory_copy *copy) {
     const bool into_c = !copy->from_device && copy->to_device &&
                         (watch_is_in_c(copy->to) || watch_is_in_c(copy->to + copy->bytes - 1));
     if (!to_host && !into_c) return;
-    if (!r->bytes_to_host && !r->bytes_into_c) watch_here_and_now();
+    if (!r->bytes_to_host && !r->bytes_into_c) watch_current_place();
     if (to_host) r->bytes_to_host += copy->bytes;
     if (into_c) r->bytes_into_c += copy->bytes;
-    worker_tell(WORKER_IN_WRAPPER);
+    worker_write_report(WORKER_IN_WRAPPER);
 }
 
 /* --- time ------------------------------------------------------------------------------------- */
@@ -68,8 +68,8 @@ static inline void watch_time_is_up(int signal) {
         return;
     }
     snprintf(r->detail, sizeof r->detail, "basicSgemm was still running at its time limit");
-    watch_here_and_now();
-    worker_tell(WORKER_TIME_LIMIT);
+    watch_current_place();
+    worker_write_report(WORKER_TIME_LIMIT);
     _exit(EXIT_WRONG);
 }
 

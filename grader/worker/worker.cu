@@ -25,7 +25,7 @@ void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C);
 static struct worker_report report;
 static int report_file = -1;
 
-void worker_tell(enum worker_state state) {
+void worker_write_report(enum worker_state state) {
     report.state = state;
     if (pwrite(report_file, &report, sizeof report, 0) != (ssize_t)sizeof report)
         _exit(EXIT_MACHINE);
@@ -37,7 +37,7 @@ struct worker_report *worker_report(void) {
 
 [[noreturn]] static void machine_fault(const char *what) {
     snprintf(report.detail, sizeof report.detail, "%s", what);
-    worker_tell(WORKER_MACHINE);
+    worker_write_report(WORKER_MACHINE);
     _exit(EXIT_MACHINE);
 }
 
@@ -52,7 +52,7 @@ static void must(cudaError_t error, const char *what) {
 [[noreturn]] static void stopped(cudaError_t error, const char *what) {
     if (!report.detail[0])
         snprintf(report.detail, sizeof report.detail, "%s: %s", what, cudaGetErrorString(error));
-    worker_tell(error == cudaErrorLaunchTimeout ? watch_state_at_limit() : WORKER_STOPPED);
+    worker_write_report(error == cudaErrorLaunchTimeout ? watch_state_at_limit() : WORKER_STOPPED);
     _exit(EXIT_WRONG);
 }
 
@@ -111,7 +111,7 @@ int main(int argc, char **argv) {
     const int in = number(argv[4]), out = number(argv[5]);
     report_file = number(argv[6]);
     report.magic = WORKER_MAGIC;
-    worker_tell(WORKER_STARTED);
+    worker_write_report(WORKER_STARTED);
 
     const struct layout layout = layout_of(m, n, k);
     float *device[MATRIX_COUNT], *elements[MATRIX_COUNT];
@@ -135,7 +135,7 @@ int main(int argc, char **argv) {
         argc > 10,
         machine_fault};
     watch_begins(&watched);
-    worker_tell(WORKER_IN_WRAPPER);
+    worker_write_report(WORKER_IN_WRAPPER);
     basicSgemm(m, n, k, elements[MATRIX_A], elements[MATRIX_B], elements[MATRIX_C]);
     cudaError_t launched = cudaGetLastError();
     cudaError_t ended = cudaDeviceSynchronize();
@@ -144,6 +144,6 @@ int main(int argc, char **argv) {
     if (launched != cudaSuccess) stopped(launched, "the launch failed");
 
     for (int i = 0; i < MATRIX_COUNT; i++) from_device(&layout.of[i], device[i], out);
-    worker_tell(WORKER_RETURNED);
+    worker_write_report(WORKER_RETURNED);
     _exit(EXIT_PASSED); // nothing of the submission's runs any more
 }

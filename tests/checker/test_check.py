@@ -260,7 +260,7 @@ BROKEN = {
 
 @pytest.mark.parametrize(("text", "message"), BROKEN.values(), ids=BROKEN.keys())
 def test_what_cannot_be_built(tree: Tree, text: str | None, message: str) -> None:
-    """Told apart from a finding by the status, and no program of an earlier kernel stays behind."""
+    """Distinguished from a finding by the status, and no program of an earlier kernel stays behind."""
     tree.make("sgemm-check", f"KERNEL={TILED}", "BACKEND=cpu")
     if text is not None:
         tree.write("not built.cu", text)

@@ -361,7 +361,7 @@ def test_a_finding_comes_first(checker: Builder) -> None:
     run = run_check(program, "--counts", 34)
     assert run.status == 1
     assert "04_a_rows.cu:" in run.stdout.splitlines()[0], run.stdout
-    assert "\nbroken off: " in run.stdout, run.stdout
+    assert "\nstopped early: " in run.stdout, run.stdout
     json = run_check(program, "--counts", "--json", 34).json
     assert json["finding"]["kind"] == "out-of-bounds"
     assert json["counts"][0]["blocks_ended"] < json["counts"][0]["blocks"]
@@ -395,7 +395,7 @@ def test_the_table(checker: Builder) -> None:
         "... for each element loaded 16.00",
     ):
         assert expected in lines, f"{expected}\n{text}"
-    assert "something to gain" not in text
+    assert "could gain most" not in text
 
 
 @pytest.mark.parametrize("option", ["--counts", "--phases"])

@@ -39,8 +39,8 @@ def test_fails(tree, wrong, backend, case):
 
 @pytest.mark.parametrize(("wrong", "case"), cases("passes"))
 def test_passes_by_luck(tree, wrong, backend, case):
-    """The files say why simple cases are not enough; were that untrue, they would mislead whoever
-    chooses test cases."""
+    """The files say why simple cases are not enough; were that untrue, they would mislead
+    an author of test cases."""
     run = run_case(tree, wrong, backend, case)
     assert run.status == 0, f"{wrong.path} should be right here, but\n{run.output}"
 
