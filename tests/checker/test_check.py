@@ -240,9 +240,11 @@ def test_make_check_needs_no_gpu(tree: Tree) -> None:
     assert "no mistake found" in made.stdout
 
 
-def test_make_check_of_another_file(tree: Tree, tmp_path: Path) -> None:
-    """Anywhere, with a space in its path; and the finding names it as it was named."""
-    kernel = tmp_path / "a place" / "my kernel.cu"
+@pytest.mark.parametrize("folder", ["a place", "checker"])
+def test_make_check_of_another_file(tree: Tree, tmp_path: Path, folder: str) -> None:
+    """Anywhere, with a space in its path, in a folder named as one of the project's; and the finding
+    names it as it was named."""
+    kernel = tmp_path / folder / "my kernel.cu"
     kernel.parent.mkdir()
     shutil.copy(REPOSITORY / "instructor/faulty/01_first_barrier.cu", kernel)
     made = tree.make("check", f"KERNEL={kernel}", "BACKEND=cpu", check=False)
