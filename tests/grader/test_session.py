@@ -110,6 +110,13 @@ def test_the_first_refusal_counts_whichever_comes_first(jobs: int) -> None:
     for cases in (suite.cases, [*suite.cases[:2], waits, *suite.cases[3:]]):
         record = grade(text, [fake.suite(*cases)], jobs=jobs)
         assert record.refusal and record.refusal.tried.endswith("(13 bytes)")
+    # And where a case comes before its parents, which the other refusal would keep from running.
+    a, b, c = suite.cases[:3]
+    child = fake.case("child", 10, depends=["public/basics/c"])
+    c = c.model_copy(update={"depends": ["public/basics/b"]})
+    text = "10 34 34: copies\n11 11 11: copies\n12 12 12: right 0.1\nright"
+    record = grade(text, [fake.suite(child, a, b, c)], jobs=jobs)
+    assert record.refusal and record.refusal.tried.endswith("(10 bytes)")
 
 
 def comparable(record: Record) -> dict[str, Any]:
