@@ -42,6 +42,7 @@ BOX = SimpleNamespace(kind="none", note="no protection: a fake")
 PARTS = SimpleNamespace(backend="cpu", architecture=None, compiler="fake 1.0", jail=Path("jail"))
 ON_GPU = SimpleNamespace(**vars(PARTS) | {"backend": "cuda", "architecture": "sm_90"})
 CUBLAS_SECONDS = 5e-5
+COMMAND = [sys.executable, "-B", __file__]
 
 
 def build(parts: Any, source: bytes, box: Any, work: Path) -> dict[str, str]:

@@ -21,11 +21,11 @@ from pathlib import Path
 import jsonschema
 import pytest
 from conftest import REPOSITORY, Tree, clean_environment, need
+from grader_fake import COMMAND
 from rich.cells import cell_len
 
 from grader.record import Record, schema
 
-FAKE = [sys.executable, "-B", str(REPOSITORY / "tests" / "grader" / "grader_fake.py")]
 SECONDS = 300
 
 
@@ -59,7 +59,7 @@ def kernel(tmp_path: Path) -> Path:
 def fake(kernel: Path, text: str) -> list[str]:
     """The command with the fake core; results beside the submission's directory."""
     kernel.write_text(text)
-    return [*FAKE, "--submission", str(kernel), "--results", str(kernel.parent.parent / "results")]
+    return [*COMMAND, "--submission", str(kernel), "--results", str(kernel.parent.parent / "results")]
 
 
 def grade(kernel: Path, text: str, *words: str, **env: str) -> Run:
@@ -344,13 +344,13 @@ def test_any_path(tmp_path: Path, name: str) -> None:
     kernel.write_text("right")
     for path in (kernel, kernel.parent):
         results = tmp_path / f"results {path.name}"
-        run = call(FAKE, "--submission", str(path), "--results", str(results))
+        run = call(COMMAND, "--submission", str(path), "--results", str(results))
         assert run.status == 0, run.stderr
         assert len(list(results.glob("*/result.json"))) == 1
 
 
 def test_relative_paths_are_those_of_the_working_directory(kernel: Path) -> None:
-    run = call(FAKE, "--submission", "kernel.cu", "--results", "out", "--name", "Bob B",
+    run = call(COMMAND, "--submission", "kernel.cu", "--results", "out", "--name", "Bob B",
                cwd=kernel.parent)
     assert run.status == 0 and (kernel.parent / "out" / "Bob B" / "result.json").exists()
     assert "record: out/Bob B/result.json" in run.stdout

@@ -10,7 +10,6 @@ import random
 import signal
 import stat
 import subprocess
-import sys
 import threading
 import time
 from dataclasses import replace
@@ -19,7 +18,7 @@ from typing import Any
 
 import grader_fake as fake
 import pytest
-from conftest import REPOSITORY, clean_environment
+from conftest import clean_environment
 from grader_fake import grading, submission
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -33,7 +32,6 @@ from grader.record import Record
 from grader.session import seed_for
 from grader.store import PARTIAL, RESULT, Store
 
-FAKE = [sys.executable, "-B", str(REPOSITORY / "tests" / "grader" / "grader_fake.py")]
 
 
 def grade(text: str, suites: list[Suite], **more: Any) -> Record:
@@ -349,7 +347,7 @@ def start(text: str, folder: Path, *words: str) -> subprocess.Popen[bytes]:
     if text:
         path.write_text(text)
     return subprocess.Popen(
-        [*FAKE, "--submission", str(path), "--results", str(folder / "results"), "--jobs", "2",
+        [*fake.COMMAND, "--submission", str(path), "--results", str(folder / "results"), "--jobs", "2",
          *words],
         env=clean_environment() | {"TMPDIR": str(folder)}, stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE)  # fmt: skip

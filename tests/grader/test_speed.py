@@ -10,7 +10,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import Any
 
 import grader_fake as fake
 import pytest
-from conftest import REPOSITORY, clean_environment
+from conftest import clean_environment
 from grader_fake import grading
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,12 +27,11 @@ from grader.build import Parts, Programs
 from grader.cases import LEAST_TIMED, Performance
 from grader.errors import MachineFault
 from grader.feedback import SPEED, student_view
-from grader.record import Record, Timing, schema
+from grader.record import Record, Timing
 from grader.run import on_the_gpu
 from grader.sandbox import Command, Ran
 from grader.timing import Said, run_clock, said_by, time_performance, timing_of
 
-FAKE = [sys.executable, "-B", str(REPOSITORY / "tests" / "grader" / "grader_fake.py")]
 ASKED = fake.shape()  # 4 points, from 0.25 to 0.75
 
 # ---- points --------------------------------------------------------------------------------------
@@ -467,7 +465,7 @@ def command(tmp_path: Path, text: str, *words: str) -> subprocess.CompletedProce
     path.parent.mkdir(exist_ok=True)
     path.write_text(text)
     return subprocess.run(
-        [*FAKE, "--submission", str(path), "--results", str(tmp_path / "results"), "--suite",
+        [*fake.COMMAND, "--submission", str(path), "--results", str(tmp_path / "results"), "--suite",
          "public", *words], env=clean_environment(), capture_output=True, text=True, check=False)
 
 
