@@ -24,7 +24,7 @@ from .outcome import at
 from .record import Record, Test, Timing
 from .score import totals
 from .verdict import headline
-from .wording import Item, milliseconds, not_timed, points, protection, ratio
+from .wording import Item, counted, milliseconds, not_timed, points, protection, ratio
 
 PIPED_WIDTH = 80
 WIDEST = 120  # longer lines are hard to read
@@ -108,8 +108,8 @@ def show(record: Record, where: Path | None, stream: TextIO, only: set[str] | No
         console.print(f"score: {points(record.score)} of {points(record.max_score)}", style="bold")
     else:
         got, possible = map(points, totals(items))
-        console.print(paragraph(f"{got} of {possible} points in {len(items)} cases; no grade, "
-                                "because not all cases were run", console, style="bold"))
+        console.print(paragraph(f"{got} of {possible} points in {counted(len(items), 'case')}; no "
+                                "grade, because not all cases were run", console, style="bold"))
 
 
 def paragraph(text: str | Text, console: Console, indent: int = 0, style: str = "") -> Text:

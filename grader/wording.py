@@ -30,6 +30,10 @@ def number(value: float) -> int | float:
     return int(rounded) if rounded == int(rounded) else rounded
 
 
+def counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
 def shape(item: Item) -> str:
     """Empty for a hidden case in a student's view."""
     parts = [f"{name}={value}" for name, value in (("m", item.m), ("k", item.k), ("n", item.n))
@@ -66,8 +70,7 @@ def graded(record: Record) -> list[Item]:
 def not_timed(timings: Iterable[Timing]) -> str:
     """One line about those that were not; empty where all were."""
     count = sum(timing.state == "not-timed" for timing in timings)
-    shapes = "1 shape" if count == 1 else f"{count} shapes"
-    return f"Speed: {shapes} {NO_GPU}. This costs no points." if count else ""
+    return f"Speed: {counted(count, 'shape')} {NO_GPU}. This costs no points." if count else ""
 
 
 def measured(timing: Timing) -> str:

@@ -9,15 +9,14 @@ from collections.abc import Sequence
 from statistics import median
 
 from ..record import Record
-from ..wording import points, timed, whole
+from ..wording import counted, points, timed, whole
 from .summary import markdown, row, share
 
 
 def export(records: Sequence[Record]) -> str:
     if not records:
         return "No results.\n"
-    lines = [f"## {len(records)} submission{'s' if len(records) > 1 else ''}", "",
-             together(records), "",
+    lines = [f"## {counted(len(records), 'submission')}", "", together(records), "",
              "| submission | points | of them for speed | |", "|---|---:|---:|---|"]
     lines += [row(markdown(record.submission.name), share(record), of_speed(record),
                   markdown("; ".join(whole(record))))

@@ -14,8 +14,8 @@ from typing import Any, Literal, get_args
 from ..escape import plain
 from ..feedback import student_view
 from ..record import ROUNDING, Record, Timing
-from ..wording import (Item, graded, lost, measured, name, not_timed, number, points, protection,
-                       shape, whole)
+from ..wording import (Item, counted, graded, lost, measured, name, not_timed, number, points,
+                       protection, shape, whole)
 
 Visibility = Literal["hidden", "after_published", "after_due_date", "visible"]
 VISIBILITIES = get_args(Visibility)
@@ -93,8 +93,8 @@ def overview(record: Record, hidden_cases: Visibility) -> str:
                      f"{points(sum(item.max_score for item in public))} points.")
     if hidden and hidden_cases != "visible":
         worth = points(sum(item.max_score for item in hidden))
-        lines.append(f"{len(hidden)} more cases, for {worth} points, are not shown here; they "
-                     "count.")
+        lines.append(f"Not shown here, but part of the grade: {counted(len(hidden), 'more case')}, "
+                     f"for {worth} points.")
     lines += filter(None, [not_timed(record.performance)])
     lines.append(f"Run on the {record.backend} backend; sandbox: {protection(record)}.")
     return "\n".join(lines)
