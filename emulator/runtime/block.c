@@ -311,6 +311,11 @@ static void open_barrier(struct block *block) {
     set_direction(block, !block->direction);
 }
 
+/* Not worker_in_kernel(): a call at each barrier would cost time. */
+static inline void must_be_in_kernel(const char *what) {
+    if (__builtin_expect(emulator_schedule.current == &worker_no_thread, 0)) worker_refuse(what);
+}
+
 /* The running thread has reached a barrier. True if it was the last one, and goes on. */
 static inline bool arrive(struct block *block, struct thread *self) {
     if (++emulator_schedule.arrived == block->live) {
@@ -327,7 +332,7 @@ static inline bool arrive(struct block *block, struct thread *self) {
  * Those of the neighbour's neighbour are fetched meanwhile (measured: a third faster). */
 void emulator_barrier(void) {
     struct block *block = this_block();
-    worker_must_be_in_kernel("__syncthreads()");
+    must_be_in_kernel("__syncthreads()");
     struct thread *self = running();
     if (observer) observer->barrier_reached(__builtin_return_address(0));
     if (arrive(block, self)) return;
@@ -344,7 +349,7 @@ void emulator_barrier(void) {
 
 struct emulator_votes emulator_barrier_vote(int predicate) {
     struct block *block = this_block();
-    worker_must_be_in_kernel("__syncthreads_count(), _and() or _or()");
+    must_be_in_kernel("__syncthreads_count(), _and() or _or()");
     struct thread *self = running();
     uint64_t barrier = emulator_schedule.barrier;
     block->yes += predicate != 0;
@@ -401,7 +406,7 @@ static void leave_group(struct block *block, unsigned warp, struct warp_group *g
 /* The values stay where they are until the running thread waits again. */
 const struct emulator_warp_values *emulator_warp_exchange(unsigned mask, uint64_t value) {
     struct block *block = this_block();
-    worker_must_be_in_kernel("a warp operation");
+    must_be_in_kernel("a warp operation");
     struct thread *self = running();
     unsigned warp = self->turn.linear / WARP_SIZE, lane = self->turn.linear % WARP_SIZE;
     mask |= 1u << lane; /* CUDA leaves undefined what a lane outside its own mask gets */
@@ -425,7 +430,7 @@ const struct emulator_warp_values *emulator_warp_exchange(unsigned mask, uint64_
  * meanwhile no barrier can open, so that a turn around the ring is one for each. */
 unsigned emulator_warp_active(unsigned place) {
     struct block *block = this_block();
-    worker_must_be_in_kernel("__activemask()");
+    must_be_in_kernel("__activemask()");
     struct thread *self = running();
     unsigned warp = self->turn.linear / WARP_SIZE, lane = self->turn.linear % WARP_SIZE;
     struct warp_group *group = find_group(block, warp, 0, place + 1);

@@ -39,7 +39,7 @@ static _Noreturn void out_of_memory(void) {
 }
 
 static struct copies *copies_here(void) {
-    worker_must_be_in_kernel("an asynchronous copy");
+    if (!worker_in_kernel()) worker_refuse("an asynchronous copy");
     if (!this_worker->copies) this_worker->copies = calloc(1, sizeof *this_worker->copies);
     if (!this_worker->copies) out_of_memory();
     return this_worker->copies;

@@ -134,15 +134,10 @@ void worker_attach(struct worker *worker);
 extern struct emulator_thread worker_no_thread;
 
 /* Whether a CUDA thread runs here now. */
-static inline bool worker_in_kernel(void) {
-    return emulator_schedule.current != &worker_no_thread;
-}
+bool worker_in_kernel(void);
 
-/* Ends the program with a message, where host code calls `what`, a function for kernels. */
+/* Ends the program with a message: host code has called `what`, a function for kernels. */
 void worker_refuse(const char *what) __attribute__((noreturn));
-static inline void worker_must_be_in_kernel(const char *what) {
-    if (__builtin_expect(!worker_in_kernel(), 0)) worker_refuse(what);
-}
 
 /* Which thread runs here now. False outside a kernel. */
 bool worker_where(struct uint3 *block, struct uint3 *thread);

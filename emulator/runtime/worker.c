@@ -21,6 +21,8 @@ __thread void *observer_worker BEFORE_SHARED;
 struct dim3 blockDim, gridDim;
 const struct observer *observer;
 
+bool worker_in_kernel(void) { return emulator_schedule.current != &worker_no_thread; }
+
 void worker_refuse(const char *what) {
     fprintf(stderr, "%s was called by host code; only a kernel may call it\n", what);
     exit(1);
