@@ -30,10 +30,13 @@ from .run import (SEAL_ALL, ended, gpu_devices, limits_on_gpu, memory_file, on_t
                   seal)
 from .sandbox import ENVIRONMENT, Command, Ran, Sandbox, gpu_environment
 
-RECORD_SECONDS = 10.0
+SAMPLES = 11
+"""Of each shape: enough for a median and quartiles."""
+
+RECORD_SECONDS = 10
 """On the wall, for one call of basicSgemm: a thousand times what a naive kernel needs."""
 
-REPLAY_SECONDS = 60.0
+REPLAY_SECONDS = 60
 """For all replays together, of which there are two dozen: a kernel without tiles takes a tenth of
 that for matrices of 8192 x 8192. The clock itself ends what takes longer."""
 
@@ -106,14 +109,13 @@ def time_performance(parts: Parts, programs: Programs, asked: Performance, *,
 
 
 def measure(parts: Parts, programs: Programs, m: int, n: int, k: int, *, box: Sandbox,
-            samples: int | None = None) -> Said:
-    """Record one call and time its replays, so many of them (None: the clock's own number), while
-    nothing else of the grader's uses the GPU. Raises MachineFault."""
+            samples: int = SAMPLES) -> Said:
+    """Record one call and time so many of its replays, while nothing else of the grader's uses the
+    GPU. Raises MachineFault."""
     assert programs.recorder and programs.kernels and parts.clock
     with on_the_gpu(parts, alone=True), memory_file("recording") as recording:
         command = [str(parts.clock), str(programs.kernels), f"/proc/self/fd/{recording}",
-                   str(m), str(k), str(n), "--seconds", f"{REPLAY_SECONDS:g}",
-                   *(["--samples", str(samples)] if samples else [])]
+                   *map(str, (m, k, n, samples, REPLAY_SECONDS))]
         return record(programs.recorder, m, n, k, recording, box) or run_clock(command, recording)
 
 

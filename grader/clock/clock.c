@@ -1,6 +1,6 @@
 /* clock: times a submission that it does not trust, against cuBLAS, and checks what it computes.
  *
- *     clock KERNELS RECORDING M K N [--samples N] [--seconds LIMIT]
+ *     clock KERNELS RECORDING M K N SAMPLES SECONDS
  *
  * KERNELS: the submission's compiled kernels, a fat binary. RECORDING: what its
  * basicSgemm asked of the runtime (recording.h). No host code of the submission runs here. Prints
@@ -20,68 +20,43 @@
 #include <unistd.h>
 
 enum {
-    SAMPLES = 11, /* enough for a median and quartiles */
     WARMUPS = 2,  /* rounds before: clocks rise, cuBLAS loads its kernels */
     RETAKES = 10, /* rounds that may be taken again because the two clocks differ, as the machine
                      was busy with something else */
     MOST_SAMPLES = 1000,
     KERNELS_BYTES = 64 << 20
 };
-static const double default_seconds = 60;
 
 struct request {
     const char *kernels, *recording;
-    int m, k, n, samples;
-    double seconds;
+    int m, k, n, samples, seconds;
 };
 
 /* ---- the command line ----------------------------------------------------------------------- */
 
-static _Noreturn void usage(const char *what) {
-    fprintf(stderr,
-            "clock: %s\nusage: clock KERNELS RECORDING M K N [--samples N] [--seconds LIMIT]\n",
-            what);
-    exit(EXIT_USAGE);
-}
-
-static int number(const char *text, int least, int most) {
+static int number(const char *text, int most) {
     char *end;
     errno = 0;
     const long value = strtol(text, &end, 10);
-    if (errno || end == text || *end || value < least || value > most)
-        usage("not a number, or out of range");
-    return (int)value;
-}
-
-static double seconds_of(const char *text) {
-    char *end;
-    const double value = strtod(text, &end);
-    if (end == text || *end || !(value > 0 && value <= 86400)) usage("--seconds is out of range");
-    return value;
+    if (!errno && end != text && !*end && value >= 1 && value <= most) return (int)value;
+    fprintf(stderr, "clock: %s is not a number from 1 to %d\n", text, most);
+    exit(EXIT_USAGE);
 }
 
 static struct request request_of(int argc, char **argv) {
-    struct request o = {.samples = SAMPLES, .seconds = default_seconds};
-    const char *words[5];
-    int count = 0;
-    for (int i = 1; i < argc; i++) {
-        const bool has_value = i + 1 < argc;
-        if (strcmp(argv[i], "--samples") == 0 && has_value)
-            o.samples = number(argv[++i], 1, MOST_SAMPLES);
-        else if (strcmp(argv[i], "--seconds") == 0 && has_value)
-            o.seconds = seconds_of(argv[++i]);
-        else if (argv[i][0] != '-' && count < 5)
-            words[count++] = argv[i];
-        else
-            usage("unknown argument, or one too many");
+    if (argc != 8) {
+        fprintf(stderr, "usage: clock KERNELS RECORDING M K N SAMPLES SECONDS\n");
+        exit(EXIT_USAGE);
     }
-    if (count != 5) usage("an argument is missing");
-    o.kernels = words[0];
-    o.recording = words[1];
-    o.m = number(words[2], 1, INT32_MAX);
-    o.k = number(words[3], 1, INT32_MAX);
-    o.n = number(words[4], 1, INT32_MAX);
-    return o;
+    return (struct request){
+        .kernels = argv[1],
+        .recording = argv[2],
+        .m = number(argv[3], INT32_MAX),
+        .k = number(argv[4], INT32_MAX),
+        .n = number(argv[5], INT32_MAX),
+        .samples = number(argv[6], MOST_SAMPLES),
+        .seconds = number(argv[7], 86400),
+    };
 }
 
 /* ---- files ---------------------------------------------------------------------------------- */

@@ -29,13 +29,6 @@ bool judge(struct judgement *judgement, enum state state, const char *format, ..
     return false;
 }
 
-const char *short_name(const char *name, char buffer[SHORT_NAME_SIZE]) {
-    const bool fits = strlen(name) < SHORT_NAME_SIZE;
-    snprintf(buffer, SHORT_NAME_SIZE, fits ? "%s" : "%.60s...", name);
-    make_printable(buffer);
-    return buffer;
-}
-
 /* ---- the JSON object ------------------------------------------------------------------------ */
 
 static void print_summary(FILE *out, const char *name, const struct summary *s) {

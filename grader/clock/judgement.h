@@ -7,10 +7,6 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum state {
     STATE_TIMED,
     STATE_REFUSED,    /* it cannot be replayed, or there is no recording */
@@ -42,14 +38,8 @@ enum state state_named(const char *name); /* STATES: there is none */
 __attribute__((format(printf, 3, 4))) bool judge(struct judgement *judgement, enum state state,
                                                  const char *format, ...);
 
-/* As much of a name as fits into a reason, in a buffer of the caller's. */
-enum { SHORT_NAME_SIZE = 64 };
-const char *short_name(const char *name, char buffer[SHORT_NAME_SIZE]);
+#define NAME "%.64s" /* as much of a mangled name as fits into a reason */
 
 void judgement_print(FILE *out, const struct judgement *judgement);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -6,10 +6,6 @@
 #include "judgement.h"
 #include "recording.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* No product needs more; a plan within them is small, whatever the recording was. */
 enum {
     PLAN_BUFFERS = 64, /* A, B and C included */
@@ -40,9 +36,5 @@ struct plan {
 /* The recording must outlive the plan. False: judged, with the reason in a student's words. */
 bool plan_make(const struct recording *recording, int m, int n, int k, struct plan *plan,
                struct judgement *judgement);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

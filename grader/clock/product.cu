@@ -1,5 +1,7 @@
 /* product.cu: see product.h. */
+extern "C" {
 #include "product.h"
+}
 #include "../../support.h"
 
 #include <cublas_v2.h>

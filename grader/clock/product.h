@@ -14,10 +14,6 @@
 #include <cuda_runtime_api.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct product;
 
 /* What became of one C. As in docs/sgemm.md: an element is wrong when it is off by more than
@@ -58,9 +54,5 @@ bool product_verdict(struct product *product, const float *C, struct product_ver
 
 /* Whether the verdict is that C is right. */
 bool verdict_passed(const struct product_verdict *verdict);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

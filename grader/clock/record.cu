@@ -16,11 +16,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "../worker/native_code.h"
+extern "C" {
 #include "plan.h"
+}
 
 // In kernel.cu.
 void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C);
@@ -475,25 +476,14 @@ static void time_is_up(int) {
     _exit(EXIT_PASSED);
 }
 
-static void set_alarm(double seconds) {
-    struct itimerval timer = {};
-    timer.it_value.tv_sec = (time_t)seconds;
-    timer.it_value.tv_usec = (suseconds_t)((seconds - (double)timer.it_value.tv_sec) * 1e6);
-    setitimer(ITIMER_REAL, &timer, NULL);
-}
-
 // Before basicSgemm is called, and with nothing in the recording.
-static void must(cudaError_t error, const char *what) {
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "recorder: %s: %s\n", what, cudaGetErrorString(error));
+static void fail(const char *what, const char *why) {
+    fprintf(stderr, "recorder: %s: %s\n", what, why);
     _exit(EXIT_MACHINE);
 }
 
-static void must_be_native(void) {
-    const char *problem = native_code_problem();
-    if (!problem) return;
-    fprintf(stderr, "recorder: %s\n", problem);
-    _exit(EXIT_MACHINE);
+static void must(cudaError_t error, const char *what) {
+    if (error != cudaSuccess) fail(what, cudaGetErrorString(error));
 }
 
 static float *new_matrix(int rows, int cols) {
@@ -515,19 +505,19 @@ int main(int argc, char **argv) {
     const int m = number(argv[1]), k = number(argv[2]), n = number(argv[3]);
     out = fdopen(number(argv[4]), "w");
     must(out ? cudaSuccess : cudaErrorInvalidValue, "the recording's descriptor");
-    must_be_native();
+    if (native_code_problem()) fail("the GPU", native_code_problem());
     must(find_driver_functions(), "the driver's cuKernelGetParamInfo, of 12.4 or newer");
     float *A = new_matrix(m, k), *B = new_matrix(k, n), *C = new_matrix(m, n);
     must(cudaDeviceSynchronize(), "the GPU");
 
     recording_begin(out, m, n, k);
     signal(SIGALRM, time_is_up);
-    set_alarm(strtod(argv[5], NULL));
+    alarm((unsigned)number(argv[5]));
     recording = true;
     basicSgemm(m, n, k, A, B, C);
     went_well(cudaGetLastError(), "a launch");
     went_well(cudaDeviceSynchronize(), "a kernel");
-    set_alarm(0);
+    alarm(0);
     if (recording) recording_end(out);
     _exit(EXIT_PASSED); // without its destructors
 }

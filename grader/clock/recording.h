@@ -15,10 +15,6 @@
 #include "judgement.h"
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define RECORDING_FIRST_LINE "sgemm recording 1"
 
 /* Far above what a product needs, far below what would hurt the reader. */
@@ -101,9 +97,5 @@ void recording_stop(FILE *out, enum state state, const char *reason);
  * proportion to `size`, and reads nothing outside. The caller ends it with recording_free(). */
 struct recording *recording_read(const char *text, size_t size, char reason[REASON_SIZE]);
 void recording_free(struct recording *recording); /* NULL is fine */
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -131,10 +131,8 @@ struct replay *replay_new(const void *image, const struct plan *plan, struct jud
 /* ---- kernels and variables ------------------------------------------------------------------ */
 
 static bool refused(CUresult result, const char *what, const char *name, struct judgement *j) {
-    char buffer[SHORT_NAME_SIZE];
     if (result == CUDA_SUCCESS) return true;
-    return judge(j, STATE_REFUSED, "%s %s: %s", what, short_name(name, buffer),
-                 driver_says(result));
+    return judge(j, STATE_REFUSED, "%s " NAME ": %s", what, name, driver_says(result));
 }
 
 /* Query the kernel for its parameters' sizes: with fewer bytes than it takes, the driver would read
@@ -142,7 +140,6 @@ static bool refused(CUresult result, const char *what, const char *name, struct 
 static bool parameters_fit(CUfunction function, size_t size, const char *name,
                            struct judgement *j) {
 #if CUDA_VERSION >= 12040
-    char buffer[SHORT_NAME_SIZE];
     size_t needed = 0, offset, bytes;
     CUresult result;
     for (size_t i = 0; (result = cuFuncGetParamInfo(function, i, &offset, &bytes)) == CUDA_SUCCESS;
@@ -150,8 +147,8 @@ static bool parameters_fit(CUfunction function, size_t size, const char *name,
         if (offset + bytes > needed) needed = offset + bytes;
     if (result != CUDA_ERROR_INVALID_VALUE) return machine(result, "a kernel's parameters", j);
     return size == needed ||
-           judge(j, STATE_REFUSED, "%s takes %zu bytes of parameters, and %zu were recorded",
-                 short_name(name, buffer), needed, size);
+           judge(j, STATE_REFUSED, NAME " takes %zu bytes of parameters, and %zu were recorded",
+                 name, needed, size);
 #else
     (void)function, (void)size, (void)name;
     return judge(j, STATE_MACHINE, "kernels are timed with CUDA 12.4 or newer");
@@ -210,13 +207,12 @@ static bool find_variable(struct replay *r, const struct step *step, struct read
                           struct judgement *j) {
     CUdeviceptr begin;
     size_t bytes;
-    char buffer[SHORT_NAME_SIZE];
     if (!refused(cuModuleGetGlobal(&begin, &bytes, r->module, step->name), "there is no variable",
                  step->name, j))
         return false;
     if (step->to.offset > bytes || step->data.size > bytes - step->to.offset)
-        return judge(j, STATE_REFUSED, "a copy does not stay inside of the variable %s",
-                     short_name(step->name, buffer));
+        return judge(j, STATE_REFUSED, "a copy does not stay inside of the variable " NAME,
+                     step->name);
     ready->to = begin + step->to.offset;
     return true;
 }
@@ -319,7 +315,6 @@ static CUresult launch(const struct step *s, struct ready *ready) {
 
 /* All on the default stream, in the order in which they were recorded. */
 static bool do_step(const struct step *step, struct ready *ready, struct judgement *j) {
-    char name[SHORT_NAME_SIZE];
     CUresult result = CUDA_SUCCESS;
     if (step->kind == STEP_LAUNCH)
         result = launch(step, ready);
@@ -330,10 +325,9 @@ static bool do_step(const struct step *step, struct ready *ready, struct judgeme
     else
         result = cuMemcpyHtoDAsync(ready->to, ready->bytes, ready->size, NULL);
     if (result == CUDA_SUCCESS) return true;
-    return judge(j, STATE_FAULTED, "%s %s failed: %s",
+    return judge(j, STATE_FAULTED, "%s " NAME " failed: %s",
                  step->kind == STEP_LAUNCH ? "the launch of" : "a copy",
-                 step->kind == STEP_LAUNCH ? short_name(step->name, name) : "or cudaMemset",
-                 driver_says(result));
+                 step->kind == STEP_LAUNCH ? step->name : "or cudaMemset", driver_says(result));
 }
 
 static bool do_steps(struct replay *r, struct judgement *j) {

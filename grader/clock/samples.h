@@ -4,10 +4,6 @@
 
 #include <stdbool.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Of one run. */
 struct times {
     double event_seconds; /* between two events on the GPU, around the run */
@@ -37,9 +33,5 @@ struct summary summarise(double *seconds, int n);
 /* Seconds below which no machine with so many float32 operations a second computes 2 m n k of them:
  * a run that took less has not computed the product. */
 double fastest_possible(int m, int n, int k, double flops_per_second);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

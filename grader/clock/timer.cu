@@ -1,5 +1,7 @@
 /* timer.cu: see timer.h. */
+extern "C" {
 #include "timer.h"
+}
 #include "../../support.h"
 
 #include <stdlib.h>

@@ -10,10 +10,6 @@
 #include "samples.h"
 #include <cuda_runtime_api.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct timer;
 
 /* With a buffer of twice the L2 cache. Ends with its process. */
@@ -28,9 +24,5 @@ cudaError_t timer_start(struct timer *timer);
 
 /* An error is one of the work: a kernel's failure becomes that of every later call. */
 cudaError_t timer_stop(struct timer *timer, struct times *times);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

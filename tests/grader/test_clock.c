@@ -531,16 +531,14 @@ TEST(the_slower_clock_counts_where_they_differ) {
 
 TEST(reasons_are_one_short_line_of_ascii) {
     struct judgement j = timed;
-    char name[1000], buffer[SHORT_NAME_SIZE];
+    char name[1000];
     memset(name, 'x', sizeof name - 1);
     memcpy(name, "\x1b[2J\n::error::\xc3\xa4\x7f", 17);
     name[sizeof name - 1] = '\0';
-    CHECK(strlen(short_name(name, buffer)) < SHORT_NAME_SIZE);
-    CHECK_THAT(strncmp(buffer, "?[2J?::error::???xx", 19) == 0, "%s", buffer);
     judge(&j, STATE_REFUSED, "%s", name);
     CHECK_INT((long long)strlen(j.reason), REASON_SIZE - 1);
+    CHECK_THAT(strncmp(j.reason, "?[2J?::error::???xx", 19) == 0, "%s", j.reason);
     for (const char *c = j.reason; *c; c++) CHECK(*c >= 0x20 && *c < 0x7f);
-    CHECK_STRING(short_name("_Z7mysgemm", buffer), "_Z7mysgemm");
 }
 
 TEST(states_have_their_names) {

@@ -28,6 +28,8 @@ SUBMISSIONS = sorted(FOLDER.glob("*.cu"))
 STATES = {"timed", "refused", "wrong", "faulted", "time-limit", "impossible", "machine"}
 ARCH = os.environ.get("ARCH") or "native"
 SECONDS = 60  # a limit for what hangs
+Shape = tuple[int, int, int]
+SMALL: Shape = (64, 64, 64)
 
 
 def declared(source: Path) -> tuple[str, str]:
@@ -115,23 +117,29 @@ class Clock:
             return subprocess.run(command, pass_fds=[file.fileno()], cwd=place, timeout=SECONDS,
                                   stdout=subprocess.DEVNULL, check=False).returncode
 
-    def time(self, kernels: Path, recording: Path, m: int, k: int, n: int,
-             *options: str) -> dict[str, Any]:
-        """One at a time: two at once would time each other."""
+    def run(self, kernels: Path, recording: Path, shape: Shape, samples: int = 2,
+            seconds: int = 1, **environment: str) -> tuple[int, dict[str, Any]]:
+        """Status and judgement. One at a time: two at once would time each other."""
         with locked(self.programs / "gpu.lock"):
             said = subprocess.run(
-                [self.tree.path / "build/clock", kernels, recording, *map(str, (m, k, n)),
-                 *options], env=clean_environment(), stdin=subprocess.DEVNULL, timeout=SECONDS,
-                capture_output=True, text=True, check=False)
-        assert said.returncode == 0, said.stdout + said.stderr
-        assert said.stdout.count("\n") == 1 and said.stderr == ""
-        return strict_json(said.stdout)
+                [self.tree.path / "build/clock", kernels, recording,
+                 *map(str, (*shape, samples, seconds))], env=clean_environment(environment),
+                stdin=subprocess.DEVNULL, timeout=SECONDS, capture_output=True, text=True,
+                check=False)
+        assert said.stdout.count("\n") == 1 and said.stderr == "", said
+        return said.returncode, strict_json(said.stdout)
 
-    def __call__(self, source: Path, tmp_path: Path, *options: str,
-                 shape: tuple[int, int, int] = (500, 517, 531)) -> dict[str, Any]:
+    def time(self, kernels: Path, recording: Path, shape: Shape, samples: int = 2,
+             seconds: int = 1) -> dict[str, Any]:
+        status, judgement = self.run(kernels, recording, shape, samples, seconds)
+        assert status == 0, judgement
+        return judgement
+
+    def __call__(self, source: Path, tmp_path: Path, shape: Shape = (500, 517, 531),
+                 samples: int = 2, seconds: int = 1) -> dict[str, Any]:
         place, recording = self.build(source), tmp_path / "recording"
         self.record(place, recording, *shape)
-        return self.time(place / "submission.fatbin", recording, *shape, *options)
+        return self.time(place / "submission.fatbin", recording, shape, samples, seconds)
 
 
 @pytest.fixture(scope="session")
@@ -140,14 +148,19 @@ def clock(gpu: None, tree: Tree, programs: Path) -> Clock:
     return Clock(tree, programs)
 
 
-FEW = ("--samples", "2", "--seconds", "1")
+@pytest.fixture
+def recorded(clock: Clock, tmp_path: Path) -> tuple[Path, Path]:
+    """Kernels and recording of a submission that is judged wrong."""
+    place, recording = clock.build(FOLDER / "half_of_c.cu"), tmp_path / "recording"
+    clock.record(place, recording, *SMALL)
+    return place / "submission.fatbin", recording
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("source", SUBMISSIONS, ids=lambda source: source.stem)
 def test_a_submission_is_judged(clock: Clock, tmp_path: Path, source: Path) -> None:
     state, says = declared(source)
-    said = clock(source, tmp_path, *FEW)
+    said = clock(source, tmp_path)
     assert said["state"] == state and says in said["reason"], said
     assert (said["ratio"] is not None) == (state == "timed")
 
@@ -158,7 +171,7 @@ def test_the_clock_agrees_with_sgemm(clock: Clock, tmp_path: Path) -> None:
     """./sgemm takes CUDA's events around a call too, in another process, with warm caches and
     nothing between the two: on a kernel of milliseconds that differs by a few percent."""
     rung = Path("instructor/solutions/2_tiled.cu")
-    said = clock(REPOSITORY / rung, tmp_path, shape=(2048, 2048, 2048))
+    said = clock(REPOSITORY / rung, tmp_path, (2048, 2048, 2048), samples=11, seconds=60)
     assert said["state"] == "timed" and said["samples"] == 11 and said["launches"] == 1
     times = said["seconds"]
     assert 0 < times["minimum"] <= times["quartile_1"] <= times["median"] <= times["quartile_3"]
@@ -197,79 +210,55 @@ def test_forged_recordings(clock: Clock, tmp_path: Path) -> None:
     }
     for text, (state, says) in forged.items():
         recording.write_text(text)
-        said = clock.time(place / "submission.fatbin", recording, 512, 512, 512, *FEW)
+        said = clock.time(place / "submission.fatbin", recording, (512, 512, 512))
         assert (said["state"], says in said["reason"]) == (state, True), f"{said}\n{text[-300:]}"
 
 
 @pytest.mark.gpu
-def test_kernels_that_are_none(clock: Clock, tmp_path: Path) -> None:
-    place, recording = clock.build(FOLDER / "half_of_c.cu"), tmp_path / "recording"
-    clock.record(place, recording, 64, 64, 64)
+def test_kernels_that_are_none(clock: Clock, recorded: tuple[Path, Path], tmp_path: Path) -> None:
     kernels = tmp_path / "kernels"
     for content in (b"", b"no kernels", bytes(100)):
         kernels.write_bytes(content)
-        assert clock.time(kernels, recording, 64, 64, 64, *FEW)["state"] == "refused"
-
-
-def architecture(clock: Clock) -> str:
-    """Of the GPU at hand: "90"."""
-    flags = (clock.tree.path / "build/grader/flags").read_text()
-    return re.search(r"-code=sm_(\w+)", flags)[1]
-
-
-def another(clock: Clock) -> str:
-    return "80" if architecture(clock) != "80" else "86"
+        assert clock.time(kernels, recorded[1], SMALL)["state"] == "refused"
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("code", ["machine code", "PTX", "PTX of this GPU"])
-def test_kernels_for_another_gpu_are_the_machines_fault(clock: Clock, tmp_path: Path,
-                                                        code: str) -> None:
+@pytest.mark.parametrize(("options", "status", "state"), [
+    ("-arch=compute_OTHER -code=sm_OTHER -fatbin", 3, "machine"),
+    ("-arch=compute_OTHER -code=compute_OTHER -fatbin", 3, "machine"),
+    ("-arch=compute_THIS -code=compute_THIS -fatbin", 3, "machine"),
+    ("-arch=compute_OTHER -ptx", 0, "refused"),
+], ids=["machine code", "PTX", "PTX of this GPU", "PTX as text"])
+def test_only_machine_code_for_this_gpu_is_timed(
+        clock: Clock, recorded: tuple[Path, Path], tmp_path: Path, options: str, status: int,
+        state: str) -> None:
     """The driver could translate the PTX. What it makes of it is not what was compiled."""
-    place, recording = clock.build(FOLDER / "half_of_c.cu"), tmp_path / "recording"
-    clock.record(place, recording, 64, 64, 64)
-    foreign = architecture(clock) if code == "PTX of this GPU" else another(clock)
-    kind = "sm" if code == "machine code" else "compute"
-    subprocess.run([need_nvcc(), f"-arch=compute_{foreign}", f"-code={kind}_{foreign}", "-fatbin",
-                    FOLDER / "half_of_c.cu", "-o", tmp_path / "kernels"], check=True,
-                   timeout=BUILD_SECONDS)
-    said = subprocess.run([clock.tree.path / "build/clock", tmp_path / "kernels", recording, "64",
-                           "64", "64", *FEW], env=clean_environment(), capture_output=True,
-                          text=True, timeout=SECONDS, check=False)
-    judgement = strict_json(said.stdout)
-    assert (said.returncode, judgement["state"]) == (3, "machine"), judgement
-    assert "not compiled for this GPU" in judgement["reason"]
+    flags = (clock.tree.path / "build/grader/flags").read_text()
+    this = re.search(r"-code=sm_(\w+)", flags)[1]
+    options = options.replace("THIS", this).replace("OTHER", "80" if this != "80" else "86")
+    subprocess.run([need_nvcc(), *options.split(), FOLDER / "half_of_c.cu", "-o",
+                    tmp_path / "kernels"], check=True, timeout=BUILD_SECONDS)
+    found, judgement = clock.run(tmp_path / "kernels", recorded[1], SMALL)
+    assert (found, judgement["state"]) == (status, state), judgement
+    assert status == 0 or "not compiled for this GPU" in judgement["reason"]
 
 
 @pytest.mark.gpu
-def test_ptx_as_text_is_not_translated(clock: Clock, tmp_path: Path) -> None:
-    place, recording = clock.build(FOLDER / "half_of_c.cu"), tmp_path / "recording"
-    clock.record(place, recording, 64, 64, 64)
-    subprocess.run([need_nvcc(), f"-arch=compute_{another(clock)}", "-ptx",
-                    FOLDER / "half_of_c.cu", "-o", tmp_path / "kernels"], check=True,
-                   timeout=BUILD_SECONDS)
-    assert clock.time(tmp_path / "kernels", recording, 64, 64, 64, *FEW)["state"] == "refused"
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("arguments", ["", "a b 1 2", "a b 1 2 0", "a b 1 2 x", "a b 1 2 3 4",
-                                       "a b 1 2 3 --samples", "a b 1 2 3 --samples 0",
-                                       "a b 1 2 3 --seconds -1", "a b 1 2 3 --what"])
-def test_bad_usage(clock: Clock, arguments: str) -> None:
+@pytest.mark.parametrize(("arguments", "says"), [
+    ("", "usage: clock"), ("a b 1 2 3 4", "usage: clock"), ("a b 1 2 3 4 5 6", "usage: clock"),
+    ("a b 1 2 0 4 5", "0 is not"), ("a b 1 2 x 4 5", "x is not"), ("a b 1 2 3 1001 5", "1001 is"),
+    ("a b 1 2 3 4 -1", "-1 is not"),
+])
+def test_bad_usage(clock: Clock, arguments: str, says: str) -> None:
     said = subprocess.run([clock.tree.path / "build/clock", *arguments.split()],
                           capture_output=True, text=True, check=False)
-    assert (said.returncode, said.stdout) == (2, "") and "usage: clock" in said.stderr
+    assert (said.returncode, said.stdout) == (2, "") and says in said.stderr
 
 
 @pytest.mark.gpu
-def test_no_gpu_is_the_machines_fault(clock: Clock, tmp_path: Path) -> None:
-    place, recording = clock.build(FOLDER / "half_of_c.cu"), tmp_path / "recording"
-    clock.record(place, recording, 64, 64, 64)
-    said = subprocess.run(
-        [clock.tree.path / "build/clock", place / "submission.fatbin", recording, "64", "64", "64"],
-        env=clean_environment({"CUDA_VISIBLE_DEVICES": "-1"}), capture_output=True, text=True,
-        check=False)
-    assert said.returncode == 3 and strict_json(said.stdout)["state"] == "machine"
+def test_no_gpu_is_the_machines_fault(clock: Clock, recorded: tuple[Path, Path]) -> None:
+    status, judgement = clock.run(*recorded, SMALL, CUDA_VISIBLE_DEVICES="-1")
+    assert (status, judgement["state"]) == (3, "machine")
 
 
 @pytest.mark.gpu

@@ -166,7 +166,7 @@ def test_the_clock_gets_the_kernels_the_recording_and_the_shape(tmp_path: Path) 
     assert (timing.state, timing.score) == ("timed", 2)
     words = (tmp_path / "words").read_text().split()
     assert words[0] == str(tmp_path / "kernels") and words[2:5] == ["1024"] * 3
-    assert words[5] == "--seconds"
+    assert words[5:] == ["11", "60"]
     assert (tmp_path / "recording").read_bytes() == b"launches"
     names = {line.split("=")[0] for line in (tmp_path / "environment").read_text().splitlines()}
     assert names <= {"PATH", "LC_ALL", "LD_LIBRARY_PATH", "PWD", "OLDPWD", "SHLVL", "_"}

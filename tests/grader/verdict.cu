@@ -2,8 +2,10 @@
  * C, right or wrong in some way, the same verdict as the CPU's.
  *
  * Output: `ok WHAT` or `not ok WHAT: ...` a line; exit status 0 if all are ok. Needs a GPU. */
+extern "C" {
 #include "../../grader/clock/product.h"
 #include "../../grader/clock/timer.h"
+}
 #include "../../support.h"
 
 #include <math.h>
