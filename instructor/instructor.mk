@@ -118,7 +118,8 @@ bench-emulator: build/bench/emulator
 	build/bench/emulator $(SHAPES)
 takes_bench-emulator = $(takes_speed)
 
-build/bench/emulator: build/cpu/instructor/bench/emulator.o $(harness) build/libemulator.a | $$(@D)/.
+build/bench/emulator: build/cpu/instructor/bench/emulator.o $(harness) build/libsupport.a \
+                      build/libemulator.a | $$(@D)/.
 	$(CXX) $(EMULATED_FLAGS) $^ -o $@ -lm
 
 ## make bench-reference     how fast the verification is

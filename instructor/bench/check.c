@@ -32,19 +32,16 @@ static void run_program(void *context) {
     exit(BENCH_WRONG);
 }
 
+static void compare(struct bench_size size) {
+    struct contender all[] = {{"./sgemm", run_program, "./sgemm", {0}},
+                              {"./sgemm-check", run_program, "./sgemm-check", {0}}};
+    snprintf(m, sizeof m, "%d", size.m);
+    snprintf(k, sizeof k, "%d", size.k);
+    snprintf(n, sizeof n, "%d", size.n);
+    bench_compare(all, 2);
+}
+
 int main(int argc, char **argv) {
-    int count;
-    struct bench_size *sizes = bench_sizes(argc, argv, &count);
-    for (int i = 0; i < count; i++) {
-        struct contender all[] = {{"./sgemm", run_program, "./sgemm", {0}},
-                                  {"./sgemm-check", run_program, "./sgemm-check", {0}}};
-        char title[60];
-        snprintf(m, sizeof m, "%d", sizes[i].m);
-        snprintf(k, sizeof k, "%d", sizes[i].k);
-        snprintf(n, sizeof n, "%d", sizes[i].n);
-        snprintf(title, sizeof title, "%s x %s x %s (m k n)", m, k, n);
-        bench_print_head(title);
-        bench_print_rows(all, 2, bench_take_turns(all, 2));
-    }
+    bench_each_size(argc, argv, "whole programs", compare);
     return BENCH_OK;
 }

@@ -5,14 +5,13 @@
  * The kernel is that of ../solutions/2_tiled.cu, 16 x 16. First it runs with one core, two, and so
  * on, each in a process of its own that is confined to so many: the backend starts one worker a
  * core. Then it takes turns with the loop that anyone would write in C, on one core and on all.
- * Exit status: 1 if two results differ, never because of a time. */
+ * Exit status: 1 if a result is wrong, never because of a time. */
 #include "../solutions/2_tiled.cu"
 
+#include "../../support.h"
 #include "harness.h"
 
-#include <math.h>
 #include <sched.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,14 +31,6 @@ static float *new_matrix(int rows, int columns) {
     return (float *)bench_allocate((size_t)rows * (size_t)columns * sizeof(float));
 }
 
-/* Uniform on (-1, 1). */
-static void fill(float *data, size_t count, uint32_t seed) {
-    for (size_t i = 0; i < count; ++i) {
-        seed = seed * 1664525u + 1013904223u;
-        data[i] = (float)((int)(seed >> 8) - (1 << 23)) / (float)(1 << 23);
-    }
-}
-
 static void must(cudaError_t error) {
     if (error != cudaSuccess) bench_stop(BENCH_MACHINE, cudaGetErrorString(error));
 }
@@ -57,8 +48,8 @@ static struct product product_new(struct bench_size size) {
     p.A = new_matrix(p.m, p.k);
     p.B = new_matrix(p.k, p.n);
     p.C = new_matrix(p.m, p.n);
-    fill(p.A, size_A, 1);
-    fill(p.B, size_B, 2);
+    fill_matrix(FILL_RANDOM, 1, MATRIX_A, p.m, p.k, p.A);
+    fill_matrix(FILL_RANDOM, 1, MATRIX_B, p.k, p.n, p.B);
     p.device_A = to_device(p.A, size_A);
     p.device_B = to_device(p.B, size_B);
     p.device_C = to_device(NULL, (size_t)p.m * (size_t)p.n);
@@ -104,53 +95,33 @@ static void run_plain_on_all(void *context) {
 
 /* --- the same result? ------------------------------------------------------------------------- */
 
-/* The Euclidean norms of `count` vectors of `length` elements that lie `step` apart. */
-static double *norms(const float *data, int count, size_t next, int length, size_t step) {
-    double *norm = (double *)bench_allocate((size_t)count * sizeof *norm);
-    for (int i = 0; i < count; ++i) {
-        double sum = 0;
-        for (int q = 0; q < length; ++q) {
-            double x = data[(size_t)i * next + (size_t)q * step];
-            sum += x * x;
-        }
-        norm[i] = sqrt(sum);
-    }
-    return norm;
+/* Whether C is right, by the verdict that ./sgemm gives. */
+static bool is_right(const struct product *p, const float *C) {
+    static struct verdict verdict; /* large */
+    struct problem problem = {p->m, p->n, p->k, p->A, p->B, C, COMPARE_FLOAT32, 1};
+    if (!verify(&problem, VERIFY_FULL, NULL, &verdict)) bench_stop(BENCH_MACHINE, "out of memory");
+    return verdict.passed;
 }
 
-/* Whether the backend's C and the plain loop's differ by no more than two float32 sums of the same
- * k products can, whatever their order: twice gamma_(k+2) times the row's norm times the column's
- * (docs/sgemm.md). */
 static bool same_result(const struct product *p) {
-    size_t count = (size_t)p->m * (size_t)p->n;
     float *ours = new_matrix(p->m, p->n);
-    double *rows = norms(p->A, p->m, (size_t)p->k, p->k, 1);
-    double *columns = norms(p->B, p->n, 1, p->k, (size_t)p->n);
-    double u = 0x1p-24, bound = 2 * (p->k + 2) * u / (1 - (p->k + 2) * u);
-    bool same = true;
-    must(cudaMemcpy(ours, p->device_C, count * sizeof *ours, cudaMemcpyDeviceToHost));
-    for (size_t i = 0; i < count; ++i) {
-        double most = bound * rows[i / (size_t)p->n] * columns[i % (size_t)p->n];
-        same &= fabs((double)ours[i] - (double)p->C[i]) <= most; /* false for NaN */
-    }
+    must(cudaMemcpy(ours, p->device_C, (size_t)p->m * (size_t)p->n * sizeof *ours,
+                    cudaMemcpyDeviceToHost));
+    bool same = is_right(p, ours) && is_right(p, p->C);
     free(ours);
-    free(rows);
-    free(columns);
     return same;
 }
 
-static bool compare_with_plain(struct bench_size size) {
+static void compare_with_plain(struct bench_size size) {
     struct product p = product_new(size);
     struct contender all[] = {{"CPU backend", run_emulator, &p, {}},
                               {"plain loop, 1 core", run_plain, &p, {}},
                               {"", run_plain_on_all, &p, {}}};
     int count = bench_cores() > 1 ? 3 : 2;
     snprintf(all[2].name, sizeof all[2].name, "plain loop, %d cores", bench_cores());
-    int rounds = bench_take_turns(all, count);
-    bench_print_rows(all, count, rounds);
-    bool same = same_result(&p);
+    bench_compare(all, count);
+    if (!same_result(&p)) bench_stop(BENCH_WRONG, "a result is wrong");
     product_free(&p);
-    return same;
 }
 
 /* --- on so many cores ------------------------------------------------------------------------- */
@@ -231,18 +202,8 @@ static void compare_counts(struct bench_size size) {
 }
 
 int main(int argc, char **argv) {
-    int count;
-    struct bench_size *sizes = bench_sizes(argc, argv, &count);
-    bool same = true;
-    for (int i = 0; i < count; ++i) /* before this process has workers, which fork would lose */
-        compare_counts(sizes[i]);
-    for (int i = 0; i < count; ++i) {
-        char title[80];
-        snprintf(title, sizeof title, "%d x %d x %d (m k n), tiles of 16", sizes[i].m, sizes[i].k,
-                 sizes[i].n);
-        bench_print_head(title);
-        same &= compare_with_plain(sizes[i]);
-    }
-    if (!same) bench_stop(BENCH_WRONG, "results differ by more than rounding");
+    /* All of these first: a fork would lose the workers that the others start. */
+    bench_each_size(argc, argv, NULL, compare_counts);
+    bench_each_size(argc, argv, "tiles of 16", compare_with_plain);
     return BENCH_OK;
 }

@@ -42,17 +42,25 @@ static int size_from(const char *text) {
     exit(BENCH_USAGE);
 }
 
-struct bench_size *bench_sizes(int argc, char **argv, int *count) {
+static void print_head(struct bench_size size, const char *what) {
+    char title[80];
+    snprintf(title, sizeof title, "%d x %d x %d (m k n), %s", size.m, size.k, size.n, what);
+    printf("%-42s %10s %10s %8s\n", title, "median, s", "minimum, s", "ratio");
+}
+
+void bench_each_size(int argc, char **argv, const char *what,
+                     void (*compare)(struct bench_size size)) {
     static char *standard[] = {"1000", "500", "700"};
     char **words = argc > 1 ? argv + 1 : standard;
-    int word_count = argc > 1 ? argc - 1 : 3;
-    if (word_count % 3 != 0) bench_stop(BENCH_USAGE, "give sizes in threes: M K N");
-    *count = word_count / 3;
-    struct bench_size *sizes = bench_allocate((size_t)*count * sizeof *sizes);
-    for (int i = 0; i < *count; i++)
-        sizes[i] = (struct bench_size){size_from(words[3 * i]), size_from(words[3 * i + 1]),
-                                       size_from(words[3 * i + 2])};
-    return sizes;
+    int count = argc > 1 ? argc - 1 : 3;
+    if (count % 3 != 0) bench_stop(BENCH_USAGE, "give sizes in threes: M K N");
+    for (int i = 0; i < count; i++) size_from(words[i]); /* before any is measured */
+    for (int i = 0; i < count; i += 3) {
+        struct bench_size size = {size_from(words[i]), size_from(words[i + 1]),
+                                  size_from(words[i + 2])};
+        if (what) print_head(size, what);
+        compare(size);
+    }
 }
 
 /* --- turns ------------------------------------------------------------------------------------ */
@@ -106,11 +114,8 @@ double bench_minimum(const double *values, int count) {
     return least;
 }
 
-void bench_print_head(const char *title) {
-    printf("%-42s %10s %10s %8s\n", title, "median, s", "minimum, s", "ratio");
-}
-
-void bench_print_rows(const struct contender *all, int count, int rounds) {
+void bench_compare(struct contender *all, int count) {
+    int rounds = bench_take_turns(all, count);
     for (int i = 0; i < count; i++) {
         double ratios[BENCH_MAX_ROUNDS];
         for (int r = 0; r < rounds; r++) ratios[r] = all[i].seconds[r] / all[0].seconds[r];

@@ -34,9 +34,10 @@ void *bench_allocate(size_t bytes);
 /* The cores that this process may use. */
 int bench_cores(void);
 
-/* The sizes on the command line, or 1000 500 700; an array of *count that is never freed. Ends the
- * program if one of the words is no size. */
-struct bench_size *bench_sizes(int argc, char **argv, int *count);
+/* Calls compare() for each size on the command line, or for 1000 500 700, each below the head of a
+ * table: the size and `what`; NULL: without one. Ends the program if one of the words is no size. */
+void bench_each_size(int argc, char **argv, const char *what,
+                     void (*compare)(struct bench_size size));
 
 /* Each contender once for warming up, then in turns, seven rounds at least and until they have
  * taken six seconds. Progress goes to standard error, on a terminal. Returns the rounds. */
@@ -45,10 +46,9 @@ int bench_take_turns(struct contender *all, int count);
 double bench_median(const double *values, int count);
 double bench_minimum(const double *values, int count);
 
-/* The rows of a table: median and minimum in seconds, and the median of the rounds' ratios to the
- * first contender. bench_print_head prints their head. */
-void bench_print_head(const char *title);
-void bench_print_rows(const struct contender *all, int count, int rounds);
+/* Takes turns and prints the rows of a table: median and minimum in seconds, and the median of the
+ * rounds' ratios to the first contender. */
+void bench_compare(struct contender *all, int count);
 
 /* rows(context, first, last) for equal shares of 0 .. count - 1, on as many threads as cores. */
 void bench_share_rows(void (*rows)(void *context, int first, int last), void *context, int count);

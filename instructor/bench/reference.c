@@ -80,22 +80,16 @@ static void compare(struct bench_size size) {
         snprintf(all[count].name, sizeof all[count].name, "verify, %s", isa_name(isas[i]));
         count++;
     }
-    bench_print_rows(all, count, bench_take_turns(all, count));
+    bench_compare(all, count);
     matrix_free(&A);
     matrix_free(&B);
     matrix_free(&C);
 }
 
 int main(int argc, char **argv) {
-    int count;
-    struct bench_size *sizes = bench_sizes(argc, argv, &count);
-    for (int i = 0; i < count; i++) {
-        char title[60];
-        snprintf(title, sizeof title, "%d x %d x %d (m k n), %d core(s)", sizes[i].m, sizes[i].k,
-                 sizes[i].n, bench_cores());
-        bench_print_head(title);
-        compare(sizes[i]);
-    }
+    char cores[20];
+    snprintf(cores, sizeof cores, "%d core(s)", bench_cores());
+    bench_each_size(argc, argv, cores, compare);
     if (wrong) bench_stop(BENCH_WRONG, "a C that is right was found wrong");
     return BENCH_OK;
 }
