@@ -51,6 +51,8 @@ LEFT_OUT = {
     "docs/maintainer.md": "for maintainers",
     "docs/ladder.md": "explains the solutions",
     "docs/ladder": "its charts",
+    "CONTRIBUTING.md": "for maintainers",
+    "CHANGELOG.md": "for maintainers",
     ".ci": "runs the tests of this project",
     ".github/workflows": "those of this repository",
     ".github/zizmor.yml": "for the tests of the workflows",

@@ -8,11 +8,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY, Tree, clean_environment, need
+from conftest import REPOSITORY, Tree, clean_environment, need, sample
 
-CLEAN = [
-    "kernel.cu", "main.cu", "checker/run.cu", "support.c", "support.h", "emulator/runtime/memory.c",
-    "emulator/include/cuda_runtime.h",
+CLEAN = ["kernel.cu", "main.cu", "support.c", "emulator/include/cuda_runtime.h"]
+MORE_CLEAN = [
+    "checker/run.cu", "support.h", "emulator/runtime/memory.c",
     *(f"tests/emulator/programs/{name}.cu" for name in
       ("assert", "async_copy", "leftover_includes", "math", "min_max", "printf", "shuffle")),
     *(str(path.relative_to(REPOSITORY)) for path in
@@ -28,20 +28,15 @@ def diagnostics(tree: Path, name: str) -> list[tuple[int, str]]:
         [need("clangd"), f"--check={tree / name}"], cwd=tree, env=clean_environment(),
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
     assert "All checks completed" in done.stderr, done.stderr
+    if name == "kernel.cu":  # where its own count of errors, refactorings too, is none
+        assert done.returncode == 0 and "All checks completed, 0 errors" in done.stderr
     found = [(line, DIAGNOSTIC.search(line)) for line in done.stderr.splitlines()]
     return [(int(match[2]), match[3]) for line, match in found if match and line.startswith("E")]
 
 
-@pytest.mark.parametrize("name", CLEAN)
+@pytest.mark.parametrize("name", [*CLEAN, *sample(MORE_CLEAN, every=4)])
 def test_a_right_file_has_no_errors(tree: Tree, name: str) -> None:
     assert diagnostics(tree.path, name) == []
-
-
-def test_clangd_itself_counts_none_in_the_starter(tree: Tree) -> None:
-    done = subprocess.run([need("clangd"), "--check=kernel.cu"], cwd=tree.path,
-                          env=clean_environment(), stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, timeout=120, check=False)
-    assert done.returncode == 0 and "All checks completed, 0 errors" in done.stderr
 
 
 @pytest.mark.parametrize("right, wrong, says", [
