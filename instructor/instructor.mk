@@ -1,7 +1,7 @@
 # Targets that a student's copy does not have: they need instructor/ or tests/. Included by the
 # Makefile, from whose directory they run.
 
-.PHONY: test test-all test-gpu bench bench-charts bench-counts bench-emulator \
+.PHONY: test test-quick test-all test-gpu bench bench-charts bench-counts bench-emulator \
         bench-reference bench-check bench-grader cases cases-check release gradescope autolab classroom50
 
 # ---------------------------------------------------------------- publishing ---------------------
@@ -38,6 +38,11 @@ takes_classroom50 = PYTHON
 # ---------------------------------------------------------------- tests --------------------------
 
 takes_tests = $(takes_python) $(takes_tools)
+
+## make test-quick          some of each kind, for every change; tests/quick.txt lists them
+test-quick: $(VENV)/ready
+	$(VENV)/bin/python -m pytest @tests/quick.txt
+takes_test-quick = $(takes_tests)
 
 ## make test                the tests of this project (sets up .venv first)
 test: $(VENV)/ready

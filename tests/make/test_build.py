@@ -182,12 +182,14 @@ def test_kernel_in_the_tree(tree, name):
         kernel.unlink()
 
 
-@pytest.mark.parametrize("backend", ["cpu", "cuda"])
-def test_kernel_outside_of_the_repository(tree, tmp_path, backend):
+@pytest.mark.parametrize(("backend", "directory"), [
+    ("cpu", "two words, l'été, $x #y"), ("cuda", "two words größe"),
+])
+def test_kernel_outside_of_the_repository(tree, tmp_path, backend, directory):
     """A TA builds submissions where they are; the headers beside them are found, and support.h."""
     if backend == "cuda":
         need_nvcc()
-    kernel = tmp_path / "two words, l'été, $x #y" / "kernel.cu"
+    kernel = tmp_path / directory / "kernel.cu"
     kernel.parent.mkdir()
     (kernel.parent / "size.h").write_text("#define TILE_SIZE 8\n")
     text = (REPOSITORY / TILED).read_text().replace("#define TILE_SIZE 16", '#include "size.h"')

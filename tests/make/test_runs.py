@@ -1,4 +1,5 @@
-"""A failing test is named when it fails, not when the last one has ended (conftest.FailuresAtOnce)."""
+"""How the tests are run: conftest.FailuresAtOnce names a failing test when it fails, not when the last
+one has ended; tests/quick.txt lists tests that exist."""
 
 from __future__ import annotations
 
@@ -26,3 +27,11 @@ def test_a_failure_is_named_at_once(tmp_path: Path, workers: str) -> None:
     before_the_end = ran.stdout.partition("= FAILURES =")[0]
     assert "FAILED test_it.py::test_fails (call): " in before_the_end
     assert before_the_end.count("FAILED") == 1 and "test_passes" not in before_the_end
+
+
+def test_what_make_test_quick_runs_is_there() -> None:
+    """pytest fails for a name that it does not find."""
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "@tests/quick.txt", "-n", "0", "--collect-only", "-q"],
+        cwd=REPOSITORY, env=clean_environment(), capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
