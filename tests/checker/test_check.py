@@ -100,7 +100,7 @@ def assert_text_agrees(run: Checked, finding: Any) -> None:
 @pytest.mark.parametrize(("fault", "setup"), [
     *((fault, "gcc -O1") for fault in FAULTS),
     *(each for number, setup in enumerate(["clang -O1", "gcc -O2", "clang -O2"])
-      for each in sample([(fault, setup) for fault in FAULTS], every=6, start=2 * number)),
+      for each in sample([(fault, setup) for fault in FAULTS], every=10, start=3 * number)),
 ], ids=lambda value: value.path.stem if isinstance(value, Fault) else value)  # fmt: skip
 def test_fault(checker: Builder, fault: Fault, setup: str) -> None:
     program = checker(setup, fault.path)
@@ -140,7 +140,7 @@ def test_compiles_with_nvcc(kernel: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("kernel", "setup"), [
     *((kernel, "gcc -O1") for kernel in RIGHT),
-    *sample([(kernel, "clang -O1") for kernel in RIGHT], every=3),
+    *sample([(kernel, "clang -O1") for kernel in RIGHT], every=5),
     *sample([(kernel, ("gcc -O2", "clang -O2")[number % 2])
              for number, kernel in enumerate(RIGHT)], every=5, start=1),
 ], ids=lambda value: value.stem if isinstance(value, Path) else value)  # fmt: skip
