@@ -39,7 +39,7 @@ takes_classroom50 = PYTHON
 
 takes_tests = $(takes_python) $(takes_tools)
 
-## make test-quick          some of each kind, for every change; tests/quick.txt lists them
+## make test-quick          some of each kind, for every change (tests/quick.txt)
 test-quick: $(VENV)/ready
 	$(VENV)/bin/python -m pytest @tests/quick.txt
 takes_test-quick = $(takes_tests)

@@ -1,5 +1,5 @@
-"""How the tests are run: conftest.FailuresAtOnce names a failing test when it fails, not when the last
-one has ended; tests/quick.txt lists tests that exist."""
+"""How the tests are run: conftest.FailuresAtOnce names a failing test when it fails, not when the
+last one has ended; tests/quick.txt lists tests that exist."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_a_failure_is_named_at_once(tmp_path: Path, workers: str) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     ran = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "conftest", "-n", workers, "test_it.py"],
-        cwd=tmp_path, env=clean_environment({"PYTHONPATH": str(REPOSITORY / "tests")}),
+        cwd=tmp_path, env=clean_environment({"PYTHONPATH": f"{REPOSITORY}:{REPOSITORY / 'tests'}"}),
         capture_output=True, text=True, check=False)  # fmt: skip
     before_the_end = ran.stdout.partition("= FAILURES =")[0]
     assert "FAILED test_it.py::test_fails (call): " in before_the_end
