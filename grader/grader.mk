@@ -95,8 +95,8 @@ build/judge: build/c/grader/judge/judge.o build/libchecker.a build/libsupport.a
 build/grader/jail: build/c/grader/jail/jail.o | $$(@D)/.
 	$(CC) $(C_FLAGS) $^ -o $@
 
-# What compile.sh reads: variables for the shell.
-build/grader/flags: build/check/settings | $$(@D)/.
+# What compile.sh reads: variables for the shell. They depend on BACKEND and ARCH as well.
+build/grader/flags: FORCE build/check/settings | $$(@D)/.
 	@printf "%s='%s'\n" CXX "$$(command -v $(CXX))" PLAIN_FLAGS '$(EMULATED_FLAGS)' \
 	    CHECKED_FLAGS '$(CHECKED_FLAGS)' WATCHED_MEMCPY '$(watched_memcpy)' \
 	    NVCC '$(if $(filter cuda,$(backend)),$(NVCC))' \
