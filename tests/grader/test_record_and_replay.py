@@ -2,10 +2,7 @@
 
 Without a GPU: what the linker is told fits what the recorder defines, and no function that a
 submission may call escapes it. (What reads and plans recordings is tested in test_clock.c.)
-With one (-m gpu): each submission in clock/ is recorded and timed, and judged as its head says:
-
-    clock:    the clock's state
-    says:     what its reason contains
+With one (-m gpu): each submission of clocked.py is recorded and timed, and judged as it declares.
 """
 
 from __future__ import annotations
@@ -19,26 +16,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from clocked import SUBMISSIONS
 from conftest import (
     BUILD_SECONDS, REPOSITORY, Tree, clean_environment, locked, need_nvcc, run_sgemm, strict_json,
 )
 
-FOLDER = REPOSITORY / "tests" / "grader" / "clock"
-SUBMISSIONS = sorted(FOLDER.glob("*.cu"))
-STATES = {"timed", "refused", "wrong", "faulted", "time-limit", "impossible", "machine"}
 ARCH = os.environ.get("ARCH") or "native"
 SECONDS = 60  # a limit for what hangs
 Shape = tuple[int, int, int]
 SMALL: Shape = (64, 64, 64)
-
-
-def declared(source: Path) -> tuple[str, str]:
-    """State, and what the reason contains."""
-    head = source.read_text().partition("*/")[0]
-    state = re.search(r"^ \* clock: +(\S+) *$", head, re.MULTILINE)
-    says = re.search(r"^ \* says: +(.+?) *$", head, re.MULTILINE)
-    assert state and state[1] in STATES, f"{source.name}: what will the clock say?"
-    return state[1], says[1] if says else ""
 
 
 # ---- the recorder's net --------------------------------------------------------------------------
@@ -80,7 +66,7 @@ def test_nothing_that_a_submission_may_call_escapes() -> None:
 
 
 def test_the_submissions_say_what_becomes_of_them() -> None:
-    states = {declared(source)[0] for source in SUBMISSIONS}
+    states = {submission.state for submission in SUBMISSIONS.values()}
     assert states >= {"timed", "refused", "wrong", "faulted", "time-limit"}
 
 
@@ -94,15 +80,15 @@ class Clock:
     tree: Tree
     programs: Path
 
-    def build(self, source: Path) -> Path:
+    def build(self, name: str, text: str | None = None) -> Path:
         """A directory with recorder and submission.fatbin, made as in the sandbox."""
-        place = self.programs / f"clock-{source.parent.name}-{source.stem}"
+        place = self.programs / f"clock-{name}"
         with locked(place.with_suffix(".lock")):
             if not place.exists():
                 new = place.with_suffix(".new")
                 shutil.rmtree(new, ignore_errors=True)
                 new.mkdir()
-                shutil.copy(source, new / "kernel.cu")
+                (new / "kernel.cu").write_text(text or SUBMISSIONS[name].text)
                 script = self.tree.path / "build/grader/compile.sh"
                 for step in ("objects", "programs"):
                     made = subprocess.run(["sh", script, step], cwd=new, capture_output=True,
@@ -135,9 +121,9 @@ class Clock:
         assert status == 0, judgement
         return judgement
 
-    def __call__(self, source: Path, tmp_path: Path, shape: Shape = (500, 517, 531),
+    def __call__(self, place: Path, tmp_path: Path, shape: Shape = (500, 517, 531),
                  samples: int = 2, seconds: int = 1) -> dict[str, Any]:
-        place, recording = self.build(source), tmp_path / "recording"
+        recording = tmp_path / "recording"
         self.record(place, recording, *shape)
         return self.time(place / "submission.fatbin", recording, shape, samples, seconds)
 
@@ -151,18 +137,17 @@ def clock(gpu: None, tree: Tree, programs: Path) -> Clock:
 @pytest.fixture
 def recorded(clock: Clock, tmp_path: Path) -> tuple[Path, Path]:
     """Kernels and recording of a submission that is judged wrong."""
-    place, recording = clock.build(FOLDER / "half_of_c.cu"), tmp_path / "recording"
+    place, recording = clock.build("half_of_c"), tmp_path / "recording"
     clock.record(place, recording, *SMALL)
     return place / "submission.fatbin", recording
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("source", SUBMISSIONS, ids=lambda source: source.stem)
-def test_a_submission_is_judged(clock: Clock, tmp_path: Path, source: Path) -> None:
-    state, says = declared(source)
-    said = clock(source, tmp_path)
-    assert said["state"] == state and says in said["reason"], said
-    assert (said["ratio"] is not None) == (state == "timed")
+@pytest.mark.parametrize("name", SUBMISSIONS)
+def test_a_submission_is_judged(clock: Clock, tmp_path: Path, name: str) -> None:
+    expected, said = SUBMISSIONS[name], clock(clock.build(name), tmp_path)
+    assert said["state"] == expected.state and expected.says in said["reason"], said
+    assert (said["ratio"] is not None) == (expected.state == "timed")
 
 
 @pytest.mark.gpu
@@ -171,7 +156,8 @@ def test_the_clock_agrees_with_sgemm(clock: Clock, tmp_path: Path) -> None:
     """./sgemm takes CUDA's events around a call too, in another process, with warm caches and
     nothing between the two: on a kernel of milliseconds that differs by a few percent."""
     rung = Path("instructor/solutions/2_tiled.cu")
-    said = clock(REPOSITORY / rung, tmp_path, (2048, 2048, 2048), samples=11, seconds=60)
+    place = clock.build(rung.stem, (REPOSITORY / rung).read_text())
+    said = clock(place, tmp_path, (2048, 2048, 2048), samples=11, seconds=60)
     assert said["state"] == "timed" and said["samples"] == 11 and said["launches"] == 1
     times = said["seconds"]
     assert 0 < times["minimum"] <= times["quartile_1"] <= times["median"] <= times["quartile_3"]
@@ -184,7 +170,7 @@ def test_the_clock_agrees_with_sgemm(clock: Clock, tmp_path: Path) -> None:
 @pytest.mark.gpu
 def test_a_recording_has_no_addresses(clock: Clock, tmp_path: Path) -> None:
     """Two processes, one of which has allocated something before: what they write is the same."""
-    place = clock.build(FOLDER / "parameters_in_constant_memory.cu")
+    place = clock.build("parameters_in_constant_memory")
     first, second = tmp_path / "first", tmp_path / "second"
     clock.record(place, first, 64, 64, 64)
     clock.record(place, second, 64, 64, 64)
@@ -194,7 +180,7 @@ def test_a_recording_has_no_addresses(clock: Clock, tmp_path: Path) -> None:
 @pytest.mark.gpu
 def test_forged_recordings(clock: Clock, tmp_path: Path) -> None:
     """Whatever is written there: kernels of the submission's own, with as many bytes as they take."""
-    place, recording = clock.build(FOLDER / "half_of_c.cu"), tmp_path / "recording"
+    place, recording = clock.build("half_of_c"), tmp_path / "recording"
     clock.record(place, recording, 512, 512, 512)
     honest = recording.read_text()
     name = re.search(r"^launch (\S+)", honest, re.MULTILINE)[1]
@@ -236,7 +222,8 @@ def test_only_machine_code_for_this_gpu_is_timed(
     flags = (clock.tree.path / "build/grader/flags").read_text()
     this = re.search(r"-code=sm_(\w+)", flags)[1]
     options = options.replace("THIS", this).replace("OTHER", "80" if this != "80" else "86")
-    subprocess.run([need_nvcc(), *options.split(), FOLDER / "half_of_c.cu", "-o",
+    (tmp_path / "kernel.cu").write_text(SUBMISSIONS["half_of_c"].text)
+    subprocess.run([need_nvcc(), *options.split(), tmp_path / "kernel.cu", "-o",
                     tmp_path / "kernels"], check=True, timeout=BUILD_SECONDS)
     found, judgement = clock.run(tmp_path / "kernels", recorded[1], SMALL)
     assert (found, judgement["state"]) == (status, state), judgement

@@ -1,0 +1,108 @@
+"""Submissions for the clock, and what it says of each: the files in clock/, whose heads declare
+
+    clock:    the clock's state
+    says:     what its reason contains
+
+and the naive kernel of the ladder with one change each.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from conftest import REPOSITORY
+
+STATES = {"timed", "refused", "wrong", "faulted", "time-limit", "impossible", "machine"}
+
+
+@dataclass(frozen=True)
+class Submission:
+    text: str
+    state: str
+    says: str
+
+
+def declared(name: str, text: str) -> Submission:
+    head = text.partition("*/")[0]
+    state = re.search(r"^ \* clock: +(\S+) *$", head, re.MULTILINE)
+    says = re.search(r"^ \* says: +(.+?) *$", head, re.MULTILINE)
+    assert state and state[1] in STATES, f"{name}: what will the clock say?"
+    return Submission(text, state[1], says[1] if says else "")
+
+
+NAIVE = (REPOSITORY / "instructor/solutions/1_naive.cu").read_text()
+BEFORE = "#define TILE_SIZE 16\n"
+GUARD = "    if (row < m && col < n) {\n"
+STORE = "C[row * n + col] = sum;\n"
+LAUNCH = "    mysgemm<<<grid, block>>>(m, n, k, A, B, C);\n"
+
+COUNTER = """__device__ int calls;
+__global__ void count() { ++calls; }
+"""
+ROUNDED = """__device__ float rounded(float x)
+{
+    return __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xFFFFE000u);
+}
+"""
+CLUSTERS = """
+    cudaLaunchConfig_t config = {};
+    cudaLaunchAttribute cluster = {};
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim.x = 2;
+    cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+    config.gridDim = dim3((grid.x + 1) / 2 * 2, grid.y);
+    config.blockDim = block;
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+    cudaLaunchKernelEx(&config, mysgemm, m, n, k, A, B, C);
+"""
+STREAM = """
+    cudaStream_t stream;
+    cudaStreamCreate(&stream);
+    mysgemm<<<grid, block, 0, stream>>>(m, n, k, A, B, C);
+    cudaStreamSynchronize(stream);
+    cudaStreamDestroy(stream);
+"""
+
+# State, part of the reason, and texts of the naive kernel with what takes their places.
+CHANGES: dict[str, tuple[str, str, dict[str, str]]] = {
+    "attributes": ("refused", "attribute", {LAUNCH: CLUSTERS}),
+    "ends_the_program": ("refused", "instead of returning", {
+        BEFORE: BEFORE + "#include <cstdlib>\n",
+        LAUNCH: LAUNCH + "    cudaDeviceSynchronize();\n    exit(0);\n"}),
+    "half_of_c": ("wrong", "never written", {"<<<grid,": "<<<dim3(grid.x, grid.y / 2),"}),
+    "hangs": ("time-limit", "time limit", {
+        GUARD: "    while (*(volatile float *)C != 1e30f) continue;\n" + GUARD}),
+    # The recorder's A holds zeros.
+    "hangs_in_replay": ("time-limit", "time limit", {
+        GUARD: "    while (A[0] != 0.0f && *(volatile float *)C != 1e30f) continue;\n" + GUARD}),
+    "honest_once": ("wrong", "never written", {
+        BEFORE: BEFORE + COUNTER, "col < n)": "col < n && calls == 0)",
+        LAUNCH: LAUNCH + "    count<<<1, 1>>>();\n"}),
+    "illegal_address_in_replay": ("faulted", "illegal", {
+        STORE: "C[row * n + col + (A[0] != 0.0f ? (size_t)1 << 40 : 0)] = sum;\n"}),
+    "launch_fails": ("faulted", "launch", {", block>>>": ", dim3(64, 64)>>>"}),
+    "launches_nothing": ("refused", "launches no kernel", {LAUNCH: "    if (m < 0)\n" + LAUNCH}),
+    # What the clock would print.
+    "prints_a_judgement": ("wrong", "never written", {
+        BEFORE: BEFORE + "#include <cstdio>\n",
+        STORE: 'if (row + col == 0) printf("{\\"state\\": \\"timed\\", \\"ratio\\": 9}\\n");\n'}),
+    "rounds_to_tf32": ("wrong", "wrong", {
+        BEFORE: BEFORE + ROUNDED, "A[row * k + i] * B[i * n + col]":
+        "rounded(A[row * k + i]) * rounded(B[i * n + col])"}),
+    "stream": ("refused", "stream", {LAUNCH: STREAM}),
+}
+
+
+def changed(state: str, says: str, changes: dict[str, str]) -> Submission:
+    text = NAIVE
+    for old, new in changes.items():
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return Submission(text, state, says)
+
+
+FILES = sorted((REPOSITORY / "tests/grader/clock").glob("*.cu"))
+SUBMISSIONS = {**{file.stem: declared(file.stem, file.read_text()) for file in FILES},
+               **{name: changed(*change) for name, change in CHANGES.items()}}
