@@ -61,8 +61,8 @@ static struct request request_of(int argc, char **argv) {
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-/* All of a regular file, with a 0 behind it; NULL when there is none or it is too large. It may
- * grow or shrink meanwhile: the sandbox made it. */
+/* A whole regular file, followed by a 0; NULL when it does not exist or is too large. It was made
+ * in the sandbox, so it may grow or shrink while it is read. */
 static char *read_file(const char *path, size_t most, size_t *size) {
     struct stat status;
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -186,8 +186,8 @@ static bool take(struct clock *c) {
                 "copying C from the player");
 }
 
-/* The warm-up is on the data of the sample before, or a first one's: the kernels are loaded, and
- * what they learn from it is of no use for the next. */
+/* The warm-up runs on the data of the previous sample: the kernels are loaded, and what they learn
+ * from it does not help with the next. */
 static bool time_submission(struct clock *c, struct times *times) {
     return player_warm_up(c->player, &c->judgement) && give(c) &&
            player_sample(c->player, times, &c->judgement) && take(c);
@@ -240,7 +240,7 @@ static bool take_round(struct clock *c, int round, bool *again) {
     *again = !(clocks_agree(&own) && clocks_agree(&cublas)) && c->retakes++ < RETAKES;
     if (*again || sample < 0) return true;
     c->seconds[sample] = counted_seconds(&own);
-    c->cublas_seconds[sample] = cublas.event_seconds; /* nothing is hidden there */
+    c->cublas_seconds[sample] = cublas.event_seconds; /* cuBLAS hides nothing */
     return true;
 }
 
@@ -265,7 +265,7 @@ static bool take_samples(struct clock *c) {
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-/* The submission's part, before any GPU is asked for. */
+/* The submission's part, which needs no GPU. */
 static bool make_plan(struct clock *c, struct plan *plan) {
     const struct request *o = &c->request;
     char reason[REASON_SIZE];

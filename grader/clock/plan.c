@@ -1,5 +1,5 @@
-/* plan.h's functions. A recording that is honest and of a submission that can be timed passes all
- * of this; the reasons are for students whose submissions cannot, and the checks for everybody. */
+/* plan.h's functions. An honest recording of a submission that can be timed passes all checks; the
+ * reasons are written for students whose submissions cannot be timed. */
 #include "plan.h"
 #include <inttypes.h>
 #include <string.h>
@@ -95,22 +95,22 @@ static bool plan_write(struct planner *p, const struct step *step) {
 
 /* ---- launches ------------------------------------------------------------------------------- */
 
+/* -1: judged. */
 static int kernel_named(struct planner *p, const char *name) {
     struct plan *plan = p->plan;
     for (int i = 0; i < plan->kernel_count; i++)
         if (strcmp(plan->kernels[i].name, name) == 0) return i;
-    if (plan->kernel_count == PLAN_KERNELS) return -1;
+    if (plan->kernel_count == PLAN_KERNELS) {
+        refuse(p, "it uses more than %d different kernels in one call", PLAN_KERNELS);
+        return -1;
+    }
     plan->kernels[plan->kernel_count] = (struct kernel){.name = name, .carveout = -1};
     return plan->kernel_count++;
 }
 
-static bool too_many_kernels(struct planner *p) {
-    return refuse(p, "it uses more than %d different kernels in one call", PLAN_KERNELS);
-}
-
 static bool plan_carveout(struct planner *p, const struct step *step) {
     const int kernel = kernel_named(p, step->name);
-    if (kernel < 0) return too_many_kernels(p);
+    if (kernel < 0) return false;
     p->plan->kernels[kernel].carveout = step->value;
     return true;
 }
@@ -118,7 +118,7 @@ static bool plan_carveout(struct planner *p, const struct step *step) {
 /* Grid, block and the number of parameters are checked by the driver and in replay.c. */
 static bool plan_launch(struct planner *p, const struct step *step) {
     const int kernel = kernel_named(p, step->name);
-    if (kernel < 0) return too_many_kernels(p);
+    if (kernel < 0) return false;
     if (p->plan->launch_count == PLAN_LAUNCHES)
         return refuse(p, "it launches more than %d kernels in one call", PLAN_LAUNCHES);
     if (!are_pointers_known(p, step)) return false;

@@ -18,7 +18,7 @@ enum {
 struct kernel {
     const char *name;
     uint32_t shared; /* the most dynamic shared memory of its launches */
-    int carveout;    /* percent; -1: not asked for */
+    int carveout;    /* percent; -1: not set */
 };
 
 struct plan {
@@ -26,7 +26,7 @@ struct plan {
     uint64_t bytes[PLAN_BUFFERS]; /* of each buffer */
     int kernel_count, launch_count;
     struct kernel kernels[PLAN_KERNELS];
-    /* The recording's steps that take GPU time, in order; allocations and such are none of them.
+    /* The recording's steps that take GPU time, in order: launches, copies and memsets.
      * kernel_of[i] is a launch's kernel. */
     int count;
     const struct step *steps[RECORDING_STEPS];

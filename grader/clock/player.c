@@ -13,10 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Seconds for what is not the submission's: starting CUDA, copies. Some machines take a while. */
+/* Seconds for everything but the submission's runs: starting CUDA, copies. Some are slow. */
 static const double own_limit = 120;
 
-enum command { GIVE, WARM_UP, TIME, TAKE, COMMANDS };
+enum command { GIVE, WARM_UP, TIME, TAKE };
 
 /* Small enough for one datagram: it comes whole or not at all. */
 struct answer {
@@ -52,7 +52,7 @@ float *player_matrix(struct player *p, enum matrix_name which) {
 
 /* ---- questions and answers ------------------------------------------------------------------ */
 
-/* Its end of the socket is closed, so it is ending; or it only looks so. */
+/* Its end of the socket is closed, so it should be ending. */
 static int status_of_end(struct player *p) {
     int status = 0;
     for (int patience = 1000; patience && waitpid(p->process, &status, WNOHANG) == 0; patience--) {
@@ -86,7 +86,7 @@ static bool understand(struct answer *answer, struct judgement *j) {
     return judge(j, (enum state)answer->state, "%s", answer->reason);
 }
 
-/* Runs are paid for from the submission's own seconds. */
+/* Runs count against the submission's own seconds. */
 static bool ask(struct player *p, enum command command, struct answer *answer,
                 struct judgement *j) {
     const bool is_run = command == WARM_UP || command == TIME;
@@ -135,9 +135,8 @@ static bool obey(struct replay *replay, struct player *p, enum command command,
     case TIME: return replay_time(replay, &answer->times, j);
     case TAKE:
         return replay_take(replay, player_matrix(p, MATRIX_C), j) && replay_unload(replay, j);
-    case COMMANDS: break;
     }
-    return judge(j, STATE_MACHINE, "no such command");
+    return judge(j, STATE_MACHINE, "unknown command");
 }
 
 /* The driver writes to standard output what kernels print; and when the clock ends, so does this.

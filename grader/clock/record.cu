@@ -1,16 +1,16 @@
-// record.cu: calls basicSgemm once and writes down what it asks of CUDA's runtime.
+// record.cu: calls basicSgemm once and records its calls of CUDA's runtime.
 //
 // Linked with the submission's object and run in the sandbox, like ../worker/worker.cu; the linker
-// sends the submission's calls of the runtime here first (--wrap, in ../grader.mk). Each is
-// carried out as it was meant, so that the submission finds nothing unusual, and written down
-// (recording.h). What cannot be replayed ends the recording with a reason for the student. As the
-// submission shares this process, the recording is not trusted, and nothing here is a secret.
+// sends the submission's calls of the runtime here first (--wrap, in ../grader.mk). Each is carried
+// out as usual, so that the submission notices nothing, and recorded (recording.h). A call that
+// cannot be replayed ends the recording with a reason for the student. As the submission shares
+// this process, the recording is not trusted, and nothing here is a secret.
 //
 //     recorder M K N recording seconds
 //
 // recording: an open descriptor. Exit status: 0 whatever was recorded; 2 bad usage; 3 the machine
 // is at fault, nothing was recorded, and standard error says why. The submission could choose any
-// status too, but not without a recording that has been begun.
+// status, but not without a recording that has begun.
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <signal.h>
@@ -54,7 +54,7 @@ static bool went_well(cudaError_t error, const char *what) {
 
 // ------------------------------------------------------------------ buffers ---------------------
 
-// Each is allocated larger than was asked for, so that the address one past its end, with which
+// Each is allocated larger than requested, so that the address one past its end, with which
 // loops like to compare, belongs to no other.
 static const size_t behind = 512;
 
@@ -139,11 +139,11 @@ WRAP(cudaFree, (void *pointer), (pointer), record_free(pointer), )
 
 // ------------------------------------------------------------------ which words are addresses ---
 
-// A GPU address is a number like 0x7f1a2b000000. A word of 8 bytes whose value lies in a live buffer
-// is taken for one. A parameter of 4 bytes is none; two ints side by side in
-// a struct would have to be some thousand millions and 32,000 or so to look like one, a double
-// 7e-310. What is near a buffer without being in it, and what CUDA knows as memory of another
-// kind, is an address too, of something that cannot be replayed.
+// A GPU address is a number like 0x7f1a2b000000. A word of 8 bytes whose value lies in a live
+// buffer is treated as an address; a parameter of 4 bytes never is. Two ints side by side in a
+// struct would have to be about a thousand million and 32,000 to look like one, a double 7e-310.
+// A value near a buffer but outside it, or in memory that CUDA knows as another kind, is an
+// address too, of something that cannot be replayed.
 static const uint64_t near_bytes = 16 << 20, lowest_address = UINT64_C(1) << 32;
 
 static bool looks_like_address(uint64_t word) {
@@ -161,7 +161,7 @@ static bool looks_like_address(uint64_t word) {
 
 static size_t round_up_to_8(size_t value) { return (value + 7) / 8 * 8; }
 
-// In a part of data that is copied away: its addresses become pointers of the recording.
+// In part of the copied data: its addresses become pointers of the recording.
 static void find_pointers(struct data *data, size_t begin, size_t end) {
     for (uint32_t at = (uint32_t)round_up_to_8(begin); at + 8 <= end; at += 8) {
         uint64_t word;
@@ -177,7 +177,7 @@ static void find_pointers(struct data *data, size_t begin, size_t end) {
     }
 }
 
-// Good until the next one; zeros.
+// Zeros; valid until the next call.
 static struct data new_data(size_t size) {
     static unsigned char bytes[PLAN_WRITTEN];
     static struct pointer pointers[PLAN_WRITTEN / 8];
@@ -185,7 +185,7 @@ static struct data new_data(size_t size) {
     return {bytes, (uint32_t)size, pointers, 0};
 }
 
-// From the host, or of a variable: written down if it is not too much.
+// From the host, or of a variable: recorded up to a limit.
 static void write_data(struct step *step, const void *from, size_t size) {
     static size_t written;
     if (!recording || size == 0) return;
@@ -221,7 +221,7 @@ static cudaError_t find_driver_functions() {
     return error == cudaSuccess && !found ? cudaErrorSymbolNotFound : error;
 }
 
-// Mangled; NULL when it is no kernel of this program's.
+// Mangled; NULL when it is not a kernel of this program.
 static const char *name_of(void *kernel) {
     const char *name = NULL;
     if (cudaFuncGetName(&name, kernel) == cudaSuccess) return name;
@@ -275,7 +275,7 @@ static void record_launch(void *kernel, dim3 grid, dim3 block, void **arguments,
     if (!recording || !can_be_ordered(stream, "launches")) return;
     const char *name = name_of(kernel);
     if (!name) {
-        refuse("it launches what is no kernel of its own");
+        refuse("it launches something that is not one of its kernels");
         return;
     }
     struct step step = {};
@@ -389,7 +389,7 @@ static void record_copy(void *to, size_t to_pitch, const void *from, size_t from
     if (!is_on_device(to) && is_on_device(from))
         refuse("it copies device memory to the host, and a replay has no host");
     else if (!is_on_device(to))
-        return; // on the host: nothing of the GPU's
+        return; // from host to host
     else if (step.to.buffer < 0)
         refuse("it copies into memory that it has not allocated in this call");
     else if (!is_on_device(from))
@@ -451,7 +451,7 @@ static void record_variable(const void *symbol, const void *from, size_t bytes, 
         refuse("it copies from device memory into a __device__ variable; only a copy from the host "
                "can be replayed");
     else if (!step.name)
-        refuse("it copies into what is no __device__ variable of its own");
+        refuse("it copies into a symbol that is not one of its __device__ variables");
     write_data(&step, from, bytes);
 }
 
@@ -469,7 +469,7 @@ WRAP(cudaDeviceReset, (), (), refuse("it resets the device"), )
 
 // ------------------------------------------------------------------ the call --------------------
 
-// Seconds on the wall; written as is, because a signal may come in the middle of anything.
+// By write(), because a signal may arrive inside fprintf().
 static void time_is_up(int) {
     static const char text[] = "stopped time-limit it was still running at its time limit\n";
     if (recording && write(fileno(out), text, sizeof text - 1) < 0) _exit(EXIT_MACHINE);

@@ -1,5 +1,5 @@
-/* The recording's two halves: a writer, and a reader that believes nothing. recording.h describes
- * what is in it, docs/clock.md the text. */
+/* The recording's two halves: a writer, and a reader that trusts nothing. recording.h describes
+ * its content, docs/clock.md the text. */
 #include "recording.h"
 #include "../../support/shared.h"
 #include <ctype.h>
@@ -28,7 +28,7 @@ struct field {
 static const struct form {
     const char *word;
     bool has_name, has_data;
-    struct field fields[9]; /* those of 0 bytes are none */
+    struct field fields[9]; /* 0 bytes: unused */
 } forms[STEP_KINDS] = {
     [STEP_ALLOCATE] = {"allocate", false, false, {BUFFER(to), WIDTH}},
     [STEP_SET] = {"set", false, false, {AREA(to), WIDTH, HEIGHT, NUMBER(value, 255)}},
@@ -164,7 +164,7 @@ static bool read_bytes(struct reader *r, struct data *data) {
     if (length == 0 || length % 2) return broken(r, "lacks its bytes");
     for (size_t i = 0; i < length; i += 2) {
         const int high = hex_digit(word[i]), low = hex_digit(word[i + 1]);
-        if (high < 0 || low < 0) return broken(r, "has bytes that are no hexadecimal digits");
+        if (high < 0 || low < 0) return broken(r, "has bytes that are not hexadecimal digits");
         data->bytes[i / 2] = (unsigned char)(high * 16 + low);
     }
     data->size = (uint32_t)(length / 2); /* of a text of at most RECORDING_BYTES */
@@ -290,7 +290,7 @@ struct recording *recording_read(const char *text, size_t size, char reason[REAS
     }
     memcpy(recording->text, text, size);
     struct reader r = {.line = 1, .pointers = recording->pointers, .reason = reason};
-    if (strlen(recording->text) < size) broken(&r, "comes before a byte that is no text");
+    if (strlen(recording->text) < size) broken(&r, "comes before a byte that is not text");
     if (!r.failed && read_lines(&r, recording->text, recording)) return recording;
     recording_free(recording);
     return NULL;

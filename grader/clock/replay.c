@@ -346,7 +346,7 @@ bool replay_run(struct replay *r, struct judgement *j) {
     return poison(r, j) && do_steps(r, j) && wait(j);
 }
 
-/* What timer_start() does is work in this process's context, to which the GPU has turned by then. */
+/* What timer_start() does is work in this context, to which the GPU has switched by then. */
 bool replay_time(struct replay *r, struct times *times, struct judgement *j) {
     return poison(r, j) && runtime(timer_start(r->timer), STATE_MACHINE, "the clock", j) &&
            do_steps(r, j) &&

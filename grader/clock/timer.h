@@ -17,9 +17,9 @@ cudaError_t timer_new(struct timer **timer);
 
 /* Nothing of what was used before is in the L2 cache afterwards: lines that a kernel made
  * persisting become ordinary ones, and twice the cache's size is overwritten. The device is waited
- * for, and the stream is then held for 100,000 cycles, some 50 microseconds, so that what is
- * enqueued meanwhile is not waited for: between the two events then lies the GPU's time, and not
- * the host's time to find a kernel and launch it, of which cuBLAS takes more than others. */
+ * for, and the stream is then held for 100,000 cycles, some 50 microseconds, while the host
+ * enqueues the work: so the time between the two events is the GPU's, without the host's time to
+ * choose a kernel and launch it, of which cuBLAS takes more than others. */
 cudaError_t timer_start(struct timer *timer);
 
 /* An error is one of the work: a kernel's failure becomes that of every later call. */

@@ -4,7 +4,7 @@
  *
  * The kernel is that of ../solutions/2_tiled.cu, 16 x 16. First it runs with one core, two, and so
  * on, each in a process of its own that is confined to so many: the backend starts one worker a
- * core. Then it takes turns with the loop that anyone would write in C, on one core and on all.
+ * core. Then it takes turns with a plain loop in C, on one core and on all.
  * Exit status: 1 if a result is wrong, never because of a time. */
 #include "../solutions/2_tiled.cu"
 

@@ -39,8 +39,8 @@ from grader.timing import Said, measure  # noqa: E402
 CEILINGS = Path("build/bench/ceilings")
 CUBLAS = "cuBLAS"
 
-# Powers of two; one that is none; two that just miss whole tiles and have rows that no vector load
-# can take.
+# Cubes of powers of two and 34; a shape that is no cube; two that just miss whole tiles, with rows
+# that vector loads cannot take.
 PUBLISHED = ("34 34 34  512 512 512  1000 500 700  1024 1024 1024  1023 1025 1027  "
              "2048 2048 2048  4096 4096 4096  4095 4097 4093  8192 8192 8192")
 MOST_SAMPLES = 1000  # the clock's own limit
@@ -156,7 +156,7 @@ def driver_version() -> str:
 
 
 def samples_for(shape: shapes.Shape) -> int:
-    """Fewer of large ones, which vary less and take longer; odd, so that one is the median."""
+    """Fewer for large shapes, which vary less and take longer; odd, so that one is the median."""
     size = shape[0] * shape[1] * shape[2]
     return 31 if size <= 1500**3 else 21 if size <= 5000**3 else 11
 

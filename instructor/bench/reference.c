@@ -1,4 +1,4 @@
-/* reference.c: how long the verdict takes, beside the plain loop that anyone would write.
+/* reference.c: how long the verdict takes, beside a plain loop.
  *
  *   make bench-reference [SHAPES="M K N ..."]
  *

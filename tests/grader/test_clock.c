@@ -418,7 +418,7 @@ static size_t mutate(char *text, size_t size, size_t room) {
 
 __extension__ typedef unsigned __int128 wide;
 
-/* Said in another way than plan.c does. */
+/* Computed in another way than in plan.c. */
 static void check_inside(const struct area *area, uint64_t width, uint64_t height) {
     CHECK(area->buffer >= 0 && area->buffer < plan.buffer_count);
     const wide end = (wide)area->offset + (wide)area->pitch * (height - 1) + width;
@@ -496,7 +496,7 @@ static const struct judgement timed = {
         {.n = 11, .median = 0.25, .minimum = 0.125, .quartile_1 = 0.25, .quartile_3 = 0.25},
 };
 
-TEST(a_time_is_told_with_its_ratio) {
+TEST(a_time_is_printed_with_its_ratio) {
     CHECK_STRING(printed(&timed),
                  "{\"state\": \"timed\", \"reason\": \"\", \"device\": \"a \\\"GPU\\\"\", "
                  "\"launches\": 2, \"samples\": 11, "
@@ -506,7 +506,7 @@ TEST(a_time_is_told_with_its_ratio) {
                  "\"quartile_3\": 0.25}, \"ratio\": 0.5, \"gflops\": 4}\n");
 }
 
-TEST(no_time_is_told_unless_all_is_well) {
+TEST(no_time_is_printed_unless_all_is_well) {
     struct judgement j = timed;
     CHECK(!judge(&j, STATE_WRONG, "C is wrong"));
     CHECK_STRING(printed(&j), "{\"state\": \"wrong\", \"reason\": \"C is wrong\", "
@@ -676,7 +676,7 @@ TEST(a_sample_goes_there_and_back) {
 }
 
 /* A process that does not come back ends at the limit, and no sooner. */
-TEST(a_kernel_that_hangs_is_told) {
+TEST(a_kernel_that_hangs_is_reported) {
     struct times times;
     const double begun = clock_seconds();
     CHECK(!sampled(HANGS, 0.3, &times));
@@ -684,7 +684,7 @@ TEST(a_kernel_that_hangs_is_told) {
     CHECK(clock_seconds() - begun > 0.25 && clock_seconds() - begun < 10);
 }
 
-TEST(ends_of_all_kinds_are_told) {
+TEST(ends_of_all_kinds_are_reported) {
     const struct {
         int how;
         const char *state, *part;
@@ -726,7 +726,7 @@ TEST(a_player_without_a_gpu_says_so) {
 }
 
 /* Whatever is in an answer, it does not make a time, nor an unknown state. */
-TEST(answers_are_not_believed) {
+TEST(answers_are_not_trusted) {
     const struct answer bad_ones[] = {{0, STATE_TIMED, {0, 0}, "timed"},
                                       {2, STATE_TIMED, {0, 0}, "timed"},
                                       {0, STATES, {0, 0}, "who knows"},

@@ -1,7 +1,7 @@
 """The clock that times submissions it does not trust: recorder, recording, replay (grader/clock).
 
-Without a GPU: what the linker is told fits what the recorder defines, and no function that a
-submission may call escapes it. (What reads and plans recordings is tested in test_clock.c.)
+Without a GPU: the linker's options match what the recorder defines, and it sees every call that a
+submission may make. (What reads and plans recordings is tested in test_clock.c.)
 With one (-m gpu): each submission of clocked.py is recorded and timed, and judged as it declares.
 """
 

@@ -1,6 +1,6 @@
 """`make bench`: what it says about times, and about kernels that are wrong; its counts and charts.
 
-Without a GPU a fake stands for compiling and for the grader's clock (grader_fake.py); with one
+Without a GPU a fake replaces compiling and the grader's clock (grader_fake.py); with one
 (marked gpu) kernels are measured.
 """
 
@@ -47,7 +47,7 @@ class Bench:
 
 
 class Bencher:
-    """Runs the ladder on files that say what becomes of them, as in grader_fake.py."""
+    """Runs the ladder on files that say how each is judged, as in grader_fake.py."""
 
     def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any):
         self.path, self.monkeypatch, self.capsys = path, monkeypatch, capsys

@@ -123,8 +123,8 @@ def test_the_driver_sees_a_mistake(tree: Tree, right: str, wrong: str, said: str
     text = (REPOSITORY / "instructor/solutions/4_register_tiles.cu").read_text()
     assert right in text
     broken = tree.write("instructor/solutions/broken.cu", text.replace(right, wrong))
-    told = run_driver(tree, broken, calls(scaled=True))
-    assert "calls" not in told and "offsets of A B C" in told and said in told, told
+    output = run_driver(tree, broken, calls(scaled=True))
+    assert "calls" not in output and "offsets of A B C" in output and said in output, output
 
 
 # ---- heads ---------------------------------------------------------------------------------------
