@@ -505,7 +505,8 @@ int main(int argc, char **argv) {
     const int m = number(argv[1]), k = number(argv[2]), n = number(argv[3]);
     out = fdopen(number(argv[4]), "w");
     must(out ? cudaSuccess : cudaErrorInvalidValue, "the recording's descriptor");
-    if (native_code_problem()) fail("the GPU", native_code_problem());
+    const char *problem = native_code_problem();
+    if (problem) fail("machine code", problem);
     must(find_driver_functions(), "the driver's cuKernelGetParamInfo, of 12.4 or newer");
     float *A = new_matrix(m, k), *B = new_matrix(k, n), *C = new_matrix(m, n);
     must(cudaDeviceSynchronize(), "the GPU");
