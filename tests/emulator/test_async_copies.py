@@ -60,7 +60,7 @@ FOUND = {
     ),
     "source not aligned": (
         f"__pipeline_memcpy_async(&to[t * 4], &A[t], 16); {DONE}",
-        {"kind": "misaligned", "element": "A[0][1]"}, "no multiple of 16",
+        {"kind": "misaligned", "element": "A[0][1]"}, "not a multiple of 16",
     ),
     "source not aligned, part zeros": (
         f"__pipeline_memcpy_async(&to[t * 4], &A[t], 16, 8); {DONE}",
@@ -68,7 +68,7 @@ FOUND = {
     ),
     "destination not aligned": (
         f"__pipeline_memcpy_async(&to[t], &A[t * 4], 16); {DONE}",
-        {"kind": "misaligned", "element": "to[1]"}, "no multiple of 16",
+        {"kind": "misaligned", "element": "to[1]"}, "not a multiple of 16",
     ),
     "no such size": (
         f"__pipeline_memcpy_async(&to[t], &A[t], 2); {DONE}",

@@ -45,7 +45,7 @@ ROUNDED = """__device__ float rounded(float x)
     return __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xFFFFE000u);
 }
 """
-CLUSTERS = """
+CLUSTERS = """#ifdef __NVCC__ // the CPU backend does not have it
     cudaLaunchConfig_t config = {};
     cudaLaunchAttribute cluster = {};
     cluster.id = cudaLaunchAttributeClusterDimension;
@@ -56,6 +56,9 @@ CLUSTERS = """
     config.attrs = &cluster;
     config.numAttrs = 1;
     cudaLaunchKernelEx(&config, mysgemm, m, n, k, A, B, C);
+#else
+    mysgemm<<<grid, block>>>(m, n, k, A, B, C);
+#endif
 """
 STREAM = """
     cudaStream_t stream;

@@ -249,6 +249,7 @@ def test_no_gpu_is_the_machines_fault(clock: Clock, recorded: tuple[Path, Path])
 
 
 @pytest.mark.gpu
+@pytest.mark.alone  # it holds two clocks against each other
 def test_the_gpus_verdict_is_that_of_the_cpu(gpu: None, fresh_tree: Tree) -> None:
     parts = ["build/libclock.a", "build/libsupport.a"]
     fresh_tree.make("BACKEND=cuda", *parts)

@@ -2,8 +2,8 @@
  * which of them `sgemm` takes depends on the number of multiprocessors, here this machine's cores.
  * Prints what is wrong, and ends with 1 then; the number of problems, and 0, if nothing is.
  * ../test_ladder.py runs it. */
-#include "../../instructor/solutions/8_best.cu"
-#include "../emulator/check.h"
+#include "../../../instructor/solutions/8_best.cu"
+#include "../../emulator/programs/check.h"
 #include <math.h>
 
 static int problems;
