@@ -255,7 +255,7 @@ def test_what_is_known_of_a_wrong_run(name: str, parts: Parts, box: Sandbox, wor
         ("exit(0);", "#include <cstdlib>\n", "exited", "ended the program"),
         ("LAUNCH; abort();", "#include <cstdlib>\n", "crashed", "crashed"),
         ("*(volatile int *)64 = 1;", "", "crashed", "crashed"),
-        ("*(float *)C = 1;", "", "crashed", "device memory"),
+        ("*(float *)C = 1;", "", "crashed", "device pointer"),
         ("mysgemm<<<dim3(0), dim3(16, 16)>>>(m, n, k, A, B, C);", "", "stopped", "launch failed"),
     ],
 )

@@ -12,7 +12,6 @@ import pytest
 
 from conftest import REPOSITORY, Tree, clean_environment, need
 
-VENV = f"VENV={Path(sys.executable).parent.parent}"
 GRADERS = ["grade", "grade-class"]
 
 
@@ -20,6 +19,13 @@ def make(tree: Tree, *words: str, **env: str) -> subprocess.CompletedProcess[str
     return subprocess.run([need("make"), "--no-print-directory", *words],
                           cwd=tree.path, env=clean_environment(env), stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=300, check=False)
+
+
+@pytest.fixture
+def venv(tmp_path: Path) -> str:
+    """This Python's environment, under a path that make can take: one without spaces."""
+    (tmp_path / "venv").symlink_to(sys.prefix)
+    return f"VENV={tmp_path / 'venv'}"
 
 
 def taken() -> dict[str, set[str]]:
@@ -64,15 +70,16 @@ def test_several_targets_take_what_one_of_them_takes(tree: Tree) -> None:
     assert "make clean check takes no SEED" in make(tree, "-n", "clean", "check", "SEED=1").stderr
 
 
-def test_of_two_words_for_one_thing_neither_is_ignored(tree: Tree) -> None:
-    done = make(tree, "grade", "BACKEND=cpu", "KERNEL=kernel.cu", "SUBMISSION=kernel.cu", VENV)
+def test_of_two_words_for_one_thing_neither_is_ignored(tree: Tree, venv: str) -> None:
+    done = make(tree, "grade", "BACKEND=cpu", "KERNEL=kernel.cu", "SUBMISSION=kernel.cu", venv)
     assert done.returncode == 2 and "make grade takes no KERNEL" in done.stderr
 
 
 @pytest.mark.parametrize("target", GRADERS)
-def test_values_are_looked_at_before_anything_is_run(tree: Tree, target: str) -> None:
+def test_values_are_looked_at_before_anything_is_run(tree: Tree, target: str, venv: str) -> None:
     class_of_one = "SUBMISSIONS=testcases" if target == "grade-class" else "SUITE=public"
-    done = make(tree, target, "BACKEND=cpu", class_of_one, "PROTECTION=bogus", "JOBS=banana", "SEED=", VENV)
+    done = make(tree, target, "BACKEND=cpu", class_of_one, "PROTECTION=bogus", "JOBS=banana",
+                "SEED=", venv)
     said = [line for line in done.stderr.splitlines() if "with make" in line]
     assert done.returncode == 2 and done.stdout == ""
     assert [re.findall(r"\((\w+) with make\)", line) for line in said] == [
