@@ -2,7 +2,7 @@
  * each warp reports.
  *
  * finds:    endless
- * options:  --timeout 0.3
+ * options:  --timeout 1
  * thread:   0 0
  * loses:    correct */
 
