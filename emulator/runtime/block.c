@@ -293,6 +293,7 @@ void emulator_spin(void) {
     if (!worker_in_kernel()) return;
     open_to_all(block, running());
     hand_over(block, running());
+    if (block->launch->alone) return; /* no other block runs */
     block->worker.yielding = true;
     sched_yield(); /* it may be another block's turn */
     block->worker.yielding = false;

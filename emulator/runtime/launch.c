@@ -110,7 +110,7 @@ static void *worker_main(void *argument) {
         seen = pool.launches;
         struct launch *launch = pool.launch;
         pthread_mutex_unlock(&pool.lock);
-        if (start.pace == pool.paces || launch->blocks * launch->block_threads > pool.alone)
+        if (start.pace == pool.paces || !launch->alone)
             run_blocks(launch, start.pace);
         pthread_mutex_lock(&pool.lock);
         if (--pool.busy == 0) sem_post(&pool.event);
@@ -256,6 +256,7 @@ static cudaError_t report_limit(const struct launch *launch, const struct taken 
 static cudaError_t run_on_pool(struct launch *launch) {
     struct taken taken = {0};
     pthread_mutex_lock(&pool.lock);
+    launch->alone = launch->blocks * launch->block_threads <= pool.alone;
     pool.launch = launch;
     pool.busy = pool.count;
     pool.launches++;

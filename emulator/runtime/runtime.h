@@ -90,7 +90,8 @@ struct launch {
     const void *data;
     uint64_t next_block; /* taken with an atomic add, as are the next two */
     uint64_t blocks_ended, work;
-    bool stop; /* no further block is begun */
+    bool alone; /* on the first worker: no two blocks run at once */
+    bool stop;  /* no further block is begun */
 };
 
 /* A worker with its stacks and tables, for any launch. Null when out of memory. */

@@ -748,7 +748,7 @@ def test_ctrl_c_while_packages_are_installed(fresh_tree, tmp_path):
     """No traceback of the Python that makes the environment, and nothing goes on without make."""
     python = script(tmp_path / "bin", "python", f"""
         case "$*" in "-m venv "*) set -- -c "import time; time.sleep({RUN_SECONDS})";; esac
-        exec {sys.executable} "$@" """)
+        exec "{sys.executable}" "$@" """)
     with subprocess.Popen([need("make"), "grade", "VENV=packages", f"PYTHON={python}"],
                           cwd=fresh_tree.path, env=clean_environment(), stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
