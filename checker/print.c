@@ -1,7 +1,6 @@
 /* Findings as a student reads them, and as JSON for programs. */
 #include "../support/shared.h"
 #include "check.h"
-#include <inttypes.h>
 #include <stdlib.h>
 
 /* --- text ------------------------------------------------------------------------------------- */
@@ -110,7 +109,7 @@ static void json_finding(struct json *json, const struct check_options *o,
     json_value(json, "phase", f->phase ? "%d" : "null", f->phase);
     json_value(json, "phases", f->phase ? "%d" : "null", f->phases);
     json_shape(json, outcome->shape);
-    json_value(json, "seed", "%" PRIu64, o->run.seed);
+    json_unsigned(json, "seed", o->run.seed);
     json_text(json, "fill", fill_name(o->run.fill));
     json_close(json, '}');
 }

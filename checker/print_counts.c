@@ -89,8 +89,8 @@ static void print_head(FILE *out, const struct counted_launch *l) {
     print_extent(out, l->grid);
     fputs(", ", out);
     print_extent(out, l->block);
-    fprintf(out, ">>>: %s block%s of %u threads\n", grouped(l->blocks).text,
-            l->blocks == 1 ? "" : "s", l->block[0] * l->block[1] * l->block[2]);
+    fprintf(out, ">>>: %s block%s of %u threads\n", grouped(l->blocks).text, plural(l->blocks),
+            l->block[0] * l->block[1] * l->block[2]);
     if (l->blocks_ended < l->blocks)
         fprintf(out, "stopped early: %s blocks had ended\n", grouped(l->blocks_ended).text);
     if (l->idle_blocks)
@@ -242,29 +242,17 @@ void print_counts_line(FILE *out, const struct counted_launch *launches, int cou
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static void json_count(struct json *json, const char *name, uint64_t count) {
-    json_value(json, name, "%" PRIu64, count);
-}
-
-/* null: nothing was moved. */
-static void json_ratio(struct json *json, const char *name, double ratio) {
-    if (ratio > 0)
-        json_real(json, name, ratio);
-    else
-        json_text(json, name, NULL);
-}
-
 static void json_counted(struct json *json, const char *name, const struct counted *c,
                          bool shared) {
     json_open(json, name, '{');
-    json_count(json, "elements", c->elements);
-    json_count(json, "requests", c->requests);
-    json_count(json, "bytes", c->bytes);
+    json_unsigned(json, "elements", c->elements);
+    json_unsigned(json, "requests", c->requests);
+    json_unsigned(json, "bytes", c->bytes);
     if (shared) {
-        json_count(json, "conflicts", c->conflicts);
-        json_count(json, "worst_way", c->worst);
+        json_unsigned(json, "conflicts", c->conflicts);
+        json_unsigned(json, "worst_way", c->worst);
     } else {
-        json_count(json, "sectors", c->sectors);
+        json_unsigned(json, "sectors", c->sectors);
         json_value(json, "coalesced_percent", c->sectors ? "%.6g" : "null", coalesced(c));
     }
     json_close(json, '}');
@@ -290,8 +278,8 @@ static void json_figures(struct json *json, const struct counted_launch *l) {
     json_ways(json, "all", all, false);
     json_close(json, '}');
     json_ways(json, "shared", l->of[COUNTED_SHARED], true);
-    json_count(json, "barriers", l->barriers);
-    json_count(json, "loads_if_once_per_block", l->needed);
+    json_unsigned(json, "barriers", l->barriers);
+    json_unsigned(json, "loads_if_once_per_block", l->needed);
 }
 
 static void json_line(struct json *json, const struct counted_line *line) {
@@ -309,10 +297,10 @@ static void json_launch(struct json *json, const struct counted_launch *l) {
     json_text(json, "kernel", l->kernel);
     json_value(json, "grid", "[%u, %u, %u]", l->grid[0], l->grid[1], l->grid[2]);
     json_value(json, "block", "[%u, %u, %u]", l->block[0], l->block[1], l->block[2]);
-    json_count(json, "blocks", l->blocks);
-    json_count(json, "blocks_ended", l->blocks_ended);
-    json_count(json, "blocks_without_stores", l->idle_blocks);
-    json_count(json, "loads_without_stores", l->idle_loads);
+    json_unsigned(json, "blocks", l->blocks);
+    json_unsigned(json, "blocks_ended", l->blocks_ended);
+    json_unsigned(json, "blocks_without_stores", l->idle_blocks);
+    json_unsigned(json, "loads_without_stores", l->idle_loads);
     json_figures(json, l);
     json_value(json, "barriers_per_block", "[%" PRIu64 ", %" PRIu64 "]", l->least_barriers,
                l->most_barriers);
@@ -344,9 +332,9 @@ void json_counts(struct json *json, const struct counted_launch *launches, int c
     json_close(json, ']');
     json_open(json, "counts_sum", '{');
     json_figures(json, &sum);
-    json_count(json, "flops", work.naive);
-    json_count(json, "loads_naive", work.naive);
-    json_ratio(json, "flops_per_load", work.per_load);
-    json_ratio(json, "flops_per_byte", work.per_byte);
+    json_unsigned(json, "flops", work.naive);
+    json_unsigned(json, "loads_naive", work.naive);
+    json_real_if(json, "flops_per_load", work.per_load > 0, work.per_load);
+    json_real_if(json, "flops_per_byte", work.per_byte > 0, work.per_byte);
     json_close(json, '}');
 }

@@ -1,7 +1,6 @@
 /* The tile phases of one block, as a student follows them by hand, and as JSON. */
 #include "../support/shared.h"
 #include "check.h"
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 

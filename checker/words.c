@@ -14,8 +14,6 @@
 #define OTHER thread_of(d->e, &d->f->other).text
 #define ELEMENT d->f->element
 
-static const char *plural(unsigned count) { return count == 1 ? "" : "s"; }
-
 static const char *verb(const struct finding_party *party) {
     return party->access == FINDING_WRITE ? "writes" : "reads";
 }
@@ -135,8 +133,8 @@ static void say_out_of_bounds(struct diagnosis *d) {
     DETAIL("thread %s %s ", AT, verb(&d->f->at));
     if (reaches_out) DETAIL("%u bytes from %s on, ", e->size, ELEMENT);
     if (!reaches_out) DETAIL("%s, ", ELEMENT);
-    DETAIL("but %s has %d row%s and %d column%s", name, rows, plural((unsigned)rows), cols,
-           plural((unsigned)cols));
+    DETAIL("but %s has %d row%s and %d column%s", name, rows, plural((uint64_t)rows), cols,
+           plural((uint64_t)cols));
     if (column && linear / cols < rows)
         DETAIL("\nat the address of %s[%ld][%ld], in the next row", name, linear / cols,
                linear % cols);

@@ -9,8 +9,6 @@
 
 /* ---- a formula ---- */
 
-static const char *s_of(uint64_t count) { return count == 1 ? "" : "s"; }
-
 static void say_counts(const struct study *s, const struct fit *fit, struct explanation *out) {
     const char *looked = s->complete ? "" : " that were looked at";
     const char *what = s->verdict->not_float32 ? "" : " wrong";
@@ -26,14 +24,14 @@ static void say_counts(const struct study *s, const struct fit *fit, struct expl
     if (fit->stray)
         APPEND(out->text,
                " %" PRIu64 " more %s NaN, as expected: there the formula reads outside A or B.",
-               fit->stray, fit->stray == 1 ? "is" : "are");
+               fit->stray, is_or_are(fit->stray));
     if (fit->unknown)
         APPEND(out->text,
                " %" PRIu64 " more cannot be checked: there the formula reads outside A or B.",
                fit->unknown);
     if (fit->nowhere && fit->written <= fit->nowhere / 10)
         APPEND(out->text, " It also leaves out the %" PRIu64 " element%s that %s never written.",
-               fit->nowhere, s_of(fit->nowhere), fit->nowhere == 1 ? "was" : "were");
+               fit->nowhere, plural(fit->nowhere), was_or_were(fit->nowhere));
 }
 
 /* The formula that gives C. False: none, or several do. */

@@ -4,10 +4,6 @@
 
 #include <inttypes.h>
 
-static const char *s_of(uint64_t count) { return count == 1 ? "" : "s"; }
-static const char *was(uint64_t count) { return count == 1 ? "was" : "were"; }
-static const char *is(uint64_t count) { return count == 1 ? "is" : "are"; }
-
 static void print_damage(const struct report *report) {
     for (int i = 0; i < MATRIX_COUNT; i++) {
         const struct damage *d = &report->damage[i];
@@ -15,15 +11,15 @@ static void print_damage(const struct report *report) {
         if (d->elements)
             fprintf(report->out,
                     "%" PRIu64 " element%s of the input %c changed: only C may be written.\n",
-                    d->elements, s_of(d->elements), letter);
+                    d->elements, plural(d->elements), letter);
         if (d->before)
             fprintf(report->out,
                     "%" PRIu64 " float%s just before %c %s overwritten: an index is negative.\n",
-                    d->before, s_of(d->before), letter, was(d->before));
+                    d->before, plural(d->before), letter, was_or_were(d->before));
         if (d->after)
             fprintf(report->out,
                     "%" PRIu64 " float%s just after %c %s overwritten: is each store guarded?\n",
-                    d->after, s_of(d->after), letter, was(d->after));
+                    d->after, plural(d->after), letter, was_or_were(d->after));
     }
 }
 
@@ -56,7 +52,7 @@ static void print_unwritten(const struct report *report, uint64_t elements) {
         return;
     }
     fprintf(report->out, "%" PRIu64 " of the %" PRIu64 " elements of C %s never written.\n",
-            v->unwritten, elements, was(v->unwritten));
+            v->unwritten, elements, was_or_were(v->unwritten));
     print_box(report, &v->unwritten_box, v->unwritten);
     if (report->explanation_count == 0)
         fputs("Each element needs a thread: does the grid, rounded up, cover all of C?\n",
@@ -90,9 +86,9 @@ static void print_wrong(const struct report *report) {
     const struct verdict *v = &report->verdict;
     const struct options *o = &report->options;
     fprintf(report->out, "%" PRIu64 " of the %" PRIu64 " elements of C%s %s wrong.\n", v->wrong,
-            v->compared, v->mode == VERIFY_QUICK ? " that were compared" : "", is(v->wrong));
+            v->compared, v->mode == VERIFY_QUICK ? " that were compared" : "", is_or_are(v->wrong));
     if (v->nan)
-        fprintf(report->out, "%" PRIu64 " of them %s NaN%s\n", v->nan, is(v->nan),
+        fprintf(report->out, "%" PRIu64 " of them %s NaN%s\n", v->nan, is_or_are(v->nan),
                 explains_nan(report) ? "."
                                      : ": the kernel read outside A or B, or read shared memory\n"
                                        "or C before it was written.");
@@ -172,7 +168,7 @@ static void print_verdict(const struct report *report) {
     if (v->wrong) print_wrong(report);
     if (v->suspect_rows)
         fprintf(report->out, "%d more row%s of C fail%s Freivalds' check.\n", v->suspect_rows,
-                s_of((uint64_t)v->suspect_rows), v->suspect_rows == 1 ? "s" : "");
+                plural((uint64_t)v->suspect_rows), v->suspect_rows == 1 ? "s" : "");
     if (v->not_float32)
         fprintf(report->out,
                 "The result is not float32: its errors are up to %.3g u of |A||B| (rms %.3g u),\n"

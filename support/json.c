@@ -1,6 +1,7 @@
 /* JSON: a writer that places commas and quotes strings, so that no program does that by hand. */
 #include "shared.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 
@@ -69,9 +70,23 @@ void json_value(struct json *json, const char *name, const char *format, ...) {
     va_end(arguments);
 }
 
+void json_unsigned(struct json *json, const char *name, uint64_t count) {
+    json_value(json, name, "%" PRIu64, count);
+}
+
 void json_real(struct json *json, const char *name, double value) {
     begin_value(json, name);
-    json_number(json->out, value);
+    if (isfinite(value))
+        fprintf(json->out, "%.17g", value);
+    else
+        fputs(isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"", json->out);
+}
+
+void json_real_if(struct json *json, const char *name, bool known, double value) {
+    if (known)
+        json_real(json, name, value);
+    else
+        json_text(json, name, NULL);
 }
 
 void json_text_lines(struct json *json, const char *name, const char *lines) {
@@ -86,18 +101,3 @@ void json_text_lines(struct json *json, const char *name, const char *lines) {
 }
 
 void json_string(FILE *out, const char *text) { write_string(out, text, strlen(text)); }
-
-void json_member(FILE *out, const char *name, const char *text) {
-    json_text(&(struct json){out, false}, name, text);
-}
-
-void json_list_of_lines(FILE *out, const char *lines) {
-    json_text_lines(&(struct json){out, false}, NULL, lines);
-}
-
-void json_number(FILE *out, double value) {
-    if (isfinite(value))
-        fprintf(out, "%.17g", value);
-    else
-        fputs(isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"", out);
-}

@@ -4,14 +4,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* What may not have been measured: null. */
-static void json_measured(struct json *json, const char *name, bool measured, double value) {
-    if (measured)
-        json_real(json, name, value);
-    else
-        json_text(json, name, NULL);
-}
-
 static void json_box(struct json *json, const char *name, const struct box *box) {
     if (box->row_first > box->row_last)
         json_text(json, name, NULL);
@@ -27,15 +19,15 @@ static void json_times(struct json *json, const struct report *report) {
     bool timed = report->sample_count > 0;
     json_open(json, "times", '{');
     for (int i = 0; i < STAGE_COUNT; i++)
-        json_measured(json, stages[i], report->stage_seconds[i] >= 0, report->stage_seconds[i]);
+        json_real_if(json, stages[i], report->stage_seconds[i] >= 0, report->stage_seconds[i]);
     json_open(json, "kernel", '[');
     for (int i = 0; i < report->sample_count; i++) json_real(json, NULL, report->samples[i]);
     json_close(json, ']');
     json_close(json, '}');
-    json_measured(json, "median", timed, s.median);
-    json_measured(json, "min", timed, s.min);
-    json_measured(json, "max", timed, s.max);
-    json_measured(json, "gflops", timed && isfinite(s.gflops), s.gflops);
+    json_real_if(json, "median", timed, s.median);
+    json_real_if(json, "min", timed, s.min);
+    json_real_if(json, "max", timed, s.max);
+    json_real_if(json, "gflops", timed && isfinite(s.gflops), s.gflops);
 }
 
 static void json_launches(struct json *json, const struct report *report) {
@@ -62,7 +54,7 @@ static void json_run(struct json *json, const struct report *report) {
     json_value(json, "m", "%d", o->m);
     json_value(json, "n", "%d", o->n);
     json_value(json, "k", "%d", o->k);
-    json_value(json, "seed", "%" PRIu64, o->seed);
+    json_unsigned(json, "seed", o->seed);
     json_text(json, "fill", fill_name(o->fill));
     json_text(json, "verify", verify_name(o->verify));
     json_text(json, "backend", report->backend);
@@ -96,10 +88,10 @@ static void json_first_wrong(struct json *json, const struct verdict *v) {
 }
 
 static void json_verdict(struct json *json, const struct verdict *v) {
-    json_value(json, "compared", "%" PRIu64, v->compared);
-    json_value(json, "wrong", "%" PRIu64, v->wrong);
-    json_value(json, "nan", "%" PRIu64, v->nan);
-    json_value(json, "unwritten", "%" PRIu64, v->unwritten);
+    json_unsigned(json, "compared", v->compared);
+    json_unsigned(json, "wrong", v->wrong);
+    json_unsigned(json, "nan", v->nan);
+    json_unsigned(json, "unwritten", v->unwritten);
     json_value(json, "suspect_rows", "%d", v->suspect_rows);
     json_value(json, "not_float32", v->not_float32 ? "true" : "false");
     json_real(json, "max_error_u", v->max_error_u);
@@ -125,8 +117,8 @@ static void json_explanations(struct json *json, const struct report *report) {
         json_text(json, "formula", e->formula);
         json_text(json, "text", e->text);
         json_text(json, "hint", e->hint);
-        json_value(json, "explained", "%" PRIu64, e->explained);
-        json_value(json, "of", "%" PRIu64, e->of);
+        json_unsigned(json, "explained", e->explained);
+        json_unsigned(json, "of", e->of);
         json_close(json, '}');
     }
     json_close(json, ']');

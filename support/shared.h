@@ -124,6 +124,11 @@ bool use_colour(FILE *out);
  * as `first` is long. */
 void print_paragraph(const char *indent, const char *first, const char *text, FILE *out);
 
+/* Endings and verbs of "1 element is", "2 elements are". */
+static inline const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
+static inline const char *is_or_are(uint64_t count) { return count == 1 ? "is" : "are"; }
+static inline const char *was_or_were(uint64_t count) { return count == 1 ? "was" : "were"; }
+
 /* Adds to the end of a text, as far as there is room in its `size` bytes. */
 void append(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -148,8 +153,13 @@ void json_text(struct json *json, const char *name, const char *text);
 void json_value(struct json *json, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+void json_unsigned(struct json *json, const char *name, uint64_t count);
+
 /* JSON knows neither NaN nor infinity: they become strings. */
 void json_real(struct json *json, const char *name, double value);
+
+/* The same; null where the value is not known. */
+void json_real_if(struct json *json, const char *name, bool known, double value);
 
 /* A list of strings, one for each line. */
 void json_text_lines(struct json *json, const char *name, const char *lines);
@@ -157,16 +167,7 @@ void json_text_lines(struct json *json, const char *name, const char *lines);
 /* source.c: "source": {"file": ..., "changed": true, false, or null: it is gone}; or null. */
 void source_json(struct json *json, enum source_state state);
 
-/* The same values without a writer. */
+/* A string without a writer; it may be empty. */
 void json_string(FILE *out, const char *text);
-
-/* "name": "text", or null where there is no text (NULL or empty). */
-void json_member(FILE *out, const char *name, const char *text);
-
-/* A list of strings, one for each line. */
-void json_list_of_lines(FILE *out, const char *lines);
-
-/* JSON knows neither NaN nor infinity: they become strings. */
-void json_number(FILE *out, double value);
 
 #endif

@@ -14,7 +14,6 @@
 #include "../../support/shared.h"
 #include "../worker/report.h"
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -187,10 +186,6 @@ static struct judged judge(const struct task *t) {
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static void json_count(struct json *json, const char *name, uint64_t value) {
-    json_value(json, name, "%" PRIu64, value);
-}
-
 static void json_finding(struct json *json, const char *name, const struct finding *f) {
     if (f->kind == FINDING_NONE) {
         json_value(json, name, "null");
@@ -211,12 +206,12 @@ static void json_judged(struct json *json, const struct judged *j) {
     uint64_t guards = 0;
     for (int i = 0; i < MATRIX_COUNT; i++) guards += j->damage[i].before + j->damage[i].after;
     json_value(json, "right", j->right ? "true" : "false");
-    json_count(json, "unwritten", j->verdict.unwritten);
-    json_count(json, "wrong", j->verdict.wrong);
-    json_count(json, "nan", j->verdict.nan);
+    json_unsigned(json, "unwritten", j->verdict.unwritten);
+    json_unsigned(json, "wrong", j->verdict.wrong);
+    json_unsigned(json, "nan", j->verdict.nan);
     json_value(json, "not_float32", j->verdict.not_float32 ? "true" : "false");
-    json_count(json, "inputs_changed", j->damage[MATRIX_A].elements + j->damage[MATRIX_B].elements);
-    json_count(json, "guards_changed", guards);
+    json_unsigned(json, "inputs_changed", j->damage[MATRIX_A].elements + j->damage[MATRIX_B].elements);
+    json_unsigned(json, "guards_changed", guards);
     json_finding(json, "explanation", &j->explanation);
 }
 
@@ -241,18 +236,18 @@ static void verdict_json(const struct task *t, const struct worker_report *r,
     json_text(&json, "state", states[r->state]);
     json_value(&json, "line", "%d", r->line);
     json_value(&json, "launches", "%d", r->launches);
-    json_count(&json, "work", r->work);
-    json_count(&json, "bytes_to_host", r->bytes_to_host);
-    json_count(&json, "bytes_into_c", r->bytes_into_c);
+    json_unsigned(&json, "work", r->work);
+    json_unsigned(&json, "bytes_to_host", r->bytes_to_host);
+    json_unsigned(&json, "bytes_into_c", r->bytes_into_c);
     json_text(&json, "detail", r->detail);
     json_text(&json, "file", r->file);
-    json_count(&json, "elements", (uint64_t)t->m * (uint64_t)t->n);
+    json_unsigned(&json, "elements", (uint64_t)t->m * (uint64_t)t->n);
     json_finding(&json, "finding", &r->finding);
     if (r->counted == 1) {
         json_open(&json, "loads", '{');
-        json_count(&json, "all", r->loads);
-        json_count(&json, "naive", 2 * (uint64_t)t->m * (uint64_t)t->n * (uint64_t)t->k);
-        json_count(&json, "once_per_block", r->loads_once_per_block);
+        json_unsigned(&json, "all", r->loads);
+        json_unsigned(&json, "naive", 2 * (uint64_t)t->m * (uint64_t)t->n * (uint64_t)t->k);
+        json_unsigned(&json, "once_per_block", r->loads_once_per_block);
         json_close(&json, '}');
     } else {
         json_value(&json, "loads", "null");
