@@ -3,26 +3,20 @@
 #include "counts.h"
 #include "diagnose.h"
 #include "host.h"
-#include <stdio.h>
 
 static struct checked_run run;
 
 /* From the program's beginning on: matrices are allocated before a run begins. */
 __attribute__((constructor)) static void observe(void) { observe_runtime(); }
 
-void checker_place(const void *function, struct finding_party *party) {
+static struct place place_of(const void *function) {
     void *address = (void *)(uintptr_t)function;
-    const struct place place = place_find(&address, 1);
-    *party = party_at(&place);
+    return place_find(&address, 1);
 }
 
-static struct finding no_launch(void) {
-    const struct finding_kind_text *text = finding_text(FINDING_NO_LAUNCH);
-    struct finding f = {.kind = FINDING_NO_LAUNCH};
-    checker_place(run.wrapper, &f.at);
-    snprintf(f.what, sizeof f.what, "%s", text->headline);
-    snprintf(f.hint, sizeof f.hint, "%s", text->hint);
-    return f;
+void checker_place(const void *function, struct finding_party *party) {
+    const struct place place = place_of(function);
+    *party = party_at(&place);
 }
 
 /* What has been seen so far. */
@@ -57,7 +51,10 @@ struct checked_result checker_end(void) {
     host_end();
     host_note_failure();
     struct checked_result r = result();
-    if (r.finding.kind == FINDING_NONE && !r.launches) r.finding = no_launch();
+    if (r.finding.kind == FINDING_NONE && !r.launches) {
+        const struct event event = {.kind = FINDING_NO_LAUNCH, .place = place_of(run.wrapper)};
+        r.finding = diagnose(&event);
+    }
     return r;
 }
 

@@ -1,9 +1,8 @@
 /* Fits index formulas: linear equations over the bits of the variables, solved exactly. */
 #include "index.h"
 
-#include <stdarg.h>
+#include "../support/shared.h" /* append() */
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +13,8 @@ enum {
 
 /* ---- arithmetic modulo a prime ------------------------------------------------------------------
  * Exact elimination over the integers would need fractions. Modulo a prime above twice any
- * coefficient the same steps give the same solution, if it is one of integers; and index_fit() tries
- * what it got on all samples. */
+ * coefficient the same steps give the same solution, if it is one of integers; and index_fit()
+ * tries what it got on all samples. */
 
 static const uint64_t prime = (UINT64_C(1) << 61) - 1;
 
@@ -42,7 +41,7 @@ static long long to_integer(uint64_t value) {
     return value > prime / 2 ? -(long long)(prime - value) : (long long)value;
 }
 
-/* ---- the equations ------------------------------------------------------------------------------ */
+/* ---- the equations -------------------------------------------------------------------------- */
 
 struct column {
     enum index_variable variable;
@@ -57,10 +56,12 @@ struct equations {
     uint64_t row[COLUMNS][COLUMNS + 1]; /* the last entry: the right-hand side */
 };
 
-static int value_of(const struct index_sample *s, enum index_variable variable,
-                    const struct index_formula *formula) {
-    int value = s->value[variable];
-    return variable == INDEX_PHASE ? (value - formula->phase_first) / formula->phase_every : value;
+/* As formulas count it: phases are those that the access is in. */
+static unsigned value_of(const int value[INDEX_VARIABLES], enum index_variable variable,
+                         const struct index_formula *formula) {
+    int v = value[variable];
+    if (variable == INDEX_PHASE) v = (v - formula->phase_first) / formula->phase_every;
+    return (unsigned)v;
 }
 
 /* A column for each bit that is not the same in all samples; false if these are too many. */
@@ -70,7 +71,7 @@ static bool find_columns(struct equations *e, const struct index_sample *sample,
     for (enum index_variable v = 0; v < INDEX_VARIABLES; v++) {
         unsigned changing = 0;
         for (size_t i = 1; i < samples; i++)
-            changing |= (unsigned)(value_of(&sample[i], v, formula) ^ value_of(sample, v, formula));
+            changing |= value_of(sample[i].value, v, formula) ^ value_of(sample->value, v, formula);
         for (int bit = 0; bit < BITS; bit++) {
             if (!(changing >> bit & 1)) continue;
             if (e->columns == COLUMNS) return false;
@@ -85,7 +86,7 @@ static bool add_equation(struct equations *e, const struct index_sample *sample,
                          const struct index_formula *formula) {
     uint64_t row[COLUMNS + 1] = {1};
     for (int c = 1; c < e->columns; c++)
-        row[c] = (unsigned)value_of(sample, e->column[c].variable, formula) >> e->column[c].bit & 1;
+        row[c] = value_of(sample->value, e->column[c].variable, formula) >> e->column[c].bit & 1;
     row[e->columns] = from_integer(sample->offset);
 
     int first = -1;
@@ -121,7 +122,7 @@ static bool solve(const struct equations *e, long long coefficient[COLUMNS]) {
     return true;
 }
 
-/* ---- from bits to terms ------------------------------------------------------------------------- */
+/* ---- from bits to terms --------------------------------------------------------------------- */
 
 /* The columns of one variable, [first, end): neighbouring bits whose coefficients double become one
  * term. False if there are too many terms. */
@@ -175,9 +176,7 @@ long long index_offset(const struct index_formula *formula, const int value[INDE
     long long offset = formula->constant;
     for (int i = 0; i < formula->terms; i++) {
         const struct index_term *term = &formula->term[i];
-        int v = value[term->variable];
-        if (term->variable == INDEX_PHASE) v = (v - formula->phase_first) / formula->phase_every;
-        unsigned digits = (unsigned)v >> term->shift;
+        unsigned digits = value_of(value, term->variable, formula) >> term->shift;
         if (term->bits) digits &= (1u << term->bits) - 1;
         offset += term->coefficient * digits;
     }
@@ -202,37 +201,22 @@ bool index_fit(const struct index_sample *sample, size_t samples, struct index_f
     return true;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------ */
+/* ---- writing -------------------------------------------------------------------------------- */
 
-struct text {
-    char *at;
-    size_t left;
-};
-
-__attribute__((format(printf, 2, 3))) static void put(struct text *text, const char *format, ...) {
-    va_list values;
-    va_start(values, format);
-    int length = vsnprintf(text->at, text->left, format, values);
-    va_end(values);
-    size_t written = length < 0 ? 0 : (size_t)length;
-    if (written >= text->left) written = text->left ? text->left - 1 : 0;
-    text->at += written;
-    text->left -= written;
-}
-
-static void put_variable(struct text *text, const struct index_term *term, bool factor) {
+/* In parentheses where it is a factor, if it needs them. */
+static void append_variable(char *text, size_t size, const struct index_term *term, bool factor) {
     static const char *const names[] = {"threadIdx.x", "threadIdx.y", "threadIdx.z", "blockIdx.x",
                                         "blockIdx.y",  "blockIdx.z",  "phase",       "step"};
     bool digits = term->shift || term->bits;
-    if (digits && factor) put(text, "(");
-    put(text, "%s", names[term->variable]);
-    if (term->shift) put(text, " / %d", 1 << term->shift);
-    if (term->bits) put(text, " %% %d", 1 << term->bits);
-    if (digits && factor) put(text, ")");
+    if (digits && factor) append(text, size, "(");
+    append(text, size, "%s", names[term->variable]);
+    if (term->shift) append(text, size, " / %d", 1 << term->shift);
+    if (term->bits) append(text, size, " %% %d", 1 << term->bits);
+    if (digits && factor) append(text, size, ")");
 }
 
-static void put_sign(struct text *text, bool negative, bool first) {
-    put(text, "%s", first ? (negative ? "-" : "") : (negative ? " - " : " + "));
+static void append_sign(char *text, size_t size, bool negative, bool first) {
+    append(text, size, "%s", first ? (negative ? "-" : "") : (negative ? " - " : " + "));
 }
 
 /* As one writes an index: first where the block is, then where in it the thread is. */
@@ -241,18 +225,18 @@ static const enum index_variable written_order[] = {
     INDEX_THREAD_Z, INDEX_THREAD_Y, INDEX_THREAD_X, INDEX_STEP,
 };
 
-/* The terms of one group, each divided by `size`, and how many these are; `first`: of the formula. */
-static int put_terms(struct text *text, const struct index_formula *formula, const size_t *group,
-                     size_t wanted, long long size, bool first) {
+/* The terms of one group, each divided by `divisor`; first: of the formula. Returns how many. */
+static int append_terms(char *text, size_t size, const struct index_formula *formula,
+                        const size_t *group, size_t wanted, long long divisor, bool first) {
     int written = 0;
     for (int v = 0; v < INDEX_VARIABLES; v++)
         for (int i = 0; i < formula->terms; i++) {
             const struct index_term *term = &formula->term[i];
             if (group[i] != wanted || term->variable != written_order[v]) continue;
-            long long coefficient = term->coefficient / size;
-            put_sign(text, coefficient < 0, first && !written);
-            if (llabs(coefficient) != 1) put(text, "%lld * ", llabs(coefficient));
-            put_variable(text, term, llabs(coefficient) != 1);
+            long long coefficient = term->coefficient / divisor;
+            append_sign(text, size, coefficient < 0, first && !written);
+            if (llabs(coefficient) != 1) append(text, size, "%lld * ", llabs(coefficient));
+            append_variable(text, size, term, llabs(coefficient) != 1);
             written++;
         }
     return written;
@@ -266,23 +250,22 @@ static size_t group_of(long long coefficient, const struct index_size *sizes, si
 
 void index_write(char *text, size_t size, const struct index_formula *formula,
                  const struct index_size *sizes, size_t count) {
-    struct text out = {text, size};
+    *text = '\0';
     size_t group[INDEX_TERMS];
     for (int i = 0; i < formula->terms; i++)
         group[i] = group_of(formula->term[i].coefficient, sizes, count);
     bool first = true;
     for (size_t s = 0; s < count; s++) {
-        char sum[200];
-        struct text inner = {sum, sizeof sum};
-        int terms = put_terms(&inner, formula, group, s, sizes[s].value, true);
-        if (!terms) continue;
-        if (!first) put(&out, " + ");
-        put(&out, strchr(sum, ' ') || *sum == '-' ? "(%s) * %s" : "%s * %s", sum, sizes[s].name);
+        char sum[200] = "";
+        if (!append_terms(sum, sizeof sum, formula, group, s, sizes[s].value, true)) continue;
+        if (!first) append(text, size, " + ");
+        bool one_word = !strchr(sum, ' ') && *sum != '-';
+        append(text, size, one_word ? "%s * %s" : "(%s) * %s", sum, sizes[s].name);
         first = false;
     }
-    if (put_terms(&out, formula, group, count, 1, first)) first = false;
+    if (append_terms(text, size, formula, group, count, 1, first)) first = false;
     if (formula->constant || first) {
-        put_sign(&out, formula->constant < 0, first);
-        put(&out, "%lld", llabs(formula->constant));
+        append_sign(text, size, formula->constant < 0, first);
+        append(text, size, "%lld", llabs(formula->constant));
     }
 }

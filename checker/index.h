@@ -45,11 +45,12 @@ struct index_formula {
     long long constant;
     int terms;
     struct index_term term[INDEX_TERMS];
-    int phase_first, phase_every; /* the access is in every phase_every-th phase; `phase` counts those */
+    /* The access is in every phase_every-th phase from phase_first on; `phase` counts those. */
+    int phase_first, phase_every;
 };
 
-/* True, and *formula, if one formula gives the offset of all samples exactly. A variable that is the
- * same in all samples has no term. Needs a sample or more. */
+/* True, and *formula, if one formula gives the offset of all samples exactly. A variable that is
+ * the same in all samples has no term. Needs a sample or more. */
 bool index_fit(const struct index_sample *sample, size_t samples, struct index_formula *formula);
 
 /* What the formula gives for these values of the variables. */

@@ -224,16 +224,8 @@ const char *name_of_dynamic(void) {
     return dynamic_name[0] && !several_dynamic ? dynamic_name : NULL;
 }
 
-bool name_any_ends_as(const char *type, struct shared_name *found) {
-    int fitting = 0;
-    names_needed();
-    for (int i = 0; i < name_count; ++i)
-        if (name_ends_as(&names[i], type) && !fitting++) *found = names[i];
-    if (fitting > 1) found->name[0] = '\0';
-    return fitting > 0;
-}
-
-bool name_ends_as(const struct shared_name *name, const char *type) {
+/* Whether the variable's dimensions end as those of `type`. */
+static bool name_ends_as(const struct shared_name *name, const char *type) {
     size_t wanted[NAME_DIMENSIONS];
     int count = 0;
     for (const char *at = strchr(type, '['); at && count < NAME_DIMENSIONS;
@@ -242,6 +234,15 @@ bool name_ends_as(const struct shared_name *name, const char *type) {
     if (!count || count > name->dimensions) return false;
     return memcmp(wanted, &name->dimension[name->dimensions - count],
                   (size_t)count * sizeof *wanted) == 0;
+}
+
+bool name_any_ends_as(const char *type, struct shared_name *found) {
+    int fitting = 0;
+    names_needed();
+    for (int i = 0; i < name_count; ++i)
+        if (name_ends_as(&names[i], type) && !fitting++) *found = names[i];
+    if (fitting > 1) found->name[0] = '\0';
+    return fitting > 0;
 }
 
 /* Elements between one value of the bad index and the next: the product of the dimensions behind

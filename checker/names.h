@@ -32,9 +32,8 @@ int name_list(const struct shared_name **list);
 const char *name_of_dynamic(void);
 /* Whether it has any. */
 bool name_has_dynamic(void);
-/* Whether the variable's dimensions end as those of `type` ("float [16]"). */
-bool name_ends_as(const struct shared_name *name, const char *type);
-/* Whether any variable's do; its name is empty if several do. */
+/* Whether some variable's dimensions end as those of `type` ("float [16]"); its name is empty if
+ * several do. */
 bool name_any_ends_as(const char *type, struct shared_name *found);
 /* The variable whose array of that type an access with a bad index was meant for: where the index,
  * taken back, leads from the access at `offset` to the start of a row. The access itself may lie in
