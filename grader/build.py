@@ -280,8 +280,16 @@ def compile_in_sandbox(parts: Path, step: str, work: Path, box: Sandbox) -> None
     raise NotBuilt(message, file, line, shown)
 
 
+def work_directory() -> tempfile.TemporaryDirectory[str]:
+    """A temporary one for build_submission(), through which the sandbox's uid can pass. Raises
+    OSError."""
+    made = tempfile.TemporaryDirectory(prefix="sgemm-grade-", ignore_cleanup_errors=True)
+    Path(made.name).chmod(0o711)
+    return made
+
+
 def build_submission(parts: Parts, source: bytes, box: Sandbox, work: Path) -> Programs:
-    """Compile `source` in the sandbox, below the directory `work` (empty; the caller removes it).
+    """Compile `source` in the sandbox, below `work`: a work_directory(), which the caller removes.
 
     Raises NotBuilt, Refused or MachineFault."""
     source_text.check_source(source)

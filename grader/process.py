@@ -16,15 +16,15 @@ SECONDS_TO_END = 10.0
 
 def completed(command: Sequence[str], timeout: float | None = None,
               **options: Any) -> subprocess.CompletedProcess[str]:
-    """subprocess.run() with both outputs captured as text, in which bytes that are not UTF-8 are
-    replaced. The program gets a session of its own, so Ctrl-C reaches this process alone, which
-    ends the program and its children before it goes on.
+    """subprocess.run() with both outputs captured as text (stderr=STDOUT: as one), in which bytes
+    that are not UTF-8 are replaced. The program gets a session of its own, so Ctrl-C reaches this
+    process alone, which ends the program and its children before it goes on.
 
     Raises OSError where the program cannot be started, subprocess.TimeoutExpired after `timeout`
     seconds."""
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, start_new_session=True, text=True,
-                          errors="replace", **options) as process:
+    with subprocess.Popen(command, **{"stderr": subprocess.PIPE} | options, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, errors="replace",
+                          start_new_session=True) as process:
         try:
             output, errors = process.communicate(timeout=timeout)
         finally:

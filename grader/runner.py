@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import score
-from .build import Parts, Programs, build_submission
+from .build import Parts, Programs, build_submission, work_directory
 from .cases import Case, Performance
 from .errors import MachineFault, NotBuilt, Refused
 from .outcome import Outcome
@@ -45,11 +45,9 @@ class Runner:
     def compile(self) -> None:
         """Sets `build` and `refusal`. Raises MachineFault."""
         try:
-            self._work = tempfile.TemporaryDirectory(prefix="sgemm-grade-",
-                                                     ignore_cleanup_errors=True)
-            work = Path(self._work.name)
-            work.chmod(0o711)  # the sandbox's uid passes through
-            self._programs = self.tools.build(self.parts, self.source, self.box, work)
+            self._work = work_directory()
+            self._programs = self.tools.build(self.parts, self.source, self.box,
+                                              Path(self._work.name))
             self.build = self.build.model_copy(update={"ok": True})
         except NotBuilt as error:
             self.build = Build(ok=False, message=text(error.message), file=error.file,
@@ -67,11 +65,9 @@ class Runner:
 
     def run_case(self, case: Case, parents: list[Test]) -> Test:
         """Raises MachineFault, and Refused if the submission does what none may."""
-        if self._programs is None:
-            return score.unbuilt(case, self.build)
-        for parent in parents:
-            if not score.carries(parent):
-                return score.skipped(case, parent)
+        if without_a_run := self._result_without_a_run(case, parents):
+            return without_a_run
+        assert self._programs is not None
         problem = Problem(m=case.m, n=case.n, k=case.k, fill=case.fill, seed=case.seed or 0,
                           tolerance=case.tolerance, time_limit=case.launch_seconds)
         plain = self.run_plain(problem)
@@ -88,12 +84,18 @@ class Runner:
 
     def time_shape(self, asked: Performance, parents: list[Test]) -> Timing:
         """On a GPU. Raises MachineFault."""
-        if self._programs is None:
-            return score.unbuilt(asked, self.build)
-        for parent in parents:
-            if not score.carries(parent):
-                return score.skipped(asked, parent)
+        if without_a_run := self._result_without_a_run(asked, parents):
+            return without_a_run
+        assert self._programs is not None
         return self.tools.time(self.parts, self._programs, asked, box=self.box)
+
+    def _result_without_a_run(self, item: Case | Performance,
+                              parents: list[Test]) -> Test | Timing | None:
+        """Where nothing was built, or a parent of it failed; None: it is to be run."""
+        if self._programs is None:
+            return score.unbuilt(item, self.build)
+        failed = next((parent for parent in parents if not score.carries(parent)), None)
+        return score.skipped(item, failed) if failed else None
 
 
 def refusal_of(error: Refused) -> Refusal:

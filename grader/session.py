@@ -146,8 +146,15 @@ class Grading:
     def _parents_first(self, keys: Iterable[str]) -> list[str]:
         """These and all that they depend on, otherwise in the order given."""
         found: dict[str, None] = {}
+
+        def visit(key: str) -> None:
+            if key not in found:
+                for parent in self._parents(key):
+                    visit(parent)
+                found[key] = None
+
         for key in keys:
-            found |= dict.fromkeys([*self._parents_first(self._parents(key)), key])
+            visit(key)
         return list(found)
 
     def _run_all(self) -> None:

@@ -18,8 +18,8 @@ import re
 import statistics
 import subprocess
 import sys
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
@@ -31,7 +31,8 @@ from rich.console import Console
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from grader.build import Parts, Programs, build_submission, trusted_parts  # noqa: E402
+from grader.build import (Parts, Programs, build_submission, trusted_parts,  # noqa: E402
+                          work_directory)
 from grader.errors import BadInput, MachineFault, NotBuilt, Refused  # noqa: E402
 from grader.sandbox import Sandbox, choose_sandbox  # noqa: E402
 from grader.timing import Said, measure  # noqa: E402
@@ -106,7 +107,6 @@ def kernels_named(paths: list[str]) -> list[Kernel]:
 
 def build(kernel: Kernel, parts: Parts, box: Sandbox, place: Path) -> None:
     """Sets kernel.programs or kernel.left_out. Raises MachineFault."""
-    place.mkdir()
     try:
         source = Path(kernel.path).read_bytes()
         kernel.flop_per_byte = intensity(source.decode(errors="replace"))
@@ -120,13 +120,13 @@ def build(kernel: Kernel, parts: Parts, box: Sandbox, place: Path) -> None:
         kernel.left_out = f"the grader refuses it: it {error.tried}"
 
 
-def build_all(bench: Bench, work: Path) -> None:
-    """All at once. Raises MachineFault."""
-    def build_one(number: int, kernel: Kernel) -> None:
-        build(kernel, bench.parts, bench.box, work / str(number))
+def build_all(bench: Bench, directories: ExitStack) -> None:
+    """All at once, each in a directory of its own. Raises MachineFault."""
+    def build_one(kernel: Kernel) -> None:
+        build(kernel, bench.parts, bench.box, Path(directories.enter_context(work_directory())))
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(build_one, range(len(bench.kernels)), bench.kernels))
+        list(pool.map(build_one, bench.kernels))
     for kernel in bench.kernels:
         if kernel.left_out:
             bench.complain(2, f"{kernel.path}: {kernel.left_out}")
@@ -310,15 +310,14 @@ def run() -> int:
     """The exit status. Raises BadInput, MachineFault."""
     kernels, todo, samples, path = asked_for()
     waiting = Console(stderr=True)
-    with tempfile.TemporaryDirectory(prefix="bench-") as work, waiting.status("") as now:
-        Path(work).chmod(0o711)  # the sandbox's uid passes through
+    with ExitStack() as directories, waiting.status("") as now:
         now.update("building the clock")
         parts = trusted_parts("cuda")
         box = choose_sandbox("auto", False, [], parts.jail)
         now.update("measuring what this GPU can do at most")
         bench = Bench(parts, box, describe_machine(), kernels, samples)
         now.update(f"compiling {len(kernels)} kernels")
-        build_all(bench, Path(work))
+        build_all(bench, directories)
         print_machine(bench)
         for number, shape in enumerate(todo, 1):
             now.update(f"timing {shapes.words_of(shape)} ({number} of {len(todo)})")

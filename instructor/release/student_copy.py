@@ -33,7 +33,7 @@ from rich.console import Console
 from grader import interrupt
 from grader.cases import load_suites
 from grader.errors import BadInput, MachineFault
-from grader.process import end
+from grader.process import completed
 from instructor.release.leaks import COMMENT, Code, Leak, secrets_of, sorted_shape
 from instructor.release.repository import REPOSITORY, git, tracked_files, untracked_files
 from instructor.release.tile import other_tiles
@@ -207,23 +207,13 @@ class Trial:
     def make(self, *words: str) -> subprocess.CompletedProcess[str]:
         command = ["make", "-o", ".venv/grader-ready", *words]
         try:
-            running = subprocess.Popen(
-                command, cwd=self.path, env=environment(), stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                start_new_session=True,  # so that its compilers can be ended with it
-            )
+            return completed(command, timeout=MAKE_SECONDS, cwd=self.path, env=environment(),
+                             stderr=subprocess.STDOUT)
         except FileNotFoundError:
             raise MachineFault("make: is not installed; install it") from None
-        with running:
-            try:
-                output, _ = running.communicate(timeout=MAKE_SECONDS)
-            except subprocess.TimeoutExpired:
-                raise Refused(f"make {' '.join(words)}: takes more than {MAKE_SECONDS} s; it was "
-                              "stopped") from None
-            finally:
-                if running.returncode is None:
-                    end(running)
-        return subprocess.CompletedProcess(command, running.returncode, output)
+        except subprocess.TimeoutExpired:
+            raise Refused(f"make {' '.join(words)}: takes more than {MAKE_SECONDS} s; it was "
+                          "stopped") from None
 
     def targets_exist(self) -> None:
         """Each target that `make help` names can be made from what is there."""
