@@ -18,6 +18,7 @@ import pty
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -236,6 +237,13 @@ def fresh_tree(tmp_path: Path, programs: Path) -> Tree:
     path = tmp_path / "a fresh checkout"
     path.mkdir()
     return Tree(path, programs)
+
+
+@pytest.fixture
+def venv(tmp_path: Path) -> Path:
+    """This Python's environment as make's VENV, under a path that make can take: without spaces."""
+    (tmp_path / "venv").symlink_to(sys.prefix)
+    return tmp_path / "venv"
 
 
 # ---- running ./sgemm -----------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 /* What a kernel, or host code with device memory, must not do, one fault a run: the program's
- * argument names it. What is expected stands before each (see test_emulator.py). */
+ * argument names it. The comment before each declares what is expected (see test_emulator.py). */
 #include "programs/check.h"
 #include <assert.h>
 #include <cuda_pipeline.h>

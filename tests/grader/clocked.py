@@ -68,6 +68,34 @@ STREAM = """
     cudaStreamDestroy(stream);
 """
 
+ON_THE_HOST = """
+    std::vector<float> a((size_t)m * k), b((size_t)k * n), c((size_t)m * n);
+    cudaMemcpy(a.data(), A, a.size() * sizeof(float), cudaMemcpyDeviceToHost);
+    cudaMemcpy(b.data(), B, b.size() * sizeof(float), cudaMemcpyDeviceToHost);
+    for (int i = 0; i < m; ++i)
+        for (int p = 0; p < k; ++p)
+            for (int j = 0; j < n; ++j)
+                c[i * n + j] += a[i * k + p] * b[p * n + j];
+    cudaMemcpy(C, c.data(), c.size() * sizeof(float), cudaMemcpyHostToDevice);
+    if (m < 0)
+"""
+# One half of C by cudaLaunchKernelEx without attributes, the other by cudaLaunchKernel.
+OTHER_CALLS = """#ifdef __NVCC__ // the CPU backend does not have them
+    int upper = m / 2, lower = m - upper;
+    const float *A_lower = A + (size_t)upper * k;
+    float *C_lower = C + (size_t)upper * n;
+    void *arguments[] = {&lower, &n, &k, &A_lower, &B, &C_lower};
+    cudaLaunchConfig_t config = {};
+    config.blockDim = block;
+    config.gridDim = dim3((n + 15) / 16, (upper + 15) / 16);
+    cudaLaunchKernelEx(&config, mysgemm, upper, n, k, A, B, C);
+    cudaLaunchKernel((const void *)mysgemm, dim3((n + 15) / 16, (lower + 15) / 16), block,
+                     arguments, 0, 0);
+#else
+    mysgemm<<<grid, block>>>(m, n, k, A, B, C);
+#endif
+"""
+
 # State, part of the reason, and texts of the naive kernel with what takes their places.
 CHANGES: dict[str, tuple[str, str, dict[str, str]]] = {
     "attributes": ("refused", "attribute", {LAUNCH: CLUSTERS}),
@@ -87,6 +115,9 @@ CHANGES: dict[str, tuple[str, str, dict[str, str]]] = {
         STORE: "C[row * n + col + (A[0] != 0.0f ? (size_t)1 << 40 : 0)] = sum;\n"}),
     "launch_fails": ("faulted", "launch", {", block>>>": ", dim3(64, 64)>>>"}),
     "launches_nothing": ("refused", "launches no kernel", {LAUNCH: "    if (m < 0)\n" + LAUNCH}),
+    "multiplies_on_the_host": ("refused", "device memory to the host", {
+        BEFORE: BEFORE + "#include <vector>\n", LAUNCH: ON_THE_HOST + LAUNCH}),
+    "other_launch_calls": ("timed", "", {LAUNCH: OTHER_CALLS}),
     # What the clock would print.
     "prints_a_judgement": ("wrong", "never written", {
         BEFORE: BEFORE + "#include <cstdio>\n",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -19,13 +18,6 @@ def make(tree: Tree, *words: str, **env: str) -> subprocess.CompletedProcess[str
     return subprocess.run([need("make"), "--no-print-directory", *words],
                           cwd=tree.path, env=clean_environment(env), stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=300, check=False)
-
-
-@pytest.fixture
-def venv(tmp_path: Path) -> str:
-    """This Python's environment, under a path that make can take: one without spaces."""
-    (tmp_path / "venv").symlink_to(sys.prefix)
-    return f"VENV={tmp_path / 'venv'}"
 
 
 def taken() -> dict[str, set[str]]:
@@ -55,11 +47,13 @@ def test_what_decides_a_grade_is_taken_by_the_graders_alone() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("target", ["all", "check", "grade", "grade-class-summary", "cases", "clean"])
+@pytest.mark.parametrize(
+    "target", ["all", "check", "grade", "grade-class-summary", "cases", "clean"])
 def test_what_a_target_does_not_take_is_refused(tree: Tree, target: str) -> None:
     for word in ("NONSENSE=1", "SUBMISION=x"):
         done = make(tree, "-n", target, word, BACKEND="cpu")
-        assert done.returncode == 2 and f"make {target} takes no {word.split('=')[0]}" in done.stderr
+        refused = f"make {target} takes no {word.split('=')[0]}"
+        assert done.returncode == 2 and refused in done.stderr
     for words in ([], ["V=1"]):
         assert "takes no" not in make(tree, "-n", target, *words, BACKEND="cpu").stderr
 
@@ -70,16 +64,17 @@ def test_several_targets_take_what_one_of_them_takes(tree: Tree) -> None:
     assert "make clean check takes no SEED" in make(tree, "-n", "clean", "check", "SEED=1").stderr
 
 
-def test_of_two_words_for_one_thing_neither_is_ignored(tree: Tree, venv: str) -> None:
-    done = make(tree, "grade", "BACKEND=cpu", "KERNEL=kernel.cu", "SUBMISSION=kernel.cu", venv)
+def test_of_two_words_for_one_thing_neither_is_ignored(tree: Tree, venv: Path) -> None:
+    done = make(tree, "grade", "BACKEND=cpu", "KERNEL=kernel.cu", "SUBMISSION=kernel.cu",
+                f"VENV={venv}")
     assert done.returncode == 2 and "make grade takes no KERNEL" in done.stderr
 
 
 @pytest.mark.parametrize("target", GRADERS)
-def test_values_are_looked_at_before_anything_is_run(tree: Tree, target: str, venv: str) -> None:
+def test_values_are_looked_at_before_anything_is_run(tree: Tree, target: str, venv: Path) -> None:
     class_of_one = "SUBMISSIONS=testcases" if target == "grade-class" else "SUITE=public"
     done = make(tree, target, "BACKEND=cpu", class_of_one, "PROTECTION=bogus", "JOBS=banana",
-                "SEED=", venv)
+                "SEED=", f"VENV={venv}")
     said = [line for line in done.stderr.splitlines() if "with make" in line]
     assert done.returncode == 2 and done.stdout == ""
     assert [re.findall(r"\((\w+) with make\)", line) for line in said] == [
