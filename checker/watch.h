@@ -134,7 +134,7 @@ void watch_on_machine_fault(void (*handler)(const char *what));
 void watch_slowly(struct watch *w);
 void watch_fast(struct watch *w);
 
-/* A part of the checker that wants every access and barrier, and has no say in what is a mistake.
+/* A part of the checker that is given every access and barrier, and decides nothing about mistakes.
  * Any of the functions may be null. All but launch_ended run on a worker, for its running block. */
 struct consumer {
     void (*block_begins)(struct watch *w);

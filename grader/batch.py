@@ -1,4 +1,4 @@
-"""Grades a class: each submission in a directory, one after the other, in a separate grader process.
+"""Grades a class: each submission in a directory, one after the other, each in its own process.
 
     python -m grader.batch --submissions DIR --suite all --results results
 

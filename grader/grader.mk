@@ -112,7 +112,7 @@ few_errors_of_clang = -ferror-limit=3
 worker_calls = -Xlinker \
     --wrap=cudaMemcpy,--wrap=cudaMemcpyAsync,--wrap=cudaMemcpy2D,--wrap=__cudaPopCallConfiguration
 
-# What the recorder wants to see, in the order of its file.
+# The calls that the recorder intercepts, in the order of record.cu.
 recorder_calls = $(addprefix -Xlinker --wrap=,cudaMalloc cudaMallocPitch cudaFree \
     cudaLaunchKernel __cudaLaunchKernel __cudaLaunchKernel_ptsz cudaLaunchKernelExC \
     cudaFuncSetAttribute cudaMemset cudaMemsetAsync cudaMemset2D cudaMemcpy cudaMemcpyAsync \

@@ -35,7 +35,7 @@ WORKER_BYTES = 3 << 30
 BYTES_PER_BYTE = 16
 
 OUTPUT_BYTES = 4 << 10
-PROCESSES = 16  # addr2line and readelf, and what starts them
+PROCESSES = 16  # addr2line, and what starts it
 # On a GPU: the driver maps far more than there is, and starts threads of its own; the time limit is
 # seconds on the wall, in which the driver also loads the kernel.
 GPU_ADDRESSES = 1 << 46

@@ -1,4 +1,5 @@
-"""Looks at the text of a submission's kernel.cu: bytes go in, Refused comes out, with the line.
+"""Checks the text of a submission's kernel.cu. Raises Refused, with the line, for what no CUDA
+program needs.
 
     check_source        as written: nothing that hides where text comes from, or asks for files
     check_preprocessed  what the preprocessor made of it, where no macro hides a word any more

@@ -1,6 +1,6 @@
 """Checks the object file that a submission's kernel.cu was compiled to, before it is linked to
 anything: only names from allowed_symbols.toml are referred to, no name that others rely on is
-defined, nothing runs before or after main(). An object goes in, Refused comes out, with the line.
+defined, nothing runs before or after main(). Raises Refused, with the line.
 
 This is a gate against the ways that are known, and gives them a name. It is not what keeps the
 machine safe, which is the sandbox, nor what makes the verdict true, which is that it is made in

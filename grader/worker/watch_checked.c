@@ -46,7 +46,7 @@ void watch_begins(const struct watched *watched) {
     checker_begin(&run);
 }
 
-/* A finding that lets the run go on (a race, say) leaves a C, which the judge wants to see. */
+/* A finding that lets the run go on (a race, say) leaves a C for the judge to compare. */
 void watch_ended(void) {
     struct worker_report *r = worker_report();
     const struct checked_result result = checker_end();

@@ -2,7 +2,7 @@
  * each warp reports.
  *
  * finds:    endless
- * options:  --timeout 1
+ * options:  --timeout 0.3
  * thread:   0 0
  * loses:    correct */
 
