@@ -3,6 +3,7 @@
 #include "counts.h"
 #include "diagnose.h"
 #include "host.h"
+#include "launches.h"
 
 static struct checked_run run;
 
@@ -21,7 +22,7 @@ void checker_place(const void *function, struct finding_party *party) {
 
 /* What has been seen so far. */
 static struct checked_result result(void) {
-    struct checked_result r = {.launches = host_launches()};
+    struct checked_result r = {.launches = (int)launches_noted()};
     const struct event *event = event_first();
     if (event) r.finding = diagnose(event);
     return r;

@@ -10,6 +10,7 @@
  * they do not depend on how many workers there were. */
 #define _GNU_SOURCE
 #include "counts.h"
+#include "launches.h"
 #include "regions.h"
 #include "watch.h"
 #include <stdlib.h>
@@ -539,12 +540,6 @@ static void find_lines(struct counted_launch *launch, struct totals *totals) {
     qsort(launch->lines, (size_t)launch->line_count, sizeof *launch->lines, best_line_first);
 }
 
-void counts_kernel_name(const void *kernel, char *name, size_t bytes) {
-    void *address = (void *)(uintptr_t)kernel;
-    struct place place = place_find(&address, 1);
-    snprintf(name, bytes, "%.*s", (int)strcspn(place.function, "("), place.function);
-}
-
 static void launch_ended(const struct launch *launch) {
     launches = must(realloc(launches, (size_t)(launch_count + 1) * sizeof *launches));
     struct counted_launch *counted = &launches[launch_count++];
@@ -553,7 +548,7 @@ static void launch_ended(const struct launch *launch) {
         .block = {launch->block.x, launch->block.y, launch->block.z},
         .blocks = launch->blocks,
     };
-    counts_kernel_name(launch->kernel, counted->kernel, sizeof counted->kernel);
+    launches_kernel_name(launch->kernel, counted->kernel, sizeof counted->kernel);
     struct totals totals = {0};
     for (struct counts *c = all_workers; c; c = c->next) take_worker(counted, &totals, c);
     find_lines(counted, &totals);

@@ -62,9 +62,6 @@ void counts_watch(void);
 /* The launches so far, in their order. Returns how many. */
 int counts_launches(const struct counted_launch **launches);
 
-/* The name of a kernel, without its parameters. */
-void counts_kernel_name(const void *kernel, char *name, size_t bytes);
-
 static inline void counted_add(struct counted *sum, const struct counted *more) {
     sum->elements += more->elements;
     sum->requests += more->requests;

@@ -2,6 +2,7 @@
 #include "host.h"
 #include "../support.h"
 #include "event.h"
+#include "launches.h"
 #include "program.h"
 #include "regions.h"
 #include <stdio.h>
@@ -10,7 +11,6 @@
 extern struct dim3 blockDim, gridDim;
 
 static bool in_wrapper;
-static int launches;
 static void (*stopped)(void);
 
 /* The first call that failed in the wrapper, or launch that was refused. */
@@ -19,13 +19,12 @@ static struct {
     struct event event;
 } failure;
 
-int host_launches(void) { return launches; }
 void host_end(void) { in_wrapper = false; }
 
 void host_begin(void (*stop)(void)) {
     stopped = stop;
     in_wrapper = true;
-    launches = 0;
+    launches_begin();
 }
 
 /* The program cannot go on after this one. */
@@ -118,12 +117,10 @@ static const char *say_why_refused(char text[MESSAGE_SIZE], const struct launch 
 static void launch_refused(const struct launch *launch, cudaError_t error) {
     struct event event = {.kind = FINDING_BAD_LAUNCH};
     (void)error;
-    launches++;
+    launches_note(launch);
     event.hint = say_why_refused(event.text, launch);
     keep_failure(&event);
 }
-
-void host_launch_ended(void) { launches++; }
 
 static void failed(cudaError_t error) {
     struct event event = {.kind = FINDING_FAILED_CALL};

@@ -11,11 +11,8 @@ void host_end(void);
 
 /* Adds the host's calls to what the runtime reports. */
 void host_observe(struct observer *o);
-void host_launch_ended(void);
 void host_access(const struct access *access);
 
-/* Kernel launches of the wrapper's that were possible. */
-int host_launches(void);
 /* The first call that failed, or launch that was refused, becomes the event of a run that has none.
  */
 void host_note_failure(void);

@@ -7,6 +7,7 @@
 #include "access.h"
 #include "event.h"
 #include "host.h"
+#include "launches.h"
 #include <string.h>
 
 /* --- beginning -------------------------------------------------------------------------------- */
@@ -196,12 +197,11 @@ static void copy_arrived(const struct async_copy *copy) {
 /* --- who reports ------------------------------------------------------------------------------ */
 
 static void launch_begins(const struct launch *launch) {
-    (void)launch;
+    launches_note(launch);
     global_begin_launch();
 }
 
 static void launch_ended(const struct launch *launch) {
-    host_launch_ended();
     WATCH_CONSUMERS(launch_ended, launch);
 }
 

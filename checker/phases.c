@@ -1,6 +1,7 @@
 /* The tile phases of one block: which elements of inputs it loads between two barriers, and what
  * its shared arrays hold afterwards. */
 #include "counts.h"
+#include "launches.h"
 #include "names.h"
 #include "regions.h"
 #include "watch.h"
@@ -29,7 +30,7 @@ static void *zeros(size_t count, size_t size) { return must(calloc(count ? count
 
 const struct phases *phases_kept(void) {
     if (!state.kept) return NULL;
-    counts_kernel_name(state.kernel, state.phases.kernel, sizeof state.phases.kernel);
+    launches_kernel_name(state.kernel, state.phases.kernel, sizeof state.phases.kernel);
     return &state.phases;
 }
 

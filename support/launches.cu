@@ -1,26 +1,18 @@
 // launches.cu: reports what basicSgemm launches, on both backends. The only file here that is CUDA.
 #include <cuda_runtime.h>
-#include <cxxabi.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../support.h"
+#include "kernel_name.h"
 
 static struct report *report; // null: launches are not reported
 
-// "mysgemm" of "_Z7mysgemmiiiPKfS0_Pf": without its parameters.
 static void name_of(const void *kernel, char *name, size_t bytes) {
     const char *symbol = NULL;
 #if defined CUDA_EMULATOR || CUDART_VERSION >= 12040
     if (cudaFuncGetName(&symbol, kernel) != cudaSuccess) cudaGetLastError();
 #endif
-    int status;
-    char *readable = symbol ? abi::__cxa_demangle(symbol, NULL, NULL, &status) : NULL;
-    const char *found = readable ? readable : symbol ? symbol : "kernel";
-    if (strncmp(found, "void ", 5) == 0) found += 5; // so begins an instance of a template
-    snprintf(name, bytes, "%.*s", (int)strcspn(found, "("), found);
-    free(readable);
+    kernel_name(symbol ? symbol : "kernel", name, bytes);
 }
 
 static void launched(const void *kernel, dim3 grid, dim3 block, size_t shared) {

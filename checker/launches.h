@@ -1,0 +1,32 @@
+/* The launches of a run: which kernel, in how many blocks of how many threads, and which line of
+ * the program launches it. */
+#ifndef CHECKER_LAUNCHES_H
+#define CHECKER_LAUNCHES_H
+#include "../emulator/runtime/runtime.h"
+
+/* Of a run that makes more launches than this, the first ones and the last ones are kept. */
+enum { LAUNCHES_FIRST = 8, LAUNCHES_LAST = 8 };
+
+/* Plain data. Extents in the order x, y, z. */
+struct seen_launch {
+    char kernel[128]; /* its name, without parameters */
+    unsigned grid[3], block[3];
+    size_t shared_bytes; /* dynamic, for each block */
+    struct place place;  /* of kernel<<<...>>>; line 0: unknown */
+};
+
+/* A run begins, and has made none. */
+void launches_begin(void);
+/* The host launches that now, or has tried to: a refused launch counts. */
+void launches_note(const struct launch *launch);
+/* Since the run began. */
+uint64_t launches_noted(void);
+
+/* The launch with this number, from 1 to launches_noted(), with its line: asks addr2line. False: it
+ * was not kept. */
+bool launches_find(uint64_t number, struct seen_launch *launch);
+
+/* The name of a kernel, without its parameters. */
+void launches_kernel_name(const void *kernel, char *name, size_t bytes);
+
+#endif
