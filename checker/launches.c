@@ -52,7 +52,8 @@ void launches_kernel_name(const void *kernel, char *name, size_t bytes) {
 
 static bool is_kept(uint64_t number) {
     uint64_t count = launches_noted();
-    return number && number <= count && (number <= LAUNCHES_FIRST || number + LAUNCHES_LAST > count);
+    return number && number <= count &&
+           (number <= LAUNCHES_FIRST || number + LAUNCHES_LAST > count);
 }
 
 bool launches_find(uint64_t number, struct seen_launch *launch) {

@@ -201,9 +201,7 @@ static void launch_begins(const struct launch *launch) {
     global_begin_launch();
 }
 
-static void launch_ended(const struct launch *launch) {
-    WATCH_CONSUMERS(launch_ended, launch);
-}
+static void launch_ended(const struct launch *launch) { WATCH_CONSUMERS(launch_ended, launch); }
 
 void observe_runtime(void) {
     static struct observer all;
