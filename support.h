@@ -264,6 +264,9 @@ struct explanation {
     char text[2 * MESSAGE_SIZE]; /* what C is, and for how many elements; one paragraph */
     char hint[MESSAGE_SIZE];     /* one idea that points at the mistake, not its solution */
     uint64_t explained, of;      /* numbers of wrong (or unwritten) elements */
+    /* Where elements were never written: those in this row or a later one, and in this column or a
+     * later one; all others were. 0: they lie otherwise. */
+    int row_end, col_end;
 };
 
 enum { EXPLANATIONS = 3 }; /* at most: where C was not written, where NaN came from, the rest */
@@ -279,7 +282,7 @@ int explain(const struct problem *problem, const struct verdict *verdict,
 
 /* What a kernel is launched with; extents in the order x, y, z. */
 struct launch_shape {
-    char kernel[64]; /* its name, without parameters */
+    char kernel[128]; /* its name, without parameters */
     unsigned grid[3], block[3];
     size_t static_shared, dynamic_shared; /* bytes for each block */
 };
@@ -289,6 +292,15 @@ struct launch_limits {
     unsigned grid[3], block[3], threads;
     size_t shared;
 };
+
+/* How many threads it has beside C, or another matrix of this name, in one line:
+ * "mysgemm<<<(3, 2), (16, 16)>>>: 48 x 32 threads (x, y); C has 20 columns and 35 rows". */
+void launch_describe(const struct launch_shape *launch, const char *matrix, int rows, int cols,
+                     char text[2 * MESSAGE_SIZE]);
+
+/* Adds to an explanation of what was never written: the launch's threads end there. Nothing where
+ * they do not. */
+void launch_explain(const struct launch_shape *launch, int m, int n, struct explanation *unwritten);
 
 /* What is wrong with a launch, into text, and a hint; NULL where these limits allow it. */
 const char *launch_refusal(const struct launch_shape *launch, const struct launch_limits *limits,
@@ -365,9 +377,9 @@ void report_detail(struct report *report, const char *format, ...)
 /* A timed launch has taken this long. */
 void report_sample(struct report *report, double seconds);
 
-/* The wrapper has launched a kernel. launches.cu calls this, from report_launches_to(report) to
+/* The wrapper has launched a kernel; true: differently from before. launches.cu calls this, from report_launches_to(report) to
  * report_launches_to(NULL), and takes the launches from the backend. */
-void report_launch(struct report *report, const struct launch_shape *launch);
+bool report_launch(struct report *report, const struct launch_shape *launch);
 void report_launches_to(struct report *report);
 
 /* Why a GPU refuses one of these launches, a newline, and a hint; NULL where it refuses none. */
@@ -400,6 +412,9 @@ void report_json(const struct report *report, enum exit_status status, const cha
 /* Prepare to end this report's run: once, after report_begin() and before any CUDA call, because
  * the CPU backend passes on the signals that are not its own. */
 void watchdog_begin(struct report *report);
+
+/* What the texts of a run that ends early say of its launches has changed. */
+void watchdog_launched(void);
 
 /* Between these two calls the wrapper may take `seconds`; then the run ends with TEST FAILED, as it
  * does after a crash (of the wrapper: a device pointer used on the host, say). What is printed

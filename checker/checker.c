@@ -4,6 +4,8 @@
 #include "diagnose.h"
 #include "host.h"
 #include "launches.h"
+#include <inttypes.h>
+#include <string.h>
 
 static struct checked_run run;
 
@@ -20,11 +22,51 @@ void checker_place(const void *function, struct finding_party *party) {
     *party = party_at(&place);
 }
 
+/* --- launches --------------------------------------------------------------------------------- */
+
+static const struct checked_matrix *output(void) {
+    for (int i = 0; i < CHECKED_MATRICES; i++)
+        if (run.matrices[i].name && !run.matrices[i].input) return &run.matrices[i];
+    return NULL;
+}
+
+static void say_launch(struct finding_launch *launch, const struct checked_matrix *matrix) {
+    struct launch_shape shape = {.dynamic_shared = launch->shared_bytes};
+    memcpy(shape.kernel, launch->kernel, sizeof shape.kernel);
+    memcpy(shape.grid, launch->grid, sizeof shape.grid);
+    memcpy(shape.block, launch->block, sizeof shape.block);
+    launch_describe(&shape, matrix->name, matrix->rows, matrix->cols, launch->text);
+}
+
+/* The launch with this number, and which one it is where there are several. */
+static void add_launch(struct finding *f, uint64_t number) {
+    struct finding_launch *launch = &f->launch;
+    struct seen_launch seen;
+    if (!launches_find(number, &seen) || !output()) return;
+    memcpy(launch->kernel, seen.kernel, sizeof launch->kernel);
+    memcpy(launch->grid, seen.grid, sizeof launch->grid);
+    memcpy(launch->block, seen.block, sizeof launch->block);
+    launch->shared_bytes = seen.shared_bytes;
+    const struct finding_party at = party_at(&seen.place);
+    memcpy(launch->file, at.file, sizeof launch->file);
+    launch->line = at.line;
+    say_launch(launch, output());
+    if (launches_noted() > 1)
+        APPEND(launch->text, "; launch %" PRIu64 " of %" PRIu64, number, launches_noted());
+}
+
+void checker_add_launch(struct finding *finding) {
+    if (!finding->launch.kernel[0]) add_launch(finding, launches_noted());
+}
+
+/* --- the run ---------------------------------------------------------------------------------- */
+
 /* What has been seen so far. */
 static struct checked_result result(void) {
     struct checked_result r = {.launches = (int)launches_noted()};
     const struct event *event = event_first();
     if (event) r.finding = diagnose(event);
+    if (event) add_launch(&r.finding, event->launch);
     return r;
 }
 

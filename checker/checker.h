@@ -67,6 +67,10 @@ struct checked_result checker_end(void);
 /* Device memory that the wrapper allocated and did not free; kind FINDING_NONE: none. */
 struct finding checker_leak(void);
 
+/* Gives a finding that has no launch the last one that the wrapper has made, if any: one about what
+ * came out of a run. */
+void checker_add_launch(struct finding *finding);
+
 /* Sets file and line of a party to where a function of the program begins. */
 void checker_place(const void *function, struct finding_party *party);
 

@@ -1,5 +1,6 @@
 /* Noting the first mistake of a run, on whatever thread it happens: see event.h. */
 #include "event.h"
+#include "launches.h"
 #include "regions.h"
 
 static struct {
@@ -13,6 +14,7 @@ static uint32_t tile_width;
 void event_note(const struct event *event) {
     if (__atomic_exchange_n(&first.claimed, true, __ATOMIC_SEQ_CST)) return;
     first.event = *event;
+    if (!first.event.launch) first.event.launch = launches_noted();
     __atomic_store_n(&first.complete, true, __ATOMIC_RELEASE);
 }
 

@@ -15,6 +15,7 @@ struct event {
     struct place place; /* the location, if place.line: known already */
     unsigned thread, other_thread;
     uint64_t block, other_block;
+    uint64_t launch; /* number, from 1; 0: before the first, and in what has not been noted yet */
     struct uint3 grid_size, block_size;
 
     uintptr_t address;

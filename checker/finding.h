@@ -6,6 +6,7 @@
 #ifndef CHECKER_FINDING_H
 #define CHECKER_FINDING_H
 #include <stdbool.h>
+#include <stddef.h>
 
 enum finding_kind {
     FINDING_NONE,
@@ -42,6 +43,16 @@ struct finding_party {
     enum finding_access access;
 };
 
+/* What a kernel is launched with; extents in the order x, y, z. */
+struct finding_launch {
+    char kernel[128]; /* its name; empty: there is no launch to show */
+    unsigned grid[3], block[3];
+    size_t shared_bytes; /* dynamic, for each block */
+    char file[512];
+    int line;       /* of <<<...>>>; 0: unknown */
+    char text[512]; /* all of it in words, beside the size of the output */
+};
+
 struct finding {
     enum finding_kind kind;
     char what[240];    /* the headline, without place: "race on shared memory" */
@@ -52,6 +63,7 @@ struct finding {
     struct finding_party at, other;
     char formula[64];  /* what a wrong C is instead: see explain() in support.h; empty: not known */
     int phase, phases; /* tile phase, counted from 1; 0: not known */
+    struct finding_launch launch; /* of the kernel in which it happened; or the last one before */
 };
 
 #ifdef __cplusplus

@@ -87,6 +87,7 @@ static void copied(char *to, size_t bytes) {
 static void keep_failure(struct event *event) {
     if (!in_wrapper || failure.is) return;
     event->place = calling_place();
+    event->launch = launches_noted();
     failure.event = *event;
     failure.is = true;
 }

@@ -45,6 +45,7 @@ void print_finding(FILE *out, const struct finding *f, struct shape shape) {
         fprintf(out, "%s: ", f->at.file[0] ? f->at.file : "kernel.cu");
     fprintf(out, "%s%s%s\n", bold, f->what, plain);
     print_indented(out, f->detail);
+    print_indented(out, f->launch.text);
     print_circumstances(out, f, shape);
     if (f->at.in_kernel && !f->at.line)
         fputs("    (no source line: is addr2line, of binutils, installed?)\n", out);
@@ -81,6 +82,22 @@ static void json_party(struct json *json, const struct finding_party *p) {
     json_index(json, "block", p->block, p->in_kernel);
 }
 
+static void json_launch(struct json *json, const struct finding_launch *l) {
+    if (!l->kernel[0]) {
+        json_text(json, "launch", NULL);
+        return;
+    }
+    json_open(json, "launch", '{');
+    json_text(json, "kernel", l->kernel);
+    json_value(json, "grid", "[%u, %u, %u]", l->grid[0], l->grid[1], l->grid[2]);
+    json_value(json, "block", "[%u, %u, %u]", l->block[0], l->block[1], l->block[2]);
+    json_value(json, "shared_bytes", "%zu", l->shared_bytes);
+    json_text(json, "file", l->file);
+    json_value(json, "line", "%d", l->line);
+    json_text(json, "text", l->text);
+    json_close(json, '}');
+}
+
 static void json_shape(struct json *json, struct shape s) {
     json_value(json, "m", "%d", s.m);
     json_value(json, "k", "%d", s.k);
@@ -108,6 +125,7 @@ static void json_finding(struct json *json, const struct check_options *o,
     }
     json_value(json, "phase", f->phase ? "%d" : "null", f->phase);
     json_value(json, "phases", f->phase ? "%d" : "null", f->phases);
+    json_launch(json, &f->launch);
     json_shape(json, outcome->shape);
     json_unsigned(json, "seed", o->run.seed);
     json_text(json, "fill", fill_name(o->run.fill));
@@ -138,6 +156,8 @@ static void json_report(FILE *out, FILE *report) {
  *     variable, element  what was touched
  *     other            the second party of a race or barrier, or null
  *     phase, phases    the tile phase, from 1, or null
+ *     launch           kernel, grid, block ([x, y, z]), shared_bytes (dynamic), file and line of
+ *                      <<<...>>>, text: the line that is printed; or null
  *     m, k, n, seed, fill  the run that shows it again
  *   counts, counts_sum (print_counts.c), phases (print_phases.c): with --counts and --phases, where
  *                the last shape came so far */

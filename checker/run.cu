@@ -38,6 +38,7 @@ static double started;
 static void end_with(const struct finding *finding) {
     if (finding->kind == FINDING_NONE) return;
     outcome->finding = *finding;
+    checker_add_launch(&outcome->finding);
     outcome->seconds = clock_seconds() - started;
     print_report(asked, outcome, &product);
     outcome->done = true;

@@ -29,6 +29,13 @@ class Finding(Strict):
     hint: str | None = None
     formula: str | None = None
     """What a wrong C is instead: see explain() in support.h."""
+    launch: str | None = None
+    """One line: kernel, grid, block, and the size of C; None where it is not known."""
+
+    @property
+    def below(self) -> list[str]:
+        """The lines below the headline."""
+        return [*self.detail, *([self.launch] if self.launch else [])]
 
 
 class Loads(Strict):
@@ -53,6 +60,8 @@ class Outcome(Strict):
     file: str | None = None
     line: int = 0
     launches: int = 0
+    launch: str | None = None
+    """Checked build only: of the finding, or else the last one, in one line."""
     work: int = 0
     """Threads begun plus threads that arrived at barriers, over all launches: the same in every run
     of a submission on a problem. 0 on a GPU."""

@@ -212,7 +212,7 @@ def about_finding(record: Record, tests: list[Test], console: Console) -> Text |
         return None
     test, finding = found[0], found[0].finding
     assert finding is not None
-    details = list(finding.detail)
+    details = finding.below
     shape = f"m={test.m} k={test.k} n={test.n}"
     if not any(shape in line for line in details):
         details.append(f"{shape}, fill {test.fill}, seed {test.seed}")

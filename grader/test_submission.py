@@ -47,7 +47,7 @@ def record_points(item: record.Test | record.Timing, record_property: Property) 
 def in_words(test: record.Test) -> str:
     lines = [f"{test.score:g} of {test.max_score:g} points: {test.reason}"]
     if test.finding:
-        lines += [f"    {line}" for line in test.finding.detail]
+        lines += [f"    {line}" for line in test.finding.below]
     if test.hint:
         lines.append(f"    hint: {test.hint}")
     return "\n".join(lines)

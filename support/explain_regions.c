@@ -180,10 +180,13 @@ static bool frame(const struct region *r, struct explanation *out) {
     say_span(out, "column", box->col_last + 1, r->n - 1);
     if (box->row_first || box->col_first) return true;
     struct extent extent = {box->row_last + 1, box->col_last + 1};
-    if (r->state == UNWRITTEN)
+    if (r->state == UNWRITTEN) {
+        out->row_end = extent.rows;
+        out->col_end = extent.cols;
         say_reason(r->study->problem, extent, out);
-    else if (is_edge(r->study->problem, extent))
+    } else if (is_edge(r->study->problem, extent)) {
         set(out, "edge-wrong", edge_hint);
+    }
     return true;
 }
 

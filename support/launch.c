@@ -4,6 +4,66 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* ---- in words ---- */
+
+/* "(3, 2)", or "3" where it has one dimension. */
+static void append_dim3(char *text, size_t size, const unsigned extent[3]) {
+    if (extent[2] != 1)
+        append(text, size, "(%u, %u, %u)", extent[0], extent[1], extent[2]);
+    else if (extent[1] != 1)
+        append(text, size, "(%u, %u)", extent[0], extent[1]);
+    else
+        append(text, size, "%u", extent[0]);
+}
+
+/* In x and in y where blocks have rows of threads, and the grid rows of blocks: which direction is
+ * which of C's is then the kernel's usual meaning. Else only their number says nothing wrong. */
+static void append_threads(char *text, size_t size, const struct launch_shape *launch) {
+    const unsigned *g = launch->grid, *b = launch->block;
+    const unsigned long long blocks = (unsigned long long)g[0] * g[1] * g[2];
+    const unsigned long long threads = (unsigned long long)b[0] * b[1] * b[2];
+    if (g[2] == 1 && b[2] == 1 && b[1] > 1 && (g[1] > 1 || g[0] == 1))
+        append(text, size, "%llu x %llu threads (x, y)", (unsigned long long)g[0] * b[0],
+               (unsigned long long)g[1] * b[1]);
+    else
+        append(text, size, "%llu block%s of %llu thread%s", blocks, plural(blocks), threads,
+               plural(threads));
+}
+
+void launch_describe(const struct launch_shape *launch, const char *matrix, int rows, int cols,
+                     char text[2 * MESSAGE_SIZE]) {
+    const size_t size = 2 * MESSAGE_SIZE;
+    snprintf(text, size, "%s<<<", launch->kernel);
+    append_dim3(text, size, launch->grid);
+    append(text, size, ", ");
+    append_dim3(text, size, launch->block);
+    if (launch->dynamic_shared) append(text, size, ", %zu", launch->dynamic_shared);
+    append(text, size, ">>>: ");
+    append_threads(text, size, launch);
+    append(text, size, "; %s has %d column%s and %d row%s", matrix, cols, plural((uint64_t)cols),
+           rows, plural((uint64_t)rows));
+}
+
+/* Rows usually end with the threads in y, columns with those in x; but not in every kernel. */
+static void explain_end(const struct launch_shape *launch, int end, int size, int usual,
+                        const char *what, struct explanation *out) {
+    for (int i = 0; i < 2 && 0 < end && end < size; i++) {
+        const int way = i ? !usual : usual;
+        const unsigned blocks = launch->grid[way], threads = launch->block[way];
+        if ((unsigned long long)blocks * threads != (unsigned long long)end) continue;
+        APPEND(out->text, " The grid has %u x %u = %d thread%s in %c; C has %d %s.", blocks,
+               threads, end, plural((uint64_t)end), "xy"[way], size, what);
+        return;
+    }
+}
+
+void launch_explain(const struct launch_shape *launch, int m, int n, struct explanation *out) {
+    explain_end(launch, out->row_end, m, 1, "rows", out);
+    explain_end(launch, out->col_end, n, 0, "columns", out);
+}
+
+/* ---- refused ones ---- */
+
 static bool exceeds(const unsigned extent[3], const unsigned limit[3]) {
     return extent[0] > limit[0] || extent[1] > limit[1] || extent[2] > limit[2];
 }
@@ -45,22 +105,46 @@ const char *launch_refusal(const struct launch_shape *launch, const struct launc
     return NULL;
 }
 
+/* ---- those of a run ---- */
+
 static bool same_launch(const struct launch_shape *a, const struct launch_shape *b) {
     return strcmp(a->kernel, b->kernel) == 0 && memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&
            memcmp(a->block, b->block, sizeof a->block) == 0 &&
            a->static_shared == b->static_shared && a->dynamic_shared == b->dynamic_shared;
 }
 
-void report_launch(struct report *report, const struct launch_shape *launch) {
+bool report_launch(struct report *report, const struct launch_shape *launch) {
     int last = report->launch_count - 1;
     if (last >= 0 && !report->launches_left_out && same_launch(&report->launches[last], launch)) {
         report->launch_repeats[last]++;
     } else if (report->launch_count < REPORTED_LAUNCHES) {
         report->launches[report->launch_count] = *launch;
         report->launch_repeats[report->launch_count++] = 1;
+        return true;
     } else {
         report->launches_left_out++;
     }
+    return false;
+}
+
+void report_print_launches(const struct report *report, FILE *out) {
+    const struct options *o = &report->options;
+    for (int i = 0; i < report->launch_count; i++) {
+        char text[2 * MESSAGE_SIZE];
+        launch_describe(&report->launches[i], "C", o->m, o->n, text);
+        if (report->launch_repeats[i] > 1) APPEND(text, "; %d times", report->launch_repeats[i]);
+        print_paragraph("", "", text, out);
+    }
+    if (report->launches_left_out)
+        fprintf(out, "and %d more launch%s\n", report->launches_left_out,
+                report->launches_left_out == 1 ? "" : "es");
+}
+
+void report_explain_launch(struct report *report) {
+    const struct options *o = &report->options;
+    if (report->launch_count != 1 || report->launches_left_out) return; /* which one wrote what? */
+    for (int i = 0; i < report->explanation_count; i++)
+        launch_explain(&report->launches[0], o->m, o->n, &report->explanations[i]);
 }
 
 const char *report_refusal(const struct report *report, const struct launch_limits *limits,

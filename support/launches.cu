@@ -26,7 +26,7 @@ static void launched(const void *kernel, dim3 grid, dim3 block, size_t shared) {
     memcpy(shape.block, extents[1], sizeof shape.block);
     shape.static_shared = attributes.sharedSizeBytes;
     shape.dynamic_shared = shared;
-    report_launch(report, &shape);
+    if (report_launch(report, &shape)) watchdog_launched();
 }
 
 void report_launches_to(struct report *to) {

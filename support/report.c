@@ -160,6 +160,7 @@ void report_verify(struct report *report, const float *A, const float *B, const 
     if (!enough) report_stop(report, EXIT_MACHINE, "out of memory while verifying");
     report->verified = o->verify != VERIFY_NONE;
     report->explanation_count = explain(&problem, &report->verdict, report->explanations);
+    report_explain_launch(report);
 }
 
 /* ---- the end of a run ---- */
@@ -179,6 +180,7 @@ void report_cause(const struct report *report, const char *message, FILE *out) {
         print_paragraph("", "", line, out);
         line += strcspn(line, "\n");
     }
+    report_print_launches(report, out);
     print_next(report, out);
 }
 
@@ -235,6 +237,7 @@ enum exit_status report_end(struct report *report) {
         } else {
             fputs("TEST FAILED\n", report->out);
             report_failure(report);
+            report_print_launches(report, report->out);
         }
         print_next(report, report->out);
     }

@@ -10,6 +10,10 @@ struct launch_times {
 };
 struct launch_times launch_times(const struct report *report);
 
+/* launch.c: a line for each launch, in a run that failed; and what one launch explains of C. */
+void report_print_launches(const struct report *report, FILE *out);
+void report_explain_launch(struct report *report);
+
 /* failure.c: what is known about a wrong result, in words. */
 void report_failure(const struct report *report);
 

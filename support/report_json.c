@@ -34,6 +34,7 @@ static void json_launches(struct json *json, const struct report *report) {
     json_open(json, "launches", '[');
     for (int i = 0; i < report->launch_count; i++) {
         const struct launch_shape *l = &report->launches[i];
+        char text[2 * MESSAGE_SIZE];
         json_open(json, NULL, '{');
         json_text(json, "kernel", l->kernel);
         json_value(json, "grid", "[%u, %u, %u]", l->grid[0], l->grid[1], l->grid[2]);
@@ -41,6 +42,8 @@ static void json_launches(struct json *json, const struct report *report) {
         json_value(json, "static_shared", "%zu", l->static_shared);
         json_value(json, "dynamic_shared", "%zu", l->dynamic_shared);
         json_value(json, "times", "%d", report->launch_repeats[i]);
+        launch_describe(l, "C", report->options.m, report->options.n, text);
+        json_text(json, "text", text);
         json_close(json, '}');
     }
     json_close(json, ']');

@@ -45,13 +45,20 @@ static struct {
     pthread_t thread;
     double deadline; /* of clock_seconds() */
     struct report *report;
-    int orders[2];  /* a pipe of bytes: an ending, or ORDER_... */
-    sem_t synced;   /* an ORDER_SYNC is done */
-    int descriptor; /* where the report goes */
-    int printed[2]; /* a pipe in place of standard output; -1: there is none */
-    char *text[ENDINGS];
-    size_t length[ENDINGS];
+    int orders[2];       /* a pipe of bytes: an ending, or ORDER_... */
+    sem_t synced;        /* an ORDER_SYNC is done */
+    int descriptor;      /* where the report goes */
+    int printed[2];      /* a pipe in place of standard output; -1: there is none */
+    double seconds;      /* the limit */
+    struct texts *texts; /* the last made, atomic: the thread may end the run meanwhile */
 } watchdog = {.orders = {-1, -1}, .printed = {-1, -1}};
+
+/* What a run ends with. */
+struct texts {
+    struct texts *earlier;
+    char *of[ENDINGS];
+    size_t length[ENDINGS];
+};
 
 static void write_all(const char *text, size_t length) {
     while (length > 0) {
@@ -105,8 +112,9 @@ static void give_output_back(void) {
 /* -- how a run ends -- */
 
 static void end_run(int ending) {
+    const struct texts *texts = __atomic_load_n(&watchdog.texts, __ATOMIC_ACQUIRE);
     end_line();
-    if (watchdog.text[ending]) write_all(watchdog.text[ending], watchdog.length[ending]);
+    if (texts && texts->of[ending]) write_all(texts->of[ending], texts->length[ending]);
     _exit(EXIT_WRONG);
 }
 
@@ -196,19 +204,35 @@ static void *watchdog_run(void *unused) {
     }
 }
 
-static void make_texts(const struct report *report, double seconds) {
-    for (int i = 0; i < ENDINGS; i++) {
+static void make_texts(void) {
+    struct texts *texts = calloc(1, sizeof *texts);
+    for (int i = 0; texts && i < ENDINGS; i++) {
         char message[MESSAGE_SIZE];
-        watchdog.text[i] = NULL;
-        FILE *out = open_memstream(&watchdog.text[i], &watchdog.length[i]);
+        FILE *out = open_memstream(&texts->of[i], &texts->length[i]);
         if (!out) continue;
         if (i == TIME_OVER)
-            snprintf(message, sizeof message, endings[0].format, seconds);
+            snprintf(message, sizeof message, endings[0].format, watchdog.seconds);
         else
             snprintf(message, sizeof message, "%s", endings[i].format);
-        report_cause(report, message, out);
+        report_cause(watchdog.report, message, out);
         fclose(out);
     }
+    if (!texts) return;
+    texts->earlier = watchdog.texts;
+    __atomic_store_n(&watchdog.texts, texts, __ATOMIC_RELEASE);
+}
+
+static void free_texts(void) {
+    for (struct texts *texts = watchdog.texts, *earlier; texts; texts = earlier) {
+        earlier = texts->earlier;
+        for (int i = 0; i < ENDINGS; i++) free(texts->of[i]);
+        free(texts);
+    }
+    watchdog.texts = NULL;
+}
+
+void watchdog_launched(void) {
+    if (watchdog.running) make_texts();
 }
 
 void watchdog_begin(struct report *report) {
@@ -223,7 +247,8 @@ void watchdog_begin(struct report *report) {
 void watchdog_start(double seconds) {
     watchdog_stop();
     fflush(watchdog.report->out);
-    make_texts(watchdog.report, seconds);
+    watchdog.seconds = seconds;
+    make_texts();
     watchdog.deadline = clock_seconds() + seconds;
     take_output();
     watchdog.running = pthread_create(&watchdog.thread, NULL, watchdog_run, NULL) == 0;
@@ -235,10 +260,7 @@ void watchdog_stop(void) {
     give_output_back();
     order(ORDER_STOP);
     pthread_join(watchdog.thread, NULL);
-    for (int i = 0; i < ENDINGS; i++) {
-        free(watchdog.text[i]);
-        watchdog.text[i] = NULL;
-    }
+    free_texts();
     watchdog.running = false;
 }
 

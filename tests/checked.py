@@ -92,8 +92,9 @@ def run_check(program: Path, *args: object, **options: Any) -> Checked:
 MEMBERS = {"status", "exit_status", "message", "checked", "finding"}
 FINDING_MEMBERS = {
     "kind", "what", "detail", "hint", "file", "line", "function", "access", "variable", "element",
-    "thread", "block", "other", "phase", "phases", "m", "k", "n", "seed", "fill",
+    "thread", "block", "other", "phase", "phases", "launch", "m", "k", "n", "seed", "fill",
 }  # fmt: skip
+LAUNCH_MEMBERS = {"kernel", "grid", "block", "shared_bytes", "file", "line", "text"}
 PARTY_MEMBERS = {"file", "line", "function", "access", "thread", "block"}
 
 
@@ -109,4 +110,5 @@ def check_members(run: Checked) -> None:
     if run.finding:
         assert FINDING_MEMBERS <= run.finding.keys(), run
         assert run.finding["kind"] in KINDS and isinstance(run.finding["detail"], list)
+        assert run.finding["launch"] is None or run.finding["launch"].keys() == LAUNCH_MEMBERS
         assert run.finding["other"] is None or run.finding["other"].keys() == PARTY_MEMBERS

@@ -142,6 +142,7 @@ static struct worker_report report_read(int file) {
     }
     TERMINATE(r.file);
     TERMINATE(r.detail);
+    TERMINATE(r.launch);
     TERMINATE(r.finding.what);
     TERMINATE(r.finding.detail);
     TERMINATE(r.finding.hint);
@@ -217,7 +218,7 @@ static void json_judged(struct json *json, const struct judged *j) {
 
 /* One object:
  *   state          how far the worker got: enum worker_state
- *   detail, file, line, launches, work, bytes_to_host, bytes_into_c: as the worker reports
+ *   detail, file, line, launches, launch, work, bytes_to_host, bytes_into_c: as the worker reports
  *   elements       of C
  *   finding        of the checker, or null
  *   loads          {all, naive, once_per_block} where they were counted, or null
@@ -236,6 +237,7 @@ static void verdict_json(const struct task *t, const struct worker_report *r,
     json_text(&json, "state", states[r->state]);
     json_value(&json, "line", "%d", r->line);
     json_value(&json, "launches", "%d", r->launches);
+    json_text(&json, "launch", r->launch);
     json_unsigned(&json, "work", r->work);
     json_unsigned(&json, "bytes_to_host", r->bytes_to_host);
     json_unsigned(&json, "bytes_into_c", r->bytes_into_c);

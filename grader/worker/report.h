@@ -64,6 +64,7 @@ struct worker_report {
                                              that store something there */
     char file[512];
     char detail[MESSAGE_SIZE];
+    char launch[2 * MESSAGE_SIZE]; /* the wrapper's last, in words; empty: not known */
     struct finding finding;
 };
 

@@ -28,9 +28,18 @@ static void keep_counts(void) {
     r->counted = count > 0;
 }
 
+/* Of the finding, or the last one: C may be wrong. */
+static void keep_launch(const struct finding *finding) {
+    struct worker_report *r = worker_report();
+    struct finding found = *finding;
+    checker_add_launch(&found);
+    snprintf(r->launch, sizeof r->launch, "%.*s", (int)sizeof r->launch - 1, found.launch.text);
+}
+
 static void stopped(const struct checked_result *result) {
     worker_report()->finding = result->finding;
     worker_report()->launches = result->launches;
+    keep_launch(&result->finding);
     worker_write_report(WORKER_STOPPED);
     _exit(EXIT_WRONG);
 }
@@ -53,6 +62,7 @@ void watch_ended(void) {
     watch_wrapper_ended();
     r->launches = result.launches;
     r->finding = result.finding.kind != FINDING_NONE ? result.finding : checker_leak();
+    keep_launch(&r->finding);
     if (counting) keep_counts();
 }
 

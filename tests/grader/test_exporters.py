@@ -89,7 +89,8 @@ CASES = [
     make_test("34x34", 4, 10, finding=RACE, output="hello from alice\n"),
     make_test("35x70x20", 0, 20, status="skipped", reason="not run, because 34x34 failed"),
     make_test("prime", 30, 30, hidden=True, output=SECRET),
-    make_test("tall", 3, 30, hidden=True, finding=RACE, output=SECRET),
+    make_test("tall", 3, 30, hidden=True, output=SECRET,
+              finding=RACE.model_copy(update={"launch": "curlew<<<(69, 2), (16, 16)>>>"})),
 ]
 MIXED = make_record(CASES)
 PUBLIC = make_record(CASES[:3])
@@ -125,7 +126,8 @@ texts = st.one_of(st.sampled_from(NASTY), st.text(max_size=30),
 
 def poisoned(text: str) -> list[Record]:
     """Records with this text wherever a submission may have put any."""
-    finding = Finding(kind="wrong-result", what=text, file=text, line=3, detail=[text], hint=text)
+    finding = Finding(kind="wrong-result", what=text, file=text, line=3, detail=[text], hint=text,
+                      launch=text)
     here = finding.model_copy(update={"file": "kernel.cu"})
     criteria = [Criterion(name="correct", score=1, max_score=10 / 3, passed=False, reason=text)]
     tests = [make_test(text, 1, 10 / 3, hidden=hidden, title=text, fill=text, reason=text,
@@ -577,9 +579,15 @@ def test_what_was_not_timed_is_named_and_has_no_points() -> None:
 def test_no_form_for_students_gives_hidden_cases_away(form: str) -> None:
     text = all_forms(make_record(CASES[3:], performance=SPEED[3:]))[form]
     for secret in (SECRET, "tall", "prime", "heron", "lapwing", "1111", "1999", "2.000 ms", "0.457",
-                   "hidden/", "1234567"):
+                   "hidden/", "1234567", "curlew", "69"):
         assert secret not in text, secret
     assert "hidden 2" in text and "hidden speed 1" in text
+
+
+def test_the_launch_of_a_public_case_is_shown() -> None:
+    test = make_test("x", 0, 1, finding=RACE.model_copy(update={"launch": "curlew of 3 blocks"}))
+    for form, text in all_forms(make_record([test])).items():
+        assert "curlew of 3 blocks" in text, form
 
 
 def test_a_class_has_a_column_for_speed() -> None:

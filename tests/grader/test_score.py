@@ -245,6 +245,8 @@ def test_hidden_cases_stay_hidden(verb: str) -> None:
     assert bool(hidden.reason) == bool(original.reason)
     assert [c.score for c in hidden.criteria] == [c.score for c in original.criteria]
     if original.finding:
+        assert original.finding.launch or verb in ("starter", "hang", "crash")
+        assert hidden.finding and hidden.finding.launch is None
         assert hidden.finding and hidden.finding.kind == original.finding.kind
     assert Record.model_validate_json(text) == seen
 

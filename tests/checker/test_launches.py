@@ -1,0 +1,112 @@
+"""Every finding shows the launch that it belongs to: kernel, grid, block, the line of `<<<...>>>`,
+beside the size of C (checker/launches.c)."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from checked import Builder, Checked, run_check
+
+PROTOTYPE = "(int m, int n, int k, const float *A, const float *B, float *C)"
+ARGUMENTS = "(m, n, k, A, B, C)"
+MYSGEMM = f"__global__ void mysgemm{PROTOTYPE} {{}}\n"  # no kernel.cu without it
+NOTHING = f"__global__ void nothing{PROTOTYPE} {{}}\n"
+ONE_TOO_FAR = f"__global__ void too_far{PROTOTYPE} {{ C[m * n] = 0; }}\n"
+
+
+def check(checker: Builder, tmp_path: Path, kernels: str, wrapper: str, *args: object) -> Checked:
+    """Of this wrapper's body, each of whose lines is a line of the file."""
+    source = tmp_path / "kernel.cu"
+    source.write_text(f"{MYSGEMM}{kernels}void basicSgemm{PROTOTYPE} {{\n{wrapper}\n}}\n")
+    return run_check(checker("gcc -O1", source), *args, "--json", "--seed", 1)
+
+
+def line_of(tmp_path: Path, words: str) -> int:
+    lines = (tmp_path / "kernel.cu").read_text().splitlines()
+    return 1 + next(number for number, line in enumerate(lines) if words in line)
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("setup", ["gcc -O1", "clang -O2"])
+def test_a_finding_shows_its_launch(checker: Builder, setup: str) -> None:
+    path = Path("instructor/faulty/01_first_barrier.cu")
+    program = checker(setup, path)
+    launch = run_check(program, 35, 70, 20, "--json").finding["launch"]
+    source = (program.parent / path).read_text().splitlines()
+    assert "<<<" in source[launch.pop("line") - 1] and launch.pop("file") == str(path)
+    text = "mysgemm<<<(2, 3), (16, 16)>>>: 32 x 48 threads (x, y); C has 20 columns and 35 rows"
+    assert launch == {"kernel": "mysgemm", "grid": [2, 3, 1], "block": [16, 16, 1],
+                      "shared_bytes": 0, "text": text}  # fmt: skip
+    lines = run_check(program, 35, 70, 20).stdout.split("    block (")[0]
+    assert one_line(lines).endswith("__syncthreads() between " + text)
+
+
+def test_of_several_launches_it_is_the_one_with_the_mistake(
+    checker: Builder, tmp_path: Path
+) -> None:
+    wrapper = (f"nothing<<<1, 32>>>{ARGUMENTS};\ntoo_far<<<1, 64>>>{ARGUMENTS};\n"
+               f"if (cudaDeviceSynchronize() == cudaSuccess) nothing<<<2, 32>>>{ARGUMENTS};")
+    launch = check(checker, tmp_path, NOTHING + ONE_TOO_FAR, wrapper).finding["launch"]
+    assert (launch["kernel"], launch["block"]) == ("too_far", [64, 1, 1])
+    assert launch["line"] == line_of(tmp_path, "<<<1, 64>>>")
+    assert launch["text"].endswith("rows; launch 2 of 2")
+
+
+def test_a_race_goes_on_and_belongs_to_its_launch(checker: Builder, tmp_path: Path) -> None:
+    races = f"__global__ void races{PROTOTYPE} {{ C[0] = threadIdx.x; }}\n"
+    wrapper = f"races<<<1, 64>>>{ARGUMENTS};\n" + f"nothing<<<1, 32>>>{ARGUMENTS};\n" * 2
+    finding = check(checker, tmp_path, NOTHING + races, wrapper).finding
+    assert finding["kind"] == "global-race" and finding["launch"]["kernel"] == "races"
+    assert finding["launch"]["text"].endswith("; launch 1 of 3")
+
+
+def test_a_wrong_result_shows_the_last_launch(checker: Builder, tmp_path: Path) -> None:
+    wrapper = f"nothing<<<1, 32>>>{ARGUMENTS};\nnothing<<<2, 32>>>{ARGUMENTS};"
+    finding = check(checker, tmp_path, NOTHING, wrapper).finding
+    assert finding["kind"] == "unwritten" and finding["launch"]["grid"] == [2, 1, 1]
+
+
+def test_a_launch_that_is_refused_is_shown(checker: Builder, tmp_path: Path) -> None:
+    wrapper = f"nothing<<<dim3(2, 0), dim3(16, 16)>>>{ARGUMENTS};"
+    finding = check(checker, tmp_path, NOTHING, wrapper).finding
+    assert finding["kind"] == "bad-launch" and finding["launch"]["grid"] == [2, 0, 1]
+    assert finding["launch"]["line"] == finding["line"] == line_of(tmp_path, "<<<")
+
+
+@pytest.mark.parametrize(("kernels", "call", "name"), [
+    ("template <int T, class F> __global__ void TILED { C[m * n] = T; }\n", "tiled<16, float>",
+     "tiled<16, float>"),
+    ("template <bool LAST> __global__ void TILED { C[m * n] = 0; }\n", "tiled<true>",
+     "tiled<true>"),
+    ("namespace course { __global__ void TILED { C[m * n] = 0; } }\n", "course::tiled",
+     "course::tiled"),
+    ("namespace { __global__ void TILED { C[m * n] = 0; } }\n", "tiled",
+     "(anonymous namespace)::tiled"),
+    ("static __global__ void TILED { C[m * n] = 0; }\n", "tiled", "tiled"),
+    ('extern "C" __global__ void TILED { C[m * n] = 0; }\n', "tiled", "tiled"),
+])  # fmt: skip
+def test_a_kernels_name_has_no_parameters(
+    checker: Builder, tmp_path: Path, kernels: str, call: str, name: str
+) -> None:
+    kernels = kernels.replace("TILED", f"tiled{PROTOTYPE}")
+    run = check(checker, tmp_path, kernels, f"{call}<<<1, 1>>>{ARGUMENTS};", 4)
+    assert run.finding["launch"]["kernel"].replace("(bool)1", "true") == name
+
+
+def test_no_launch_is_shown_before_the_first(checker: Builder, tmp_path: Path) -> None:
+    run = check(checker, tmp_path, NOTHING, f"float x = *A;\nnothing<<<1, x>>>{ARGUMENTS};")
+    assert (run.finding["kind"], run.finding["launch"]) == ("device-pointer-on-host", None)
+
+
+def test_of_ten_thousand_launches_a_few_are_kept(checker: Builder, tmp_path: Path) -> None:
+    """They say the number of all; and take no longer than they did."""
+    wrapper = f"for (int i = 0; i < 10000; ++i) nothing<<<1 + i % 100, 1>>>{ARGUMENTS};"
+    start = time.monotonic()
+    launch = check(checker, tmp_path, NOTHING, wrapper, 34).finding["launch"]
+    assert launch["text"].endswith("; launch 10000 of 10000") and launch["grid"] == [100, 1, 1]
+    assert time.monotonic() - start < 30
