@@ -1,8 +1,10 @@
-"""The corpus of kernels: instructor/solutions and tests/kernels/right are right, and each file of
+"""The corpus of kernels: instructor/solutions, tests/kernels/right and instructor/faulty/styles are
+right. Of the styles instructor/faulty/mistakes.py makes faulty ones (SEEDED). And each file of
 instructor/faulty would be right but for one mistake, which its first comment describes:
 
     what ./sgemm-check has to find (test_check.py)
       finds:        the kind of the finding
+      cause:        its cause, where one has to be named
       variable:     what was touched; element: which element of it
       thread:       x y [z] of the thread that did it; block: of its block
       other-thread: and of the second party's; other-block
@@ -35,13 +37,14 @@ from pathlib import Path
 
 from conftest import REPOSITORY
 from grader.findings import KINDS
+from instructor.faulty.mistakes import STYLES, seeded
 
 FAULTY = sorted((REPOSITORY / "instructor" / "faulty").glob("*.cu"))
-RIGHT = sorted((REPOSITORY / "tests" / "kernels" / "right").glob("*.cu"))
+RIGHT = [*sorted((REPOSITORY / "tests" / "kernels" / "right").glob("*.cu")), *STYLES]
 SOLUTIONS = sorted((REPOSITORY / "instructor" / "solutions").glob("*.cu"))
 
-TEXT = ["finds", "variable", "element", "thread", "block", "other-thread", "other-block", "phase",
-        "shape", "options", "nvcc"]
+TEXT = ["finds", "cause", "variable", "element", "thread", "block", "other-thread", "other-block",
+        "phase", "shape", "options", "nvcc"]
 WORDS = ["says", "hint", "not", "reports"]  # each line as a whole, and several of them
 LISTS = ["fails", "passes", "explains", "backends"]  # separated by commas
 
@@ -52,6 +55,7 @@ class Fault:
 
     path: Path  # relative to the repository
     finds: str = ""
+    cause: str = ""
     variable: str = ""
     element: str = ""
     thread: str = ""
@@ -105,3 +109,4 @@ def read(path: Path) -> Fault:
 
 
 FAULTS = [read(path) for path in FAULTY]
+SEEDED = list(seeded())

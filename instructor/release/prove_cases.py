@@ -47,6 +47,7 @@ from grader.intake import read_submission
 from grader.record import Record
 from grader.sandbox import choose_sandbox
 from grader.session import Grading
+from instructor.faulty.mistakes import seeded
 from instructor.release.proof import DECLARED, GROUPS, Kernel, Proof, Proved, large
 from instructor.release.repository import REPOSITORY
 
@@ -78,22 +79,32 @@ def declared(path: Path, group: str) -> str:
 
 
 def kernels(faulty: str, groups: Iterable[str] = GROUPS) -> list[Kernel]:
-    """Every kernel of `groups`; of the faulty ones those whose name matches the glob `faulty`.
-
-    Raises BadInput where none matches, and as declared() does."""
-    folders = {"solution": "instructor/solutions", "right": "tests/kernels/right",
-               "cheat": "instructor/cheats", "faulty": "instructor/faulty"}
+    """Every kernel of `groups` that is a file; of the faulty ones those whose name matches the glob
+    `faulty`. Raises BadInput as declared() does."""
+    folders = [("solution", "instructor/solutions"), ("right", "tests/kernels/right"),
+               ("right", "instructor/faulty/styles"), ("cheat", "instructor/cheats"),
+               ("faulty", "instructor/faulty")]
     found = [Kernel(REPOSITORY / "kernel.cu", "starter")]
-    for group, folder in folders.items():
-        paths = sorted((REPOSITORY / folder).rglob("*.cu"))
-        if group == "faulty":
-            paths = [path for path in paths
-                     if fnmatch.fnmatchcase(path.stem, faulty.removesuffix(".cu"))]
-            if not paths:
-                raise BadInput(f"FAULTY={faulty}: matches no kernel of instructor/faulty")
+    for group, folder in folders:
         found += [Kernel(path, group, "" if group == "right" else declared(path, group))
-                  for path in paths]
+                  for path in sorted((REPOSITORY / folder).glob("*.cu"))
+                  if group != "faulty" or matches(path, faulty)]
     return [kernel for kernel in found if kernel.group in groups]
+
+
+def matches(path: Path, glob: str) -> bool:
+    return fnmatch.fnmatchcase(path.stem, glob.removesuffix(".cu"))
+
+
+def made_of_mistakes(faulty: str, folder: Path) -> list[Kernel]:
+    """Each mistake of instructor/faulty/mistakes.toml in one of its styles, not always the same;
+    with a glob, all that match. Written to `folder`."""
+    found = []
+    for number, (_, same) in enumerate(groupby(seeded(), key=lambda each: each.mistake)):
+        styles = list(same)
+        chosen = styles if faulty != "*" else [styles[number % len(styles)]]
+        found += [Kernel(each.write(folder), "faulty", each.loses) for each in chosen]
+    return [kernel for kernel in found if matches(kernel.path, faulty)]
 
 
 def made_of_cases(suites: Iterable[Suite], folder: Path) -> list[Kernel]:
@@ -359,12 +370,15 @@ def prove(arguments: argparse.Namespace, suites: list[Suite]) -> list[Proved]:
     if arguments.jobs < 1:
         raise BadInput(f"--jobs (JOBS with make): {arguments.jobs}: at least one at a time")
     todo = kernels(arguments.faulty, groups)
-    report("building the grader's own parts")
-    grader = Grader(suites)
     with tempfile.TemporaryDirectory(prefix="cases-") as folder:
         if "cheat" in groups:
             todo += made_of_cases(suites, Path(folder))
-        return prove_all(grader, todo, arguments.jobs)
+        if "faulty" in groups:
+            todo += made_of_mistakes(arguments.faulty, Path(folder))
+            if not any(kernel.group == "faulty" for kernel in todo):
+                raise BadInput(f"FAULTY={arguments.faulty}: matches no kernel of instructor/faulty")
+        report("building the grader's own parts")
+        return prove_all(Grader(suites), todo, arguments.jobs)
 
 
 def main() -> int:

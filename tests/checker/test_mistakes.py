@@ -1,0 +1,76 @@
+"""`make check` names the mistakes that students make, at the line, however the kernel is written:
+each mistake of instructor/faulty/mistakes.toml in each of its styles.
+
+A failure here means that a student is shown a symptom, or another mistake than the one made. The
+styles themselves are right: test_check.py.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from checked import Builder, run_check
+from conftest import sample
+from corpus import SEEDED
+
+from instructor.faulty import mistakes
+from instructor.faulty.mistakes import Seeded
+
+
+@pytest.mark.parametrize("seeded", sample(SEEDED, every=9), ids=lambda each: each.name)
+def test_mistake(checker: Builder, tmp_path: Path, seeded: Seeded) -> None:
+    kernel = seeded.write(tmp_path)
+    program = checker("gcc -O1", kernel)
+    run = run_check(program, "--json", "--seed", 1, *seeded.shape.split())
+    assert run.status == 1, f"{seeded.did}, but\n{run}"
+    if not seeded.causes:
+        return
+    cause = run.finding.get("cause") or {"name": None, "line": None}
+    if cause["name"] not in seeded.causes or cause["line"] not in seeded.lines:
+        pytest.xfail(f"{seeded.causes} in line {seeded.lines} expected, got {cause}")
+
+
+def test_each_mistake_is_in_three_kernels() -> None:
+    kernels: dict[str, list[Seeded]] = {}
+    for each in SEEDED:
+        kernels.setdefault(each.mistake, []).append(each)
+    assert len(kernels) >= 90
+    assert [name for name, found in kernels.items() if len(found) < 3] == []
+    assert len({each.style for each in SEEDED}) == len(mistakes.STYLES) >= 12
+    assert len({each.name for each in SEEDED}) == len({each.text for each in SEEDED}) == len(SEEDED)
+
+
+@pytest.mark.parametrize(("edits", "words"), [
+    (["sum = 0.0f", "sum = 1.0f"], None),
+    (["no such text", ""], "occurs 0 times"),
+    (["threadIdx", "blockIdx"], "occurs 2 times"),
+    (["sum = 0.0f", "sum = 0.0f"], "changes nothing"),
+], ids=["right", "missing", "ambiguous", "none"])  # fmt: skip
+def test_an_edit_has_one_place(edits: list[str], words: str | None) -> None:
+    """Else a style that is changed would silently lose mistakes, or have others."""
+    mistake = {"name": "a", "did": "b", "cause": "sum-start", "line": ["edit", "store C"]}
+    if words:
+        with pytest.raises(ValueError, match=words):
+            mistakes.seed(mistake, "handout", edits, 1)
+        return
+    made = mistakes.seed(mistake, "handout", edits, 1)
+    code = made.text.splitlines()
+    assert [code[line - 1].strip() for line in made.lines] == [
+        "float sum = 1.0f;", "C[row * n + col] = sum; // store C"
+    ]
+    assert (made.loses, made.shape) == ("correct", "")
+
+
+def test_lines_that_are_gone_are_where_the_next_one_is() -> None:
+    assert mistakes.changed_lines("a\nb\nc\n", "a\nc\n") == [2]
+    assert mistakes.changed_lines("a\nb\nc\n", "a\nB\nB\nc\n") == [2, 3]
+
+
+def test_a_launch_is_named_where_it_is() -> None:
+    for each in SEEDED:
+        if set(each.causes) <= mistakes.AT_THE_LAUNCH and each.causes:
+            (line,) = each.lines
+            code = each.text.splitlines()[line - 1]
+            assert re.search(r"mysgemm.*<<<.*// launch", code), each.name
