@@ -285,12 +285,26 @@ def test_stopped(tree, name):
     assert run.status == 1, run
     for word in words:
         assert word.format(name=stem) in " ".join(run.output.split())
-    assert "TEST FAILED" in run.stdout
+    failed = " ".join(run.stdout.split("TEST FAILED\n")[1].split())
+    assert ("; C has 34 columns and 34 rows next: make check" in failed) == ("<<<" in wrapper)
     assert "sgemm: " not in run.output, "that is how the machine's faults begin"
     run = run_sgemm(program, 34, "--timeout", "0.5", "--json")
     assert run.status == 1 and run.json["message"]
     assert RUN_KEYS <= run.json.keys()
     assert run.json["times"]["verify"] is None and run.json["backend"] == "cpu"
+
+
+@pytest.mark.parametrize("end", ["while (*(volatile int *)&n);", "abort();", "exit(0);"])
+def test_a_wrapper_that_fails_behind_its_launches(tree, end):
+    """What the watchdog says was made before them; what it prints was not."""
+    program = build(tree, "fails behind", f"{launch('1, 32')} {launch('dim3(5, 2), 8')} {end}")
+    run = run_sgemm(program, 35, 3, 20, "--timeout", "0.5")
+    assert run.status == 1 and run.stdout.splitlines()[-3:-1] == [
+        "mysgemm<<<1, 32>>>: 1 block of 32 threads; C has 20 columns and 35 rows",
+        "mysgemm<<<(5, 2), 8>>>: 10 blocks of 8 threads; C has 20 columns and 35 rows",
+    ]
+    run = run_sgemm(program, 35, 3, 20, "--timeout", "0.5", "--json")
+    assert [each["grid"] for each in run.json["launches"]] == [[1, 1, 1], [5, 2, 1]]
 
 
 def test_a_wrapper_that_keeps_the_error_to_itself(tree):
@@ -331,6 +345,30 @@ def test_the_launch_is_shown(tree, name):
     assert all(len(line) <= 80 for line in run.stdout.splitlines())
 
 
+@pytest.mark.parametrize("name", LAUNCHES)
+def test_a_failed_run_shows_its_launches(tree, name):
+    """Beside the size of C, below what is wrong."""
+    wrapper, _ = LAUNCHES[name]
+    shown = {
+        "one": ["<<<(3, 2), (16, 16)>>>: 48 x 32 threads (x, y)"],
+        "dynamic": ["<<<7, (2, 3, 4), 100>>>: 7 blocks of 24 threads"],
+        "equal ones": ["<<<1, 32>>>: 1 block of 32 threads"],
+        "many": [f"<<<{i}, 32>>>: {i} block{'s' * (i > 1)} of 32 threads" for i in range(1, 5)],
+        "none": [],
+    }[name]
+    more = {"equal ones": "; 9 times", "many": " and 5 more launches"}.get(name, "")
+    run = run_sgemm(build(tree, f"fails {name}", wrapper), 34)
+    lines = [f"mysgemm{each}; C has 34 columns and 34 rows" for each in shown]
+    expected = "computes one element of C and stores it. " + " ".join(lines) + more
+    assert f"{expected.strip()} next: make check" in " ".join(run.stdout.split())
+
+
+def test_a_grid_explains_what_was_not_written(tree):
+    run = run_sgemm(tree.build("instructor/faulty/18_grid_rounded_down.cu"), 35, 70, 64)
+    assert ("Never written: rows 32 to 34; C ends with the last whole block. The grid has 2 x 16 = "
+            "32 threads in y; C has 35 rows. hint:") in " ".join(run.stdout.split())
+
+
 @pytest.mark.gpu
 def test_launches_and_prints_on_a_gpu(tree, gpu):
     """As on the CPU backend: there the linker brings the launches here, and the driver prints."""
@@ -353,6 +391,7 @@ def test_launches_and_prints_on_a_gpu(tree, gpu):
     empty = tree.write("bodies/gpu_empty.cu", text.replace("BLOCKS", "0"))
     run = run_sgemm(tree.build(empty, BACKEND="cuda"), 34)
     assert run.status == 1 and ">>>: the grid has no blocks: 0 x 1 x 1" in run.stdout
+    assert "mysgemm<<<0, 1, 100>>>: 0 blocks of 1 thread; C has 34" in run.stdout
 
 
 def test_the_launch_in_json(tree):
@@ -360,7 +399,9 @@ def test_the_launch_in_json(tree):
     run = run_sgemm(build(tree, "launches dynamic", wrapper), 34, "--json")
     assert run.json["launches"] == [
         {"kernel": "mysgemm", "grid": [7, 1, 1], "block": [2, 3, 4], "static_shared": 0,
-         "dynamic_shared": 100, "times": 1}
+         "dynamic_shared": 100, "times": 1,
+         "text": "mysgemm<<<7, (2, 3, 4), 100>>>: 7 blocks of 24 threads; C has 34 columns and 34 "
+                 "rows"}
     ]
     assert run.json["launches_left_out"] == 0
 

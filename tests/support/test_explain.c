@@ -775,6 +775,39 @@ TEST(unwritten_edges_are_described) {
     check_extent(34, 40, 20, 0, 0, "none-written", "No element of C was written.");
 }
 
+static void check_launch(int rows, int cols, unsigned x, unsigned y, const char *added) {
+    const struct launch_shape launch = {"f", {x, y, 1}, {16, 8, 1}, 0, 0};
+    struct fixture f = fixture_new(FILL_RANDOM, 35, 70, 20);
+    rows_written = rows;
+    cols_written = cols;
+    leave_out(&f, beyond);
+    judge(&f);
+    CHECK_INT(f.count, 1);
+    struct explanation *e = &f.explanations[0];
+    size_t length = strlen(e->text);
+    launch_explain(&launch, f.m, f.n, e);
+    CHECK_STRING(e->text + length, added);
+    fixture_free(&f);
+}
+
+TEST(a_launch_whose_threads_end_where_c_does_explains_it) {
+    check_launch(32, 70, 5, 4, " The grid has 4 x 8 = 32 threads in y; C has 35 rows.");
+    check_launch(35, 64, 4, 5, " The grid has 4 x 16 = 64 threads in x; C has 70 columns.");
+    check_launch(32, 64, 4, 4,
+                 " The grid has 4 x 8 = 32 threads in y; C has 35 rows."
+                 " The grid has 4 x 16 = 64 threads in x; C has 70 columns.");
+    check_launch(32, 70, 2, 9, " The grid has 2 x 16 = 32 threads in x; C has 35 rows.");
+    check_launch(32, 70, 5, 5, ""); /* a guard may leave them out, or threads have several rows */
+    check_launch(35, 32, 5, 5, "");
+}
+
+TEST(a_launch_explains_no_wrong_element) {
+    const struct launch_shape launch = {"f", {5, 4, 1}, {16, 8, 1}, 0, 0};
+    struct explanation wrong = {.text = "Every element of rows 32 to 34 is wrong."};
+    launch_explain(&launch, 35, 70, &wrong);
+    CHECK_STRING(wrong.text, "Every element of rows 32 to 34 is wrong.");
+}
+
 /* m = 40, k = 16, n = 16: rows end at 16, which is n, k, a block, and what the exchange gives. */
 TEST(no_reason_is_given_where_several_fit) {
     check_extent(40, 16, 16, 16, 16, "unwritten-region", "Never written: rows 16 to 39.");
