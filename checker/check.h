@@ -4,6 +4,8 @@
  *   options.c       the command line
  *   run.cu          one shape: matrices, the wrapper, what was seen, what came out
  *   judge.c         from a wrong C to a finding
+ *   evidence.c      a run that shows what a kernel's indices are
+ *   cause*.c        from a finding and such a run to the mistake behind it
  *   print.c         findings as text and as JSON
  *   print_counts.c  loads, stores, sectors, conflicts: --counts
  *   print_phases.c  the tile phases of one block: --phases
@@ -29,7 +31,7 @@ struct shape {
 struct check_options {
     struct options run; /* sizes, seed, fill, timeout, json: as ./sgemm has them */
     bool sized;         /* sizes were given; else a handful of small shapes is tried */
-    bool counts, phases;
+    bool counts, phases, indices;
     unsigned block_x, block_y; /* whose phases */
     FILE *report; /* what --counts and --phases say: written by the shape's process; or null */
     struct shape *shapes; /* to check, in this order */
@@ -40,6 +42,16 @@ struct check_options {
 /* A launch whose blocks end may take so many times as long as one block. */
 enum { CHECK_LAUNCH_BLOCKS = 4 };
 
+/* The mistake behind a finding, where a run proves one: cause.h. */
+struct cause {
+    char name[32]; /* "row-length"; empty: none is known */
+    char file[512];
+    int line;          /* 0: unknown */
+    char what[240];    /* the headline, without place */
+    char detail[1600]; /* lines of facts, separated by \n */
+    char hint[300];
+};
+
 /* What became of one shape. Lies in memory that the child process shares with its parent. */
 struct outcome {
     bool done;       /* the child came to its end */
@@ -47,6 +59,7 @@ struct outcome {
     struct shape shape;
     double seconds;
     struct finding finding;           /* kind FINDING_NONE: nothing wrong */
+    struct cause cause;               /* of a finding */
     int phases;                       /* tile phases seen, with --phases */
     char machine_fault[MESSAGE_SIZE]; /* empty: none */
 };
@@ -61,8 +74,25 @@ struct check_options check_options_read(int argc, char **argv);
 /* The submission's file, for findings that have no line. */
 void check_file(char *file, size_t bytes);
 
+/* The wrapper, and running it to the end of its last kernel. */
+const void *wrapper_function(void);
+void run_wrapper(struct shape shape, const float *A, const float *B, float *C);
+
 /* Runs one shape in this process, which is spent afterwards. */
 void run_shape(const struct check_options *options, struct shape shape, struct outcome *outcome);
+
+/* --- evidence.c ------------------------------------------------------------------------------- */
+
+enum { EVIDENCE_SHAPES = 3 };
+/* Shapes on which each of m, n and k can be recognised in an index: distinct primes that suit a
+ * block and tiles as in the run that failed; the first one shows most. */
+void evidence_shapes(const struct outcome *failed, struct shape shapes[EVIDENCE_SHAPES]);
+
+/* Runs one of these in this process, which is spent afterwards, and sets outcome->cause if the run
+ * proves a mistake that `failed` comes from. If `indices` is not null, prints there what the
+ * kernel's accesses compute, as text or JSON. */
+void run_evidence(const struct check_options *options, struct shape shape,
+                  const struct outcome *failed, FILE *indices, struct outcome *outcome);
 
 /* --- judge.c ---------------------------------------------------------------------------------- */
 
@@ -72,7 +102,7 @@ bool judge_verdict(const struct problem *problem, const struct verdict *verdict,
 
 /* --- print.c ---------------------------------------------------------------------------------- */
 
-void print_finding(FILE *out, const struct finding *finding, struct shape shape);
+void print_finding(FILE *out, const struct outcome *outcome);
 void print_clean(FILE *out, const struct outcome *outcomes, int count);
 void print_json(FILE *out, const struct check_options *options, const struct outcome *outcomes,
                 int count, enum exit_status status, const char *message);

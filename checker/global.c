@@ -50,13 +50,27 @@ static void access_program(struct watch *w, const struct access *access) {
         program_kernel_writes(access->address + at);
 }
 
-/* An address in no allocation. */
+/* Whether the launch can go on after an access outside of a matrix: it met no other's memory. */
+static bool is_around_a_matrix(uintptr_t address) {
+    for (int i = 0; i < CHECKED_MATRICES; ++i) {
+        const struct region *r = region_of_matrix(i);
+        if (r && region_reaches(r, address)) return true;
+    }
+    return false;
+}
+
+/* An address in no allocation, or beside the matrix that is in one. */
 static void access_elsewhere(struct watch *w, const struct access *access) {
     if (program_holds(access->address)) {
         access_program(w, access);
         return;
     }
     if (within(&w->memory.own, access->address)) return; /* what a shuffle brings */
+    if (is_around_a_matrix(access->address)) {
+        struct event event = event_here(w, FINDING_OUT_OF_BOUNDS, access);
+        event_note(&event);
+        return;
+    }
     if (!memory_is_device((const void *)access->address) && is_mapped(access->address))
         event_stop(w, FINDING_HOST_POINTER_ON_DEVICE, access, cudaErrorIllegalAddress);
     event_stop(w, FINDING_OUT_OF_BOUNDS, access, cudaErrorIllegalAddress);

@@ -18,8 +18,11 @@ enum {
 
 static const uint64_t prime = (UINT64_C(1) << 61) - 1;
 
+/* 2^61 is 1 modulo 2^61 - 1. */
 static uint64_t times(uint64_t a, uint64_t b) {
-    return (uint64_t)((unsigned __int128)a * b % prime);
+    unsigned __int128 product = (unsigned __int128)a * b;
+    uint64_t sum = (uint64_t)(product & prime) + (uint64_t)(product >> 61);
+    return sum >= prime ? sum - prime : sum;
 }
 
 static uint64_t minus(uint64_t a, uint64_t b) { return a >= b ? a - b : a + prime - b; }
@@ -183,22 +186,43 @@ long long index_offset(const struct index_formula *formula, const int value[INDE
     return offset;
 }
 
+/* The formula of the equations so far; false if that has no form as in index.h. */
+static bool find_formula(const struct equations *e, const struct index_sample *first,
+                         struct index_formula *formula) {
+    long long coefficient[COLUMNS];
+    if (!solve(e, coefficient) || !find_terms(e, coefficient, formula)) return false;
+    /* A term may hold bits that never change, and with them a part of the constant. */
+    formula->constant = 0;
+    formula->constant = first->offset - index_offset(formula, first->value);
+    return true;
+}
+
+static size_t first_exception(const struct index_sample *sample, size_t samples,
+                              const struct index_formula *formula) {
+    size_t i = 0;
+    while (i < samples && index_offset(formula, sample[i].value) == sample[i].offset) i++;
+    return i;
+}
+
+/* Some samples scattered over all of them nearly always determine the formula; each of the others
+ * that it does not fit adds an equation that it lacked, or contradicts. */
 bool index_fit(const struct index_sample *sample, size_t samples, struct index_formula *formula) {
+    enum { SCATTERED = 512, STRIDE = 7919 };
     *formula = (struct index_formula){0};
     find_phases(sample, samples, formula);
     struct equations *e = calloc(1, sizeof *e);
-    long long coefficient[COLUMNS];
     bool fits = e && find_columns(e, sample, samples, formula);
-    for (size_t i = 0; fits && i < samples; i++) fits = add_equation(e, &sample[i], formula);
-    fits = fits && solve(e, coefficient) && find_terms(e, coefficient, formula);
+    for (size_t i = 0; fits && i < SCATTERED && i < samples; i++)
+        fits = add_equation(e, &sample[i * STRIDE % samples], formula);
+    bool all = false;
+    for (int tries = 0; fits && !all && tries < COLUMNS; tries++) {
+        fits = find_formula(e, &sample[0], formula);
+        const size_t next = fits ? first_exception(sample, samples, formula) : 0;
+        all = fits && next == samples;
+        if (fits && !all) fits = add_equation(e, &sample[next], formula);
+    }
     free(e);
-    if (!fits) return false;
-
-    /* A term may hold bits that never change, and with them a part of the constant. */
-    formula->constant = sample[0].offset - index_offset(formula, sample[0].value);
-    for (size_t i = 0; i < samples; i++)
-        if (index_offset(formula, sample[i].value) != sample[i].offset) return false;
-    return true;
+    return all;
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */

@@ -149,6 +149,42 @@ static void check_shape(const struct check_options *o, struct shape shape,
     if (!outcome->done) explain_death(outcome, !ended, status);
 }
 
+/* --- the mistake behind a finding ------------------------------------------------------------- */
+
+/* One run of evidence, of which nothing is heard if it fails. */
+static void gather_evidence(const struct check_options *o, struct shape shape,
+                            const struct outcome *failed, FILE *indices, struct outcome *outcome) {
+    const double limit = 2; /* seconds of processor time; it takes some tenths */
+    int status, printed[2];
+    memset(outcome, 0, sizeof *outcome);
+    fflush(NULL);
+    if (pipe2(printed, O_CLOEXEC) != 0) return;
+    pid_t child = fork();
+    if (child == 0) {
+        int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        dup2(nowhere, STDOUT_FILENO);
+        dup2(nowhere, STDERR_FILENO);
+        run_evidence(o, shape, failed, indices, outcome);
+        fflush(NULL);
+        _exit(EXIT_PASSED);
+    }
+    close(printed[1]);
+    if (child > 0) wait_for(child, printed[0], &shape, limit, &status);
+    close(printed[0]);
+    if (!outcome->done) outcome->cause.name[0] = '\0';
+}
+
+/* Sets the failed outcome's cause. `room` is shared with the children, for one outcome. */
+static void find_cause(const struct check_options *o, struct outcome *failed,
+                       struct outcome *room) {
+    struct shape shapes[EVIDENCE_SHAPES];
+    evidence_shapes(failed, shapes);
+    for (int i = 0; i < EVIDENCE_SHAPES && !failed->cause.name[0]; i++) {
+        gather_evidence(o, shapes[i], failed, NULL, room);
+        failed->cause = room->cause;
+    }
+}
+
 /* --- what --counts and --phases say ----------------------------------------------------------- */
 
 static void open_report(struct check_options *o) {
@@ -174,7 +210,7 @@ static bool has_phases(const struct check_options *o, const struct outcome *outc
 
 int main(int argc, char **argv) {
     struct check_options o = check_options_read(argc, argv);
-    size_t bytes = (size_t)o.shape_count * sizeof(struct outcome);
+    size_t bytes = (size_t)(o.shape_count + 1) * sizeof(struct outcome);
     struct outcome *outcomes =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     enum exit_status status = EXIT_PASSED;
@@ -186,13 +222,15 @@ int main(int argc, char **argv) {
         open_report(&o);
         check_shape(&o, o.shapes[count - 1], outcome);
         if (outcome->machine_fault[0]) machine(&o, outcome->machine_fault);
-        if (outcome->finding.kind != FINDING_NONE) status = EXIT_WRONG;
+        if (outcome->finding.kind == FINDING_NONE) continue;
+        status = EXIT_WRONG;
+        find_cause(&o, outcome, &outcomes[o.shape_count]);
     }
     end_line();
     if (o.run.json)
         print_json(stdout, &o, outcomes, count, status, NULL);
     else if (status == EXIT_WRONG)
-        print_finding(stdout, &outcomes[count - 1].finding, outcomes[count - 1].shape);
+        print_finding(stdout, &outcomes[count - 1]);
     else if (o.report)
         print_clean(stdout, &outcomes[count - 1], 1);
     else

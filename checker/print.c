@@ -36,21 +36,43 @@ static bool is_source(const char *file) {
     return length >= expected && strcmp(file + length - expected, source_name()) == 0;
 }
 
-void print_finding(FILE *out, const struct finding *f, struct shape shape) {
+static void print_headline(FILE *out, const char *file, int line, const char *what) {
     bool colour = use_colour(out);
     const char *bold = colour ? "\33[1;31m" : "", *plain = colour ? "\33[0m" : "";
-    if (f->at.line)
-        fprintf(out, "%s:%d: ", f->at.file, f->at.line);
+    if (line)
+        fprintf(out, "%s:%d: ", file, line);
     else
-        fprintf(out, "%s: ", f->at.file[0] ? f->at.file : "kernel.cu");
-    fprintf(out, "%s%s%s\n", bold, f->what, plain);
+        fprintf(out, "%s: ", file[0] ? file : "kernel.cu");
+    fprintf(out, "%s%s%s\n", bold, what, plain);
+}
+
+/* The finding below the mistake that it comes from. */
+static void print_symptom(FILE *out, const struct finding *f) {
+    char text[sizeof f->at.file + sizeof f->what + 32] = "found as: ";
+    if (f->at.line) APPEND(text, "%s:%d: ", f->at.file, f->at.line);
+    APPEND(text, "%s", f->what);
+    print_paragraph("    ", "", text, out);
+}
+
+void print_finding(FILE *out, const struct outcome *outcome) {
+    const struct finding *f = &outcome->finding;
+    const struct cause *cause = &outcome->cause;
+    const bool explained = cause->name[0] != '\0';
+    if (explained) {
+        print_headline(out, cause->line ? cause->file : f->at.file, cause->line, cause->what);
+        print_indented(out, cause->detail);
+        print_symptom(out, f);
+    } else {
+        print_headline(out, f->at.file, f->at.line, f->what);
+    }
     print_indented(out, f->detail);
     print_indented(out, f->launch.text);
-    print_circumstances(out, f, shape);
+    print_circumstances(out, f, outcome->shape);
     if (f->at.in_kernel && !f->at.line)
         fputs("    (no source line: is addr2line, of binutils, installed?)\n", out);
     if (!is_source(f->at.file)) fprintf(out, "    built from %s\n", source_name());
-    if (f->hint[0]) print_paragraph("    ", "hint: ", f->hint, out);
+    const char *hint = explained ? cause->hint : f->hint;
+    if (hint[0]) print_paragraph("    ", "hint: ", hint, out);
 }
 
 void print_clean(FILE *out, const struct outcome *outcomes, int count) {
@@ -104,6 +126,21 @@ static void json_shape(struct json *json, struct shape s) {
     json_value(json, "n", "%d", s.n);
 }
 
+static void json_cause(struct json *json, const struct cause *cause) {
+    if (!cause->name[0]) {
+        json_text(json, "cause", NULL);
+        return;
+    }
+    json_open(json, "cause", '{');
+    json_text(json, "name", cause->name);
+    json_text(json, "file", cause->file);
+    json_value(json, "line", "%d", cause->line);
+    json_text(json, "what", cause->what);
+    json_text_lines(json, "detail", cause->detail);
+    json_text(json, "hint", cause->hint);
+    json_close(json, '}');
+}
+
 static void json_finding(struct json *json, const struct check_options *o,
                          const struct outcome *outcome) {
     const struct finding *f = &outcome->finding;
@@ -129,6 +166,7 @@ static void json_finding(struct json *json, const struct check_options *o,
     json_shape(json, outcome->shape);
     json_unsigned(json, "seed", o->run.seed);
     json_text(json, "fill", fill_name(o->run.fill));
+    json_cause(json, &outcome->cause);
     json_close(json, '}');
 }
 
@@ -159,6 +197,8 @@ static void json_report(FILE *out, FILE *report) {
  *     launch           kernel, grid, block ([x, y, z]), shared_bytes (dynamic), file and line of
  *                      <<<...>>>, text: the line that is printed; or null
  *     m, k, n, seed, fill  the run that shows it again
+ *     cause            the mistake that all this comes from, or null where none is proved: name (one
+ *                      of cause.h), file, line, what, detail, hint
  *   counts, counts_sum (print_counts.c), phases (print_phases.c): with --counts and --phases, where
  *                the last shape came so far */
 void print_json(FILE *out, const struct check_options *o, const struct outcome *outcomes, int count,

@@ -23,6 +23,10 @@ struct region *region_find(uintptr_t address) {
     return NULL;
 }
 
+bool region_reaches(const struct region *r, uintptr_t address) {
+    return address - r->allocated.begin < r->allocated.bytes;
+}
+
 static uintptr_t distance(const struct region *r, uintptr_t address) {
     if (address < r->begin) return r->begin - address;
     return holds(r, address) ? 0 : address - (r->begin + r->bytes) + 1;
@@ -74,20 +78,23 @@ void region_add(char *begin, size_t bytes, bool on_device, bool in_wrapper) {
     if (!r) return;
     r->begin = (uintptr_t)begin;
     r->bytes = bytes;
+    r->allocated.begin = r->begin;
+    r->allocated.bytes = bytes;
     r->on_device = on_device;
     r->in_wrapper = in_wrapper;
     r->frame_count = fault_backtrace(r->frames, (int)(sizeof r->frames / sizeof *r->frames));
     make_shadow(r);
     pthread_mutex_lock(&regions_lock);
     for (struct region *old = regions; old; old = old->next) /* the addresses are used again */
-        if (old->freed && holds(old, r->begin)) old->bytes = 0;
+        if (old->freed && region_reaches(old, r->begin)) old->bytes = old->allocated.bytes = 0;
     r->next = regions;
     regions = r;
     pthread_mutex_unlock(&regions_lock);
 }
 
 void region_free(char *begin) {
-    struct region *r = region_find((uintptr_t)begin);
+    struct region *r = regions;
+    while (r && (r->freed || !region_reaches(r, (uintptr_t)begin))) r = r->next;
     if (!r) return;
     r->freed = true;
     drop_shadow(r);
@@ -104,6 +111,7 @@ void region_name(int number, const struct checked_matrix *matrix) {
     if (!r) return;
     drop_shadow(r);
     r->matrix = matrix;
+    r->begin = (uintptr_t)matrix->elements;
     r->bytes = (size_t)matrix->rows * (size_t)matrix->cols * sizeof(float);
     if (!matrix->input) make_shadow(r);
     matrices[number] = r;

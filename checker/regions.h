@@ -19,6 +19,10 @@ struct region {
     const struct checked_matrix *matrix; /* null: an allocation of the wrapper's */
     uintptr_t begin;
     size_t bytes;
+    struct {
+        uintptr_t begin;
+        size_t bytes;
+    } allocated; /* a matrix may be only a part of it */
     bool on_device, freed, in_wrapper;
     struct global_word *shadow; /* of everything but inputs; zero: never accessed */
     void *frames[16];           /* who allocated it */
@@ -29,12 +33,14 @@ void region_add(char *begin, size_t bytes, bool on_device, bool in_wrapper);
 void region_free(char *begin);
 /* The bytes count as written before any launch. */
 void region_written(struct region *r, const char *to, size_t bytes);
-/* The allocation that begins there is this matrix, the number-th; `matrix` must outlive the run. An
- * input loses its shadow. */
+/* The allocation that these elements are in is this matrix, the number-th; `matrix` must outlive the
+ * run. An input loses its shadow. */
 void region_name(int number, const struct checked_matrix *matrix);
 
 /* Null: none. A freed one is found until its addresses are allocated again. */
 struct region *region_find(uintptr_t address);
+/* Whether the address is in the region's allocation, if perhaps outside of the matrix. */
+bool region_reaches(const struct region *r, uintptr_t address);
 /* Of those that are not freed. */
 struct region *region_nearest(uintptr_t address);
 /* All of them, the last allocated first. */

@@ -5,12 +5,20 @@
 // holds.
 #include <cuda_runtime.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "check.h"
 #include "sgemm.h"
 
 void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C);
+
+const void *wrapper_function(void) { return (const void *)basicSgemm; }
+
+void run_wrapper(struct shape s, const float *A, const float *B, float *C) {
+    basicSgemm(s.m, s.n, s.k, A, B, C);
+    cudaDeviceSynchronize();
+}
 
 static struct outcome *outcome;
 
@@ -50,7 +58,7 @@ static void stopped(const struct checked_result *result) { end_with(&result->fin
 
 void check_file(char *file, size_t bytes) {
     struct finding_party party;
-    checker_place((const void *)basicSgemm, &party);
+    checker_place(wrapper_function(), &party);
     snprintf(file, bytes, "%s", party.file);
 }
 
@@ -60,7 +68,7 @@ static const double small = 64.0 * 64 * 64;
 static const uint64_t threads_of_small = 64 * 64 * 128; // a block of 128 an element of C is usual
 
 static void run_watched(struct shape s, const float *A, const float *B, float *C) {
-    struct checked_run run = sgemm_run(s.m, s.n, s.k, A, B, C, (const void *)basicSgemm);
+    struct checked_run run = sgemm_run(s.m, s.n, s.k, A, B, C, wrapper_function());
     run.counts = asked->counts;
     run.phases = asked->phases;
     run.block_x = asked->block_x;
@@ -72,8 +80,7 @@ static void run_watched(struct shape s, const float *A, const float *B, float *C
     run.machine_fault = machine_fault;
     checker_begin(&run);
     outcome->in_wrapper = true;
-    basicSgemm(s.m, s.n, s.k, A, B, C);
-    cudaDeviceSynchronize();
+    run_wrapper(s, A, B, C);
     const struct checked_result result = checker_end();
     end_with(&result.finding);
     outcome->in_wrapper = false;

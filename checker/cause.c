@@ -1,0 +1,124 @@
+/* Which mistake it is: the rules in their order. See cause.h. */
+#include "cause.h"
+#include <stdio.h>
+#include <string.h>
+
+/* A is m x k, B k x n, C m x n. */
+const enum size cause_columns[] = {SIZE_K, SIZE_N, SIZE_N};
+const enum size cause_rows[] = {SIZE_M, SIZE_K, SIZE_M};
+
+/* --- what an SGEMM accesses ------------------------------------------------------------------- */
+
+static void set_view(struct view *view, const struct situation *s, const struct recovered *access,
+                     const struct index_formula *formula, unsigned varied, int matrix) {
+    if (view->access && view->access->count >= access->count) return;
+    view->access = access;
+    view->formula = formula;
+    view->varied = varied;
+    view->layout = layout_of(formula, s->size, SIZES, (int)cause_columns[matrix]);
+}
+
+/* Of several accesses of one kind the most frequent is looked at: what comes before a loop, or
+ * behind it, is a part of the whole only. */
+static void find_views(struct situation *s) {
+    for (int i = 0; i < s->recovery->count; i++) {
+        const struct recovered *a = &s->recovery->access[i];
+        if (!a->write && a->exact && a->array < MATRIX_OF_C)
+            set_view(&s->load[a->array], s, a, &a->formula, a->varied, a->array);
+        if (!a->write && a->source_exact && a->source < MATRIX_OF_C)
+            set_view(&s->use[a->source], s, a, &a->source_formula, a->source_varied, a->source);
+        if (a->write && a->exact && a->array == MATRIX_OF_C)
+            set_view(&s->store, s, a, &a->formula, a->varied, MATRIX_OF_C);
+    }
+    for (int i = 0; i < 2; i++)
+        if (!s->use[i].access) s->use[i] = s->load[i];
+}
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+static void begin(struct cause *cause, const char *name, const char *file, int line) {
+    memset(cause, 0, sizeof *cause);
+    snprintf(cause->name, sizeof cause->name, "%s", name);
+    cause->line = line;
+    snprintf(cause->file, sizeof cause->file, "%.*s", (int)sizeof cause->file - 1, file);
+}
+
+void cause_at_access(struct cause *cause, const char *name, const struct recovered *access) {
+    begin(cause, name, access->place.file, access->place.line);
+}
+
+void cause_at_launch(struct cause *cause, const char *name, const struct situation *s) {
+    const struct finding_launch *launch = &s->failed->finding.launch;
+    begin(cause, name, launch->file, launch->line);
+}
+
+const char *cause_array_name(const struct situation *s, int array) {
+    return recover_array_name(s->recovery, array);
+}
+
+struct cause_phrase cause_access(const struct situation *s, const struct cause *cause,
+                                 const struct recovered *a) {
+    struct cause_phrase p = {""};
+    if (a->place.line != cause->line) APPEND(p.text, "line %d ", a->place.line);
+    APPEND(p.text, "%s ", a->write ? "stores to" : "loads");
+    recover_write(p.text, sizeof p.text, s->recovery, a, s->size, SIZES);
+    return p;
+}
+
+/* --- the order -------------------------------------------------------------------------------- */
+
+/* What is passed to the kernel comes before what it makes of that; what decides which element an
+ * access means, before whether it is left out. */
+static cause_rule *const rules[] = {
+    cause_matrices_exchanged,
+    cause_sizes_exchanged,
+    cause_launch_exchanged,
+    cause_row_length,
+    cause_block_shape,
+    cause_block_exchanged,
+    cause_grid,
+    cause_thread_exchanged,
+    cause_phase,
+    cause_constant,
+    cause_guard,
+    cause_loop_count,
+    cause_tile_not_stored,
+    cause_store_in_loop,
+};
+
+/* Whether a mistake of these rules can have shown itself so. Missing barriers, returns, pointers
+ * and the rest are what the finding says they are. */
+static bool is_asked(enum finding_kind kind) {
+    switch (kind) {
+    case FINDING_OUT_OF_BOUNDS:
+    case FINDING_SHARED_OUT_OF_BOUNDS:
+    case FINDING_UNINITIALISED_SHARED:
+    case FINDING_GLOBAL_RACE:
+    case FINDING_SHARED_RACE:
+    case FINDING_INPUT_WRITTEN:
+    case FINDING_BAD_LAUNCH:
+    case FINDING_UNWRITTEN:
+    case FINDING_WRONG_RESULT: return true;
+    default: return false;
+    }
+}
+
+/* A race on a tile has no other cause here than a block that does not fit it. */
+static bool explains(cause_rule *rule, enum finding_kind kind) {
+    return kind != FINDING_SHARED_RACE || rule == cause_block_shape;
+}
+
+void cause_find(const struct recovery *recovery, struct shape shape, const struct outcome *failed,
+                struct cause *cause) {
+    struct situation s = {
+        .shape = shape,
+        .size = {{"m", shape.m}, {"n", shape.n}, {"k", shape.k}},
+        .recovery = recovery,
+        .failed = failed,
+    };
+    const enum finding_kind kind = failed->finding.kind;
+    find_views(&s);
+    for (size_t i = 0; i < LENGTH(rules) && is_asked(kind); i++)
+        if (explains(rules[i], kind) && rules[i](&s, cause)) return;
+    cause->name[0] = '\0';
+}

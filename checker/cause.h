@@ -1,0 +1,84 @@
+/* From the symptoms of a mistake to the mistake itself.
+ *
+ * A shape went wrong: the checker noted an access, or C is not A B. What that shows depends on
+ * luck. What the kernel computes does not: it runs once more, on a shape on which each number has
+ * one meaning (evidence.c), and from the accesses of that run (trace.h, recover.h) follow the
+ * mistakes below, or nothing.
+ *
+ *   cause.c         which of them it is
+ *   cause_launch.c  of grid and block, and of what the wrapper passes
+ *   cause_index.c   of index expressions
+ *   cause_guard.c   of conditions: loads and stores that are left out, or are not
+ *
+ * These know of SGEMM, as all of make check does. */
+#ifndef CHECKER_CAUSE_H
+#define CHECKER_CAUSE_H
+#include "../support/shared.h" /* append() */
+#include "check.h"
+#include "layout.h"
+#include "recover.h"
+
+enum { MATRIX_OF_A, MATRIX_OF_B, MATRIX_OF_C };
+
+/* The sizes in the order of enum size; each matrix's rows are that many elements long, and it has
+ * so many of them. */
+enum size { SIZE_M, SIZE_N, SIZE_K, SIZES };
+extern const enum size cause_columns[CHECKED_MATRICES], cause_rows[CHECKED_MATRICES];
+
+/* One of the accesses that an SGEMM has, and the index that it uses. */
+struct view {
+    const struct recovered *access;      /* null: there is none whose index was recovered */
+    const struct index_formula *formula; /* of an element of the matrix */
+    struct layout layout;
+    unsigned varied; /* as in struct recovered */
+};
+
+struct situation {
+    struct shape shape; /* of the run that is the evidence */
+    struct index_size size[SIZES];
+    const struct recovery *recovery;
+    struct place launch;          /* where the kernel is launched; line 0: not known */
+    const struct outcome *failed; /* the run that went wrong */
+    /* Loads from global memory; the elements that reach the products, be it through shared memory;
+     * the store of C. */
+    struct view load[2], use[2], store;
+};
+
+/* Sets *cause, if the run proves one; else leaves its name empty. */
+void cause_find(const struct recovery *recovery, struct shape shape, const struct outcome *failed,
+                struct cause *cause);
+
+/* --- indices.c -------------------------------------------------------------------------------- */
+
+/* What each access computes: --indices. */
+void print_indices(FILE *out, bool as_json, const struct recovery *recovery, struct shape shape);
+
+/* --- for the rules ---------------------------------------------------------------------------- */
+
+/* A rule: true, and *cause, if this is the mistake. */
+typedef bool cause_rule(const struct situation *s, struct cause *cause);
+
+cause_rule cause_matrices_exchanged, cause_sizes_exchanged, cause_launch_exchanged,
+    cause_block_shape, cause_grid;
+cause_rule cause_row_length, cause_block_exchanged, cause_thread_exchanged, cause_phase,
+    cause_loop_count, cause_constant, cause_tile_not_stored, cause_store_in_loop;
+cause_rule cause_guard;
+
+/* Begins a cause at an access of the kernel, or at the launch. */
+void cause_at_access(struct cause *cause, const char *name, const struct recovered *access);
+void cause_at_launch(struct cause *cause, const char *name, const struct situation *s);
+
+/* "A", or of a shared array, its own name. */
+const char *cause_array_name(const struct situation *s, int array);
+/* "loads B[...]", with the index as recovered; at its line, if that is not the cause's own. */
+struct cause_phrase {
+    char text[400];
+};
+struct cause_phrase cause_access(const struct situation *s, const struct cause *cause,
+                                 const struct recovered *access);
+
+#define CAUSE_WHAT(...) APPEND(cause->what, __VA_ARGS__)
+#define CAUSE_DETAIL(...) APPEND(cause->detail, __VA_ARGS__)
+#define CAUSE_HINT(...) APPEND(cause->hint, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,218 @@
+/* Mistakes of conditions: loads and stores that are left out although their elements exist, or made
+ * although they do not. */
+#include "cause.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* What one thread did, or did not do, at an access in one phase. Only for accesses that a thread
+ * makes once in a phase, or whose first one decides (a loop that a guard is around). */
+struct chance {
+    unsigned block[3], thread[3];
+    long long row, col;     /* of the element that the index gives */
+    long long c_row, c_col; /* of the thread's element of C; -1: not known */
+    bool exists, done;
+};
+
+/* All chances of an access in the blocks of the trace. */
+struct chances {
+    struct chance *chance;
+    size_t count, skipped, outside; /* existing and not done; done and not existing */
+};
+
+static unsigned threads_of(const struct trace *t) {
+    return t->block[0] * t->block[1] * t->block[2];
+}
+
+static void values_of(const struct trace *t, int block, unsigned thread, int phase,
+                      int value[INDEX_VARIABLES]) {
+    memset(value, 0, INDEX_VARIABLES * sizeof *value);
+    value[INDEX_THREAD_X] = (int)(thread % t->block[0]);
+    value[INDEX_THREAD_Y] = (int)(thread / t->block[0] % t->block[1]);
+    value[INDEX_THREAD_Z] = (int)(thread / t->block[0] / t->block[1]);
+    for (int i = 0; i < 3; i++) value[INDEX_BLOCK_X + i] = (int)t->blocks[block][i];
+    value[INDEX_PHASE] = phase;
+}
+
+static struct chance chance_of(const struct situation *s, const struct view *v, int matrix,
+                               const int value[INDEX_VARIABLES]) {
+    const enum size rows = cause_rows[matrix], cols = cause_columns[matrix];
+    struct chance c = {.row = part_value(&v->layout.row, v->formula, value),
+                       .col = part_value(&v->layout.col, v->formula, value),
+                       .c_row = -1,
+                       .c_col = -1};
+    for (int i = 0; i < 3; i++) {
+        c.thread[i] = (unsigned)value[INDEX_THREAD_X + i];
+        c.block[i] = (unsigned)value[INDEX_BLOCK_X + i];
+    }
+    if (s->store.access && s->store.layout.size == SIZE_N) {
+        c.c_row = part_value(&s->store.layout.row, s->store.formula, value);
+        c.c_col = part_value(&s->store.layout.col, s->store.formula, value);
+    }
+    c.exists =
+        c.row >= 0 && c.col >= 0 && c.row < s->size[rows].value && c.col < s->size[cols].value;
+    return c;
+}
+
+/* Which threads made the access: a byte for each block, phase and thread. */
+static unsigned char *find_done(const struct situation *s, const struct view *v, int phases) {
+    const struct recovery *r = s->recovery;
+    const struct trace *t = r->trace;
+    const int number = (int)(v->access - r->access);
+    const unsigned threads = threads_of(t);
+    unsigned char *done = calloc((size_t)t->block_count * (size_t)phases * threads, 1);
+    for (size_t i = v->access->first; done && i < t->count; i++) {
+        const struct trace_access *a = &t->access[i];
+        const int phase = ((int)a->interval - v->formula->phase_first) / v->formula->phase_every;
+        if (r->of[i] != number || phase < 0 || phase >= phases) continue;
+        done[((size_t)a->block * (size_t)phases + (size_t)phase) * threads + a->thread] = 1;
+    }
+    return done;
+}
+
+static bool find_chances(const struct situation *s, const struct view *v, int matrix,
+                         struct chances *all) {
+    const struct trace *t = s->recovery->trace;
+    const int phases = v->access->phases;
+    const unsigned threads = threads_of(t);
+    const size_t count = (size_t)t->block_count * (size_t)phases * threads;
+    unsigned char *done = find_done(s, v, phases);
+    *all = (struct chances){.chance = malloc(count * sizeof *all->chance), .count = count};
+    for (size_t i = 0; done && all->chance && i < count; i++) {
+        int value[INDEX_VARIABLES];
+        const int phase = (int)(i / threads % (unsigned)phases);
+        values_of(t, (int)(i / threads / (unsigned)phases), (unsigned)(i % threads),
+                  v->formula->phase_first + phase * v->formula->phase_every, value);
+        struct chance *c = &all->chance[i];
+        *c = chance_of(s, v, matrix, value);
+        c->done = done[i];
+        all->skipped += c->exists && !c->done;
+        all->outside += !c->exists && c->done;
+    }
+    free(done);
+    return all->chance && t->complete;
+}
+
+/* --- what the condition compares -------------------------------------------------------------- */
+
+static long long row_of(const struct chance *c) { return c->row; }
+static long long col_of(const struct chance *c) { return c->col; }
+static long long c_row_of(const struct chance *c) { return c->c_row; }
+static long long c_col_of(const struct chance *c) { return c->c_col; }
+typedef long long coordinate(const struct chance *c);
+
+/* Whether the access is made only where the coordinate is less than the bound, and every access
+ * that is left out although its element exists has it at the bound or beyond. */
+static bool is_compared(const struct chances *all, coordinate *of, long long bound) {
+    size_t left_out = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct chance *c = &all->chance[i];
+        if (c->done && of(c) >= bound) return false;
+        if (!c->done && c->exists && of(c) < bound) return false;
+        left_out += !c->done && of(c) >= bound;
+    }
+    return left_out > 0;
+}
+
+/* The wrong size with which rows or columns are compared; -1: none. */
+static int wrong_bound(const struct situation *s, const struct chances *all, coordinate *of,
+                       enum size right) {
+    if (is_compared(all, of, s->size[right].value)) return -1;
+    for (int size = 0; size < SIZES; size++)
+        if (size != (int)right && is_compared(all, of, s->size[size].value)) return size;
+    return -1;
+}
+
+static const struct chance *first_skipped(const struct chances *all) {
+    size_t i = 0;
+    while (!all->chance[i].exists || all->chance[i].done) i++;
+    return &all->chance[i];
+}
+
+static const struct chance *first_outside(const struct chances *all) {
+    size_t i = 0;
+    while (all->chance[i].exists || !all->chance[i].done) i++;
+    return &all->chance[i];
+}
+
+static void say_access(const struct situation *s, struct cause *cause, const struct view *v) {
+    CAUSE_DETAIL("%s\n", cause_access(s, cause, v->access).text);
+}
+
+static void say_example(struct cause *cause, const struct chance *c, const char *name,
+                        const char *verb) {
+    CAUSE_DETAIL("thread (%u,%u) of block (%u,%u) %s %s[%lld][%lld]", c->thread[0], c->thread[1],
+                 c->block[0], c->block[1], verb, name, c->row, c->col);
+}
+
+static bool says_bound(const struct situation *s, struct cause *cause, const struct view *v,
+                       int matrix, const struct chances *all) {
+    const enum size right[] = {cause_rows[matrix], cause_columns[matrix]};
+    coordinate *const of[] = {row_of, col_of};
+    static const char *const words[] = {"rows", "columns"};
+    const char *name = cause_array_name(s, matrix);
+    for (int i = 0; i < 2; i++) {
+        const int size = wrong_bound(s, all, of[i], right[i]);
+        if (size < 0) continue;
+        cause_at_access(cause, "guard-dimension", v->access);
+        CAUSE_WHAT("%s of %s end at %s here; %s has %s %s", words[i], name, s->size[size].name,
+                   name, s->size[right[i]].name, words[i]);
+        say_access(s, cause, v);
+        if (all->skipped)
+            say_example(cause, first_skipped(all), name, "leaves out");
+        else
+            say_example(cause, first_outside(all), name, "accesses");
+        CAUSE_DETAIL(", with m=%d n=%d k=%d", s->shape.m, s->shape.n, s->shape.k);
+        CAUSE_HINT("what is the condition of this line compared with?");
+        return true;
+    }
+    return false;
+}
+
+/* A load of a tile is left out where the thread has no element of C. */
+static bool says_shared_guard(const struct situation *s, struct cause *cause, const struct view *v,
+                              int matrix, const struct chances *all) {
+    coordinate *const of = matrix == MATRIX_OF_A ? c_col_of : c_row_of;
+    const long long end = matrix == MATRIX_OF_A ? s->shape.n : s->shape.m;
+    const char *name = cause_array_name(s, matrix);
+    size_t of_c = 0;
+    for (size_t i = 0; i < all->count; i++)
+        of_c += all->chance[i].exists && !all->chance[i].done && of(&all->chance[i]) >= end;
+    const struct chance *c = first_skipped(all);
+    cause_at_access(cause, "shared-guard", v->access);
+    CAUSE_WHAT("a condition leaves out loads of %s that exist", name);
+    say_access(s, cause, v);
+    say_example(cause, c, name, "does not load");
+    CAUSE_DETAIL(", which exists");
+    if (of_c) {
+        CAUSE_DETAIL(
+            ":\nit has no element of C (C[%lld][%lld] is outside), but others need what it "
+            "loads",
+            c->c_row, c->c_col);
+        CAUSE_HINT("a thread without an element of C still loads its part of the tiles: each tile "
+                   "has its own bounds");
+    } else {
+        CAUSE_HINT("what does the condition ask for, and what should this load of %s need?", name);
+    }
+    return true;
+}
+
+static bool looks_at(const struct situation *s, struct cause *cause, int matrix) {
+    const struct view *v = matrix < 2 ? &s->load[matrix] : &s->store;
+    struct chances all;
+    bool found = false;
+    if (!v->access || v->layout.size != (int)cause_columns[matrix] || v->layout.mixed) return false;
+    if (v->access->steps > 1 && matrix < 2 && s->use[matrix].access != v->access) return false;
+    if (find_chances(s, v, matrix, &all) && (all.skipped || all.outside)) {
+        found = says_bound(s, cause, v, matrix, &all);
+        if (!found && all.skipped && matrix < 2 && s->use[matrix].access != v->access)
+            found = says_shared_guard(s, cause, v, matrix, &all);
+    }
+    free(all.chance);
+    return found;
+}
+
+bool cause_guard(const struct situation *s, struct cause *cause) {
+    for (int matrix = 0; matrix < CHECKED_MATRICES; matrix++)
+        if (looks_at(s, cause, matrix)) return true;
+    return false;
+}

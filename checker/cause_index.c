@@ -1,0 +1,341 @@
+/* Mistakes in index expressions. */
+#include "cause.h"
+
+/* --- the length of a row ---------------------------------------------------------------------- */
+
+static bool is_transposed(const struct situation *s, int matrix, const struct layout *l) {
+    const struct layout *c = &s->store.layout;
+    if (!s->store.access || c->size != SIZE_N) return false;
+    if (matrix == MATRIX_OF_A && l->size == SIZE_M)
+        return part_has(&c->row, LAYOUT_BLOCK) && part_same(&l->col, &c->row, LAYOUT_BLOCK) &&
+               !part_has(&l->row, LAYOUT_BLOCK);
+    if (matrix == MATRIX_OF_B && l->size == SIZE_K)
+        return part_has(&c->col, LAYOUT_BLOCK) && part_same(&l->row, &c->col, LAYOUT_BLOCK) &&
+               !part_has(&l->col, LAYOUT_BLOCK);
+    return false;
+}
+
+static bool has_wrong_length(const struct view *v, int matrix) {
+    return v->access && v->layout.size >= 0 &&
+           (v->layout.size != (int)cause_columns[matrix] || v->layout.mixed);
+}
+
+static void say_row_length(const struct situation *s, struct cause *cause, int matrix,
+                           const struct view *v) {
+    const char *name = cause_array_name(s, matrix);
+    const struct index_size *columns = &s->size[cause_columns[matrix]];
+    const struct index_size *rows = &s->size[cause_rows[matrix]];
+    const struct index_size *taken = &s->size[v->layout.size];
+    if (is_transposed(s, matrix, &v->layout))
+        CAUSE_WHAT("%s is indexed as if it were transposed", name);
+    else if (v->layout.mixed)
+        CAUSE_WHAT("the index of %s mixes row lengths", name);
+    else
+        CAUSE_WHAT("a row of %s has %s elements, but here its rows are %s apart", name,
+                   columns->name, taken->name);
+    CAUSE_DETAIL("%s\n", cause_access(s, cause, v->access).text);
+    CAUSE_DETAIL("%s is %s x %s, row-major", name, rows->name, columns->name);
+    CAUSE_HINT("where does the next row of %s begin?", name);
+}
+
+bool cause_row_length(const struct situation *s, struct cause *cause) {
+    const struct view *views[] = {&s->load[MATRIX_OF_A], &s->load[MATRIX_OF_B], &s->store};
+    for (int matrix = 0; matrix < CHECKED_MATRICES; matrix++) {
+        if (!has_wrong_length(views[matrix], matrix)) continue;
+        cause_at_access(cause, "row-length", views[matrix]->access);
+        say_row_length(s, cause, matrix, views[matrix]);
+        return true;
+    }
+    return false;
+}
+
+/* --- which row, which column ------------------------------------------------------------------ */
+
+static const struct part *along_k(const struct situation *s, int matrix) {
+    return matrix == MATRIX_OF_A ? &s->use[matrix].layout.col : &s->use[matrix].layout.row;
+}
+
+/* Whether a load from global memory may be taken for the multiplication's own: a thread walks along
+ * k. Others bring elements for their neighbours (in a shuffle, say). */
+static bool walks_along_k(const struct situation *s, int matrix) {
+    return s->use[matrix].access != s->load[matrix].access ||
+           part_coefficient(along_k(s, matrix), INDEX_STEP) == 1;
+}
+
+/* Everything that decides which elements are multiplied is known, with right row lengths. */
+static bool is_known(const struct situation *s) {
+    const struct view *views[] = {&s->use[MATRIX_OF_A], &s->use[MATRIX_OF_B], &s->store};
+    for (int matrix = 0; matrix < CHECKED_MATRICES; matrix++)
+        if (!views[matrix]->access || views[matrix]->layout.size != (int)cause_columns[matrix])
+            return false;
+    return walks_along_k(s, MATRIX_OF_A) && walks_along_k(s, MATRIX_OF_B);
+}
+
+/* The rows of A that reach the products, and of C; the columns of B, and of C. */
+static const struct part *used(const struct situation *s, int matrix) {
+    return matrix == MATRIX_OF_A ? &s->use[matrix].layout.row : &s->use[matrix].layout.col;
+}
+static const struct part *loaded(const struct situation *s, int matrix) {
+    return matrix == MATRIX_OF_A ? &s->load[matrix].layout.row : &s->load[matrix].layout.col;
+}
+static const struct part *stored(const struct situation *s, int matrix) {
+    return matrix == MATRIX_OF_A ? &s->store.layout.row : &s->store.layout.col;
+}
+/* Whether two accesses use the same threads, or blocks, for something; as far as both are known. */
+static bool agree(const struct view *v, const struct part *a, const struct view *w,
+                  const struct part *b, unsigned variables) {
+    return part_same(a, b, variables & v->varied & w->varied);
+}
+static const char *const direction[] = {"row", "column"};
+static const char *const directions[] = {"rows", "columns"};
+
+static void say_parts(const struct situation *s, struct cause *cause, int matrix) {
+    char text[160];
+    part_write(text, sizeof text, used(s, matrix));
+    CAUSE_DETAIL("multiplied: %s %s of %s\n", direction[matrix], text, cause_array_name(s, matrix));
+    part_write(text, sizeof text, stored(s, matrix));
+    CAUSE_DETAIL("stored, line %d: %s %s of C", s->store.access->place.line, direction[matrix],
+                 text);
+}
+
+bool cause_block_exchanged(const struct situation *s, struct cause *cause) {
+    bool wrong[2];
+    if (!is_known(s)) return false;
+    for (int i = 0; i < 2; i++)
+        wrong[i] = !agree(&s->use[i], used(s, i), &s->store, stored(s, i), LAYOUT_BLOCK);
+    if (!wrong[0] && !wrong[1]) return false;
+    const int matrix = wrong[0] ? MATRIX_OF_A : MATRIX_OF_B;
+    if (wrong[0] && wrong[1] &&
+        agree(&s->use[0], used(s, 0), &s->store, stored(s, 1), LAYOUT_BLOCK) &&
+        agree(&s->use[1], used(s, 1), &s->store, stored(s, 0), LAYOUT_BLOCK)) {
+        cause_at_access(cause, "block-exchanged", s->store.access);
+        CAUSE_WHAT("blockIdx.x and blockIdx.y are exchanged in the store of C");
+    } else {
+        const struct view *load = &s->load[matrix];
+        cause_at_access(cause, "block-exchanged",
+                        load->access ? load->access : s->use[matrix].access);
+        CAUSE_WHAT("the block loads other %s of %s than it stores of C", directions[matrix],
+                   cause_array_name(s, matrix));
+        CAUSE_DETAIL("%s\n", cause_access(s, cause, s->load[matrix].access).text);
+    }
+    say_parts(s, cause, matrix);
+    CAUSE_HINT("which blockIdx counts %s of C?", directions[matrix]);
+    return true;
+}
+
+/* What a load of one matrix does with the thread's indices, beside what the store of C does. */
+enum threads_as { AS_STORED, EXCHANGED, OTHERWISE };
+
+static enum threads_as threads_as(const struct situation *s, const struct view *v,
+                                  const struct part *part, int matrix) {
+    if (agree(v, part, &s->store, stored(s, matrix), LAYOUT_THREAD)) return AS_STORED;
+    if (agree(v, part, &s->store, stored(s, !matrix), LAYOUT_THREAD)) return EXCHANGED;
+    return OTHERWISE;
+}
+
+static void say_threads(const struct situation *s, struct cause *cause, int matrix) {
+    const struct recovered *load = s->load[matrix].access, *use = s->use[matrix].access;
+    if (load) CAUSE_DETAIL("%s\n", cause_access(s, cause, load).text);
+    for (int i = 0; i < s->recovery->count && use != load; i++) {
+        const struct recovered *a = &s->recovery->access[i];
+        if (a->write && a->array == use->array && a->exact)
+            CAUSE_DETAIL("%s\n", cause_access(s, cause, a).text);
+    }
+    if (use != load) CAUSE_DETAIL("%s\n", cause_access(s, cause, use).text);
+    say_parts(s, cause, matrix);
+}
+
+bool cause_thread_exchanged(const struct situation *s, struct cause *cause) {
+    enum threads_as use[2], load[2] = {OTHERWISE, OTHERWISE};
+    if (!is_known(s)) return false;
+    for (int i = 0; i < 2; i++) {
+        use[i] = threads_as(s, &s->use[i], used(s, i), i);
+        if (s->load[i].access) load[i] = threads_as(s, &s->load[i], loaded(s, i), i);
+    }
+    if (use[0] == AS_STORED && use[1] == AS_STORED) return false;
+    const int matrix = use[0] == AS_STORED ? MATRIX_OF_B : MATRIX_OF_A;
+    const struct view *view = &s->load[matrix];
+    const bool both = use[0] != AS_STORED && use[1] != AS_STORED;
+    const bool staged = s->use[matrix].access != view->access;
+    if (both && load[0] == EXCHANGED && load[1] == EXCHANGED && use[0] == EXCHANGED &&
+        use[1] == EXCHANGED) {
+        cause_at_access(cause, "thread-exchanged", s->store.access);
+        CAUSE_WHAT("threadIdx.x and threadIdx.y are exchanged in the store of C");
+    } else if (load[matrix] != AS_STORED || !staged) {
+        cause_at_access(cause, "thread-exchanged",
+                        view->access ? view->access : s->use[matrix].access);
+        CAUSE_WHAT("threads load other elements of %s than they multiply",
+                   cause_array_name(s, matrix));
+    } else {
+        cause_at_access(cause, "thread-exchanged", s->use[matrix].access);
+        CAUSE_WHAT("the thread multiplies another %s of %s than that of its element of C",
+                   direction[matrix], cause_array_name(s, matrix));
+    }
+    say_threads(s, cause, matrix);
+    CAUSE_HINT("C[i][j] is made of row i of A and column j of B: which threadIdx is in i?");
+    return true;
+}
+
+/* --- along k ---------------------------------------------------------------------------------- */
+
+static bool says_phase_missing(const struct situation *s, struct cause *cause, int matrix) {
+    const struct view *load = &s->load[matrix];
+    if (part_has(along_k(s, matrix), LAYOUT_PHASE) || !load->access || load->access->phases < 2)
+        return false;
+    cause_at_access(cause, "phase-missing", load->access);
+    CAUSE_WHAT("every tile phase loads the same elements of %s", cause_array_name(s, matrix));
+    CAUSE_DETAIL("%s\n", cause_access(s, cause, load->access).text);
+    if (part_has(along_k(s, !matrix), LAYOUT_PHASE))
+        CAUSE_DETAIL("%s\n", cause_access(s, cause, s->load[!matrix].access).text);
+    CAUSE_DETAIL("this line runs in %d phases", load->access->phases);
+    CAUSE_HINT("from one phase to the next the tiles move on along k: A's to the right, B's down");
+    return true;
+}
+
+static long long steps_of(const struct situation *s, int matrix) {
+    const struct part *part = along_k(s, matrix);
+    long long steps = 1;
+    for (int i = 0; i < part->terms; i++) {
+        const struct index_term *t = &part->term[i];
+        if (t->variable != INDEX_STEP || t->coefficient < 0) continue;
+        long long digits = (s->use[matrix].access->steps - 1) >> t->shift;
+        if (t->bits && digits >= 1ll << t->bits) digits = (1ll << t->bits) - 1;
+        steps += t->coefficient * digits;
+    }
+    return steps;
+}
+
+/* A phase multiplies so many steps along k, and the next one begins elsewhere. */
+static bool says_phase_step(const struct situation *s, struct cause *cause, int matrix) {
+    const long long on = part_coefficient(along_k(s, matrix), INDEX_PHASE);
+    const long long steps = steps_of(s, matrix);
+    const struct recovered *load = s->load[matrix].access;
+    if (s->use[matrix].access->phases < 2 || !on || on == steps || !load) return false;
+    cause_at_access(cause, "phase-step", load);
+    CAUSE_WHAT("from phase to phase the tile of %s moves on by %lld, but it is %lld %s %s",
+               cause_array_name(s, matrix), on, steps, directions[!matrix],
+               matrix == MATRIX_OF_A ? "wide" : "high");
+    CAUSE_DETAIL("%s\n", cause_access(s, cause, load).text);
+    CAUSE_DETAIL("line %d multiplies %lld elements of it in each phase",
+                 s->use[matrix].access->place.line, steps);
+    CAUSE_HINT("by how much do the tiles move on along k, and how much of k does a phase add?");
+    return true;
+}
+
+bool cause_phase(const struct situation *s, struct cause *cause) {
+    if (!is_known(s) || s->use[0].access == s->load[0].access) return false;
+    for (int i = 0; i < 2; i++)
+        if (says_phase_missing(s, cause, i)) return true;
+    for (int i = 0; i < 2; i++)
+        if (says_phase_step(s, cause, i)) return true;
+    return false;
+}
+
+/* --- off by a constant ------------------------------------------------------------------------ */
+
+bool cause_constant(const struct situation *s, struct cause *cause) {
+    if (!is_known(s)) return false;
+    const struct view *views[] = {&s->load[MATRIX_OF_A], &s->load[MATRIX_OF_B], &s->store};
+    const long long k_of_a = along_k(s, 0)->constant, k_of_b = along_k(s, 1)->constant;
+    for (int matrix = 0; matrix < CHECKED_MATRICES; matrix++) {
+        const struct view *v = views[matrix];
+        const bool first_left_out = matrix < 2 && k_of_a == k_of_b;
+        if (!v->access || first_left_out) continue;
+        const long long row = v->layout.row.constant, col = v->layout.col.constant;
+        if (!row && !col) continue;
+        cause_at_access(cause, "off-by-one", v->access);
+        CAUSE_WHAT("the index of %s is off by %lld %s", cause_array_name(s, matrix),
+                   row ? row : col, direction[!row]);
+        if ((row ? row : col) * (row ? row : col) > 1) CAUSE_WHAT("s");
+        CAUSE_DETAIL("%s\n", cause_access(s, cause, v->access).text);
+        CAUSE_DETAIL("rows and columns are counted from 0");
+        CAUSE_HINT("which element does thread (0,0) of block (0,0) need first?");
+        return true;
+    }
+    return false;
+}
+
+/* --- how much of k ---------------------------------------------------------------------------- */
+
+/* The rows of B that are loaded, by their index: what lies beyond the last column is no row. */
+static void rows_of_b(const struct situation *s, long long *first, long long *last) {
+    const struct recovery *r = s->recovery;
+    const struct view *b = &s->load[MATRIX_OF_B];
+    const long long columns = s->shape.n;
+    *first = s->shape.k;
+    *last = -1;
+    for (size_t i = b->access->first; i < r->trace->count; i++) {
+        struct index_sample sample;
+        if (r->of[i] != b->access - r->access) continue;
+        recover_sample(r, i, 0, &sample);
+        const long long row =
+            (sample.offset - part_value(&b->layout.col, b->formula, sample.value)) / columns;
+        if (row > *last) *last = row;
+        if (row < *first) *first = row;
+    }
+}
+
+/* The end of the last tile that k needs. */
+static long long end_of_tiles(const struct situation *s) {
+    const long long on = part_coefficient(&s->load[MATRIX_OF_B].layout.row, INDEX_PHASE);
+    return on > 1 ? (s->shape.k + on - 1) / on * on : s->shape.k;
+}
+
+bool cause_loop_count(const struct situation *s, struct cause *cause) {
+    long long first, last;
+    if (!is_known(s) || !s->load[MATRIX_OF_A].access || !s->load[MATRIX_OF_B].access) return false;
+    rows_of_b(s, &first, &last);
+    if (first == 0 && last >= s->shape.k - 1 && last < end_of_tiles(s)) return false;
+    cause_at_access(cause, "loop-count", s->load[MATRIX_OF_A].access);
+    if (last >= s->shape.k)
+        CAUSE_WHAT("the loop over k runs too far: to %lld, where k is %d", last, s->shape.k);
+    else if (first > 0)
+        CAUSE_WHAT("the loop over k does not begin at 0");
+    else
+        CAUSE_WHAT("the loop over k ends too soon: after %lld of %d products", last + 1,
+                   s->shape.k);
+    CAUSE_DETAIL("%s\n", cause_access(s, cause, s->load[MATRIX_OF_B].access).text);
+    CAUSE_DETAIL("which reaches rows %lld to %lld of B; it has rows 0 to %d", first, last,
+                 s->shape.k - 1);
+    if (s->load[MATRIX_OF_B].access->phases > 1)
+        CAUSE_DETAIL(", in %d phases", s->load[MATRIX_OF_B].access->phases);
+    CAUSE_HINT("how many tiles lie along k, the last one perhaps only partly filled?");
+    return true;
+}
+
+/* --- stores ----------------------------------------------------------------------------------- */
+
+bool cause_tile_not_stored(const struct situation *s, struct cause *cause) {
+    const struct recovery *r = s->recovery;
+    for (int i = 0; i < r->count; i++) {
+        const struct recovered *read = &r->access[i];
+        bool any = false;
+        if (read->write || read->array < TRACE_SHARED) continue;
+        for (int j = 0; j < r->count; j++)
+            any |= r->access[j].write && r->access[j].array == read->array;
+        if (any) continue;
+        cause_at_access(cause, "tile-not-stored", read);
+        CAUSE_WHAT("no thread stores any element of %s, which is read here",
+                   cause_array_name(s, read->array));
+        for (int matrix = 0; matrix < 2; matrix++)
+            if (!s->load[matrix].access)
+                CAUSE_DETAIL("and no thread loads any element of %s", cause_array_name(s, matrix));
+        CAUSE_HINT("which line should fill %s, and is it reached?",
+                   cause_array_name(s, read->array));
+        return true;
+    }
+    return false;
+}
+
+bool cause_store_in_loop(const struct situation *s, struct cause *cause) {
+    const struct view *c = &s->store;
+    if (!c->access || c->access->phases < 2 || part_has(&c->layout.row, LAYOUT_PHASE) ||
+        part_has(&c->layout.col, LAYOUT_PHASE))
+        return false;
+    cause_at_access(cause, "store-in-loop", c->access);
+    CAUSE_WHAT("each element of C is stored in every tile phase, and the last store stays");
+    CAUSE_DETAIL("%s, in each of %d phases", cause_access(s, cause, c->access).text,
+                 c->access->phases);
+    CAUSE_HINT("when is the sum complete?");
+    return true;
+}

@@ -1,0 +1,340 @@
+/* Mistakes of the launch: grid and block, and what the wrapper passes. */
+#include "cause.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* --- what is passed --------------------------------------------------------------------------- */
+
+static bool is_at_phase_row(const struct view *v) {
+    return part_has(&v->layout.row, LAYOUT_PHASE | LAYOUT_STEP) &&
+           !part_has(&v->layout.col, LAYOUT_PHASE | LAYOUT_STEP);
+}
+
+/* A is loaded as B should be, and B as A. */
+bool cause_matrices_exchanged(const struct situation *s, struct cause *cause) {
+    const struct view *a = &s->load[MATRIX_OF_A], *b = &s->load[MATRIX_OF_B];
+    if (!a->access || !b->access || a->layout.size != SIZE_N || b->layout.size != SIZE_K)
+        return false;
+    if (!is_at_phase_row(a) || is_at_phase_row(b)) return false;
+    cause_at_launch(cause, "matrices-exchanged", s);
+    CAUSE_WHAT("A and B are exchanged where the kernel gets them");
+    CAUSE_DETAIL("%s\n", cause_access(s, cause, a->access).text);
+    CAUSE_DETAIL("%s\n", cause_access(s, cause, b->access).text);
+    CAUSE_DETAIL("A is m x k, B is k x n");
+    CAUSE_HINT("in which order does mysgemm take its matrices?");
+    return true;
+}
+
+static int size_of(const struct view *v) { return v->access ? v->layout.size : -1; }
+
+/* B's rows that are loaded end where k ends, or what the kernel takes for it. */
+static bool runs_to(const struct situation *s, enum size size) {
+    const struct view *b = &s->use[MATRIX_OF_B];
+    const struct trace *t = s->recovery->trace;
+    long long most = -1;
+    if (!s->load[MATRIX_OF_B].access) return false;
+    for (size_t i = s->load[MATRIX_OF_B].access->first; i < t->count; i++) {
+        if (t->access[i].array != MATRIX_OF_B) continue;
+        const long long row = t->access[i].offset / s->size[SIZE_N].value;
+        if (row > most) most = row;
+    }
+    return b->access && most == s->size[size].value - 1;
+}
+
+/* The kernel's own m, n and k are known by whose rows they are the length of. */
+bool cause_sizes_exchanged(const struct situation *s, struct cause *cause) {
+    const int a = size_of(&s->load[MATRIX_OF_A]), b = size_of(&s->load[MATRIX_OF_B]),
+              c = size_of(&s->store);
+    if (a < 0 || b < 0 || c != b || a == b || (a == SIZE_K && b == SIZE_N)) return false;
+    if (b == SIZE_N && !runs_to(s, (enum size)a)) return false; /* only A's row length is wrong */
+    const int m = SIZE_M + SIZE_N + SIZE_K - a - b;
+    cause_at_launch(cause, "sizes-exchanged", s);
+    CAUSE_WHAT("m, n and k are passed to the kernel in another order than it takes them");
+    CAUSE_DETAIL("the kernel takes %s for m, %s for n and %s for k:\n", s->size[m].name,
+                 s->size[b].name, s->size[a].name);
+    CAUSE_DETAIL("rows of A are taken %s elements long, rows of B and C %s\n", s->size[a].name,
+                 s->size[b].name);
+    CAUSE_DETAIL("A is m x k, B is k x n, C is m x n");
+    CAUSE_HINT("compare the parameters of mysgemm, one by one, with what it is called with");
+    return true;
+}
+
+/* --- grid and block --------------------------------------------------------------------------- */
+
+static void say_launch(struct cause *cause, const unsigned grid[3], const unsigned block[3]) {
+    CAUSE_DETAIL("<<<(%u, %u), (%u, %u)>>>", grid[0], grid[1], block[0], block[1]);
+}
+
+/* The grid depends on the size of C, and a block does not. */
+bool cause_launch_exchanged(const struct situation *s, struct cause *cause) {
+    const struct trace *t = s->recovery->trace;
+    const struct outcome *failed = s->failed;
+    if (!failed->finding.launch.block[0] ||
+        !memcmp(t->block, failed->finding.launch.block, sizeof t->block) ||
+        memcmp(t->grid, failed->finding.launch.grid, sizeof t->grid))
+        return false;
+    cause_at_launch(cause, "launch-exchanged", s);
+    CAUSE_WHAT("grid and block are exchanged in <<<...>>>");
+    CAUSE_DETAIL("for C of %d x %d: ", failed->shape.m, failed->shape.n);
+    say_launch(cause, failed->finding.launch.grid, failed->finding.launch.block);
+    CAUSE_DETAIL("\nfor C of %d x %d: ", s->shape.m, s->shape.n);
+    say_launch(cause, t->grid, t->block);
+    CAUSE_DETAIL(
+        "\nthe number of threads in a block changes with C, the number of blocks does not");
+    CAUSE_HINT("the first value in <<<...>>> says how many blocks there are");
+    return true;
+}
+
+/* The largest values of the variables of an access. */
+static void limits(const struct situation *s, const struct recovered *a, const unsigned grid[3],
+                   int most[INDEX_VARIABLES]) {
+    const struct trace *t = s->recovery->trace;
+    for (int i = 0; i < 3; i++) {
+        most[INDEX_THREAD_X + i] = (int)t->block[i] - 1;
+        most[INDEX_BLOCK_X + i] = (int)grid[i] - 1;
+    }
+    most[INDEX_PHASE] = a->phases - 1;
+    most[INDEX_STEP] = a->steps - 1;
+}
+
+static long long most_of_term(const struct index_term *term, const int most[INDEX_VARIABLES]) {
+    long long digits = most[term->variable] >> term->shift;
+    const long long all = (1ll << term->bits) - 1;
+    if (term->bits && digits > all) digits = all;
+    return term->coefficient > 0 ? term->coefficient * digits : 0;
+}
+
+/* How many rows or columns a part runs through, from 0 on. */
+static long long extent(const struct part *part, const int most[INDEX_VARIABLES],
+                        unsigned variables) {
+    long long last = 0;
+    for (int i = 0; i < part->terms; i++)
+        if (variables >> part->term[i].variable & 1) last += most_of_term(&part->term[i], most);
+    return last + 1;
+}
+
+#define ALL_VARIABLES (~0u)
+
+/* --- a block that does not fit its tiles ------------------------------------------------------ */
+
+static const struct trace_array *array_of(const struct situation *s, int array) {
+    return &s->recovery->trace->shared[array - TRACE_SHARED];
+}
+
+/* What the first block does with a two-dimensional array. */
+struct filling {
+    const struct trace_array *array;
+    const struct recovered *store;   /* one of those to it */
+    size_t rows, cols;               /* of the array */
+    size_t stored;                   /* elements of it */
+    size_t stored_rows, stored_cols; /* in which there is one of these */
+    bool unstored_read;              /* an element is read that no thread stores */
+};
+
+enum { STORED = 1, READ = 2 };
+
+/* For each word, whether the first block stores and reads it; null: out of memory. */
+static unsigned char *uses_of_words(const struct situation *s, int array) {
+    const struct trace *t = s->recovery->trace;
+    const size_t words = array_of(s, array)->words;
+    unsigned char *uses = calloc(words + 1, 1);
+    for (size_t i = 0; uses && i < t->count; i++) {
+        const struct trace_access *a = &t->access[i];
+        if (a->array != array || a->block) continue;
+        for (int64_t word = a->offset; word < a->offset + a->words; word++)
+            if (word >= 0 && (size_t)word < words) uses[word] |= a->write ? STORED : READ;
+    }
+    return uses;
+}
+
+static void count_uses(const unsigned char *uses, struct filling *f) {
+    bool any_in_column[1024] = {false};
+    for (size_t row = 0; row < f->rows; row++) {
+        bool any = false;
+        for (size_t col = 0; col < f->cols; col++) {
+            const unsigned char use = uses[row * f->cols + col];
+            f->unstored_read |= use == READ;
+            if (!(use & STORED)) continue;
+            f->stored++;
+            any = true;
+            if (col < LENGTH(any_in_column) && !any_in_column[col]) f->stored_cols++;
+            if (col < LENGTH(any_in_column)) any_in_column[col] = true;
+        }
+        f->stored_rows += any;
+    }
+}
+
+static bool find_filling(const struct situation *s, const struct recovered *a, struct filling *f) {
+    if (!a->write || !a->exact || a->array < TRACE_SHARED || a->steps > 1) return false;
+    const struct trace_array *array = array_of(s, a->array);
+    if (array->dimensions != 2 || array->words < array->dimension[0] * array->dimension[1])
+        return false;
+    unsigned char *uses = uses_of_words(s, a->array);
+    *f = (struct filling){array, a, array->dimension[0], array->dimension[1], 0, 0, 0, false};
+    if (uses) count_uses(uses, f);
+    free(uses);
+    return uses != NULL;
+}
+
+/* Rows by threadIdx.y and columns by threadIdx.x, of which there are more than the array has. */
+static bool overflows(const struct situation *s, const struct filling *f) {
+    const unsigned *block = s->recovery->trace->block;
+    const struct index_formula *formula = &f->store->formula;
+    const bool race = s->failed->finding.kind == FINDING_SHARED_RACE;
+    long long x = 0, y = 0;
+    if (race && (size_t)f->store->threads > f->stored) return true; /* several an element */
+    for (int i = 0; i < formula->terms; i++) {
+        const struct index_term *t = &formula->term[i];
+        if (t->variable == INDEX_THREAD_X && !t->shift && !t->bits) x = t->coefficient;
+        if (t->variable == INDEX_THREAD_Y && !t->shift && !t->bits) y = t->coefficient;
+    }
+    if (x != 1 || (block[1] > 1 && y != (long long)f->cols)) return false;
+    if (block[1] == 1 && s->failed->finding.kind != FINDING_SHARED_OUT_OF_BOUNDS) return false;
+    return block[0] > f->cols || block[1] > f->rows;
+}
+
+/* Another array that the block's threads do fit. */
+static bool fits_another(const struct situation *s, const struct filling *f) {
+    const unsigned *block = s->recovery->trace->block;
+    for (int i = 0; i < s->recovery->trace->shared_count; i++) {
+        const struct trace_array *other = &s->recovery->trace->shared[i];
+        if (other != f->array && other->dimensions == 2 && other->dimension[0] == block[1] &&
+            other->dimension[1] == block[0])
+            return true;
+    }
+    return false;
+}
+
+static void say_block(const struct situation *s, struct cause *cause, const struct filling *f) {
+    CAUSE_DETAIL("%s\n", cause_access(s, cause, f->store).text);
+    CAUSE_DETAIL("so the block stores %zu of the %zu elements of %s: %zu row%s, %zu column%s",
+                 f->stored, f->rows * f->cols, f->array->name, f->stored_rows,
+                 plural(f->stored_rows), f->stored_cols, plural(f->stored_cols));
+}
+
+static const char tile_hint[] = "each thread stores one element of the tile: how many threads does "
+                                "the tile need in x and in y?";
+
+static bool tile_too_small(const struct situation *s, struct cause *cause,
+                           const struct filling *f) {
+    const unsigned *block = s->recovery->trace->block;
+    if (!overflows(s, f)) return false;
+    if (fits_another(s, f)) {
+        cause_at_access(cause, "tile-size", f->store);
+        CAUSE_WHAT("%s[%zu][%zu] is too small for blocks of %u x %u threads", f->array->name,
+                   f->rows, f->cols, block[0], block[1]);
+    } else {
+        cause_at_launch(cause, "block-shape", s);
+        CAUSE_WHAT("blocks of %u x %u threads are too large for the tile %s[%zu][%zu]", block[0],
+                   block[1], f->array->name, f->rows, f->cols);
+    }
+    CAUSE_DETAIL("%s\n", cause_access(s, cause, f->store).text);
+    CAUSE_DETAIL("threadIdx.x is 0 to %u, threadIdx.y 0 to %u", block[0] - 1, block[1] - 1);
+    CAUSE_HINT("%s", tile_hint);
+    return true;
+}
+
+static bool tile_not_filled(const struct situation *s, struct cause *cause,
+                            const struct filling *f) {
+    const unsigned *block = s->recovery->trace->block;
+    if (!f->unstored_read || (unsigned)f->store->threads < block[0] * block[1] * block[2])
+        return false;
+    cause_at_launch(cause, "block-shape", s);
+    CAUSE_WHAT("blocks of %u x %u threads do not fill the tile %s[%zu][%zu]", block[0], block[1],
+               f->array->name, f->rows, f->cols);
+    say_block(s, cause, f);
+    CAUSE_HINT("%s", tile_hint);
+    return true;
+}
+
+/* Without a tile: blocks are further apart than they are wide. */
+static bool gaps_between_blocks(const struct situation *s, struct cause *cause) {
+    const unsigned *block = s->recovery->trace->block;
+    const struct part *part[] = {&s->store.layout.row, &s->store.layout.col};
+    static const char *const words[] = {"rows", "columns"};
+    int most[INDEX_VARIABLES];
+    if (!s->store.access || s->store.layout.size != SIZE_N) return false;
+    limits(s, s->store.access, s->recovery->trace->grid, most);
+    for (int i = 0; i < 2; i++)
+        for (int v = INDEX_BLOCK_X; v <= INDEX_BLOCK_Y; v++) {
+            const long long apart = part_coefficient(part[i], (enum index_variable)v);
+            const long long wide = extent(part[i], most, ~LAYOUT_BLOCK);
+            if (apart <= wide || most[v] < 1) continue;
+            cause_at_launch(cause, "block-shape", s);
+            CAUSE_WHAT("blocks of %u x %u threads leave gaps in C", block[0], block[1]);
+            CAUSE_DETAIL("%s\n", cause_access(s, cause, s->store.access).text);
+            CAUSE_DETAIL("one block stores %lld %s, and the next begins %lld %s further", wide,
+                         words[i], apart, words[i]);
+            CAUSE_HINT("how many %s of C does a block compute, and which is its first?", words[i]);
+            return true;
+        }
+    return false;
+}
+
+bool cause_block_shape(const struct situation *s, struct cause *cause) {
+    struct filling filling;
+    for (int i = 0; i < s->recovery->count; i++) {
+        if (!find_filling(s, &s->recovery->access[i], &filling)) continue;
+        if (tile_too_small(s, cause, &filling) || tile_not_filled(s, cause, &filling)) return true;
+    }
+    return gaps_between_blocks(s, cause);
+}
+
+/* --- a grid that does not cover C ------------------------------------------------------------- */
+
+struct cover {
+    long long rows, cols;
+};
+
+static struct cover covered(const struct situation *s, const unsigned grid[3]) {
+    int most[INDEX_VARIABLES];
+    limits(s, s->store.access, grid, most);
+    return (struct cover){extent(&s->store.layout.row, most, ALL_VARIABLES),
+                          extent(&s->store.layout.col, most, ALL_VARIABLES) +
+                              s->store.access->words - 1};
+}
+
+static bool covers(struct cover cover, struct shape shape) {
+    return cover.rows >= shape.m && cover.cols >= shape.n;
+}
+
+static void say_cover(struct cause *cause, const struct outcome *failed, struct cover cover) {
+    say_launch(cause, failed->finding.launch.grid, failed->finding.launch.block);
+    CAUSE_DETAIL(" covers %lld row%s and %lld column%s; C has %d and %d\n", cover.rows,
+                 plural((uint64_t)cover.rows), cover.cols, plural((uint64_t)cover.cols),
+                 failed->shape.m, failed->shape.n);
+}
+
+bool cause_grid(const struct situation *s, struct cause *cause) {
+    const struct trace *t = s->recovery->trace;
+    const struct outcome *failed = s->failed;
+    if (!s->store.access || s->store.layout.size != SIZE_N || !failed->finding.launch.grid[0])
+        return false;
+    if (memcmp(t->block, failed->finding.launch.block, sizeof t->block)) return false;
+    for (int i = 0; i < 2; i++) /* the launch ended early: nothing is known of other blocks */
+        if ((t->grid[i] > 1 || failed->finding.launch.grid[i] > 1) &&
+            !(s->store.varied >> (INDEX_BLOCK_X + i) & 1))
+            return false;
+    const struct cover cover = covered(s, failed->finding.launch.grid);
+    const unsigned swapped[] = {failed->finding.launch.grid[1], failed->finding.launch.grid[0],
+                                failed->finding.launch.grid[2]};
+    if (covers(cover, failed->shape)) return false;
+    const bool exchanged = covers(covered(s, swapped), failed->shape);
+    const bool fixed = !memcmp(t->grid, failed->finding.launch.grid, sizeof t->grid);
+    cause_at_launch(cause, exchanged ? "grid-exchanged" : "grid-too-small", s);
+    if (exchanged)
+        CAUSE_WHAT("grid x and grid y are exchanged: the grid does not cover C");
+    else if (fixed)
+        CAUSE_WHAT("the grid is always (%u, %u), which does not cover C", t->grid[0], t->grid[1]);
+    else
+        CAUSE_WHAT("the grid does not cover C");
+    say_cover(cause, failed, cover);
+    CAUSE_DETAIL("%s", cause_access(s, cause, s->store.access).text);
+    if (exchanged)
+        CAUSE_HINT("does blockIdx.x count rows of C or columns, and what does the grid's x?");
+    else if (fixed)
+        CAUSE_HINT("how many blocks does C need? That depends on m and n");
+    else
+        CAUSE_HINT("what becomes of the last rows and columns, fewer than a block has?");
+    return true;
+}

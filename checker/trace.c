@@ -1,0 +1,169 @@
+/* Keeping the accesses of a few blocks: see trace.h. */
+#include "trace.h"
+#include "names.h"
+#include "regions.h"
+#include "watch.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 3 << 20 }; /* accesses; 32 bytes each */
+
+static struct {
+    struct trace trace;
+    size_t room;
+    const struct watch *running; /* over a block that is kept, while it runs */
+    const struct launch *launch; /* the first */
+    bool ended;
+} state;
+
+const struct trace *trace_kept(void) { return &state.trace; }
+
+/* --- which array ------------------------------------------------------------------------------ */
+
+/* The number of a shared array, which is added if it is new; -1: no room. */
+static int shared_number(const struct trace_array *array) {
+    struct trace *t = &state.trace;
+    for (int i = 0; i < t->shared_count; ++i)
+        if (t->shared[i].offset == array->offset) return TRACE_SHARED + i;
+    if (t->shared_count == TRACE_ARRAYS - TRACE_SHARED) return -1;
+    t->shared[t->shared_count] = *array;
+    return TRACE_SHARED + t->shared_count++;
+}
+
+static bool is_within(const struct trace_array *array, size_t offset) {
+    return offset - array->offset < array->words * WORD;
+}
+
+static struct trace_array static_array(const struct shared_name *name) {
+    struct trace_array array = {
+        .offset = name->offset, .words = name->bytes / WORD, .dimensions = name->dimensions};
+    snprintf(array.name, sizeof array.name, "%s", name->name);
+    memcpy(array.dimension, name->dimension, sizeof name->dimension);
+    if (name->element > WORD && array.dimensions < NAME_DIMENSIONS)
+        array.dimension[array.dimensions++] = name->element / WORD;
+    return array;
+}
+
+/* The array at `offset` of the thread-local storage, or the one whose end it is beyond; -1: none.
+ */
+static int find_shared(const struct watch *w, size_t offset) {
+    const struct trace *t = &state.trace;
+    for (int i = 0; i < t->shared_count; ++i)
+        if (is_within(&t->shared[i], offset)) return TRACE_SHARED + i;
+    const size_t dynamic =
+        (size_t)(emulator_dynamic_shared - (const char *)w->memory.thread_local_storage.begin);
+    struct shared_name name;
+    if (w->launch->shared_bytes && offset - dynamic < SHARED_PER_BLOCK_OPTIN) {
+        const char *only = name_of_dynamic();
+        struct trace_array array = {.offset = dynamic, .words = w->launch->shared_bytes / WORD};
+        snprintf(array.name, sizeof array.name, "%s", only ? only : "dynamic shared memory");
+        return shared_number(&array);
+    }
+    if (!name_find(offset, &name) && !name_before(offset, &name)) return -1;
+    if (name_is_guard(&name)) return -1;
+    const struct trace_array array = static_array(&name);
+    return shared_number(&array);
+}
+
+/* Of a matrix: also where the address is beyond it, but in the same allocation. */
+static int find_matrix(uintptr_t address, int64_t *offset) {
+    for (int i = 0; i < CHECKED_MATRICES; ++i) {
+        const struct region *r = region_of_matrix(i);
+        if (!r || !region_reaches(r, address)) continue;
+        *offset = ((int64_t)address - (int64_t)r->begin) / WORD;
+        return i;
+    }
+    return -1;
+}
+
+/* --- accesses --------------------------------------------------------------------------------- */
+
+static void keep(const struct trace_access *kept) {
+    struct trace *t = &state.trace;
+    if (t->count == state.room) {
+        size_t room = state.room ? 2 * state.room : 1 << 14;
+        struct trace_access *more = room <= MOST ? realloc(t->access, room * sizeof *more) : NULL;
+        if (!more) {
+            t->complete = false;
+            return;
+        }
+        t->access = more;
+        state.room = room;
+    }
+    t->access[t->count++] = *kept;
+}
+
+static void note(struct watch *w, const struct access *access) {
+    struct trace_access kept = {
+        .code = access->code,
+        .interval = (uint32_t)(w->interval >> INTERVAL_BIT) - FIRST_INTERVAL,
+        .thread = (uint16_t)running_index.linear,
+        .block = (uint8_t)(state.trace.block_count - 1),
+        .words = (uint8_t)(access->size / WORD),
+        .write = access->write,
+        .atomic = access->atomic,
+    };
+    int array;
+    if (w != state.running || access->size < WORD || access->size > 16 || access->address % WORD)
+        return;
+    if (watch_is_shared(w, access->address)) {
+        size_t offset = access->address - (uintptr_t)w->memory.thread_local_storage.begin;
+        array = find_shared(w, offset);
+        if (array < 0) return;
+        kept.offset =
+            ((int64_t)offset - (int64_t)state.trace.shared[array - TRACE_SHARED].offset) / WORD;
+    } else {
+        array = find_matrix(access->address, &kept.offset);
+        if (array < 0) return;
+    }
+    kept.array = (uint8_t)array;
+    memcpy(&kept.bits, (const void *)access->address, sizeof kept.bits);
+    keep(&kept);
+}
+
+/* --- blocks ----------------------------------------------------------------------------------- */
+
+static bool at_a_corner(unsigned i, unsigned count) { return i < 2 || i == count - 1; }
+
+static void block_begins(struct watch *w) {
+    struct trace *t = &state.trace;
+    const struct launch *l = w->launch;
+    if (!state.launch) {
+        state.launch = l;
+        t->complete = true;
+        memcpy(t->grid, (unsigned[]){l->grid.x, l->grid.y, l->grid.z}, sizeof t->grid);
+        memcpy(t->block, (unsigned[]){l->block.x, l->block.y, l->block.z}, sizeof t->block);
+    }
+    if (state.ended || t->block_count == TRACE_BLOCKS) return;
+    unsigned x = (unsigned)(w->block % l->grid.x), y = (unsigned)(w->block / l->grid.x % l->grid.y),
+             z = (unsigned)(w->block / l->grid.x / l->grid.y);
+    if (!at_a_corner(x, l->grid.x) || !at_a_corner(y, l->grid.y) || (z && z != l->grid.z - 1))
+        return;
+    memcpy(t->blocks[t->block_count++], (unsigned[]){x, y, z}, sizeof *t->blocks);
+    state.running = w;
+}
+
+static void block_ended(struct watch *w) {
+    if (w == state.running) state.running = NULL;
+}
+
+/* A launch without matrices is none that anyone asks about. */
+static void launch_ended(const struct launch *launch) {
+    struct trace *t = &state.trace;
+    size_t i = 0;
+    if (launch != state.launch || state.ended) return;
+    while (i < t->count && t->access[i].array >= TRACE_SHARED) ++i;
+    state.ended = i < t->count;
+    if (state.ended) return;
+    t->count = 0;
+    t->block_count = t->shared_count = 0;
+    state.launch = NULL;
+}
+
+void trace_watch(void) {
+    static const struct consumer keeping = {.block_begins = block_begins,
+                                            .access = note,
+                                            .block_ended = block_ended,
+                                            .launch_ended = launch_ended};
+    watch_add_consumer(&keeping);
+}

@@ -1,0 +1,57 @@
+/* The accesses of a few blocks of a run, each with its thread, interval and value, in the order in
+ * which they were made: plain data that trace.c collects; recover.c finds index formulas in it. */
+#ifndef CHECKER_TRACE_H
+#define CHECKER_TRACE_H
+#include "checker.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Arrays by number: first the matrices; from TRACE_SHARED on the shared arrays. */
+enum { TRACE_SHARED = CHECKED_MATRICES, TRACE_ARRAYS = TRACE_SHARED + 16 };
+
+struct trace_access {
+    const void *code;  /* behind the instruction */
+    int64_t offset;    /* in words, from the array's first; may lie outside of it */
+    uint32_t interval; /* barriers that the block had passed */
+    uint32_t bits;     /* of its first word, before the access */
+    uint16_t thread;   /* linear index in its block */
+    uint8_t block;     /* number in struct trace */
+    uint8_t array;
+    uint8_t words;
+    bool write, atomic;
+};
+
+/* A shared array that the blocks accessed. */
+struct trace_array {
+    char name[64];
+    size_t offset; /* in thread-local storage */
+    size_t words;
+    int dimensions; /* 0: dynamic shared memory, or not known */
+    size_t dimension[4];
+};
+
+enum { TRACE_BLOCKS = 18 };
+
+struct trace {
+    unsigned grid[3], block[3]; /* of the first launch, which alone is kept */
+    unsigned blocks[TRACE_BLOCKS][3];
+    int block_count;
+    struct trace_access *access;
+    size_t count;
+    bool complete; /* no access was left out for lack of room */
+    struct trace_array shared[TRACE_ARRAYS - TRACE_SHARED];
+    int shared_count;
+};
+
+/* From now on the first launch's accesses to matrices and shared arrays are kept, of its first two
+ * and its last block in each direction. Before the launch. */
+void trace_watch(void);
+
+/* What was kept so far; the caller does not own it. */
+const struct trace *trace_kept(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
