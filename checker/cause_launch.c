@@ -61,8 +61,11 @@ bool cause_sizes_exchanged(const struct situation *s, struct cause *cause) {
 
 /* --- grid and block --------------------------------------------------------------------------- */
 
-static void say_launch(struct cause *cause, const unsigned grid[3], const unsigned block[3]) {
-    CAUSE_DETAIL("<<<(%u, %u), (%u, %u)>>>", grid[0], grid[1], block[0], block[1]);
+static void say_launch(const struct situation *s, struct cause *cause, const unsigned grid[3],
+                       const unsigned block[3]) {
+    CAUSE_DETAIL("%s<<<(%u, %u), (%u, %u)>>>", s->failed->finding.launch.kernel, grid[0], grid[1],
+                 block[0], block[1]);
+    cause->shows_launch = true;
 }
 
 /* The grid depends on the size of C, and a block does not. */
@@ -76,9 +79,9 @@ bool cause_launch_exchanged(const struct situation *s, struct cause *cause) {
     cause_at_launch(cause, "launch-exchanged", s);
     CAUSE_WHAT("grid and block are exchanged in <<<...>>>");
     CAUSE_DETAIL("for C of %d x %d: ", failed->shape.m, failed->shape.n);
-    say_launch(cause, failed->finding.launch.grid, failed->finding.launch.block);
+    say_launch(s, cause, failed->finding.launch.grid, failed->finding.launch.block);
     CAUSE_DETAIL("\nfor C of %d x %d: ", s->shape.m, s->shape.n);
-    say_launch(cause, t->grid, t->block);
+    say_launch(s, cause, t->grid, t->block);
     CAUSE_DETAIL(
         "\nthe number of threads in a block changes with C, the number of blocks does not");
     CAUSE_HINT("the first value in <<<...>>> says how many blocks there are");
@@ -298,8 +301,9 @@ static bool covers(struct cover cover, struct shape shape) {
     return cover.rows >= shape.m && cover.cols >= shape.n;
 }
 
-static void say_cover(struct cause *cause, const struct outcome *failed, struct cover cover) {
-    say_launch(cause, failed->finding.launch.grid, failed->finding.launch.block);
+static void say_cover(const struct situation *s, struct cause *cause, struct cover cover) {
+    const struct outcome *failed = s->failed;
+    say_launch(s, cause, failed->finding.launch.grid, failed->finding.launch.block);
     CAUSE_DETAIL(" covers %lld row%s and %lld column%s; C has %d and %d\n", cover.rows,
                  plural((uint64_t)cover.rows), cover.cols, plural((uint64_t)cover.cols),
                  failed->shape.m, failed->shape.n);
@@ -328,7 +332,7 @@ bool cause_grid(const struct situation *s, struct cause *cause) {
         CAUSE_WHAT("the grid is always (%u, %u), which does not cover C", t->grid[0], t->grid[1]);
     else
         CAUSE_WHAT("the grid does not cover C");
-    say_cover(cause, failed, cover);
+    say_cover(s, cause, cover);
     CAUSE_DETAIL("%s", cause_access(s, cause, s->store.access).text);
     if (exchanged)
         CAUSE_HINT("does blockIdx.x count rows of C or columns, and what does the grid's x?");

@@ -50,6 +50,7 @@ struct cause {
     char what[240];    /* the headline, without place */
     char detail[1600]; /* lines of facts, separated by \n */
     char hint[300];
+    bool shows_launch; /* among the facts: it need not be said again */
 };
 
 /* What became of one shape. Lies in memory that the child process shares with its parent. */

@@ -66,7 +66,7 @@ void print_finding(FILE *out, const struct outcome *outcome) {
         print_headline(out, f->at.file, f->at.line, f->what);
     }
     print_indented(out, f->detail);
-    print_indented(out, f->launch.text);
+    if (!explained || !cause->shows_launch) print_indented(out, f->launch.text);
     print_circumstances(out, f, outcome->shape);
     if (f->at.in_kernel && !f->at.line)
         fputs("    (no source line: is addr2line, of binutils, installed?)\n", out);
