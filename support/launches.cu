@@ -47,6 +47,15 @@ cudaError_t __wrap_cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, v
     return __real_cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
 }
 
+#if CUDART_VERSION >= 11080 // what cudaLaunchKernelEx() calls
+cudaError_t __real_cudaLaunchKernelExC(const cudaLaunchConfig_t *, const void *, void **);
+cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel,
+                                       void **arguments) {
+    launched(kernel, config->gridDim, config->blockDim, config->dynamicSmemBytes);
+    return __real_cudaLaunchKernelExC(config, kernel, arguments);
+}
+#endif
+
 #if CUDART_VERSION >= 13000 // since when kernel<<<...>>> calls this
 cudaError_t __real___cudaLaunchKernel(cudaKernel_t, dim3, dim3, void **, size_t, cudaStream_t);
 cudaError_t __wrap___cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments,
