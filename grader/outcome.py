@@ -61,7 +61,7 @@ class Outcome(Strict):
     line: int = 0
     launches: int = 0
     launch: str | None = None
-    """Checked build only: of the finding, or else the last one, in one line."""
+    """In one line: of the finding, or else the last one. On a GPU, None."""
     work: int = 0
     """Threads begun plus threads that arrived at barriers, over all launches: the same in every run
     of a submission on a problem. 0 on a GPU."""

@@ -81,7 +81,7 @@ def judge_case(case: Case, plain: Outcome, checked: Outcome | None) -> Test:
         if name in case.criteria
     ]
     lost = [each for each in criteria if not each.passed]
-    finding = with_launch(main_finding(plain, checked), checked) if lost else None
+    finding = with_launch(main_finding(plain, checked), plain, checked) if lost else None
     return Test(
         **case.model_dump(include=ABOUT | {"fill", "seed"}),
         score=math.fsum(each.score for each in criteria), max_score=case.points,
@@ -187,11 +187,11 @@ def main_finding(plain: Outcome, checked: Outcome | None) -> Finding | None:
     return None
 
 
-def with_launch(finding: Finding | None, checked: Outcome | None) -> Finding | None:
-    """The checked run is of the same problem: it launches what the plain one does."""
-    if not finding or not checked or not checked.launch:
-        return finding
-    return finding.model_copy(update={"launch": checked.launch})
+def with_launch(finding: Finding | None, plain: Outcome,
+                checked: Outcome | None) -> Finding | None:
+    """Both runs are of the same problem, and make the same launches."""
+    launch = (checked and checked.launch) or plain.launch
+    return finding.model_copy(update={"launch": launch}) if finding and launch else finding
 
 
 def kind_of_result(run: Outcome) -> str:

@@ -4,16 +4,40 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../support/kernel_name.h"
 #include "watch_wrapper.h"
 
 const bool worker_is_checked = false;
 static enum fault_kind kind;
 
+/* The wrapper's last launch. Its words are made when the run ends. */
+static struct {
+    const void *kernel; /* null: none */
+    struct launch_shape shape;
+} last;
+
+static void launched(const void *kernel, struct dim3 grid, struct dim3 block, size_t shared) {
+    last.kernel = kernel;
+    last.shape = (struct launch_shape){.grid = {grid.x, grid.y, grid.z},
+                                       .block = {block.x, block.y, block.z},
+                                       .dynamic_shared = shared};
+}
+
+static void keep_launches(void) {
+    struct worker_report *r = worker_report();
+    char symbol[512];
+    r->launches = launches_made();
+    if (!last.kernel) return;
+    image_symbol_name(last.kernel, symbol, sizeof symbol);
+    kernel_name(symbol[0] ? symbol : "kernel", last.shape.kernel, sizeof last.shape.kernel);
+    launch_describe(&last.shape, "C", watched_run.m, watched_run.n, r->launch);
+}
+
 /* The runtime's first line; the others are advice for a student at a terminal. */
 static void fault(const struct fault *f) {
     struct worker_report *r = worker_report();
     const char *what = f->what ? f->what : "an assertion of the kernel failed";
-    r->launches = launches_made();
+    keep_launches();
     kind = f->kind;
     if (r->bytes_to_host || r->bytes_into_c)
         return; /* that comes first, and has its location already */
@@ -24,12 +48,14 @@ static void fault(const struct fault *f) {
 
 void watch_begins(const struct watched *watched) {
     fault_handle(fault);
+    emulator_on_launch(launched);
     watch_wrapper_begins(watched);
 }
 
 void watch_ended(void) {
     watch_wrapper_ended();
-    worker_report()->launches = launches_made();
+    emulator_on_launch(NULL);
+    keep_launches();
     worker_report()->work = launches_work();
 }
 

@@ -269,6 +269,15 @@ def test_two_hidden_mistakes_of_a_kind_look_alike() -> None:
     assert seen[0].model_dump() == seen[1].model_dump() | {"name": "hidden 1"}
 
 
+@pytest.mark.parametrize("said_by", ["plain", "checked"])
+def test_a_finding_of_c_has_the_launch_of_its_run(said_by: str) -> None:
+    plain, checked = runs("wrong")
+    plain, checked = (each.model_copy(update={"launch": each.build if each.build == said_by else None})
+                      for each in (plain, checked))
+    test = verdict.judge_case(full_case(), plain, checked)
+    assert test.finding and test.finding.launch == said_by
+
+
 def test_a_public_record_is_shown_as_it_is() -> None:
     record = record_of(public_test()).model_copy(update={"suites": ["public/basics"]})
     assert feedback.student_view(record) == record
