@@ -311,6 +311,8 @@ const char *launch_refusal(const struct launch_shape *launch, const struct launc
 /* The submission that the program was built from, as make was given it; NULL where the program
  * does not carry it along. */
 const char *source_name(void);
+/* Its text; NULL likewise. */
+const char *source_text(void);
 
 /* Whether the file still holds what the program was built from. GONE: it cannot be read. */
 enum source_state { SOURCE_UNCHANGED, SOURCE_CHANGED, SOURCE_GONE };

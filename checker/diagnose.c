@@ -27,12 +27,25 @@ static bool is_column_overrun(const struct diagnosis *d) {
     return false;
 }
 
-struct finding diagnose(const struct event *event) {
-    struct finding finding = {.kind = event->kind};
-    struct diagnosis d = {.e = event, .f = &finding};
-    party_find(&finding, event);
+/* The barrier that threads pass by comes first. */
+static void exchange_barriers(struct event *e, struct finding *f) {
+    const struct finding_party at = f->at;
+    const struct threads waiting = e->waiting;
+    f->at = f->other;
+    f->other = at;
+    e->waiting = e->elsewhere;
+    e->elsewhere = waiting;
+}
+
+struct finding diagnose(const struct event *noted) {
+    struct event event = *noted;
+    struct finding finding = {.kind = event.kind};
+    struct diagnosis d = {.e = &event, .f = &finding};
+    party_find(&finding, &event);
+    if (event.kind == FINDING_DIVERGENT_BARRIER && barriers_exchanged(&d))
+        exchange_barriers(&event, &finding);
     element_name(&d);
-    find_phase(&finding, event);
+    find_phase(&finding, &event);
     if (is_column_overrun(&d)) finding.kind = FINDING_OUT_OF_BOUNDS;
     words_say(&d);
     return finding;

@@ -51,6 +51,14 @@ bool element_is_dynamic(const struct event *e);
 /* Sets variable and element of the finding; region and other_row. */
 void element_name(struct diagnosis *d);
 
+/* --- barriers.c --------------------------------------------------------------------------------
+ */
+
+/* Of two barriers at which threads wait, whether the second one is passed by and not the first:
+ * where all waited at one of them before and both are in one loop, it is the other one; else the
+ * one that is first in the text. Without the text: where fewer threads wait. */
+bool barriers_exchanged(const struct diagnosis *d);
+
 /* --- words.c ---------------------------------------------------------------------------------- */
 
 /* Sets what, detail and hint; by the finding's kind, which may differ from the event's. */

@@ -4,25 +4,31 @@
 #include "regions.h"
 
 static struct {
-    bool claimed, complete;
-    struct event event;
+    bool claimed;
+    struct event noted, instead;
+    const struct event *complete; /* the one of them that counts */
 } first;
 static uint32_t tile_width;
 
 /* --- noting ----------------------------------------------------------------------------------- */
 
-void event_note(const struct event *event) {
-    if (__atomic_exchange_n(&first.claimed, true, __ATOMIC_SEQ_CST)) return;
-    first.event = *event;
-    if (!first.event.launch) first.event.launch = launches_noted();
-    __atomic_store_n(&first.complete, true, __ATOMIC_RELEASE);
+bool event_note(const struct event *event) {
+    if (__atomic_exchange_n(&first.claimed, true, __ATOMIC_SEQ_CST)) return false;
+    first.noted = *event;
+    if (!first.noted.launch) first.noted.launch = launches_noted();
+    __atomic_store_n(&first.complete, &first.noted, __ATOMIC_RELEASE);
+    return true;
+}
+
+void event_replace(const struct event *event) {
+    first.instead = *event;
+    first.instead.launch = first.noted.launch;
+    __atomic_store_n(&first.complete, &first.instead, __ATOMIC_RELEASE);
 }
 
 bool event_noted(void) { return __atomic_load_n(&first.claimed, __ATOMIC_RELAXED); }
 
-const struct event *event_first(void) {
-    return __atomic_load_n(&first.complete, __ATOMIC_ACQUIRE) ? &first.event : NULL;
-}
+const struct event *event_first(void) { return __atomic_load_n(&first.complete, __ATOMIC_ACQUIRE); }
 
 static uint32_t column_reached(const struct watch *w) {
     const struct region *r = region_showing_phases();

@@ -5,6 +5,14 @@
 #include "finding.h"
 #include "watch.h"
 
+/* Of the shared array that a word is in, what no thread of the block has stored. Rows and columns
+ * are those of its last two dimensions, and around the word; a row is an element where there is
+ * one. */
+struct unstored {
+    enum { UNSTORED_UNKNOWN, UNSTORED_ALL, UNSTORED_ROWS, UNSTORED_COLUMNS, UNSTORED_SOME } what;
+    size_t first, last; /* rows or columns; SOME: so many, of so many */
+};
+
 struct event {
     enum finding_kind kind;
     bool in_kernel, write, atomic;
@@ -25,12 +33,19 @@ struct event {
     uint32_t column; /* rightmost column that the block has read of the matrix that shows tile
                         phases, plus 1; 0: none */
 
-    bool overwritten; /* a race on an element that held an earlier phase's value */
-    bool pending;     /* a race with an asynchronous copy that is pending */
+    bool overwritten;  /* a race on an element that held an earlier phase's value */
+    bool reader_wrote; /* a race with a read before: its thread has been at the write's line in this
+                          interval, too; */
+    const void *reader_at;    /* and the barrier where it waits by now; null: at none */
+    struct unstored unstored; /* an uninitialised read of shared memory */
+    bool pending;             /* a race with an asynchronous copy that is pending */
     bool has_index;
     long index; /* the bad one, in an array of type array_type */
     char array_type[64];
-    unsigned waiting, elsewhere; /* threads at a barrier, and not there */
+    /* Of the block: threads at a barrier, those at another one, and those that have returned. */
+    struct threads waiting, elsewhere, returned;
+    const void *last_barrier; /* that the block has passed; null: none */
+    uint64_t barriers;        /* that it has passed, at least */
 
     bool checked;     /* the wrapper asked for the error of the call or launch that failed */
     unsigned count;   /* allocations that the wrapper did not free */
@@ -39,8 +54,10 @@ struct event {
     const char *hint; /* a literal; null: the kind's own */
 };
 
-/* Keeps the event if it is the first. The launch goes on where it can. */
-void event_note(const struct event *event);
+/* Keeps the event if it is the first, and says so. The launch goes on where it can. */
+bool event_note(const struct event *event);
+/* Takes the place of the first event, on the thread that has noted it. */
+void event_replace(const struct event *event);
 bool event_noted(void);
 /* The first event; null: none, or not yet complete. */
 const struct event *event_first(void);

@@ -171,13 +171,18 @@ static void fault(const struct fault *fault) {
     event.block = fault->block.x +
                   (uint64_t)gridDim.x * (fault->block.y + (uint64_t)gridDim.y * fault->block.z);
     snprintf(event.text, sizeof event.text, "%.*s", (int)strcspn(fault->what, ";\n"), fault->what);
-    const struct watch *w = event.kind == FINDING_DEADLOCK ? watch_of_block(event.block) : NULL;
-    if (w && w->arrived[0].count) {
+    const struct watch *w = event.in_kernel ? watch_of_block(event.block) : NULL;
+    if (w) {
+        event.last_barrier = w->last_barrier;
+        event.barriers = (w->interval >> INTERVAL_BIT) - FIRST_INTERVAL;
+    }
+    if (w && event.kind == FINDING_DEADLOCK && w->arrived[0].count) {
         event.has_other = true;
         event.other_code = w->arrived[0].code;
-        event.other_thread = w->arrived[0].first_thread;
+        event.other_thread = threads_first(&w->arrived[0].threads);
         event.other_block = event.block;
-        event.waiting = w->arrived[0].count;
+        event.waiting = w->arrived[0].threads;
+        event.returned = w->all_returned;
     }
     if (event.kind == FINDING_DEVICE_POINTER_ON_HOST || event.kind == FINDING_HOST_FAULT)
         stop_with(&event);

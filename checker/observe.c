@@ -35,6 +35,7 @@ static void begin_interval(struct watch *w, record interval) {
     for (unsigned i = 0; i < w->launch->block_threads; ++i)
         w->thread[i] = interval | (record)i << THREAD_BIT;
     memset(w->arrived, 0, sizeof w->arrived);
+    w->raced = false;
 }
 
 static void block_begins(const struct launch *launch, uint64_t index) {
@@ -43,6 +44,7 @@ static void block_begins(const struct launch *launch, uint64_t index) {
     w->launch = launch;
     w->block = index;
     w->returned = w->returned_at_barrier = 0;
+    w->all_returned = w->all_returned_at_barrier = (struct threads){{0}};
     w->last_barrier = NULL;
     w->bad_index.pending = false;
     reset_threads(w);
@@ -73,7 +75,8 @@ static void thread_waits(struct watch *w, unsigned thread, bool returned) {
 
 static void thread_returned(unsigned linear) {
     struct watch *w = watch_here();
-    if (!w->returned++) w->first_returned = linear;
+    w->returned++;
+    threads_add(&w->all_returned, linear);
     thread_waits(w, linear, true);
 }
 
@@ -122,26 +125,29 @@ static void barrier_reached(const void *code) {
     thread_waits(w, linear, false);
     struct arrivals *at = w->arrived;
     if (at->count && at->code != code && !same_line(at->code, code)) at++;
-    if (!at->count++) {
-        at->code = code;
-        at->first_thread = linear;
-    }
+    if (!at->count++) at->code = code;
+    threads_add(&at->threads, linear);
 }
 
-/* The barrier where fewer threads wait comes first: it is the one that not all can reach. */
+/* diagnose.c decides which of the two barriers is to blame. A race in this interval may come of it.
+ */
 static void note_divergence(struct watch *w) {
-    const struct arrivals *few = &w->arrived[0], *many = &w->arrived[1];
-    if (few->count > many->count) few = &w->arrived[1], many = &w->arrived[0];
-    const struct access access = {.code = few->code};
+    const struct arrivals *at = &w->arrived[0], *other = &w->arrived[1];
+    const struct access access = {.code = at->code};
     struct event event = event_here(w, FINDING_DIVERGENT_BARRIER, &access);
-    event.thread = few->first_thread;
+    event.thread = threads_first(&at->threads);
     event.has_other = true;
-    event.other_code = many->code;
-    event.other_thread = many->first_thread;
+    event.other_code = other->code;
+    event.other_thread = threads_first(&other->threads);
     event.other_block = w->block;
-    event.waiting = few->count;
-    event.elsewhere = many->count;
-    event_note(&event);
+    event.last_barrier = w->last_barrier;
+    event.waiting = at->threads;
+    event.elsewhere = other->threads;
+    event.returned = w->all_returned;
+    if (w->raced)
+        event_replace(&event);
+    else
+        event_note(&event);
 }
 
 static void barrier_opens(void) {
@@ -151,6 +157,7 @@ static void barrier_opens(void) {
     if (w->arrived[1].count) note_divergence(w);
     event_learn_tile_width(w);
     w->last_barrier = w->arrived[0].code;
+    if (w->returned_at_barrier != w->returned) w->all_returned_at_barrier = w->all_returned;
     w->returned_at_barrier = w->returned;
     if (w->any_synchronised) {
         memset(w->synchronised, 0, sizeof w->synchronised);

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "event.h"
 #include "names.h"
+#include "unstored.h"
 #include <sys/mman.h>
 
 static size_t word_at(const struct watch *w, const char *address) {
@@ -78,16 +79,22 @@ static struct event event_at_word(const struct watch *w, enum finding_kind kind,
     return event;
 }
 
-/* Whether the running thread has itself come by the line of another's write in this interval: then
- * it reads too early; else the other writes too early. */
-static bool has_written_from(const struct watch *w, record other) {
+/* Whether a thread that reads has itself come by the line of another's write in this interval. */
+static bool has_written_from(const struct watch *w, unsigned reader, record other) {
     const record same = RECORD_THREAD_MASK | RECORD_CODE_MASK;
-    const record mine = w->thread[running_index.linear] | (other & RECORD_CODE_MASK);
+    const record mine = w->thread[reader] | (other & RECORD_CODE_MASK);
     for (size_t i = 0; i < w->all_words; ++i) {
         record write = w->shadow[i].write;
         if (write >= w->interval && write < RECORD_PENDING && !((write ^ mine) & same)) return true;
     }
     return false;
+}
+
+/* Null: it waits at none. */
+static const void *barrier_of(const struct watch *w, unsigned thread) {
+    for (int i = 0; i < BARRIER_PLACES; ++i)
+        if (threads_has(&w->arrived[i].threads, thread)) return w->arrived[i].code;
+    return NULL;
 }
 
 /* The reader comes first; of two writers, the later one. */
@@ -104,8 +111,10 @@ static void note_race(struct watch *w, size_t word, record now, bool now_writes,
     event.other_code = record_code(second);
     event.other_thread = record_thread(second);
     event.other_block = w->block;
-    event.overwritten = held != 0 && !(!now_writes && has_written_from(w, other));
-    event_note(&event);
+    event.reader_wrote = !event.write && has_written_from(w, record_thread(first), second);
+    event.overwritten = held != 0 && !(event.reader_wrote && !now_writes);
+    event.reader_at = barrier_of(w, record_thread(first));
+    w->raced = event_note(&event);
 }
 
 /* The copies of a group are as old as those of the same group of another thread. If the running
@@ -130,8 +139,9 @@ static void note_pending(struct watch *w, size_t word, record now, bool now_writ
     event_note(&event);
 }
 
-static void note_unwritten(struct watch *w, size_t word, record reader) {
+static void note_unwritten(struct watch *w, size_t word, record reader, bool interval_ends) {
     struct event event = event_at_word(w, FINDING_UNINITIALISED_SHARED, word, reader, false);
+    if (interval_ends) event.unstored = unstored_find(w, word);
     if (w->returned_at_barrier) {
         event.kind = FINDING_EARLY_RETURN;
         event.has_other = true;
@@ -139,9 +149,8 @@ static void note_unwritten(struct watch *w, size_t word, record reader) {
         event.other_thread = event.thread;
         event.other_block = w->block;
         event.code = w->last_barrier;
-        event.thread = w->first_returned;
-        event.elsewhere = w->returned_at_barrier;
-        event.waiting = w->launch->block_threads - w->returned_at_barrier;
+        event.thread = threads_first(&w->all_returned_at_barrier);
+        event.returned = w->all_returned_at_barrier;
     }
     event_note(&event);
 }
@@ -189,7 +198,8 @@ static void write_one(struct watch *w, size_t word, record now) {
     struct shared_word *s = &w->shadow[word];
     if (s->write == RECORD_NEVER && w->unwritten.is && w->unwritten.word == word &&
         record_thread(w->unwritten.reader) == record_thread(now))
-        note_unwritten(w, word, w->unwritten.reader); /* read, and then written by the same one */
+        note_unwritten(w, word, w->unwritten.reader,
+                       false); /* read, and then written by the same one */
     if (record_is_pending(s->write))
         note_pending(w, word, now, true);
     else if (races(w, now, s->read))
@@ -251,7 +261,7 @@ static void restart_intervals(struct watch *w) {
 
 void shared_end_interval(struct watch *w) {
     if (w->unwritten.is && w->shadow[w->unwritten.word].write == RECORD_NEVER)
-        note_unwritten(w, w->unwritten.word, w->unwritten.reader);
+        note_unwritten(w, w->unwritten.word, w->unwritten.reader, true);
     w->unwritten.is = false;
     if (w->interval == RECORD_INTERVAL(LAST_INTERVAL)) restart_intervals(w);
 }

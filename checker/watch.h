@@ -14,6 +14,7 @@
 #ifndef CHECKER_WATCH_H
 #define CHECKER_WATCH_H
 #include "record.h"
+#include "threads.h"
 
 enum {
     WORD = 4,
@@ -54,7 +55,8 @@ struct bad_index {
 /* Threads that wait at one barrier. */
 struct arrivals {
     const void *code;
-    unsigned count, first_thread;
+    unsigned count;
+    struct threads threads;
 };
 enum { BARRIER_PLACES = 2 };
 
@@ -77,10 +79,13 @@ struct watch {
     size_t dynamic_words; /* of it, that the shadow knows the block to have */
     bool touched;         /* shared memory, since the shadow was reset */
 
-    /* Its threads, since the block began or (synchronised, arrived) since the last barrier. */
-    unsigned returned, first_returned, returned_at_barrier;
+    /* Its threads, since the block began or (synchronised, arrived, raced) since the last
+     * barrier. */
+    unsigned returned, returned_at_barrier;
+    struct threads all_returned, all_returned_at_barrier;
     struct arrivals arrived[BARRIER_PLACES];
     const void *last_barrier;
+    bool raced; /* in this interval: the first mistake of the run */
     bool synchronised[MAX_BLOCK_THREADS]; /* used an atomic */
     bool any_synchronised, block_synchronised;
     bool any_copied;                             /* asynchronously */

@@ -1,58 +1,16 @@
 /* What a finding says: one function for each kind whose words depend on the event. What depends on
  * the kind alone is in findings.def. */
 #define _GNU_SOURCE
-#include "diagnose.h"
+#include "words.h"
+#include "names.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WHAT(...) APPEND(d->f->what, __VA_ARGS__)
-#define DETAIL(...) APPEND(d->f->detail, __VA_ARGS__)
-#define HINT(...) APPEND(d->f->hint, __VA_ARGS__)
-
-#define AT thread_of(d->e, &d->f->at).text
-#define OTHER thread_of(d->e, &d->f->other).text
-#define ELEMENT d->f->element
-
-static const char *verb(const struct finding_party *party) {
-    return party->access == FINDING_WRITE ? "writes" : "reads";
-}
-
 static const char *load_or_store(const struct event *e) { return e->write ? "store" : "load"; }
 
-/* --- races and barriers ----------------------------------------------------------------------- */
-
-/* Between an access and a pending copy. */
-static void say_race_with_copy(struct diagnosis *d) {
-    const struct event *e = d->e;
-    DETAIL("thread %s %s %s before the asynchronous copy to it has completed, which ", AT,
-           verb(&d->f->at), ELEMENT);
-    if (e->thread == e->other_thread)
-        DETAIL("it began itself%s", at_place(&d->f->other).text);
-    else
-        DETAIL("thread %s began%s", OTHER, at_place(&d->f->other).text);
-    if (e->overwritten && !e->write)
-        HINT("a tile may be overwritten when every thread of the block has finished reading it: a "
-             "copy overwrites it from its beginning on");
-    else
-        HINT("wait for the copy (__pipeline_wait_prior) and __syncthreads() before %s",
-             e->write ? "writing to its destination" : "reading");
-}
-
-static void say_shared_race(struct diagnosis *d) {
-    const struct event *e = d->e;
-    if (e->pending) {
-        say_race_with_copy(d);
-        return;
-    }
-    DETAIL("thread %s %s %s, thread %s writes it%s,%s with no __syncthreads() between", AT,
-           verb(&d->f->at), ELEMENT, OTHER, at_place(&d->f->other).text, e->write ? " too," : "");
-    if (e->write)
-        HINT("each element of shared memory should have one thread that stores it, until a "
-             "barrier");
-    else if (e->overwritten)
-        HINT("a tile may be overwritten when every thread of the block has finished reading it");
-}
+/* --- races on global memory --------------------------------------------------------------------
+ */
 
 static void say_global_race(struct diagnosis *d) {
     const struct finding *f = d->f;
@@ -74,24 +32,25 @@ static void say_global_race(struct diagnosis *d) {
         HINT("which thread does %s belong to?", ELEMENT);
 }
 
-static void say_divergent_barrier(struct diagnosis *d) {
-    const struct event *e = d->e;
-    DETAIL("%u thread%s wait%s here, thread %s first; %u wait%s%s, thread %s first", e->waiting,
-           plural(e->waiting), e->waiting == 1 ? "s" : "", AT, e->elsewhere,
-           e->elsewhere == 1 ? "s" : "", at_place(&d->f->other).text, OTHER);
-    d->f->at.access = d->f->other.access = FINDING_NO_ACCESS;
-}
-
-static void say_early_return(struct diagnosis *d) {
-    WHAT("__syncthreads() that not all threads of the block reach: %u had returned",
-         d->e->elsewhere);
-    DETAIL("thread %s, among others, had returned from the kernel;\n"
-           "thread %s then reads %s%s, which no thread has stored",
-           AT, OTHER, ELEMENT, at_place(&d->f->other).text);
-    d->f->at.access = FINDING_NO_ACCESS;
-}
-
 /* --- out of bounds ---------------------------------------------------------------------------- */
+
+/* An index that was computed in an int, and did not fit, is wrong by 2^32: exactly that far from
+ * the address is an element of a matrix. Or so many bytes, where the offset was computed in bytes.
+ */
+static void say_overflow(struct diagnosis *d) {
+    const uint64_t wrap = UINT64_C(1) << 32;
+    for (const struct region *r = region_first(); r; r = r->next) {
+        if (!r->matrix || r->freed) continue;
+        if (d->e->address + wrap * WORD - r->begin < r->bytes)
+            DETAIL("\nthe index into %s is 2^32 elements too small", r->matrix->name);
+        else if (d->e->address + wrap - r->begin < r->bytes)
+            DETAIL("\nthe offset into %s is 2^32 bytes too small", r->matrix->name);
+        else
+            continue;
+        HINT("an int holds no number above 2^31 - 1: was this one computed in an int?");
+        return;
+    }
+}
 
 static void say_outside_of_matrices(struct diagnosis *d) {
     const struct event *e = d->e;
@@ -105,7 +64,8 @@ static void say_outside_of_matrices(struct diagnosis *d) {
     } else if (!r || labs(after) > far) {
         DETAIL("thread %s %s address %#lx, far from every allocation", AT, verb(&d->f->at),
                (unsigned long)e->address);
-        HINT("is the index negative, or of a type that is too small?");
+        say_overflow(d);
+        if (!d->f->hint[0]) HINT("is the index negative, or of a type that is too small?");
     } else {
         DETAIL("thread %s %s %s", AT, verb(&d->f->at), ELEMENT);
     }
@@ -138,6 +98,8 @@ static void say_out_of_bounds(struct diagnosis *d) {
     if (column && linear / cols < rows)
         DETAIL("\nat the address of %s[%ld][%ld], in the next row", name, linear / cols,
                linear % cols);
+    if (before) say_overflow(d);
+    if (d->f->hint[0]) return;
     if (e->write)
         HINT("blocks at the edge have threads that have no element of %s", name);
     else
@@ -179,8 +141,42 @@ static void say_shared_bounds(struct diagnosis *d) {
 
 /* --- values and pointers ---------------------------------------------------------------------- */
 
+/* "A_s" of A_s[3][7]; "buffers[1]" of buffers[1][3][7]: what unstored.c looks at. */
+static struct phrase table_of(const char *element) {
+    struct phrase p;
+    const char *last = strrchr(element, '['), *row = NULL;
+    for (const char *at = element; last && at < last; ++at)
+        if (*at == '[') row = at;
+    if (row) last = row;
+    snprintf(p.text, sizeof p.text, "%.*s", last ? (int)(last - element) : 0, element);
+    return p;
+}
+
+static void say_unstored(struct diagnosis *d, const char *table) {
+    const struct unstored *u = &d->e->unstored;
+    const bool row = strchr(ELEMENT + strlen(table) + 1, '[') != NULL, one = u->first == u->last;
+    const char *what = u->what == UNSTORED_COLUMNS ? "column" : row ? "row" : "element";
+    switch (u->what) {
+    case UNSTORED_UNKNOWN: break;
+    case UNSTORED_ALL:
+        DETAIL("\nno thread of the block has stored any element of %s", table);
+        break;
+    case UNSTORED_ROWS:
+    case UNSTORED_COLUMNS:
+        if (one)
+            DETAIL("\n%s %zu of %s has not been stored", what, u->first, table);
+        else
+            DETAIL("\n%ss %zu to %zu of %s have not been stored", what, u->first, u->last, table);
+        break;
+    case UNSTORED_SOME:
+        DETAIL("\n%zu of the %zu elements of %s %s not been stored", u->first, u->last, table,
+               u->first == 1 ? "has" : "have");
+    }
+}
+
 static void say_uninitialised_shared(struct diagnosis *d) {
     DETAIL("thread %s reads %s, which no thread has written", AT, ELEMENT);
+    if (strchr(ELEMENT, '[')) say_unstored(d, table_of(ELEMENT).text);
 }
 
 static void say_uninitialised_global(struct diagnosis *d) {
@@ -216,11 +212,39 @@ static void say_host_pointer(struct diagnosis *d) {
     DETAIL("thread %s %s memory of the host", AT, verb(&d->f->at));
 }
 
+/* Where an element is in an array with rows of `cols` floats that begins at a multiple of the
+ * vector's size: whether it is the row that begins elsewhere, or the column. */
+static void say_alignment(struct diagnosis *d, const char *name, size_t element, size_t cols) {
+    const size_t floats = d->e->size / WORD, row = element / cols, col = element % cols;
+    if (row * cols % floats)
+        DETAIL("\nrow %zu of %s begins at element %zu, which is not a multiple of %zu: %s has %zu "
+               "column%s",
+               row, name, row * cols, floats, name, cols, plural(cols));
+    else if (col % floats)
+        DETAIL("\nrow %zu of %s begins at a multiple of %zu, column %zu is none", row, name, floats,
+               col);
+}
+
+static void say_why_misaligned(struct diagnosis *d) {
+    const struct event *e = d->e;
+    const struct region *r = d->region;
+    struct shared_name name;
+    if (e->size < 2 * WORD || e->address % WORD) return;
+    if (e->in_shared && !element_is_dynamic(e) && name_find(e->shared_offset, &name)) {
+        const size_t offset = e->shared_offset - name.offset;
+        if (name.element == WORD && name.dimensions > 1 && (e->address - offset) % e->size == 0)
+            say_alignment(d, name.name, offset / WORD, name.dimension[name.dimensions - 1]);
+    } else if (r && e->address - r->begin < r->bytes && r->begin % e->size == 0) {
+        say_alignment(d, r->matrix->name, (e->address - r->begin) / WORD, (size_t)r->matrix->cols);
+    }
+}
+
 static void say_misaligned(struct diagnosis *d) {
     const unsigned size = d->e->size ? d->e->size : 16;
     WHAT("misaligned %s of %u bytes", load_or_store(d->e), size);
     DETAIL("thread %s %s %u bytes from %s on, an address that is not a multiple of %u", AT,
            verb(&d->f->at), size, ELEMENT[0] ? ELEMENT : "there", size);
+    say_why_misaligned(d);
 }
 
 /* --- the launch and the wrapper --------------------------------------------------------------- */
@@ -266,14 +290,6 @@ static void say_time_limit(struct diagnosis *d) {
         HINT("what does each thread compute more than once?");
 }
 
-static void say_deadlock(struct diagnosis *d) {
-    DETAIL("thread %s waits here", AT);
-    if (d->e->has_other)
-        DETAIL(", %u thread%s at the __syncthreads()%s", d->e->waiting, plural(d->e->waiting),
-               at_place(&d->f->other).text);
-    d->f->other.access = FINDING_NO_ACCESS;
-}
-
 static void say_tampering(struct diagnosis *d) {
     DETAIL("the address belongs to a variable that is not kernel.cu's");
 }
@@ -299,7 +315,7 @@ static void (*const say_kind[FINDING_KINDS])(struct diagnosis *d) = {
     [FINDING_BAD_LAUNCH] = say_bad_launch,
     [FINDING_FAILED_CALL] = say_failed_call,
     [FINDING_LEAK] = say_leak,
-    [FINDING_ENDLESS] = say_fault,
+    [FINDING_ENDLESS] = say_endless,
     [FINDING_TIME_LIMIT] = say_time_limit,
     [FINDING_DEADLOCK] = say_deadlock,
     [FINDING_KERNEL_FAULT] = say_fault,

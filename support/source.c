@@ -14,6 +14,10 @@ extern const char kernel_source_end[] __attribute__((weak));
 
 const char *source_name(void) { return kernel_source; }
 
+const char *source_text(void) {
+    return kernel_source ? kernel_source + strlen(kernel_source) + 1 : NULL;
+}
+
 /* A relative name starts from where make ran, the program's own directory. */
 static FILE *open_source(void) {
     char path[2 * PATH_MAX];
@@ -29,7 +33,7 @@ static FILE *open_source(void) {
 enum source_state source_state(void) {
     FILE *file = kernel_source ? open_source() : NULL;
     if (!file) return SOURCE_GONE;
-    const char *text = kernel_source + strlen(kernel_source) + 1;
+    const char *text = source_text();
     bool same = true;
     for (int c = getc(file); same && c != EOF; c = getc(file))
         same = text < kernel_source_end && (unsigned char)*text++ == c;

@@ -1,0 +1,159 @@
+/* Tests of checker/structure.c: loops, ifs, functions and barriers are found at their lines, in the
+ * ways people write them. */
+#include "../../checker/structure.c"
+
+#include "../check.h"
+#include <stdlib.h>
+
+static struct structure s;
+
+/* Reads a text whose lines end in \n. */
+static void read_lines(const char *text) { CHECK_THAT(structure_read(&s, text), "%s", text); }
+
+static void check_construct(enum construct_kind kind, int line, int first, int last) {
+    const struct construct *c = structure_around(&s, kind, line);
+    CHECK_THAT(!c == !first, "line %d: %s", line, c ? "one found" : "none found");
+    if (!first) return;
+    CHECK_INT(c->first, first);
+    CHECK_INT(c->last, last);
+}
+
+TEST(a_tiled_kernel) {
+    read_lines("#define TILE 16\n"                                             /* 1 */
+               "__global__ void mysgemm(int m, const float *A)\n"              /* 2 */
+               "{\n"                                                           /* 3 */
+               "    __shared__ float A_s[TILE][TILE];\n"                       /* 4 */
+               "    for (int p = 0; p < (k - 1) / TILE + 1; ++p) {\n"          /* 5 */
+               "        A_s[ty][tx] = row < m ? A[row * k + col] : 0.0f;\n"    /* 6 */
+               "        __syncthreads(); // } a comment\n"                     /* 7 */
+               "#pragma unroll\n"                                              /* 8 */
+               "        for (int i = 0; i < TILE; ++i)\n"                      /* 9 */
+               "            sum += A_s[ty][i] * B_s[i][tx];\n"                 /* 10 */
+               "        if (p > 0)\n"                                          /* 11 */
+               "            __syncthreads();\n"                                /* 12 */
+               "    }\n"                                                       /* 13 */
+               "    if (row < m && col < n) C[row * n + col] = sum;\n"         /* 14 */
+               "}\n"                                                           /* 15 */
+               "void basicSgemm(int m) { mysgemm<<<dim3(1, 1), 256>>>(m); }"); /* 16 */
+    check_construct(CONSTRUCT_LOOP, 4, 0, 0);
+    check_construct(CONSTRUCT_LOOP, 5, 5, 13);
+    check_construct(CONSTRUCT_LOOP, 6, 5, 13);
+    check_construct(CONSTRUCT_LOOP, 9, 9, 10);
+    check_construct(CONSTRUCT_LOOP, 10, 9, 10);
+    check_construct(CONSTRUCT_LOOP, 12, 5, 13);
+    check_construct(CONSTRUCT_LOOP, 14, 0, 0);
+    check_construct(CONSTRUCT_IF, 6, 0, 0);
+    check_construct(CONSTRUCT_IF, 12, 11, 12);
+    check_construct(CONSTRUCT_IF, 14, 14, 14);
+    check_construct(CONSTRUCT_FUNCTION, 10, 2, 15);
+    check_construct(CONSTRUCT_FUNCTION, 16, 16, 16);
+    CHECK(structure_around(&s, CONSTRUCT_FUNCTION, 10)->kernel);
+    CHECK(!structure_around(&s, CONSTRUCT_FUNCTION, 16)->kernel);
+    CHECK_INT(structure_common(&s, CONSTRUCT_LOOP, 10, 9)->first, 9);
+    CHECK_INT(structure_common(&s, CONSTRUCT_LOOP, 10, 12)->first, 5);
+    CHECK(!structure_common(&s, CONSTRUCT_LOOP, 10, 14));
+    CHECK_INT(s.barriers, 2);
+    CHECK_INT(structure_barrier_between(&s, 6, 10), 7);
+    CHECK_INT(structure_barrier_between(&s, 8, 11), 0);
+    CHECK_INT(structure_barrier_between(&s, 12, 12), 12);
+    CHECK_INT(structure_outermost_without(&s, CONSTRUCT_LOOP, 10, 14)->first, 5);
+    CHECK_INT(structure_innermost_without(&s, CONSTRUCT_LOOP, 10, 14)->first, 9);
+    CHECK_INT(structure_outermost_without(&s, CONSTRUCT_LOOP, 10, 6)->first, 9);
+    CHECK(!structure_outermost_without(&s, CONSTRUCT_LOOP, 6, 10));
+}
+
+TEST(other_ways_to_loop_and_branch) {
+    read_lines("template <int T> void k(int n) {\n" /* 1 */
+               "    do {\n"                         /* 2 */
+               "        while (x[n--])\n"           /* 3 */
+               "            ;\n"                    /* 4 */
+               "    } while (n > 0);\n"             /* 5 */
+               "    if constexpr (T > 1) {\n"       /* 6 */
+               "        n = 1;\n"                   /* 7 */
+               "    } else if (n)\n"                /* 8 */
+               "        f();\n"                     /* 9 */
+               "    else {\n"                       /* 10 */
+               "        __syncthreads_or(n);\n"     /* 11 */
+               "    }\n"                            /* 12 */
+               "    switch (n) {\n"                 /* 13 */
+               "    case 1: for (;;) break;\n"      /* 14 */
+               "    default: n = 2;\n"              /* 15 */
+               "    }\n"                            /* 16 */
+               "}\n");                              /* 17 */
+    check_construct(CONSTRUCT_LOOP, 5, 2, 5);
+    check_construct(CONSTRUCT_LOOP, 4, 3, 4);
+    check_construct(CONSTRUCT_LOOP, 7, 0, 0);
+    check_construct(CONSTRUCT_LOOP, 15, 0, 0);
+    check_construct(CONSTRUCT_IF, 7, 6, 12);
+    check_construct(CONSTRUCT_IF, 9, 8, 12);
+    check_construct(CONSTRUCT_IF, 11, 8, 12);
+    check_construct(CONSTRUCT_FUNCTION, 16, 1, 17);
+    CHECK_INT(structure_barrier_between(&s, 1, 17), 11);
+}
+
+TEST(functions_structs_and_lambdas) {
+    read_lines("extern \"C\" {\n"                                    /* 1 */
+               "struct tile { float of[2] = {1, 2}; };\n"            /* 2 */
+               "__device__ auto load(const float *p) -> float4 {\n"  /* 3 */
+               "    return float4{p[0], p[1], 0, 0};\n"              /* 4 */
+               "}\n"                                                 /* 5 */
+               "__global__ void __launch_bounds__(256) kernel() {\n" /* 6 */
+               "    float sums[2][2] = {{0, 0}, {0}};\n"             /* 7 */
+               "    auto store = [&](int i) {\n"                     /* 8 */
+               "        sums[0][i] = 1'000;\n"                       /* 9 */
+               "    };\n"                                            /* 10 */
+               "    each(2, [&](int i) {\n"                          /* 11 */
+               "        store(i);\n"                                 /* 12 */
+               "    });\n"                                           /* 13 */
+               "    char c = '}'; const char *t = \"{ \\\" (\";\n"   /* 14 */
+               "}\n"                                                 /* 15 */
+               "}\n");                                               /* 16 */
+    check_construct(CONSTRUCT_FUNCTION, 2, 0, 0);
+    check_construct(CONSTRUCT_FUNCTION, 4, 3, 5);
+    check_construct(CONSTRUCT_FUNCTION, 7, 6, 15);
+    check_construct(CONSTRUCT_FUNCTION, 9, 8, 10);
+    CHECK(!structure_around(&s, CONSTRUCT_FUNCTION, 9)->kernel);
+    CHECK(structure_around(&s, CONSTRUCT_FUNCTION, 7)->kernel);
+    check_construct(CONSTRUCT_FUNCTION, 12, 11, 13);
+    check_construct(CONSTRUCT_FUNCTION, 14, 6, 15);
+}
+
+TEST(what_cannot_be_read_is_not_guessed) {
+    static const char *const texts[] = {
+        "void f() {",
+        "void f() { } }",
+        "void f() { g( }",
+        "void f() { for (int i = 0; { } }",
+        "#if 1\nvoid f() {\n#else\nvoid f(int) {\n#endif\n}\n",
+        "void f() { do x(); }",
+
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        CHECK_THAT(!structure_read(&s, texts[i]), "read: %s", texts[i]);
+        CHECK_INT(s.count + s.barriers, 0);
+    }
+    static const char *const fine[] = {"",
+                                       "\n\n",
+                                       "// only a comment",
+                                       "/* one without an end",
+                                       "int x;;",
+                                       "#define f(x) {\\\n }\n"};
+    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
+        CHECK_THAT(structure_read(&s, fine[i]), "not read: %s", fine[i]);
+}
+
+static void check_repeated(const char *part, int count) {
+    char *text = malloc((size_t)count * strlen(part) + 1), *end = text;
+    CHECK(text);
+    for (int i = 0; i < count; i++, end += strlen(part)) strcpy(end, part);
+    *end = '\0';
+    CHECK(!structure_read(&s, text));
+    free(text);
+}
+
+TEST(too_much_of_something) {
+    check_repeated("{", 100000);
+    check_repeated("if (1) ", 100000);
+    check_repeated("for (;;) ;", CONSTRUCTS + 1);
+    check_repeated("__syncthreads();", BARRIERS + 1);
+}

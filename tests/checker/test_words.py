@@ -1,0 +1,159 @@
+"""What a finding says beyond its kind and line (checker/barriers.c, words.c): which barrier is missing
+between which lines, which threads wait where, which loop does not end, what of a tile is not stored.
+
+Each case is the tiled kernel with a mistake; @NAME marks a line, {NAME} is its number.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from checked import Builder, run_check
+
+PARAMETERS = "(int m, int n, int k, const float *A, const float *B, float *C)"
+WRAPPER = f"""
+void basicSgemm{PARAMETERS} {{
+    dim3 block(16, 16), grid((n + 15) / 16, (m + 15) / 16);
+    mysgemm<<<grid, block>>>(m, n, k, A, B, C);
+}}
+"""
+TILED = f"""
+__global__ void mysgemm{PARAMETERS} {{
+    __shared__ float A_s[16][16], B_s[16][16];
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    const int row = blockIdx.y * 16 + ty, col = blockIdx.x * 16 + tx, last = (k - 1) / 16;
+    float sum = 0;
+    for (int p = 0; p <= last; ++p) {{ // @phases
+        A_s[ty][tx] = row < m && p * 16 + tx < k ? A[row * k + p * 16 + tx] : 0; // @a
+        B_s[ty][tx] = col < n && p * 16 + ty < k ? B[(p * 16 + ty) * n + col] : 0; // @b
+        __syncthreads(); // @first
+        for (int i = 0; i < 16; ++i) // @products
+            sum += A_s[ty][i] * B_s[i][tx]; // @read
+        __syncthreads(); // @second
+    }} // @end
+    __syncthreads(); // @behind
+    if (row < m && col < n) C[row * n + col] = sum;
+}}
+"""
+FIRST = "        __syncthreads(); // @first\n"
+SECOND = "        __syncthreads(); // @second\n"
+BEHIND = "    __syncthreads(); // @behind\n"
+LOADS = re.search(r".*@a\n.*@b\n", TILED)[0]
+
+
+@dataclass
+class Case:
+    name: str
+    edits: list[tuple[str, str]]  # of TILED: what is replaced, and by what
+    kind: str
+    at: str  # the mark of the line
+    says: list[str]
+    silent: list[str] = field(default_factory=list)  # words that it must not have
+    shape: str = "34 34 34"
+    options: str = ""
+
+
+CASES = [
+    Case("first barrier missing", [(FIRST, "")], "shared-race", "read",
+         ["thread (0,0) reads A_s[0][1], which thread (1,0) stores at kernel.cu:{a}",
+          "a __syncthreads() is missing after line {a}, before line {products}",
+          "hint: a tile may be read when"]),
+    Case("second barrier missing", [(SECOND, "")], "shared-race", "read",
+         ["overwrites at kernel.cu:{a}",
+          "a __syncthreads() is missing at the end of the loop of line {phases}, after line {read}",
+          "hint: a tile may be overwritten when"]),
+    Case("first barrier not in the last phase", [(FIRST, f"if (p < last)\n{FIRST}")],
+         "shared-race", "read",
+         ["stores at kernel.cu:{a}",
+          "the __syncthreads() at line {first} is between, but not reached by both of them",
+          "hint: a tile may be read when"], ["missing"]),
+    Case("second barrier not in the first phase", [(SECOND, f"if (p > 0)\n{SECOND}")],
+         "shared-race", "read",
+         ["overwrites at kernel.cu:{a}",
+          "the __syncthreads() at line {second} is between, but not reached by both of them",
+          "hint: a tile may be overwritten when"], ["missing"]),
+    Case("first barrier in an if", [(FIRST, f"if (ty < 14) // @if\n{FIRST}")],
+         "divergent-barrier", "first",
+         ["the 224 threads with threadIdx.y < 14 wait here,",
+          "the other 32 wait at kernel.cu:{second}",
+          "this __syncthreads() is inside the if of line {if}"], ["race"]),
+    Case("second barrier in an if", [(SECOND, f"if (tx % 2 == 0) {{ // @if\n{SECOND}}}\n")],
+         "divergent-barrier", "second",
+         ["the 128 threads with threadIdx.x % 2 = 0 wait here,",
+          "the other 128 wait at kernel.cu:{first}",
+          "this __syncthreads() is inside the if of line {if}"]),
+    Case("some leave the loop early", [(SECOND, ""), (FIRST, f"if (p > 0 && tx == 3) break;\n{FIRST}")],
+         "divergent-barrier", "first",
+         ["the 240 threads with threadIdx.x != 3 wait here,", "the other 16 wait at kernel.cu:{behind}"],
+         ["inside the if"]),
+    Case("a barrier and threads that return", [
+        (FIRST, f"if (ty == 1) return;\nif (tx < 4) // @if\n{FIRST}")], "divergent-barrier", "first",
+         ["the 60 threads with threadIdx.x < 4 and threadIdx.y != 1 wait here,",
+          "the 180 threads with threadIdx.x >= 4 and threadIdx.y != 1 wait at kernel.cu:{second},",
+          "the 16 threads with threadIdx.y = 1 have returned"]),
+    Case("loads in a function", [
+        (FIRST, ""), (LOADS, "load(A_s, B_s, A, B, m, n, k, p);\n"),
+        ("__global__", f"""__device__ void load(float (*A_s)[16], float (*B_s)[16], const float *A,
+                                const float *B, int m, int n, int k, int p) {{
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    const int row = blockIdx.y * 16 + ty, col = blockIdx.x * 16 + tx;
+{LOADS}}}
+__global__""")], "shared-race", "read", ["stores at kernel.cu:{a}"], ["missing", "is between"]),
+    Case("a tile that is not stored", [(re.search(r".*@b\n", TILED)[0], "")],
+         "uninitialised-shared", "read", ["no thread of the block has stored any element of B_s"]),
+    Case("a tile in an array of tiles", [
+        ("A_s[16][16],", "A_s[2][16][16],"), ("A_s[ty][tx] =", "if (ty < 8) A_s[1][ty][tx] ="),
+        ("A_s[ty][i]", "A_s[1][ty][i]")], "uninitialised-shared", "read",
+         ["rows 8 to 15 of A_s[1] have not been stored"]),
+    Case("one column is not stored", [("A_s[ty][tx] =", "if (tx != 5) A_s[ty][tx] =")],
+         "uninitialised-shared", "read", ["column 5 of A_s has not been stored"]),
+    Case("some elements are not stored", [("A_s[ty][tx] =", "if (tx != ty) A_s[ty][tx] =")],
+         "uninitialised-shared", "read", ["16 of the 256 elements of A_s have not been stored"]),
+    Case("inner loop does not end", [("i < 16; ++i", "i < 16; i += p")], "endless", "",
+         ["which may be inside another one"], ["which does not end"], options="--timeout 0.3"),
+    Case("outer loop does not end", [("p <= last; ++p", "p <= last; p = p")], "endless", "",
+         ["in the loop of line {phases}, which does not end", "the block has passed at least"],
+         options="--timeout 1"),
+    Case("an index below A by 2^32 elements", [("? A[row * k", "? A[(long)row * k - (1l << 32)")],
+         "out-of-bounds", "a", ["the index into A is 2^32 elements too small", "hint: an int holds"]),
+    Case("an index below A by one row", [("? A[row * k", "? A[(row - 1) * k")],
+         "out-of-bounds", "a", ["before its beginning"], ["2^32"]),
+    Case("a column that is not a multiple", [
+        ("? A[row * k + p * 16 + tx]", "? first_of_four(A + row * k + p * 16 + tx)"),
+        ("__global__", """__device__ float first_of_four(const float *a) {
+    const float4 v = *(const float4 *)a; // @four
+    return v.x + 0 * v.y * v.z * v.w;
+}
+__global__""")], "misaligned", "four", ["row 0 of A begins at a multiple of 4, column 1 is none"]),
+]  # fmt: skip
+
+
+def source_of(case: Case) -> tuple[str, dict[str, int]]:
+    """The kernel, and the number of each marked line."""
+    text = TILED + WRAPPER
+    for old, new in case.edits:
+        assert text.count(old) == 1, (case.name, old)
+        text = text.replace(old, new)
+    lines = enumerate(text.splitlines(), 1)
+    return text, {mark: number for number, line in lines for mark in re.findall(r"@(\w+)", line)}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_words(checker: Builder, case: Case, tmp_path: Path) -> None:
+    text, lines = source_of(case)
+    kernel = tmp_path / "kernel.cu"
+    kernel.write_text(text)
+    run = run_check(checker("gcc -O1", kernel), "--json", "--seed", 1, *case.shape.split(),
+                    *case.options.split())
+    finding = run.finding
+    said = " ".join([finding["what"], *finding["detail"], "hint: " + finding["hint"]])
+    said = said.replace(str(kernel), "kernel.cu")
+    assert finding["kind"] == case.kind, said
+    assert not case.at or finding["line"] == lines[case.at], said
+    for words in case.says:
+        assert words.format(**lines) in said
+    for words in case.silent:
+        assert words not in said
