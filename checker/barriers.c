@@ -72,17 +72,37 @@ static bool is_overwritten(const struct diagnosis *d) {
     return !waits || write >= read || (write < waits && waits < read);
 }
 
+/* The line behind which a barrier covers this one as well, before `second`: the end of the loops
+ * that are around it and not around the other. */
+static int line_behind(const struct structure *s, int line, int second) {
+    const struct construct *left = structure_outermost_without(s, CONSTRUCT_LOOP, line, second);
+    return left ? left->last : line;
+}
+
+/* A tile for A and one for B need one barrier: behind the last store that comes before the read. */
+static int behind_all_stores(const struct diagnosis *d, const struct structure *s, int after,
+                             int before) {
+    const struct construct *function = structure_around(s, CONSTRUCT_FUNCTION, before);
+    for (int i = 0; i < STORES; ++i) {
+        const int line = line_of(d->e->stores[i], &d->f->at);
+        if (!line || structure_around(s, CONSTRUCT_FUNCTION, line) != function) continue;
+        const int behind = line_behind(s, line, before);
+        if (behind > after && behind < before) after = behind;
+    }
+    return after;
+}
+
 /* Where a barrier between the line that is executed first and the other one belongs: outside of
  * loops that are around one of them only. */
 static void say_missing_barrier(struct diagnosis *d, int first, int second) {
     const struct structure *s = structure_at_both(&d->f->at, &d->f->other);
     if (!s) return;
-    const struct construct *left = structure_outermost_without(s, CONSTRUCT_LOOP, first, second);
     const struct construct *entered = structure_outermost_without(s, CONSTRUCT_LOOP, second, first);
     const struct construct *turns = structure_common(s, CONSTRUCT_LOOP, first, second);
-    const int after = left ? left->last : first, before = entered ? entered->first : second;
-    int barrier;
+    const int before = entered ? entered->first : second;
+    int after = line_behind(s, first, second), barrier;
     if (after < before) {
+        if (first == d->f->other.line) after = behind_all_stores(d, s, after, before);
         barrier = structure_barrier_between(s, after + 1, before - 1);
         if (!barrier)
             DETAIL("\na __syncthreads() is missing after line %d, before line %d", after, before);

@@ -13,6 +13,8 @@ struct unstored {
     size_t first, last; /* rows or columns; SOME: so many, of so many */
 };
 
+enum { STORES = 8 };
+
 struct event {
     enum finding_kind kind;
     bool in_kernel, write, atomic;
@@ -36,9 +38,10 @@ struct event {
     bool overwritten;  /* a race on an element that held an earlier phase's value */
     bool reader_wrote; /* a race with a read before: its thread has been at the write's line in this
                           interval, too; */
-    const void *reader_at;    /* and the barrier where it waits by now; null: at none */
-    struct unstored unstored; /* an uninitialised read of shared memory */
-    bool pending;             /* a race with an asynchronous copy that is pending */
+    const void *reader_at;      /* and the barrier where it waits by now; null: at none */
+    const void *stores[STORES]; /* lines that have stored into shared memory in this interval */
+    struct unstored unstored;   /* an uninitialised read of shared memory */
+    bool pending;               /* a race with an asynchronous copy that is pending */
     bool has_index;
     long index; /* the bad one, in an array of type array_type */
     char array_type[64];

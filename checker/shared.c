@@ -90,6 +90,18 @@ static bool has_written_from(const struct watch *w, unsigned reader, record othe
     return false;
 }
 
+/* As many different ones as there is room for. */
+static void find_stores(const struct watch *w, const void *stores[STORES]) {
+    int count = 0;
+    for (size_t i = 0; i < w->all_words && count < STORES; ++i) {
+        const record write = w->shadow[i].write;
+        int known = 0;
+        if (write < w->interval || write >= RECORD_PENDING) continue;
+        while (known < count && stores[known] != record_code(write)) known++;
+        if (known == count) stores[count++] = record_code(write);
+    }
+}
+
 /* Null: it waits at none. */
 static const void *barrier_of(const struct watch *w, unsigned thread) {
     for (int i = 0; i < BARRIER_PLACES; ++i)
@@ -114,6 +126,7 @@ static void note_race(struct watch *w, size_t word, record now, bool now_writes,
     event.reader_wrote = !event.write && has_written_from(w, record_thread(first), second);
     event.overwritten = held != 0 && !(event.reader_wrote && !now_writes);
     event.reader_at = barrier_of(w, record_thread(first));
+    find_stores(w, event.stores);
     w->raced = event_note(&event);
 }
 

@@ -9,7 +9,7 @@
  * other-thread: 31 30
  * other-block: 0 0
  * phase:    1 of 2
- * says:     __syncthreads()
+ * says:     a __syncthreads() is missing after line
  * hint:     stored
  * loses:    correct */
 

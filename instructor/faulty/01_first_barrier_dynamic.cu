@@ -8,7 +8,7 @@
  * block:    0 0
  * other-thread: 1 0
  * phase:    1 of 5
- * says:     __syncthreads()
+ * says:     a __syncthreads() is missing after line
  * hint:     stored
  * loses:    correct */
 

@@ -7,7 +7,7 @@
  * thread:   0 0
  * block:    0 0
  * other-thread: 1 0
- * says:     __syncthreads()
+ * says:     a __syncthreads() is missing after line
  * hint:     stored
  * loses:    correct */
 

@@ -7,7 +7,7 @@
  * thread:   31 0
  * block:    0 0
  * other-thread: 63 0
- * says:     __syncthreads()
+ * says:     a __syncthreads() is missing at the end of the loop
  * hint:     stored
  * loses:    memory */
 

@@ -7,7 +7,7 @@
  * thread:   14 15
  * block:    0 0
  * other-thread: 15 15
- * says:     __syncthreads()
+ * says:     a __syncthreads() is missing at the end of the loop
  * hint:     overwrit
  * fails:    34 17 34, 34 34 34
  * passes:   34 16 34

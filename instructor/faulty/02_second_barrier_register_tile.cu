@@ -6,7 +6,7 @@
  * thread:   6 7
  * block:    0 0
  * other-thread: 7 7
- * says:     __syncthreads()
+ * says:     a __syncthreads() is missing at the end of the loop
  * hint:     overwrit
  * loses:    correct */
 

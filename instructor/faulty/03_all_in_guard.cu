@@ -8,7 +8,7 @@
  * block:    4 0
  * other-thread: 1 7
  * phase:    1 of 5
- * says:     48
+ * says:     the 48 threads with threadIdx.x >= 2 had returned
  * fails:    34 34 34, 20 16 16
  * passes:   32 20 32
  * explains: shared-unwritten (34 34 34)

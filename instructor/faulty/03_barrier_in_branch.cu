@@ -5,8 +5,8 @@
  * block:    0 2
  * other-thread: 0 2
  * phase:    1 of 3
- * says:     32 threads
- * says:     224
+ * says:     the 32 threads with threadIdx.y < 2 wait here
+ * says:     the other 224 wait at
  * loses:    correct */
 
 #define TILE_SIZE 16

@@ -6,8 +6,8 @@
  * block:    2 0
  * other-thread: 2 0
  * phase:    1 of 3
- * says:     32 threads
- * says:     224
+ * says:     the 32 threads with threadIdx.x < 2 wait here
+ * says:     the other 224 wait at
  * loses:    correct */
 
 #define W 16

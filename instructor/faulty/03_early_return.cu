@@ -8,7 +8,7 @@
  * block:    2 0
  * other-thread: 1 15
  * phase:    1 of 3
- * says:     224
+ * says:     the 224 threads with threadIdx.x >= 2 had returned
  * fails:    34 34 34, 20 16 16
  * passes:   32 20 32
  * explains: shared-unwritten (34 34 34)

@@ -8,7 +8,7 @@
  * block:    0 1
  * other-thread: 31 1
  * phase:    1 of 2
- * says:     960
+ * says:     the 960 threads with threadIdx.y >= 2 had returned
  * loses:    correct */
 
 #define BS 32

@@ -7,6 +7,7 @@
  * thread:   15 15
  * block:    2 0
  * phase:    1 of 3
+ * says:     columns 2 to 15 of B_s have not been stored
  * fails:    34 20 34, 17 17 17
  * passes:   32 32 32
  * explains: k-twice (34 20 34)

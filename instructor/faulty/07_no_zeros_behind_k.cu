@@ -7,6 +7,7 @@
  * shape:    20 5 20
  * thread:   15 15
  * block:    0 0
+ * says:     columns 5 to 15 of Asub have not been stored
  * loses:    correct */
 
 #define BLOCK_SIZE 16

@@ -6,7 +6,7 @@
  * element:  A[1][0]
  * thread:   0 1
  * block:    0 0
- * says:     16
+ * says:     row 1 of A begins at element 34, which is not a multiple of 4
  * loses:    correct */
 
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)

@@ -5,7 +5,7 @@
  * element:  a_tile[15][0]
  * thread:   15 15
  * block:    0 0
- * says:     16
+ * says:     row 15 of a_tile begins at element 255, which is not a multiple of 4
  * loses:    correct */
 
 #define T 16

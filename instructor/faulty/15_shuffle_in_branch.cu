@@ -5,6 +5,7 @@
  * thread:   0 0
  * block:    0 0
  * other-thread: 16 0
+ * says:     the 16 threads with threadIdx.x >= 16 wait for them at the __syncthreads()
  * loses:    correct */
 
 #define WARP 32

@@ -5,6 +5,7 @@
  * options:  --timeout 0.3
  * thread:   0 0
  * block:    0 0
+ * says:     which does not end
  * hint:     loop
  * loses:    correct */
 

@@ -59,7 +59,7 @@ class Case:
 CASES = [
     Case("first barrier missing", [(FIRST, "")], "shared-race", "read",
          ["thread (0,0) reads A_s[0][1], which thread (1,0) stores at kernel.cu:{a}",
-          "a __syncthreads() is missing after line {a}, before line {products}",
+          "a __syncthreads() is missing after line {b}, before line {products}",
           "hint: a tile may be read when"]),
     Case("second barrier missing", [(SECOND, "")], "shared-race", "read",
          ["overwrites at kernel.cu:{a}",
