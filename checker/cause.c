@@ -34,6 +34,35 @@ static void find_views(struct situation *s) {
         if (!s->use[i].access) s->use[i] = s->load[i];
 }
 
+/* --- how far an index runs ---------------------------------------------------------------------
+ */
+
+void cause_limits(const struct situation *s, const struct recovered *a, const unsigned grid[3],
+                  int most[INDEX_VARIABLES]) {
+    const struct trace *t = s->recovery->trace;
+    for (int i = 0; i < 3; i++) {
+        most[INDEX_THREAD_X + i] = (int)t->block[i] - 1;
+        most[INDEX_BLOCK_X + i] = (int)grid[i] - 1;
+    }
+    most[INDEX_PHASE] = a->phases - 1;
+    most[INDEX_STEP] = a->steps - 1;
+}
+
+static long long most_of_term(const struct index_term *term, const int most[INDEX_VARIABLES]) {
+    long long digits = most[term->variable] >> term->shift;
+    const long long all = (1ll << term->bits) - 1;
+    if (term->bits && digits > all) digits = all;
+    return term->coefficient > 0 ? term->coefficient * digits : 0;
+}
+
+long long cause_extent(const struct part *part, const int most[INDEX_VARIABLES],
+                       unsigned variables) {
+    long long last = 0;
+    for (int i = 0; i < part->terms; i++)
+        if (variables >> part->term[i].variable & 1) last += most_of_term(&part->term[i], most);
+    return last + 1;
+}
+
 /* --- words ------------------------------------------------------------------------------------ */
 
 static void begin(struct cause *cause, const char *name, const char *file, int line) {
@@ -75,15 +104,17 @@ static cause_rule *const rules[] = {
     cause_launch_exchanged,
     cause_row_length,
     cause_block_shape,
+    cause_steps,
     cause_block_exchanged,
     cause_grid,
+    cause_constant,
     cause_thread_exchanged,
     cause_phase,
-    cause_constant,
     cause_guard,
     cause_loop_count,
     cause_tile_not_stored,
     cause_store_in_loop,
+    cause_sum,
 };
 
 /* Whether a mistake of these rules can have shown itself so. Missing barriers, returns, pointers

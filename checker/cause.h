@@ -61,8 +61,16 @@ typedef bool cause_rule(const struct situation *s, struct cause *cause);
 cause_rule cause_matrices_exchanged, cause_sizes_exchanged, cause_launch_exchanged,
     cause_block_shape, cause_grid;
 cause_rule cause_row_length, cause_block_exchanged, cause_thread_exchanged, cause_phase,
-    cause_loop_count, cause_constant, cause_tile_not_stored, cause_store_in_loop;
+    cause_loop_count, cause_steps, cause_constant, cause_tile_not_stored, cause_store_in_loop,
+    cause_sum;
 cause_rule cause_guard;
+
+/* The largest values that the variables of an access have in such a grid. */
+void cause_limits(const struct situation *s, const struct recovered *access, const unsigned grid[3],
+                  int most[INDEX_VARIABLES]);
+/* How many rows or columns a part runs through, from 0 on, by these variables alone. */
+long long cause_extent(const struct part *part, const int most[INDEX_VARIABLES],
+                       unsigned variables);
 
 /* Begins a cause at an access of the kernel, or at the launch. */
 void cause_at_access(struct cause *cause, const char *name, const struct recovered *access);

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one thread did, or did not do, at an access in one phase. Only for accesses that a thread
- * makes once in a phase, or whose first one decides (a loop that a guard is around). */
+/* What one thread did, or did not do, at one step of an access in one phase. */
 struct chance {
     unsigned block[3], thread[3];
     long long row, col;     /* of the element that the index gives */
@@ -53,43 +52,74 @@ static struct chance chance_of(const struct situation *s, const struct view *v, 
     return c;
 }
 
-/* Which threads made the access: a byte for each block, phase and thread. */
-static unsigned char *find_done(const struct situation *s, const struct view *v, int phases) {
+/* An access that was made: block, phase and thread, and which element. */
+struct made {
+    uint64_t by;
+    int64_t offset;
+};
+
+static uint64_t key(int block, int phase, unsigned thread) {
+    return ((uint64_t)block << 32 | (uint64_t)phase) << 16 | thread;
+}
+
+static int compare(const void *a, const void *b) {
+    const struct made *x = a, *y = b;
+    if (x->by != y->by) return x->by < y->by ? -1 : 1;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static struct made *find_made(const struct situation *s, const struct view *v) {
     const struct recovery *r = s->recovery;
     const struct trace *t = r->trace;
     const int number = (int)(v->access - r->access);
-    const unsigned threads = threads_of(t);
-    unsigned char *done = calloc((size_t)t->block_count * (size_t)phases * threads, 1);
-    for (size_t i = v->access->first; done && i < t->count; i++) {
+    struct made *made = malloc(v->access->count * sizeof *made);
+    size_t count = 0;
+    for (size_t i = v->access->first; made && i < t->count; i++) {
         const struct trace_access *a = &t->access[i];
+        if (r->of[i] != number) continue;
         const int phase = ((int)a->interval - v->formula->phase_first) / v->formula->phase_every;
-        if (r->of[i] != number || phase < 0 || phase >= phases) continue;
-        done[((size_t)a->block * (size_t)phases + (size_t)phase) * threads + a->thread] = 1;
+        made[count++] = (struct made){key(a->block, phase, a->thread), a->offset};
     }
-    return done;
+    if (made) qsort(made, count, sizeof *made, compare);
+    return made;
+}
+
+/* In the order of blocks, phases, threads and steps. */
+static struct chance chance_number(const struct situation *s, const struct view *v, int matrix,
+                                   size_t i, const struct made *made) {
+    const struct trace *t = s->recovery->trace;
+    const size_t steps = (size_t)v->access->steps, phases = (size_t)v->access->phases,
+                 threads = threads_of(t);
+    int value[INDEX_VARIABLES];
+    const int block = (int)(i / steps / threads / phases),
+              phase = (int)(i / steps / threads % phases);
+    const unsigned thread = (unsigned)(i / steps % threads);
+    values_of(t, block, thread, v->formula->phase_first + phase * v->formula->phase_every, value);
+    value[INDEX_STEP] = (int)(i % steps);
+    struct chance c = chance_of(s, v, matrix, value);
+    const struct made wanted = {key(block, phase, thread), index_offset(v->formula, value)};
+    c.done = bsearch(&wanted, made, v->access->count, sizeof *made, compare) != NULL;
+    return c;
 }
 
 static bool find_chances(const struct situation *s, const struct view *v, int matrix,
                          struct chances *all) {
+    enum { MOST = 1 << 21 };
     const struct trace *t = s->recovery->trace;
-    const int phases = v->access->phases;
-    const unsigned threads = threads_of(t);
-    const size_t count = (size_t)t->block_count * (size_t)phases * threads;
-    unsigned char *done = find_done(s, v, phases);
-    *all = (struct chances){.chance = malloc(count * sizeof *all->chance), .count = count};
-    for (size_t i = 0; done && all->chance && i < count; i++) {
-        int value[INDEX_VARIABLES];
-        const int phase = (int)(i / threads % (unsigned)phases);
-        values_of(t, (int)(i / threads / (unsigned)phases), (unsigned)(i % threads),
-                  v->formula->phase_first + phase * v->formula->phase_every, value);
-        struct chance *c = &all->chance[i];
-        *c = chance_of(s, v, matrix, value);
-        c->done = done[i];
-        all->skipped += c->exists && !c->done;
-        all->outside += !c->exists && c->done;
+    const size_t count = (size_t)t->block_count * (size_t)v->access->phases * threads_of(t) *
+                         (size_t)v->access->steps;
+    *all = (struct chances){.count = count};
+    if (!t->complete || count > MOST) return false;
+    struct made *made = find_made(s, v);
+    all->chance = malloc(count * sizeof *all->chance);
+    for (size_t i = 0; made && all->chance && i < count; i++) {
+        const struct chance c = chance_number(s, v, matrix, i, made);
+        all->chance[i] = c;
+        all->skipped += c.exists && !c.done;
+        all->outside += !c.exists && c.done;
     }
-    free(done);
-    return all->chance && t->complete;
+    free(made);
+    return made && all->chance;
 }
 
 /* --- what the condition compares -------------------------------------------------------------- */
@@ -201,7 +231,6 @@ static bool looks_at(const struct situation *s, struct cause *cause, int matrix)
     struct chances all;
     bool found = false;
     if (!v->access || v->layout.size != (int)cause_columns[matrix] || v->layout.mixed) return false;
-    if (v->access->steps > 1 && matrix < 2 && s->use[matrix].access != v->access) return false;
     if (find_chances(s, v, matrix, &all) && (all.skipped || all.outside)) {
         found = says_bound(s, cause, v, matrix, &all);
         if (!found && all.skipped && matrix < 2 && s->use[matrix].access != v->access)

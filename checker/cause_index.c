@@ -1,5 +1,6 @@
 /* Mistakes in index expressions. */
 #include "cause.h"
+#include <stdlib.h>
 
 /* --- the length of a row ---------------------------------------------------------------------- */
 
@@ -145,6 +146,31 @@ static void say_threads(const struct situation *s, struct cause *cause, int matr
     say_parts(s, cause, matrix);
 }
 
+/* The store to a tile. Null: there are several, or its index is not known. */
+static const struct recovered *store_to(const struct situation *s, int array) {
+    const struct recovered *found = NULL;
+    for (int i = 0; i < s->recovery->count; i++) {
+        const struct recovered *a = &s->recovery->access[i];
+        if (!a->write || a->array != array) continue;
+        if (found) return NULL;
+        found = a;
+    }
+    return found && found->exact ? found : NULL;
+}
+
+/* Whether a tile is stored transposed: rows of it by what counts columns. */
+static bool is_stored_transposed(const struct situation *s, int matrix,
+                                 const struct recovered *store) {
+    const struct trace_array *array =
+        &s->recovery->trace->shared[s->use[matrix].access->array - TRACE_SHARED];
+    const struct index_size pitch = {"",
+                                     array->dimensions == 2 ? (long long)array->dimension[1] : 0};
+    if (pitch.value < 2 || !store) return false;
+    const struct layout l = layout_of(&store->formula, &pitch, 1, 0);
+    return !part_same(matrix == MATRIX_OF_A ? &l.row : &l.col, stored(s, matrix), LAYOUT_THREAD) &&
+           part_same(matrix == MATRIX_OF_A ? &l.col : &l.row, stored(s, matrix), LAYOUT_THREAD);
+}
+
 bool cause_thread_exchanged(const struct situation *s, struct cause *cause) {
     enum threads_as use[2], load[2] = {OTHERWISE, OTHERWISE};
     if (!is_known(s)) return false;
@@ -157,6 +183,7 @@ bool cause_thread_exchanged(const struct situation *s, struct cause *cause) {
     const struct view *view = &s->load[matrix];
     const bool both = use[0] != AS_STORED && use[1] != AS_STORED;
     const bool staged = s->use[matrix].access != view->access;
+    const struct recovered *store = staged ? store_to(s, s->use[matrix].access->array) : NULL;
     if (both && load[0] == EXCHANGED && load[1] == EXCHANGED && use[0] == EXCHANGED &&
         use[1] == EXCHANGED) {
         cause_at_access(cause, "thread-exchanged", s->store.access);
@@ -165,6 +192,10 @@ bool cause_thread_exchanged(const struct situation *s, struct cause *cause) {
         cause_at_access(cause, "thread-exchanged",
                         view->access ? view->access : s->use[matrix].access);
         CAUSE_WHAT("threads load other elements of %s than they multiply",
+                   cause_array_name(s, matrix));
+    } else if (store && is_stored_transposed(s, matrix, store)) {
+        cause_at_access(cause, "thread-exchanged", store);
+        CAUSE_WHAT("the tile of %s is stored transposed, and not multiplied so",
                    cause_array_name(s, matrix));
     } else {
         cause_at_access(cause, "thread-exchanged", s->use[matrix].access);
@@ -178,10 +209,20 @@ bool cause_thread_exchanged(const struct situation *s, struct cause *cause) {
 
 /* --- along k ---------------------------------------------------------------------------------- */
 
+static bool says_wrong_direction(const struct situation *s, struct cause *cause, int matrix) {
+    cause_at_access(cause, "phase-step", s->load[matrix].access);
+    CAUSE_WHAT("from phase to phase the tile of %s moves on along its %s, not along k",
+               cause_array_name(s, matrix), directions[!matrix ? 0 : 1]);
+    CAUSE_DETAIL("%s\n", cause_access(s, cause, s->load[matrix].access).text);
+    CAUSE_HINT("from one phase to the next the tiles move on along k: A's to the right, B's down");
+    return true;
+}
+
 static bool says_phase_missing(const struct situation *s, struct cause *cause, int matrix) {
     const struct view *load = &s->load[matrix];
     if (part_has(along_k(s, matrix), LAYOUT_PHASE) || !load->access || load->access->phases < 2)
         return false;
+    if (part_has(used(s, matrix), LAYOUT_PHASE)) return says_wrong_direction(s, cause, matrix);
     cause_at_access(cause, "phase-missing", load->access);
     CAUSE_WHAT("every tile phase loads the same elements of %s", cause_array_name(s, matrix));
     CAUSE_DETAIL("%s\n", cause_access(s, cause, load->access).text);
@@ -205,12 +246,34 @@ static long long steps_of(const struct situation *s, int matrix) {
     return steps;
 }
 
+/* How far the block's threads load along k in one phase. */
+static long long loaded_along_k(const struct situation *s, int matrix) {
+    const struct view *v = &s->load[matrix];
+    int most[INDEX_VARIABLES];
+    cause_limits(s, v->access, s->recovery->trace->grid, most);
+    return cause_extent(matrix == MATRIX_OF_A ? &v->layout.col : &v->layout.row, most,
+                        LAYOUT_THREAD | LAYOUT_STEP);
+}
+
+/* The tiles are right, and not all of them is multiplied. */
+static bool says_steps(const struct situation *s, struct cause *cause, int matrix, long long loaded,
+                       long long steps) {
+    cause_at_access(cause, "loop-count", s->use[matrix].access);
+    CAUSE_WHAT("%lld products are added in each tile phase; the tiles are %lld wide", steps,
+               loaded);
+    CAUSE_DETAIL("%s\n", cause_access(s, cause, s->use[matrix].access).text);
+    CAUSE_DETAIL("%s", cause_access(s, cause, s->load[matrix].access).text);
+    CAUSE_HINT("from where to where does the loop over a tile run?");
+    return true;
+}
+
 /* A phase multiplies so many steps along k, and the next one begins elsewhere. */
 static bool says_phase_step(const struct situation *s, struct cause *cause, int matrix) {
     const long long on = part_coefficient(along_k(s, matrix), INDEX_PHASE);
     const long long steps = steps_of(s, matrix);
     const struct recovered *load = s->load[matrix].access;
     if (s->use[matrix].access->phases < 2 || !on || on == steps || !load) return false;
+    if (on == loaded_along_k(s, matrix)) return says_steps(s, cause, matrix, on, steps);
     cause_at_access(cause, "phase-step", load);
     CAUSE_WHAT("from phase to phase the tile of %s moves on by %lld, but it is %lld %s %s",
                cause_array_name(s, matrix), on, steps, directions[!matrix],
@@ -234,8 +297,8 @@ bool cause_phase(const struct situation *s, struct cause *cause) {
 /* --- off by a constant ------------------------------------------------------------------------ */
 
 bool cause_constant(const struct situation *s, struct cause *cause) {
-    if (!is_known(s)) return false;
     const struct view *views[] = {&s->load[MATRIX_OF_A], &s->load[MATRIX_OF_B], &s->store};
+    const bool known = is_known(s);
     const long long k_of_a = along_k(s, 0)->constant, k_of_b = along_k(s, 1)->constant;
     for (int matrix = 0; matrix < CHECKED_MATRICES; matrix++) {
         const struct view *v = views[matrix];
@@ -243,6 +306,8 @@ bool cause_constant(const struct situation *s, struct cause *cause) {
         if (!v->access || first_left_out) continue;
         const long long row = v->layout.row.constant, col = v->layout.col.constant;
         if (!row && !col) continue;
+        if (!known && llabs(row) + llabs(col) > 1) continue; /* of several loads, one further on */
+        if (v->layout.size != (int)cause_columns[matrix]) continue;
         cause_at_access(cause, "off-by-one", v->access);
         CAUSE_WHAT("the index of %s is off by %lld %s", cause_array_name(s, matrix),
                    row ? row : col, direction[!row]);
@@ -303,28 +368,67 @@ bool cause_loop_count(const struct situation *s, struct cause *cause) {
     return true;
 }
 
+/* A thread comes by more often in a phase than the array that it reads has elements in that
+ * direction. */
+bool cause_steps(const struct situation *s, struct cause *cause) {
+    const struct finding *f = &s->failed->finding;
+    if (f->kind != FINDING_SHARED_OUT_OF_BOUNDS || f->at.access == FINDING_WRITE) return false;
+    for (int i = 0; i < s->recovery->count; i++) {
+        const struct recovered *a = &s->recovery->access[i];
+        if (a->write || a->array < TRACE_SHARED || a->place.line != f->at.line) continue;
+        const struct trace_array *array = &s->recovery->trace->shared[a->array - TRACE_SHARED];
+        if (array->dimensions != 2 || a->steps != (int)array->dimension[0] + 1) continue;
+        cause_at_access(cause, "loop-count", a);
+        CAUSE_WHAT("the loop over a tile runs %d times, but %s is %zu x %zu", a->steps, array->name,
+                   array->dimension[0], array->dimension[1]);
+        CAUSE_HINT("from where to where does the loop over a tile run?");
+        return true;
+    }
+    return false;
+}
+
 /* --- stores ----------------------------------------------------------------------------------- */
+
+static bool is_accessed(const struct situation *s, int array, bool write) {
+    for (int i = 0; i < s->recovery->count; i++)
+        if (s->recovery->access[i].array == array && s->recovery->access[i].write == write)
+            return true;
+    return false;
+}
+
+/* A matrix of which nothing is loaded; -1: there is none. */
+static int not_loaded(const struct situation *s) {
+    for (int matrix = MATRIX_OF_A; matrix <= MATRIX_OF_B; matrix++)
+        if (!is_accessed(s, matrix, false)) return matrix;
+    return -1;
+}
+
+static bool says_not_stored(const struct situation *s, struct cause *cause,
+                            const struct recovered *read) {
+    const int matrix = not_loaded(s);
+    cause_at_access(cause, "tile-not-stored", read);
+    CAUSE_WHAT("no thread stores any element of %s, which is read here",
+               cause_array_name(s, read->array));
+    if (matrix >= 0)
+        CAUSE_DETAIL("and no thread loads any element of %s", cause_array_name(s, matrix));
+    CAUSE_HINT("which line should fill %s, and is it reached?", cause_array_name(s, read->array));
+    return true;
+}
 
 bool cause_tile_not_stored(const struct situation *s, struct cause *cause) {
     const struct recovery *r = s->recovery;
     for (int i = 0; i < r->count; i++) {
         const struct recovered *read = &r->access[i];
-        bool any = false;
-        if (read->write || read->array < TRACE_SHARED) continue;
-        for (int j = 0; j < r->count; j++)
-            any |= r->access[j].write && r->access[j].array == read->array;
-        if (any) continue;
-        cause_at_access(cause, "tile-not-stored", read);
-        CAUSE_WHAT("no thread stores any element of %s, which is read here",
-                   cause_array_name(s, read->array));
-        for (int matrix = 0; matrix < 2; matrix++)
-            if (!s->load[matrix].access)
-                CAUSE_DETAIL("and no thread loads any element of %s", cause_array_name(s, matrix));
-        CAUSE_HINT("which line should fill %s, and is it reached?",
-                   cause_array_name(s, read->array));
-        return true;
+        if (!read->write && read->array >= TRACE_SHARED && !is_accessed(s, read->array, true))
+            return says_not_stored(s, cause, read);
     }
-    return false;
+    const int matrix = not_loaded(s); /* the compiler knows the rest of it, then: zeros */
+    if (matrix < 0 || !s->use[!matrix].access || !s->recovery->trace->complete) return false;
+    cause_at_access(cause, "tile-not-stored", s->use[!matrix].access);
+    CAUSE_WHAT("no thread loads any element of %s: what is %s multiplied with?",
+               cause_array_name(s, matrix), cause_array_name(s, !matrix));
+    CAUSE_HINT("which line should load %s, and is it reached?", cause_array_name(s, matrix));
+    return true;
 }
 
 bool cause_store_in_loop(const struct situation *s, struct cause *cause) {
@@ -337,5 +441,21 @@ bool cause_store_in_loop(const struct situation *s, struct cause *cause) {
     CAUSE_DETAIL("%s, in each of %d phases", cause_access(s, cause, c->access).text,
                  c->access->phases);
     CAUSE_HINT("when is the sum complete?");
+    return true;
+}
+
+/* --- the sum ---------------------------------------------------------------------------------- */
+
+/* Nothing is left but what is done with the products. */
+bool cause_sum(const struct situation *s, struct cause *cause) {
+    if (!is_known(s) || s->failed->finding.kind != FINDING_WRONG_RESULT) return false;
+    if (s->use[0].access->array < TRACE_SHARED && s->use[1].access->array < TRACE_SHARED &&
+        !s->load[0].access)
+        return false;
+    cause_at_access(cause, "sum-start", s->store.access);
+    CAUSE_WHAT("the right elements are multiplied, but the sum that is stored is wrong");
+    CAUSE_DETAIL("line %d multiplies elements of row i of A and column j of B, for C[i][j]",
+                 s->use[MATRIX_OF_A].access->place.line);
+    CAUSE_HINT("what does the sum start with, where is it set back to 0, and what is added to it?");
     return true;
 }

@@ -88,34 +88,6 @@ bool cause_launch_exchanged(const struct situation *s, struct cause *cause) {
     return true;
 }
 
-/* The largest values of the variables of an access. */
-static void limits(const struct situation *s, const struct recovered *a, const unsigned grid[3],
-                   int most[INDEX_VARIABLES]) {
-    const struct trace *t = s->recovery->trace;
-    for (int i = 0; i < 3; i++) {
-        most[INDEX_THREAD_X + i] = (int)t->block[i] - 1;
-        most[INDEX_BLOCK_X + i] = (int)grid[i] - 1;
-    }
-    most[INDEX_PHASE] = a->phases - 1;
-    most[INDEX_STEP] = a->steps - 1;
-}
-
-static long long most_of_term(const struct index_term *term, const int most[INDEX_VARIABLES]) {
-    long long digits = most[term->variable] >> term->shift;
-    const long long all = (1ll << term->bits) - 1;
-    if (term->bits && digits > all) digits = all;
-    return term->coefficient > 0 ? term->coefficient * digits : 0;
-}
-
-/* How many rows or columns a part runs through, from 0 on. */
-static long long extent(const struct part *part, const int most[INDEX_VARIABLES],
-                        unsigned variables) {
-    long long last = 0;
-    for (int i = 0; i < part->terms; i++)
-        if (variables >> part->term[i].variable & 1) last += most_of_term(&part->term[i], most);
-    return last + 1;
-}
-
 #define ALL_VARIABLES (~0u)
 
 /* --- a block that does not fit its tiles ------------------------------------------------------ */
@@ -201,8 +173,8 @@ static bool fits_another(const struct situation *s, const struct filling *f) {
     const unsigned *block = s->recovery->trace->block;
     for (int i = 0; i < s->recovery->trace->shared_count; i++) {
         const struct trace_array *other = &s->recovery->trace->shared[i];
-        if (other != f->array && other->dimensions == 2 && other->dimension[0] == block[1] &&
-            other->dimension[1] == block[0])
+        if (other != f->array && other->dimensions == 2 && other->dimension[0] >= block[1] &&
+            other->dimension[1] >= block[0])
             return true;
     }
     return false;
@@ -257,11 +229,11 @@ static bool gaps_between_blocks(const struct situation *s, struct cause *cause) 
     static const char *const words[] = {"rows", "columns"};
     int most[INDEX_VARIABLES];
     if (!s->store.access || s->store.layout.size != SIZE_N) return false;
-    limits(s, s->store.access, s->recovery->trace->grid, most);
+    cause_limits(s, s->store.access, s->recovery->trace->grid, most);
     for (int i = 0; i < 2; i++)
         for (int v = INDEX_BLOCK_X; v <= INDEX_BLOCK_Y; v++) {
             const long long apart = part_coefficient(part[i], (enum index_variable)v);
-            const long long wide = extent(part[i], most, ~LAYOUT_BLOCK);
+            const long long wide = cause_extent(part[i], most, ~LAYOUT_BLOCK);
             if (apart <= wide || most[v] < 1) continue;
             cause_at_launch(cause, "block-shape", s);
             CAUSE_WHAT("blocks of %u x %u threads leave gaps in C", block[0], block[1]);
@@ -291,9 +263,9 @@ struct cover {
 
 static struct cover covered(const struct situation *s, const unsigned grid[3]) {
     int most[INDEX_VARIABLES];
-    limits(s, s->store.access, grid, most);
-    return (struct cover){extent(&s->store.layout.row, most, ALL_VARIABLES),
-                          extent(&s->store.layout.col, most, ALL_VARIABLES) +
+    cause_limits(s, s->store.access, grid, most);
+    return (struct cover){cause_extent(&s->store.layout.row, most, ALL_VARIABLES),
+                          cause_extent(&s->store.layout.col, most, ALL_VARIABLES) +
                               s->store.access->words - 1};
 }
 

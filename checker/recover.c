@@ -8,19 +8,21 @@
 
 /* --- grouping by line ------------------------------------------------------------------------- */
 
-enum { CODES = 256 };
+enum { CODES = 255, NO_SOURCE = -1, SEVERAL_SOURCES = -2 };
 
 /* A code location, and what it does with an array. A compiler may make several of one access. */
 struct site {
     const void *code;
     int array, words;
     bool write, atomic;
+    int source;    /* the matrix whose elements a load of shared memory gets */
     int recovered; /* in the recovery; RECOVERED: no room */
 };
 
 struct sites {
-    struct site site[CODES];
+    struct site site[CODES + 1]; /* the last one: for those without room */
     int count;
+    uint8_t *of; /* for each access: which site */
 };
 
 static bool is_at(const struct site *s, const struct trace_access *a) {
@@ -28,50 +30,73 @@ static bool is_at(const struct site *s, const struct trace_access *a) {
            s->words == a->words;
 }
 
+static int find_site(struct sites *sites, const struct trace_access *a) {
+    for (int i = 0; i < sites->count; i++)
+        if (is_at(&sites->site[i], a)) return i;
+    if (sites->count == CODES) return CODES;
+    sites->site[sites->count] =
+        (struct site){a->code, a->array, a->words, a->write, a->atomic, NO_SOURCE, RECOVERED};
+    return sites->count++;
+}
+
+static void add_source(struct site *site, const struct trace_access *a, value_decoder *decode) {
+    int matrix;
+    int64_t offset;
+    if (!decode || site->write || site->array < TRACE_SHARED || !decode(a->bits, &matrix, &offset))
+        return;
+    if (site->source == NO_SOURCE) site->source = matrix;
+    if (site->source != matrix) site->source = SEVERAL_SOURCES;
+}
+
 static bool same_line(const struct place *a, const struct place *b) {
     return a->line && a->line == b->line && strcmp(a->file, b->file) == 0;
 }
 
-static int find_recovered(struct recovery *r, const struct site *s, const struct place *place) {
+static int find_recovered(struct recovery *r, const struct site *s) {
+    void *inside = (char *)(uintptr_t)s->code - 1;
+    const struct place place = place_find(&inside, 1);
     for (int i = 0; i < r->count; i++) {
         const struct recovered *known = &r->access[i];
         if (known->array == s->array && known->write == s->write && known->words == s->words &&
-            known->atomic == s->atomic && same_line(&known->place, place))
+            known->atomic == s->atomic && known->source == s->source &&
+            same_line(&known->place, &place))
             return i;
     }
     if (r->count == RECOVERED) return RECOVERED;
-    r->access[r->count] = (struct recovered){.place = *place,
+    r->access[r->count] = (struct recovered){.place = place,
                                              .array = s->array,
                                              .write = s->write,
                                              .atomic = s->atomic,
                                              .words = s->words,
-                                             .source = -1};
+                                             .source = s->source};
     return r->count++;
 }
 
-static int find_site(struct sites *sites, struct recovery *r, const struct trace_access *a) {
-    for (int i = 0; i < sites->count; i++)
-        if (is_at(&sites->site[i], a)) return sites->site[i].recovered;
-    if (sites->count == CODES) return RECOVERED;
-    struct site *s = &sites->site[sites->count++];
-    *s = (struct site){a->code, a->array, a->words, a->write, a->atomic, 0};
-    void *inside = (char *)(uintptr_t)a->code - 1;
-    const struct place place = place_find(&inside, 1);
-    s->recovered = find_recovered(r, s, &place);
-    return s->recovered;
-}
-
-static bool group(struct recovery *r) {
+static void group(struct recovery *r, struct sites *sites, value_decoder *decode) {
     const struct trace *t = r->trace;
-    struct sites *sites = calloc(1, sizeof *sites);
-    r->of = malloc(t->count ? t->count : 1);
-    for (size_t i = 0; sites && r->of && i < t->count; i++) {
-        r->of[i] = (uint8_t)find_site(sites, r, &t->access[i]);
+    for (size_t i = 0; i < t->count; i++) {
+        sites->of[i] = (uint8_t)find_site(sites, &t->access[i]);
+        add_source(&sites->site[sites->of[i]], &t->access[i], decode);
+    }
+    for (int i = 0; i < sites->count; i++)
+        sites->site[i].recovered = find_recovered(r, &sites->site[i]);
+    sites->site[CODES].recovered = RECOVERED;
+    for (size_t i = 0; i < t->count; i++) {
+        r->of[i] = (uint8_t)sites->site[sites->of[i]].recovered;
         if (r->of[i] < RECOVERED && !r->access[r->of[i]].count++) r->access[r->of[i]].first = i;
     }
-    bool done = sites && r->of;
+}
+
+static bool group_by_line(struct recovery *r, value_decoder *decode) {
+    const size_t count = r->trace->count ? r->trace->count : 1;
+    struct sites *sites = calloc(1, sizeof *sites);
+    r->of = malloc(count);
+    if (sites) sites->of = malloc(count);
+    const bool room = sites && sites->of && r->of;
+    if (room) group(r, sites, decode);
+    if (sites) free(sites->of);
     free(sites);
-    return done;
+    return room;
 }
 
 /* --- samples ---------------------------------------------------------------------------------- */
@@ -164,21 +189,6 @@ static bool fit(const struct recovery *r, struct selection s, struct index_sampl
     return fits;
 }
 
-/* --- what a tile's elements are --------------------------------------------------------------- */
-
-/* The one matrix whose elements a recovered load gets; -1: none, or several. */
-static int source_of(const struct recovery *r, int recovered, value_decoder *decode) {
-    const struct trace *t = r->trace;
-    int source = -1, matrix;
-    int64_t offset;
-    for (size_t i = r->access[recovered].first; i < t->count; i++) {
-        if (r->of[i] != recovered || !decode(t->access[i].bits, &matrix, &offset)) continue;
-        if (source >= 0 && source != matrix) return -1;
-        source = matrix;
-    }
-    return source;
-}
-
 /* Of the first block that makes the access. */
 static void count(struct recovery *r, int recovered) {
     static struct steps steps;
@@ -206,7 +216,6 @@ static void recover_one(struct recovery *r, int i, value_decoder *decode,
     count(r, i);
     a->exact = fit(r, (struct selection){.recovered = i}, samples, &a->formula, &a->varied);
     if (a->array < TRACE_SHARED || a->write || !decode) return;
-    a->source = source_of(r, i, decode);
     const struct selection decoded = {.recovered = i, .decode = decode, .source = a->source};
     if (a->source >= 0)
         a->source_exact = fit(r, decoded, samples, &a->source_formula, &a->source_varied);
@@ -243,7 +252,7 @@ static void sort(struct recovery *r) {
 bool recover(const struct trace *trace, value_decoder *decode, struct recovery *r) {
     *r = (struct recovery){.trace = trace};
     struct index_sample *samples = malloc((trace->count ? trace->count : 1) * sizeof *samples);
-    bool done = samples && group(r);
+    bool done = samples && group_by_line(r, decode);
     if (done) sort(r);
     for (int i = 0; done && i < r->count; i++) recover_one(r, i, decode, samples);
     free(samples);

@@ -25,8 +25,8 @@ struct recovered {
     struct index_formula formula;
     unsigned varied; /* variables that had several values, a bit each: of others nothing is known */
     /* A load of shared memory: the matrix whose elements it gets, if of one only, and the formula
-     * of their offset in that; -1: of none, or of several. Elements of no matrix (zeros behind an
-     * edge) are left out. */
+     * of their offset in that; negative: of none, or of several. Elements of no matrix (zeros
+     * behind an edge) are left out. */
     int source;
     bool source_exact;
     struct index_formula source_formula;
