@@ -69,7 +69,8 @@ static void begin(struct cause *cause, const char *name, const char *file, int l
     memset(cause, 0, sizeof *cause);
     snprintf(cause->name, sizeof cause->name, "%s", name);
     cause->line = line;
-    snprintf(cause->file, sizeof cause->file, "%.*s", (int)sizeof cause->file - 1, file);
+    snprintf(cause->file, sizeof cause->file, "%.*s", (int)sizeof cause->file - 1,
+             place_relative(file));
 }
 
 void cause_at_access(struct cause *cause, const char *name, const struct recovered *access) {

@@ -302,7 +302,7 @@ bool cause_constant(const struct situation *s, struct cause *cause) {
     const long long k_of_a = along_k(s, 0)->constant, k_of_b = along_k(s, 1)->constant;
     for (int matrix = 0; matrix < CHECKED_MATRICES; matrix++) {
         const struct view *v = views[matrix];
-        const bool first_left_out = matrix < 2 && k_of_a == k_of_b;
+        const bool first_left_out = known && matrix < 2 && k_of_a && k_of_a == k_of_b;
         if (!v->access || first_left_out) continue;
         const long long row = v->layout.row.constant, col = v->layout.col.constant;
         if (!row && !col) continue;
@@ -368,8 +368,7 @@ bool cause_loop_count(const struct situation *s, struct cause *cause) {
     return true;
 }
 
-/* A thread comes by more often in a phase than the array that it reads has elements in that
- * direction. */
+/* An index outside, where a thread has been at all elements of a row or column of the tile. */
 bool cause_steps(const struct situation *s, struct cause *cause) {
     const struct finding *f = &s->failed->finding;
     if (f->kind != FINDING_SHARED_OUT_OF_BOUNDS || f->at.access == FINDING_WRITE) return false;
@@ -377,10 +376,12 @@ bool cause_steps(const struct situation *s, struct cause *cause) {
         const struct recovered *a = &s->recovery->access[i];
         if (a->write || a->array < TRACE_SHARED || a->place.line != f->at.line) continue;
         const struct trace_array *array = &s->recovery->trace->shared[a->array - TRACE_SHARED];
-        if (array->dimensions != 2 || a->steps != (int)array->dimension[0] + 1) continue;
+        const size_t rows = array->dimension[0], cols = array->dimension[1];
+        if (array->dimensions != 2 || ((size_t)a->steps != rows && (size_t)a->steps != cols))
+            continue;
         cause_at_access(cause, "loop-count", a);
-        CAUSE_WHAT("the loop over a tile runs %d times, but %s is %zu x %zu", a->steps, array->name,
-                   array->dimension[0], array->dimension[1]);
+        CAUSE_WHAT("the loop over a tile runs beyond it: %s has %zu rows and %zu columns",
+                   array->name, rows, cols);
         CAUSE_HINT("from where to where does the loop over a tile run?");
         return true;
     }

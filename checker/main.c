@@ -188,7 +188,7 @@ static void find_cause(const struct check_options *o, struct outcome *failed,
 /* --- what --counts and --phases say ----------------------------------------------------------- */
 
 static void open_report(struct check_options *o) {
-    if (!o->counts && !o->phases) return;
+    if (!o->counts && !o->phases && !o->indices) return;
     if (o->report) fclose(o->report);
     o->report = tmpfile();
     if (!o->report) machine(o, "no temporary file can be made");
@@ -199,6 +199,14 @@ static void copy_report(FILE *out, FILE *report) {
     size_t count;
     rewind(report);
     while ((count = fread(bytes, 1, sizeof bytes, report)) > 0) fwrite(bytes, 1, count, out);
+}
+
+/* Behind what else is reported. `last` is the outcome that it is about. */
+static void report_indices(const struct check_options *o, const struct outcome *last,
+                           struct outcome *room) {
+    struct shape shapes[EVIDENCE_SHAPES];
+    evidence_shapes(last, shapes);
+    gather_evidence(o, shapes[0], NULL, o->report, room);
 }
 
 /* Whether --phases was given and the shape has several tile phases. */
@@ -226,6 +234,7 @@ int main(int argc, char **argv) {
         status = EXIT_WRONG;
         find_cause(&o, outcome, &outcomes[o.shape_count]);
     }
+    if (o.indices) report_indices(&o, &outcomes[count - 1], &outcomes[o.shape_count]);
     end_line();
     if (o.run.json)
         print_json(stdout, &o, outcomes, count, status, NULL);

@@ -18,6 +18,8 @@ static const char help_text[] =
     "  --phases        the tile phases of one block, with small matrices whole\n"
     "                  (4 x 4, or so large that there are several; filled 1, 2, 3, ...)\n"
     "  --block X,Y     ... of this block (default: 0,0)\n"
+    "  --indices       what the index of each load and store computes, in terms of\n"
+    "                  threadIdx, blockIdx, m, n and k\n"
     "  --seed N        the random matrices of seed N (default: fresh each run)\n"
     "  --fill KIND     what A and B hold: see ./sgemm --help\n"
     "  --timeout S     seconds that a block of a launch may take; the launch, 4 S\n"
@@ -125,6 +127,7 @@ struct check_options check_options_read(int argc, char **argv) {
     struct check_options o = {0};
     o.counts = take(&argc, argv, "--counts");
     o.phases = take(&argc, argv, "--phases");
+    o.indices = take(&argc, argv, "--indices");
     take_block(&o, &argc, argv);
     enum exit_status status = options_parse(argc, argv, &o.run, message);
     for (int i = 1; i < argc; i++) o.run.json = o.run.json || strcmp(argv[i], "--json") == 0;

@@ -239,6 +239,7 @@ void print_report(const struct check_options *o, struct outcome *outcome,
     FILE *out = o->report;
     if (!out) return;
     outcome->phases = phases ? phases->count : 0;
+    if (!o->counts && !o->phases) return;
     if (o->run.json) {
         json_counts(&json, launches, count, outcome->shape);
         if (o->phases) json_phases(&json, phases, data, outcome->shape);
