@@ -198,17 +198,18 @@ static bool says_bound(const struct situation *s, struct cause *cause, const str
     return false;
 }
 
-/* A load of a tile is left out where the thread has no element of C. */
-static bool says_shared_guard(const struct situation *s, struct cause *cause, const struct view *v,
-                              int matrix, const struct chances *all) {
+/* A load of a tile is left out where the thread has no element of C; or for another reason. */
+static bool says_left_out(const struct situation *s, struct cause *cause, const struct view *v,
+                          int matrix, const struct chances *all) {
     coordinate *const of = matrix == MATRIX_OF_A ? c_col_of : c_row_of;
     const long long end = matrix == MATRIX_OF_A ? s->shape.n : s->shape.m;
     const char *name = cause_array_name(s, matrix);
-    size_t of_c = 0;
+    bool of_c = true;
     for (size_t i = 0; i < all->count; i++)
-        of_c += all->chance[i].exists && !all->chance[i].done && of(&all->chance[i]) >= end;
+        if (all->chance[i].exists && !all->chance[i].done && of(&all->chance[i]) < end)
+            of_c = false;
     const struct chance *c = first_skipped(all);
-    cause_at_access(cause, "shared-guard", v->access);
+    cause_at_access(cause, of_c ? "shared-guard" : "guard-dimension", v->access);
     CAUSE_WHAT("a condition leaves out loads of %s that exist", name);
     say_access(s, cause, v);
     say_example(cause, c, name, "does not load");
@@ -234,7 +235,7 @@ static bool looks_at(const struct situation *s, struct cause *cause, int matrix)
     if (find_chances(s, v, matrix, &all) && (all.skipped || all.outside)) {
         found = says_bound(s, cause, v, matrix, &all);
         if (!found && all.skipped && matrix < 2 && s->use[matrix].access != v->access)
-            found = says_shared_guard(s, cause, v, matrix, &all);
+            found = says_left_out(s, cause, v, matrix, &all);
     }
     free(all.chance);
     return found;

@@ -285,8 +285,26 @@ static bool says_phase_step(const struct situation *s, struct cause *cause, int 
     return true;
 }
 
+/* Of one matrix nothing is loaded in some phases, in which the other is. */
+static bool says_some_phases(const struct situation *s, struct cause *cause, int matrix) {
+    const struct recovered *load = s->load[matrix].access, *other = s->load[!matrix].access;
+    if (!load || !other || load->phases >= other->phases || !s->recovery->trace->ended)
+        return false;
+    cause_at_access(cause, "phase-step", load);
+    CAUSE_WHAT("elements of %s are loaded in %d of %d tile phases only",
+               cause_array_name(s, matrix), load->phases, other->phases);
+    CAUSE_DETAIL("%s\n", cause_access(s, cause, load).text);
+    CAUSE_DETAIL("%s", cause_access(s, cause, other).text);
+    CAUSE_HINT(
+        "which elements of %s does the second tile phase need, and which does its index give?",
+        cause_array_name(s, matrix));
+    return true;
+}
+
 bool cause_phase(const struct situation *s, struct cause *cause) {
     if (!is_known(s) || s->use[0].access == s->load[0].access) return false;
+    for (int i = 0; i < 2; i++)
+        if (says_some_phases(s, cause, i)) return true;
     for (int i = 0; i < 2; i++)
         if (says_phase_missing(s, cause, i)) return true;
     for (int i = 0; i < 2; i++)
@@ -377,7 +395,9 @@ bool cause_steps(const struct situation *s, struct cause *cause) {
         if (a->write || a->array < TRACE_SHARED || a->place.line != f->at.line) continue;
         const struct trace_array *array = &s->recovery->trace->shared[a->array - TRACE_SHARED];
         const size_t rows = array->dimension[0], cols = array->dimension[1];
-        if (array->dimensions != 2 || ((size_t)a->steps != rows && (size_t)a->steps != cols))
+        const size_t steps = (size_t)a->steps;
+        if (array->dimensions != 2 ||
+            (steps != rows && steps != cols && steps != rows + 1 && steps != cols + 1))
             continue;
         cause_at_access(cause, "loop-count", a);
         CAUSE_WHAT("the loop over a tile runs beyond it: %s has %zu rows and %zu columns",
@@ -424,7 +444,7 @@ bool cause_tile_not_stored(const struct situation *s, struct cause *cause) {
             return says_not_stored(s, cause, read);
     }
     const int matrix = not_loaded(s); /* the compiler knows the rest of it, then: zeros */
-    if (matrix < 0 || !s->use[!matrix].access || !s->recovery->trace->complete) return false;
+    if (matrix < 0 || !s->use[!matrix].access || !s->recovery->trace->ended) return false;
     cause_at_access(cause, "tile-not-stored", s->use[!matrix].access);
     CAUSE_WHAT("no thread loads any element of %s: what is %s multiplied with?",
                cause_array_name(s, matrix), cause_array_name(s, !matrix));
@@ -450,8 +470,8 @@ bool cause_store_in_loop(const struct situation *s, struct cause *cause) {
 /* Nothing is left but what is done with the products. */
 bool cause_sum(const struct situation *s, struct cause *cause) {
     if (!is_known(s) || s->failed->finding.kind != FINDING_WRONG_RESULT) return false;
-    if (s->use[0].access->array < TRACE_SHARED && s->use[1].access->array < TRACE_SHARED &&
-        !s->load[0].access)
+    if (!s->recovery->trace->ended || !part_same(along_k(s, 0), along_k(s, 1), ~0u) ||
+        along_k(s, 0)->constant || along_k(s, 1)->constant)
         return false;
     cause_at_access(cause, "sum-start", s->store.access);
     CAUSE_WHAT("the right elements are multiplied, but the sum that is stored is wrong");

@@ -6,8 +6,8 @@
 /* --- what is passed --------------------------------------------------------------------------- */
 
 static bool is_at_phase_row(const struct view *v) {
-    return part_has(&v->layout.row, LAYOUT_PHASE | LAYOUT_STEP) &&
-           !part_has(&v->layout.col, LAYOUT_PHASE | LAYOUT_STEP);
+    const unsigned along = v->access->phases > 1 ? LAYOUT_PHASE : LAYOUT_STEP;
+    return part_has(&v->layout.row, along) && !part_has(&v->layout.col, along);
 }
 
 /* A is loaded as B should be, and B as A. */
@@ -176,6 +176,7 @@ static bool fits_another(const struct situation *s, const struct filling *f) {
         if (other != f->array && other->dimensions == 2 && other->dimension[0] >= block[1] &&
             other->dimension[1] >= block[0])
             return true;
+        if (other != f->array && block[1] == 1 && other->words >= block[0]) return true;
     }
     return false;
 }
@@ -287,6 +288,7 @@ bool cause_grid(const struct situation *s, struct cause *cause) {
     if (!s->store.access || s->store.layout.size != SIZE_N || !failed->finding.launch.grid[0])
         return false;
     if (memcmp(t->block, failed->finding.launch.block, sizeof t->block)) return false;
+    if (failed->finding.kind == FINDING_WRONG_RESULT) return false; /* C was covered */
     for (int i = 0; i < 2; i++) /* the launch ended early: nothing is known of other blocks */
         if ((t->grid[i] > 1 || failed->finding.launch.grid[i] > 1) &&
             !(s->store.varied >> (INDEX_BLOCK_X + i) & 1))

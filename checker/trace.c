@@ -154,6 +154,7 @@ static void launch_ended(const struct launch *launch) {
     if (launch != state.launch || state.ended) return;
     while (i < t->count && t->access[i].array >= TRACE_SHARED) ++i;
     state.ended = i < t->count;
+    t->ended = launch->blocks_ended == launch->blocks;
     if (state.ended) return;
     t->count = 0;
     t->block_count = t->shared_count = 0;

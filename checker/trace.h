@@ -39,6 +39,7 @@ struct trace {
     int block_count;
     struct trace_access *access;
     size_t count;
+    bool ended;    /* all blocks of the launch came to their end */
     bool complete; /* no access was left out for lack of room */
     struct trace_array shared[TRACE_ARRAYS - TRACE_SHARED];
     int shared_count;
