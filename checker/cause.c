@@ -112,6 +112,7 @@ static cause_rule *const rules[] = {
     cause_thread_exchanged,
     cause_phase,
     cause_guard,
+    cause_some_phases,
     cause_loop_count,
     cause_tile_not_stored,
     cause_store_in_loop,
@@ -150,7 +151,10 @@ void cause_find(const struct recovery *recovery, struct shape shape, const struc
     };
     const enum finding_kind kind = failed->finding.kind;
     find_views(&s);
-    for (size_t i = 0; i < LENGTH(rules) && is_asked(kind); i++)
-        if (explains(rules[i], kind) && rules[i](&s, cause)) return;
-    cause->name[0] = '\0';
+    bool found = false;
+    for (size_t i = 0; i < LENGTH(rules) && is_asked(kind) && !found; i++)
+        found = explains(rules[i], kind) && rules[i](&s, cause);
+    if (!found) cause->name[0] = '\0';
+    const size_t length = strlen(cause->detail);
+    if (found && length && cause->detail[length - 1] == '\n') cause->detail[length - 1] = '\0';
 }

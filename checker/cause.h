@@ -61,8 +61,8 @@ typedef bool cause_rule(const struct situation *s, struct cause *cause);
 cause_rule cause_matrices_exchanged, cause_sizes_exchanged, cause_launch_exchanged,
     cause_block_shape, cause_grid;
 cause_rule cause_row_length, cause_block_exchanged, cause_thread_exchanged, cause_phase,
-    cause_loop_count, cause_steps, cause_constant, cause_tile_not_stored, cause_store_in_loop,
-    cause_sum;
+    cause_some_phases, cause_loop_count, cause_steps, cause_constant, cause_tile_not_stored,
+    cause_store_in_loop, cause_sum;
 cause_rule cause_guard;
 
 /* The largest values that the variables of an access have in such a grid. */

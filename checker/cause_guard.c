@@ -52,14 +52,14 @@ static struct chance chance_of(const struct situation *s, const struct view *v, 
     return c;
 }
 
-/* An access that was made: block, phase and thread, and which element. */
+/* An access that was made: block, interval and thread, and which element. */
 struct made {
     uint64_t by;
     int64_t offset;
 };
 
-static uint64_t key(int block, int phase, unsigned thread) {
-    return ((uint64_t)block << 32 | (uint64_t)phase) << 16 | thread;
+static uint64_t key(int block, int interval, unsigned thread) {
+    return ((uint64_t)block << 32 | (uint64_t)interval) << 16 | thread;
 }
 
 static int compare(const void *a, const void *b) {
@@ -77,27 +77,44 @@ static struct made *find_made(const struct situation *s, const struct view *v) {
     for (size_t i = v->access->first; made && i < t->count; i++) {
         const struct trace_access *a = &t->access[i];
         if (r->of[i] != number) continue;
-        const int phase = ((int)a->interval - v->formula->phase_first) / v->formula->phase_every;
-        made[count++] = (struct made){key(a->block, phase, a->thread), a->offset};
+        made[count++] = (struct made){key(a->block, (int)a->interval, a->thread), a->offset};
     }
     if (made) qsort(made, count, sizeof *made, compare);
     return made;
 }
 
-/* In the order of blocks, phases, threads and steps. */
+/* The intervals in which any thread makes the access. */
+struct intervals {
+    int number[256];
+    size_t count;
+};
+
+static void find_intervals(const struct situation *s, const struct view *v, struct intervals *in) {
+    const struct recovery *r = s->recovery;
+    const int number = (int)(v->access - r->access);
+    in->count = 0;
+    for (size_t i = v->access->first; i < r->trace->count && in->count < LENGTH(in->number); i++) {
+        size_t known = 0;
+        const int interval = (int)r->trace->access[i].interval;
+        if (r->of[i] != number) continue;
+        while (known < in->count && in->number[known] != interval) known++;
+        if (known == in->count) in->number[in->count++] = interval;
+    }
+}
+
+/* In the order of blocks, intervals, threads and steps. */
 static struct chance chance_number(const struct situation *s, const struct view *v, int matrix,
-                                   size_t i, const struct made *made) {
+                                   size_t i, const struct intervals *in, const struct made *made) {
     const struct trace *t = s->recovery->trace;
-    const size_t steps = (size_t)v->access->steps, phases = (size_t)v->access->phases,
-                 threads = threads_of(t);
+    const size_t steps = (size_t)v->access->steps, threads = threads_of(t);
     int value[INDEX_VARIABLES];
-    const int block = (int)(i / steps / threads / phases),
-              phase = (int)(i / steps / threads % phases);
+    const int block = (int)(i / steps / threads / in->count),
+              interval = in->number[i / steps / threads % in->count];
     const unsigned thread = (unsigned)(i / steps % threads);
-    values_of(t, block, thread, v->formula->phase_first + phase * v->formula->phase_every, value);
+    values_of(t, block, thread, interval, value);
     value[INDEX_STEP] = (int)(i % steps);
     struct chance c = chance_of(s, v, matrix, value);
-    const struct made wanted = {key(block, phase, thread), index_offset(v->formula, value)};
+    const struct made wanted = {key(block, interval, thread), index_offset(v->formula, value)};
     c.done = bsearch(&wanted, made, v->access->count, sizeof *made, compare) != NULL;
     return c;
 }
@@ -106,14 +123,16 @@ static bool find_chances(const struct situation *s, const struct view *v, int ma
                          struct chances *all) {
     enum { MOST = 1 << 21 };
     const struct trace *t = s->recovery->trace;
-    const size_t count = (size_t)t->block_count * (size_t)v->access->phases * threads_of(t) *
-                         (size_t)v->access->steps;
+    struct intervals in;
+    find_intervals(s, v, &in);
+    const size_t count =
+        (size_t)t->block_count * in.count * threads_of(t) * (size_t)v->access->steps;
     *all = (struct chances){.count = count};
     if (!t->complete || count > MOST) return false;
     struct made *made = find_made(s, v);
     all->chance = malloc(count * sizeof *all->chance);
     for (size_t i = 0; made && all->chance && i < count; i++) {
-        const struct chance c = chance_number(s, v, matrix, i, made);
+        const struct chance c = chance_number(s, v, matrix, i, &in, made);
         all->chance[i] = c;
         all->skipped += c.exists && !c.done;
         all->outside += !c.exists && c.done;

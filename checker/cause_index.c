@@ -286,15 +286,16 @@ static bool says_phase_step(const struct situation *s, struct cause *cause, int 
 }
 
 /* Of one matrix nothing is loaded in some phases, in which the other is. */
-static bool says_some_phases(const struct situation *s, struct cause *cause, int matrix) {
-    const struct recovered *load = s->load[matrix].access, *other = s->load[!matrix].access;
-    if (!load || !other || load->phases >= other->phases || !s->recovery->trace->ended)
-        return false;
-    cause_at_access(cause, "phase-step", load);
+bool cause_some_phases(const struct situation *s, struct cause *cause) {
+    const int a = s->load[0].access ? s->load[0].access->phases : 0,
+              b = s->load[1].access ? s->load[1].access->phases : 0;
+    if (!a || !b || a == b || !s->recovery->trace->ended || !is_known(s)) return false;
+    const int matrix = a < b ? MATRIX_OF_A : MATRIX_OF_B;
+    cause_at_access(cause, "phase-step", s->load[matrix].access);
     CAUSE_WHAT("elements of %s are loaded in %d of %d tile phases only",
-               cause_array_name(s, matrix), load->phases, other->phases);
-    CAUSE_DETAIL("%s\n", cause_access(s, cause, load).text);
-    CAUSE_DETAIL("%s", cause_access(s, cause, other).text);
+               cause_array_name(s, matrix), a < b ? a : b, a < b ? b : a);
+    for (int i = 0; i < 2; i++)
+        CAUSE_DETAIL("%s\n", cause_access(s, cause, s->load[i ? !matrix : matrix].access).text);
     CAUSE_HINT(
         "which elements of %s does the second tile phase need, and which does its index give?",
         cause_array_name(s, matrix));
@@ -303,8 +304,6 @@ static bool says_some_phases(const struct situation *s, struct cause *cause, int
 
 bool cause_phase(const struct situation *s, struct cause *cause) {
     if (!is_known(s) || s->use[0].access == s->load[0].access) return false;
-    for (int i = 0; i < 2; i++)
-        if (says_some_phases(s, cause, i)) return true;
     for (int i = 0; i < 2; i++)
         if (says_phase_missing(s, cause, i)) return true;
     for (int i = 0; i < 2; i++)
