@@ -43,7 +43,7 @@ def test_a_finding_shows_its_launch(checker: Builder, setup: str) -> None:
     assert launch == {"kernel": "mysgemm", "grid": [2, 3, 1], "block": [16, 16, 1],
                       "shared_bytes": 0, "text": text}  # fmt: skip
     lines = run_check(program, 35, 70, 20).stdout.split("    block (")[0]
-    assert one_line(lines).endswith("__syncthreads() between " + text)
+    assert one_line(lines).endswith(text)
 
 
 def test_of_several_launches_it_is_the_one_with_the_mistake(
