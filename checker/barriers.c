@@ -110,9 +110,9 @@ static void say_missing_barrier(struct diagnosis *d, int first, int second) {
         barrier = structure_barrier_between(s, after + 1, turns->last);
         if (!barrier) barrier = structure_barrier_between(s, turns->first, before - 1);
         if (!barrier)
-            DETAIL(
-                "\na __syncthreads() is missing at the end of the loop of line %d, after line %d",
-                turns->first, after);
+            DETAIL("\na __syncthreads() is missing at the end of the loop of line %d, after line "
+                   "%d",
+                   turns->first, after);
     } else {
         return;
     }
@@ -123,22 +123,22 @@ static void say_missing_barrier(struct diagnosis *d, int first, int second) {
 
 void say_shared_race(struct diagnosis *d) {
     const struct event *e = d->e;
-    const char *place = at_place(&d->f->other).text;
+    const struct phrase place = at_place(&d->f->other);
     if (e->pending) {
         say_race_with_copy(d);
     } else if (e->write) {
         DETAIL("thread %s writes %s, thread %s writes it%s, too, with no __syncthreads() between",
-               AT, ELEMENT, OTHER, place);
+               AT, ELEMENT, OTHER, place.text);
         HINT("each element of shared memory should have one thread that stores it, until a "
              "barrier");
     } else if (is_overwritten(d)) {
         DETAIL("thread %s reads %s, which thread %s overwrites%s, with no __syncthreads() between",
-               AT, ELEMENT, OTHER, place);
+               AT, ELEMENT, OTHER, place.text);
         say_missing_barrier(d, d->f->at.line, d->f->other.line);
         HINT("a tile may be overwritten when every thread of the block has finished reading it");
     } else {
         DETAIL("thread %s reads %s, which thread %s stores%s, with no __syncthreads() between", AT,
-               ELEMENT, OTHER, place);
+               ELEMENT, OTHER, place.text);
         say_missing_barrier(d, d->f->other.line, d->f->at.line);
     }
 }

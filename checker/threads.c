@@ -5,9 +5,11 @@
  * where that is true of the other threads of the block, the opposites are joined by "or". */
 #include "threads.h"
 #include "../support/shared.h" /* append() */
+#include <stdio.h>
 #include <string.h>
 
 enum { AXES = 3 };
+typedef char axis_names[AXES][40];
 
 /* The values of one coordinate. */
 struct values {
@@ -74,9 +76,7 @@ static bool write_remainder(char *text, size_t bytes, const struct values *v, co
 }
 
 /* False: there is no condition that is simple enough, or none is needed. */
-static bool write_values(char *text, size_t bytes, const struct values *v, unsigned axis) {
-    static const char *const names[AXES] = {"threadIdx.x", "threadIdx.y", "threadIdx.z"};
-    const char *name = names[axis];
+static bool write_values(char *text, size_t bytes, const struct values *v, const char *name) {
     const struct threads missing = threads_others(&v->has, v->size);
     const unsigned count = threads_count(&v->has), first = threads_first(&v->has);
     const unsigned last = last_of(&v->has);
@@ -92,7 +92,7 @@ static bool write_values(char *text, size_t bytes, const struct values *v, unsig
     else if (count == v->size - 1)
         append(text, bytes, "%s != %u", name, threads_first(&missing));
     else
-        return write_remainder(text, bytes, v, name);
+        return !strchr(name, ' ') && write_remainder(text, bytes, v, name); /* no x / 16 % 2 */
     return true;
 }
 
@@ -115,7 +115,7 @@ static bool is_product(struct values axes[AXES], const struct threads *set, stru
 }
 
 static bool write_product(char *text, size_t bytes, const struct threads *set, struct uint3 block,
-                          bool opposite) {
+                          axis_names names, bool opposite) {
     struct values axes[AXES];
     bool any = false;
     text[0] = '\0';
@@ -125,7 +125,7 @@ static bool write_product(char *text, size_t bytes, const struct threads *set, s
         if (threads_count(&v->has) == v->size) continue;
         if (any) append(text, bytes, opposite ? " or " : " and ");
         if (opposite) v->has = threads_others(&v->has, v->size);
-        if (!write_values(text, bytes, v, axis)) {
+        if (!write_values(text, bytes, v, names[axis])) {
             text[0] = '\0';
             return false;
         }
@@ -134,12 +134,34 @@ static bool write_product(char *text, size_t bytes, const struct threads *set, s
     return any;
 }
 
-bool threads_condition(char *text, size_t bytes, const struct threads *set, struct uint3 block) {
+/* The condition, or its opposite for the others. */
+static bool write_either(char *text, size_t bytes, const struct threads *set, struct uint3 block,
+                         axis_names names) {
     const struct threads others = threads_others(set, block_count(block));
+    return write_product(text, bytes, set, block, names, false) ||
+           write_product(text, bytes, &others, block, names, true);
+}
+
+/* A block in one row may compute a tile whose rows and columns are quotients and remainders. */
+static bool write_as_tile(char *text, size_t bytes, const struct threads *set, unsigned count) {
+    for (unsigned width = 2; width <= count / 2; width *= 2) {
+        const struct uint3 tile = {width, count / width, 1};
+        axis_names names;
+        if (count % width) continue;
+        snprintf(names[0], sizeof names[0], "threadIdx.x %% %u", width);
+        snprintf(names[1], sizeof names[1], "threadIdx.x / %u", width);
+        if (write_either(text, bytes, set, tile, names)) return true;
+    }
+    return false;
+}
+
+bool threads_condition(char *text, size_t bytes, const struct threads *set, struct uint3 block) {
+    axis_names names = {"threadIdx.x", "threadIdx.y", "threadIdx.z"};
+    const unsigned count = threads_count(set), all = block_count(block);
     text[0] = '\0';
-    if (!threads_count(set) || !threads_count(&others)) return false;
-    return write_product(text, bytes, set, block, false) ||
-           write_product(text, bytes, &others, block, true);
+    if (count == 0 || count == all) return false;
+    if (write_either(text, bytes, set, block, names)) return true;
+    return block.x == all && write_as_tile(text, bytes, set, all);
 }
 
 /* --- who they are ----------------------------------------------------------------------------- */

@@ -122,6 +122,27 @@ TEST(several_coordinates) {
     CHECK_ROWS(rows);
 }
 
+CHOOSER(tile_left, x % 16 < 2)
+CHOOSER(tile_not_left, x % 16 >= 2)
+CHOOSER(tile_corner, x % 16 < 2 && x / 16 >= 3)
+CHOOSER(outside_tile_corner, !(x % 16 < 2 && x / 16 < 2))
+CHOOSER(tile_row, x / 16 == 3)
+CHOOSER(triangle, x % 16 > x / 16)
+
+/* Of a block in one row. */
+TEST(tiles_of_a_block_in_one_row) {
+    static const struct row rows[] = {
+        {"the 32 threads with threadIdx.x % 16 < 2", tile_left, flat},
+        {"the 224 threads with threadIdx.x % 16 >= 2", tile_not_left, flat},
+        {"the 26 threads with threadIdx.x % 16 < 2 and threadIdx.x / 16 >= 3", tile_corner, flat},
+        {"the 252 threads with threadIdx.x % 16 >= 2 or threadIdx.x / 16 >= 2", outside_tile_corner,
+         flat},
+        {"the 16 threads with threadIdx.x from 48 to 63", tile_row, flat},
+        {"120 threads, such as (1,0),", triangle, flat},
+    };
+    CHECK_ROWS(rows);
+}
+
 CHOOSER(warp_1, (y * 10 + x) / 32 == 1)
 CHOOSER(part, y * 10 + x >= 4 && y * 10 + x < 14)
 CHOOSER(diagonal, x == y)
@@ -144,7 +165,7 @@ static bool holds(const char *condition, const unsigned at[3]) {
     snprintf(copy, sizeof copy, "%s", condition);
     for (char *part = copy, *next; part; part = next) {
         unsigned a, b = 1, value;
-        char axis;
+        char axis, kind = '%';
         next = strstr(part, any ? " or " : " and ");
         if (next) {
             *next = '\0';
@@ -153,14 +174,18 @@ static bool holds(const char *condition, const unsigned at[3]) {
         CHECK(sscanf(part, "threadIdx.%c", &axis) == 1);
         value = at[axis - 'x'];
         const char *rest = part + strlen("threadIdx.x ");
-        bool one = sscanf(rest, "= %u", &a) == 1                ? value == a
-                   : sscanf(rest, "!= %u", &a) == 1             ? value != a
-                   : sscanf(rest, "< %u", &a) == 1              ? value < a
-                   : sscanf(rest, ">= %u", &a) == 1             ? value >= a
-                   : sscanf(rest, "from %u to %u", &a, &b) == 2 ? value >= a && value <= b
-                   : sscanf(rest, "%% %u = %u", &a, &b) == 2    ? value % a == b
-                   : sscanf(rest, "%% %u != %u", &a, &b) == 2   ? value % a != b
-                                                              : (CHECK_THAT(0, "%s", rest), false);
+        int width = 0;
+        if (sscanf(rest, "%c %u %n", &kind, &a, &width) == 2 && strchr("%/", kind)) {
+            value = kind == '%' ? value % a : value / a;
+            rest += width;
+        }
+        bool one = sscanf(rest, "= %u", &a) == 1    ? value == a
+                   : sscanf(rest, "!= %u", &a) == 1 ? value != a
+                   : sscanf(rest, "< %u", &a) == 1  ? value < a
+                   : sscanf(rest, ">= %u", &a) == 1 ? value >= a
+                   : sscanf(rest, "from %u to %u", &a, &b) == 2
+                       ? value >= a && value <= b
+                       : (CHECK_THAT(0, "%s", rest), false);
         result = any ? result || one : result && one;
     }
     return result;

@@ -1,5 +1,5 @@
-"""What a finding says beyond its kind and line (checker/barriers.c, words.c): which barrier is missing
-between which lines, which threads wait where, which loop does not end, what of a tile is not stored.
+"""What a finding says beyond its kind and line (checker/barriers.c, words.c): between which lines a
+barrier is missing, which threads wait where, which loop does not end, what of a tile is not stored.
 
 Each case is the tiled kernel with a mistake; @NAME marks a line, {NAME} is its number.
 """
@@ -85,12 +85,14 @@ CASES = [
          ["the 128 threads with threadIdx.x % 2 = 0 wait here,",
           "the other 128 wait at kernel.cu:{first}",
           "this __syncthreads() is inside the if of line {if}"]),
-    Case("some leave the loop early", [(SECOND, ""), (FIRST, f"if (p > 0 && tx == 3) break;\n{FIRST}")],
+    Case("some leave the loop early", [
+        (SECOND, ""), (FIRST, f"if (p > 0 && tx == 3) break;\n{FIRST}")],
          "divergent-barrier", "first",
-         ["the 240 threads with threadIdx.x != 3 wait here,", "the other 16 wait at kernel.cu:{behind}"],
-         ["inside the if"]),
+         ["the 240 threads with threadIdx.x != 3 wait here,",
+          "the other 16 wait at kernel.cu:{behind}"], ["inside the if"]),
     Case("a barrier and threads that return", [
-        (FIRST, f"if (ty == 1) return;\nif (tx < 4) // @if\n{FIRST}")], "divergent-barrier", "first",
+        (FIRST, f"if (ty == 1) return;\nif (tx < 4) // @if\n{FIRST}")],
+         "divergent-barrier", "first",
          ["the 60 threads with threadIdx.x < 4 and threadIdx.y != 1 wait here,",
           "the 180 threads with threadIdx.x >= 4 and threadIdx.y != 1 wait at kernel.cu:{second},",
           "the 16 threads with threadIdx.y = 1 have returned"]),
@@ -118,7 +120,8 @@ __global__""")], "shared-race", "read", ["stores at kernel.cu:{a}"], ["missing",
          ["in the loop of line {phases}, which does not end", "the block has passed at least"],
          options="--timeout 1"),
     Case("an index below A by 2^32 elements", [("? A[row * k", "? A[(long)row * k - (1l << 32)")],
-         "out-of-bounds", "a", ["the index into A is 2^32 elements too small", "hint: an int holds"]),
+         "out-of-bounds", "a",
+         ["the index into A is 2^32 elements too small", "hint: an int holds"]),
     Case("an index below A by one row", [("? A[row * k", "? A[(row - 1) * k")],
          "out-of-bounds", "a", ["before its beginning"], ["2^32"]),
     Case("a column that is not a multiple", [
