@@ -48,21 +48,19 @@ static struct unstored unstored_of_table(const struct table *t) {
     return found;
 }
 
-/* Dynamic shared memory is one array, whose rows are not known. */
-static struct unstored unstored_of_dynamic(const struct watch *w) {
-    const struct unstored all = {.what = UNSTORED_ALL}, unknown = {.what = UNSTORED_UNKNOWN};
-    for (size_t i = 0; i < w->dynamic_words; ++i)
-        if (w->shadow[w->dynamic_first + i].write != RECORD_NEVER) return unknown;
-    return all;
-}
-
 struct unstored unstored_find(const struct watch *w, size_t word) {
     const struct unstored unknown = {.what = UNSTORED_UNKNOWN};
     const uintptr_t storage = (uintptr_t)w->memory.thread_local_storage.begin;
     const uintptr_t address = w->shared_begin + word * WORD;
     struct shared_name name;
-    if (word >= w->dynamic_first && word < w->dynamic_first + w->dynamic_words)
-        return unstored_of_dynamic(w);
+    if (word >= w->dynamic_first && word < w->dynamic_first + w->dynamic_words) {
+        const struct table one = {.words =
+                                      &w->shadow[w->dynamic_first], /* its rows are not known */
+                                  .rows = w->dynamic_words,
+                                  .cols = 1,
+                                  .row = word - w->dynamic_first};
+        return unstored_of_table(&one);
+    }
     if (!name_find(address - storage, &name) || name.element != WORD || !name.dimensions)
         return unknown;
     const bool square = name.dimensions > 1;
