@@ -101,7 +101,7 @@ static void say_missing_barrier(struct diagnosis *d, int first, int second) {
     const struct construct *turns = structure_common(s, CONSTRUCT_LOOP, first, second);
     const int before = entered ? entered->first : second;
     int after = line_behind(s, first, second), barrier;
-    if (after < before) {
+    if (after < before && !d->e->reader_ahead) {
         if (first == d->f->other.line) after = behind_all_stores(d, s, after, before);
         barrier = structure_barrier_between(s, after + 1, before - 1);
         if (!barrier)

@@ -36,9 +36,11 @@ struct event {
                         phases, plus 1; 0: none */
 
     bool overwritten;  /* a race on an element that held an earlier phase's value */
-    bool reader_wrote; /* a race with a read before: its thread has been at the write's line in this
-                          interval, too; */
-    const void *reader_at;      /* and the barrier where it waits by now; null: at none */
+    bool reader_ahead; /* a race with a write that was one turn of a loop before */
+    /* A race with a read that was before: its thread has stored words in this interval, too; and
+     * the barrier where it waits by now, null: at none. */
+    bool reader_wrote;
+    const void *reader_at;
     const void *stores[STORES]; /* lines that have stored into shared memory in this interval */
     struct unstored unstored;   /* an uninitialised read of shared memory */
     bool pending;               /* a race with an asynchronous copy that is pending */

@@ -79,15 +79,15 @@ static struct event event_at_word(const struct watch *w, enum finding_kind kind,
     return event;
 }
 
-/* Whether a thread that reads has itself come by the line of another's write in this interval. */
-static bool has_written_from(const struct watch *w, unsigned reader, record other) {
-    const record same = RECORD_THREAD_MASK | RECORD_CODE_MASK;
-    const record mine = w->thread[reader] | (other & RECORD_CODE_MASK);
+/* Words that a thread has stored in this interval; from that code, or null: from any. */
+static unsigned words_stored(const struct watch *w, unsigned thread, const void *code) {
+    unsigned count = 0;
     for (size_t i = 0; i < w->all_words; ++i) {
-        record write = w->shadow[i].write;
-        if (write >= w->interval && write < RECORD_PENDING && !((write ^ mine) & same)) return true;
+        const record write = w->shadow[i].write;
+        if (write >= w->interval && write < RECORD_PENDING && record_thread(write) == thread)
+            count += !code || record_code(write) == code;
     }
-    return false;
+    return count;
 }
 
 /* As many different ones as there is room for. */
@@ -123,7 +123,12 @@ static void note_race(struct watch *w, size_t word, record now, bool now_writes,
     event.other_code = record_code(second);
     event.other_thread = record_thread(second);
     event.other_block = w->block;
-    event.reader_wrote = !event.write && has_written_from(w, record_thread(first), second);
+    const unsigned readers = words_stored(w, record_thread(first), event.other_code);
+    const unsigned writers = words_stored(w, record_thread(second), event.other_code) + now_writes;
+    const bool writer_ahead = readers && writers >= 2 * readers; /* by a turn of the loop */
+    event.reader_ahead = writers && readers >= 2 * writers && !now_writes;
+    event.reader_wrote =
+        !event.write && !writer_ahead && words_stored(w, record_thread(first), NULL);
     event.overwritten = held != 0 && !(event.reader_wrote && !now_writes);
     event.reader_at = barrier_of(w, record_thread(first));
     find_stores(w, event.stores);

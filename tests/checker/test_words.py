@@ -70,6 +70,20 @@ CASES = [
          ["stores at kernel.cu:{a}",
           "the __syncthreads() at line {first} is between, but not reached by both of them",
           "hint: a tile may be read when"], ["missing"]),
+    Case("zeros are stored first", [
+        (FIRST, f"if (p < last)\n{FIRST}"),
+        ("        A_s[ty][tx] = row", "        A_s[ty][tx] = B_s[ty][tx] = 0; // @zeros\n"
+         "        if (row < m && p * 16 + tx < k) A_s[ty][tx] = row")], "shared-race", "read",
+         ["stores at kernel.cu:{zeros}", "hint: a tile may be read when"], ["overwrites"]),
+    Case("one barrier for two buffers, in an if", [
+        ("A_s[16][16], B_s[16][16]", "A_s[2][16][16], B_s[2][16][16]"), (FIRST, ""),
+        ("A_s[ty][tx] =", "A_s[p % 2][ty][tx] ="), ("B_s[ty][tx] =", "B_s[p % 2][ty][tx] ="),
+        ("A_s[ty][i] * B_s[i][tx]", "A_s[(p + 1) % 2][ty][i] * B_s[(p + 1) % 2][i][tx]"),
+        ("            sum +=", "            if (p > 0) sum +="), (BEHIND, ""),
+        (SECOND, f"if (col < n)\n{SECOND}")], "shared-race", "read",
+         ["stores at kernel.cu:{a}",
+          "the __syncthreads() at line {second} is between, but not reached by both of them"],
+         ["missing"]),
     Case("second barrier not in the first phase", [(SECOND, f"if (p > 0)\n{SECOND}")],
          "shared-race", "read",
          ["overwrites at kernel.cu:{a}",
