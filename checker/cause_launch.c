@@ -176,7 +176,8 @@ static bool fits_another(const struct situation *s, const struct filling *f) {
         if (other != f->array && other->dimensions == 2 && other->dimension[0] >= block[1] &&
             other->dimension[1] >= block[0])
             return true;
-        if (other != f->array && block[1] == 1 && other->words >= block[0]) return true;
+        if (other != f->array && block[1] == 1 && other->words >= block[0] &&
+            other->words > f->rows * f->cols) return true;
     }
     return false;
 }

@@ -80,17 +80,22 @@ static double host_seconds(pid_t child) {
     return (double)nanoseconds * 1e-9;
 }
 
-/* Waits for the child; kills it when its host code has taken so many seconds of processor time, or
- * all of it far more on the wall. False: it was killed. */
-static bool wait_for(pid_t child, int printed, const struct shape *shape, double limit,
-                     int *status) {
+/* Seconds that a child may take. */
+struct limits {
+    double host; /* its host code, of processor time */
+    double wall; /* all of it */
+};
+
+/* Waits for the child; kills it beyond its limits. False: it was killed. */
+static bool wait_for(pid_t child, int printed, const struct shape *shape,
+                     const struct limits *limits, int *status) {
     const struct timespec tick = {.tv_nsec = 2000 * 1000};
-    const double on_the_wall = 10 * CHECK_LAUNCH_BLOCKS; /* times the limit */
     double start = clock_seconds(), seconds = 0;
     bool in_time = true;
     while (in_time && waitpid(child, status, WNOHANG) == 0) {
         seconds = clock_seconds() - start;
-        in_time = seconds < limit || (host_seconds(child) < limit && seconds < on_the_wall * limit);
+        in_time = seconds < limits->host ||
+                  (host_seconds(child) < limits->host && seconds < limits->wall);
         show_progress(shape, seconds);
         if (!pass_on(printed)) nanosleep(&tick, NULL);
     }
@@ -126,7 +131,8 @@ static void explain_death(struct outcome *outcome, bool killed, int status) {
 
 static void check_shape(const struct check_options *o, struct shape shape,
                         struct outcome *outcome) {
-    double limit = o->run.timeout;
+    const double limit = o->calls * (o->run.timeout + grace);
+    const struct limits limits = {limit, 10 * CHECK_LAUNCH_BLOCKS * limit};
     int status = 0, printed[2];
     memset(outcome, 0, sizeof *outcome);
     outcome->shape = shape;
@@ -144,7 +150,7 @@ static void check_shape(const struct check_options *o, struct shape shape,
         _exit(EXIT_PASSED);
     }
     close(printed[1]);
-    bool ended = wait_for(child, printed[0], &shape, o->calls * (limit + grace), &status);
+    bool ended = wait_for(child, printed[0], &shape, &limits, &status);
     close(printed[0]);
     if (!outcome->done) explain_death(outcome, !ended, status);
 }
@@ -154,7 +160,7 @@ static void check_shape(const struct check_options *o, struct shape shape,
 /* One run of evidence, of which nothing is heard if it fails. */
 static void gather_evidence(const struct check_options *o, struct shape shape,
                             const struct outcome *failed, FILE *indices, struct outcome *outcome) {
-    const double limit = 2; /* seconds of processor time; it takes some tenths */
+    const struct limits limits = {2, 5}; /* it takes some tenths */
     int status, printed[2];
     memset(outcome, 0, sizeof *outcome);
     fflush(NULL);
@@ -169,7 +175,7 @@ static void gather_evidence(const struct check_options *o, struct shape shape,
         _exit(EXIT_PASSED);
     }
     close(printed[1]);
-    if (child > 0) wait_for(child, printed[0], &shape, limit, &status);
+    if (child > 0) wait_for(child, printed[0], &shape, &limits, &status);
     close(printed[0]);
     if (!outcome->done) outcome->cause.name[0] = '\0';
 }

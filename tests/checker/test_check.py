@@ -85,14 +85,17 @@ def lines_of_text(run: Checked) -> list[str]:
 
 
 def assert_text_agrees(run: Checked, finding: Any) -> None:
-    """The text says what the JSON says: one headline, and lines below it that are indented."""
+    """The text says what the JSON says: one headline, and lines below it that are indented. Where
+    the mistake behind the finding is known, that is the headline, and the finding below it."""
     headline, *rest = lines_of_text(run)
-    place = f"{finding['file']}:{finding['line']}: " if finding["line"] else f"{finding['file']}: "
-    assert headline == place + finding["what"], run.stdout
+    said = finding["cause"] or finding
+    place = f"{said['file']}:{said['line']}: " if said["line"] else f"{said['file']}: "
+    assert headline == place + said["what"], run.stdout
+    assert " ".join(finding["what"].split()) in " ".join(run.stdout.split())
     assert rest and all(line.startswith("    ") for line in rest), run.stdout
     shape = f"m={finding['m']} k={finding['k']} n={finding['n']}"
     assert any(line.endswith(shape) for line in rest), run.stdout
-    assert not finding["hint"] or run.stdout.split("    hint: ")[1].split() == finding["hint"].split()
+    assert not said["hint"] or run.stdout.split("    hint: ")[1].split() == said["hint"].split()
     assert all(len(line) <= 80 or line.count(" ") == 4 for line in rest), run.stdout
     assert "\33" not in run.stdout
 
