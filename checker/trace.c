@@ -10,7 +10,7 @@ enum { MOST = 3 << 20 }; /* accesses; 32 bytes each */
 
 static struct {
     struct trace trace;
-    size_t room;
+    size_t room, barrier_room;
     const struct watch *running; /* over a block that is kept, while it runs */
     const struct launch *launch; /* the first */
     bool ended;
@@ -93,30 +93,59 @@ static void keep(const struct trace_access *kept) {
     t->access[t->count++] = *kept;
 }
 
+static void keep_barrier(const struct trace_barrier *kept) {
+    struct trace *t = &state.trace;
+    if (t->barrier_count == state.barrier_room) {
+        size_t room = state.barrier_room ? 2 * state.barrier_room : 256;
+        struct trace_barrier *more = room <= MOST ? realloc(t->barrier, room * sizeof *more) : NULL;
+        if (!more) {
+            t->complete = false;
+            return;
+        }
+        t->barrier = more;
+        state.barrier_room = room;
+    }
+    t->barrier[t->barrier_count++] = *kept;
+}
+
+static uint32_t interval_of(const struct watch *w) {
+    return (uint32_t)(w->interval >> INTERVAL_BIT) - FIRST_INTERVAL;
+}
+
+/* False: the trace has no place for it. */
+static bool find_array(const struct watch *w, const struct access *access,
+                       struct trace_access *kept) {
+    int array;
+    if (access->size < WORD || access->size > 16 || access->address % WORD) return false;
+    if (!watch_is_shared(w, access->address)) {
+        array = find_matrix(access->address, &kept->offset);
+    } else {
+        size_t offset = access->address - (uintptr_t)w->memory.thread_local_storage.begin;
+        array = find_shared(w, offset);
+        if (array >= 0)
+            kept->offset =
+                ((int64_t)offset - (int64_t)state.trace.shared[array - TRACE_SHARED].offset) / WORD;
+    }
+    kept->array = (uint8_t)array;
+    return array >= 0;
+}
+
 static void note(struct watch *w, const struct access *access) {
     struct trace_access kept = {
         .code = access->code,
-        .interval = (uint32_t)(w->interval >> INTERVAL_BIT) - FIRST_INTERVAL,
+        .interval = interval_of(w),
         .thread = (uint16_t)running_index.linear,
         .block = (uint8_t)(state.trace.block_count - 1),
         .words = (uint8_t)(access->size / WORD),
         .write = access->write,
         .atomic = access->atomic,
     };
-    int array;
-    if (w != state.running || access->size < WORD || access->size > 16 || access->address % WORD)
+    if (w != state.running) return;
+    if (access->atomic || access->copying) state.trace.plain = false;
+    if (!find_array(w, access, &kept)) {
+        state.trace.plain = false;
         return;
-    if (watch_is_shared(w, access->address)) {
-        size_t offset = access->address - (uintptr_t)w->memory.thread_local_storage.begin;
-        array = find_shared(w, offset);
-        if (array < 0) return;
-        kept.offset =
-            ((int64_t)offset - (int64_t)state.trace.shared[array - TRACE_SHARED].offset) / WORD;
-    } else {
-        array = find_matrix(access->address, &kept.offset);
-        if (array < 0) return;
     }
-    kept.array = (uint8_t)array;
     memcpy(&kept.bits, (const void *)access->address, sizeof kept.bits);
     keep(&kept);
 }
@@ -130,7 +159,7 @@ static void block_begins(struct watch *w) {
     const struct launch *l = w->launch;
     if (!state.launch) {
         state.launch = l;
-        t->complete = true;
+        t->complete = t->plain = true;
         memcpy(t->grid, (unsigned[]){l->grid.x, l->grid.y, l->grid.z}, sizeof t->grid);
         memcpy(t->block, (unsigned[]){l->block.x, l->block.y, l->block.z}, sizeof t->block);
     }
@@ -143,8 +172,25 @@ static void block_begins(struct watch *w) {
     state.running = w;
 }
 
+/* Whether a warp of the block has synchronised since the last barrier. */
+static bool any_warp_met(const struct watch *w) {
+    record met = 0;
+    for (unsigned i = 0; i < w->launch->block_threads; ++i) met |= w->thread[i];
+    return met & RECORD_SYNCS_MASK;
+}
+
+static void interval_ends(struct watch *w) {
+    if (w != state.running) return;
+    if (any_warp_met(w)) state.trace.plain = false;
+    keep_barrier(&(struct trace_barrier){.code = w->arrived[0].code,
+                                         .interval = interval_of(w),
+                                         .block = (uint8_t)(state.trace.block_count - 1)});
+}
+
 static void block_ended(struct watch *w) {
-    if (w == state.running) state.running = NULL;
+    if (w != state.running) return;
+    if (any_warp_met(w)) state.trace.plain = false;
+    state.running = NULL;
 }
 
 /* A launch without matrices is none that anyone asks about. */
@@ -156,7 +202,7 @@ static void launch_ended(const struct launch *launch) {
     state.ended = i < t->count;
     t->ended = launch->blocks_ended == launch->blocks;
     if (state.ended) return;
-    t->count = 0;
+    t->count = t->barrier_count = 0;
     t->block_count = t->shared_count = 0;
     state.launch = NULL;
 }
@@ -164,6 +210,7 @@ static void launch_ended(const struct launch *launch) {
 void trace_watch(void) {
     static const struct consumer keeping = {.block_begins = block_begins,
                                             .access = note,
+                                            .interval_ends = interval_ends,
                                             .block_ended = block_ended,
                                             .launch_ended = launch_ended};
     watch_add_consumer(&keeping);

@@ -31,6 +31,13 @@ struct trace_array {
     size_t dimension[4];
 };
 
+/* A barrier that opened: where it is in the program, and the interval that it ended. */
+struct trace_barrier {
+    const void *code; /* behind the call */
+    uint32_t interval;
+    uint8_t block;
+};
+
 enum { TRACE_BLOCKS = 18 };
 
 struct trace {
@@ -39,8 +46,13 @@ struct trace {
     int block_count;
     struct trace_access *access;
     size_t count;
+    struct trace_barrier *barrier; /* of these blocks, in order */
+    size_t barrier_count;
     bool ended;    /* all blocks of the launch came to their end */
-    bool complete; /* no access was left out for lack of room */
+    bool complete; /* nothing was left out for lack of room */
+    bool plain; /* the blocks' threads share nothing but whole words of matrices and shared arrays,
+                   and are ordered by barriers alone: no atomics, asynchronous copies, warp
+                   synchronisations, no other memory */
     struct trace_array shared[TRACE_ARRAYS - TRACE_SHARED];
     int shared_count;
 };
