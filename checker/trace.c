@@ -152,7 +152,24 @@ static void note(struct watch *w, const struct access *access) {
 
 /* --- blocks ----------------------------------------------------------------------------------- */
 
-static bool at_a_corner(unsigned i, unsigned count) { return i < 2 || i == count - 1; }
+static void block_index(const struct watch *w, unsigned index[3]) {
+    const struct uint3 *grid = &w->launch->grid;
+    index[0] = (unsigned)(w->block % grid->x);
+    index[1] = (unsigned)(w->block / grid->x % grid->y);
+    index[2] = (unsigned)(w->block / grid->x / grid->y);
+}
+
+/* Whether it is one of the blocks that are kept. */
+static bool is_kept(const struct watch *w) {
+    const unsigned grid[] = {w->launch->grid.x, w->launch->grid.y, w->launch->grid.z};
+    unsigned index[3];
+    block_index(w, index);
+    for (int i = 0; i < 3; ++i)
+        if (index[i] != grid[i] - 1 && index[i] >= (i < 2 ? 2 : 1)) return false;
+    return !state.ended;
+}
+
+static bool skips(const struct watch *w) { return !is_kept(w); }
 
 static void block_begins(struct watch *w) {
     struct trace *t = &state.trace;
@@ -163,12 +180,8 @@ static void block_begins(struct watch *w) {
         memcpy(t->grid, (unsigned[]){l->grid.x, l->grid.y, l->grid.z}, sizeof t->grid);
         memcpy(t->block, (unsigned[]){l->block.x, l->block.y, l->block.z}, sizeof t->block);
     }
-    if (state.ended || t->block_count == TRACE_BLOCKS) return;
-    unsigned x = (unsigned)(w->block % l->grid.x), y = (unsigned)(w->block / l->grid.x % l->grid.y),
-             z = (unsigned)(w->block / l->grid.x / l->grid.y);
-    if (!at_a_corner(x, l->grid.x) || !at_a_corner(y, l->grid.y) || (z && z != l->grid.z - 1))
-        return;
-    memcpy(t->blocks[t->block_count++], (unsigned[]){x, y, z}, sizeof *t->blocks);
+    if (!is_kept(w) || t->block_count == TRACE_BLOCKS) return;
+    block_index(w, t->blocks[t->block_count++]);
     state.running = w;
 }
 
@@ -208,7 +221,8 @@ static void launch_ended(const struct launch *launch) {
 }
 
 void trace_watch(void) {
-    static const struct consumer keeping = {.block_begins = block_begins,
+    static const struct consumer keeping = {.skips = skips,
+                                            .block_begins = block_begins,
                                             .access = note,
                                             .interval_ends = interval_ends,
                                             .block_ended = block_ended,

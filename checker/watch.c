@@ -38,8 +38,17 @@ void watch_slowly(struct watch *w) {
     memset(w->input, 0, sizeof w->input);
 }
 
+static bool is_consumed(const struct watch *w) {
+    for (const struct consumer **each = watch_consumers; *each; ++each)
+        if (!(*each)->skips || !(*each)->skips(w)) return true;
+    return false;
+}
+
 void watch_fast(struct watch *w) {
-    if (watch_consumers[0]) return;
+    if (is_consumed(w)) {
+        watch_slowly(w);
+        return;
+    }
     w->shared_words = w->all_words;
     for (int i = 0; i < FAST_INPUTS; ++i) {
         const struct region *r = region_of_matrix(i);

@@ -135,13 +135,15 @@ const struct watch *watch_of_block(uint64_t block);
 _Noreturn void watch_machine_fault(const char *what);
 void watch_on_machine_fault(void (*handler)(const char *what));
 
-/* From now on the running block's accesses all take the slow path; or those only that need it. */
+/* From now on the running block's accesses all take the slow path; or, if no consumer wants to see
+ * them, those only that need it. */
 void watch_slowly(struct watch *w);
 void watch_fast(struct watch *w);
 
 /* A part of the checker that is given every access and barrier, and decides nothing about mistakes.
  * Any of the functions may be null. All but launch_ended run on a worker, for its running block. */
 struct consumer {
+    bool (*skips)(const struct watch *w); /* its running block; null: it skips none */
     void (*block_begins)(struct watch *w);
     void (*access)(struct watch *w, const struct access *access); /* of memory that a GPU has */
     void (*copy_arrived)(struct watch *w, const struct access *access);
