@@ -272,24 +272,39 @@ static size_t group_of(long long coefficient, const struct index_size *sizes, si
     return group;
 }
 
+static void append_constant(char *text, size_t size, long long constant, bool first) {
+    append_sign(text, size, constant < 0, first);
+    append(text, size, "%lld", llabs(constant));
+}
+
+/* The group of the constant: a size's only if terms are multiples of it too. */
+static size_t group_of_constant(const struct index_formula *formula, const size_t *group,
+                                const struct index_size *sizes, size_t count) {
+    const size_t constant = group_of(formula->constant, sizes, count);
+    for (int i = 0; i < formula->terms; i++)
+        if (group[i] == constant) return constant;
+    return count;
+}
+
 void index_write(char *text, size_t size, const struct index_formula *formula,
                  const struct index_size *sizes, size_t count) {
     *text = '\0';
     size_t group[INDEX_TERMS];
     for (int i = 0; i < formula->terms; i++)
         group[i] = group_of(formula->term[i].coefficient, sizes, count);
+    const size_t constant = group_of_constant(formula, group, sizes, count);
     bool first = true;
     for (size_t s = 0; s < count; s++) {
         char sum[200] = "";
         if (!append_terms(sum, sizeof sum, formula, group, s, sizes[s].value, true)) continue;
+        if (constant == s && formula->constant)
+            append_constant(sum, sizeof sum, formula->constant / sizes[s].value, false);
         if (!first) append(text, size, " + ");
         bool one_word = !strchr(sum, ' ') && *sum != '-';
         append(text, size, one_word ? "%s * %s" : "(%s) * %s", sum, sizes[s].name);
         first = false;
     }
     if (append_terms(text, size, formula, group, count, 1, first)) first = false;
-    if (formula->constant || first) {
-        append_sign(text, size, formula->constant < 0, first);
-        append(text, size, "%lld", llabs(formula->constant));
-    }
+    if ((formula->constant && constant == count) || first)
+        append_constant(text, size, formula->constant, first);
 }

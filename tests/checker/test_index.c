@@ -68,6 +68,12 @@ static long long c_row(const int *v) { return (by * 16 + ty) * N + bx * 16 + tx;
 static long long exchanged(const int *v) { return (bx * 16 + ty) * K + interval / 2 * 16 + tx; }
 static long long same_for_all(const int *v) { return by * 0 + 7; }
 static long long third(const int *v) { return interval / 3 * 16 + tx; }
+static long long row_before(const int *v) {
+    return (16 * by + ty - 1) * (long long)K + 16 * interval + tx;
+}
+static long long next_column(const int *v) {
+    return (16 * by + ty) * (long long)K + 16 * interval + tx + 1;
+}
 static long long backwards(const int *v) { return 1000 - tx - 16 * ty; }
 
 TEST(the_tiled_kernel) {
@@ -77,6 +83,8 @@ TEST(the_tiled_kernel) {
         {"(16 * phase + threadIdx.y) * k + 16 * blockIdx.x + threadIdx.x", b_by_k, tiled},
         {"(16 * blockIdx.y + threadIdx.y) * n + 16 * blockIdx.x + threadIdx.x", c_row, tiled},
         {"(16 * blockIdx.x + threadIdx.y) * k + 16 * phase + threadIdx.x", exchanged, tiled},
+        {"(16 * blockIdx.y + threadIdx.y - 1) * k + 16 * phase + threadIdx.x", row_before, tiled},
+        {"(16 * blockIdx.y + threadIdx.y) * k + 16 * phase + threadIdx.x + 1", next_column, tiled},
         {"7", same_for_all, tiled},
         {"16 * phase + threadIdx.x", third, {16, 1, 1, 1, 12, 0, 3, 1}},
         {"-16 * threadIdx.y - threadIdx.x + 1000", backwards, tiled},
