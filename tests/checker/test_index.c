@@ -69,10 +69,10 @@ static long long exchanged(const int *v) { return (bx * 16 + ty) * K + interval 
 static long long same_for_all(const int *v) { return by * 0 + 7; }
 static long long third(const int *v) { return interval / 3 * 16 + tx; }
 static long long row_before(const int *v) {
-    return (16 * by + ty - 1) * (long long)K + 16 * interval + tx;
+    return (16 * by + ty - 1) * (long long)K + 8 * interval + tx;
 }
 static long long next_column(const int *v) {
-    return (16 * by + ty) * (long long)K + 16 * interval + tx + 1;
+    return (16 * by + ty) * (long long)K + 8 * interval + tx + 1;
 }
 static long long backwards(const int *v) { return 1000 - tx - 16 * ty; }
 
