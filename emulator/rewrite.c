@@ -42,8 +42,9 @@ static const char LAUNCH_CLOSE[] = ")";
 
 /* One block at a time runs on an OS thread, so a thread's static storage is a block's shared
  * memory. __thread rather than thread_local: it never needs a constructor or an access wrapper.
- * Both compilers want static or extern directly before it. */
-static const char STATIC_SHARED[] = "static __thread ";
+ * Both compilers want static or extern directly before it. __used__: of a variable that is never
+ * stored to they would make a constant, and the checker would not see that it is read. */
+static const char STATIC_SHARED[] = "static __thread __attribute__((__used__)) ";
 
 /* Every extern __shared__ array names the same memory, as on a GPU. In a function it becomes a
  * reference, float (&s)[] = ::emulator::dynamic_shared(): an extern declaration would do in clang,
