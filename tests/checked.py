@@ -93,8 +93,10 @@ MEMBERS = {"status", "exit_status", "message", "checked", "finding"}
 FINDING_MEMBERS = {
     "kind", "what", "detail", "hint", "file", "line", "function", "access", "variable", "element",
     "thread", "block", "other", "phase", "phases", "launch", "m", "k", "n", "seed", "fill",
+    "cause",
 }  # fmt: skip
 LAUNCH_MEMBERS = {"kernel", "grid", "block", "shared_bytes", "file", "line", "text"}
+CAUSE_MEMBERS = {"name", "file", "line", "what", "detail", "hint"}
 PARTY_MEMBERS = {"file", "line", "function", "access", "thread", "block"}
 
 
@@ -109,6 +111,7 @@ def check_members(run: Checked) -> None:
         assert shape.keys() == {"m", "k", "n", "seconds"}
     if run.finding:
         assert FINDING_MEMBERS <= run.finding.keys(), run
+        assert run.finding["cause"] is None or run.finding["cause"].keys() == CAUSE_MEMBERS
         assert run.finding["kind"] in KINDS and isinstance(run.finding["detail"], list)
         assert run.finding["launch"] is None or run.finding["launch"].keys() == LAUNCH_MEMBERS
         assert run.finding["other"] is None or run.finding["other"].keys() == PARTY_MEMBERS

@@ -2,6 +2,7 @@
  * width is a template argument.
  *
  * finds:    shared-race
+ * cause:    barrier-missing
  * variable: tile_b
  * element:  tile_b[30][31]
  * thread:   31 31

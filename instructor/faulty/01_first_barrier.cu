@@ -1,6 +1,7 @@
 /* FAULT 1: the first barrier of each phase is missing.
  *
  * finds:    shared-race
+ * cause:    barrier-missing
  * variable: A_s
  * element:  A_s[0][1]
  * thread:   0 0

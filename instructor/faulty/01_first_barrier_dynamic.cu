@@ -2,6 +2,7 @@
  * dynamic shared memory.
  *
  * finds:    shared-race
+ * cause:    barrier-missing
  * variable: tiles
  * element:  tiles[1]
  * thread:   0 0

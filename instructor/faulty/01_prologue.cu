@@ -2,6 +2,7 @@
  * loads before the first one.
  *
  * finds:    shared-race
+ * cause:    barrier-missing
  * variable: As
  * element:  As[0][0][1]
  * thread:   0 0

@@ -2,6 +2,7 @@
  * tile.
  *
  * finds:    shared-race
+ * cause:    block-shape
  * variable: ds_A
  * element:  ds_A[0][0]
  * thread:   8 0

@@ -2,6 +2,7 @@
  * threads read these.
  *
  * finds:    shared-race
+ * cause:    barrier-missing
  * variable: A_s
  * element:  A_s[15][15]
  * thread:   14 15

@@ -1,6 +1,7 @@
 /* FAULT 2: the second barrier is missing in a kernel whose threads compute 2 x 2 elements each.
  *
  * finds:    shared-race
+ * cause:    barrier-missing
  * variable: sA
  * element:  sA[15][7]
  * thread:   6 7

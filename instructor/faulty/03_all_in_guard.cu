@@ -2,6 +2,7 @@
  * to the end of the kernel and their part of the tiles is missing.
  *
  * finds:    early-return
+ * cause:    barrier-in-if
  * variable: A_s
  * element:  A_s[7][2]
  * thread:   2 0

@@ -1,6 +1,7 @@
 /* FAULT 3: the first barrier is in a branch that threads below the last row do not take.
  *
  * finds:    divergent-barrier
+ * cause:    barrier-in-if
  * thread:   0 0
  * block:    0 2
  * other-thread: 0 2

@@ -1,6 +1,7 @@
 /* FAULT 5: a naive kernel whose sum runs to k inclusive. A's next row hides it for A, not for B.
  *
  * finds:    out-of-bounds
+ * cause:    loop-count
  * variable: B
  * element:  B[34][0]
  * thread:   0 0

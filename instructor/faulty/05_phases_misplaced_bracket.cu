@@ -2,6 +2,7 @@
  * guarded in k: each extra phase adds what follows the row of A and the end of B.
  *
  * finds:    out-of-bounds
+ * cause:    loop-count
  * variable: B
  * element:  B[34][0]
  * fails:    1 1 1, 16 16 16, 34 34 34

@@ -2,6 +2,7 @@
  * element is stored before C.
  *
  * finds:    out-of-bounds
+ * cause:    off-by-one
  * variable: C
  * thread:   0 0
  * block:    0 0

@@ -2,6 +2,7 @@
  * has no seventeenth row.
  *
  * finds:    shared-out-of-bounds
+ * cause:    loop-count
  * variable: ds_N
  * element:  ds_N[271]
  * thread:   15 15

@@ -2,6 +2,7 @@
  * nothing.
  *
  * finds:    shared-out-of-bounds
+ * cause:    loop-count
  * variable: A_s
  * element:  A_s[15][16]
  * thread:   15 15

@@ -1,6 +1,7 @@
 /* FAULT 8: A's tile is addressed with one column of padding, which its declaration lacks.
  *
  * finds:    shared-out-of-bounds
+ * cause:    tile-size
  * variable: A_s
  * element:  A_s[256]
  * thread:   1 15

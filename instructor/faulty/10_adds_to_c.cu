@@ -1,6 +1,7 @@
 /* FAULT 10: C += instead of C =. Nothing has cleared C before.
  *
  * finds:    uninitialised-global
+ * cause:    sum-start
  * variable: C
  * element:  C[0][0]
  * fails:    16 16 16, 1 1 1

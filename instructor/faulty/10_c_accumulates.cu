@@ -1,6 +1,7 @@
 /* FAULT 10: each phase adds its part to C, which has never been set to zero.
  *
  * finds:    uninitialised-global
+ * cause:    store-in-loop
  * variable: C
  * element:  C[15][15]
  * thread:   15 15

@@ -2,6 +2,7 @@
  * where 2048 are used.
  *
  * finds:    shared-out-of-bounds
+ * cause:    tile-size
  * variable: tiles
  * element:  tiles[256]
  * thread:   0 0

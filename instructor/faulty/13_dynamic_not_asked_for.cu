@@ -1,6 +1,7 @@
 /* FAULT 13: the kernel uses dynamic shared memory and the launch has no third argument.
  *
  * finds:    shared-out-of-bounds
+ * cause:    tile-size
  * variable: buffer
  * element:  buffer[0]
  * thread:   0 0

@@ -1,6 +1,7 @@
 /* FAULT 13: the grid is rounded down, in blocks of 64 threads a row: for 34 columns none is left.
  *
  * finds:    bad-launch
+ * cause:    grid-too-small
  * shape:    34 34 34
  * says:     no blocks
  * loses:    correct */

@@ -1,6 +1,7 @@
 /* FAULT 18: A is indexed with m as its row length; it has k columns. Right where m = k.
  *
  * finds:    wrong-result
+ * cause:    row-length
  * fails:    34 20 40, 20 34 20
  * passes:   34 34 20
  * explains: a-stride-m (34 20 40), a-stride-n (20 34 20)

@@ -2,6 +2,7 @@
  * inside of A.
  *
  * finds:    wrong-result
+ * cause:    row-length
  * shape:    35 70 20
  * says:     A read as if its rows had n (20) elements
  * loses:    correct */

@@ -2,6 +2,7 @@
  * are past the end of A.
  *
  * finds:    out-of-bounds
+ * cause:    row-length
  * variable: A
  * shape:    35 20 70
  * loses:    correct */

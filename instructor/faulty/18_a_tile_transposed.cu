@@ -1,6 +1,7 @@
 /* FAULT 18: every tile of A is transposed, but not A: it is stored the other way round than read.
  *
  * finds:    wrong-result
+ * cause:    thread-exchanged
  * says:     each 16 x 16 tile of A transposed
  * fails:    16 16 16, 34 20 40
  * passes:   1 1 1, 32 32 48 --fill ones-twos

@@ -2,6 +2,7 @@
  * inside of B.
  *
  * finds:    wrong-result
+ * cause:    row-length
  * shape:    35 20 70
  * says:     B read as if its rows had k (20) elements
  * fails:    34 20 40, 34 40 20

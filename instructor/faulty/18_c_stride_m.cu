@@ -2,6 +2,7 @@
  * elements overwrite each other, and where m > n some are past the end of C.
  *
  * finds:    out-of-bounds
+ * cause:    row-length
  * variable: C
  * element:  C[35][0]
  * fails:    34 20 40, 40 20 34

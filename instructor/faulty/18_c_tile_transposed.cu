@@ -2,6 +2,7 @@
  * place.
  *
  * finds:    global-race
+ * cause:    thread-exchanged
  * variable: C
  * element:  C[1][0]
  * fails:    16 16 16, 34 34 34

@@ -1,6 +1,7 @@
 /* FAULT 18: the sum over k begins at 1.
  *
  * finds:    wrong-result
+ * cause:    loop-count
  * shape:    34 34 34
  * says:     last 33 of 34
  * loses:    correct */

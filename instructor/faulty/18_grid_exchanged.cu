@@ -1,6 +1,7 @@
 /* FAULT 18: the grid has as many blocks in x as C has rows of tiles, and the reverse.
  *
  * finds:    unwritten
+ * cause:    grid-exchanged
  * shape:    35 20 70
  * says:     columns 48 to 69
  * hint:     grid's x and y

@@ -1,6 +1,7 @@
 /* FAULT 18: the grid is made from k and n; the command line's second number is no dimension of C.
  *
  * finds:    unwritten
+ * cause:    grid-too-small
  * fails:    40 16 40
  * passes:   34 34 40, 40 40 20
  * reports:  never written

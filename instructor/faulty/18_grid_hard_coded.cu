@@ -2,6 +2,7 @@
  * or column 1023 is never written.
  *
  * finds:    unwritten
+ * cause:    grid-too-small
  * fails:    1030 3 5, 5 3 1030
  * passes:   1000 5 7, 128 256 256, 1 1 1
  * reports:  never written

@@ -1,6 +1,7 @@
 /* FAULT 18: the number of blocks is rounded down: the last rows and columns have none.
  *
  * finds:    unwritten
+ * cause:    grid-too-small
  * shape:    34 34 34
  * says:     132 of the 1156
  * says:     rows 32 to 33 and columns 32 to 33

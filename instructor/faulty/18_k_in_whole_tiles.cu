@@ -1,6 +1,7 @@
 /* FAULT 18: the number of phases is rounded down.
  *
  * finds:    wrong-result
+ * cause:    loop-count
  * shape:    34 34 34
  * says:     first 32 of 34 values of k
  * hint:     phases

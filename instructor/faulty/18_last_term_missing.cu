@@ -1,6 +1,7 @@
 /* FAULT 18: the sum over k stops one term early.
  *
  * finds:    wrong-result
+ * cause:    loop-count
  * shape:    34 34 34
  * says:     first 33 of 34 values of k
  * hint:     loop

@@ -1,6 +1,7 @@
 /* FAULT 18: the kernel's parameters are in the command line's order, m k n, and the call's are not.
  *
  * finds:    out-of-bounds
+ * cause:    sizes-exchanged
  * variable: C
  * element:  C[35][0]
  * fails:    34 20 40, 34 40 20

@@ -3,6 +3,7 @@
  * case with m > n and did not check memory outside of C.
  *
  * finds:    unwritten
+ * cause:    guard-dimension
  * fails:    40 20 24, 34 20 40, 120 201 250
  * passes:   32 20 40, 34 34 34, 128 256 256
  * explains: unwritten-region (40 20 24)

@@ -1,6 +1,7 @@
 /* FAULT 18: the grid is as high as it is wide; C is not.
  *
  * finds:    unwritten
+ * cause:    grid-too-small
  * shape:    70 20 35
  * says:     rows 48 to 69
  * loses:    correct */

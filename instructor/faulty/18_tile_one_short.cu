@@ -2,6 +2,7 @@
  * is the zero beyond k.
  *
  * finds:    wrong-result
+ * cause:    loop-count
  * fails:    16 16 16, 34 34 34
  * passes:   34 15 34
  * explains: k-cut (16 16 16), tile-one-short (34 34 34)
