@@ -24,7 +24,7 @@ FOLDER = Path(__file__).resolve().parent
 STYLES = sorted((FOLDER / "styles").glob("*.cu"))
 FAMILY = 21  # the files of this folder have the numbers below
 
-KEYS = {"name", "did", "cause", "line", "shape", "loses", "in"}
+KEYS = {"name", "did", "cause", "found", "line", "shape", "loses", "in"}
 # The launch is where these are made, wherever they show.
 AT_THE_LAUNCH = {"block-shape", "launch-exchanged", "grid-exchanged", "grid-too-small",
                  "sizes-exchanged", "matrices-exchanged"}
@@ -38,6 +38,7 @@ class Seeded:
     style: str
     did: str
     causes: list[str]  # any of them; none: whatever is found
+    found: list[str]  # kinds of findings that say as much
     lines: list[int]  # any of them
     shape: str  # m k n; empty: the usual ones
     loses: str  # as in the heads of the faulty kernels
@@ -91,8 +92,8 @@ def seed(mistake: dict[str, Any], style: str, edits: list[str], number: int) -> 
     lines = sorted({line for mark in marks for line in lines_with(mark, before, after)})
     if not lines or after == before:
         raise ValueError(f"{where}: changes nothing, or no line has {' or '.join(marks)!r}")
-    return Seeded(mistake["name"], style, mistake["did"], causes, lines, mistake.get("shape", ""),
-                  mistake.get("loses", "correct"), after, number)
+    return Seeded(mistake["name"], style, mistake["did"], causes, as_list(mistake.get("found", [])),
+                  lines, mistake.get("shape", ""), mistake.get("loses", "correct"), after, number)
 
 
 def seeded() -> Iterator[Seeded]:
