@@ -10,6 +10,7 @@ struct chance {
     long long row, col;     /* of the element that the index gives */
     long long c_row, c_col; /* of the thread's element of C; -1: not known */
     bool exists, done;
+    bool other_exists; /* the element that the thread would load of the other input */
 };
 
 /* All chances of an access in the blocks of the trace. */
@@ -32,9 +33,17 @@ static void values_of(const struct trace *t, int block, unsigned thread, int pha
     value[INDEX_PHASE] = phase;
 }
 
+static bool exists(const struct situation *s, const struct view *v, int matrix,
+                   const int value[INDEX_VARIABLES]) {
+    const long long row = part_value(&v->layout.row, v->formula, value),
+                    col = part_value(&v->layout.col, v->formula, value);
+    return row >= 0 && col >= 0 && row < s->size[cause_rows[matrix]].value &&
+           col < s->size[cause_columns[matrix]].value;
+}
+
 static struct chance chance_of(const struct situation *s, const struct view *v, int matrix,
                                const int value[INDEX_VARIABLES]) {
-    const enum size rows = cause_rows[matrix], cols = cause_columns[matrix];
+    const struct view *other = matrix < 2 ? &s->load[!matrix] : NULL;
     struct chance c = {.row = part_value(&v->layout.row, v->formula, value),
                        .col = part_value(&v->layout.col, v->formula, value),
                        .c_row = -1,
@@ -47,8 +56,8 @@ static struct chance chance_of(const struct situation *s, const struct view *v, 
         c.c_row = part_value(&s->store.layout.row, s->store.formula, value);
         c.c_col = part_value(&s->store.layout.col, s->store.formula, value);
     }
-    c.exists =
-        c.row >= 0 && c.col >= 0 && c.row < s->size[rows].value && c.col < s->size[cols].value;
+    c.exists = exists(s, v, matrix, value);
+    c.other_exists = !other || !other->access || exists(s, other, !matrix, value);
     return c;
 }
 
@@ -217,32 +226,59 @@ static bool says_bound(const struct situation *s, struct cause *cause, const str
     return false;
 }
 
-/* A load of a tile is left out where the thread has no element of C; or for another reason. */
-static bool says_left_out(const struct situation *s, struct cause *cause, const struct view *v,
-                          int matrix, const struct chances *all) {
+/* Why loads of a tile are left out. */
+struct reasons {
+    const struct chance *first;    /* of all */
+    const struct chance *of_c;     /* the thread has no element of C */
+    const struct chance *of_other; /* it has none of the other tile to load */
+    bool others;                   /* some have neither reason */
+};
+
+static struct reasons reasons_of(const struct situation *s, int matrix, const struct chances *all) {
     coordinate *const of = matrix == MATRIX_OF_A ? c_col_of : c_row_of;
     const long long end = matrix == MATRIX_OF_A ? s->shape.n : s->shape.m;
-    const char *name = cause_array_name(s, matrix);
-    bool of_c = true;
-    for (size_t i = 0; i < all->count; i++)
-        if (all->chance[i].exists && !all->chance[i].done && of(&all->chance[i]) < end)
-            of_c = false;
-    const struct chance *c = first_skipped(all);
-    cause_at_access(cause, of_c ? "shared-guard" : "guard-dimension", v->access);
-    CAUSE_WHAT("a condition leaves out loads of %s that exist", name);
-    say_access(s, cause, v);
-    say_example(cause, c, name, "does not load");
-    CAUSE_DETAIL(", which exists");
-    if (of_c) {
-        CAUSE_DETAIL(
-            ":\nit has no element of C (C[%lld][%lld] is outside), but others need what it "
-            "loads",
-            c->c_row, c->c_col);
-        CAUSE_HINT("a thread without an element of C still loads its part of the tiles: each tile "
-                   "has its own bounds");
-    } else {
-        CAUSE_HINT("what does the condition ask for, and what should this load of %s need?", name);
+    struct reasons r = {.first = first_skipped(all)};
+    for (size_t i = 0; i < all->count; i++) {
+        const struct chance *c = &all->chance[i];
+        if (!c->exists || c->done) continue;
+        const bool no_c = of(c) >= end;
+        if (no_c && !r.of_c) r.of_c = c;
+        if (!no_c && !c->other_exists && !r.of_other) r.of_other = c;
+        r.others |= !no_c && c->other_exists;
     }
+    return r;
+}
+
+static void say_reason(const struct situation *s, struct cause *cause, int matrix,
+                       const struct reasons *r) {
+    const struct chance *c = r->others ? r->first : r->of_c ? r->of_c : r->of_other;
+    say_example(cause, c, cause_array_name(s, matrix), "does not load");
+    CAUSE_DETAIL(", which exists");
+    if (r->others) return;
+    if (r->of_c)
+        CAUSE_DETAIL(":\nit has no element of C, C[%lld][%lld] being outside, but others need what "
+                     "it loads",
+                     c->c_row, c->c_col);
+    else
+        CAUSE_DETAIL(":\nthe element of %s that it would load does not",
+                     cause_array_name(s, !matrix));
+}
+
+/* A load of a tile is left out where the thread has no element of C, or none of the other tile; or
+ * for another reason. */
+static bool says_left_out(const struct situation *s, struct cause *cause, const struct view *v,
+                          int matrix, const struct chances *all) {
+    const struct reasons r = reasons_of(s, matrix, all);
+    cause_at_access(cause, r.others ? "guard-dimension" : "shared-guard", v->access);
+    CAUSE_WHAT("a condition leaves out loads of %s that exist", cause_array_name(s, matrix));
+    say_access(s, cause, v);
+    say_reason(s, cause, matrix, &r);
+    if (r.others)
+        CAUSE_HINT("what does the condition ask for, and what should this load of %s need?",
+                   cause_array_name(s, matrix));
+    else
+        CAUSE_HINT("a thread loads one element of A and one of B, and each has its own bounds; it "
+                   "loads them even if it has no element of C");
     return true;
 }
 

@@ -71,6 +71,18 @@ static void say_outside_of_matrices(struct diagnosis *d) {
     }
 }
 
+/* A 16-bit index that goes on after 32767 is -32768: as a row, or as an element. */
+static void ask_about_short(struct diagnosis *d, long linear) {
+    enum { FIRST = -32768 };
+    const struct checked_matrix *matrix = d->region->matrix;
+    const long elements = (long)matrix->rows * matrix->cols;
+    const bool row = matrix->rows > -FIRST && linear / matrix->cols >= FIRST;
+    const bool element = elements > -FIRST && linear >= FIRST;
+    if (row || element)
+        HINT("is an index of a 16-bit type? After 32767 a short is -32768, and %s has %ld %s",
+             matrix->name, row ? (long)matrix->rows : elements, row ? "rows" : "elements");
+}
+
 static void say_out_of_bounds(struct diagnosis *d) {
     const struct event *e = d->e;
     const struct region *r = d->region;
@@ -99,6 +111,7 @@ static void say_out_of_bounds(struct diagnosis *d) {
         DETAIL("\nat the address of %s[%ld][%ld], in the next row", name, linear / cols,
                linear % cols);
     if (before) say_overflow(d);
+    if (before && !d->f->hint[0]) ask_about_short(d, linear);
     if (d->f->hint[0]) return;
     if (e->write)
         HINT("blocks at the edge have threads that have no element of %s", name);
