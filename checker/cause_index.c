@@ -171,6 +171,44 @@ static bool is_stored_transposed(const struct situation *s, int matrix,
            part_same(matrix == MATRIX_OF_A ? &l.col : &l.row, stored(s, matrix), LAYOUT_THREAD);
 }
 
+/* The input whose elements do not fit those of C, or of the other input; -1: none. */
+static int misfit(const struct situation *s, const enum threads_as use[2]) {
+    if (use[MATRIX_OF_A] != AS_STORED) return MATRIX_OF_A;
+    if (use[MATRIX_OF_B] != AS_STORED) return MATRIX_OF_B;
+    if (agree(&s->use[0], along_k(s, 0), &s->use[1], along_k(s, 1), LAYOUT_THREAD)) return -1;
+    return part_has(along_k(s, MATRIX_OF_A), LAYOUT_THREAD) ? MATRIX_OF_A : MATRIX_OF_B;
+}
+
+enum exchanged_in { IN_LOAD, IN_TILE, IN_PRODUCT, IN_STORE_OF_C };
+
+static enum exchanged_in exchanged_in(const struct situation *s, int matrix,
+                                      const enum threads_as use[2], const enum threads_as load[2]) {
+    const struct recovered *product = s->use[matrix].access;
+    if (use[0] == EXCHANGED && use[1] == EXCHANGED && load[0] == EXCHANGED && load[1] == EXCHANGED)
+        return IN_STORE_OF_C;
+    if (product == s->load[matrix].access || use[matrix] == AS_STORED || load[matrix] != AS_STORED)
+        return IN_LOAD;
+    return is_stored_transposed(s, matrix, store_to(s, product->array)) ? IN_TILE : IN_PRODUCT;
+}
+
+static void say_exchanged(struct cause *cause, enum exchanged_in in, int matrix, const char *name) {
+    switch (in) {
+    case IN_LOAD:
+        CAUSE_WHAT("the load of %s uses threadIdx.x and threadIdx.y in the wrong places", name);
+        break;
+    case IN_TILE:
+        CAUSE_WHAT("the tile of %s is stored transposed, but multiplied as if it were not", name);
+        break;
+    case IN_PRODUCT:
+        CAUSE_WHAT("the product takes another %s of %s than its element of C needs",
+                   direction[matrix], name);
+        break;
+    case IN_STORE_OF_C:
+        CAUSE_WHAT("threadIdx.x and threadIdx.y are exchanged in the store of C");
+        break;
+    }
+}
+
 bool cause_thread_exchanged(const struct situation *s, struct cause *cause) {
     enum threads_as use[2], load[2] = {OTHERWISE, OTHERWISE};
     if (!is_known(s)) return false;
@@ -178,30 +216,16 @@ bool cause_thread_exchanged(const struct situation *s, struct cause *cause) {
         use[i] = threads_as(s, &s->use[i], used(s, i), i);
         if (s->load[i].access) load[i] = threads_as(s, &s->load[i], loaded(s, i), i);
     }
-    if (use[0] == AS_STORED && use[1] == AS_STORED) return false;
-    const int matrix = use[0] == AS_STORED ? MATRIX_OF_B : MATRIX_OF_A;
-    const struct view *view = &s->load[matrix];
-    const bool both = use[0] != AS_STORED && use[1] != AS_STORED;
-    const bool staged = s->use[matrix].access != view->access;
-    const struct recovered *store = staged ? store_to(s, s->use[matrix].access->array) : NULL;
-    if (both && load[0] == EXCHANGED && load[1] == EXCHANGED && use[0] == EXCHANGED &&
-        use[1] == EXCHANGED) {
-        cause_at_access(cause, "thread-exchanged", s->store.access);
-        CAUSE_WHAT("threadIdx.x and threadIdx.y are exchanged in the store of C");
-    } else if (load[matrix] != AS_STORED || !staged) {
-        cause_at_access(cause, "thread-exchanged",
-                        view->access ? view->access : s->use[matrix].access);
-        CAUSE_WHAT("threads load other elements of %s than they multiply",
-                   cause_array_name(s, matrix));
-    } else if (store && is_stored_transposed(s, matrix, store)) {
-        cause_at_access(cause, "thread-exchanged", store);
-        CAUSE_WHAT("the tile of %s is stored transposed, and not multiplied so",
-                   cause_array_name(s, matrix));
-    } else {
-        cause_at_access(cause, "thread-exchanged", s->use[matrix].access);
-        CAUSE_WHAT("the thread multiplies another %s of %s than that of its element of C",
-                   direction[matrix], cause_array_name(s, matrix));
-    }
+    const int matrix = misfit(s, use);
+    if (matrix < 0) return false;
+    const enum exchanged_in in = exchanged_in(s, matrix, use, load);
+    const struct recovered *made = s->load[matrix].access, *product = s->use[matrix].access;
+    cause_at_access(cause, "thread-exchanged",
+                    in == IN_STORE_OF_C     ? s->store.access
+                    : in == IN_TILE         ? store_to(s, product->array)
+                    : in == IN_LOAD && made ? made
+                                            : product);
+    say_exchanged(cause, in, matrix, cause_array_name(s, matrix));
     say_threads(s, cause, matrix);
     CAUSE_HINT("C[i][j] is made of row i of A and column j of B: which threadIdx is in i?");
     return true;

@@ -286,8 +286,22 @@ static size_t group_of_constant(const struct index_formula *formula, const size_
     return count;
 }
 
-void index_write(char *text, size_t size, const struct index_formula *formula,
+struct index_formula index_split(const struct index_formula *formula,
+                                 const struct index_size *sizes, size_t count) {
+    struct index_formula f = *formula;
+    for (int i = 0; i < formula->terms; i++)
+        for (size_t s = 0; s < count && f.terms < INDEX_TERMS; s++) {
+            if (sizes[s].value < 2 || f.term[i].coefficient != sizes[s].value + 1) continue;
+            f.term[i].coefficient = sizes[s].value;
+            f.term[f.terms] = f.term[i];
+            f.term[f.terms++].coefficient = 1;
+        }
+    return f;
+}
+
+void index_write(char *text, size_t size, const struct index_formula *unsplit,
                  const struct index_size *sizes, size_t count) {
+    const struct index_formula f = index_split(unsplit, sizes, count), *formula = &f;
     *text = '\0';
     size_t group[INDEX_TERMS];
     for (int i = 0; i < formula->terms; i++)

@@ -62,6 +62,11 @@ struct index_size {
     long long value;  /* over 1 */
 };
 
+/* The same formula with the terms apart that belong to a row and to a column at once: where a
+ * coefficient is a size plus 1, a variable counts both (A[i * k + i]). */
+struct index_formula index_split(const struct index_formula *formula,
+                                 const struct index_size *sizes, size_t count);
+
 /* Writes the formula as C; terms whose coefficients are multiples of one size are put together:
  * `(16 * phase + threadIdx.y) * k + threadIdx.x`. As much as fits into `size` bytes. */
 void index_write(char *text, size_t size, const struct index_formula *formula,

@@ -33,8 +33,9 @@ static void divide_constant(struct layout *l, long long constant, long long colu
     }
 }
 
-struct layout layout_of(const struct index_formula *f, const struct index_size *sizes, size_t count,
-                        int expected) {
+struct layout layout_of(const struct index_formula *unsplit, const struct index_size *sizes,
+                        size_t count, int expected) {
+    const struct index_formula split = index_split(unsplit, &sizes[expected], 1), *f = &split;
     struct layout l = {.size = expected};
     if (!any_multiple(f, &sizes[expected])) l.size = size_of_terms(f, sizes, count, -1);
     l.mixed = l.size >= 0 && size_of_terms(f, sizes, count, l.size) >= 0;
