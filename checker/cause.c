@@ -141,6 +141,13 @@ static bool explains(cause_rule *rule, enum finding_kind kind) {
     return kind != FINDING_SHARED_RACE || rule == cause_block_shape;
 }
 
+/* Behind the facts: numbers in them are of this run, not of the one that went wrong. */
+static void say_shape(struct cause *cause, struct shape shape) {
+    const size_t length = strlen(cause->detail);
+    if (length && cause->detail[length - 1] != '\n') CAUSE_DETAIL("\n");
+    CAUSE_DETAIL("(from a run with m=%d k=%d n=%d)", shape.m, shape.k, shape.n);
+}
+
 void cause_find(const struct recovery *recovery, struct shape shape, const struct outcome *failed,
                 struct cause *cause) {
     struct situation s = {
@@ -155,6 +162,5 @@ void cause_find(const struct recovery *recovery, struct shape shape, const struc
     for (size_t i = 0; i < LENGTH(rules) && is_asked(kind) && !found; i++)
         found = explains(rules[i], kind) && rules[i](&s, cause);
     if (!found) cause->name[0] = '\0';
-    const size_t length = strlen(cause->detail);
-    if (found && length && cause->detail[length - 1] == '\n') cause->detail[length - 1] = '\0';
+    if (found && !cause->shows_launch) say_shape(cause, shape);
 }

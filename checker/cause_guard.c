@@ -206,20 +206,19 @@ static bool says_bound(const struct situation *s, struct cause *cause, const str
                        int matrix, const struct chances *all) {
     const enum size right[] = {cause_rows[matrix], cause_columns[matrix]};
     coordinate *const of[] = {row_of, col_of};
-    static const char *const words[] = {"rows", "columns"};
+    static const char *const word[] = {"row", "column"}, *const words[] = {"rows", "columns"};
     const char *name = cause_array_name(s, matrix);
     for (int i = 0; i < 2; i++) {
         const int size = wrong_bound(s, all, of[i], right[i]);
         if (size < 0) continue;
         cause_at_access(cause, "guard-dimension", v->access);
-        CAUSE_WHAT("%s of %s end at %s here; %s has %s %s", words[i], name, s->size[size].name,
-                   name, s->size[right[i]].name, words[i]);
+        CAUSE_WHAT("the %s of %s is compared with %s; %s has %s %s", word[i], name,
+                   s->size[size].name, name, s->size[right[i]].name, words[i]);
         say_access(s, cause, v);
         if (all->skipped)
             say_example(cause, first_skipped(all), name, "leaves out");
         else
             say_example(cause, first_outside(all), name, "accesses");
-        CAUSE_DETAIL(", with m=%d n=%d k=%d", s->shape.m, s->shape.n, s->shape.k);
         CAUSE_HINT("what is the condition of this line compared with?");
         return true;
     }
@@ -256,8 +255,8 @@ static void say_reason(const struct situation *s, struct cause *cause, int matri
     CAUSE_DETAIL(", which exists");
     if (r->others) return;
     if (r->of_c)
-        CAUSE_DETAIL(":\nit has no element of C, C[%lld][%lld] being outside, but others need what "
-                     "it loads",
+        CAUSE_DETAIL(":\nits element of C would be C[%lld][%lld], which does not exist, but other "
+                     "threads need what it loads",
                      c->c_row, c->c_col);
     else
         CAUSE_DETAIL(":\nthe element of %s that it would load does not",

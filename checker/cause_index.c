@@ -32,7 +32,7 @@ static void say_row_length(const struct situation *s, struct cause *cause, int m
     else if (v->layout.mixed)
         CAUSE_WHAT("the index of %s mixes row lengths", name);
     else
-        CAUSE_WHAT("a row of %s has %s elements, but here its rows are %s apart", name,
+        CAUSE_WHAT("a row of %s has %s elements, but here rows are %s elements apart", name,
                    columns->name, taken->name);
     CAUSE_DETAIL("%s\n", cause_access(s, cause, v->access).text);
     CAUSE_DETAIL("%s is %s x %s, row-major", name, rows->name, columns->name);
@@ -115,8 +115,8 @@ bool cause_block_exchanged(const struct situation *s, struct cause *cause) {
         const struct view *load = &s->load[matrix];
         cause_at_access(cause, "block-exchanged",
                         load->access ? load->access : s->use[matrix].access);
-        CAUSE_WHAT("the block loads other %s of %s than it stores of C", directions[matrix],
-                   cause_array_name(s, matrix));
+        CAUSE_WHAT("the %s of %s that a block loads are not the %s of C that it stores",
+                   directions[matrix], cause_array_name(s, matrix), directions[matrix]);
         CAUSE_DETAIL("%s\n", cause_access(s, cause, s->load[matrix].access).text);
     }
     say_parts(s, cause, matrix);
@@ -481,10 +481,10 @@ bool cause_store_in_loop(const struct situation *s, struct cause *cause) {
         part_has(&c->layout.col, LAYOUT_PHASE))
         return false;
     cause_at_access(cause, "store-in-loop", c->access);
-    CAUSE_WHAT("each element of C is stored in every tile phase, and the last store stays");
+    CAUSE_WHAT("each element of C is stored in every tile phase, and only the last store survives");
     CAUSE_DETAIL("%s, in each of %d phases", cause_access(s, cause, c->access).text,
                  c->access->phases);
-    CAUSE_HINT("when is the sum complete?");
+    CAUSE_HINT("when is the sum complete, and where is it set to 0?");
     return true;
 }
 
@@ -500,6 +500,8 @@ bool cause_sum(const struct situation *s, struct cause *cause) {
     CAUSE_WHAT("the right elements are multiplied, but the sum that is stored is wrong");
     CAUSE_DETAIL("line %d multiplies elements of row i of A and column j of B, for C[i][j]",
                  s->use[MATRIX_OF_A].access->place.line);
+    if (s->store.access->steps > 1)
+        CAUSE_DETAIL("\neach thread stores %d elements of C", s->store.access->steps);
     CAUSE_HINT("what does the sum start with, where is it set back to 0, and what is added to it?");
     return true;
 }

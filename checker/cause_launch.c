@@ -17,7 +17,7 @@ bool cause_matrices_exchanged(const struct situation *s, struct cause *cause) {
         return false;
     if (!is_at_phase_row(a) || is_at_phase_row(b)) return false;
     cause_at_launch(cause, "matrices-exchanged", s);
-    CAUSE_WHAT("A and B are exchanged where the kernel gets them");
+    CAUSE_WHAT("A and B are passed to the kernel in the wrong order");
     CAUSE_DETAIL("%s\n", cause_access(s, cause, a->access).text);
     CAUSE_DETAIL("%s\n", cause_access(s, cause, b->access).text);
     CAUSE_DETAIL("A is m x k, B is k x n");
@@ -49,7 +49,7 @@ bool cause_sizes_exchanged(const struct situation *s, struct cause *cause) {
     if (b == SIZE_N && !runs_to(s, (enum size)a)) return false; /* only A's row length is wrong */
     const int m = SIZE_M + SIZE_N + SIZE_K - a - b;
     cause_at_launch(cause, "sizes-exchanged", s);
-    CAUSE_WHAT("m, n and k are passed to the kernel in another order than it takes them");
+    CAUSE_WHAT("m, n and k are passed to the kernel in the wrong order");
     CAUSE_DETAIL("the kernel takes %s for m, %s for n and %s for k:\n", s->size[m].name,
                  s->size[b].name, s->size[a].name);
     CAUSE_DETAIL("rows of A are taken %s elements long, rows of B and C %s\n", s->size[a].name,
@@ -177,7 +177,8 @@ static bool fits_another(const struct situation *s, const struct filling *f) {
             other->dimension[1] >= block[0])
             return true;
         if (other != f->array && block[1] == 1 && other->words >= block[0] &&
-            other->words > f->rows * f->cols) return true;
+            other->words > f->rows * f->cols)
+            return true;
     }
     return false;
 }
@@ -202,8 +203,8 @@ static bool tile_too_small(const struct situation *s, struct cause *cause,
                    f->rows, f->cols, block[0], block[1]);
     } else {
         cause_at_launch(cause, "block-shape", s);
-        CAUSE_WHAT("blocks of %u x %u threads are too large for the tile %s[%zu][%zu]", block[0],
-                   block[1], f->array->name, f->rows, f->cols);
+        CAUSE_WHAT("blocks of %u x %u threads do not fit the tile %s[%zu][%zu]", block[0], block[1],
+                   f->array->name, f->rows, f->cols);
     }
     CAUSE_DETAIL("%s\n", cause_access(s, cause, f->store).text);
     CAUSE_DETAIL("threadIdx.x is 0 to %u, threadIdx.y 0 to %u", block[0] - 1, block[1] - 1);
@@ -310,7 +311,8 @@ bool cause_grid(const struct situation *s, struct cause *cause) {
     say_cover(s, cause, cover);
     CAUSE_DETAIL("%s", cause_access(s, cause, s->store.access).text);
     if (exchanged)
-        CAUSE_HINT("does blockIdx.x count rows of C or columns, and what does the grid's x?");
+        CAUSE_HINT("does blockIdx.x number rows or columns of C, and of which of the two is the "
+                   "grid's x the number?");
     else if (fixed)
         CAUSE_HINT("how many blocks does C need? That depends on m and n");
     else

@@ -7,19 +7,24 @@
 
 /* How the threads of a warp, which differ in threadIdx.x first, share an access to global memory.
  */
-static const char *say_warp(const struct recovered *a) {
+enum sharing { NOT_KNOWN, COALESCED, BROADCAST, STRIDED };
+static const char *const sharing_names[] = {NULL, "coalesced", "broadcast", "strided"};
+static const char *const sharing_words[] = {
+    NULL,
+    "coalesced",
+    "broadcast, the same for every threadIdx.x",
+    "strided, neighbouring threads do not access neighbouring elements",
+};
+
+static enum sharing sharing(const struct recovered *a) {
     long long apart = 0;
-    if (!a->exact || a->array >= TRACE_SHARED) return NULL;
+    if (!a->exact || a->array >= TRACE_SHARED) return NOT_KNOWN;
     for (int i = 0; i < a->formula.terms; i++)
         if (a->formula.term[i].variable == INDEX_THREAD_X && !a->formula.term[i].shift)
             apart = a->formula.term[i].coefficient;
-    if (!apart) return "broadcast";
-    return apart == a->words ? "coalesced" : "strided";
+    if (!apart) return BROADCAST;
+    return apart == a->words ? COALESCED : STRIDED;
 }
-
-struct textbook {
-    const char *index[CHECKED_MATRICES];
-};
 
 /* The usual index of each matrix: with tiles as wide as the phases move on, or without any. */
 static const char *textbook(const struct recovered *a, const struct recovery *r) {
@@ -35,26 +40,28 @@ static const char *textbook(const struct recovered *a, const struct recovery *r)
 
 static void print_access(FILE *out, const struct recovery *r, const struct recovered *a,
                          const struct index_size *sizes) {
-    char index[300] = "", source[300] = "";
-    const char *warp = say_warp(a), *usual = textbook(a, r);
-    recover_write(index, sizeof index, r, a, sizes, SIZES);
-    fprintf(out, "  line %-4d %s %s\n", a->place.line, a->write ? "stores" : "loads ", index);
-    if (a->source >= 0 && a->source_exact) {
-        recover_write_source(source, sizeof source, r, a, sizes, SIZES);
-        fprintf(out, "            which is  %s\n", source);
-    }
-    if (usual) fprintf(out, "            textbook: %s\n", usual);
-    if (warp) fprintf(out, "            %s\n", warp);
+    char text[700] = "", source[300] = "";
+    const char *warp = sharing_words[sharing(a)], *usual = textbook(a, r);
+    APPEND(text, "line %d %s ", a->place.line, a->write ? "stores to" : "loads");
+    recover_write(text, sizeof text, r, a, sizes, SIZES);
+    if (warp) APPEND(text, ": %s", warp);
+    print_paragraph("  ", "", text, out);
+    if (usual) fprintf(out, "      textbook: %s\n", usual);
+    if (a->source < 0 || !a->source_exact) return;
+    recover_write_source(source, sizeof source, r, a, sizes, SIZES);
+    print_paragraph("      ", "which is ", source, out);
 }
 
 static void print_text(FILE *out, const struct recovery *r, struct shape s,
                        const struct index_size *sizes) {
     const struct trace *t = r->trace;
-    fprintf(out, "\nindices, of a run with m=%d n=%d k=%d, grid (%u, %u), block (%u, %u):\n", s.m,
-            s.n, s.k, t->grid[0], t->grid[1], t->block[0], t->block[1]);
+    fprintf(out,
+            "\nWhat each index computes, in a run with m=%d k=%d n=%d,\n"
+            "grid (%u, %u), block (%u, %u):\n",
+            s.m, s.k, s.n, t->grid[0], t->grid[1], t->block[0], t->block[1]);
     for (int i = 0; i < r->count; i++) print_access(out, r, &r->access[i], sizes);
-    fputs("  phase: how often the block has passed these barriers; step: the how manieth time\n"
-          "  a thread comes by in a phase\n",
+    fputs("phase: the tile phase, from 0; step: how often the thread has made this access\n"
+          "in the phase before; [...]: no formula fits\n",
           out);
 }
 
@@ -80,7 +87,7 @@ static void json_indices(FILE *out, const struct recovery *r, struct shape s,
         json_text(&json, "access", a->write ? "write" : "read");
         json_text(&json, "array", recover_array_name(r, a->array));
         json_text(&json, "element", a->exact ? index : NULL);
-        json_text(&json, "warp", say_warp(a));
+        json_text(&json, "warp", sharing_names[sharing(a)]);
         json_text(&json, "textbook", textbook(a, r));
         json_text(&json, "source", source);
         json_value(&json, "accesses", "%zu", a->count);

@@ -48,7 +48,7 @@ static void print_headline(FILE *out, const char *file, int line, const char *wh
 
 /* The finding below the mistake that it comes from. */
 static void print_symptom(FILE *out, const struct finding *f) {
-    char text[sizeof f->at.file + sizeof f->what + 32] = "found as: ";
+    char text[sizeof f->at.file + sizeof f->what + 32] = "symptom: ";
     if (f->at.line) APPEND(text, "%s:%d: ", f->at.file, f->at.line);
     APPEND(text, "%s", f->what);
     print_paragraph("    ", "", text, out);

@@ -83,7 +83,7 @@ def make_record(tests: list[Case], /, **changes: Any) -> Record:
 
 RACE = Finding(kind="shared-race", what="race on shared memory", file="kernel.cu", line=29,
                detail=["thread (0,0) reads A_s[0][1]", "thread (1,0) writes it"],
-               hint="a tile may be read when every thread has stored its part")
+               hint="a tile may be read only after every thread has stored its part")
 CASES = [
     make_test("16x16x16", 10, 10),
     make_test("34x34", 4, 10, finding=RACE, output="hello from alice\n"),
