@@ -180,6 +180,18 @@ static void gather_evidence(const struct check_options *o, struct shape shape,
     if (!outcome->done) outcome->cause.name[0] = '\0';
 }
 
+/* A square shape with edges was right before: then guards are there, and sizes are exchanged. */
+static void suspect_sizes(const struct outcome *square, struct outcome *failed) {
+    struct finding *f = &failed->finding;
+    const struct shape *s = &square->shape;
+    if (square == failed || s->m != s->k || s->k != s->n || f->kind != FINDING_OUT_OF_BOUNDS)
+        return;
+    snprintf(f->hint, sizeof f->hint,
+             "m=n=k=%d is right, so there are guards: which of m, n and k does this line use, and "
+             "which does its condition?",
+             s->m);
+}
+
 /* Sets the failed outcome's cause. `room` is shared with the children, for one outcome. */
 static void find_cause(const struct check_options *o, struct outcome *failed,
                        struct outcome *room) {
@@ -239,6 +251,7 @@ int main(int argc, char **argv) {
         if (outcome->finding.kind == FINDING_NONE) continue;
         status = EXIT_WRONG;
         find_cause(&o, outcome, &outcomes[o.shape_count]);
+        if (!outcome->cause.name[0]) suspect_sizes(&outcomes[0], outcome);
     }
     if (o.indices) report_indices(&o, &outcomes[count - 1], &outcomes[o.shape_count]);
     end_line();

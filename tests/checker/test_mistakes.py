@@ -95,3 +95,16 @@ def test_a_launch_is_named_where_it_is() -> None:
             (line,) = each.lines
             code = each.text.splitlines()[line - 1]
             assert re.search(r"mysgemm.*<<<.*// launch", code), each.name
+
+
+def test_a_square_shape_that_is_right_has_guards(checker: Builder, tmp_path: Path) -> None:
+    """Where no cause is known, a hint at guards would lead away from the size that is wrong. This
+    kernel goes along k in steps of 7, for which there is no formula."""
+    naive = (mistakes.FOLDER / "styles" / "naive.cu").read_text()
+    wrong = mistakes.replaced(naive, ["A[row * k + p]", "A[row * k + 7 * p % k]",
+                                      "B[p * n + col]", "B[7 * p % k * k + col]"], "naive")
+    kernel = tmp_path / "kernel.cu"
+    kernel.write_text(wrong)
+    finding = run_check(checker("gcc -O1", kernel), "--json", "--seed", 1).finding
+    assert finding["kind"] == "out-of-bounds" and not finding["cause"]
+    assert "m=n=k=34 is right" in finding["hint"]
