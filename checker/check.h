@@ -6,6 +6,7 @@
  *   judge.c         from a wrong C to a finding
  *   evidence.c      a run that shows what a kernel's indices are
  *   cause*.c        from a finding and such a run to the mistake behind it
+ *   remark*.c       what a right kernel could do better
  *   print.c         findings as text and as JSON
  *   print_counts.c  loads, stores, sectors, conflicts: --counts
  *   print_phases.c  the tile phases of one block: --phases
@@ -53,6 +54,26 @@ struct cause {
     bool shows_launch; /* among the facts: it need not be said again */
 };
 
+/* In the order of their weight. */
+enum remark_kind {
+    REMARK_NONE,
+    REMARK_NAIVE_LOADS,
+    REMARK_UNCOALESCED,
+    REMARK_BANK_CONFLICTS,
+    REMARK_UNNEEDED_BARRIER,
+    REMARK_SURPLUS_BLOCKS,
+    REMARKS
+};
+
+/* What a right kernel could do better: remark.h. Plain data. */
+struct remark {
+    enum remark_kind kind; /* REMARK_NONE: nothing */
+    char file[512];
+    int line;
+    char what[240];   /* the headline, without place */
+    char detail[600]; /* lines of figures, separated by \n */
+};
+
 /* What became of one shape. Lies in memory that the child process shares with its parent. */
 struct outcome {
     bool done;       /* the child came to its end */
@@ -61,6 +82,7 @@ struct outcome {
     double seconds;
     struct finding finding;           /* kind FINDING_NONE: nothing wrong */
     struct cause cause;               /* of a finding */
+    struct remark remark;             /* where there is no finding */
     int phases;                       /* tile phases seen, with --phases */
     char machine_fault[MESSAGE_SIZE]; /* empty: none */
 };
@@ -95,6 +117,29 @@ void evidence_shapes(const struct outcome *failed, struct shape shapes[EVIDENCE_
 void run_evidence(const struct check_options *options, struct shape shape,
                   const struct outcome *failed, FILE *indices, struct outcome *outcome);
 
+/* Runs the wrapper once, on coded matrices of this shape with margins, so many seconds of processor
+ * time for a launch at most, its loads and stores counted if `counts` says so; their trace
+ * (trace.h) is kept. Returns whether nothing wrong was seen; a mistake that ends the run calls
+ * `stopped`, and the machine's fault ends the process. */
+bool evidence_run(struct shape shape, double seconds, bool counts,
+                  void (*stopped)(const struct checked_result *result));
+
+/* --- remark.c --------------------------------------------------------------------------------- */
+
+/* "naive-loads" */
+const char *remark_name(enum remark_kind kind);
+
+/* The shape whose loads and stores are counted, the same as for --counts. */
+extern const struct shape remark_counted_shape;
+/* Shapes of whole tiles only, as evidence_shapes() has ones with edges. */
+extern const struct shape remark_whole_shape;
+
+/* Each of these runs a right kernel on one shape in this process, which is spent afterwards, and
+ * sets outcome->remark if there is one to make: from counts, or of barriers alone. The first one
+ * sets outcome->finding.launch, too. */
+void run_counts_remark(struct shape shape, struct outcome *outcome);
+void run_barriers_remark(struct shape shape, struct outcome *outcome);
+
 /* --- judge.c ---------------------------------------------------------------------------------- */
 
 /* What a verdict that is not passed says, as a finding without a place. False: it is passed. */
@@ -105,6 +150,8 @@ bool judge_verdict(const struct problem *problem, const struct verdict *verdict,
 
 void print_finding(FILE *out, const struct outcome *outcome);
 void print_clean(FILE *out, const struct outcome *outcomes, int count);
+/* Nothing where there is none. */
+void print_remark(FILE *out, const struct remark *remark);
 void print_json(FILE *out, const struct check_options *options, const struct outcome *outcomes,
                 int count, enum exit_status status, const char *message);
 

@@ -125,26 +125,30 @@ static float *coded(int matrix, int rows, int cols) {
     return device;
 }
 
-void run_evidence(const struct check_options *options, struct shape s, const struct outcome *failed,
-                  FILE *indices, struct outcome *outcome) {
+bool evidence_run(struct shape s, double seconds, bool counts,
+                  void (*stopped_here)(const struct checked_result *result)) {
     float *A = coded(MATRIX_OF_A, s.m, s.k), *B = coded(MATRIX_OF_B, s.k, s.n);
     float *C = allocate((size_t)s.m * (size_t)s.n);
+    struct checked_run checked = sgemm_run(s.m, s.n, s.k, A, B, C, wrapper_function());
+    checked.block_seconds = seconds / CHECK_LAUNCH_BLOCKS;
+    checked.launch_seconds = seconds;
+    checked.alone_threads = UINT64_MAX;
+    checked.counts = counts;
+    checked.stopped = stopped_here;
+    checked.machine_fault = machine_fault;
+    trace_watch();
+    checker_begin(&checked);
+    run_wrapper(s, A, B, C);
+    return checker_end().finding.kind == FINDING_NONE;
+}
+
+void run_evidence(const struct check_options *options, struct shape s, const struct outcome *failed,
+                  FILE *indices, struct outcome *outcome) {
     run.options = options;
     run.shape = s;
     run.failed = failed;
     run.outcome = outcome;
     run.indices = indices;
-    struct checked_run checked = sgemm_run(s.m, s.n, s.k, A, B, C, wrapper_function());
-    checked.block_seconds = options->run.timeout;
-    checked.launch_seconds = CHECK_LAUNCH_BLOCKS * options->run.timeout;
-    checked.alone_threads = UINT64_MAX;
-    checked.stopped = stopped;
-    checked.machine_fault = machine_fault;
-    trace_watch();
-    checker_begin(&checked);
-    outcome->in_wrapper = true;
-    run_wrapper(s, A, B, C);
-    checker_end();
-    outcome->in_wrapper = false;
+    evidence_run(s, CHECK_LAUNCH_BLOCKS * options->run.timeout, false, stopped);
     conclude();
 }

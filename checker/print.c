@@ -36,14 +36,17 @@ static bool is_source(const char *file) {
     return length >= expected && strcmp(file + length - expected, source_name()) == 0;
 }
 
-static void print_headline(FILE *out, const char *file, int line, const char *what) {
+static const char red[] = "\33[1;31m", bold[] = "\33[1m";
+
+static void print_headline(FILE *out, const char *file, int line, const char *style,
+                           const char *what) {
     bool colour = use_colour(out);
-    const char *bold = colour ? "\33[1;31m" : "", *plain = colour ? "\33[0m" : "";
+    const char *begin = colour ? style : "", *end = colour ? "\33[0m" : "";
     if (line)
         fprintf(out, "%s:%d: ", file, line);
     else
         fprintf(out, "%s: ", file[0] ? file : "kernel.cu");
-    fprintf(out, "%s%s%s\n", bold, what, plain);
+    fprintf(out, "%s%s%s\n", begin, what, end);
 }
 
 /* The finding below the mistake that it comes from. */
@@ -59,11 +62,11 @@ void print_finding(FILE *out, const struct outcome *outcome) {
     const struct cause *cause = &outcome->cause;
     const bool explained = cause->name[0] != '\0';
     if (explained) {
-        print_headline(out, cause->line ? cause->file : f->at.file, cause->line, cause->what);
+        print_headline(out, cause->line ? cause->file : f->at.file, cause->line, red, cause->what);
         print_indented(out, cause->detail);
         print_symptom(out, f);
     } else {
-        print_headline(out, f->at.file, f->at.line, f->what);
+        print_headline(out, f->at.file, f->at.line, red, f->what);
     }
     print_indented(out, f->detail);
     if (!explained || !cause->shows_launch) print_indented(out, f->launch.text);
@@ -83,6 +86,14 @@ void print_clean(FILE *out, const struct outcome *outcomes, int count) {
     for (int i = 0; i < count; i++)
         fprintf(out, "    m=%d k=%d n=%d\n", outcomes[i].shape.m, outcomes[i].shape.k,
                 outcomes[i].shape.n);
+}
+
+void print_remark(FILE *out, const struct remark *remark) {
+    char what[sizeof remark->what + 16];
+    if (!remark->kind) return;
+    snprintf(what, sizeof what, "remark: %s", remark->what);
+    print_headline(out, remark->file, remark->line, bold, what);
+    print_indented(out, remark->detail);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
@@ -170,6 +181,20 @@ static void json_finding(struct json *json, const struct check_options *o,
     json_close(json, '}');
 }
 
+static void json_remark(struct json *json, const struct remark *remark) {
+    if (!remark->kind) {
+        json_text(json, "remark", NULL);
+        return;
+    }
+    json_open(json, "remark", '{');
+    json_text(json, "name", remark_name(remark->kind));
+    json_text(json, "file", remark->file);
+    json_value(json, "line", "%d", remark->line);
+    json_text(json, "what", remark->what);
+    json_text_lines(json, "detail", remark->detail);
+    json_close(json, '}');
+}
+
 /* The members that the shape's own process has written (print_report). */
 static void json_report(FILE *out, FILE *report) {
     rewind(report);
@@ -199,6 +224,8 @@ static void json_report(FILE *out, FILE *report) {
  *     m, k, n, seed, fill  the run that shows it again
  *     cause            the mistake that all this comes from, or null where none is proved: name (one
  *                      of cause.h), file, line, what, detail, hint
+ *   remark       what a right kernel could do better: name (remark.c), file, line, what, detail; or
+ *                null
  *   counts, counts_sum (print_counts.c), phases (print_phases.c): with --counts and --phases, where
  *                the last shape came so far */
 void print_json(FILE *out, const struct check_options *o, const struct outcome *outcomes, int count,
@@ -222,6 +249,7 @@ void print_json(FILE *out, const struct check_options *o, const struct outcome *
         json_finding(&json, o, &outcomes[count - 1]);
     else
         json_text(&json, "finding", NULL);
+    json_remark(&json, count ? &outcomes[count - 1].remark : &(struct remark){REMARK_NONE});
     if (o->report) json_report(out, o->report);
     json_close(&json, '}');
     fputc('\n', out);

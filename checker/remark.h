@@ -1,0 +1,28 @@
+/* What a right kernel could do better: one remark below the clean report, or none.
+ *
+ * Each remark states figures that were counted, of one run on one shape; a kernel stays right
+ * whatever is remarked. Where a good kernel could object, nothing is said.
+ *
+ *   remark.c          loads, sectors, banks, blocks: from counts.h
+ *   remark_barrier.c  barriers: from trace.h */
+#ifndef CHECKER_REMARK_H
+#define CHECKER_REMARK_H
+#include "../emulator/runtime/runtime.h" /* struct place */
+#include "../support/shared.h"           /* append() */
+#include "check.h"
+#include "trace.h"
+
+/* Begins a remark at a line. */
+void remark_at(struct remark *remark, enum remark_kind kind, const char *file, int line);
+
+/* The line of the instruction before `code`. */
+struct place remark_place(const void *code);
+
+#define REMARK_WHAT(...) APPEND(remark->what, __VA_ARGS__)
+#define REMARK_DETAIL(...) APPEND(remark->detail, __VA_ARGS__)
+
+/* Sets *remark, if the launch has a barrier without which no two threads of a block would conflict.
+ */
+void remark_barriers(const struct trace *trace, struct remark *remark);
+
+#endif

@@ -1,0 +1,246 @@
+"""What `make check` remarks on a right kernel: one thing that it could do better, with figures, and
+nothing where a good kernel could object.
+
+The figures are those of --counts, which test_counts.py checks. The kernels are 2_tiled.cu with an
+edit, and some of the right ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from checked import SETUPS, Builder, run_check
+from conftest import REPOSITORY, sample
+from corpus import RIGHT, SOLUTIONS
+
+GCC = "gcc -O1"
+TILED = "instructor/solutions/2_tiled.cu"
+TEXT = (REPOSITORY / TILED).read_text()
+
+NO_TILES = {"1_naive", "naive"}  # of the solutions and styles
+
+LAST_LOOP = "        for (int i = 0"
+STORE = "    if (row < m && col < n)\n"
+BLOCKS_OF_X = "(n + TILE_SIZE - 1) / TILE_SIZE, "
+
+# Columns by y: the tiles are stored as the threads lie, and used as they are stored.
+EXCHANGED = [("tx = threadIdx.x, ty = threadIdx.y", "tx = threadIdx.y, ty = threadIdx.x")]
+IN_THE_LOOP = [(LAST_LOOP, f"        __syncthreads();\n{LAST_LOOP}")]
+BEHIND_THE_LOOP = [(STORE, f"    __syncthreads();\n{STORE}")]
+TWO_BUFFERS = [
+    ("A_s[TILE_SIZE]", "A_s[2][TILE_SIZE]"), ("B_s[TILE_SIZE]", "B_s[2][TILE_SIZE]"),
+    ("A_s[ty][tx]", "A_s[phase % 2][ty][tx]"), ("B_s[ty][tx]", "B_s[phase % 2][ty][tx]"),
+    ("A_s[ty][i] * B_s[i][tx]", "A_s[phase % 2][ty][i] * B_s[phase % 2][i][tx]"),
+]  # fmt: skip
+ONE_BLOCK_MORE = [(BLOCKS_OF_X, "n / TILE_SIZE + 1, ")]
+# Blocks that take one tile of C after the other. A barrier is between them, which the buffers need
+# after an odd number of phases.
+MANY_TILES = [
+    *TWO_BUFFERS,
+    ("        __syncthreads(); /* everyone has read them before anyone loads the next ones */\n", ""),
+    ("    int row =", "    for (int tile = blockIdx.y; tile * TILE_SIZE < m; tile += gridDim.y) {\n"
+                      "    int row ="),
+    ("blockIdx.y * TILE_SIZE + ty", "tile * TILE_SIZE + ty"),
+    ("        C[row * n + col] = sum;\n", "        C[row * n + col] = sum;\n"
+                                          "    __syncthreads();\n    }\n"),
+]  # fmt: skip
+# A last tile that is not whole has a part of the kernel for itself, and shared memory with it.
+WHOLE_TILES_FIRST = [
+    ("(k + TILE_SIZE - 1) / TILE_SIZE; ++phase", "k / TILE_SIZE; ++phase"),
+    (STORE, """    const int rest = k / TILE_SIZE * TILE_SIZE;
+    __shared__ float C_s[TILE_SIZE][TILE_SIZE];
+    C_s[ty][tx] = sum;
+    __syncthreads();
+    if (rest < k) {
+        A_s[ty][tx] = row < m && rest + tx < k ? A[row * k + rest + tx] : 0.0f;
+        B_s[ty][tx] = rest + ty < k && col < n ? B[(rest + ty) * n + col] : 0.0f;
+        C_s[tx][ty] += 0.0f;
+        __syncthreads();
+        sum = C_s[ty][tx];
+        for (int i = 0; i < TILE_SIZE; ++i)
+            sum += A_s[ty][i] * B_s[i][tx];
+    }
+""" + STORE),
+]  # fmt: skip
+
+
+@pytest.fixture
+def edited(checker: Builder, tmp_path: Path) -> Callable[..., Path]:
+    def build(edits: list[tuple[str, str]], setup: str = GCC) -> Path:
+        text = TEXT
+        for old, new in edits:
+            assert text.count(old) == 1, old
+            text = text.replace(old, new)
+        kernel = tmp_path / "kernel.cu"
+        kernel.write_text(text)
+        return checker(setup, kernel)
+
+    return build
+
+
+def line_of(program: Path, words: str, which: int = 0) -> int:
+    source = Path(run_check(program, "--json", 1).json["source"]["file"])
+    text = (program.parent / source).read_text().splitlines()
+    return [number for number, line in enumerate(text, 1) if words in line][which]
+
+
+def remark(program: Path) -> Any:
+    run = run_check(program, "--json", "--seed", 1)
+    assert (run.status, run.finding) == (0, None), run
+    found = run.json["remark"]
+    if found:
+        assert found.keys() == {"name", "file", "line", "what", "detail"}
+        assert found["file"] == run.json["source"]["file"]
+        assert "" not in found["detail"]
+    return found
+
+
+def counted(program: Path) -> Any:
+    return run_check(program, "--counts", "--json", "--seed", 1).json["counts"][0]
+
+
+def counted_line(program: Path, line: int, memory: str) -> Any:
+    return next(each["counted"] for each in counted(program)["lines"]
+                if (each["line"], each["memory"]) == (line, memory))  # fmt: skip
+
+
+# ---- each remark ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("setup", SETUPS)
+def test_loads_as_in_the_naive_kernel(checker: Builder, setup: str) -> None:
+    program = checker(setup, "instructor/solutions/1_naive.cu")
+    found = remark(program)
+    loads = counted(program)["global"]
+    assert found["name"] == "naive-loads"
+    assert found["line"] == line_of(program, "A[row * k")
+    assert loads["A"]["loads"]["elements"] == loads["B"]["loads"]["elements"] == 64 * 64 * 64
+    assert found["what"] == "every element of A and of B is loaded 64 times"
+    assert found["detail"][0].endswith("with tiles of 16 x 16 in shared memory it would be 4 times")
+    assert found["detail"][1].startswith("counted with m=64 k=64 n=64")
+
+
+def test_tiles_of_one_matrix_alone(checker: Builder) -> None:
+    program = checker(GCC, "tests/kernels/right/early_return_harmless.cu")
+    found = remark(program)
+    assert (found["name"], found["line"]) == ("naive-loads", line_of(program, "A[row * k"))
+    assert found["what"] == "every element of A is loaded 64 times"
+    assert counted(program)["global"]["B"]["loads"]["elements"] < 64 * 64 * 64
+
+
+def test_the_line_of_the_other_load(checker: Builder) -> None:
+    program = checker(GCC, "instructor/faulty/styles/naive.cu")
+    found = remark(program)
+    assert found["line"] == line_of(program, "// load A")
+    assert found["detail"][0].startswith(f"B in line {line_of(program, '// load B')}, ")
+
+
+@pytest.mark.parametrize("setup", SETUPS)
+def test_x_counts_rows(edited: Callable[..., Path], setup: str) -> None:
+    program = edited(EXCHANGED, setup)
+    found = remark(program)
+    assert found["name"] == "uncoalesced"
+    lines = {line_of(program, "A[row * k"): ("A", "k"), line_of(program, "B[b_row"): ("B", "n")}
+    matrix, columns = lines[found["line"]]
+    percent = counted_line(program, found["line"], matrix)["coalesced_percent"]
+    assert found["what"] == f"only {percent:g} % of the bytes that this line moves are used"
+    assert percent == 25
+    assert f"threadIdx.x counts rows of {matrix} here" in found["detail"][0]
+    assert f"load elements {columns} apart" in found["detail"][0]
+
+
+def test_bank_conflicts(checker: Builder) -> None:
+    program = checker(GCC, "tests/kernels/right/counts_transposed.cu")
+    found = remark(program)
+    assert (found["name"], found["line"]) == ("bank-conflicts", line_of(program, "A_s[tx][ty] ="))
+    worst = counted_line(program, found["line"], "shared")["worst_way"]
+    assert found["what"] == f"{worst} threads of a warp store to one bank of shared memory"
+    assert worst == 32
+
+
+@pytest.mark.parametrize("setup", SETUPS)
+@pytest.mark.parametrize(("edits", "which"), [
+    (IN_THE_LOOP, 0), (BEHIND_THE_LOOP, 2), (TWO_BUFFERS, 1),
+], ids=["twice", "behind the loop", "two buffers"])  # fmt: skip
+def test_a_barrier_that_is_not_needed(
+    edited: Callable[..., Path],
+    setup: str, edits: list[tuple[str, str]], which: int,
+) -> None:  # fmt: skip
+    """Of two that are each not needed without the other, either."""
+    program = edited(edits, setup)
+    found = remark(program)
+    assert (found["name"], found["line"]) == (
+        "unneeded-barrier", line_of(program, "__syncthreads();", which)
+    )
+
+
+@pytest.mark.parametrize("edits", [MANY_TILES, WHOLE_TILES_FIRST],
+                         ids=["many tiles", "whole tiles first"])  # fmt: skip
+def test_barriers_that_another_shape_could_need(
+    edited: Callable[..., Path], edits: list[tuple[str, str]]
+) -> None:
+    assert remark(edited(edits)) is None
+
+
+def test_more_blocks_than_c_needs(edited: Callable[..., Path]) -> None:
+    program = edited(ONE_BLOCK_MORE)
+    found = remark(program)
+    assert (found["name"], found["line"]) == ("surplus-blocks", line_of(program, "<<<"))
+    launch = counted(program)
+    assert (launch["blocks"], launch["blocks_without_stores"]) == (20, 4)
+    assert found["what"] == "the grid has 20 blocks; 16 store elements of C"
+    assert found["detail"][0].startswith("mysgemm<<<(5, 4), (16, 16)>>>: 80 x 64 threads")
+
+
+def test_a_grid_that_suits_the_gpu(edited: Callable[..., Path]) -> None:
+    """Such blocks take as many tiles as there are: for small matrices there may be too many."""
+    program = edited([*MANY_TILES, ("(m + TILE_SIZE - 1) / TILE_SIZE);", "20);")])
+    assert counted(program)["blocks_without_stores"] > 0
+    assert remark(program) is None
+
+
+# ---- no remark -----------------------------------------------------------------------------------
+
+GOOD = [path.relative_to(REPOSITORY) for path in [*SOLUTIONS, *RIGHT]
+        if path.parent.name in ("solutions", "styles") and path.stem not in NO_TILES]  # fmt: skip
+
+
+@pytest.mark.parametrize("kernel", sample(GOOD, every=4), ids=str)
+def test_good_kernels(checker: Builder, kernel: Path) -> None:
+    assert remark(checker(GCC, kernel)) is None
+
+
+def test_only_of_the_usual_shapes(checker: Builder) -> None:
+    """Who asks for sizes or counts gets what was asked for."""
+    program = checker(GCC, "instructor/solutions/1_naive.cu")
+    assert run_check(program, "--json", "--fill", "counting").json["remark"]
+    for arguments in ([64], ["--counts"], ["--indices"], ["--phases"]):
+        run = run_check(program, "--json", *arguments)
+        assert (run.status, run.json["remark"]) == (0, None), arguments
+        assert "remark" not in run_check(program, *arguments).stdout
+
+
+def test_not_of_a_wrong_kernel(checker: Builder) -> None:
+    run = run_check(checker(GCC, "instructor/faulty/01_first_barrier.cu"), "--json")
+    assert (run.status, run.json["remark"]) == (1, None)
+
+
+# ---- text ----------------------------------------------------------------------------------------
+
+
+def test_where_it_is_printed(edited: Callable[..., Path]) -> None:
+    program = edited(TWO_BUFFERS)
+    run = run_check(program)
+    lines = run.stdout.splitlines()
+    (at,) = [number for number, line in enumerate(lines) if "remark: " in line]
+    line = line_of(program, "__syncthreads()", 1)
+    assert run.status == 0 and run.stderr == ""
+    assert lines[0].startswith("no mistake found: ")
+    assert lines[at - 1] == "    m=1100 k=40 n=2"
+    assert lines[at].endswith(f"kernel.cu:{line}: remark: this __syncthreads() is not needed")
+    assert all(each.startswith("    ") for each in lines[at + 1 : -1])
+    assert lines[-1].startswith("next: make grade")
+    assert max(len(each) for each in lines if each.startswith("    m")) <= 80
