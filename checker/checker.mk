@@ -20,9 +20,8 @@ CHECKED_O = -O1
 CHECKED_FLAGS = $(filter-out -O%,$(EMULATED_FLAGS)) $(CHECKED_O) -fno-omit-frame-pointer \
                 -fno-tree-vectorize -fno-tree-slp-vectorize -fsanitize=thread,bounds \
                 $(checked_flags_of_$(cxx_family))
-# gcc expands a memcpy of known length without a word to the checker; as a call it is seen. A shared
-# array that no line stores into would be a constant to it, and its reads would go.
-checked_flags_of_gcc = -Wno-tsan -U_FORTIFY_SOURCE -fno-ipa-reference-addressable \
+# gcc expands a memcpy of known length without a word to the checker; as a call it is seen.
+checked_flags_of_gcc = -Wno-tsan -U_FORTIFY_SOURCE \
                        $(foreach f,memcpy memmove memset,-fno-builtin-$f -D__builtin_$f=$f)
 # DWARF 4: in clang's DWARF 5, addr2line (binutils 2.40) takes one file for another.
 checked_flags_of_clang = -gdwarf-4 -fno-sanitize=local-bounds \
