@@ -46,7 +46,12 @@ begin = build/c/checker/kernel_begin.o
 end   = build/c/checker/kernel_end.o
 $(begin) $(end): private C_FLAGS += -g0
 
-# A checked run spends its time in these; -O3 takes a tenth off it.
+# What runs at each access is optimised: a checked run spends its time in access.c, and -O3 takes a
+# tenth off it. The rest runs once, if at all, and compiles three times as fast like this.
+build/c/checker/%.o: private C_FLAGS += -O0
+at_each_access = bad_index event global names observe phases recover regions shared trace watch \
+                 index layout
+$(at_each_access:%=build/c/checker/%.o): private C_FLAGS += -O2
 build/c/checker/access.o build/c/checker/counts.o: private C_FLAGS += -O3
 
 build/libchecker.a: $(filter-out $(begin) $(end),$(patsubst %.c,build/c/%.o,$(wildcard checker/*.c)))
