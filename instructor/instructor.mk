@@ -2,7 +2,8 @@
 # Makefile, from whose directory they run.
 
 .PHONY: test test-quick test-all test-gpu bench bench-charts bench-counts bench-emulator \
-        bench-reference bench-check bench-grader cases cases-check release gradescope autolab classroom50
+        bench-reference bench-check bench-grader cases cases-check diagnosis release \
+        gradescope autolab classroom50
 
 # ---------------------------------------------------------------- publishing ---------------------
 
@@ -34,6 +35,11 @@ gradescope autolab classroom50:
 takes_gradescope  = PYTHON
 takes_autolab     = PYTHON
 takes_classroom50 = PYTHON
+
+## make diagnosis           docs/diagnosis.md: what make check prints, by mistake
+diagnosis: $(VENV)/grader-ready
+	@sh make/start_python.sh $(VENV)/bin/python -B -m instructor.faulty.diagnosis
+takes_diagnosis = $(takes_python) $(takes_tools)
 
 # ---------------------------------------------------------------- tests --------------------------
 

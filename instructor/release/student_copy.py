@@ -47,6 +47,7 @@ LEFT_OUT = {
     "testcases/hidden": "hidden cases",
     "docs/instructor.md": "lists the hidden cases",
     "docs/bench.md": "benchmarks, which instructor/ has",
+    "docs/diagnosis.md": "shows mistakes of the faulty kernels",
     "docs/gpu-runs.md": "runs of the solutions, among others",
     "docs/maintainer.md": "for maintainers",
     "docs/ladder.md": "explains the solutions",
