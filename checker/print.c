@@ -227,7 +227,8 @@ static void json_report(FILE *out, FILE *report) {
  *   remark       what a right kernel could do better: name (remark.c), file, line, what, detail; or
  *                null
  *   counts, counts_sum (print_counts.c), phases (print_phases.c): with --counts and --phases, where
- *                the last shape came so far */
+ *                the last shape came so far
+ *   indices (indices.c): with --indices */
 void print_json(FILE *out, const struct check_options *o, const struct outcome *outcomes, int count,
                 enum exit_status status, const char *message) {
     static const char *const words[] = {"clean", "finding", "error", "error"};

@@ -71,3 +71,17 @@ def test_the_documentation_has_every_cause() -> None:
     table = page.split("| cause | what it means |\n|---|---|\n")[1].split("\n\n")[0]
     rows = re.findall(r"^\| `([a-z-]+)` \| \S.* \|$", table, re.MULTILINE)
     assert len(rows) == len(table.splitlines()) and sorted(rows) == sorted(set(named_causes()))
+
+
+def test_the_documentation_shows_what_is_printed(checker: Builder) -> None:
+    """The example of a cause, and that of --indices, both of this mistake."""
+    (each,) = [each for each in SEEDED if each.name == "b-row-length-k_handout"]
+    page = (REPOSITORY / "docs" / "check.md").read_text()
+    folder = checker("gcc -O1", "kernel.cu").parent
+    kernel = folder / "handout.cu"
+    kernel.write_text(each.text)
+    printed = run_check(checker("gcc -O1", kernel.name), "--indices", "--seed", 1).stdout
+    kernel.unlink()
+    for part in printed.strip().split("\n\n"):
+        words = part.replace("handout.cu", "kernel.cu").split()
+        assert " ".join(words) in " ".join(page.split()), part
