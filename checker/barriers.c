@@ -54,7 +54,8 @@ static void say_race_with_copy(struct diagnosis *d) {
     else
         DETAIL("thread %s began%s", OTHER, at_place(&d->f->other).text);
     if (e->overwritten && !e->write)
-        HINT("a tile may be overwritten only after every thread of the block has finished reading it: a "
+        HINT("a tile may be overwritten only after every thread of the block has finished reading "
+             "it: a "
              "copy overwrites it from its beginning on");
     else
         HINT("wait for the copy (__pipeline_wait_prior) and __syncthreads() before %s",
@@ -135,7 +136,8 @@ void say_shared_race(struct diagnosis *d) {
         DETAIL("thread %s reads %s, which thread %s overwrites%s, with no __syncthreads() between",
                AT, ELEMENT, OTHER, place.text);
         say_missing_barrier(d, d->f->at.line, d->f->other.line);
-        HINT("a tile may be overwritten only after every thread of the block has finished reading it");
+        HINT("a tile may be overwritten only after every thread of the block has finished reading "
+             "it");
     } else {
         DETAIL("thread %s reads %s, which thread %s stores%s, with no __syncthreads() between", AT,
                ELEMENT, OTHER, place.text);

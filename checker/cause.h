@@ -33,11 +33,11 @@ struct view {
     unsigned varied; /* as in struct recovered */
 };
 
+/* What is known about a wrapper that went wrong. */
 struct situation {
     struct shape shape; /* of the run that is the evidence */
     struct index_size size[SIZES];
     const struct recovery *recovery;
-    struct place launch;          /* where the kernel is launched; line 0: not known */
     const struct outcome *failed; /* the run that went wrong */
     /* Loads from global memory; the elements that reach the products, be it through shared memory;
      * the store of C. */

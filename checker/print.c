@@ -222,8 +222,8 @@ static void json_report(FILE *out, FILE *report) {
  *     launch           kernel, grid, block ([x, y, z]), shared_bytes (dynamic), file and line of
  *                      <<<...>>>, text: the line that is printed; or null
  *     m, k, n, seed, fill  the run that shows it again
- *     cause            the mistake that all this comes from, or null where none is proved: name (one
- *                      of cause.h), file, line, what, detail, hint
+ *     cause            the mistake that all this comes from, or null where none is proved: name
+ *                      (docs/check.md), file, line, what, detail, hint
  *   remark       what a right kernel could do better: name (remark.c), file, line, what, detail; or
  *                null
  *   counts, counts_sum (print_counts.c), phases (print_phases.c): with --counts and --phases, where

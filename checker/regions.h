@@ -33,8 +33,8 @@ void region_add(char *begin, size_t bytes, bool on_device, bool in_wrapper);
 void region_free(char *begin);
 /* The bytes count as written before any launch. */
 void region_written(struct region *r, const char *to, size_t bytes);
-/* The allocation that these elements are in is this matrix, the number-th; `matrix` must outlive the
- * run. An input loses its shadow. */
+/* The allocation that these elements are in is this matrix, the number-th; `matrix` must outlive
+ * the run. An input loses its shadow. */
 void region_name(int number, const struct checked_matrix *matrix);
 
 /* Null: none. A freed one is found until its addresses are allocated again. */

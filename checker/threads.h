@@ -24,8 +24,8 @@ unsigned threads_first(const struct threads *set);
 struct threads threads_others(const struct threads *set, unsigned count);
 
 /* Writes a condition that holds for just these threads of a block of that size: "threadIdx.y = 1",
- * "threadIdx.x >= 14 or threadIdx.y < 2", "threadIdx.x % 16 < 2". False, and an empty text: there is
- * no such condition, or it would select all threads or none. */
+ * "threadIdx.x >= 14 or threadIdx.y < 2", "threadIdx.x % 16 < 2". False, and an empty text: there
+ * is no such condition, or it would select all threads or none. */
 bool threads_condition(char *text, size_t bytes, const struct threads *set, struct uint3 block);
 
 /* Writes who they are, so that a verb can follow: "the 16 threads with threadIdx.y = 1",
