@@ -350,9 +350,9 @@ bool cause_constant(const struct situation *s, struct cause *cause) {
         if (!known && llabs(row) + llabs(col) > 1) continue; /* of several loads, one further on */
         if (v->layout.size != (int)cause_columns[matrix]) continue;
         cause_at_access(cause, "off-by-one", v->access);
-        CAUSE_WHAT("the index of %s is off by %lld %s", cause_array_name(s, matrix),
-                   row ? row : col, direction[!row]);
-        if ((row ? row : col) * (row ? row : col) > 1) CAUSE_WHAT("s");
+        const long long off = row ? row : col;
+        CAUSE_WHAT("the index of %s is %lld %s%s too %s", cause_array_name(s, matrix), llabs(off),
+                   direction[!row], llabs(off) > 1 ? "s" : "", off > 0 ? "large" : "small");
         CAUSE_DETAIL("%s\n", cause_access(s, cause, v->access).text);
         CAUSE_DETAIL("rows and columns are counted from 0");
         CAUSE_HINT("which element does thread (0,0) of block (0,0) need first?");
@@ -392,7 +392,7 @@ bool cause_loop_count(const struct situation *s, struct cause *cause) {
     if (!is_known(s) || !s->load[MATRIX_OF_A].access || !s->load[MATRIX_OF_B].access) return false;
     rows_of_b(s, &first, &last);
     if (first == 0 && last >= s->shape.k - 1 && last < end_of_tiles(s)) return false;
-    cause_at_access(cause, "loop-count", s->load[MATRIX_OF_A].access);
+    cause_at_access(cause, "loop-count", s->load[MATRIX_OF_B].access);
     if (last >= s->shape.k)
         CAUSE_WHAT("the loop over k runs too far: to %lld, where k is %d", last, s->shape.k);
     else if (first > 0)

@@ -61,8 +61,8 @@ static void print_text(FILE *out, const struct recovery *r, struct shape s,
             "grid (%u, %u), block (%u, %u):\n",
             s.m, s.k, s.n, t->grid[0], t->grid[1], t->block[0], t->block[1]);
     for (int i = 0; i < r->count; i++) print_access(out, r, &r->access[i], sizes);
-    fputs("phase: the tile phase, from 0; step: how often the thread has made this access\n"
-          "in the phase before; [...]: no formula fits\n",
+    fputs("phase: the tile phase, from 0; step: how many times the thread has made this\n"
+          "access before in the same phase; [...]: no formula fits\n",
           out);
 }
 

@@ -1,7 +1,6 @@
 /* FAULT 18: the sums are added to a C that is not zero but one everywhere.
  *
  * finds:    wrong-result
- * cause:    sum-start
  * says:     product plus 1
  * hint:     before the first term
  * loses:    correct */

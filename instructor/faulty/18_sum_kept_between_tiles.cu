@@ -1,7 +1,6 @@
 /* FAULT 18: a block computes several tiles of C and never sets the sum back to 0.
  *
  * finds:    wrong-result
- * cause:    sum-start
  * fails:    64 16 64
  * passes:   32 20 32, 1 1 1
  * explains: sum-not-reset (64 16 64)

@@ -1,7 +1,6 @@
 /* FAULT 18: a thread computes several elements of C and continues the sum of one in the next.
  *
  * finds:    wrong-result
- * cause:    sum-start
  * not:      explains
  * loses:    correct */
 
