@@ -11,7 +11,10 @@ const enum size cause_rows[] = {SIZE_M, SIZE_K, SIZE_M};
 
 static void set_view(struct view *view, const struct situation *s, const struct recovered *access,
                      const struct index_formula *formula, unsigned varied, int matrix) {
+    const bool alone = !view->access;
+    if (view->access) view->alone = false;
     if (view->access && view->access->count >= access->count) return;
+    view->alone = alone;
     view->access = access;
     view->formula = formula;
     view->varied = varied;
@@ -119,9 +122,7 @@ static cause_rule *const rules[] = {
     cause_sum,
 };
 
-/* Whether a mistake of these rules can have shown itself so. Missing barriers, returns, pointers
- * and the rest are what the finding says they are. */
-static bool is_asked(enum finding_kind kind) {
+bool cause_is_asked(enum finding_kind kind) {
     switch (kind) {
     case FINDING_OUT_OF_BOUNDS:
     case FINDING_SHARED_OUT_OF_BOUNDS:
@@ -136,9 +137,13 @@ static bool is_asked(enum finding_kind kind) {
     }
 }
 
-/* A race on a tile has no other cause here than a block that does not fit it. */
-static bool explains(cause_rule *rule, enum finding_kind kind) {
-    return kind != FINDING_SHARED_RACE || rule == cause_block_shape;
+/* A race on a tile has no other cause here than a block that does not fit it; and where C is A B
+ * plus or times a number, the right elements are multiplied. */
+static bool explains(cause_rule *rule, const struct finding *f) {
+    if (f->kind == FINDING_SHARED_RACE) return rule == cause_block_shape;
+    if (strcmp(f->formula, "offset") == 0 || strcmp(f->formula, "factor") == 0)
+        return rule == cause_sum;
+    return true;
 }
 
 /* Behind the facts: numbers in them are of this run, not of the one that went wrong. */
@@ -156,11 +161,12 @@ void cause_find(const struct recovery *recovery, struct shape shape, const struc
         .recovery = recovery,
         .failed = failed,
     };
-    const enum finding_kind kind = failed->finding.kind;
-    find_views(&s);
+    const struct finding *f = &failed->finding;
+    const bool asked = cause_is_asked(f->kind) && !recovery->trace->later_launches;
     bool found = false;
-    for (size_t i = 0; i < LENGTH(rules) && is_asked(kind) && !found; i++)
-        found = explains(rules[i], kind) && rules[i](&s, cause);
+    find_views(&s);
+    for (size_t i = 0; i < LENGTH(rules) && asked && !found; i++)
+        found = explains(rules[i], f) && rules[i](&s, cause);
     if (!found) cause->name[0] = '\0';
     if (found && !cause->shows_launch) say_shape(cause, shape);
 }

@@ -31,6 +31,7 @@ struct view {
     const struct index_formula *formula; /* of an element of the matrix */
     struct layout layout;
     unsigned varied; /* as in struct recovered */
+    bool alone;      /* no other line has such an access */
 };
 
 /* What is known about a wrapper that went wrong. */

@@ -77,7 +77,8 @@ static int compare(const void *a, const void *b) {
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-static struct made *find_made(const struct situation *s, const struct view *v) {
+/* All of them, sorted; by blocks alone, or by block, interval and thread. */
+static struct made *find_made(const struct situation *s, const struct view *v, bool by_block) {
     const struct recovery *r = s->recovery;
     const struct trace *t = r->trace;
     const int number = (int)(v->access - r->access);
@@ -86,7 +87,8 @@ static struct made *find_made(const struct situation *s, const struct view *v) {
     for (size_t i = v->access->first; made && i < t->count; i++) {
         const struct trace_access *a = &t->access[i];
         if (r->of[i] != number) continue;
-        made[count++] = (struct made){key(a->block, (int)a->interval, a->thread), a->offset};
+        made[count++] = (struct made){
+            by_block ? a->block : key(a->block, (int)a->interval, a->thread), a->offset};
     }
     if (made) qsort(made, count, sizeof *made, compare);
     return made;
@@ -111,9 +113,20 @@ static void find_intervals(const struct situation *s, const struct view *v, stru
     }
 }
 
-/* In the order of blocks, intervals, threads and steps. */
+/* Both of find_made(). */
+struct all_made {
+    struct made *by_thread, *by_block;
+};
+
+static bool is_made(const struct view *v, const struct made *made, struct made wanted) {
+    return bsearch(&wanted, made, v->access->count, sizeof *made, compare) != NULL;
+}
+
+/* In the order of blocks, intervals, threads and steps. What another thread of the block loads need
+ * not be loaded by this one. */
 static struct chance chance_number(const struct situation *s, const struct view *v, int matrix,
-                                   size_t i, const struct intervals *in, const struct made *made) {
+                                   size_t i, const struct intervals *in,
+                                   const struct all_made *made) {
     const struct trace *t = s->recovery->trace;
     const size_t steps = (size_t)v->access->steps, threads = threads_of(t);
     int value[INDEX_VARIABLES];
@@ -123,8 +136,9 @@ static struct chance chance_number(const struct situation *s, const struct view 
     values_of(t, block, thread, interval, value);
     value[INDEX_STEP] = (int)(i % steps);
     struct chance c = chance_of(s, v, matrix, value);
-    const struct made wanted = {key(block, interval, thread), index_offset(v->formula, value)};
-    c.done = bsearch(&wanted, made, v->access->count, sizeof *made, compare) != NULL;
+    const int64_t offset = index_offset(v->formula, value);
+    c.done = is_made(v, made->by_thread, (struct made){key(block, interval, thread), offset}) ||
+             (c.exists && is_made(v, made->by_block, (struct made){(uint64_t)block, offset}));
     return c;
 }
 
@@ -138,16 +152,18 @@ static bool find_chances(const struct situation *s, const struct view *v, int ma
         (size_t)t->block_count * in.count * threads_of(t) * (size_t)v->access->steps;
     *all = (struct chances){.count = count};
     if (!t->complete || count > MOST) return false;
-    struct made *made = find_made(s, v);
+    const struct all_made made = {find_made(s, v, false), find_made(s, v, true)};
+    const bool room = made.by_thread && made.by_block;
     all->chance = malloc(count * sizeof *all->chance);
-    for (size_t i = 0; made && all->chance && i < count; i++) {
-        const struct chance c = chance_number(s, v, matrix, i, &in, made);
+    for (size_t i = 0; room && all->chance && i < count; i++) {
+        const struct chance c = chance_number(s, v, matrix, i, &in, &made);
         all->chance[i] = c;
         all->skipped += c.exists && !c.done;
         all->outside += !c.exists && c.done;
     }
-    free(made);
-    return made && all->chance;
+    free(made.by_thread);
+    free(made.by_block);
+    return room && all->chance;
 }
 
 /* --- what the condition compares -------------------------------------------------------------- */
@@ -216,7 +232,7 @@ static bool says_bound(const struct situation *s, struct cause *cause, const str
                    s->size[size].name, name, s->size[right[i]].name, words[i]);
         say_access(s, cause, v);
         if (all->skipped)
-            say_example(cause, first_skipped(all), name, "leaves out");
+            say_example(cause, first_skipped(all), name, "skips");
         else
             say_example(cause, first_outside(all), name, "accesses");
         CAUSE_HINT("what is the condition of this line compared with?");
@@ -269,7 +285,7 @@ static bool says_left_out(const struct situation *s, struct cause *cause, const 
                           int matrix, const struct chances *all) {
     const struct reasons r = reasons_of(s, matrix, all);
     cause_at_access(cause, r.others ? "guard-dimension" : "shared-guard", v->access);
-    CAUSE_WHAT("a condition leaves out loads of %s that exist", cause_array_name(s, matrix));
+    CAUSE_WHAT("a condition skips loads of elements of %s that exist", cause_array_name(s, matrix));
     say_access(s, cause, v);
     say_reason(s, cause, matrix, &r);
     if (r.others)

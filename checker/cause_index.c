@@ -67,7 +67,8 @@ static bool walks_along_k(const struct situation *s, int matrix) {
 static bool is_known(const struct situation *s) {
     const struct view *views[] = {&s->use[MATRIX_OF_A], &s->use[MATRIX_OF_B], &s->store};
     for (int matrix = 0; matrix < CHECKED_MATRICES; matrix++)
-        if (!views[matrix]->access || views[matrix]->layout.size != (int)cause_columns[matrix])
+        if (!views[matrix]->access || !views[matrix]->alone ||
+            views[matrix]->layout.size != (int)cause_columns[matrix])
             return false;
     return walks_along_k(s, MATRIX_OF_A) && walks_along_k(s, MATRIX_OF_B);
 }
@@ -296,7 +297,7 @@ static bool says_phase_step(const struct situation *s, struct cause *cause, int 
     const long long on = part_coefficient(along_k(s, matrix), INDEX_PHASE);
     const long long steps = steps_of(s, matrix);
     const struct recovered *load = s->load[matrix].access;
-    if (s->use[matrix].access->phases < 2 || !on || on == steps || !load) return false;
+    if (s->use[matrix].access->phases < 2 || on <= 0 || on == steps || !load) return false;
     if (on == loaded_along_k(s, matrix)) return says_steps(s, cause, matrix, on, steps);
     cause_at_access(cause, "phase-step", load);
     CAUSE_WHAT("from phase to phase the tile of %s moves on by %lld, but it is %lld %s %s",
@@ -337,6 +338,10 @@ bool cause_phase(const struct situation *s, struct cause *cause) {
 
 /* --- off by a constant ------------------------------------------------------------------------ */
 
+static bool runs_backwards(const struct layout *l) {
+    return part_coefficient(&l->row, INDEX_PHASE) < 0 || part_coefficient(&l->col, INDEX_PHASE) < 0;
+}
+
 bool cause_constant(const struct situation *s, struct cause *cause) {
     const struct view *views[] = {&s->load[MATRIX_OF_A], &s->load[MATRIX_OF_B], &s->store};
     const bool known = is_known(s);
@@ -347,7 +352,9 @@ bool cause_constant(const struct situation *s, struct cause *cause) {
         if (!v->access || first_left_out) continue;
         const long long row = v->layout.row.constant, col = v->layout.col.constant;
         if (!row && !col) continue;
-        if (!known && llabs(row) + llabs(col) > 1) continue; /* of several loads, one further on */
+        if ((!known || !v->alone) && llabs(row) + llabs(col) > 1)
+            continue; /* one of several loads */
+        if (runs_backwards(&v->layout)) continue;
         if (v->layout.size != (int)cause_columns[matrix]) continue;
         cause_at_access(cause, "off-by-one", v->access);
         const long long off = row ? row : col;
@@ -418,10 +425,11 @@ bool cause_steps(const struct situation *s, struct cause *cause) {
         if (a->write || a->array < TRACE_SHARED || a->place.line != f->at.line) continue;
         const struct trace_array *array = &s->recovery->trace->shared[a->array - TRACE_SHARED];
         const size_t rows = array->dimension[0], cols = array->dimension[1];
-        const size_t steps = (size_t)a->steps;
-        if (array->dimensions != 2 ||
-            (steps != rows && steps != cols && steps != rows + 1 && steps != cols + 1))
-            continue;
+        const struct index_size pitch = {"", (long long)cols};
+        if (array->dimensions != 2 || cols < 2 || !a->exact) continue;
+        const struct layout l = layout_of(&a->formula, &pitch, 1, 0);
+        const size_t end = part_has(&l.row, LAYOUT_STEP) ? rows : cols, steps = (size_t)a->steps;
+        if (steps != end && steps != end + 1) continue;
         cause_at_access(cause, "loop-count", a);
         CAUSE_WHAT("the loop over a tile runs beyond it: %s has %zu rows and %zu columns",
                    array->name, rows, cols);
@@ -469,7 +477,7 @@ bool cause_tile_not_stored(const struct situation *s, struct cause *cause) {
     const int matrix = not_loaded(s); /* the compiler knows the rest of it, then: zeros */
     if (matrix < 0 || !s->use[!matrix].access || !s->recovery->trace->ended) return false;
     cause_at_access(cause, "tile-not-stored", s->use[!matrix].access);
-    CAUSE_WHAT("no thread loads any element of %s: what is %s multiplied with?",
+    CAUSE_WHAT("no thread loads any element of %s: what is %s multiplied by?",
                cause_array_name(s, matrix), cause_array_name(s, !matrix));
     CAUSE_HINT("which line should load %s, and is it reached?", cause_array_name(s, matrix));
     return true;
@@ -477,6 +485,7 @@ bool cause_tile_not_stored(const struct situation *s, struct cause *cause) {
 
 bool cause_store_in_loop(const struct situation *s, struct cause *cause) {
     const struct view *c = &s->store;
+    if (is_accessed(s, MATRIX_OF_C, false)) return false; /* it is added up there */
     if (!c->access || c->access->phases < 2 || part_has(&c->layout.row, LAYOUT_PHASE) ||
         part_has(&c->layout.col, LAYOUT_PHASE))
         return false;
@@ -497,9 +506,9 @@ bool cause_sum(const struct situation *s, struct cause *cause) {
         along_k(s, 0)->constant || along_k(s, 1)->constant)
         return false;
     cause_at_access(cause, "sum-start", s->store.access);
-    CAUSE_WHAT("the right elements are multiplied, but the sum that is stored is wrong");
-    CAUSE_DETAIL("line %d multiplies elements of row i of A and column j of B, for C[i][j]",
-                 s->use[MATRIX_OF_A].access->place.line);
+    CAUSE_WHAT("line %d multiplies the right elements, but the sum that is stored is wrong",
+               s->use[MATRIX_OF_A].access->place.line);
+    CAUSE_DETAIL("for C[i][j] it takes row i of A and column j of B");
     if (s->store.access->steps > 1)
         CAUSE_DETAIL("\neach thread stores %d elements of C", s->store.access->steps);
     CAUSE_HINT("what does the sum start with, where is it set back to 0, and what is added to it?");

@@ -72,6 +72,7 @@ static void say_launch(const struct situation *s, struct cause *cause, const uns
 bool cause_launch_exchanged(const struct situation *s, struct cause *cause) {
     const struct trace *t = s->recovery->trace;
     const struct outcome *failed = s->failed;
+    if (t->grid[0] * t->grid[1] == 1) return false;
     if (!failed->finding.launch.block[0] ||
         !memcmp(t->block, failed->finding.launch.block, sizeof t->block) ||
         memcmp(t->grid, failed->finding.launch.grid, sizeof t->grid))
@@ -158,6 +159,7 @@ static bool overflows(const struct situation *s, const struct filling *f) {
     const bool race = s->failed->finding.kind == FINDING_SHARED_RACE;
     long long x = 0, y = 0;
     if (race && (size_t)f->store->threads > f->stored) return true; /* several an element */
+    if ((unsigned)f->store->threads < block[0] * block[1] * block[2]) return false; /* not all do */
     for (int i = 0; i < formula->terms; i++) {
         const struct index_term *t = &formula->term[i];
         if (t->variable == INDEX_THREAD_X && !t->shift && !t->bits) x = t->coefficient;
@@ -215,6 +217,7 @@ static bool tile_too_small(const struct situation *s, struct cause *cause,
 static bool tile_not_filled(const struct situation *s, struct cause *cause,
                             const struct filling *f) {
     const unsigned *block = s->recovery->trace->block;
+    if (s->store.access && s->store.access->steps > 1) return false; /* nor of C one element each */
     if (!f->unstored_read || (unsigned)f->store->threads < block[0] * block[1] * block[2])
         return false;
     cause_at_launch(cause, "block-shape", s);
@@ -231,7 +234,7 @@ static bool gaps_between_blocks(const struct situation *s, struct cause *cause) 
     const struct part *part[] = {&s->store.layout.row, &s->store.layout.col};
     static const char *const words[] = {"rows", "columns"};
     int most[INDEX_VARIABLES];
-    if (!s->store.access || s->store.layout.size != SIZE_N) return false;
+    if (!s->store.access || !s->store.alone || s->store.layout.size != SIZE_N) return false;
     cause_limits(s, s->store.access, s->recovery->trace->grid, most);
     for (int i = 0; i < 2; i++)
         for (int v = INDEX_BLOCK_X; v <= INDEX_BLOCK_Y; v++) {
@@ -284,6 +287,11 @@ static void say_cover(const struct situation *s, struct cause *cause, struct cov
                  failed->shape.m, failed->shape.n);
 }
 
+/* Whether a block may compute further tiles of C after its first, as many as there are. */
+static bool may_go_on(const struct recovered *store) {
+    return store->phases > 1 || (source_text() && strstr(source_text(), "gridDim"));
+}
+
 bool cause_grid(const struct situation *s, struct cause *cause) {
     const struct trace *t = s->recovery->trace;
     const struct outcome *failed = s->failed;
@@ -291,6 +299,7 @@ bool cause_grid(const struct situation *s, struct cause *cause) {
         return false;
     if (memcmp(t->block, failed->finding.launch.block, sizeof t->block)) return false;
     if (failed->finding.kind == FINDING_WRONG_RESULT) return false; /* C was covered */
+    if (!s->store.alone || may_go_on(s->store.access)) return false;
     for (int i = 0; i < 2; i++) /* the launch ended early: nothing is known of other blocks */
         if ((t->grid[i] > 1 || failed->finding.launch.grid[i] > 1) &&
             !(s->store.varied >> (INDEX_BLOCK_X + i) & 1))

@@ -140,6 +140,12 @@ extern const struct shape remark_whole_shape;
 void run_counts_remark(struct shape shape, struct outcome *outcome);
 void run_barriers_remark(struct shape shape, struct outcome *outcome);
 
+/* --- cause.c ---------------------------------------------------------------------------------- */
+
+/* Whether a mistake that cause.c knows can have shown itself so. Missing barriers, returns, pointers
+ * and the rest are what the finding says they are. */
+bool cause_is_asked(enum finding_kind kind);
+
 /* --- judge.c ---------------------------------------------------------------------------------- */
 
 /* What a verdict that is not passed says, as a finding without a place. False: it is passed. */

@@ -47,7 +47,7 @@ void evidence_shapes(const struct outcome *failed, struct shape shapes[EVIDENCE_
     const int tile = widest(failed);
     /* Two blocks in one direction and three in the other; four phases; edges in all of them. */
     const int two = prime_from(tile + tile / 2 + 1), three = prime_from(2 * tile + 5),
-              four = prime_from(3 * tile + 5);
+              four = prime_from(three + tile);
     shapes[0] = (struct shape){three, two, four};
     shapes[1] = (struct shape){two, three, four};
     shapes[2] = (struct shape){four, three, two};

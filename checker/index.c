@@ -110,11 +110,12 @@ static bool add_equation(struct equations *e, const struct index_sample *sample,
     return true;
 }
 
-/* Coefficients by column; 0 where the samples leave the choice. False if one is absurdly large:
- * then the solution is one of fractions. */
-static bool solve(const struct equations *e, long long coefficient[COLUMNS]) {
+/* Coefficients by column; `free` where the samples leave the choice. False if one is absurdly
+ * large: then the solution is one of fractions. */
+static bool solve_with(const struct equations *e, const long long free[COLUMNS],
+                       long long coefficient[COLUMNS]) {
     for (int c = e->columns - 1; c >= 0; c--) {
-        coefficient[c] = 0;
+        coefficient[c] = free[c];
         if (!e->solved_for[c]) continue;
         uint64_t value = e->row[c][e->columns];
         for (int d = c + 1; d < e->columns; d++)
@@ -123,6 +124,18 @@ static bool solve(const struct equations *e, long long coefficient[COLUMNS]) {
         if (llabs(coefficient[c]) > 1LL << 40) return false;
     }
     return true;
+}
+
+/* Of blocks 0, 1 and 196 the last one sets several bits at once: where that leaves a choice, the
+ * bits of a variable double, as in a product with it. */
+static bool solve(const struct equations *e, long long coefficient[COLUMNS]) {
+    long long free[COLUMNS] = {0};
+    if (!solve_with(e, free, coefficient)) return false;
+    for (int c = 1, first = 1; c < e->columns; c++) {
+        if (e->column[c].variable != e->column[first].variable) first = c;
+        free[c] = coefficient[first] * (1LL << (e->column[c].bit - e->column[first].bit));
+    }
+    return solve_with(e, free, coefficient);
 }
 
 /* ---- from bits to terms --------------------------------------------------------------------- */
@@ -286,12 +299,19 @@ static size_t group_of_constant(const struct index_formula *formula, const size_
     return count;
 }
 
+static bool any_multiple(const struct index_formula *formula, long long size) {
+    for (int i = 0; i < formula->terms; i++)
+        if (formula->term[i].coefficient % size == 0) return true;
+    return false;
+}
+
 struct index_formula index_split(const struct index_formula *formula,
                                  const struct index_size *sizes, size_t count) {
     struct index_formula f = *formula;
     for (int i = 0; i < formula->terms; i++)
         for (size_t s = 0; s < count && f.terms < INDEX_TERMS; s++) {
             if (sizes[s].value < 2 || f.term[i].coefficient != sizes[s].value + 1) continue;
+            if (!any_multiple(formula, sizes[s].value)) continue;
             f.term[i].coefficient = sizes[s].value;
             f.term[f.terms] = f.term[i];
             f.term[f.terms++].coefficient = 1;

@@ -63,7 +63,7 @@ struct index_size {
 };
 
 /* The same formula with the terms apart that belong to a row and to a column at once: where a
- * coefficient is a size plus 1, a variable counts both (A[i * k + i]). */
+ * coefficient is a size plus 1, beside multiples of the size, a variable counts both. */
 struct index_formula index_split(const struct index_formula *formula,
                                  const struct index_size *sizes, size_t count);
 

@@ -192,12 +192,28 @@ static void gather_evidence(const struct check_options *o, struct shape shape,
     if (!outcome->done) outcome->cause.name[0] = '\0';
 }
 
+/* Whether the kernel is right on the shape of the evidence: then that shows no mistake. */
+static bool is_right_on(const struct check_options *o, struct shape shape, struct outcome *room) {
+    const struct limits limits = {2, 5};
+    struct check_options quiet = *o;
+    quiet.counts = quiet.phases = quiet.indices = false;
+    quiet.report = NULL;
+    memset(room, 0, sizeof *room);
+    if (in_quiet_child(shape, &limits)) {
+        run_shape(&quiet, shape, room);
+        end_child();
+    }
+    return room->done && room->finding.kind == FINDING_NONE;
+}
+
 /* A square shape with edges was right before: then guards are there, and sizes are exchanged. */
 static void suspect_sizes(const struct outcome *square, struct outcome *failed) {
     struct finding *f = &failed->finding;
     const struct shape *s = &square->shape;
     if (square == failed || s->m != s->k || s->k != s->n || f->kind != FINDING_OUT_OF_BOUNDS)
         return;
+    for (int i = 0; i < 2; i++) /* blocks fit: then it says nothing about guards */
+        if (!f->launch.block[i] || (unsigned)s->m % f->launch.block[i] == 0) return;
     snprintf(f->hint, sizeof f->hint,
              "m=n=k=%d is right, so there are guards: which of m, n and k does this line use, and "
              "which does its condition?",
@@ -208,10 +224,14 @@ static void suspect_sizes(const struct outcome *square, struct outcome *failed) 
 static void find_cause(const struct check_options *o, struct outcome *failed,
                        struct outcome *room) {
     struct shape shapes[EVIDENCE_SHAPES];
+    if (!cause_is_asked(failed->finding.kind)) return;
     evidence_shapes(failed, shapes);
     for (int i = 0; i < EVIDENCE_SHAPES && !failed->cause.name[0]; i++) {
         gather_evidence(o, shapes[i], failed, NULL, room);
-        failed->cause = room->cause;
+        const struct cause cause = room->cause;
+        /* What the launch of the failed run proves, another shape cannot disprove. */
+        if (cause.name[0] && (cause.shows_launch || !is_right_on(o, shapes[i], room)))
+            failed->cause = cause;
     }
 }
 

@@ -48,8 +48,9 @@ struct trace {
     size_t count;
     struct trace_barrier *barrier; /* of these blocks, in order */
     size_t barrier_count;
-    bool ended;    /* all blocks of the launch came to their end */
-    bool complete; /* nothing was left out for lack of room */
+    int later_launches; /* that were made after it, of which nothing is kept */
+    bool ended;         /* all blocks of the launch came to their end */
+    bool complete;      /* nothing was left out for lack of room */
     bool plain; /* the blocks' threads share nothing but whole words of matrices and shared arrays,
                    and are ordered by barriers alone: no atomics, asynchronous copies, warp
                    synchronisations, no other memory */
