@@ -284,8 +284,9 @@ def test_the_first_finding_is_printed_as_make_check_prints_it(kernel: Path) -> N
     finding = run.stdout[run.stdout.index("kernel.cu:29: a mistake\n    thread"):].splitlines()
     assert finding[0] == "kernel.cu:29: a mistake"
     assert finding[1] == "    thread (0,0)"
-    assert re.match(r"    m=16 k=16 n=16, fill random, seed \d+$", finding[2])
-    assert finding[3] == "    hint: think"
+    assert finding[2].startswith("    mysgemm<<<1, 1>>>: ")
+    assert re.match(r"    m=16 k=16 n=16, fill random, seed \d+$", finding[3])
+    assert finding[4] == "    hint: think"
     assert "protection: none (no protection: a fake)" in finding
     assert "seed: 5 (the same seed gives the same grade)" in finding
 
