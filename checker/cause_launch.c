@@ -152,6 +152,27 @@ static bool find_filling(const struct situation *s, const struct recovered *a, s
     return uses != NULL;
 }
 
+/* Whether a thread that has no element of the tile comes by the line that stores to it; what it
+ * accesses there may be another array. */
+static bool comes_from_beyond(const struct situation *s, const struct filling *f) {
+    const struct recovery *r = s->recovery;
+    const struct finding *found = &s->failed->finding; /* of such a thread's store, perhaps */
+    if (found->kind == FINDING_SHARED_OUT_OF_BOUNDS && found->at.access == FINDING_WRITE &&
+        (found->at.thread.x >= f->cols || found->at.thread.y >= f->rows))
+        return true;
+    for (size_t i = 0; i < r->trace->count; i++) {
+        struct index_sample sample;
+        if (r->of[i] == RECOVERED || !r->trace->access[i].write ||
+            r->access[r->of[i]].place.line != f->store->place.line)
+            continue;
+        recover_sample(r, i, 0, &sample);
+        if ((size_t)sample.value[INDEX_THREAD_X] >= f->cols ||
+            (size_t)sample.value[INDEX_THREAD_Y] >= f->rows)
+            return true;
+    }
+    return false;
+}
+
 /* Rows by threadIdx.y and columns by threadIdx.x, of which there are more than the array has. */
 static bool overflows(const struct situation *s, const struct filling *f) {
     const unsigned *block = s->recovery->trace->block;
@@ -159,7 +180,7 @@ static bool overflows(const struct situation *s, const struct filling *f) {
     const bool race = s->failed->finding.kind == FINDING_SHARED_RACE;
     long long x = 0, y = 0;
     if (race && (size_t)f->store->threads > f->stored) return true; /* several an element */
-    if ((unsigned)f->store->threads < block[0] * block[1] * block[2]) return false; /* not all do */
+    if (!comes_from_beyond(s, f)) return false;
     for (int i = 0; i < formula->terms; i++) {
         const struct index_term *t = &formula->term[i];
         if (t->variable == INDEX_THREAD_X && !t->shift && !t->bits) x = t->coefficient;
