@@ -311,8 +311,10 @@ static bool looks_at(const struct situation *s, struct cause *cause, int matrix)
     return found;
 }
 
+/* Without tiles, one condition is around everything: then C is what it is about. */
 bool cause_guard(const struct situation *s, struct cause *cause) {
-    for (int matrix = 0; matrix < CHECKED_MATRICES; matrix++)
-        if (looks_at(s, cause, matrix)) return true;
+    const bool tiles = s->use[0].access != s->load[0].access;
+    for (int i = 0; i < CHECKED_MATRICES; i++)
+        if (looks_at(s, cause, tiles ? i : CHECKED_MATRICES - 1 - i)) return true;
     return false;
 }
