@@ -299,7 +299,7 @@ static size_t group_of_constant(const struct index_formula *formula, const size_
     return count;
 }
 
-static bool any_multiple(const struct index_formula *formula, long long size) {
+static bool has_multiple_of(const struct index_formula *formula, long long size) {
     for (int i = 0; i < formula->terms; i++)
         if (formula->term[i].coefficient % size == 0) return true;
     return false;
@@ -311,7 +311,7 @@ struct index_formula index_split(const struct index_formula *formula,
     for (int i = 0; i < formula->terms; i++)
         for (size_t s = 0; s < count && f.terms < INDEX_TERMS; s++) {
             if (sizes[s].value < 2 || f.term[i].coefficient != sizes[s].value + 1) continue;
-            if (!any_multiple(formula, sizes[s].value)) continue;
+            if (!has_multiple_of(formula, sizes[s].value)) continue;
             f.term[i].coefficient = sizes[s].value;
             f.term[f.terms] = f.term[i];
             f.term[f.terms++].coefficient = 1;

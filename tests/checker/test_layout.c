@@ -80,13 +80,17 @@ TEST(constants) {
     }
 }
 
-/* A[i * k + i] has one coefficient, k + 1, and i in both. */
+/* A[(i + y) * k + i + x] has k + 1 for i, and i in both. Where nothing else counts rows, a number
+ * that happens to be k + 1 says nothing. */
 TEST(a_variable_of_row_and_column) {
-    static const struct row row = {{0, 2, {TERM(K + 1, STEP), TERM(1, THREAD_X)}, 0, 1},
-                                   BY_K, false, "step", "threadIdx.x + step"};
+    static const struct row row = {
+        {0, 3, {TERM(K + 1, STEP), TERM(K, THREAD_Y), TERM(1, THREAD_X)}, 0, 1},
+        BY_K, false, "threadIdx.y + step", "threadIdx.x + step"};
+    static const struct index_formula chance = {0, 1, {TERM(K + 1, STEP)}, 0, 1};
     check_row(&row);
+    CHECK_INT(index_split(&chance, sizes, 3).terms, 1);
     const struct index_formula split = index_split(&row.formula, sizes, 3);
-    CHECK_INT(split.terms, 3);
+    CHECK_INT(split.terms, 4);
     for (int i = 0; i < INDEX_VARIABLES; i++) {
         int value[INDEX_VARIABLES] = {0};
         value[i] = 5;
