@@ -38,7 +38,7 @@ def expect_cause(run: Checked, names: list[str], lines: list[int]) -> None:
     assert cause["name"] in names and (not lines or cause["line"] in lines), run.json
 
 
-@pytest.mark.parametrize("seeded", sample(SEEDED, every=9), ids=lambda each: each.name)
+@pytest.mark.parametrize("seeded", sample(SEEDED, every=18), ids=lambda each: each.name)
 def test_mistake(checker: Builder, tmp_path: Path, seeded: Seeded) -> None:
     kernel = seeded.write(tmp_path)
     program = checker("gcc -O1", kernel)
@@ -56,7 +56,7 @@ def says_as_much(finding: Any, seeded: Seeded) -> bool:
             and not lines.isdisjoint(seeded.lines))
 
 
-@pytest.mark.parametrize("fault", sample([fault for fault in FAULTS if fault.cause], every=9),
+@pytest.mark.parametrize("fault", sample([fault for fault in FAULTS if fault.cause], every=18),
                          ids=lambda fault: fault.path.stem)
 def test_a_fault_with_a_cause(checker: Builder, fault: Fault) -> None:
     """The kernels that are files declare it in their heads. Its line need not be the finding's."""

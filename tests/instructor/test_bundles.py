@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 import classroom50
-from conftest import REPOSITORY, Tree, clean_environment, need, strict_json
+from conftest import REPOSITORY, Tree, clean_environment, need, sample, strict_json
 
 GRADE_SECONDS = 300
 SOLUTION = REPOSITORY / "instructor/solutions/2_tiled.cu"
@@ -320,6 +320,7 @@ def test_autolab_gives_a_solution_all_points(autolab_files: Path, short_path: Pa
     assert sum(scores.values()) == pytest.approx(100)
 
 
+@pytest.mark.slow
 def test_autolab_takes_a_zip_and_may_have_one_problem_and_the_public_cases_only(
     autolab_files: Path, short_path: Path, tmp_path: Path
 ) -> None:
@@ -490,8 +491,9 @@ def test_classroom50_gives_0_and_a_reason_for_what_cannot_be_run(
     assert says in test["message"] and str(classroom.checkout) not in test["message"]
 
 
-@pytest.mark.parametrize("env", [
-    {"SGEMM_PYTHON": "/bin/false"}, {"SGEMM_PYTHON": "/no/such/python"}, {"CLASSROOM": ""}])
+@pytest.mark.parametrize("env", sample([
+    {"SGEMM_PYTHON": "/bin/false"}, {"SGEMM_PYTHON": "/no/such/python"}, {"CLASSROOM": ""},
+], every=2))
 def test_classroom50_gets_no_result_for_a_fault_of_the_machine(
     classroom: Classroom50, env: dict[str, str]
 ) -> None:
