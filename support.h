@@ -313,6 +313,9 @@ const char *launch_refusal(const struct launch_shape *launch, const struct launc
 const char *source_name(void);
 /* Its text; NULL likewise. */
 const char *source_text(void);
+/* Whether a file is the submission, and no header of it: names may differ in front, by the
+ * directory they are seen from. */
+bool source_is(const char *file);
 
 /* Whether the file still holds what the program was built from. GONE: it cannot be read. */
 enum source_state { SOURCE_UNCHANGED, SOURCE_CHANGED, SOURCE_GONE };
@@ -379,8 +382,9 @@ void report_detail(struct report *report, const char *format, ...)
 /* A timed launch has taken this long. */
 void report_sample(struct report *report, double seconds);
 
-/* The wrapper has launched a kernel; true: differently from before. launches.cu calls this, from report_launches_to(report) to
- * report_launches_to(NULL), and takes the launches from the backend. */
+/* The wrapper has launched a kernel; true: differently from before. launches.cu calls this, from
+ * report_launches_to(report) to report_launches_to(NULL), and takes the launches from the backend.
+ */
 bool report_launch(struct report *report, const struct launch_shape *launch);
 void report_launches_to(struct report *report);
 

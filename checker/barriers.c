@@ -8,18 +8,11 @@
 
 /* --- the text --------------------------------------------------------------------------------- */
 
-/* Whether a file is the submission, and no header of it: names may differ in front, by the
- * directory they are seen from. */
-static bool is_source(const char *file) {
-    const size_t length = strlen(file), expected = source_name() ? strlen(source_name()) : 0;
-    return expected && length >= expected && strcmp(file + length - expected, source_name()) == 0;
-}
-
 /* Of the text in which a party's line is; null: not known. */
 static const struct structure *structure_at(const struct finding_party *party) {
     static struct structure structure;
     static bool read, known;
-    if (!party->line || !is_source(party->file)) return NULL;
+    if (!party->line || !source_is(party->file)) return NULL;
     if (!read) known = structure_read(&structure, source_text());
     read = true;
     return known ? &structure : NULL;
@@ -37,8 +30,7 @@ static const struct structure *structure_at_both(const struct finding_party *a,
 /* Of code in the same file as the party; 0: not known. */
 static int line_of(const void *code, const struct finding_party *party) {
     if (!code) return 0;
-    void *inside = (char *)(uintptr_t)code - 1;
-    const struct place place = place_find(&inside, 1);
+    const struct place place = place_before(code);
     return strncmp(place.file, party->file, sizeof party->file - 1) == 0 ? place.line : 0;
 }
 

@@ -37,8 +37,7 @@ static void find_views(struct situation *s) {
         if (!s->use[i].access) s->use[i] = s->load[i];
 }
 
-/* --- how far an index runs ---------------------------------------------------------------------
- */
+/* --- how far an index runs -------------------------------------------------------------------- */
 
 void cause_limits(const struct situation *s, const struct recovered *a, const unsigned grid[3],
                   int most[INDEX_VARIABLES]) {
@@ -64,6 +63,10 @@ long long cause_extent(const struct part *part, const int most[INDEX_VARIABLES],
     for (int i = 0; i < part->terms; i++)
         if (variables >> part->term[i].variable & 1) last += most_of_term(&part->term[i], most);
     return last + 1;
+}
+
+bool cause_may_loop_over_tiles(void) {
+    return !source_text() || strstr(source_text(), "gridDim");
 }
 
 /* --- words ------------------------------------------------------------------------------------ */

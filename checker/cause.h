@@ -49,6 +49,10 @@ struct situation {
 void cause_find(const struct recovery *recovery, struct shape shape, const struct outcome *failed,
                 struct cause *cause);
 
+/* A grid that suits the GPU instead of C, whose blocks take as many tiles as there are, has its
+ * reasons. */
+bool cause_may_loop_over_tiles(void);
+
 /* --- indices.c -------------------------------------------------------------------------------- */
 
 /* What each access computes: --indices. */
@@ -72,6 +76,10 @@ void cause_limits(const struct situation *s, const struct recovered *access, con
 /* How many rows or columns a part runs through, from 0 on, by these variables alone. */
 long long cause_extent(const struct part *part, const int most[INDEX_VARIABLES],
                        unsigned variables);
+
+/* The first and the last row of B that its load gets to, by the index: what lies beyond the last
+ * column is no row. Only if the load is known. */
+void cause_rows_of_b(const struct situation *s, long long *first, long long *last);
 
 /* Begins a cause at an access of the kernel, or at the launch. */
 void cause_at_access(struct cause *cause, const char *name, const struct recovered *access);

@@ -162,12 +162,10 @@ static const struct recovered *store_to(const struct situation *s, int array) {
 /* Whether a tile is stored transposed: rows of it by what counts columns. */
 static bool is_stored_transposed(const struct situation *s, int matrix,
                                  const struct recovered *store) {
-    const struct trace_array *array =
-        &s->recovery->trace->shared[s->use[matrix].access->array - TRACE_SHARED];
-    const struct index_size pitch = {"",
-                                     array->dimensions == 2 ? (long long)array->dimension[1] : 0};
-    if (pitch.value < 2 || !store) return false;
-    const struct layout l = layout_of(&store->formula, &pitch, 1, 0);
+    struct layout l;
+    if (!store || !recover_row_and_column(trace_shared(s->recovery->trace, store->array),
+                                          &store->formula, &l))
+        return false;
     return !part_same(matrix == MATRIX_OF_A ? &l.row : &l.col, stored(s, matrix), LAYOUT_THREAD) &&
            part_same(matrix == MATRIX_OF_A ? &l.col : &l.row, stored(s, matrix), LAYOUT_THREAD);
 }
@@ -370,8 +368,7 @@ bool cause_constant(const struct situation *s, struct cause *cause) {
 
 /* --- how much of k ---------------------------------------------------------------------------- */
 
-/* The rows of B that are loaded, by their index: what lies beyond the last column is no row. */
-static void rows_of_b(const struct situation *s, long long *first, long long *last) {
+void cause_rows_of_b(const struct situation *s, long long *first, long long *last) {
     const struct recovery *r = s->recovery;
     const struct view *b = &s->load[MATRIX_OF_B];
     const long long columns = s->shape.n;
@@ -397,7 +394,7 @@ static long long end_of_tiles(const struct situation *s) {
 bool cause_loop_count(const struct situation *s, struct cause *cause) {
     long long first, last;
     if (!is_known(s) || !s->load[MATRIX_OF_A].access || !s->load[MATRIX_OF_B].access) return false;
-    rows_of_b(s, &first, &last);
+    cause_rows_of_b(s, &first, &last);
     if (first == 0 && last >= s->shape.k - 1 && last < end_of_tiles(s)) return false;
     cause_at_access(cause, "loop-count", s->load[MATRIX_OF_B].access);
     if (last >= s->shape.k)
@@ -423,11 +420,10 @@ bool cause_steps(const struct situation *s, struct cause *cause) {
     for (int i = 0; i < s->recovery->count; i++) {
         const struct recovered *a = &s->recovery->access[i];
         if (a->write || a->array < TRACE_SHARED || a->place.line != f->at.line) continue;
-        const struct trace_array *array = &s->recovery->trace->shared[a->array - TRACE_SHARED];
+        const struct trace_array *array = trace_shared(s->recovery->trace, a->array);
         const size_t rows = array->dimension[0], cols = array->dimension[1];
-        const struct index_size pitch = {"", (long long)cols};
-        if (array->dimensions != 2 || cols < 2 || !a->exact) continue;
-        const struct layout l = layout_of(&a->formula, &pitch, 1, 0);
+        struct layout l;
+        if (!a->exact || !recover_row_and_column(array, &a->formula, &l)) continue;
         const size_t end = part_has(&l.row, LAYOUT_STEP) ? rows : cols, steps = (size_t)a->steps;
         if (steps != end && steps != end + 1) continue;
         cause_at_access(cause, "loop-count", a);

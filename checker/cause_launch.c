@@ -29,16 +29,9 @@ static int size_of(const struct view *v) { return v->access ? v->layout.size : -
 
 /* B's rows that are loaded end where k ends, or what the kernel takes for it. */
 static bool runs_to(const struct situation *s, enum size size) {
-    const struct view *b = &s->use[MATRIX_OF_B];
-    const struct trace *t = s->recovery->trace;
-    long long most = -1;
-    if (!s->load[MATRIX_OF_B].access) return false;
-    for (size_t i = s->load[MATRIX_OF_B].access->first; i < t->count; i++) {
-        if (t->access[i].array != MATRIX_OF_B) continue;
-        const long long row = t->access[i].offset / s->size[SIZE_N].value;
-        if (row > most) most = row;
-    }
-    return b->access && most == s->size[size].value - 1;
+    long long first, last;
+    cause_rows_of_b(s, &first, &last);
+    return last == s->size[size].value - 1;
 }
 
 /* The kernel's own m, n and k are known by whose rows they are the length of. */
@@ -93,10 +86,6 @@ bool cause_launch_exchanged(const struct situation *s, struct cause *cause) {
 
 /* --- a block that does not fit its tiles ------------------------------------------------------ */
 
-static const struct trace_array *array_of(const struct situation *s, int array) {
-    return &s->recovery->trace->shared[array - TRACE_SHARED];
-}
-
 /* What the first block does with a two-dimensional array. */
 struct filling {
     const struct trace_array *array;
@@ -112,7 +101,7 @@ enum { STORED = 1, READ = 2 };
 /* For each word, whether the first block stores and reads it; null: out of memory. */
 static unsigned char *uses_of_words(const struct situation *s, int array) {
     const struct trace *t = s->recovery->trace;
-    const size_t words = array_of(s, array)->words;
+    const size_t words = trace_shared(s->recovery->trace, array)->words;
     unsigned char *uses = calloc(words + 1, 1);
     for (size_t i = 0; uses && i < t->count; i++) {
         const struct trace_access *a = &t->access[i];
@@ -142,7 +131,7 @@ static void count_uses(const unsigned char *uses, struct filling *f) {
 
 static bool find_filling(const struct situation *s, const struct recovered *a, struct filling *f) {
     if (!a->write || !a->exact || a->array < TRACE_SHARED || a->steps > 1) return false;
-    const struct trace_array *array = array_of(s, a->array);
+    const struct trace_array *array = trace_shared(s->recovery->trace, a->array);
     if (array->dimensions != 2 || array->words < array->dimension[0] * array->dimension[1])
         return false;
     unsigned char *uses = uses_of_words(s, a->array);
@@ -310,7 +299,7 @@ static void say_cover(const struct situation *s, struct cause *cause, struct cov
 
 /* Whether a block may compute further tiles of C after its first, as many as there are. */
 static bool may_go_on(const struct recovered *store) {
-    return store->phases > 1 || (source_text() && strstr(source_text(), "gridDim"));
+    return store->phases > 1 || cause_may_loop_over_tiles();
 }
 
 bool cause_grid(const struct situation *s, struct cause *cause) {

@@ -142,8 +142,8 @@ void run_barriers_remark(struct shape shape, struct outcome *outcome);
 
 /* --- cause.c ---------------------------------------------------------------------------------- */
 
-/* Whether a mistake that cause.c knows can have shown itself so. Missing barriers, returns, pointers
- * and the rest are what the finding says they are. */
+/* Whether a mistake that cause.c knows can have shown itself so. Missing barriers, returns,
+ * pointers and the rest are what the finding says they are. */
 bool cause_is_asked(enum finding_kind kind);
 
 /* --- judge.c ---------------------------------------------------------------------------------- */

@@ -517,8 +517,7 @@ static int best_line_first(const void *a, const void *b) {
 
 /* A line may have several instructions: a compiler unrolls loops. */
 static void add_line(struct counted_launch *launch, const struct total *total) {
-    void *inside = (char *)(uintptr_t)total->code - 1;
-    struct place place = place_find(&inside, 1);
+    const struct place place = place_before(total->code);
     struct counted_line *line = launch->lines, *end = line + launch->line_count;
     while (line < end && (line->line != place.line || line->place != total->place ||
                           line->way != total->way || strcmp(line->file, place.file) != 0))

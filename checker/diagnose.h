@@ -51,8 +51,7 @@ bool element_is_dynamic(const struct event *e);
 /* Sets variable and element of the finding; region and other_row. */
 void element_name(struct diagnosis *d);
 
-/* --- barriers.c --------------------------------------------------------------------------------
- */
+/* --- barriers.c ------------------------------------------------------------------------------- */
 
 /* Of two barriers at which threads wait, whether the second one is passed by and not the first:
  * where all waited at one of them before and both are in one loop, it is the other one; else the

@@ -1,5 +1,5 @@
 /* The launches of a run: see launches.h. At a launch only addresses are noted; names and lines are
- * looked up when somebody asks. */
+ * looked up when they are asked for. */
 #include "launches.h"
 #include "../support/kernel_name.h"
 #include <pthread.h>
@@ -41,8 +41,7 @@ void launches_note(const struct launch *launch) {
     pthread_mutex_unlock(&noted.lock);
 }
 
-/* --- what was noted ----------------------------------------------------------------------------
- */
+/* --- what was noted --------------------------------------------------------------------------- */
 
 void launches_kernel_name(const void *kernel, char *name, size_t bytes) {
     char symbol[512]; /* one that is cut is shown as it is */

@@ -101,10 +101,9 @@ static const struct place *place_of_barrier(const void *code) {
     int i = 0;
     while (i < count && known[i].code != code) ++i;
     if (i == count) {
-        void *inside = (char *)(uintptr_t)code - 1;
         if (count == MOST) count = i = 0;
         known[i].code = code;
-        known[i].place = place_find(&inside, 1);
+        known[i].place = place_before(code);
         count++;
     }
     return &known[i].place;
@@ -114,7 +113,7 @@ static bool same_line(const void *a, const void *b) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&lock);
     const struct place first = *place_of_barrier(a), *second = place_of_barrier(b);
-    bool same = first.line && first.line == second->line && strcmp(first.file, second->file) == 0;
+    const bool same = place_same_line(&first, second);
     pthread_mutex_unlock(&lock);
     return same;
 }

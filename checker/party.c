@@ -57,8 +57,7 @@ static struct finding_party party_of(const struct event *e, const void *code, un
     party.thread = index_of(thread, e->block_size);
     party.block = index_of(block, e->grid_size);
     if (code) {
-        void *inside = (char *)(uintptr_t)code - 1;
-        struct place place = place_find(&inside, 1);
+        const struct place place = place_before(code);
         set_place(&party, &place);
     }
     return party;

@@ -29,13 +29,6 @@ static void print_circumstances(FILE *out, const struct finding *f, struct shape
     fprintf(out, "m=%d k=%d n=%d\n", shape.m, shape.k, shape.n);
 }
 
-/* Whether a finding's file is the submission, and no header of it: names may differ in front, by
- * the directory they are seen from. */
-static bool is_source(const char *file) {
-    size_t length = strlen(file), expected = strlen(source_name());
-    return length >= expected && strcmp(file + length - expected, source_name()) == 0;
-}
-
 static const char red[] = "\33[1;31m", bold[] = "\33[1m";
 
 static void print_headline(FILE *out, const char *file, int line, const char *style,
@@ -73,7 +66,7 @@ void print_finding(FILE *out, const struct outcome *outcome) {
     print_circumstances(out, f, outcome->shape);
     if (f->at.in_kernel && !f->at.line)
         fputs("    (no source line: is addr2line, of binutils, installed?)\n", out);
-    if (!is_source(f->at.file)) fprintf(out, "    built from %s\n", source_name());
+    if (!source_is(f->at.file)) fprintf(out, "    built from %s\n", source_name());
     const char *hint = explained ? cause->hint : f->hint;
     if (hint[0]) print_paragraph("    ", "hint: ", hint, out);
 }
@@ -256,8 +249,7 @@ void print_json(FILE *out, const struct check_options *o, const struct outcome *
     fputc('\n', out);
 }
 
-/* --- what a shape's own process says of its counts and phases ----------------------------------
- */
+/* --- what a shape's own process says of its counts and phases --------------------------------- */
 
 void print_report(const struct check_options *o, struct outcome *outcome,
                   const struct product_data *data) {

@@ -1,7 +1,6 @@
 /* Index formulas of a trace's accesses: see recover.h. */
 #include "recover.h"
 #include "../support/shared.h" /* append() */
-#include "layout.h"
 #include "regions.h"
 #include <stdlib.h>
 #include <string.h>
@@ -48,18 +47,13 @@ static void add_source(struct site *site, const struct trace_access *a, value_de
     if (site->source != matrix) site->source = SEVERAL_SOURCES;
 }
 
-static bool same_line(const struct place *a, const struct place *b) {
-    return a->line && a->line == b->line && strcmp(a->file, b->file) == 0;
-}
-
 static int find_recovered(struct recovery *r, const struct site *s) {
-    void *inside = (char *)(uintptr_t)s->code - 1;
-    const struct place place = place_find(&inside, 1);
+    const struct place place = place_before(s->code);
     for (int i = 0; i < r->count; i++) {
         const struct recovered *known = &r->access[i];
         if (known->array == s->array && known->write == s->write && known->words == s->words &&
             known->atomic == s->atomic && known->source == s->source &&
-            same_line(&known->place, &place))
+            place_same_line(&known->place, &place))
             return i;
     }
     if (r->count == RECOVERED) return RECOVERED;
@@ -269,19 +263,24 @@ void recover_free(struct recovery *r) {
 /* --- words ------------------------------------------------------------------------------------ */
 
 const char *recover_array_name(const struct recovery *r, int array) {
-    if (array >= TRACE_SHARED) return r->trace->shared[array - TRACE_SHARED].name;
+    if (array >= TRACE_SHARED) return trace_shared(r->trace, array)->name;
     const struct region *region = region_of_matrix(array);
     return region ? region->matrix->name : "?";
 }
 
-/* Of an array of two dimensions, if its index has parts that are rows and columns of it. */
+bool recover_row_and_column(const struct trace_array *array, const struct index_formula *formula,
+                            struct layout *layout) {
+    if (array->dimensions != 2 || array->dimension[1] < 2) return false;
+    const struct index_size columns = {"", (long long)array->dimension[1]};
+    *layout = layout_of(formula, &columns, 1, 0);
+    return true;
+}
+
 static bool write_row_and_column(char *text, size_t size, const struct trace_array *array,
                                  const struct index_formula *formula) {
-    const struct index_size pitch = {"",
-                                     array->dimensions == 2 ? (long long)array->dimension[1] : 0};
     char row[160], col[160];
-    if (pitch.value < 2) return false;
-    const struct layout l = layout_of(formula, &pitch, 1, 0);
+    struct layout l;
+    if (!recover_row_and_column(array, formula, &l)) return false;
     part_write(row, sizeof row, &l.row);
     part_write(col, sizeof col, &l.col);
     append(text, size, "%s[%s][%s]", array->name, row, col);
@@ -302,8 +301,8 @@ void recover_write(char *text, size_t size, const struct recovery *r, const stru
     const bool shared = a->array >= TRACE_SHARED;
     if (!a->exact)
         append(text, size, "%s[...]", name);
-    else if (!shared || !write_row_and_column(
-                            text, size, &r->trace->shared[a->array - TRACE_SHARED], &a->formula))
+    else if (!shared ||
+             !write_row_and_column(text, size, trace_shared(r->trace, a->array), &a->formula))
         write_flat(text, size, name, &a->formula, sizes, shared ? 0 : count);
 }
 

@@ -3,7 +3,7 @@
 #ifndef CHECKER_RECOVER_H
 #define CHECKER_RECOVER_H
 #include "../emulator/runtime/runtime.h" /* struct place */
-#include "index.h"
+#include "layout.h"
 #include "trace.h"
 
 /* Which element of which matrix this value is; false: of none. Only where the run's inputs hold
@@ -51,6 +51,10 @@ void recover_free(struct recovery *recovery);
  * by the same thread in the same phase. */
 void recover_sample(const struct recovery *recovery, size_t access, int step,
                     struct index_sample *sample);
+
+/* Row and column of an index into a shared array. False: it has not two dimensions. */
+bool recover_row_and_column(const struct trace_array *array, const struct index_formula *formula,
+                            struct layout *layout);
 
 /* The array's name. */
 const char *recover_array_name(const struct recovery *recovery, int array);

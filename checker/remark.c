@@ -21,11 +21,6 @@ void remark_at(struct remark *remark, enum remark_kind kind, const char *file, i
              place_relative(file));
 }
 
-struct place remark_place(const void *code) {
-    void *inside = (char *)(uintptr_t)code - 1;
-    return place_find(&inside, 1);
-}
-
 /* --- what was counted ------------------------------------------------------------------------- */
 
 struct counts_of_run {
@@ -107,7 +102,7 @@ static const void *main_load(const struct trace *t, int matrix) {
 /* Line 0: it is not loaded, or not known where. */
 static struct place place_of_load(int matrix) {
     const void *code = main_load(trace_kept(), matrix);
-    return code ? remark_place(code) : (struct place){.line = 0};
+    return code ? place_before(code) : (struct place){.line = 0};
 }
 
 static bool naive_loads(const struct counts_of_run *run, struct remark *remark) {
@@ -219,15 +214,11 @@ static bool bank_conflicts(const struct counts_of_run *run, struct remark *remar
 
 /* --- surplus-blocks --------------------------------------------------------------------------- */
 
-/* A grid that suits the GPU instead of C, whose blocks take as many tiles as there are, has its
- * reasons. */
-static bool may_loop_over_tiles(void) { return !source_text() || strstr(source_text(), "gridDim"); }
-
 static bool surplus_blocks(const struct counts_of_run *run, struct remark *remark) {
     const struct counted_launch *l = &run->launches[0];
     struct seen_launch seen;
     struct finding finding = {FINDING_NONE};
-    if (run->count != 1 || !l->idle_blocks || may_loop_over_tiles() ||
+    if (run->count != 1 || !l->idle_blocks || cause_may_loop_over_tiles() ||
         l->blocks_ended != l->blocks || !launches_find(1, &seen) || !seen.place.line)
         return false;
     checker_add_launch(&finding);
@@ -243,7 +234,7 @@ static bool surplus_blocks(const struct counts_of_run *run, struct remark *remar
 
 static counts_rule *const rules[] = {naive_loads, uncoalesced, bank_conflicts, surplus_blocks};
 
-static const double limit = 1; /* seconds for a launch: nobody waits longer for a remark */
+static const double limit = 1; /* seconds for a launch: a remark is worth no more */
 
 static void stopped(const struct checked_result *result) {
     (void)result;

@@ -15,9 +15,6 @@
 /* Begins a remark at a line. */
 void remark_at(struct remark *remark, enum remark_kind kind, const char *file, int line);
 
-/* The line of the instruction before `code`. */
-struct place remark_place(const void *code);
-
 #define REMARK_WHAT(...) APPEND(remark->what, __VA_ARGS__)
 #define REMARK_DETAIL(...) APPEND(remark->detail, __VA_ARGS__)
 

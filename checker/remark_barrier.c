@@ -39,17 +39,13 @@ static bool find_locations(const struct trace *t, struct locations *l) {
     return true;
 }
 
-static bool same_line(const struct place *a, const struct place *b) {
-    return a->line == b->line && strcmp(a->file, b->file) == 0;
-}
-
 /* A compiler may make several barriers of one. False: a line is not known. */
 static bool group_by_line(struct locations *l) {
     for (int i = 0; i < l->count; i++) {
-        l->place[i] = remark_place(l->code[i]);
-        l->group[i] = 0;
-        while (!same_line(&l->place[l->group[i]], &l->place[i])) l->group[i]++;
+        l->place[i] = place_before(l->code[i]);
         if (!l->place[i].line) return false;
+        l->group[i] = 0;
+        while (!place_same_line(&l->place[l->group[i]], &l->place[i])) l->group[i]++;
     }
     return true;
 }
@@ -195,10 +191,8 @@ static int loops_around(const struct structure *s, int line) {
 static bool is_plain(const struct trace *t, struct locations *l, int group) {
     static struct structure s;
     const struct place *place = &l->place[group];
-    const size_t length = strlen(place->file), expected = source_name() ? strlen(source_name()) : 0;
-    if (!expected || length < expected ||
-        strcmp(place->file + length - expected, source_name()) != 0 ||
-        !has_syncthreads(source_text(), place->line) || !structure_read(&s, source_text()))
+    if (!source_is(place->file) || !has_syncthreads(source_text(), place->line) ||
+        !structure_read(&s, source_text()))
         return false;
     const struct construct *function = structure_around(&s, CONSTRUCT_FUNCTION, place->line);
     const int loops = loops_around(&s, place->line);

@@ -78,33 +78,33 @@ static int find_matrix(uintptr_t address, int64_t *offset) {
 
 /* --- accesses --------------------------------------------------------------------------------- */
 
+/* Room for one more element behind `count`, or none, and the trace is not complete. */
+static bool make_room(void **elements, size_t *room, size_t count, size_t size) {
+    if (count < *room) return true;
+    const size_t more = *room ? 2 * *room : 256;
+    void *larger = more <= MOST ? realloc(*elements, more * size) : NULL;
+    if (!larger) {
+        state.trace.complete = false;
+        return false;
+    }
+    *elements = larger;
+    *room = more;
+    return true;
+}
+
 static void keep(const struct trace_access *kept) {
     struct trace *t = &state.trace;
-    if (t->count == state.room) {
-        size_t room = state.room ? 2 * state.room : 1 << 14;
-        struct trace_access *more = room <= MOST ? realloc(t->access, room * sizeof *more) : NULL;
-        if (!more) {
-            t->complete = false;
-            return;
-        }
-        t->access = more;
-        state.room = room;
-    }
+    void *accesses = t->access;
+    if (!make_room(&accesses, &state.room, t->count, sizeof *kept)) return;
+    t->access = accesses;
     t->access[t->count++] = *kept;
 }
 
 static void keep_barrier(const struct trace_barrier *kept) {
     struct trace *t = &state.trace;
-    if (t->barrier_count == state.barrier_room) {
-        size_t room = state.barrier_room ? 2 * state.barrier_room : 256;
-        struct trace_barrier *more = room <= MOST ? realloc(t->barrier, room * sizeof *more) : NULL;
-        if (!more) {
-            t->complete = false;
-            return;
-        }
-        t->barrier = more;
-        state.barrier_room = room;
-    }
+    void *barriers = t->barrier;
+    if (!make_room(&barriers, &state.barrier_room, t->barrier_count, sizeof *kept)) return;
+    t->barrier = barriers;
     t->barrier[t->barrier_count++] = *kept;
 }
 
@@ -124,7 +124,7 @@ static bool find_array(const struct watch *w, const struct access *access,
         array = find_shared(w, offset);
         if (array >= 0)
             kept->offset =
-                ((int64_t)offset - (int64_t)state.trace.shared[array - TRACE_SHARED].offset) / WORD;
+                ((int64_t)offset - (int64_t)trace_shared(&state.trace, array)->offset) / WORD;
     }
     kept->array = (uint8_t)array;
     return array >= 0;

@@ -58,6 +58,11 @@ struct trace {
     int shared_count;
 };
 
+/* One of the shared arrays by its number. */
+static inline const struct trace_array *trace_shared(const struct trace *t, int array) {
+    return &t->shared[array - TRACE_SHARED];
+}
+
 /* From now on the first launch's accesses to matrices and shared arrays are kept, of its first two
  * and its last block in each direction. Before the launch. */
 void trace_watch(void);

@@ -135,8 +135,8 @@ const struct watch *watch_of_block(uint64_t block);
 _Noreturn void watch_machine_fault(const char *what);
 void watch_on_machine_fault(void (*handler)(const char *what));
 
-/* From now on the running block's accesses all take the slow path; or, if no consumer wants to see
- * them, those only that need it. */
+/* From now on the running block's accesses all take the slow path; or, if no consumer needs them,
+ * only those that need it. */
 void watch_slowly(struct watch *w);
 void watch_fast(struct watch *w);
 

@@ -9,8 +9,7 @@
 
 static const char *load_or_store(const struct event *e) { return e->write ? "store" : "load"; }
 
-/* --- races on global memory --------------------------------------------------------------------
- */
+/* --- races on global memory ------------------------------------------------------------------- */
 
 static void say_global_race(struct diagnosis *d) {
     const struct finding *f = d->f;

@@ -15,8 +15,7 @@ static inline const char *verb(const struct finding_party *party) {
     return party->access == FINDING_WRITE ? "writes" : "reads";
 }
 
-/* --- barriers.c: threads that wait, or should ---------------------------------------------------
- */
+/* --- barriers.c: threads that wait, or should ------------------------------------------------- */
 
 void say_shared_race(struct diagnosis *d);
 void say_divergent_barrier(struct diagnosis *d);

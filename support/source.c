@@ -18,6 +18,11 @@ const char *source_text(void) {
     return kernel_source ? kernel_source + strlen(kernel_source) + 1 : NULL;
 }
 
+bool source_is(const char *file) {
+    const size_t length = strlen(file), expected = source_name() ? strlen(source_name()) : 0;
+    return expected && length >= expected && strcmp(file + length - expected, source_name()) == 0;
+}
+
 /* A relative name starts from where make ran, the program's own directory. */
 static FILE *open_source(void) {
     char path[2 * PATH_MAX];

@@ -166,3 +166,12 @@ struct place place_find(void *const *addresses, int count) {
             nearby[used++] = (char *)addresses[i] - near * STEP;
     return used ? find(nearby, used) : place;
 }
+
+struct place place_before(const void *code) {
+    void *inside = (char *)(uintptr_t)code - 1;
+    return place_find(&inside, 1);
+}
+
+bool place_same_line(const struct place *a, const struct place *b) {
+    return a->line && a->line == b->line && strcmp(a->file, b->file) == 0;
+}

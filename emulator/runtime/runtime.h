@@ -252,6 +252,12 @@ struct place {
  * emulator or a library. Asks addr2line; line is 0 where that is missing or knows nothing. */
 struct place place_find(void *const *addresses, int count);
 
+/* The same of one instruction; `code` is the address behind it, as a call's return address is. */
+struct place place_before(const void *code);
+
+/* Whether both are in the same line, and it is known. */
+bool place_same_line(const struct place *a, const struct place *b);
+
 /* A file's name as seen from the working directory: the part of `file` that says so. */
 const char *place_relative(const char *file);
 
