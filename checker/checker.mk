@@ -4,7 +4,7 @@
 .PHONY: check
 
 ## make check               name the first mistake of kernel.cu, or of KERNEL=...
-## ./sgemm-check --help     ... on other sizes; loads, stores and tile phases
+## ./sgemm-check --help     ... on other sizes; loads, stores, tile phases, indices
 check: sgemm-check
 	@./sgemm-check
 takes_check       = $(takes_build)
