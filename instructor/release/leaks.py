@@ -19,7 +19,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 # Texts that are published on purpose although they are code of a solution's, to the letter.
-ALLOWED: tuple[str, ...] = ()
+ALLOWED: tuple[str, ...] = (
+    # handout.md, on threads and blocks: the sum of two vectors.
+    """__global__ void add(int n, const float *x, const float *y, float *z)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        z[i] = x[i] + y[i];
+}
+""",
+)
 
 # ---- findings ------------------------------------------------------------------------------------
 

@@ -60,6 +60,9 @@ LEFT_OUT = {
     "results": "grades",
 }
 
+# What handout.md says until an instructor has written where, and until when, to hand in.
+TO_BE_FILLED_IN = "[to be filled in by the instructor]"
+
 # Sections of README.md for people who have the folders that a student's copy lacks.
 SECTIONS_LEFT_OUT = ("Just looking?", "Instructors", "Maintainers")
 
@@ -173,7 +176,10 @@ def search(target: Path, names: list[str]) -> list[tuple[str, str]]:
         raise Refused(*map(str, found))
     cases = sum(len(suite.items) for suite in hidden)
     return [("searched", f"{cases} hidden cases, {len(code.pieces)} pieces of code: nothing found"),
-            *(("  not for", note) for note in secrets.not_searched)]
+            *(("  not for", note) for note in secrets.not_searched),
+            *(("to do", f"handout.md:{number}: where, and until when, to hand in")
+              for number, line in enumerate(texts.get("handout.md", "").splitlines(), 1)
+              if TO_BE_FILLED_IN in line)]
 
 
 def is_a_submission(path: Path) -> bool:

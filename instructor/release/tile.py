@@ -45,7 +45,9 @@ IN_TEXTS: dict[str, Callable[..., bool]] = {
     r"(?<!most\s)(?<![×x]\s)\b(\d+) threads": lambda t, a: a in (t, t * t),
     r"\b(\w+) blocks cover (\d+) columns": lambda t, a, b: a * t == b,
     r"\b[mnk] = (\d+), the (\w+) (?:block|phase)": lambda t, a, b: ceil(a / t) == b,
-    r"(\d+) × (\d+) product takes ([\d,]+) loads": lambda t, a, b, c: 2 * a * b * b == t * c,
+    # An exercise has tiles of 2.
+    r"\b(\d+) times (?:as many|fewer)": lambda t, a: a in (t, 2),
+    r"\bTILE_SIZE (\d+)": lambda t, a: a in (t, 2),
     r"\ban? (eighth|sixteenth|thirty-second)\b": lambda t, a: a == t,
 }
 
