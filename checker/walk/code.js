@@ -1,0 +1,129 @@
+/* The source with line numbers. The line that acts is marked; a selected line's accesses are
+ * outlined in the data. */
+
+const CODE_TOKEN = /(\/\/.*$|\/\*.*?(?:\*\/|$))|("(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?)|\b(\d[\w.]*)|\b(__\w+__|__syncthreads|__shared__|threadIdx|blockIdx|blockDim|gridDim|dim3)\b|\b(int|float|double|unsigned|const|void|for|if|else|while|do|return|template|class|typename|extern|static|struct|break|continue|size_t|bool|auto|true|false)\b|^(\s*#.*)$/g;
+const CODE_CLASSES = ['comment', 'string', 'number', 'cuda', 'keyword', 'directive'];
+
+/* The line's tokens as elements; `open`: whether it begins inside a comment. Returns whether the next
+ * one does. */
+function appendTokens(node, text, open) {
+  let rest = text;
+  if (open) {
+    const end = text.indexOf('*/');
+    const comment = end < 0 ? text : text.slice(0, end + 2);
+    node.append(span('comment', comment));
+    if (end < 0) return true;
+    rest = text.slice(end + 2);
+  }
+  let at = 0, inside = false;
+  for (const match of rest.matchAll(CODE_TOKEN)) {
+    node.append(rest.slice(at, match.index), span(CODE_CLASSES[match.slice(1).findIndex((g) => g !== undefined)], match[0]));
+    at = match.index + match[0].length;
+    inside = match[0].startsWith('/*') && !match[0].endsWith('*/');
+  }
+  node.append(rest.slice(at));
+  return inside;
+}
+
+function element(name, className, text) {
+  const node = document.createElement(name);
+  if (className) node.className = className;
+  if (text !== undefined) node.textContent = text;
+  return node;
+}
+
+const span = (className, text) => element('span', className, text);
+const byId = (id) => document.getElementById(id);
+
+function makeCode(run) {
+  const list = byId('code'), accessing = new Set(run.sites.map((site) => site.line));
+  let open = false;
+  run.source.forEach((text, i) => {
+    const line = i + 1, node = element('div', 'line');
+    node.id = 'line-' + line;
+    node.setAttribute('role', 'option');
+    node.setAttribute('aria-selected', 'false');
+    node.tabIndex = -1;
+    node.append(span('number-of-line', String(line)), element('code'));
+    if (accessing.has(line)) node.classList.add('accesses');
+    open = appendTokens(node.lastChild, text, open);
+    list.append(node);
+  });
+  byId('code-title').textContent = run.file;
+  markFindingLines(run);
+}
+
+const lineNode = (line) => (line ? byId('line-' + line) : null);
+
+function markFindingLines(run) {
+  const { finding } = run;
+  if (!finding) return;
+  lineNode(finding.line)?.classList.add('finding');
+  if (finding.other) lineNode(finding.other.line)?.classList.add('finding-other');
+  if (finding.cause) lineNode(finding.cause.line)?.classList.add('finding-cause');
+  const gap = missingBarrier(finding);
+  const after = gap && lineNode(gap.after);
+  if (after) after.append(span('missing-barrier', '__syncthreads() is missing here'));
+}
+
+/* "... is missing after line 35, before line 37" */
+function missingBarrier(finding) {
+  const match = /missing after line (\d+), before line (\d+)/.exec((finding.detail || []).join(' '));
+  return match && { after: Number(match[1]), before: Number(match[2]) };
+}
+
+function updateCode(app) {
+  const { run, state, selection } = app, step = run.steps[state.step];
+  for (const node of document.querySelectorAll('#code .acting')) node.classList.remove('acting');
+  for (const node of document.querySelectorAll('#code [aria-selected="true"]')) node.setAttribute('aria-selected', 'false');
+  const acting = step ? lineNode(step.line) : lineNode(firstKernelLine(run));
+  if (step) acting?.classList.add('acting');
+  lineNode(selection.line)?.setAttribute('aria-selected', 'true');
+  markWaiting(run, state);
+  for (const node of document.querySelectorAll('#code [tabindex="0"]')) node.tabIndex = -1;
+  (lineNode(selection.line) || acting || lineNode(1)).tabIndex = 0;
+  if (acting && app.actingLine !== acting) scrollWithin(byId('code'), acting);
+  app.actingLine = acting;
+}
+
+const firstKernelLine = (run) => Math.min(...run.sites.map((s) => s.line).filter(Boolean), run.source.length);
+
+/* Who waits at which barrier, beside its line. */
+function markWaiting(run, state) {
+  for (const node of document.querySelectorAll('#code .waiters')) node.remove();
+  const { waiting, lines } = waitingAt(run, state.step);
+  waiting.forEach((threads, i) => lineNode(lines[i])?.append(span('waiters waiters-' + i, threadsText(run, threads) + ' wait here')));
+}
+
+/* Not scrollIntoView(), which scrolls the page as well. */
+function scrollWithin(box, node) {
+  const top = node.offsetTop - box.offsetTop, room = box.clientHeight;
+  if (top < box.scrollTop + 40 || top > box.scrollTop + room - 60) box.scrollTop = Math.max(0, top - room / 2);
+}
+
+/* The recovered index of the accesses in this step, with the thread's numbers put in. */
+function updateIndex(app) {
+  const { run, state, selection } = app, acting = actingAccesses(state);
+  const own = acting.filter((a) => run.accesses.thread[a] === selection.thread);
+  const first = acting.length ? run.accesses.thread[acting[0]] : NONE;
+  const shown = own.length ? own : acting.filter((a) => run.accesses.thread[a] === first);
+  const rows = bySite(run, shown).slice(0, 4).map(([, list]) => indexRow(run, list[0])).filter(Boolean);
+  const box = byId('index');
+  box.replaceChildren(...rows);
+  byId('index-title').textContent = rows.length ? 'Index, with the numbers of thread ' + threadName(run, own.length ? selection.thread : first) : 'Index';
+  if (!rows.length) box.append(element('p', 'quiet', acting.length ? 'No formula is known for this line.' : 'No access in this step.'));
+}
+
+function indexRow(run, a) {
+  const found = formulaAt(run, a), array = arrayOf(run, a);
+  if (!found) return null;
+  const row = element('div', 'index-row');
+  const name = elementName(array, run.accesses.offset[a]);
+  row.append(element('code', 'formula', found.entry.element), element('code', 'numbers', '= ' + array.name + found.withNumbers));
+  const flat = array.role !== 'shared' ? ` = ${array.name}[${run.accesses.offset[a]}]` : '';
+  row.append(element('code', 'numbers', (flat + ' = ' + name).trim()));
+  const uses = Object.keys(found.names).filter((n) => (n === 'phase' || n === 'step') && new RegExp('\\b' + n + '\\b').test(found.entry.element));
+  if (uses.length) row.append(element('p', 'quiet', uses.map((n) => n === 'phase' ? `phase = ${found.names.phase}, from 0` : `step = ${found.names.step}: accesses before, in this phase`).join('; ')));
+  if (found.entry.warp) row.append(element('p', 'quiet', 'In the warp: ' + found.entry.warp + '.'));
+  return row;
+}

@@ -1,0 +1,257 @@
+/* Grids of cells as SVG: matrices, tiles, shared arrays, threads. Knows neither the page nor its
+ * state, so that other pictures can be drawn with it; colours are those of page.css ("pictures").
+ *
+ * All cells of one kind are one path, whatever their number, and a matrix too large to be drawn is
+ * cut: its axes say which rows and columns are there, how wide, and what is left out. */
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+function svg(name, attributes = {}, ...children) {
+  const node = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  node.append(...children);
+  return node;
+}
+
+/* --- axes: where rows or columns are ---------------------------------------------------------- */
+
+const CUT = 30;        /* width of what stands for rows or columns that are left out */
+const MOST_CONTEXT = 56; /* beyond so many cells outside the focus, all but a few are left out */
+const KEPT = 6;        /* of those, on each side of the focus */
+const GHOST_GAP = 6;   /* between a matrix and what lies outside */
+
+/* An axis of `count` rows or columns. Those of `focus`, [first, last], have cells of size `cell`, the
+ * others of size `context`. `ghosts` are indices outside that are to be drawn as well. */
+function makeAxis(count, cell, { focus = [0, count - 1], context = cell, ghosts = [] } = {}) {
+  const axis = { count, cell, focus, at: new Map(), cuts: [], shown: [], begin: 0, size: 0 };
+  const outside = count - (focus[1] - focus[0] + 1);
+  const kept = outside > MOST_CONTEXT ? KEPT : count;
+  const first = Math.max(0, focus[0] - kept), last = Math.min(count - 1, focus[1] + kept);
+  let x = 0;
+  const add = (i, size) => { axis.at.set(i, [x, size]); axis.shown.push(i); x += size; };
+  for (const i of ghosts.filter((g) => g < 0)) add(i, cell);
+  if (x) x += GHOST_GAP;
+  axis.begin = x;
+  if (first > 0) x = addCut(axis, x, 0, first - 1);
+  for (let i = first; i <= last; i++) add(i, i >= focus[0] && i <= focus[1] ? cell : context);
+  if (last < count - 1) x = addCut(axis, x, last + 1, count - 1);
+  axis.end = x;
+  const after = ghosts.filter((g) => g >= count);
+  if (after.length) x += GHOST_GAP;
+  for (const i of after) add(i, cell);
+  axis.size = x;
+  return axis;
+}
+
+function addCut(axis, x, from, to) {
+  axis.cuts.push({ x, from, to });
+  return x + CUT;
+}
+
+/* The index at a position; undefined: nothing is drawn there. */
+const indexAt = (axis, x) => axis.shown.find((i) => x >= axis.at.get(i)[0] && x < axis.at.get(i)[0] + axis.at.get(i)[1]);
+
+const isFocused = (axis, i) => i >= axis.focus[0] && i <= axis.focus[1];
+
+/* --- cells ------------------------------------------------------------------------------------ */
+
+/* One path for all these cells, each [row, col]. */
+function cellsPath(rows, cols, cells, inset = 0) {
+  let path = '';
+  for (const [row, col] of cells) {
+    const y = rows.at.get(row), x = cols.at.get(col);
+    if (!x || !y) continue;
+    path += 'M' + (x[0] + inset) + ' ' + (y[0] + inset) + 'h' + (x[1] - 2 * inset) + 'v' + (y[1] - 2 * inset) +
+            'h-' + (x[1] - 2 * inset) + 'z';
+  }
+  return path;
+}
+
+/* The rectangle from one cell to another; null if nothing of it is drawn. */
+function boxOf(rows, cols, [firstRow, lastRow], [firstCol, lastCol]) {
+  const xs = cols.shown.filter((i) => i >= firstCol && i <= lastCol).map((i) => cols.at.get(i));
+  const ys = rows.shown.filter((i) => i >= firstRow && i <= lastRow).map((i) => rows.at.get(i));
+  if (!xs.length || !ys.length) return null;
+  const [x, y] = [xs[0][0], ys[0][0]], right = xs[xs.length - 1], bottom = ys[ys.length - 1];
+  return { x, y, width: right[0] + right[1] - x, height: bottom[0] + bottom[1] - y };
+}
+
+function linesPath(rows, cols) {
+  let path = '';
+  for (const i of cols.shown) {
+    const [x, size] = cols.at.get(i);
+    if (i > 0 && i < cols.count && size >= 4 && x > cols.begin) path += 'M' + x + ' ' + rows.begin + 'V' + rows.end;
+  }
+  for (const i of rows.shown) {
+    const [y, size] = rows.at.get(i);
+    if (i > 0 && i < rows.count && size >= 4 && y > rows.begin) path += 'M' + cols.begin + ' ' + y + 'H' + cols.end;
+  }
+  return path;
+}
+
+/* Hatching, so that nothing is told by colour alone. Once in each document. */
+function hatchings() {
+  const pattern = (id, size, ...lines) =>
+    svg('pattern', { id, width: size, height: size, patternUnits: 'userSpaceOnUse' },
+        ...lines.map((d) => svg('path', { d, class: id + '-line' })));
+  return svg('defs', {},
+    pattern('hatch-missing', 6, 'M-1 1L1 -1M0 6L6 0M5 7L7 5'),
+    pattern('hatch-wrong', 6, 'M-1 5L1 7M0 0L6 6M5 -1L7 1'),
+    pattern('hatch-outside', 6, 'M-1 1L1 -1M0 6L6 0M5 7L7 5', 'M-1 5L1 7M0 0L6 6M5 -1L7 1'),
+    pattern('hatch-zero', 5, 'M2.5 2.2V2.9'),
+    pattern('hatch-idle', 5, 'M0 2.5H5'),
+    svg('marker', { id: 'arrow-head', viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7,
+                    orient: 'auto-start-reverse' }, svg('path', { d: 'M0 0L8 4L0 8z', class: 'arrow-head' })));
+}
+
+/* --- a grid ----------------------------------------------------------------------------------- */
+
+/* Kinds of cells, from the bottom to the top; page.css has their colours. */
+const KINDS = ['past-a', 'past-b', 'past', 'tile-a', 'tile-b', 'tile', 'stored', 'zero', 'acting', 'idle', 'waiting',
+               'waiting-2', 'returned', 'now-a', 'now-b', 'now', 'now-c', 'missing', 'wrong', 'outside', 'void'];
+const OUTLINES = ['own', 'line', 'origin', 'trail', 'party', 'party-2', 'mine', 'cursor'];
+
+const TITLE = 20, LABEL = 14, SIDE = 24; /* room above and beside a grid */
+
+const gridSize = (rows, cols) => ({ width: cols.size + SIDE, height: rows.size + TITLE + LABEL });
+
+/* id: of its SVG group; title: above it; hue: the class of its colours (a, b, c, shared or thread);
+ * x, y: where it is in the picture. */
+function makeGrid({ id, title, rows, cols, hue = '', x = 0, y = 0 }) {
+  const grid = { id, rows, cols, x, y, paths: new Map(), texts: new Map(), written: new Map() };
+  grid.body = svg('g', { transform: `translate(${SIDE} ${TITLE + LABEL})` });
+  grid.node = svg('g', { id, class: 'grid ' + hue, transform: `translate(${x} ${y})` },
+    svg('text', { class: 'grid-title', x: SIDE, y: TITLE - 7 }, title), grid.body);
+  grid.body.append(svg('rect', { class: 'paper', x: cols.begin, y: rows.begin, width: cols.end - cols.begin,
+                                 height: rows.end - rows.begin }));
+  for (const kind of KINDS) addLayer(grid, kind, 'cells ' + kind);
+  grid.body.append(svg('path', { class: 'lines', d: linesPath(rows, cols) }), ...drawCuts(rows, cols));
+  grid.values = svg('g', { class: 'values' });
+  grid.body.append(grid.values, svg('rect', { class: 'frame', x: cols.begin, y: rows.begin,
+    width: cols.end - cols.begin, height: rows.end - rows.begin }));
+  for (const kind of OUTLINES) addLayer(grid, kind, 'outline ' + kind);
+  grid.body.append(...drawLabels(rows, cols));
+  return grid;
+}
+
+function addLayer(grid, kind, classes) {
+  const path = svg('path', { class: classes });
+  grid.paths.set(kind, { node: path, d: '' });
+  grid.body.append(path);
+}
+
+function drawCuts(rows, cols) {
+  const nodes = [];
+  const wide = cols.end - cols.begin, high = rows.end - rows.begin;
+  for (const { x, from, to } of cols.cuts) {
+    const middle = `translate(${x + CUT / 2} ${rows.begin + high / 2}) rotate(-90)`;
+    nodes.push(svg('rect', { class: 'cut', x, y: rows.begin, width: CUT, height: high }),
+      svg('text', { class: 'cut-words', transform: middle, dy: '0.35em' }, high > 90 ? `columns ${from}..${to}` : '···'));
+  }
+  for (const { x: y, from, to } of rows.cuts)
+    nodes.push(svg('rect', { class: 'cut', x: cols.begin, y, width: wide, height: CUT }),
+      svg('text', { class: 'cut-words', x: cols.begin + wide / 2, y: y + CUT / 2, dy: '0.35em' },
+          wide > 90 ? `rows ${from}..${to}` : '···'));
+  return nodes;
+}
+
+/* As many row and column numbers as there is room for, at round numbers. */
+function drawLabels(rows, cols) {
+  const labels = [];
+  let free = -Infinity;
+  for (const i of cols.shown) {
+    const [x, size] = cols.at.get(i);
+    const middle = x + size / 2;
+    if (!wantsLabel(cols, i, size) || middle - free < 15) continue;
+    labels.push(svg('text', { class: 'label', x: middle, y: -4 }, String(i)));
+    free = middle;
+  }
+  free = -Infinity;
+  for (const i of rows.shown) {
+    const [y, size] = rows.at.get(i);
+    const middle = y + size / 2;
+    if (!wantsLabel(rows, i, size) || middle - free < 11) continue;
+    labels.push(svg('text', { class: 'label side', x: -5, y: middle, dy: '0.35em' }, String(i)));
+    free = middle;
+  }
+  return labels;
+}
+
+function wantsLabel(axis, i, size) {
+  if (size >= 13 || i < 0 || i >= axis.count) return true;
+  return i === axis.focus[0] || i % 8 === 0;
+}
+
+/* The cells of one kind, from now on. */
+function paint(grid, kind, cells) {
+  const layer = grid.paths.get(kind);
+  const inset = kind === 'mine' || kind === 'party' || kind === 'party-2' ? 1 : kind === 'trail' || kind === 'origin' ? 1.5 : 0;
+  const d = cells.length ? cellsPath(grid.rows, grid.cols, cells, inset) : '';
+  if (d === layer.d) return;
+  layer.node.setAttribute('d', d);
+  layer.d = d;
+}
+
+/* Around a rectangle of cells; null: around none. */
+function outline(grid, kind, box) {
+  const layer = grid.paths.get(kind);
+  const d = box ? `M${box.x} ${box.y}h${box.width}v${box.height}h-${box.width}z` : '';
+  if (d === layer.d) return;
+  layer.node.setAttribute('d', d);
+  layer.d = d;
+}
+
+/* --- values in cells -------------------------------------------------------------------------- */
+
+const SMALLEST_TEXT = 7, LARGEST_TEXT = 13; /* pixels */
+const DIGIT = 0.58; /* width of a digit, of the size of the text */
+
+/* Size of text in cells of this size, for values of so many characters; and how many fit. */
+function textFit(cell, characters) {
+  const wanted = (cell - 3) / (Math.max(characters, 2) * DIGIT);
+  const size = Math.min(LARGEST_TEXT, cell * 0.6, Math.max(SMALLEST_TEXT, wanted));
+  return { size, room: size < SMALLEST_TEXT ? 0 : Math.floor((cell - 2) / (size * DIGIT)) };
+}
+
+/* values: [row, col, text]; texts that are no longer there are removed. */
+function writeValues(grid, values, size) {
+  if (grid.textSize !== size) {
+    grid.values.setAttribute('font-size', size);
+    grid.textSize = size;
+  }
+  const kept = new Set();
+  for (const [row, col, text] of values) {
+    const x = grid.cols.at.get(col), y = grid.rows.at.get(row);
+    if (!x || !y || !text) continue;
+    const key = row * 65536 + col;
+    kept.add(key);
+    writeValue(grid, key, text, x[0] + x[1] / 2, y[0] + y[1] / 2);
+  }
+  for (const [key, node] of grid.texts)
+    if (!kept.has(key)) { node.remove(); grid.texts.delete(key); grid.written.delete(key); }
+}
+
+function writeValue(grid, key, text, x, y) {
+  let node = grid.texts.get(key);
+  if (!node) {
+    node = svg('text', { x, y, dy: '0.35em' });
+    grid.values.append(node);
+    grid.texts.set(key, node);
+  }
+  if (grid.written.get(key) === text) return;
+  node.textContent = text;
+  grid.written.set(key, text);
+}
+
+/* The middle of a cell, in the coordinates of the picture; null: it is not drawn. */
+function middleOf(grid, row, col) {
+  const x = grid.cols.at.get(col), y = grid.rows.at.get(row);
+  return x && y && { x: grid.x + SIDE + x[0] + x[1] / 2, y: grid.y + TITLE + LABEL + y[0] + y[1] / 2 };
+}
+
+/* A bent arrow. */
+function arrowPath(from, to) {
+  const bend = 0.12, dx = to.x - from.x, dy = to.y - from.y;
+  const mx = (from.x + to.x) / 2 - dy * bend, my = (from.y + to.y) / 2 + dx * bend;
+  return `M${from.x} ${from.y}Q${mx} ${my} ${to.x} ${to.y}`;
+}

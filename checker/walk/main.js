@@ -1,0 +1,350 @@
+/* The page: what is selected, where time is, and what is drawn then. */
+
+/* For tests and the curious, read-only but for goto():
+ *     walk.goto(step, lane)   shows the state after the step (-1: before the first one); with a lane
+ *                             (0 to 31) only of it and the lanes below have run
+ *     walk.step, walk.lane    what is shown; lane -1: the whole step
+ *     walk.steps              how many steps there are
+ *     walk.thread, walk.line  what is selected
+ *     walk.state(array)       the array's values now, by number or name: [{offset, element, value,
+ *                             writer: {thread, step} or null}, ...], of what is known
+ *     walk.about(array, offset)    what the page says about this element now, in lines
+ *     walk.sums(thread)       [{element, followed, done, terms, sum, stored}, ...]
+ *     walk.loads              loads of A and B so far by this block
+ *     walk.run                the data, decoded */
+function makeHooks(app) {
+  const find = (which) => app.run.arrays.find((array) => array.number === which || array.name === which);
+  return Object.freeze({
+    goto: (step, lane = NONE) => goTo(app, { step, lane }),
+    get step() { return app.state.step; },
+    get lane() { return app.state.lane; },
+    get steps() { return app.run.steps.length; },
+    get thread() { return app.selection.thread; },
+    get line() { return app.selection.line; },
+    get loads() { return app.state.step < 0 ? 0 : app.run.loadsUpTo[app.state.step]; },
+    get run() { return app.run; },
+    state: (which) => stateOf(app, find(which)),
+    about: (which, offset) => describeCell(app.state, find(which), offset),
+    sums: (thread) => sumsOf(app.run, thread).map((sum) => summarize(app, sum)),
+  });
+}
+
+function stateOf({ run, state }, array) {
+  const list = [];
+  for (let offset = 0; offset < array.words; offset++) {
+    const value = valueAt(state, array, offset), store = state.writer[array.number].get(offset);
+    if (value === undefined) continue;
+    const writer = store === undefined ? null : { thread: run.accesses.thread[store], step: run.accesses.step[store] };
+    list.push({ offset, element: elementName(array, offset), value, writer });
+  }
+  return list;
+}
+
+function summarize({ run, state }, sum) {
+  const done = sum.followed ? termsDone(state, sum) : 0;
+  return { element: elementName(run.arrays[C], sum.offset), followed: sum.followed, done, terms: sum.terms.length,
+           sum: done ? round(sum.terms[done - 1].sum) : 0, stored: sum.stored };
+}
+
+/* --- moving ----------------------------------------------------------------------------------- */
+
+/* null: there is nothing to go to. */
+function goTo(app, target) {
+  if (!target) return;
+  const step = clampStep(app.run, target.step), lane = target.lane === undefined ? NONE : target.lane;
+  const isBarrier = step < 0 || app.run.steps[step].warp < 0;
+  moveTo(app.state, step, isBarrier ? NONE : lane);
+  if (app.state.lane !== NONE) app.selection.thread = app.run.steps[step].warp * WARP + app.state.lane;
+  update(app);
+}
+
+/* Forward, but not past a barrier with a question. */
+function goForward(app, target) {
+  if (!target || app.predict.asked) return;
+  const question = questionBetween(app, app.state.step, target.step);
+  if (!question) return goTo(app, target);
+  goTo(app, { step: question.barrier - 1 });
+  if (app.playing) stopPlaying(app);
+  ask(app, question);
+}
+
+function selectThread(app, thread) {
+  if (thread === NONE) return;
+  app.selection.thread = thread;
+  byId('sum-element').value = '0';
+  app.scene.sumNumber = 0;
+  update(app);
+}
+
+function selectLine(app, line) {
+  app.selection.line = app.selection.line === line ? 0 : line;
+  update(app);
+}
+
+function update(app) {
+  paintScene(app.scene, app.state, app.selection);
+  updateCode(app);
+  updateIndex(app);
+  updateSum(app);
+  updateStrips(app);
+  updateTotals(app);
+  updateTable(app);
+  updateTime(app);
+  updateWords(app);
+  updateCell(app);
+  writeFragment(app);
+}
+
+function updateWords(app) {
+  const { run, state, selection } = app;
+  byId('sentence').textContent = sentenceAt(state, selection.thread);
+  byId('thread-name').textContent = threadName(run, selection.thread);
+  byId('as-run').hidden = !isSingle(run, run.steps[state.step]);
+  const steps = selection.line ? run.steps.filter((s) => s.line === selection.line).length : 0;
+  byId('line-words').textContent = selection.line ? `Line ${selection.line} is selected: ${plural(steps, 'step')}. Keys l and L go to the next and the previous one.` : '';
+}
+
+/* --- the sum ---------------------------------------------------------------------------------- */
+
+const TERMS_SHOWN = 7;
+
+function updateSum(app) {
+  const { run, state, selection, scene } = app, sums = sumsOf(run, selection.thread);
+  fillSumChoice(app, sums);
+  const sum = sums[scene.sumNumber || 0], box = byId('sum');
+  byId('sum-title').textContent = 'Sum of thread ' + threadName(run, selection.thread);
+  if (!sum) return void box.replaceChildren(element('p', 'quiet', noSumText(run, selection.thread)));
+  const name = elementName(run.arrays[C], sum.offset);
+  if (!sum.followed)
+    return void box.replaceChildren(element('p', 'quiet', `The thread stores ${formatNumber(sum.stored)} to ${name}. The sum is not followed: ` +
+      'what is in registers, shuffles included, is not recorded, and the products of what this thread reads do not make this number.'));
+  box.replaceChildren(...drawSum(state, sum, name));
+}
+
+const noSumText = (run, thread) => 'In what was recorded, thread ' + threadName(run, thread) + ' stores no element of C, so no sum is shown.';
+
+function fillSumChoice(app, sums) {
+  const choice = byId('sum-element');
+  choice.parentNode.hidden = sums.length < 2;
+  if (app.sumsShown === sums) return;
+  app.sumsShown = sums;
+  choice.replaceChildren(...sums.map((sum, i) => {
+    const option = element('option', '', elementName(app.run.arrays[C], sum.offset));
+    option.value = i;
+    return option;
+  }));
+  choice.value = app.scene.sumNumber || 0;
+}
+
+function drawSum(state, sum, name) {
+  const { run } = state, done = termsDone(state, sum), now = done ? round(sum.terms[done - 1].sum) : 0;
+  const head = element('p', 'sum-head');
+  head.append(element('code', '', `${name}: `), element('strong', '', formatNumber(now)),
+    ` after ${done} of ${plural(sum.terms.length, 'product')}`);
+  const strip = element('div', 'sum-strip');
+  const bar = element('span', 'sum-bar');
+  bar.style.width = 100 * done / sum.terms.length + '%';
+  strip.append(bar);
+  const list = element('ol', 'terms');
+  const first = Math.max(0, Math.min(done - TERMS_SHOWN + 2, sum.terms.length - TERMS_SHOWN));
+  sum.terms.slice(first, first + TERMS_SHOWN).forEach((term, i) => list.append(termRow(run, term, first + i, done)));
+  const notes = [];
+  if (!sum.textbook) notes.push(element('p', 'quiet', `These are the pairs that the thread reads. Not all are terms of ${name}, but their sum is what it stores.`));
+  const isStored = sum.step < state.step || (sum.step === state.step && hasRun(state, sum.thread));
+  if (isStored) notes.push(element('p', 'stored-words', `Stored${atLine(siteOf(run, sum.store).line)}: ${formatNumber(sum.stored)}.`));
+  return [head, strip, list, ...notes];
+}
+
+function termRow(run, term, number, done) {
+  const row = element('li', number < done ? (number === done - 1 ? 'latest' : 'done') : 'ahead');
+  row.append(element('code', '', termText(run, term)));
+  if (number < done) row.append(span('term-numbers', ` ${formatNumber(term.left)} · ${formatNumber(term.right)}`), span('term-sum', '→ ' + formatNumber(round(term.sum))));
+  return row;
+}
+
+/* --- cells ------------------------------------------------------------------------------------ */
+
+function updateCell(app) {
+  const { run, state } = app, at = app.pointed || app.pinned;
+  const box = byId('cell');
+  if (!at) return void box.replaceChildren(element('p', 'quiet', 'Point at a cell, or focus one with Tab and the arrow keys: where its value came from and who reads it.'));
+  const lines = at.thread !== undefined ? describeThread(app, at.thread) : describeCell(state, run.arrays[at.array], at.offset);
+  box.replaceChildren(...lines.map((text, i) => element('p', i ? '' : 'cell-name', text)));
+}
+
+function describeThread({ run, state }, thread) {
+  if (thread === NONE) return ['No thread.'];
+  const lines = ['Thread ' + threadName(run, thread) + ', warp ' + Math.floor(thread / WARP) + ', lane ' + thread % WARP + '.'];
+  const last = threadAccesses(run, thread).filter((a) => run.accesses.step[a] <= state.step).pop();
+  if (last !== undefined) {
+    const site = siteOf(run, last);
+    lines.push(`Its last access so far: ${site.write ? 'stored' : 'loaded'} ${elementName(arrayOf(run, last), run.accesses.offset[last])}${atLine(site.line)}, step ${run.accesses.step[last]}.`);
+  }
+  const stores = lastStores(run, thread).map((a) => run.accesses.offset[a]);
+  lines.push(stores.length ? 'It stores ' + elementsText(run.arrays[C], stores) + '.' : 'It stores no element of C in what was recorded.');
+  const waits = waitingAt(run, state.step), at = waits.waiting.findIndex((list) => list.includes(thread));
+  if (at >= 0) lines.push('It waits' + atLine(waits.lines[at]) + '.');
+  if (waits.returned.includes(thread)) lines.push('It has returned.');
+  return lines;
+}
+
+/* What a cell of the picture stands for: {array, offset} or {thread}. */
+function subjectAt(app, { grid, row, col }) {
+  const { array, slice, threads } = subjectOf(app.scene, grid.name);
+  return threads ? { thread: threadOfCell(app.run, row, col) } : { array: array.number, offset: offsetOf(array, slice, row, col) };
+}
+
+function point(app, subject) {
+  app.pointed = subject;
+  updateCell(app);
+}
+
+function choose(app, subject) {
+  app.pinned = subject;
+  if (subject.thread !== undefined) return selectThread(app, subject.thread);
+  const store = app.state.writer[subject.array].get(subject.offset);
+  if (store !== undefined) return selectThread(app, app.run.accesses.thread[store]);
+  update(app);
+}
+
+function listenToScene(app) {
+  const { scene } = app, node = scene.node;
+  node.addEventListener('pointermove', (event) => {
+    const at = cellAt(scene, event);
+    for (const grid of scene.grids.values()) paint(grid, 'cursor', at && at.grid === grid ? [[at.row, at.col]] : []);
+    point(app, at && subjectAt(app, at));
+  });
+  node.addEventListener('pointerleave', () => {
+    for (const grid of scene.grids.values()) paint(grid, 'cursor', []);
+    point(app, null);
+  });
+  node.addEventListener('click', (event) => {
+    const at = cellAt(scene, event);
+    if (!at) return;
+    moveCursor(scene, at.grid, at.row, at.col);
+    choose(app, subjectAt(app, at));
+  });
+  node.addEventListener('focusin', (event) => focusCursor(app, event.target));
+  node.addEventListener('keydown', (event) => onGridKey(app, event));
+}
+
+const gridOfCursor = (scene, node) => [...scene.grids.values()].find((grid) => grid.cursor === node);
+
+function focusCursor(app, node) {
+  const grid = gridOfCursor(app.scene, node);
+  if (!grid) return;
+  const [row, col] = app.scene.focusCell.get(grid.name);
+  app.pinned = subjectAt(app, { grid, row, col });
+  updateCell(app);
+}
+
+function onGridKey(app, event) {
+  const grid = gridOfCursor(app.scene, event.target);
+  if (!grid || event.ctrlKey || event.metaKey || event.altKey) return;
+  const [row, col] = app.scene.focusCell.get(grid.name);
+  const by = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
+  if (event.key === 'Enter') choose(app, subjectAt(app, { grid, row, col }));
+  else if (by && !event.shiftKey) moveCursor(app.scene, grid, nextShown(grid.rows, row, by[0]), nextShown(grid.cols, col, by[1]));
+  else return;
+  event.preventDefault();
+  focusCursor(app, grid.cursor);
+}
+
+/* --- code ------------------------------------------------------------------------------------- */
+
+const numberOfLine = (node) => Number(node.id.slice('line-'.length));
+
+function listenToCode(app) {
+  const code = byId('code');
+  code.addEventListener('click', (event) => {
+    const node = event.target.closest('.line');
+    if (node) selectLine(app, numberOfLine(node));
+  });
+  code.addEventListener('keydown', (event) => {
+    const node = event.target.closest('.line');
+    if (!node || event.ctrlKey || event.metaKey || event.altKey) return;
+    const next = { ArrowUp: node.previousElementSibling, ArrowDown: node.nextElementSibling }[event.key];
+    if (next) {
+      node.tabIndex = -1;
+      next.tabIndex = 0;
+      next.focus();
+    } else if (event.key === 'Enter' || event.key === ' ') {
+      selectLine(app, numberOfLine(node));
+    } else {
+      return;
+    }
+    event.preventDefault();
+  });
+}
+
+/* --- the state in the address ----------------------------------------------------------------- */
+
+/* #step=118&thread=17&line=31, or #finding */
+function readFragment(app) {
+  const text = location.hash.slice(1), { run } = app;
+  const finding = run.finding && Number.isInteger(run.finding.step) ? run.finding.step : run.last;
+  if (text === 'finding' && run.finding) return goTo(app, { step: finding });
+  const values = new URLSearchParams(text);
+  const number = (name, least, most, other) => {
+    const value = Number.parseInt(values.get(name), 10);
+    return Number.isInteger(value) ? Math.max(least, Math.min(most, value)) : other;
+  };
+  app.selection.thread = number('thread', 0, run.threadCount - 1, app.selection.thread);
+  app.selection.line = number('line', 0, run.source.length, app.selection.line);
+  goTo(app, { step: number('step', NONE, run.last, app.state.step) });
+}
+
+function writeFragment(app) {
+  if (app.playing) return; /* browsers allow so many changes a minute */
+  const { state, selection } = app;
+  const text = `#step=${state.step}&thread=${selection.thread}` + (selection.line ? '&line=' + selection.line : '');
+  if (location.hash === text) return;
+  try { history.replaceState(null, '', text); } catch { /* some browsers allow none on file:// */ }
+}
+
+/* --- start ------------------------------------------------------------------------------------ */
+
+function fillHeader(run) {
+  const { m, n, k } = run.shape, { launch } = run;
+  const triple = (list) => '(' + (list[2] > 1 ? list : list.slice(0, 2)).join(', ') + ')';
+  document.title = run.file + ': walkthrough';
+  byId('title').textContent = `${run.file}, block ${triple(run.block)} at work`;
+  const parts = [`${launch.kernel}<<<${triple(launch.grid)}, ${triple(launch.block)}>>>${launch.line ? ' in line ' + launch.line : ''}`,
+    `A is ${m} x ${k}, B ${k} x ${n}, C ${m} x ${n} (m=${m} n=${n} k=${k})`];
+  if (launch.shared_bytes) parts.push(`${formatCount(launch.shared_bytes)} bytes of dynamic shared memory`);
+  if (launch.later) parts.push(`${plural(launch.later, 'later launch').replace('launchs', 'launches')} not shown`);
+  if (run.left_out) parts.push(`${formatCount(run.left_out)} accesses left out for lack of room`);
+  byId('launch').textContent = parts.join('; ');
+}
+
+function setZoom(app, zoom) {
+  app.scene.zoom = Math.max(0.5, Math.min(4, zoom));
+  byId('zoom-words').textContent = Math.round(100 * app.scene.zoom) + ' %';
+  update(app);
+}
+
+function start() {
+  const run = decodeRun(JSON.parse(byId('run').textContent));
+  run.loops = findLoops(run);
+  const app = { run, state: makeState(run), selection: { thread: firstThread(run), line: 0 }, unit: 'warp', playing: false,
+                pointed: null, pinned: null };
+  fillHeader(run);
+  makeCode(run);
+  makeFinding(app);
+  makeTime(app);
+  makePredict(app);
+  app.scene = makeScene(run, byId('scene-box'));
+  makeTable(app);
+  listenToScene(app);
+  listenToCode(app);
+  byId('zoom-in').addEventListener('click', () => setZoom(app, app.scene.zoom * 1.25));
+  byId('zoom-out').addEventListener('click', () => setZoom(app, app.scene.zoom / 1.25));
+  byId('sum-element').addEventListener('change', (event) => { app.scene.sumNumber = Number(event.target.value); update(app); });
+  window.addEventListener('hashchange', () => readFragment(app));
+  new ResizeObserver(() => { if (layoutScene(app.scene, app.state.step)) update(app); }).observe(byId('scene-box'));
+  readFragment(app);
+  window.walk = makeHooks(app);
+  document.body.dataset.ready = 'true';
+}
+
+start();

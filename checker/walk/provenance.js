@@ -1,0 +1,156 @@
+/* Where a value came from, and who reads it. */
+
+/* All accesses of an array by element, made when they are first asked for. */
+function accessesOf(run, array) {
+  if (array.accesses) return array.accesses;
+  array.accesses = new Map();
+  for (let a = 0; a < run.accesses.count; a++) {
+    if (siteOf(run, a).array !== array.number) continue;
+    const offset = run.accesses.offset[a];
+    if (!array.accesses.has(offset)) array.accesses.set(offset, []);
+    array.accesses.get(offset).push(a);
+  }
+  return array.accesses;
+}
+
+const atLine = (line) => (line ? ' at line ' + line : ' in another file');
+
+/* The chain of stores and loads that brought the value of this store, the first one first. */
+function chainOf(run, store) {
+  const chain = [store];
+  for (let at = store; ;) {
+    const isStore = siteOf(run, at).write;
+    const earlier = isStore ? run.accesses.from[at] : run.accesses.before[at];
+    if (earlier === NONE || chain.length > 8) return chain;
+    chain.unshift(earlier);
+    at = earlier;
+  }
+}
+
+const originName = (run, a) =>
+  run.accesses.originArray[a] === NONE ? null
+    : elementName(run.arrays[run.accesses.originArray[a]], run.accesses.originOffset[a]);
+
+/* "A[2][5] -> A_s[2][1], stored by thread (1,2) at line 18" */
+function chainText(run, store) {
+  const chain = chainOf(run, store);
+  const first = siteOf(run, chain[0]);
+  const parts = [];
+  if (!first.write) parts.push(elementName(run.arrays[first.array], run.accesses.offset[chain[0]]));
+  for (const a of chain) {
+    const site = siteOf(run, a);
+    if (site.write)
+      parts.push(elementName(run.arrays[site.array], run.accesses.offset[a]) + ', stored by thread ' +
+                 threadName(run, run.accesses.thread[a]) + atLine(site.line));
+  }
+  return parts.join(' → ') + unknownSource(run, chain);
+}
+
+function unknownSource(run, chain) {
+  const store = chain[0];
+  if (!siteOf(run, store).write) {
+    const same = run.accesses.step[chain[0]] === run.accesses.step[chain[1]];
+    return same ? '' : ' (which loaded that value' + atLine(siteOf(run, chain[0]).line) + ')';
+  }
+  if (arrayOf(run, store).role === 'output') return '';
+  return run.accesses.value[store] === 0 ? ': a zero that is not loaded from memory'
+    : ': a value from a register';
+}
+
+/* Loads of the element between the store and the next one, or before the first one. */
+function readersOf(run, array, offset, store) {
+  const all = accessesOf(run, array).get(offset) || [];
+  return all.filter((a) => !siteOf(run, a).write && run.accesses.before[a] === (store ?? NONE));
+}
+
+function readersText(run, readers) {
+  const byLine = new Map();
+  for (const a of readers) {
+    const line = siteOf(run, a).line;
+    if (!byLine.has(line)) byLine.set(line, []);
+    byLine.get(line).push(a);
+  }
+  return [...byLine].map(([line, list]) => {
+    const threads = list.map((a) => run.accesses.thread[a]);
+    const times = list.length / new Set(threads).size;
+    return threadsText(run, threads) + atLine(line) + (times > 1 ? ', ' + Math.round(times) + ' times each' : '');
+  }).join('; ');
+}
+
+/* Stores that the loads of this element feed: where its value goes. */
+function copiesText(run, readers) {
+  const copies = new Set();
+  const reads = new Set(readers);
+  for (let a = 0; a < run.accesses.count; a++)
+    if (reads.has(run.accesses.from[a])) copies.add(elementName(arrayOf(run, a), run.accesses.offset[a]));
+  const list = [...copies];
+  return list.length ? list.slice(0, 3).join(', ') + (list.length > 3 ? ' and ' + (list.length - 3) + ' more' : '') : '';
+}
+
+/* What is known about a cell at the present step, in lines of text. */
+function describeCell(state, array, offset) {
+  const { run } = state;
+  const store = state.writer[array.number].get(offset);
+  const value = valueAt(state, array, offset);
+  const name = elementName(array, offset);
+  const lines = [];
+  if (!isInside(array, offset)) lines.push(name + ' is outside ' + array.name + '.');
+  else if (value !== undefined) lines.push(name + ' = ' + formatNumber(value));
+  else if (array.role === 'input') lines.push(name + ': its value is not in this page; the block does not load it.');
+  else lines.push(name + ': no thread of this block has stored it yet.');
+  if (store !== undefined) lines.push(chainText(run, store) + ', step ' + run.accesses.step[store] + '.');
+  if (array.role === 'output') lines.push(...describeOutput(run, array, offset));
+  lines.push(describeReaders(run, array, offset, store));
+  return lines.filter(Boolean);
+}
+
+function describeReaders(run, array, offset, store) {
+  const readers = readersOf(run, array, offset, store);
+  if (!readers.length)
+    return array.role === 'output' ? '' : 'No thread of this block reads ' + (array.role === 'shared' ? 'this value.' : 'it.');
+  const copies = copiesText(run, readers);
+  return (copies ? 'Goes to ' + copies + '. ' : '') + 'Read by ' + readersText(run, readers) + '.';
+}
+
+function describeOutput(run, array, offset) {
+  if (array.unwrittenSet.has(offset)) return ['No thread of any block stores it.', whoShouldStore(run, array, offset)];
+  const stores = (accessesOf(run, array).get(offset) || []).filter((a) => siteOf(run, a).write);
+  const lines = [];
+  if (!stores.length && isInside(array, offset)) lines.push('Not stored by this block.');
+  for (const a of stores.slice(-1)) {
+    const thread = run.accesses.thread[a];
+    lines.push('Stored by thread ' + threadName(run, thread) + atLine(siteOf(run, a).line) + '.');
+    lines.push(productsText(run, thread, offset));
+  }
+  if (array.wrongMap.has(offset)) lines.push('Wrong: it should be ' + formatNumber(array.wrongMap.get(offset)) + '.');
+  return lines;
+}
+
+/* Which thread's index, by the formula of the line that stores to C, is this element. Tried for the
+ * blocks of the grid and for those beside it. */
+const MOST_TRIED = 400000;
+
+function whoShouldStore(run, array, offset) {
+  const entry = run.indices.find((e) => e.array === array.name && e.access === 'write' && e.element);
+  if (!entry || /\b(phase|step)\b/.test(entry.element)) return '';
+  const formula = bracketsOf(entry.element)[0];
+  const [gx, gy] = run.launch.grid;
+  if ((gx + 1) * (gy + 1) * run.threadCount > MOST_TRIED) return '';
+  for (let by = 0; by <= gy; by++)
+    for (let bx = 0; bx <= gx; bx++)
+      for (let t = 0; t < run.threadCount; t++) {
+        const [x, y, z] = threadIndex(run, t);
+        const names = { ...run.shape, 'threadIdx.x': x, 'threadIdx.y': y, 'threadIdx.z': z,
+                        'blockIdx.x': bx, 'blockIdx.y': by, 'blockIdx.z': run.block[2] };
+        if (evaluate(formula, names) === offset) return shouldText(run, entry, t, bx, by);
+      }
+  return '';
+}
+
+function shouldText(run, entry, thread, bx, by) {
+  const [gx, gy] = run.launch.grid;
+  const who = 'By the index in line ' + entry.line + ' it belongs to thread ' + threadName(run, thread) +
+    ' of block (' + bx + ',' + by + ')';
+  if (bx < gx && by < gy) return who + ', which does not store it.';
+  return who + ', but the grid has only ' + gx + ' x ' + gy + ' blocks.';
+}

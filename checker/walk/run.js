@@ -1,0 +1,260 @@
+'use strict';
+/* The walkthrough: one block of a kernel's run, played back. The scripts of the page, in this order:
+ *
+ *   run.js         the data that data.c writes, decoded: arrays, steps, accesses
+ *   words.js       names of elements and threads, ranges, numbers, as CUDA writes them
+ *   formula.js     what an index computes, with a thread's numbers put in
+ *   state.js       values and writers of all cells after a step
+ *   provenance.js  where a value came from and who reads it
+ *   sums.js        the products of a thread's elements of C, and their sum so far
+ *   sentence.js    a step in words
+ *   draw.js        grids of cells, outlines and hatching as SVG; knows nothing of the page
+ *   scene.js       which arrays are drawn where, and what is marked in them at a step
+ *   code.js        the source, with the line that acts
+ *   costs.js       banks, sectors, loads so far
+ *   time.js        the bar, buttons and keys
+ *   finding.js     what the checker found
+ *   predict.js     questions before a barrier
+ *   table.js       the same in text
+ *   main.js        starts all of this; the state in the address
+ *
+ * They share one scope. No text of the data ever becomes HTML: only textContent is used.
+ *
+ * The data. Numbers count from 0. A thread's number is x + block.x * (y + block.y * z); its warp is
+ * that divided by 32, its lane the rest.
+ *
+ *   format       1
+ *   file, source the submission: its name, its lines
+ *   shape        {m, n, k}
+ *   launch       {kernel, grid, block, shared_bytes, line (0: unknown), later}: grid and block are
+ *                [x, y, z]; `later` launches follow, which are not shown
+ *   block        blockIdx of the block that is shown
+ *   arrays       A, B, C, then the shared arrays. {name, role: input, output or shared}, and
+ *                rows, cols, values (inputs) or final (C; after all blocks); C also has `unwritten`,
+ *                [[first, count], ...], what no thread stored, and `wrong`, [[offset, expected], ...].
+ *                Shared: dims (none: not known), words. Matrices that are too large have no values.
+ *   sites        instructions that access memory: {line, array, write, atomic, words}
+ *   steps        what one line does for one warp, once:
+ *                    [line, interval, warp, [[site, lanes, [offset, ...], [value, ...]], ...]]
+ *                one offset (in words, possibly outside the array) and `words` values for each bit
+ *                in lanes; null: not a number, or not known. A barrier that opens:
+ *                    [line, interval, -1, threads, {waiting, returned} (if at two lines)]
+ *   as_run_from  the step from which on each is one thread's, in the order in which they ran; null
+ *   end          {waiting: [{line, threads: [[first, last], ...]}], returned: [...], stopped}
+ *   finding      null, or what the checker found; step and other_step are steps
+ *   loads        null, or {launch, naive}: elements of A and B that are loaded
+ *   indices      null, or what ./sgemm-check --indices --json knows
+ *   left_out     accesses that are not here, for lack of room */
+
+const WARP = 32;
+const A = 0, B = 1, C = 2; /* numbers of arrays */
+const NONE = -1;
+
+/* Shared arrays are drawn as slices of rows and columns: the last two dimensions. One dimension, or
+ * none that is known, is drawn in rows of 32 words: a row is once round the banks. */
+function shapeOfShared(array) {
+  const dims = array.dims.length ? array.dims : [array.words];
+  if (dims.length === 1) {
+    const cols = Math.min(dims[0], WARP);
+    return { dims, slices: 1, rows: Math.ceil(dims[0] / cols), cols };
+  }
+  const [rows, cols] = dims.slice(-2);
+  return { dims, slices: Math.max(1, Math.floor(array.words / (rows * cols))), rows, cols };
+}
+
+function decodeArray(array, number) {
+  const shape = array.role === 'shared'
+    ? shapeOfShared(array)
+    : { dims: [array.rows, array.cols], slices: 1, rows: array.rows, cols: array.cols };
+  const words = array.role === 'shared' ? array.words : array.rows * array.cols;
+  return {
+    ...array, ...shape, number, words,
+    /* what a cell holds before the kernel runs; Float32Array makes NaN of null's undefined */
+    initial: array.role === 'input' && array.values ? Float32Array.from(array.values, toFloat) : null,
+    seen: new Map(), /* offset -> value that was read before any store: all that is known of a large one */
+    unwrittenSet: expandRuns(array.unwritten || []),
+    wrongMap: new Map(array.wrong || []),
+  };
+}
+
+const toFloat = (value) => (value === null ? NaN : value);
+
+function expandRuns(runs) {
+  const set = new Set();
+  for (const [first, count] of runs) for (let i = first; i < first + count; i++) set.add(i);
+  return set;
+}
+
+function countAccesses(data) {
+  let count = 0;
+  for (const step of data.steps)
+    if (step[2] >= 0) for (const access of step[3]) count += access[3].length;
+  return count;
+}
+
+/* Accesses in columns, one row a word: an access of several words is several rows. */
+function makeAccesses(count) {
+  return {
+    count,
+    step: new Int32Array(count),
+    site: new Int32Array(count),
+    thread: new Int32Array(count),
+    offset: new Int32Array(count),
+    value: new Float32Array(count),
+    before: new Int32Array(count), /* the store that this one replaces, or this load reads; NONE */
+    from: new Int32Array(count),   /* of a store: the load whose value it is, if that is known */
+    originArray: new Int8Array(count).fill(NONE), /* which element of A or B the value is */
+    originOffset: new Int32Array(count),
+  };
+}
+
+function decodeSteps(data, accesses) {
+  let next = 0;
+  const steps = data.steps.map((raw, number) => {
+    const [line, interval, warp, what, who] = raw;
+    const step = { number, line, interval, warp, first: next, end: next, lanes: 0, threads: 0, who: who || null };
+    if (warp < 0) {
+      step.threads = what;
+      return step;
+    }
+    for (const access of what) next = decodeAccess(data, accesses, step, access, next);
+    step.end = next;
+    return step;
+  });
+  return steps;
+}
+
+function decodeAccess(data, accesses, step, [site, lanes, offsets, values], next) {
+  const words = data.sites[site].words;
+  let lane = 0;
+  step.lanes |= lanes;
+  offsets.forEach((offset, i) => {
+    while (!((lanes >>> lane) & 1)) lane++;
+    for (let w = 0; w < words; w++, next++) {
+      accesses.step[next] = step.number;
+      accesses.site[next] = site;
+      accesses.thread[next] = step.warp * WARP + lane;
+      accesses.offset[next] = offset + w;
+      accesses.value[next] = toFloat(values[i * words + w]);
+    }
+    lane++;
+  });
+  return next;
+}
+
+function decodeRun(data) {
+  if (data.format !== 1) throw new Error('This page cannot read data of format ' + data.format + '.');
+  const accesses = makeAccesses(countAccesses(data));
+  const run = {
+    ...data,
+    arrays: data.arrays.map(decodeArray),
+    steps: decodeSteps(data, accesses),
+    accesses,
+    indices: (data.indices && (data.indices.accesses || data.indices)) || [],
+    threadCount: data.launch.block[0] * data.launch.block[1] * data.launch.block[2],
+  };
+  run.last = run.steps.length - 1;
+  linkAccesses(run);
+  findPhases(run);
+  return run;
+}
+
+const siteOf = (run, access) => run.sites[run.accesses.site[access]];
+const arrayOf = (run, access) => run.arrays[siteOf(run, access).array];
+
+/* --- which store a load reads, and which load a store's value is from ------------------------- */
+
+function linkAccesses(run) {
+  const writer = run.arrays.map(() => new Map());
+  const loaded = new Map(); /* thread -> value -> its last load */
+  for (let a = 0; a < run.accesses.count; a++) {
+    const site = siteOf(run, a), offset = run.accesses.offset[a];
+    const before = writer[site.array].get(offset);
+    run.accesses.before[a] = before === undefined ? NONE : before;
+    run.accesses.from[a] = NONE;
+    if (site.write) {
+      linkStore(run, a, loaded);
+      writer[site.array].set(offset, a);
+    } else {
+      linkLoad(run, a, loaded);
+    }
+  }
+}
+
+function linkLoad(run, a, loaded) {
+  const { thread, value, offset, before } = run.accesses;
+  const array = arrayOf(run, a);
+  if (before[a] === NONE) {
+    array.seen.set(offset[a], value[a]);
+    if (array.role === 'input') setOrigin(run, a, array.number, offset[a]);
+  } else {
+    copyOrigin(run, a, before[a]);
+  }
+  if (!loaded.has(thread[a])) loaded.set(thread[a], new Map());
+  loaded.get(thread[a]).set(value[a], a);
+}
+
+/* A value that a thread loads and stores unchanged is recognised by being the same number. 0 is
+ * recognised only within one line: there are too many other zeros. C gets sums, not copies. */
+function linkStore(run, a, loaded) {
+  const { thread, value, step, from } = run.accesses;
+  if (arrayOf(run, a).role !== 'shared' || siteOf(run, a).atomic) return;
+  const load = loaded.has(thread[a]) ? loaded.get(thread[a]).get(value[a]) : undefined;
+  if (load === undefined || Number.isNaN(value[a])) return;
+  if (value[a] === 0 && step[load] !== step[a]) return;
+  from[a] = load;
+  copyOrigin(run, a, load);
+}
+
+function setOrigin(run, a, array, offset) {
+  run.accesses.originArray[a] = array;
+  run.accesses.originOffset[a] = offset;
+}
+
+function copyOrigin(run, a, other) {
+  setOrigin(run, a, run.accesses.originArray[other], run.accesses.originOffset[other]);
+}
+
+/* --- phases ----------------------------------------------------------------------------------- */
+
+/* Intervals lie between barriers. One that loads from A or B begins a phase, if there are barriers at
+ * all; one that only stores C belongs to none. */
+function findPhases(run) {
+  run.intervals = [];
+  for (const step of run.steps) {
+    const interval = (run.intervals[step.interval] ||= newInterval(step));
+    interval.end = step.number;
+    if (step.warp < 0) interval.barrier = step.number;
+    for (let a = step.first; a < step.end; a++) noteKind(run, interval, a);
+  }
+  run.intervals = run.intervals.filter(Boolean);
+  numberPhases(run);
+}
+
+function newInterval(step) {
+  return { number: step.interval, first: step.number, end: step.number, barrier: NONE,
+           loads: false, computes: false, stores: false, phase: NONE };
+}
+
+function noteKind(run, interval, a) {
+  const site = siteOf(run, a), role = run.arrays[site.array].role;
+  if (role === 'input' && !site.write) interval.loads = true;
+  if (role === 'shared' && !site.write) interval.computes = true;
+  if (role === 'output' && site.write) interval.stores = true;
+}
+
+function numberPhases(run) {
+  let phase = NONE;
+  run.phases = [];
+  run.byInterval = new Map();
+  const tiled = run.intervals.length > 1 && run.intervals.some((i) => i.computes);
+  for (const interval of run.intervals) {
+    run.byInterval.set(interval.number, interval);
+    if (tiled && interval.loads) run.phases[++phase] = { number: phase, first: interval.first, end: interval.end };
+    const within = phase !== NONE && (interval.loads || interval.computes || !interval.stores);
+    interval.phase = within ? phase : NONE;
+    if (within) run.phases[phase].end = interval.end;
+  }
+}
+
+const phaseAt = (run, step) => (step < 0 ? 0 : run.byInterval.get(run.steps[step].interval).phase);

@@ -1,0 +1,609 @@
+/* The data: B above C, A left of C, as in a textbook; shared arrays beside the matrix that they are
+ * filled from; the threads of the block. layoutScene() makes the grids anew when a tile moves or the
+ * page gets another size; paintScene() marks what a step did. */
+
+const GAP = 16;          /* between grids */
+const MOST_FOCUS = 40;   /* rows or columns in full size */
+const WINDOW = 32;       /* of those that are shown when there are more */
+const MOST_VALUES = 2400; /* cells with a number in them */
+const WIDEST_SHARED = 34; /* columns of a shared array in full size */
+
+/* --- what is in focus ------------------------------------------------------------------------- */
+
+const emptyRange = () => [Infinity, -Infinity];
+const isEmpty = ([first, last]) => first > last;
+const widen = (range, i) => { range[0] = Math.min(range[0], i); range[1] = Math.max(range[1], i); };
+const union = (a, b) => [Math.min(a[0], b[0]), Math.max(a[1], b[1])];
+
+/* Rows and columns of A, B and C that the block accesses, in each phase and in all. */
+function findExtents(run) {
+  const make = () => [0, 1, 2].map(() => ({ rows: emptyRange(), cols: emptyRange() }));
+  run.extents = { all: make(), phase: run.phases.map(make) };
+  for (let a = 0; a < run.accesses.count; a++) {
+    const array = arrayOf(run, a), offset = run.accesses.offset[a];
+    if (array.number > C || !isInside(array, offset)) continue;
+    const { row, col } = cellOf(array, offset), phase = phaseAt(run, run.accesses.step[a]);
+    for (const extent of [run.extents.all, phase === NONE ? null : run.extents.phase[phase]])
+      if (extent) { widen(extent[array.number].rows, row); widen(extent[array.number].cols, col); }
+  }
+}
+
+/* Where a matrix is accessed in this step, along one axis; else where it was last. */
+function currentIndex(run, step, array, axis) {
+  for (let s = Math.max(step, 0); s >= 0; s--) {
+    const range = emptyRange();
+    for (let a = run.steps[s].first; a < run.steps[s].end; a++) {
+      const offset = run.accesses.offset[a];
+      if (siteOf(run, a).array === array && isInside(run.arrays[array], offset))
+        widen(range, cellOf(run.arrays[array], offset)[axis]);
+    }
+    if (!isEmpty(range)) return range[0];
+  }
+  return 0;
+}
+
+/* At most so much in full size as can be drawn; a part of it, if there is more. */
+function focusOn(range, count, current) {
+  if (isEmpty(range)) return [0, Math.min(count, MOST_FOCUS) - 1];
+  if (range[1] - range[0] < MOST_FOCUS) return range;
+  const first = Math.floor(current() / WINDOW) * WINDOW;
+  return [first, Math.min(first + WINDOW, count) - 1];
+}
+
+/* What is in full size at a step: rows of A and C, columns of B and C, and the terms of the sum:
+ * columns of A, rows of B. */
+function viewAt(run, step) {
+  if (!run.extents) findExtents(run);
+  const phase = phaseNear(run, step);
+  const { all } = run.extents, here = phase === NONE ? all : run.extents.phase[phase];
+  const { m, n, k } = run.shape;
+  const at = (array, axis) => () => currentIndex(run, step, array, axis);
+  const shared = (a, c, count, array, axis) => {
+    const both = union(a, c);
+    return focusOn(both[1] - both[0] < MOST_FOCUS || isEmpty(c) ? both : c, count, at(array, axis));
+  };
+  return {
+    rows: shared(all[A].rows, all[C].rows, m, A, 'row'),
+    cols: shared(all[B].cols, all[C].cols, n, B, 'col'),
+    a: focusOn(isEmpty(here[A].cols) ? all[A].cols : here[A].cols, k, at(A, 'col')),
+    b: focusOn(isEmpty(here[B].rows) ? all[B].rows : here[B].rows, k, at(B, 'row')),
+  };
+}
+
+/* After the last phase its tiles stay in focus. */
+function phaseNear(run, step) {
+  if (!run.phases.length) return NONE;
+  const phase = phaseAt(run, step);
+  return phase !== NONE ? phase : step > run.phases[0].first ? run.phases.length - 1 : 0;
+}
+
+/* --- what lies outside ------------------------------------------------------------------------ */
+
+const MOST_GHOSTS = 3;
+
+/* Rows and columns outside the matrix that the block accesses or the finding names. */
+function ghostsOf(run, number) {
+  const array = run.arrays[number], rows = new Set(), cols = new Set();
+  const named = findingCell(run, number);
+  if (named && named.row >= array.rows) rows.add(named.row);
+  if (named && named.col >= array.cols) cols.add(named.col);
+  for (const offset of accessesOf(run, array).keys())
+    if (!isInside(array, offset)) rows.add(cellOf(array, offset).row);
+  return { rows: nearest(rows, array.rows), cols: nearest(cols, array.cols) };
+}
+
+const nearest = (indices, count) => ascending(indices)
+  .sort((a, b) => Math.max(-a, a - count) - Math.max(-b, b - count)).slice(0, MOST_GHOSTS).sort((a, b) => a - b);
+
+/* The element that the finding names, if it is of this array: {row, col}. */
+function findingCell(run, number) {
+  const match = run.finding && /^(\w+)\[(-?\d+)\]\[(-?\d+)\]$/.exec(run.finding.element || '');
+  return match && match[1] === run.arrays[number].name ? { row: Number(match[2]), col: Number(match[3]) } : null;
+}
+
+/* --- sizes ------------------------------------------------------------------------------------ */
+
+/* Which matrix a shared array is filled from: A, B or NONE. */
+function partnerOf(run, array) {
+  const votes = [0, 0];
+  for (const list of accessesOf(run, array).values())
+    for (const a of list) if (run.accesses.originArray[a] >= 0) votes[run.accesses.originArray[a]]++;
+  if (votes[A] === votes[B]) return NONE;
+  return votes[A] > votes[B] ? A : B;
+}
+
+function groupShared(run) {
+  const groups = { [A]: [], [B]: [], [NONE]: [] };
+  for (const array of run.arrays.slice(3)) groups[partnerOf(run, array)].push(array);
+  return groups;
+}
+
+function threadShape(run) {
+  const [x, y, z] = run.launch.block;
+  return y === 1 && z === 1 && x > WARP ? { cols: WARP, rows: Math.ceil(x / WARP) } : { cols: x, rows: y * z };
+}
+
+/* All grids for cells of these sizes, not yet placed: what makeGrid() takes, by name. */
+function planGrids(run, view, cell, context) {
+  const { m, n, k } = run.shape;
+  run.ghosts ||= [A, B, C].map((number) => ghostsOf(run, number));
+  const axis = (count, focus, ghosts) => makeAxis(count, cell, { focus, context, ghosts });
+  const plans = new Map();
+  const plan = (name, hue, title, rows, cols) =>
+    plans.set(name, { id: 'grid-' + name, title, hue, rows, cols, ...gridSize(rows, cols) });
+  const ghosts = run.ghosts;
+  plan('A', 'a', `A  ${m} × ${k}`, axis(m, view.rows, ghosts[A].rows), axis(k, view.a, ghosts[A].cols));
+  plan('B', 'b', `B  ${k} × ${n}`, axis(k, view.b, ghosts[B].rows), axis(n, view.cols, ghosts[B].cols));
+  plan('C', 'c', `C  ${m} × ${n}`, axis(m, view.rows, ghosts[C].rows), axis(n, view.cols, ghosts[C].cols));
+  for (const array of run.arrays.slice(3)) planShared(array, cell, plan);
+  const threads = threadShape(run), small = smallerCell(cell, threads.cols);
+  plan('threads', 'thread', `threads of block (${run.block.slice(0, 2)})`, makeAxis(threads.rows, small), makeAxis(threads.cols, small));
+  return plans;
+}
+
+const smallerCell = (cell, cols) => Math.max(4, Math.min(cell, Math.floor(cell * WIDEST_SHARED / cols)));
+
+function planShared(array, cell, plan) {
+  const size = smallerCell(cell, array.cols);
+  const dims = (list) => list.map((d) => '[' + d + ']').join('');
+  for (let slice = 0; slice < array.slices; slice++) {
+    const title = array.slices > 1 ? `${array.name}[${slice}]${dims(array.dims.slice(1))}` : array.name + dims(array.dims);
+    plan(array.number + '-' + slice, 'shared', title, makeAxis(array.rows, size), makeAxis(array.cols, size));
+  }
+}
+
+const plansOfShared = (plans, arrays) =>
+  arrays.flatMap((array) => Array.from({ length: array.slices }, (_, slice) => plans.get(array.number + '-' + slice)));
+
+const widest = (plans) => Math.max(0, ...plans.map((g) => g.width));
+const stackHeight = (plans) => plans.reduce((sum, g) => sum + g.height + GAP, 0);
+
+/* Two rows and up to three columns:    A's shared   B   B's shared
+ *                                      A            C   threads, others
+ * Threads are in the free corner if nothing is shared with A. C stays where it is (`least`) while
+ * the tiles of A and B change. Gives each plan its x and y. */
+function arrange(plans, groups, least = { x: 0, y: 0 }) {
+  const get = (name) => plans.get(name);
+  const corner = plansOfShared(plans, groups[A]), right = plansOfShared(plans, groups[B]);
+  const below = plansOfShared(plans, groups[NONE]);
+  if (corner.length || right.length || below.length) below.unshift(get('threads'));
+  else corner.push(get('threads'));
+  const x = Math.max(least.x, widest(corner) + GAP, get('A').width + GAP);
+  const y = Math.max(least.y, stackHeight(corner), get('B').height + GAP);
+  place(get('A'), x - GAP - get('A').width, y);
+  place(get('C'), x, y + get('A').rows.begin - get('C').rows.begin);
+  place(get('B'), x + get('C').cols.begin - get('B').cols.begin, y - GAP - get('B').height);
+  const third = x + Math.max(get('B').width, get('C').width) + GAP;
+  stack(corner, (plan) => x - GAP - plan.width, y - stackHeight(corner));
+  const end = stack(right, () => third, Math.max(0, y - stackHeight(right)));
+  stack(below, () => third, Math.max(y, end));
+  const all = [...plans.values()];
+  return { x, y, width: Math.max(...all.map((g) => g.x + g.width)) + 4, height: Math.max(...all.map((g) => g.y + g.height)) + 4 };
+}
+
+const place = (plan, x, y) => Object.assign(plan, { x, y });
+
+function stack(plans, x, y) {
+  for (const plan of plans) {
+    place(plan, x(plan), y);
+    y += plan.height + GAP;
+  }
+  return y;
+}
+
+/* The largest cells that fit; where not all cells can be large, those of the present tiles are. */
+const LARGEST = 46, COMFORTABLE = 19, SMALLEST = 9, SMALLEST_CONTEXT = 5;
+
+function chooseSizes(run, view, groups, width, height) {
+  const fits = (cell, context) => {
+    const size = arrange(planGrids(run, view, cell, context), groups);
+    return size.width <= width && (cell <= 24 || size.height <= height);
+  };
+  for (let cell = LARGEST; cell >= COMFORTABLE; cell--) if (fits(cell, cell)) return { cell, context: cell };
+  for (let cell = 22; cell > SMALLEST; cell--) {
+    if (!fits(cell, SMALLEST_CONTEXT)) continue;
+    let context = SMALLEST_CONTEXT;
+    while (context < cell && fits(cell, context + 1)) context++;
+    return { cell, context };
+  }
+  return { cell: SMALLEST, context: SMALLEST_CONTEXT };
+}
+
+/* --- the picture ------------------------------------------------------------------------------ */
+
+function makeScene(run, container) {
+  const scene = { run, container, groups: groupShared(run), grids: new Map(), key: '', sizes: null, least: { x: 0, y: 0 },
+                  zoom: 1, lineSelected: 0, focusCell: new Map() };
+  scene.node = svg('svg', { id: 'scene', role: 'group', 'aria-label': 'Matrices, shared memory and threads' });
+  container.append(scene.node);
+  return scene;
+}
+
+/* Makes the grids anew if other tiles are in focus now, or if the page has another size. */
+function layoutScene(scene, step) {
+  const view = viewAt(scene.run, step);
+  const width = Math.max(480, scene.container.clientWidth - 4) * scene.zoom;
+  const key = JSON.stringify([view, width]);
+  if (key === scene.key) return false;
+  if (scene.width !== width) {
+    scene.sizes = chooseSizes(scene.run, viewAt(scene.run, 0), scene.groups, width, Math.max(520, window.innerHeight - 230) * scene.zoom);
+    scene.least = { x: 0, y: 0 };
+  }
+  Object.assign(scene, { key, width });
+  drawScene(scene, view);
+  return true;
+}
+
+function drawScene(scene, view) {
+  const focused = document.activeElement && document.activeElement.closest('#scene') && document.activeElement.id;
+  const plans = planGrids(scene.run, view, scene.sizes.cell, scene.sizes.context);
+  const size = arrange(plans, scene.groups, scene.least);
+  scene.least = { x: size.x, y: size.y };
+  scene.node.setAttribute('width', size.width);
+  scene.node.setAttribute('height', size.height);
+  scene.grids = new Map([...plans].map(([name, plan]) => [name, makeGrid(plan)]));
+  scene.arrows = svg('g', { class: 'arrows' });
+  scene.node.replaceChildren(hatchings(), ...[...scene.grids.values()].map((g) => g.node), scene.arrows);
+  for (const [name, grid] of scene.grids) addCursor(scene, name, grid);
+  if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+}
+
+const isRoomy = (axis) => axis.cell >= 14;
+
+/* Arrays as they are drawn: the grid of each slice. */
+function gridOf(scene, array, slice) {
+  return scene.grids.get(array.number <= C ? array.name : array.number + '-' + slice);
+}
+
+function cellsOf(scene, accesses, filter) {
+  const cells = new Map(); /* grid -> cells */
+  for (const a of accesses) {
+    if (!filter(a)) continue;
+    addCell(scene, cells, arrayOf(scene.run, a), scene.run.accesses.offset[a]);
+  }
+  return cells;
+}
+
+function addCell(scene, cells, array, offset) {
+  const { slice, row, col } = cellOf(array, offset);
+  const grid = gridOf(scene, array, slice);
+  if (!grid) return;
+  if (!cells.has(grid)) cells.set(grid, []);
+  cells.get(grid).push([row, col]);
+}
+
+const paintEverywhere = (scene, kind, cells) => {
+  for (const grid of scene.grids.values()) paint(grid, kind, cells.get(grid) || []);
+};
+
+function paintScene(scene, state, selection) {
+  layoutScene(scene, state.step);
+  scene.valuesLeft = MOST_VALUES;
+  for (const array of scene.run.arrays.slice(3)) paintShared(scene, state, array);
+  paintInput(scene, state, scene.run.arrays[A]);
+  paintInput(scene, state, scene.run.arrays[B]);
+  paintOutput(scene, state);
+  paintThreads(scene, state, selection.thread);
+  paintActing(scene, state, selection);
+  paintFinding(scene, state);
+}
+
+/* --- what has happened ------------------------------------------------------------------------ */
+
+function eachCell(grid, visit) {
+  for (const row of grid.rows.shown)
+    for (const col of grid.cols.shown) if (row >= 0 && row < grid.rows.count && col >= 0 && col < grid.cols.count) visit(row, col);
+}
+
+/* Loaded by the block in this phase, or before it. */
+function paintInput(scene, state, array) {
+  const { run } = scene, grid = scene.grids.get(array.name), all = accessesOf(run, array);
+  const phase = phaseNear(run, state.step), begin = phase === NONE ? 0 : run.phases[phase].first;
+  const past = [], tile = [], letter = array.number === A ? 'a' : 'b';
+  eachCell(grid, (row, col) => {
+    const list = all.get(offsetOf(array, 0, row, col));
+    if (!list || run.accesses.step[list[0]] > state.step) return;
+    const now = list.some((a) => run.accesses.step[a] >= begin && run.accesses.step[a] <= state.step);
+    (now ? tile : past).push([row, col]);
+  });
+  paint(grid, 'past-' + letter, past);
+  paint(grid, 'tile-' + letter, tile);
+  writeGrid(scene, state, grid, array, 0);
+}
+
+/* By where the value is from; values of an earlier phase are paler. */
+function paintShared(scene, state, array) {
+  const { run } = scene, phase = phaseNear(run, state.step), begin = phase === NONE ? 0 : run.phases[phase].first;
+  for (let slice = 0; slice < array.slices; slice++) {
+    const grid = gridOf(scene, array, slice);
+    const kinds = { 'past-a': [], 'past-b': [], past: [], 'tile-a': [], 'tile-b': [], tile: [], zero: [], void: [] };
+    eachCell(grid, (row, col) => {
+      const offset = offsetOf(array, slice, row, col), store = state.writer[array.number].get(offset);
+      if (offset >= array.words) kinds.void.push([row, col]);
+      if (store === undefined) return;
+      const origin = run.accesses.originArray[store];
+      const letter = origin === NONE ? '' : origin === A ? '-a' : '-b';
+      kinds[(run.accesses.step[store] < begin ? 'past' : 'tile') + letter].push([row, col]);
+      if (origin === NONE && run.accesses.value[store] === 0) kinds.zero.push([row, col]);
+    });
+    for (const [kind, cells] of Object.entries(kinds)) paint(grid, kind, cells);
+    writeGrid(scene, state, grid, array, slice);
+  }
+}
+
+function paintOutput(scene, state) {
+  const { run } = scene, array = run.arrays[C], grid = scene.grids.get('C');
+  const stored = [], missing = [], wrong = [];
+  eachCell(grid, (row, col) => {
+    const offset = offsetOf(array, 0, row, col), isStored = state.writer[C].has(offset);
+    if (isStored) stored.push([row, col]);
+    if (array.unwrittenSet.has(offset)) missing.push([row, col]);
+    if (array.wrongMap.has(offset) && (isStored || state.step === run.last)) wrong.push([row, col]);
+  });
+  paint(grid, 'stored', stored);
+  paint(grid, 'missing', missing);
+  paint(grid, 'wrong', wrong);
+  const { rows, cols } = run.extents.all[C];
+  outline(grid, 'own', isEmpty(rows) ? null : boxOf(grid.rows, grid.cols, rows, cols));
+  writeGrid(scene, state, grid, array, 0);
+}
+
+/* Values where there is room, until there are enough of them. */
+function writeGrid(scene, state, grid, array, slice) {
+  const roomy = isRoomy(grid.cols) && scene.valuesLeft > 0, values = [];
+  const fit = textFit(grid.cols.cell, longestValue(scene.run, array));
+  if (roomy && fit.room > 0)
+    eachCell(grid, (row, col) => {
+      if (grid.cols.at.get(col)[1] < 14 || grid.rows.at.get(row)[1] < 11) return;
+      const text = formatShort(valueAt(state, array, offsetOf(array, slice, row, col)), fit.room);
+      if (text) values.push([row, col, text]);
+    });
+  scene.valuesLeft -= values.length;
+  writeValues(grid, values, fit.size);
+}
+
+/* Of the values that are in the array at any time. */
+function longestValue(run, array) {
+  if (array.longest) return array.longest;
+  array.longest = 1;
+  const note = (value) => { array.longest = Math.max(array.longest, Math.min(7, formatNumber(value).length)); };
+  if (array.initial) for (let i = 0; i < Math.min(array.initial.length, 4000); i++) note(array.initial[i]);
+  for (const list of accessesOf(run, array).values())
+    for (const a of list) if (siteOf(run, a).write) note(run.accesses.value[a]);
+  return array.longest;
+}
+
+/* --- threads ---------------------------------------------------------------------------------- */
+
+function cellOfThread(run, thread) {
+  const { cols } = threadShape(run);
+  return [Math.floor(thread / cols), thread % cols];
+}
+
+function threadOfCell(run, row, col) {
+  const thread = row * threadShape(run).cols + col;
+  return thread < run.threadCount ? thread : NONE;
+}
+
+function paintThreads(scene, state, selected) {
+  const { run } = scene, grid = scene.grids.get('threads'), step = run.steps[state.step];
+  const at = (threads) => threads.map((thread) => cellOfThread(run, thread));
+  const acting = actingThreads(state), waits = waitingAt(run, state.step);
+  const warp = step && step.warp >= 0 ? warpThreads(run, step.warp) : [];
+  paint(grid, 'acting', at(acting));
+  paint(grid, 'idle', at(state.lane === NONE && !isSingle(run, step) ? warp.filter((t) => !acting.includes(t)) : []));
+  paint(grid, 'waiting', at(waits.waiting[0] || []));
+  paint(grid, 'waiting-2', at(waits.waiting[1] || []));
+  paint(grid, 'returned', at(waits.returned));
+  const cells = at(warp), rows = cells.map((c) => c[0]), cols = cells.map((c) => c[1]);
+  outline(grid, 'own', warp.length ? boxOf(grid.rows, grid.cols, [Math.min(...rows), Math.max(...rows)], [Math.min(...cols), Math.max(...cols)]) : null);
+  paint(grid, 'mine', at([selected]));
+}
+
+const isSingle = (run, step) => Boolean(step) && run.as_run_from !== null && step.number >= run.as_run_from;
+
+function warpThreads(run, warp) {
+  const threads = [];
+  for (let t = warp * WARP; t < Math.min((warp + 1) * WARP, run.threadCount); t++) threads.push(t);
+  return threads;
+}
+
+function actingThreads(state) {
+  const step = state.run.steps[state.step];
+  if (!step) return [];
+  if (step.warp < 0) return step.who || step.threads < state.run.threadCount ? [] : [...Array(state.run.threadCount).keys()];
+  return lanesOf(step).filter((lane) => state.lane === NONE || lane === state.lane).map((lane) => step.warp * WARP + lane);
+}
+
+/* Who waits at which line, and who has returned, as far as the trace says: at a barrier at two lines,
+ * and at the end. */
+function waitingAt(run, number) {
+  const step = run.steps[number];
+  const who = step && step.who ? step.who : number === run.last ? run.end : null;
+  if (!who) return { waiting: [], lines: [], returned: [] };
+  const waiting = who.waiting || [];
+  const all = number === run.last || (step && step.who);
+  return { waiting: waiting.map((w) => expandThreads(w.threads)), lines: waiting.map((w) => w.line),
+           returned: all && waiting.length ? expandThreads(who.returned || []) : [] };
+}
+
+/* --- the step itself -------------------------------------------------------------------------- */
+
+function paintActing(scene, state, selection) {
+  const { run } = scene, acting = actingAccesses(state);
+  const { thread } = run.accesses;
+  const isOf = (number) => (a) => siteOf(run, a).array === number && isInside(run.arrays[number], run.accesses.offset[a]);
+  const hue = (a) => (siteOf(run, a).array === C ? C : run.accesses.originArray[a]);
+  const inside = (a) => isInside(arrayOf(run, a), run.accesses.offset[a]);
+  paintEverywhere(scene, 'now-a', cellsOf(scene, acting, (a) => inside(a) && hue(a) === A));
+  paintEverywhere(scene, 'now-b', cellsOf(scene, acting, (a) => inside(a) && hue(a) === B));
+  paintEverywhere(scene, 'now-c', cellsOf(scene, acting, isOf(C)));
+  paintEverywhere(scene, 'now', cellsOf(scene, acting, (a) => inside(a) && hue(a) === NONE));
+  const own = acting.filter((a) => thread[a] === selection.thread);
+  paintMine(scene, own, selection.thread);
+  paintEverywhere(scene, 'trail', trailOf(scene, state, selection.thread));
+  paintEverywhere(scene, 'line', lineCells(scene, selection.line));
+  drawArrows(scene, own, selection.thread);
+}
+
+/* The selected thread's cells; its elements of C always; and which elements of A and B its values
+ * in shared memory are. */
+function paintMine(scene, own, selected) {
+  const { run } = scene, cells = cellsOf(scene, own, () => true), origins = new Map();
+  for (const store of lastStores(run, selected)) addCell(scene, cells, run.arrays[C], run.accesses.offset[store]);
+  for (const a of own) {
+    const origin = run.accesses.originArray[a];
+    if (origin !== NONE && arrayOf(run, a).role === 'shared') addCell(scene, origins, run.arrays[origin], run.accesses.originOffset[a]);
+  }
+  for (const [name, grid] of scene.grids) if (name !== 'threads') paint(grid, 'mine', cells.get(grid) || []);
+  paintEverywhere(scene, 'origin', origins);
+}
+
+/* What the selected thread has read before in this interval. */
+function trailOf(scene, state, selected) {
+  const { run } = scene, step = run.steps[state.step];
+  if (!step) return new Map();
+  return cellsOf(scene, threadAccesses(run, selected), (a) => {
+    const at = run.accesses.step[a];
+    return at < state.step && run.steps[at].interval === step.interval && !siteOf(run, a).write;
+  });
+}
+
+/* All accesses of the selected line, at any time. */
+function lineCells(scene, line) {
+  if (!line) return new Map();
+  const { run } = scene, cells = new Map();
+  for (const array of run.arrays)
+    for (const [offset, list] of accessesOf(run, array))
+      if (list.some((a) => siteOf(run, a).line === line)) addCell(scene, cells, array, offset);
+  return cells;
+}
+
+/* From what the selected thread loads to where it goes in this step: to shared memory, or into the
+ * sum of its element of C. */
+function drawArrows(scene, own, selected) {
+  const { run } = scene, paths = [];
+  for (const a of own) {
+    const load = run.accesses.from[a];
+    if (siteOf(run, a).write && load !== NONE && own.includes(load)) paths.push(arrowBetween(scene, load, a));
+  }
+  const sum = currentSum(scene, selected);
+  const target = sum && [gridOf(scene, run.arrays[C], 0), sum.row, sum.col];
+  if (sum) for (const a of own) if (sum.operands.has(a)) paths.push(arrowTo(scene, a, target));
+  scene.arrows.replaceChildren(...paths.filter(Boolean).map((d) => svg('path', { d, 'marker-end': 'url(#arrow-head)' })));
+}
+
+function currentSum(scene, selected) {
+  const sum = sumsOf(scene.run, selected)[scene.sumNumber || 0];
+  if (!sum || !sum.followed) return null;
+  sum.operands ||= new Set(sum.terms.flatMap((term) => [term.a, term.b]));
+  return sum;
+}
+
+function cellMiddle(scene, a) {
+  const array = arrayOf(scene.run, a), { slice, row, col } = cellOf(array, scene.run.accesses.offset[a]);
+  const grid = gridOf(scene, array, slice);
+  return grid && middleOf(grid, row, col);
+}
+
+function arrowBetween(scene, from, to) {
+  const begin = cellMiddle(scene, from), end = cellMiddle(scene, to);
+  return begin && end && arrowPath(begin, end);
+}
+
+function arrowTo(scene, from, [grid, row, col]) {
+  const begin = cellMiddle(scene, from), end = middleOf(grid, row, col);
+  return begin && end && arrowPath(begin, end);
+}
+
+/* --- the finding ------------------------------------------------------------------------------ */
+
+/* Both parties of a race: their threads always, their element at their steps; what is outside. */
+function paintFinding(scene, state) {
+  const { run } = scene, { finding } = run;
+  const outside = cellsOf(scene, outsideAccesses(run), (a) => run.accesses.step[a] <= state.step);
+  paintEverywhere(scene, 'outside', outside);
+  if (!finding) return;
+  for (const [kind, party] of [['party', finding], ['party-2', finding.other]]) {
+    const grid = scene.grids.get('threads');
+    paint(grid, kind, party && party.thread ? [cellOfThread(run, threadNumber(run, party.thread))] : []);
+  }
+  paintElement(scene, finding);
+}
+
+function outsideAccesses(run) {
+  run.outside ||= [...Array(run.accesses.count).keys()].filter((a) => !isInside(arrayOf(run, a), run.accesses.offset[a]));
+  return run.outside;
+}
+
+function paintElement(scene, finding) {
+  const { run } = scene;
+  for (const array of run.arrays) {
+    if (!finding.element || !finding.element.startsWith(array.name + '[')) continue;
+    const index = [...finding.element.matchAll(/\[(-?\d+)\]/g)].map((m) => Number(m[1]));
+    if (index.length === 2) {
+      const grid = gridOf(scene, array, 0);
+      paint(grid, 'party', [index]);
+      if (index[0] >= array.rows || index[1] >= array.cols) paint(grid, 'outside', [index]);
+    } else {
+      const cells = new Map();
+      const offset = index.length === array.dims.length ? index.reduce((sum, i, d) => sum * array.dims[d] + i, 0) : index[0];
+      addCell(scene, cells, array, offset);
+      paintEverywhere(scene, 'party', cells);
+    }
+  }
+}
+
+/* --- pointing at cells ------------------------------------------------------------------------ */
+
+/* What a grid shows: an array's slice, or threads. */
+function subjectOf(scene, name) {
+  if (name === 'threads') return { threads: true };
+  const matrix = scene.run.arrays.slice(0, 3).find((array) => array.name === name);
+  if (matrix) return { array: matrix, slice: 0 };
+  const [number, slice] = name.split('-').map(Number);
+  return { array: scene.run.arrays[number], slice };
+}
+
+/* One element of each grid can be focused: a cell, which arrow keys move. */
+function addCursor(scene, name, grid) {
+  grid.name = name;
+  grid.cursor = svg('rect', { id: 'cursor-' + name, class: 'cursor-cell', tabindex: 0, role: 'button' });
+  grid.body.append(grid.cursor);
+  const [row, col] = scene.focusCell.get(name) || [grid.rows.focus[0], grid.cols.focus[0]];
+  moveCursor(scene, grid, grid.rows.at.has(row) ? row : grid.rows.focus[0], grid.cols.at.has(col) ? col : grid.cols.focus[0]);
+}
+
+function moveCursor(scene, grid, row, col) {
+  const y = grid.rows.at.get(row), x = grid.cols.at.get(col);
+  if (!x || !y) return false;
+  scene.focusCell.set(grid.name, [row, col]);
+  const box = { x: x[0], y: y[0], width: x[1], height: y[1] };
+  for (const [key, value] of Object.entries(box)) grid.cursor.setAttribute(key, value);
+  grid.cursor.setAttribute('aria-label', cellLabel(scene, grid, row, col));
+  return true;
+}
+
+function cellLabel(scene, grid, row, col) {
+  const { array, slice, threads } = subjectOf(scene, grid.name);
+  if (!threads) return elementName(array, offsetOf(array, slice, row, col)) + ', cell of ' + array.name;
+  const thread = threadOfCell(scene.run, row, col);
+  return thread === NONE ? 'no thread' : 'thread ' + threadName(scene.run, thread);
+}
+
+/* The neighbour that an arrow key leads to: the next cell that is drawn. */
+function nextShown(axis, index, by) {
+  const at = axis.shown.indexOf(index) + by;
+  return axis.shown[Math.max(0, Math.min(axis.shown.length - 1, at))];
+}
+
+/* The cell under the pointer: {grid, row, col}; null: none. */
+function cellAt(scene, event) {
+  const node = event.target.closest && event.target.closest('.grid');
+  const grid = node && [...scene.grids.values()].find((g) => g.node === node);
+  if (!grid) return null;
+  const frame = scene.node.getBoundingClientRect();
+  const x = event.clientX - frame.left - grid.x - SIDE, y = event.clientY - frame.top - grid.y - TITLE - LABEL;
+  const row = indexAt(grid.rows, y), col = indexAt(grid.cols, x);
+  return row === undefined || col === undefined ? null : { grid, row, col };
+}

@@ -1,0 +1,111 @@
+/* Names of elements and threads, ranges and numbers, as CUDA writes them. */
+
+function formatNumber(value) {
+  if (value === undefined || value === null) return '?';
+  if (Number.isNaN(value)) return 'NaN';
+  if (Number.isInteger(value) && Math.abs(value) < 1e9) return String(value);
+  return String(Number(value.toPrecision(7))); /* what is left of a float32 */
+}
+
+const formatCount = (count) => count.toLocaleString('en-US');
+const plural = (count, word) => formatCount(count) + ' ' + word + (count === 1 ? '' : 's');
+
+/* The number in at most so many characters, for a cell; '' if there is no room. */
+function formatShort(value, characters) {
+  if (value === undefined || characters < 1) return '';
+  const full = formatNumber(value);
+  if (full.length <= characters) return full;
+  const size = Math.abs(value);
+  if (size >= 1000 && size < 1e9) {
+    const [unit, letter] = size >= 1e6 ? [1e6, 'M'] : [1e3, 'k'];
+    const short = Math.round(value / unit) + letter;
+    return short.length <= characters ? short : '';
+  }
+  for (let digits = 3; digits > 0; digits--) {
+    const short = String(Number(value.toPrecision(digits))).replace(/^(-?)0\./, '$1.');
+    if (short.length <= characters) return short;
+  }
+  return '';
+}
+
+function threadIndex(run, thread) {
+  const [x, y] = run.launch.block;
+  return [thread % x, Math.floor(thread / x) % y, Math.floor(thread / (x * y))];
+}
+
+const threadNumber = (run, [x, y, z]) => x + run.launch.block[0] * (y + run.launch.block[1] * (z || 0));
+
+function threadName(run, thread) {
+  const index = threadIndex(run, thread);
+  return '(' + (run.launch.block[2] > 1 ? index : index.slice(0, 2)).join(',') + ')';
+}
+
+const isInside = (array, offset) => offset >= 0 && offset < array.words;
+
+/* Which cell of the drawing an element is. */
+function cellOf(array, offset) {
+  const inSlice = array.rows * array.cols;
+  const slice = array.slices > 1 ? Math.floor(offset / inSlice) : 0;
+  const rest = offset - slice * inSlice;
+  const row = Math.floor(rest / array.cols);
+  return { slice, row, col: rest - row * array.cols };
+}
+
+const offsetOf = (array, slice, row, col) => (slice * array.rows + row) * array.cols + col;
+
+function elementName(array, offset) {
+  if (!isInside(array, offset) && (array.role === 'shared' || offset < 0)) return array.name + '[' + offset + ']';
+  if (array.dims.length === 1) return array.name + '[' + offset + ']';
+  const index = [];
+  let rest = offset;
+  for (let d = array.dims.length - 1; d > 0; d--) {
+    index.unshift(rest % array.dims[d]);
+    rest = Math.floor(rest / array.dims[d]);
+  }
+  index.unshift(rest);
+  return array.name + index.map((i) => '[' + i + ']').join('');
+}
+
+/* "3", "0..15", "0, 4, 8": numbers in ascending order. */
+function rangeText(numbers) {
+  const runs = [];
+  for (const n of numbers) {
+    const last = runs[runs.length - 1];
+    if (last && n === last[1] + 1) last[1] = n;
+    else runs.push([n, n]);
+  }
+  if (runs.length > 4) return numbers[0] + '...' + numbers[numbers.length - 1];
+  return runs.map(([a, b]) => (a === b ? String(a) : b === a + 1 ? a + ', ' + b : a + '..' + b)).join(', ');
+}
+
+const ascending = (numbers) => [...new Set(numbers)].sort((a, b) => a - b);
+
+/* "A[0..1][0..15]" where the elements fill such a rectangle, else how many elements of A. */
+function elementsText(array, offsets) {
+  const all = ascending(offsets);
+  if (all.length === 1) return elementName(array, all[0]);
+  if (array.dims.length === 1) {
+    const whole = all[all.length - 1] - all[0] + 1 === all.length;
+    return whole ? array.name + '[' + rangeText(all) + ']' : all.length + ' elements of ' + array.name;
+  }
+  const cells = all.map((offset) => cellOf(array, offset));
+  const slices = ascending(cells.map((c) => c.slice));
+  const rows = ascending(cells.map((c) => c.row)), cols = ascending(cells.map((c) => c.col));
+  if (all[0] < 0 || all.length !== slices.length * rows.length * cols.length)
+    return all.length + ' elements of ' + array.name;
+  const lead = array.dims.length > 2 ? (array.dims.length === 3 ? '[' + rangeText(slices) + ']' : '[...]') : '';
+  return array.name + lead + '[' + rangeText(rows) + '][' + rangeText(cols) + ']';
+}
+
+/* "threads (0..3,2)" where they are such a rectangle, else how many threads. */
+function threadsText(run, threads) {
+  const all = ascending(threads);
+  if (all.length === 1) return 'thread ' + threadName(run, all[0]);
+  if (all.length === run.threadCount) return 'all ' + all.length + ' threads';
+  const axes = [0, 1, 2].map((d) => ascending(all.map((t) => threadIndex(run, t)[d])));
+  if (axes[0].length * axes[1].length * axes[2].length !== all.length) return all.length + ' threads';
+  const shown = run.launch.block[2] > 1 ? axes : axes.slice(0, 2);
+  return 'threads (' + shown.map(rangeText).join(',') + ')';
+}
+
+const expandThreads = (ranges) => [...expandRuns(ranges.map(([first, last]) => [first, last - first + 1]))];
