@@ -120,8 +120,9 @@ function indexRow(run, a) {
   const row = element('div', 'index-row');
   const name = elementName(array, run.accesses.offset[a]);
   row.append(element('code', 'formula', found.entry.element), element('code', 'numbers', '= ' + array.name + found.withNumbers));
-  const flat = array.role !== 'shared' ? ` = ${array.name}[${run.accesses.offset[a]}]` : '';
-  row.append(element('code', 'numbers', (flat + ' = ' + name).trim()));
+  const flat = `${array.name}[${run.accesses.offset[a]}]`;
+  if (array.role !== 'shared') row.append(element('code', 'numbers', `= ${flat} = ${name}`));
+  else if (array.name + found.withNumbers !== name) row.append(element('code', 'numbers', '= ' + name));
   const uses = Object.keys(found.names).filter((n) => (n === 'phase' || n === 'step') && new RegExp('\\b' + n + '\\b').test(found.entry.element));
   if (uses.length) row.append(element('p', 'quiet', uses.map((n) => n === 'phase' ? `phase = ${found.names.phase}, from 0` : `step = ${found.names.step}: accesses before, in this phase`).join('; ')));
   if (found.entry.warp) row.append(element('p', 'quiet', 'In the warp: ' + found.entry.warp + '.'));

@@ -24,7 +24,7 @@ function bankStrip(run, site, accesses) {
   const passes = parts.reduce((sum, part) => sum + worstOf(part), 0);
   const worst = Math.max(...parts.map(worstOf));
   const wanted = Array.from({ length: BANKS }, (_, b) => Math.max(...parts.map((part) => part[b].size)));
-  const text = `${plural(passes, 'pass').replace('passs', 'passes')} through shared memory` +
+  const text = `${plural(passes, 'pass', 'passes')} through shared memory` +
     (passes === parts.length ? ': no bank conflict' : `: ${worst}-way bank conflict`);
   return { picture: drawBanks(wanted, worst), text };
 }

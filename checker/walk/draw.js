@@ -107,13 +107,13 @@ function hatchings() {
 /* --- a grid ----------------------------------------------------------------------------------- */
 
 /* Kinds of cells, from the bottom to the top; page.css has their colours. */
-const KINDS = ['past-a', 'past-b', 'past', 'tile-a', 'tile-b', 'tile', 'stored', 'zero', 'acting', 'idle', 'waiting',
+const KINDS = ['past-a', 'past-b', 'past', 'tile-a', 'tile-b', 'tile', 'sum-1', 'sum-2', 'sum-3', 'sum-4', 'stored', 'zero', 'acting', 'idle', 'waiting',
                'waiting-2', 'returned', 'now-a', 'now-b', 'now', 'now-c', 'missing', 'wrong', 'outside', 'void'];
-const OUTLINES = ['own', 'line', 'origin', 'trail', 'party', 'party-2', 'mine', 'cursor'];
+const OUTLINES = ['own', 'line', 'origin', 'trail', 'party', 'party-2', 'mine', 'linked', 'cursor'];
 
 const TITLE = 20, LABEL = 14, SIDE = 24; /* room above and beside a grid */
 
-const gridSize = (rows, cols) => ({ width: cols.size + SIDE, height: rows.size + TITLE + LABEL });
+const gridSize = (rows, cols, title) => ({ width: Math.max(cols.size, title.length * 8.2) + SIDE, height: rows.size + TITLE + LABEL });
 
 /* id: of its SVG group; title: above it; hue: the class of its colours (a, b, c, shared or thread);
  * x, y: where it is in the picture. */
@@ -213,34 +213,35 @@ function textFit(cell, characters) {
   return { size, room: size < SMALLEST_TEXT ? 0 : Math.floor((cell - 2) / (size * DIGIT)) };
 }
 
-/* values: [row, col, text]; texts that are no longer there are removed. */
+/* values: [row, col, text, class]; texts that are no longer there are removed. */
 function writeValues(grid, values, size) {
   if (grid.textSize !== size) {
     grid.values.setAttribute('font-size', size);
     grid.textSize = size;
   }
   const kept = new Set();
-  for (const [row, col, text] of values) {
+  for (const [row, col, text, kind = ''] of values) {
     const x = grid.cols.at.get(col), y = grid.rows.at.get(row);
     if (!x || !y || !text) continue;
     const key = row * 65536 + col;
     kept.add(key);
-    writeValue(grid, key, text, x[0] + x[1] / 2, y[0] + y[1] / 2);
+    writeValue(grid, key, text, kind, x[0] + x[1] / 2, y[0] + y[1] / 2);
   }
   for (const [key, node] of grid.texts)
     if (!kept.has(key)) { node.remove(); grid.texts.delete(key); grid.written.delete(key); }
 }
 
-function writeValue(grid, key, text, x, y) {
+function writeValue(grid, key, text, kind, x, y) {
   let node = grid.texts.get(key);
   if (!node) {
     node = svg('text', { x, y, dy: '0.35em' });
     grid.values.append(node);
     grid.texts.set(key, node);
   }
-  if (grid.written.get(key) === text) return;
+  if (grid.written.get(key) === kind + text) return;
   node.textContent = text;
-  grid.written.set(key, text);
+  node.setAttribute('class', kind);
+  grid.written.set(key, kind + text);
 }
 
 /* The middle of a cell, in the coordinates of the picture; null: it is not drawn. */
@@ -249,9 +250,11 @@ function middleOf(grid, row, col) {
   return x && y && { x: grid.x + SIDE + x[0] + x[1] / 2, y: grid.y + TITLE + LABEL + y[0] + y[1] / 2 };
 }
 
-/* A bent arrow. */
-function arrowPath(from, to) {
-  const bend = 0.12, dx = to.x - from.x, dy = to.y - from.y;
+/* A bent arrow, which keeps this far from the middle of the cells that it joins. */
+function arrowPath(begin, end, away) {
+  const bend = 0.12, length = Math.hypot(end.x - begin.x, end.y - begin.y) || 1, part = Math.min(away / length, 0.4);
+  const between = (t) => ({ x: begin.x + (end.x - begin.x) * t, y: begin.y + (end.y - begin.y) * t });
+  const from = between(part), to = between(1 - part), dx = to.x - from.x, dy = to.y - from.y;
   const mx = (from.x + to.x) / 2 - dy * bend, my = (from.y + to.y) / 2 + dx * bend;
   return `M${from.x} ${from.y}Q${mx} ${my} ${to.x} ${to.y}`;
 }

@@ -11,7 +11,7 @@ function makeFinding(app) {
   if (cause) details.append(...cause.detail.map((text) => element('p', '', text)), element('p', 'symptom', 'symptom: ' + headline(run, finding)));
   details.append(...finding.detail.map((text) => element('p', '', text)));
   const hint = (cause && cause.hint) || finding.hint;
-  if (hint) details.append(element('p', 'hint', 'hint: ' + hint));
+  byId('finding-hint').textContent = hint ? 'Hint: ' + hint : '';
   byId('finding-moves').append(...findingButtons(app));
   details.append(...notesOnEnd(run));
 }

@@ -167,6 +167,7 @@ function termRow(run, term, number, done) {
 function updateCell(app) {
   const { run, state } = app, at = app.pointed || app.pinned;
   const box = byId('cell');
+  paintLinked(app.scene, state, at);
   if (!at) return void box.replaceChildren(element('p', 'quiet', 'Point at a cell, or focus one with Tab and the arrow keys: where its value came from and who reads it.'));
   const lines = at.thread !== undefined ? describeThread(app, at.thread) : describeCell(state, run.arrays[at.array], at.offset);
   box.replaceChildren(...lines.map((text, i) => element('p', i ? '' : 'cell-name', text)));
@@ -312,9 +313,18 @@ function fillHeader(run) {
   const parts = [`${launch.kernel}<<<${triple(launch.grid)}, ${triple(launch.block)}>>>${launch.line ? ' in line ' + launch.line : ''}`,
     `A is ${m} x ${k}, B ${k} x ${n}, C ${m} x ${n} (m=${m} n=${n} k=${k})`];
   if (launch.shared_bytes) parts.push(`${formatCount(launch.shared_bytes)} bytes of dynamic shared memory`);
-  if (launch.later) parts.push(`${plural(launch.later, 'later launch').replace('launchs', 'launches')} not shown`);
+  if (launch.later) parts.push(`${plural(launch.later, 'later launch', 'later launches')} not shown`);
   if (run.left_out) parts.push(`${formatCount(run.left_out)} accesses left out for lack of room`);
   byId('launch').textContent = parts.join('; ');
+}
+
+/* What is not in every run is in the legend only where it is. */
+function fillLegend(run) {
+  byId('key-missing').hidden = !run.arrays[C].unwrittenSet.size;
+  byId('key-wrong').hidden = !run.arrays[C].wrongMap.size;
+  byId('key-outside').hidden = !outsideAccesses(run).length;
+  byId('key-zero').hidden = !run.arrays.some((array) => array.role === 'shared' && [...accessesOf(run, array).values()].some((list) =>
+    list.some((a) => siteOf(run, a).write && run.accesses.value[a] === 0 && run.accesses.from[a] === NONE)));
 }
 
 function setZoom(app, zoom) {
@@ -335,11 +345,13 @@ function start() {
   makePredict(app);
   app.scene = makeScene(run, byId('scene-box'));
   makeTable(app);
+  fillLegend(run);
   listenToScene(app);
   listenToCode(app);
   byId('zoom-in').addEventListener('click', () => setZoom(app, app.scene.zoom * 1.25));
   byId('zoom-out').addEventListener('click', () => setZoom(app, app.scene.zoom / 1.25));
   byId('sum-element').addEventListener('change', (event) => { app.scene.sumNumber = Number(event.target.value); update(app); });
+  new ResizeObserver(() => document.body.style.setProperty('--time-height', byId('time').offsetHeight + 'px')).observe(byId('time'));
   window.addEventListener('hashchange', () => readFragment(app));
   new ResizeObserver(() => { if (layoutScene(app.scene, app.state.step)) update(app); }).observe(byId('scene-box'));
   readFragment(app);

@@ -17,7 +17,7 @@ const union = (a, b) => [Math.min(a[0], b[0]), Math.max(a[1], b[1])];
 
 /* Rows and columns of A, B and C that the block accesses, in each phase and in all. */
 function findExtents(run) {
-  const make = () => [0, 1, 2].map(() => ({ rows: emptyRange(), cols: emptyRange() }));
+  const make = () => [0, 1, 2].map((number) => ({ rows: emptyRange(), cols: emptyRange(), number }));
   run.extents = { all: make(), phase: run.phases.map(make) };
   for (let a = 0; a < run.accesses.count; a++) {
     const array = arrayOf(run, a), offset = run.accesses.offset[a];
@@ -26,6 +26,22 @@ function findExtents(run) {
     for (const extent of [run.extents.all, phase === NONE ? null : run.extents.phase[phase]])
       if (extent) { widen(extent[array.number].rows, row); widen(extent[array.number].cols, col); }
   }
+  if (run.end.stopped) for (const extents of [run.extents.all, ...run.extents.phase]) extents.forEach((e) => completeExtent(run, e));
+}
+
+/* Of a run that was stopped early only a corner of its tile may have been accessed: shown is as much
+ * as the block has threads. */
+function completeExtent(run, extent) {
+  const [x, y] = run.launch.block, [bx, by] = run.block, { m, n, k } = run.shape;
+  if (y === 1) return;
+  const atLeast = (range, first, size, count) => {
+    if (first < count && (isEmpty(range) || range[0] >= first) && range[1] < first + size) { range[0] = first; range[1] = Math.min(first + size, count) - 1; }
+  };
+  const start = (range, size) => (isEmpty(range) ? 0 : Math.floor(range[0] / size) * size);
+  if (extent.number !== B) atLeast(extent.rows, by * y, y, m);
+  if (extent.number !== A) atLeast(extent.cols, bx * x, x, n);
+  if (extent.number === A) atLeast(extent.cols, start(extent.cols, x), x, k);
+  if (extent.number === B) atLeast(extent.rows, start(extent.rows, y), y, k);
 }
 
 /* Where a matrix is accessed in this step, along one axis; else where it was last. */
@@ -130,14 +146,14 @@ function planGrids(run, view, cell, context) {
   const axis = (count, focus, ghosts) => makeAxis(count, cell, { focus, context, ghosts });
   const plans = new Map();
   const plan = (name, hue, title, rows, cols) =>
-    plans.set(name, { id: 'grid-' + name, title, hue, rows, cols, ...gridSize(rows, cols) });
+    plans.set(name, { id: 'grid-' + name, title, hue, rows, cols, ...gridSize(rows, cols, title) });
   const ghosts = run.ghosts;
   plan('A', 'a', `A  ${m} × ${k}`, axis(m, view.rows, ghosts[A].rows), axis(k, view.a, ghosts[A].cols));
   plan('B', 'b', `B  ${k} × ${n}`, axis(k, view.b, ghosts[B].rows), axis(n, view.cols, ghosts[B].cols));
   plan('C', 'c', `C  ${m} × ${n}`, axis(m, view.rows, ghosts[C].rows), axis(n, view.cols, ghosts[C].cols));
   for (const array of run.arrays.slice(3)) planShared(array, cell, plan);
   const threads = threadShape(run), small = smallerCell(cell, threads.cols);
-  plan('threads', 'thread', `threads of block (${run.block.slice(0, 2)})`, makeAxis(threads.rows, small), makeAxis(threads.cols, small));
+  plan('threads', 'thread', `threads: x →, y ↓`, makeAxis(threads.rows, small), makeAxis(threads.cols, small));
   return plans;
 }
 
@@ -192,7 +208,7 @@ function stack(plans, x, y) {
 }
 
 /* The largest cells that fit; where not all cells can be large, those of the present tiles are. */
-const LARGEST = 46, COMFORTABLE = 19, SMALLEST = 9, SMALLEST_CONTEXT = 5;
+const LARGEST = 46, COMFORTABLE = 19, SMALLEST = 6, SMALLEST_CONTEXT = 4;
 
 function chooseSizes(run, view, groups, width, height) {
   const fits = (cell, context) => {
@@ -200,7 +216,7 @@ function chooseSizes(run, view, groups, width, height) {
     return size.width <= width && (cell <= 24 || size.height <= height);
   };
   for (let cell = LARGEST; cell >= COMFORTABLE; cell--) if (fits(cell, cell)) return { cell, context: cell };
-  for (let cell = 22; cell > SMALLEST; cell--) {
+  for (let cell = 22; cell >= SMALLEST; cell--) {
     if (!fits(cell, SMALLEST_CONTEXT)) continue;
     let context = SMALLEST_CONTEXT;
     while (context < cell && fits(cell, context + 1)) context++;
@@ -333,13 +349,15 @@ function paintShared(scene, state, array) {
 
 function paintOutput(scene, state) {
   const { run } = scene, array = run.arrays[C], grid = scene.grids.get('C');
-  const stored = [], missing = [], wrong = [];
+  const stored = [], missing = [], wrong = [], sums = [[], [], [], [], []];
   eachCell(grid, (row, col) => {
     const offset = offsetOf(array, 0, row, col), isStored = state.writer[C].has(offset);
     if (isStored) stored.push([row, col]);
+    else sums[quarterDone(state, offset)].push([row, col]);
     if (array.unwrittenSet.has(offset)) missing.push([row, col]);
     if (array.wrongMap.has(offset) && (isStored || state.step === run.last)) wrong.push([row, col]);
   });
+  for (let quarter = 1; quarter <= 4; quarter++) paint(grid, 'sum-' + quarter, sums[quarter]);
   paint(grid, 'stored', stored);
   paint(grid, 'missing', missing);
   paint(grid, 'wrong', wrong);
@@ -348,19 +366,37 @@ function paintOutput(scene, state) {
   writeGrid(scene, state, grid, array, 0);
 }
 
+/* How much of the element's sum is there, in quarters, before it is stored: 0 to 4. */
+function quarterDone(state, offset) {
+  const sum = sumForElement(state.run, offset);
+  return sum ? Math.ceil(4 * termsDone(state, sum) / sum.terms.length) : 0;
+}
+
+/* What a cell shows, and how: C has sums that are not stored yet. */
+function cellValue(state, array, offset) {
+  const value = valueAt(state, array, offset);
+  if (value !== undefined || array.number !== C) return [value, ''];
+  const sum = sumForElement(state.run, offset), done = sum ? termsDone(state, sum) : 0;
+  return done ? [round(sum.terms[done - 1].sum), 'in-register'] : [undefined, ''];
+}
+
 /* Values where there is room, until there are enough of them. */
 function writeGrid(scene, state, grid, array, slice) {
   const roomy = isRoomy(grid.cols) && scene.valuesLeft > 0, values = [];
   const fit = textFit(grid.cols.cell, longestValue(scene.run, array));
-  if (roomy && fit.room > 0)
+  if (roomy && fit.room >= leastRoom(scene.run, array))
     eachCell(grid, (row, col) => {
       if (grid.cols.at.get(col)[1] < 14 || grid.rows.at.get(row)[1] < 11) return;
-      const text = formatShort(valueAt(state, array, offsetOf(array, slice, row, col)), fit.room);
-      if (text) values.push([row, col, text]);
+      const [value, kind] = cellValue(state, array, offsetOf(array, slice, row, col));
+      const text = formatShort(value, fit.room);
+      if (text) values.push([row, col, text, kind]);
     });
   scene.valuesLeft -= values.length;
   writeValues(grid, values, fit.size);
 }
+
+/* Sums need 4 characters, "118k", where they are large; some of them without the others would mislead. */
+const leastRoom = (run, array) => (array.number === C ? Math.min(4, longestValue(run, array)) : 1);
 
 /* Of the values that are in the array at any time. */
 function longestValue(run, array) {
@@ -508,12 +544,12 @@ function cellMiddle(scene, a) {
 
 function arrowBetween(scene, from, to) {
   const begin = cellMiddle(scene, from), end = cellMiddle(scene, to);
-  return begin && end && arrowPath(begin, end);
+  return begin && end && arrowPath(begin, end, scene.sizes.cell / 2);
 }
 
 function arrowTo(scene, from, [grid, row, col]) {
   const begin = cellMiddle(scene, from), end = middleOf(grid, row, col);
-  return begin && end && arrowPath(begin, end);
+  return begin && end && arrowPath(begin, end, scene.sizes.cell / 2);
 }
 
 /* --- the finding ------------------------------------------------------------------------------ */
@@ -552,6 +588,46 @@ function paintElement(scene, finding) {
       paintEverywhere(scene, 'party', cells);
     }
   }
+}
+
+/* --- what belongs to a cell ------------------------------------------------------------------- */
+
+/* Outlines what the cell that is pointed at belongs to: where its value is from, who stored it and who
+ * reads it; of an element of C its row of A and column of B. */
+function paintLinked(scene, state, subject) {
+  const cells = new Map();
+  if (subject && subject.array !== undefined) linkCell(scene, state, scene.run.arrays[subject.array], subject.offset, cells);
+  else if (subject && subject.thread !== NONE) linkThread(scene, subject.thread, cells);
+  paintEverywhere(scene, 'linked', cells);
+}
+
+function linkCell(scene, state, array, offset, cells) {
+  const { run } = scene, threads = new Set(), store = state.writer[array.number].get(offset);
+  if (store !== undefined) {
+    threads.add(run.accesses.thread[store]);
+    for (const a of chainOf(run, store)) addCell(scene, cells, arrayOf(run, a), run.accesses.offset[a]);
+  }
+  const readers = readersOf(run, array, offset, store);
+  for (const a of readers) threads.add(run.accesses.thread[a]);
+  for (const shared of run.arrays.slice(3))
+    for (const [place, copy] of state.writer[shared.number])
+      if (readers.includes(run.accesses.from[copy])) addCell(scene, cells, shared, place);
+  const sum = array.number === C ? sumForElement(run, offset) : null;
+  if (sum) for (const term of sum.terms) for (const a of [term.a, term.b]) linkOrigin(scene, a, cells);
+  if (sum) threads.add(sum.thread);
+  addCell(scene, cells, array, offset);
+  cells.set(scene.grids.get('threads'), [...threads].map((thread) => cellOfThread(run, thread)));
+}
+
+function linkOrigin(scene, a, cells) {
+  const { originArray, originOffset } = scene.run.accesses;
+  if (originArray[a] !== NONE) addCell(scene, cells, scene.run.arrays[originArray[a]], originOffset[a]);
+}
+
+function linkThread(scene, thread, cells) {
+  const { run } = scene;
+  for (const a of lastStores(run, thread)) addCell(scene, cells, run.arrays[C], run.accesses.offset[a]);
+  cells.set(scene.grids.get('threads'), [cellOfThread(run, thread)]);
 }
 
 /* --- pointing at cells ------------------------------------------------------------------------ */

@@ -33,13 +33,14 @@ function whoText(run, who) {
 /* How the trace ends, after its last step. */
 function endSentence(run, step) {
   if (step.number !== run.last) return '';
-  if (run.left_out) return ` The recording ends here: ${plural(run.left_out, 'further access').replace('accesss', 'accesses')} left out.`;
+  if (run.left_out) return ` The recording ends here: ${plural(run.left_out, 'further access', 'further accesses')} left out.`;
   const who = whoText(run, { ...run.end, returned: (run.end.waiting || []).length ? run.end.returned : [] });
   if (run.end.stopped) return ' Here the run was stopped' + (who ? ': ' + who : ' by the finding') + '.';
   return who ? ' At the end ' + who + '.' : ' The block is done.';
 }
 
 const verbOf = (site) => (site.atomic ? 'update' : site.write ? 'store to' : 'load');
+const verbsOf = (site) => (site.atomic ? 'updates' : site.write ? 'stores to' : 'loads');
 
 /* Accesses of a step, by site. */
 function bySite(run, accesses) {
@@ -53,39 +54,63 @@ function bySite(run, accesses) {
 }
 
 function actingSentence(state, step) {
-  const { run } = state, acting = actingAccesses(state);
+  const { run } = state, threads = actingThreads(state);
   const line = step.line ? `Line ${step.line}` : 'In another file';
-  const parts = bySite(run, acting).map(([number, list]) => {
-    const site = run.sites[number], array = run.arrays[site.array];
-    return verbOf(site) + ' ' + elementsText(array, list.map((a) => run.accesses.offset[a]));
+  if (threads.length === 1) return `${line}, warp ${step.warp}: ${threadSentence(run, threads[0], actingAccesses(state))}.`;
+  const parts = bySite(run, actingAccesses(state)).map(([number, list]) => {
+    const site = run.sites[number];
+    return [verbOf(site), elementsText(run.arrays[site.array], list.map((a) => run.accesses.offset[a]))];
   });
-  const threads = actingThreads(state);
-  if (threads.length === 1) return `${line}: thread ${threadName(run, threads[0])} (warp ${step.warp}) makes ${plural(parts.length, 'access').replace('accesss', 'accesses')}.`;
   const size = warpThreads(run, step.warp).length;
   const who = threads.length === size ? `all ${size} threads` : `${threads.length} of ${size} threads`;
-  return `${line}, warp ${step.warp}: ${who} ${joinWords(parts)}.`;
+  return `${line}, warp ${step.warp}: ${who} ${joinVerbs(parts)}.`;
+}
+
+/* [verb, object], ...: a verb that repeats is said once. */
+function joinVerbs(parts) {
+  const groups = [];
+  for (const [verb, object] of parts) {
+    const last = groups[groups.length - 1];
+    if (last && last.verb === verb) last.objects.push(object);
+    else groups.push({ verb, objects: [object] });
+  }
+  return joinWords(groups.map((group) => group.verb + ' ' + joinWords(group.objects)));
 }
 
 const joinWords = (parts) => parts.length < 2 ? parts.join('') : parts.slice(0, -1).join(', ') + ' and ' + parts[parts.length - 1];
 
+/* What the selected thread does, if it is one of several. */
 function ownSentence(state, thread) {
   const { run } = state, own = actingAccesses(state).filter((a) => run.accesses.thread[a] === thread);
   if (!own.length) return '';
-  const parts = own.slice(0, 4).map((a) => ownPart(run, a, own));
-  const more = own.length > 4 ? ', and ' + (own.length - 4) + ' more' : '';
-  return `Thread ${threadName(run, thread)} ${joinWords(parts)}${more}.` + sumPart(state, thread);
+  const alone = actingThreads(state).length === 1;
+  const text = threadSentence(run, thread, own);
+  return (alone ? '' : text[0].toUpperCase() + text.slice(1) + '.') + sumPart(state, thread);
 }
 
-function ownPart(run, a, own) {
-  const site = siteOf(run, a), array = arrayOf(run, a), name = elementName(array, run.accesses.offset[a]);
-  const value = formatNumber(run.accesses.value[a]);
-  const outside = isInside(array, run.accesses.offset[a]) ? '' : ', which is outside ' + array.name;
-  if (site.write) {
-    const copied = own.includes(run.accesses.from[a]);
-    return copied ? `stores it to ${name}${outside}` : `stores ${value} to ${name}${outside}`;
-  }
-  const origin = array.role === 'shared' ? originName(run, a) : null;
-  return `loads ${name}${origin ? ', which is ' + origin + ',' : ''} = ${value}${outside}`;
+const MOST_PARTS = 4;
+
+/* "thread (2,1) loads A[1][2] = 23 and stores it to A_s[1][2]" */
+function threadSentence(run, thread, own) {
+  const verb = (a) => (isCopyOf(run, a, own) ? 'stores it to' : verbsOf(siteOf(run, a)));
+  const parts = own.slice(0, MOST_PARTS).map((a) => [verb(a), objectOf(run, a, own)]);
+  const more = own.length > MOST_PARTS ? ', and ' + (own.length - MOST_PARTS) + ' more' : '';
+  return `thread ${threadName(run, thread)} ${joinVerbs(parts)}${more}`;
+}
+
+/* Whether this stores what was loaded just before. */
+function isCopyOf(run, a, own) {
+  return siteOf(run, a).write && own.indexOf(run.accesses.from[a]) === own.indexOf(a) - 1 && own.includes(run.accesses.from[a]);
+}
+
+function objectOf(run, a, own) {
+  const site = siteOf(run, a), array = arrayOf(run, a), offset = run.accesses.offset[a];
+  const name = elementName(array, offset), value = formatNumber(run.accesses.value[a]);
+  const outside = isInside(array, offset) ? '' : ' (outside ' + array.name + ')';
+  if (isCopyOf(run, a, own)) return name + outside;
+  const origin = array.role === 'shared' && !site.write ? originName(run, a) : null;
+  const isEmpty = !site.write && array.role === 'shared' && run.accesses.before[a] === NONE;
+  return [name, origin, isEmpty ? null : value].filter(Boolean).join(' = ') + outside + (isEmpty ? ' (not stored yet)' : '');
 }
 
 function sumPart(state, thread) {

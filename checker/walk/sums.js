@@ -5,13 +5,11 @@
  * in float32, in that order, is shown only if it comes to what the thread stores. */
 
 function threadAccesses(run, thread) {
-  run.ofThread ||= new Map();
-  if (!run.ofThread.has(thread)) {
-    const list = [];
-    for (let a = 0; a < run.accesses.count; a++) if (run.accesses.thread[a] === thread) list.push(a);
-    run.ofThread.set(thread, list);
+  if (!run.ofThread) {
+    run.ofThread = Array.from({ length: run.threadCount }, () => []);
+    for (let a = 0; a < run.accesses.count; a++) run.ofThread[run.accesses.thread[a]].push(a);
   }
-  return run.ofThread.get(thread);
+  return run.ofThread[thread];
 }
 
 /* Loads for a product: all but those whose value only goes to shared memory. */
@@ -142,14 +140,24 @@ function sumsOf(run, thread) {
   return run.sums.get(thread);
 }
 
-/* How many of its terms are there after the state's step. */
+/* How many of its terms are there after the state's step: they are in order of time. */
 function termsDone(state, sum) {
-  let done = 0;
-  for (const term of sum.terms) {
-    if (term.step > state.step || (term.step === state.step && !hasRun(state, sum.thread))) break;
-    done++;
+  const last = hasRun(state, sum.thread) ? state.step : state.step - 1;
+  let low = 0, high = sum.terms.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sum.terms[middle].step <= last) low = middle + 1;
+    else high = middle;
   }
-  return done;
+  return low;
+}
+
+/* The sum for this element of C, if it is followed. */
+function sumForElement(run, offset) {
+  const stores = (accessesOf(run, run.arrays[C]).get(offset) || []).filter((a) => siteOf(run, a).write);
+  if (!stores.length) return null;
+  const sum = sumsOf(run, run.accesses.thread[stores[stores.length - 1]]).find((s) => s.offset === offset);
+  return sum && sum.followed ? sum : null;
 }
 
 const hasRun = (state, thread) => state.lane === NONE || thread % WARP <= state.lane;

@@ -145,20 +145,26 @@ function spanOnBar(run, node, first, last) {
 function makeBar(run) {
   const bar = byId('bar');
   const add = (className, text, first, last) => {
-    const node = element('span', className, text);
+    const share = (last + 1 - first) / (run.last + 1), room = share * bar.clientWidth / 6; /* letters */
+    const node = element('span', className, text.length < room ? text : '');
     node.title = text;
     spanOnBar(run, node, first, last);
     bar.append(node);
-    return node;
+  };
+  const mark = (className, text, step) => {
+    const node = element('span', className);
+    node.title = text;
+    node.style.left = 100 * (step + 1) / (run.last + 1) + '%'; /* where the slider is at that step */
+    bar.append(node);
   };
   for (const phase of run.phases) add('bar-phase', `phase ${phase.number + 1} of ${run.phases.length}`, phase.first, phase.end);
   for (const interval of run.intervals) {
     const kind = interval.loads ? 'loads' : interval.computes ? 'computes' : 'stores';
     add('bar-interval ' + kind + (interval.loads && interval.computes ? ' both' : ''), intervalText(interval), interval.first, interval.end);
-    if (interval.barrier !== NONE) add('bar-barrier', 'barrier', interval.barrier, interval.barrier);
+    if (interval.barrier !== NONE) mark('bar-barrier', 'barrier', interval.barrier);
   }
   if (run.as_run_from !== null && run.steps.length) add('bar-single', 'single threads, in the order in which they ran', run.as_run_from, run.last);
-  for (const step of findingSteps(run)) add('bar-finding', step === run.finding.step ? 'finding' : 'the other thread', step, step);
+  for (const step of findingSteps(run)) mark('bar-finding', step === run.finding.step ? 'finding' : 'the other thread', step);
 }
 
 function updateTime(app) {

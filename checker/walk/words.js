@@ -8,7 +8,7 @@ function formatNumber(value) {
 }
 
 const formatCount = (count) => count.toLocaleString('en-US');
-const plural = (count, word) => formatCount(count) + ' ' + word + (count === 1 ? '' : 's');
+const plural = (count, one, many = one + 's') => formatCount(count) + ' ' + (count === 1 ? one : many);
 
 /* The number in at most so many characters, for a cell; '' if there is no room. */
 function formatShort(value, characters) {
