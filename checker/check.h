@@ -10,6 +10,7 @@
  *   print.c         findings as text and as JSON
  *   print_counts.c  loads, stores, sectors, conflicts: --counts
  *   print_phases.c  the tile phases of one block: --phases
+ *   walk/           a page that plays one block's run back: --walk
  *
  * These know of SGEMM; what watches does not: checker.h. Always on the CPU, on a machine with a GPU
  * too. */
@@ -33,8 +34,13 @@ struct check_options {
     struct options run; /* sizes, seed, fill, timeout, json: as ./sgemm has them */
     bool sized;         /* sizes were given; else a handful of small shapes is tried */
     bool counts, phases, indices;
-    unsigned block_x, block_y; /* whose phases */
+    const char *walk;          /* the file for the walkthrough; null: none is asked for */
+    bool block_given;          /* --block */
+    unsigned block_x, block_y; /* whose phases, or whose walkthrough */
+    bool fill_given;           /* --fill */
     FILE *report; /* what --counts and --phases say: written by the shape's process; or null */
+    FILE *walk_data;      /* for the walkthrough of this run: walk/walk.h; or null */
+    unsigned walk_block[3];
     struct shape *shapes; /* to check, in this order */
     int shape_count;
     int calls; /* of basicSgemm, for each shape */
@@ -84,6 +90,7 @@ struct outcome {
     struct cause cause;               /* of a finding */
     struct remark remark;             /* where there is no finding */
     int phases;                       /* tile phases seen, with --phases */
+    int walk_step;                    /* what walk_data() has returned */
     char machine_fault[MESSAGE_SIZE]; /* empty: none */
 };
 
@@ -110,6 +117,9 @@ enum { EVIDENCE_SHAPES = 3 };
 /* Shapes on which each of m, n and k can be recognised in an index: distinct primes that suit a
  * block and tiles as in the run that failed; the first one shows most. */
 void evidence_shapes(const struct outcome *failed, struct shape shapes[EVIDENCE_SHAPES]);
+
+/* How wide the kernel's tiles are, as far as its shared arrays and the launch of this run say. */
+int evidence_tile(const struct outcome *run);
 
 /* Runs one of these in this process, which is spent afterwards, and sets outcome->cause if the run
  * proves a mistake that `failed` comes from. If `indices` is not null, prints there what the

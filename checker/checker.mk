@@ -1,14 +1,26 @@
 # ./sgemm-check: kernel.cu with the compiler's own instrumentation, whose calls the checker answers
 # (checker/access.c), so none of the compiler's libraries are linked. Included by the Makefile.
 
-.PHONY: check
+.PHONY: check walk
+# The shell is to read them, and make not a second time.
+override SHAPE := $(value SHAPE)
+override BLOCK := $(value BLOCK)
+export SHAPE BLOCK
 
 ## make check               name the first mistake of kernel.cu, or of KERNEL=...
+## make walk                play back how one block ran, in a browser
+##      SHAPE="6 7 5"       ... of this product, m k n (default: where the mistake is)
+##      BLOCK=1,0           ... this block
 ## ./sgemm-check --help     ... on other sizes; loads, stores, tile phases, indices
 check: sgemm-check
 	@./sgemm-check
 takes_check       = $(takes_build)
 takes_sgemm-check = $(takes_build)
+
+walk: sgemm-check
+	@set -f; ./sgemm-check --walk build/walk.html $${BLOCK:+--block "$$BLOCK"} $$SHAPE || \
+	    test $$? -eq 1 # a mistake was found, and is in the page
+takes_walk = $(takes_build) SHAPE BLOCK
 
 sgemm-check: build/check/sgemm-check FORCE
 	@cmp -s $< $@ || cp $< $@
@@ -54,10 +66,18 @@ at_each_access = bad_index event global names observe phases recover regions sha
 $(at_each_access:%=build/c/checker/%.o): private C_FLAGS += -O2
 build/c/checker/access.o build/c/checker/counts.o: private C_FLAGS += -O3
 
-build/libchecker.a: $(filter-out $(begin) $(end),$(patsubst %.c,build/c/%.o,$(wildcard checker/*.c)))
+build/libchecker.a: $(filter-out $(begin) $(end),$(patsubst %.c,build/c/%.o,$(wildcard checker/*.c checker/walk/*.c)))
+
+# The walkthrough: its page, and what writes it.
+walk_scripts = $(patsubst %,checker/walk/%.js,run words formula state provenance sums sentence \
+                 draw scene code costs time finding predict table main)
+build/check/walk.js: $(walk_scripts) | build/check/.
+	cat $^ >$@
+build/check/walk_page.o: checker/walk/page.S checker/walk/page.html checker/walk/page.css build/check/walk.js
+	$(CC) -c $< -o $@
 
 # On a machine with a GPU, too: nothing there sees as much.
 build/check/sgemm-check: $(begin) build/check/kernel.o $(end) build/cpu/checker/run.o \
-        build/check/source.o build/libchecker.a build/libsupport.a build/libemulator.a
+        build/check/source.o build/check/walk_page.o build/libchecker.a build/libsupport.a build/libemulator.a
 	@sh make/check_kernel.sh build/check/kernel.o
 	$(CXX) $(EMULATED_FLAGS) $^ -o $@ -lm

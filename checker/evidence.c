@@ -28,7 +28,7 @@ static const int widest_tile = 64; /* a run on twice as many rows takes no secon
 static int larger(int a, size_t b) { return b <= (size_t)widest_tile && (int)b > a ? (int)b : a; }
 
 /* Of the tiles that the kernel declares, and of a two-dimensional block. */
-static int widest(const struct outcome *failed) {
+int evidence_tile(const struct outcome *run) {
     const struct shared_name *names;
     const int count = name_list(&names);
     int width = 0;
@@ -38,13 +38,13 @@ static int widest(const struct outcome *failed) {
         for (int d = 0; d < name.dimensions && name.dimensions == 2; d++)
             width = larger(width, name.dimension[d]);
     }
-    if (failed->finding.launch.block[1] > 1 || !width)
-        for (int d = 0; d < 2; d++) width = larger(width, failed->finding.launch.block[d]);
+    if (run->finding.launch.block[1] > 1 || !width)
+        for (int d = 0; d < 2; d++) width = larger(width, run->finding.launch.block[d]);
     return width > 1 ? width : 16;
 }
 
 void evidence_shapes(const struct outcome *failed, struct shape shapes[EVIDENCE_SHAPES]) {
-    const int tile = widest(failed);
+    const int tile = evidence_tile(failed);
     /* Two blocks in one direction and three in the other; four phases; edges in all of them. */
     const int two = prime_from(tile + tile / 2 + 1), three = prime_from(2 * tile + 5),
               four = prime_from(three + tile);

@@ -2,6 +2,7 @@
  * happens in; the parent reports what became of it. */
 #define _GNU_SOURCE
 #include "check.h"
+#include "walk/walk.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -297,6 +298,132 @@ static bool has_phases(const struct check_options *o, const struct outcome *outc
     return o->phases && outcome->phases > 1;
 }
 
+/* --- the walkthrough -------------------------------------------------------------------------- */
+
+static const double most_counted = 1 << 21; /* products: counting makes a run five times as long */
+
+static FILE *temporary_file(const struct check_options *o) {
+    FILE *file = tmpfile();
+    if (!file) machine(o, "no temporary file can be made");
+    return file;
+}
+
+/* Runs the shape once more, with the block under trace; room->walk_step says what came of it. */
+static void record_walk(const struct check_options *o, const struct outcome *shown,
+                        struct shape shape, struct outcome *room) {
+    const struct limits limits = {o->run.timeout + grace,
+                                  CHECK_LAUNCH_BLOCKS * o->run.timeout + grace};
+    memset(room, 0, sizeof *room);
+    room->cause = shown->cause;
+    room->walk_step = WALK_NO_BLOCK;
+    rewind(o->walk_data);
+    if (ftruncate(fileno(o->walk_data), 0) != 0) machine(o, "a temporary file cannot be written");
+    if (in_quiet_child(shape, &limits)) {
+        run_shape(o, shape, room);
+        end_child();
+    }
+    if (room->machine_fault[0]) machine(o, room->machine_fault);
+}
+
+static bool is_in_block(const struct finding *f, const unsigned block[3]) {
+    return !f->at.in_kernel ||
+           (f->at.block.x == block[0] && f->at.block.y == block[1] && f->at.block.z == block[2]);
+}
+
+/* Runs the shape with these values. False: it did not go as `shown` did. */
+static bool try_walk(const struct check_options *given, const struct outcome *shown,
+                     struct shape shape, enum fill fill, struct outcome *room) {
+    struct check_options o = *given;
+    o.counts = (double)shape.m * shape.n * shape.k <= most_counted;
+    o.run.fill = fill;
+    record_walk(&o, shown, shape, room);
+    if (!o.block_given && !is_in_block(&room->finding, o.walk_block)) {
+        walk_block(room, o.walk_block);
+        record_walk(&o, shown, shape, room);
+    }
+    return room->finding.kind == shown->finding.kind &&
+           room->finding.at.line == shown->finding.at.line;
+}
+
+/* On a product that one can look over, with values that can be followed by eye; where those do not
+ * show the mistake, as it was found. */
+static void gather_walk(const struct check_options *o, const struct outcome *shown,
+                        struct outcome *room) {
+    const enum fill fill = o->fill_given ? o->run.fill : FILL_COUNTING;
+    const struct shape small = walk_shape(evidence_tile(shown));
+    if (!o->sized && try_walk(o, shown, small, fill, room)) return;
+    if (try_walk(o, shown, shown->shape, fill, room)) return;
+    try_walk(o, shown, shown->shape, o->run.fill, room);
+}
+
+static void save_page(const struct check_options *o, FILE *indices) {
+    char message[MESSAGE_SIZE];
+    FILE *page = fopen(o->walk, "wb");
+    bool saved = page && walk_page(page, o->walk_data, indices);
+    if (page) saved = fclose(page) == 0 && saved;
+    if (saved) return;
+    snprintf(message, sizeof message, "%.150s cannot be written: %s", o->walk, strerror(errno));
+    if (errno == ENOSPC || errno == EIO || errno == EDQUOT) machine(o, message);
+    fprintf(stderr, "sgemm-check: %s\n", message);
+    exit(EXIT_USAGE);
+}
+
+/* False: there is no such block. */
+static bool print_walk(const struct check_options *o, const struct outcome *walked) {
+    const unsigned *grid = walked->finding.launch.grid;
+    const int step = walked->walk_step;
+    if (step == WALK_NO_MEMORY) machine(o, "out of memory");
+    if (step == WALK_NO_BLOCK && grid[0] && o->block_given) {
+        fprintf(stderr, "sgemm-check: there is no block (%u,%u): the grid has %u x %u\n",
+                o->block_x, o->block_y, grid[0], grid[1]);
+        return false;
+    }
+    if (o->run.json) return true;
+    if (step == WALK_NO_BLOCK)
+        puts("no walkthrough: no block of the kernel has run");
+    else if (step == WALK_NO_STEP)
+        printf("open in a browser: %s\n", o->walk);
+    else
+        printf("open in a browser: %s#step=%d\n", o->walk, step);
+    return true;
+}
+
+/* Of the run that `shown` is about. False: there is no block that was asked for. */
+static bool write_walk(const struct check_options *given, const struct outcome *shown,
+                       struct outcome *room) {
+    struct shape shapes[EVIDENCE_SHAPES];
+    struct check_options o = *given;
+    FILE *indices = temporary_file(given);
+    o.phases = o.indices = false;
+    o.report = NULL;
+    o.calls = 1;
+    o.walk_data = temporary_file(given);
+    walk_block(shown, o.walk_block);
+    if (o.block_given) {
+        o.walk_block[0] = o.block_x;
+        o.walk_block[1] = o.block_y;
+        o.walk_block[2] = 0;
+    }
+    evidence_shapes(shown, shapes);
+    struct check_options as_json = o;
+    as_json.run.json = true;
+    gather_evidence(&as_json, shapes[0], NULL, indices, room);
+    gather_walk(&o, shown, room);
+    if (room->walk_step > WALK_NO_MEMORY) save_page(&o, indices);
+    fclose(indices);
+    fclose(o.walk_data);
+    return print_walk(&o, room);
+}
+
+/* What to try now; null: nothing but to mend the mistake. */
+static const char *next_command(const struct check_options *o, const struct outcome *last) {
+    const struct finding *f = &last->finding;
+    if (f->kind == FINDING_NONE) return "make grade";
+    const bool has_run =
+        f->at.in_kernel || f->kind == FINDING_UNWRITTEN || f->kind == FINDING_WRONG_RESULT;
+    return has_run && !o->walk ? "make walk" : NULL;
+}
+
 /* --- all shapes ------------------------------------------------------------------------------- */
 
 int main(int argc, char **argv) {
@@ -332,8 +459,10 @@ int main(int argc, char **argv) {
         print_clean(stdout, outcomes, count);
     if (!o.run.json) print_remark(stdout, &outcomes[count - 1].remark);
     if (o.report && !o.run.json) copy_report(stdout, o.report);
+    if (o.walk && !write_walk(&o, &outcomes[count - 1], &outcomes[o.shape_count]))
+        status = EXIT_USAGE;
     if (!o.run.json)
         source_print_next(source_state(), "./sgemm-check", "make check",
-                          status == EXIT_PASSED ? "make grade" : NULL, stdout);
+                          next_command(&o, &outcomes[count - 1]), stdout);
     return status;
 }

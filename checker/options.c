@@ -20,6 +20,8 @@ static const char help_text[] =
     "  --block X,Y     ... of this block (default: 0,0)\n"
     "  --indices       what the index of each load and store computes, in terms of\n"
     "                  threadIdx, blockIdx, m, n and k\n"
+    "  --walk FILE     writes a page that plays back how one block ran: --block, or where\n"
+    "                  the mistake is\n"
     "  --seed N        the random matrices of seed N (default: fresh each run)\n"
     "  --fill KIND     what A and B hold: see ./sgemm --help\n"
     "  --timeout S     seconds that a block of a launch may take; the launch, 4 S\n"
@@ -96,6 +98,7 @@ static const char *take_value(int *argc, char **argv, const char *option) {
 static void take_block(struct check_options *o, int *argc, char **argv) {
     char more;
     const char *block = take_value(argc, argv, "--block");
+    o->block_given = block != NULL;
     if (block && sscanf(block, "%u,%u%c", &o->block_x, &o->block_y, &more) != 2)
         fail(o, EXIT_USAGE, "--block needs two numbers: --block 1,0");
 }
@@ -128,6 +131,7 @@ struct check_options check_options_read(int argc, char **argv) {
     o.counts = take(&argc, argv, "--counts");
     o.phases = take(&argc, argv, "--phases");
     o.indices = take(&argc, argv, "--indices");
+    o.walk = take_value(&argc, argv, "--walk");
     take_block(&o, &argc, argv);
     enum exit_status status = options_parse(argc, argv, &o.run, message);
     for (int i = 1; i < argc; i++) o.run.json = o.run.json || strcmp(argv[i], "--json") == 0;
@@ -139,7 +143,8 @@ struct check_options check_options_read(int argc, char **argv) {
     o.sized = optind < argc; /* where options_parse found the first size */
     if (!o.sized && !given(argc, argv, "--timeout")) o.run.timeout = small_timeout;
     if ((o.counts || o.phases) && !given(argc, argv, "--timeout")) o.run.timeout *= counting_slows;
-    if (o.phases && !given(argc, argv, "--fill")) o.run.fill = FILL_COUNTING;
+    o.fill_given = given(argc, argv, "--fill");
+    if (o.phases && !o.fill_given) o.run.fill = FILL_COUNTING;
     if (o.sized) check_memory(&o);
     choose_shapes(&o);
     return o;

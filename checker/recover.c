@@ -41,7 +41,7 @@ static int find_site(struct sites *sites, const struct trace_access *a) {
 static void add_source(struct site *site, const struct trace_access *a, value_decoder *decode) {
     int matrix;
     int64_t offset;
-    if (!decode || site->write || site->array < TRACE_SHARED || !decode(a->bits, &matrix, &offset))
+    if (!decode || site->write || site->array < TRACE_SHARED || !decode(a->bits[0], &matrix, &offset))
         return;
     if (site->source == NO_SOURCE) site->source = matrix;
     if (site->source != matrix) site->source = SEVERAL_SOURCES;
@@ -151,7 +151,7 @@ static size_t select_samples(const struct recovery *r, const struct selection *s
         if (r->of[i] != s->recovered) continue;
         const int step = next_step(&steps, &t->access[i]);
         if (s->inner_blocks && !is_inner(t, t->blocks[t->access[i].block])) continue;
-        if (s->decode && (!s->decode(t->access[i].bits, &matrix, &offset) || matrix != s->source))
+        if (s->decode && (!s->decode(t->access[i].bits[0], &matrix, &offset) || matrix != s->source))
             continue;
         recover_sample(r, i, step, &samples[count]);
         if (s->decode) samples[count].offset = offset;

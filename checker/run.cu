@@ -10,6 +10,7 @@
 
 #include "check.h"
 #include "sgemm.h"
+#include "walk/walk.h"
 
 void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C);
 
@@ -43,12 +44,21 @@ static void must(cudaError_t error, const char *what) {
 
 static double started;
 
+// However the run ends: what was asked for about it.
+static void report() {
+    if (asked->walk) checker_add_launch(&outcome->finding);
+    print_report(asked, outcome, &product);
+    if (!asked->walk_data) return;
+    outcome->walk_step = walk_data(asked->walk_data, asked, outcome, &product);
+    fflush(asked->walk_data);
+}
+
 static void end_with(const struct finding *finding) {
     if (finding->kind == FINDING_NONE) return;
     outcome->finding = *finding;
     checker_add_launch(&outcome->finding);
     outcome->seconds = clock_seconds() - started;
-    print_report(asked, outcome, &product);
+    report();
     outcome->done = true;
     fflush(stdout);
     _exit(EXIT_WRONG);
@@ -78,6 +88,7 @@ static void run_watched(struct shape s, const float *A, const float *B, float *C
     if ((double)s.m * s.n * s.k <= small) run.alone_threads = threads_of_small;
     run.stopped = stopped;
     run.machine_fault = machine_fault;
+    if (asked->walk_data) walk_watch(asked->walk_block);
     checker_begin(&run);
     outcome->in_wrapper = true;
     run_wrapper(s, A, B, C);
@@ -160,7 +171,7 @@ void run_shape(const struct check_options *options, struct shape s, struct outco
         CUDA(cudaFree(C_d));
     }
     outcome->seconds = clock_seconds() - started;
-    print_report(asked, outcome, &product);
+    report();
     matrix_free(&A);
     matrix_free(&B);
     matrix_free(&C);

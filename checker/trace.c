@@ -14,6 +14,10 @@ static struct {
     const struct watch *running; /* over a block that is kept, while it runs */
     const struct launch *launch; /* the first */
     bool ended;
+    bool one; /* this block alone is kept */
+    unsigned block[3];
+    bool storing; /* the last access is a store that has not been made yet, to here */
+    uintptr_t stored_to;
 } state;
 
 const struct trace *trace_kept(void) { return &state.trace; }
@@ -66,11 +70,14 @@ static int find_shared(const struct watch *w, size_t offset) {
 }
 
 /* Of a matrix: also where the address is beyond it, but in the same allocation. */
-static int find_matrix(uintptr_t address, int64_t *offset) {
+static int find_matrix(uintptr_t address, struct trace_access *kept) {
+    const struct region *nearest = NULL;
+    if (state.one && !region_find(address)) nearest = region_nearest(address);
     for (int i = 0; i < CHECKED_MATRICES; ++i) {
         const struct region *r = region_of_matrix(i);
-        if (!r || !region_reaches(r, address)) continue;
-        *offset = ((int64_t)address - (int64_t)r->begin) / WORD;
+        if (!r || (r != nearest && !region_reaches(r, address))) continue;
+        kept->offset = ((int64_t)address - (int64_t)r->begin) / WORD;
+        kept->valued = r != nearest;
         return i;
     }
     return -1;
@@ -118,19 +125,42 @@ static bool find_array(const struct watch *w, const struct access *access,
     int array;
     if (access->size < WORD || access->size > 16 || access->address % WORD) return false;
     if (!watch_is_shared(w, access->address)) {
-        array = find_matrix(access->address, &kept->offset);
+        array = find_matrix(access->address, kept);
     } else {
         size_t offset = access->address - (uintptr_t)w->memory.thread_local_storage.begin;
         array = find_shared(w, offset);
         if (array >= 0)
             kept->offset =
                 ((int64_t)offset - (int64_t)trace_shared(&state.trace, array)->offset) / WORD;
+        kept->valued = true;
     }
     kept->array = (uint8_t)array;
     return array >= 0;
 }
 
+/* Whatever follows, in this block, follows the store. */
+static void complete_store(void) {
+    if (!state.storing) return;
+    struct trace_access *a = &state.trace.access[state.trace.count - 1];
+    memcpy(a->bits, (const void *)state.stored_to, a->words * WORD);
+    a->valued = true;
+    state.storing = false;
+}
+
+/* What a load gets is there already. */
+static void keep_value(struct trace_access *kept, const struct access *access) {
+    const bool there = kept->valued;
+    if (there && !access->write) memcpy(kept->bits, (const void *)access->address, access->size);
+    if (access->write) kept->valued = false;
+    const size_t before = state.trace.count;
+    keep(kept);
+    state.storing = there && access->write && state.trace.count > before;
+    state.stored_to = access->address;
+}
+
 static void note(struct watch *w, const struct access *access) {
+    if (w != state.running) return;
+    complete_store();
     struct trace_access kept = {
         .code = access->code,
         .interval = interval_of(w),
@@ -140,14 +170,12 @@ static void note(struct watch *w, const struct access *access) {
         .write = access->write,
         .atomic = access->atomic,
     };
-    if (w != state.running) return;
     if (access->atomic || access->copying) state.trace.plain = false;
     if (!find_array(w, access, &kept)) {
         state.trace.plain = false;
         return;
     }
-    memcpy(&kept.bits, (const void *)access->address, sizeof kept.bits);
-    keep(&kept);
+    keep_value(&kept, access);
 }
 
 /* --- blocks ----------------------------------------------------------------------------------- */
@@ -164,6 +192,7 @@ static bool is_kept(const struct watch *w) {
     const unsigned grid[] = {w->launch->grid.x, w->launch->grid.y, w->launch->grid.z};
     unsigned index[3];
     block_index(w, index);
+    if (state.one) return !state.ended && memcmp(index, state.block, sizeof index) == 0;
     for (int i = 0; i < 3; ++i)
         if (index[i] != grid[i] - 1 && index[i] >= (i < 2 ? 2 : 1)) return false;
     return !state.ended;
@@ -192,17 +221,37 @@ static bool any_warp_met(const struct watch *w) {
     return met & RECORD_SYNCS_MASK;
 }
 
+static void copy_waiting(const struct watch *w, struct trace_waiting waiting[2]) {
+    for (int i = 0; i < 2; ++i)
+        waiting[i] = (struct trace_waiting){w->arrived[i].code, w->arrived[i].threads};
+}
+
 static void interval_ends(struct watch *w) {
+    struct trace_barrier ended = {.code = w->arrived[0].code,
+                                  .interval = interval_of(w),
+                                  .block = (uint8_t)(state.trace.block_count - 1),
+                                  .returned = w->all_returned};
     if (w != state.running) return;
+    complete_store();
     if (any_warp_met(w)) state.trace.plain = false;
-    keep_barrier(&(struct trace_barrier){.code = w->arrived[0].code,
-                                         .interval = interval_of(w),
-                                         .block = (uint8_t)(state.trace.block_count - 1)});
+    copy_waiting(w, ended.at);
+    keep_barrier(&ended);
 }
 
 static void block_ended(struct watch *w) {
     if (w != state.running) return;
+    complete_store();
     if (any_warp_met(w)) state.trace.plain = false;
+    state.running = NULL;
+}
+
+/* Of a block that did not come to its end. */
+static void block_stopped(const struct watch *w) {
+    struct trace *t = &state.trace;
+    t->stopped = true;
+    t->returned = w->all_returned;
+    copy_waiting(w, t->waiting);
+    state.storing = false;
     state.running = NULL;
 }
 
@@ -217,12 +266,14 @@ static void launch_ended(const struct launch *launch) {
     size_t i = 0;
     if (state.ended) t->later_launches++;
     if (launch != state.launch || state.ended) return;
+    if (state.running) block_stopped(state.running);
     while (i < t->count && !loads_an_input(&t->access[i])) ++i;
     state.ended = i < t->count;
     t->ended = launch->blocks_ended == launch->blocks;
     if (state.ended) return;
     t->count = t->barrier_count = 0;
     t->block_count = t->shared_count = 0;
+    t->stopped = false;
     state.launch = NULL;
 }
 
@@ -234,4 +285,10 @@ void trace_watch(void) {
                                             .block_ended = block_ended,
                                             .launch_ended = launch_ended};
     watch_add_consumer(&keeping);
+}
+
+void trace_watch_block(const unsigned block[3]) {
+    state.one = true;
+    memcpy(state.block, block, sizeof state.block);
+    trace_watch();
 }

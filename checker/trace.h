@@ -3,6 +3,7 @@
 #ifndef CHECKER_TRACE_H
 #define CHECKER_TRACE_H
 #include "checker.h"
+#include "threads.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,12 +15,14 @@ struct trace_access {
     const void *code;  /* behind the instruction */
     int64_t offset;    /* in words, from the array's first; may lie outside of it */
     uint32_t interval; /* barriers that the block had passed */
-    uint32_t bits;     /* of its first word, before the access */
+    uint32_t bits[4];  /* of its words: what a load gets, and what a store leaves */
     uint16_t thread;   /* linear index in its block */
     uint8_t block;     /* number in struct trace */
     uint8_t array;
     uint8_t words;
     bool write, atomic;
+    bool valued; /* `bits` are known: not of words outside of all allocations, nor of the store with
+                    which a run was stopped */
 };
 
 /* A shared array that the blocks accessed. */
@@ -31,11 +34,19 @@ struct trace_array {
     size_t dimension[4];
 };
 
+/* The threads that wait at one barrier. */
+struct trace_waiting {
+    const void *code; /* behind the call; null: at none */
+    struct threads threads;
+};
+
 /* A barrier that opened: where it is in the program, and the interval that it ended. */
 struct trace_barrier {
     const void *code; /* behind the call */
     uint32_t interval;
     uint8_t block;
+    struct trace_waiting at[2]; /* the second one where threads waited in two lines */
+    struct threads returned;
 };
 
 enum { TRACE_BLOCKS = 18 };
@@ -49,6 +60,10 @@ struct trace {
     struct trace_barrier *barrier; /* of these blocks, in order */
     size_t barrier_count;
     int later_launches; /* that were made after it, of which nothing is kept */
+    /* Where threads of the last block were when its launch was stopped. */
+    bool stopped;
+    struct trace_waiting waiting[2];
+    struct threads returned;
     bool ended;         /* all blocks of the launch came to their end */
     bool complete;      /* nothing was left out for lack of room */
     bool plain; /* the blocks' threads share nothing but whole words of matrices and shared arrays,
@@ -66,6 +81,10 @@ static inline const struct trace_array *trace_shared(const struct trace *t, int 
 /* From now on the first launch's accesses to matrices and shared arrays are kept, of its first two
  * and its last block in each direction. Before the launch. */
 void trace_watch(void);
+
+/* The same of this block alone, x, y, z; and an access outside of all allocations is kept as one of
+ * the nearest matrix. */
+void trace_watch_block(const unsigned block[3]);
 
 /* What was kept so far; the caller does not own it. */
 const struct trace *trace_kept(void);

@@ -1,0 +1,508 @@
+/* The walkthrough's data: see walk.h. What the members mean stands in run.js, which reads them. */
+#include "../../support/shared.h"
+#include "../launches.h"
+#include "../names.h"
+#include "../regions.h"
+#include "../structure.h"
+#include "steps.h"
+#include "walk.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    /* Accesses that are shown, so that a page stays below 5 MB: 12 bytes each, with a step for each
+     * warp; 35 with one for each thread. */
+    MOST_ACCESSES = 200000,
+    MOST_AS_RUN = 100000,
+    MOST_ELEMENTS = 40000, /* of a matrix whose values are all in the page */
+    MOST_WRONG = 2000,     /* elements of C */
+    FORMAT = 1             /* of the data; run.js expects this one */
+};
+
+struct page {
+    struct json json;
+    const struct check_options *options;
+    const struct outcome *outcome;
+    const struct product_data *product;
+    const struct trace *trace;
+    struct walk_steps steps;
+};
+
+/* --- which block of which run ----------------------------------------------------------------- */
+
+struct shape walk_shape(int tile) {
+    const int edge = max_int(tile / 4, 1), phases = tile < 32 ? 2 : 1; /* whole ones */
+    return (struct shape){tile + edge, tile + edge, phases * tile + edge};
+}
+
+void walk_block(const struct outcome *outcome, unsigned block[3]) {
+    const struct finding *f = &outcome->finding;
+    const struct finding_launch *l = &f->launch;
+    unsigned row, col;
+    memset(block, 0, 3 * sizeof *block);
+    if (f->at.in_kernel) {
+        block[0] = f->at.block.x;
+        block[1] = f->at.block.y;
+        block[2] = f->at.block.z;
+    } else if (sscanf(f->element, "C[%u][%u]", &row, &col) == 2 && l->block[0] && l->block[1]) {
+        const unsigned x = col / l->block[0], y = row / l->block[1];
+        if (x < l->grid[0] && y < l->grid[1]) block[0] = x, block[1] = y;
+    }
+}
+
+void walk_watch(const unsigned block[3]) { trace_watch_block(block); }
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+static void write_value(struct json *json, float value) {
+    if (isnan(value))
+        json_value(json, NULL, "null");
+    else if (isinf(value))
+        json_value(json, NULL, value > 0 ? "1e999" : "-1e999"); /* which is read as infinity */
+    else
+        json_value(json, NULL, "%.9g", (double)value);
+}
+
+static void write_values(struct json *json, const char *name, const float *values, size_t count) {
+    if (!values || count > MOST_ELEMENTS) {
+        json_text(json, name, NULL);
+        return;
+    }
+    json_open(json, name, '[');
+    for (size_t i = 0; i < count; i++) write_value(json, values[i]);
+    json_close(json, ']');
+}
+
+/* --- arrays ----------------------------------------------------------------------------------- */
+
+static bool is_unwritten(const float *C, size_t i) { return get_bits(&C[i]) == POISON_BITS; }
+
+/* Runs of elements that no thread stored: [first, how many]. */
+static void write_unwritten(struct json *json, const float *C, size_t count) {
+    json_open(json, "unwritten", '[');
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && is_unwritten(C, end) == is_unwritten(C, i); end++)
+            continue;
+        if (is_unwritten(C, i)) json_value(json, NULL, "[%zu, %zu]", i, end - i);
+    }
+    json_close(json, ']');
+}
+
+/* An element of A B, and how far from it any order of summation may lead (verify.c). */
+static double expected(const struct product_data *data, struct shape s, int row, int col,
+                       double *bound) {
+    double sum = 0, magnitude = 0;
+    for (int p = 0; p < s.k; p++) {
+        const double term = (double)data->A[(size_t)row * (size_t)s.k + (size_t)p] *
+                            (double)data->B[(size_t)p * (size_t)s.n + (size_t)col];
+        sum += term;
+        magnitude += fabs(term);
+    }
+    *bound = gamma_bound(s.k + 2) * magnitude;
+    return sum;
+}
+
+/* [element, what it should be] */
+static void write_wrong(struct json *json, const struct product_data *data, struct shape s) {
+    int found = 0;
+    json_open(json, "wrong", '[');
+    for (int row = 0; row < s.m; row++)
+        for (int col = 0; col < s.n && found < MOST_WRONG; col++) {
+            const size_t i = (size_t)row * (size_t)s.n + (size_t)col;
+            double bound;
+            const double right = expected(data, s, row, col, &bound);
+            if (is_unwritten(data->C, i) || fabs(data->C[i] - right) <= bound) continue;
+            json_value(json, NULL, "[%zu, %.9g]", i, right);
+            found++;
+        }
+    json_close(json, ']');
+}
+
+static void write_matrix(struct page *page, const char *name, int rows, int cols,
+                         const float *values) {
+    struct json *json = &page->json;
+    const size_t count = (size_t)rows * (size_t)cols;
+    const bool input = name[0] != 'C';
+    json_open(json, NULL, '{');
+    json_text(json, "name", name);
+    json_text(json, "role", input ? "input" : "output");
+    json_value(json, "rows", "%d", rows);
+    json_value(json, "cols", "%d", cols);
+    write_values(json, input ? "values" : "final", values, count);
+    if (!input && values && count <= MOST_ELEMENTS) {
+        write_unwritten(json, values, count);
+        write_wrong(json, page->product, page->outcome->shape);
+    }
+    json_close(json, '}');
+}
+
+static void write_shared(struct json *json, const struct trace_array *array) {
+    json_open(json, NULL, '{');
+    json_text(json, "name", array->name);
+    json_text(json, "role", "shared");
+    json_open(json, "dims", '[');
+    for (int i = 0; i < array->dimensions; i++) json_value(json, NULL, "%zu", array->dimension[i]);
+    json_close(json, ']');
+    json_value(json, "words", "%zu", array->words);
+    json_close(json, '}');
+}
+
+static void write_arrays(struct page *page) {
+    const struct shape s = page->outcome->shape;
+    const struct product_data *p = page->product;
+    json_open(&page->json, "arrays", '[');
+    write_matrix(page, "A", s.m, s.k, p->A);
+    write_matrix(page, "B", s.k, s.n, p->B);
+    write_matrix(page, "C", s.m, s.n, p->C);
+    for (int i = 0; i < page->trace->shared_count; i++)
+        write_shared(&page->json, &page->trace->shared[i]);
+    json_close(&page->json, ']');
+}
+
+/* --- steps ------------------------------------------------------------------------------------ */
+
+static void write_sites(struct page *page) {
+    struct json *json = &page->json;
+    json_open(json, "sites", '[');
+    for (int i = 0; i < page->steps.site_count; i++) {
+        const struct walk_site *site = &page->steps.site[i];
+        json_open(json, NULL, '{');
+        json_value(json, "line", "%d", site->line);
+        json_value(json, "array", "%d", site->array);
+        json_value(json, "write", site->write ? "true" : "false");
+        json_value(json, "atomic", site->atomic ? "true" : "false");
+        json_value(json, "words", "%d", site->words);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+/* The access that a visit makes at a site; null: none. */
+static const struct trace_access *access_at(const struct walk_steps *s,
+                                            const struct walk_visit *visit, int site) {
+    for (size_t i = 0; i < visit->count; i++) {
+        const size_t access = s->by_thread[visit->first + i];
+        if (s->site_of[access] == site) return &s->trace->access[access];
+    }
+    return NULL;
+}
+
+static void write_access_values(struct json *json, const struct trace_access *a) {
+    for (int i = 0; i < a->words; i++) {
+        float value;
+        memcpy(&value, &a->bits[i], sizeof value);
+        write_value(json, a->valued ? value : NAN);
+    }
+}
+
+/* [site, lanes, [offset, ...], [value, ...]] */
+static void write_site_of_step(struct page *page, const struct walk_step *step, int site) {
+    const struct walk_steps *s = &page->steps;
+    struct json *json = &page->json;
+    uint32_t lanes = 0;
+    for (size_t i = step->first; i < step->first + step->count; i++)
+        if (access_at(s, &s->visit[i], site))
+            lanes |= (uint32_t)1 << s->visit[i].thread % WARP_SIZE;
+    json_open(json, NULL, '[');
+    json_value(json, NULL, "%d", site);
+    json_value(json, NULL, "%u", lanes);
+    for (int values = 0; values < 2; values++) {
+        json_open(json, NULL, '[');
+        for (size_t i = step->first; i < step->first + step->count; i++) {
+            const struct trace_access *a = access_at(s, &s->visit[i], site);
+            if (a && values) write_access_values(json, a);
+            if (a && !values) json_value(json, NULL, "%lld", (long long)a->offset);
+        }
+        json_close(json, ']');
+    }
+    json_close(json, ']');
+}
+
+static bool is_before(const struct walk_steps *s, const struct walk_step *step, size_t visit,
+                      int site) {
+    for (size_t i = step->first; i < visit; i++)
+        if (access_at(s, &s->visit[i], site)) return true;
+    return false;
+}
+
+static void write_accesses(struct page *page, const struct walk_step *step) {
+    const struct walk_steps *s = &page->steps;
+    json_open(&page->json, NULL, '[');
+    for (size_t v = step->first; v < step->first + step->count; v++)
+        for (size_t i = 0; i < s->visit[v].count; i++) {
+            const int site = s->site_of[s->by_thread[s->visit[v].first + i]];
+            if (!is_before(s, step, v, site)) write_site_of_step(page, step, site);
+        }
+    json_close(&page->json, ']');
+}
+
+/* Ranges of threads: [first, last]. */
+static void write_threads(struct json *json, const char *name, const struct threads *set) {
+    json_open(json, name, '[');
+    for (unsigned t = 0, end; t < MAX_BLOCK_THREADS; t = end) {
+        for (end = t + 1; end < MAX_BLOCK_THREADS && threads_has(set, end) == threads_has(set, t);
+             end++)
+            continue;
+        if (threads_has(set, t)) json_value(json, NULL, "[%u, %u]", t, end - 1);
+    }
+    json_close(json, ']');
+}
+
+static int line_of(const void *code) {
+    const struct place place = place_before(code);
+    return source_is(place.file) ? place.line : 0;
+}
+
+static void write_waiting(struct json *json, const struct trace_waiting waiting[2]) {
+    json_open(json, "waiting", '[');
+    for (int i = 0; i < 2 && waiting[i].code; i++) {
+        json_open(json, NULL, '{');
+        json_value(json, "line", "%d", line_of(waiting[i].code));
+        write_threads(json, "threads", &waiting[i].threads);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+/* [line, interval, -1, threads], and if threads waited in two lines, who did in which. */
+static void write_barrier(struct json *json, int line, const struct trace_barrier *b) {
+    json_value(json, NULL, "%d", line);
+    json_value(json, NULL, "%u", b->interval);
+    json_value(json, NULL, "-1");
+    json_value(json, NULL, "%u",
+               threads_count(&b->at[0].threads) + threads_count(&b->at[1].threads));
+    if (!b->at[1].code) return;
+    json_open(json, NULL, '{');
+    write_waiting(json, b->at);
+    write_threads(json, "returned", &b->returned);
+    json_close(json, '}');
+}
+
+static void write_steps(struct page *page) {
+    struct json *json = &page->json;
+    json_open(json, "steps", '[');
+    for (size_t i = 0; i < page->steps.step_count; i++) {
+        const struct walk_step *step = &page->steps.step[i];
+        json_open(json, NULL, '[');
+        if (step->warp < 0) {
+            write_barrier(json, step->line, &page->trace->barrier[step->first]);
+        } else {
+            json_value(json, NULL, "%d", step->line);
+            json_value(json, NULL, "%u", step->interval);
+            json_value(json, NULL, "%d", step->warp);
+            write_accesses(page, step);
+        }
+        json_close(json, ']');
+    }
+    json_close(json, ']');
+    if (page->steps.as_run_from < page->steps.step_count)
+        json_value(json, "as_run_from", "%zu", page->steps.as_run_from);
+    else
+        json_text(json, "as_run_from", NULL);
+    json_value(json, "left_out", "%zu", page->trace->count - page->steps.accesses);
+    json_open(json, "end", '{');
+    write_waiting(json, page->trace->waiting);
+    write_threads(json, "returned", &page->trace->returned);
+    json_value(json, "stopped", page->trace->stopped ? "true" : "false");
+    json_close(json, '}');
+}
+
+/* --- the finding ------------------------------------------------------------------------------ */
+
+static unsigned linear_thread(const struct trace *t, struct finding_index thread) {
+    return thread.x + t->block[0] * (thread.y + t->block[1] * thread.z);
+}
+
+static bool is_by(const struct trace *t, const struct trace_access *a,
+                  const struct finding_party *party) {
+    return a->thread == linear_thread(t, party->thread) &&
+           a->write == (party->access == FINDING_WRITE) && line_of(a->code) == party->line;
+}
+
+/* "A_s[3][7]", as findings call it. */
+static void name_element(const struct page *page, const struct trace_access *a, char name[160]) {
+    static const char *const matrices[] = {"A", "B", "C"};
+    const struct shape s = page->outcome->shape;
+    const long cols[] = {s.k, s.n, s.n};
+    const long offset = (long)a->offset;
+    name[0] = '\0';
+    if (a->array < TRACE_SHARED) {
+        if (offset >= 0)
+            snprintf(name, 160, "%s[%ld][%ld]", matrices[a->array], offset / cols[a->array],
+                     offset % cols[a->array]);
+        return;
+    }
+    const struct trace_array *array = trace_shared(page->trace, a->array);
+    const long columns = array->dimensions == 2 ? (long)array->dimension[1] : 0;
+    if (columns)
+        snprintf(name, 160, "%s[%ld][%ld]", array->name, offset / columns, offset % columns);
+    else
+        snprintf(name, 160, "%s[%ld]", array->name, offset);
+}
+
+/* The access of the party, which is the first one that fits the finding's element, or else its last
+ * one there. Accesses of the trace, count: none. */
+static size_t find_access(const struct page *page, const struct finding_party *party) {
+    const struct trace *t = page->trace;
+    size_t last = page->steps.accesses;
+    char name[160];
+    if (!party->known || !party->in_kernel) return last;
+    for (size_t i = 0; i < page->steps.accesses; i++) {
+        if (!is_by(t, &t->access[i], party)) continue;
+        name_element(page, &t->access[i], name);
+        if (strcmp(name, page->outcome->finding.element) == 0) return i;
+        last = i;
+    }
+    return last;
+}
+
+static void write_party(const struct page *page, struct json *json,
+                        const struct finding_party *party) {
+    static const char *const accesses[] = {NULL, "read", "write"};
+    json_value(json, "line", "%d", source_is(party->file) ? party->line : 0);
+    if (party->in_kernel && page->trace->block_count)
+        json_value(json, "thread", "[%u, %u, %u]", party->thread.x, party->thread.y,
+                   party->thread.z);
+    else
+        json_text(json, "thread", NULL);
+    json_text(json, "access", accesses[party->access]);
+}
+
+static void write_cause(struct json *json, const struct cause *cause) {
+    if (!cause->name[0]) {
+        json_text(json, "cause", NULL);
+        return;
+    }
+    json_open(json, "cause", '{');
+    json_value(json, "line", "%d", cause->line);
+    json_text(json, "what", cause->what);
+    json_text_lines(json, "detail", cause->detail);
+    json_text(json, "hint", cause->hint);
+    json_close(json, '}');
+}
+
+static void write_step_number(const struct page *page, struct json *json, const char *name,
+                              size_t step) {
+    if (step < page->steps.step_count)
+        json_value(json, name, "%zu", step);
+    else
+        json_text(json, name, NULL);
+}
+
+/* A barrier at which the finding's threads wait. */
+static size_t find_barrier_step(const struct page *page) {
+    const struct finding *f = &page->outcome->finding;
+    for (size_t i = 0; i < page->steps.step_count; i++) {
+        const struct walk_step *step = &page->steps.step[i];
+        if (step->warp >= 0) continue;
+        const struct trace_barrier *b = &page->trace->barrier[step->first];
+        if (f->kind == FINDING_DIVERGENT_BARRIER && b->at[1].code) return i;
+    }
+    return page->steps.step_count;
+}
+
+/* Returns the step that it is about. */
+static size_t write_finding(struct page *page) {
+    struct json *json = &page->json;
+    const struct finding *f = &page->outcome->finding;
+    if (f->kind == FINDING_NONE) {
+        json_text(json, "finding", NULL);
+        return page->steps.step_count;
+    }
+    size_t step = walk_steps_find(&page->steps, find_access(page, &f->at));
+    if (step == page->steps.step_count) step = find_barrier_step(page);
+    json_open(json, "finding", '{');
+    json_text(json, "kind", finding_text(f->kind)->kind);
+    json_text(json, "what", f->what);
+    json_text_lines(json, "detail", f->detail);
+    json_text(json, "hint", f->hint);
+    write_party(page, json, &f->at);
+    json_open(json, "other", '{');
+    write_party(page, json, &f->other);
+    json_close(json, '}');
+    json_text(json, "variable", f->variable);
+    json_text(json, "element", f->element);
+    write_step_number(page, json, "step", step);
+    write_step_number(page, json, "other_step",
+                      walk_steps_find(&page->steps, find_access(page, &f->other)));
+    write_cause(json, &page->outcome->cause);
+    json_close(json, '}');
+    return step;
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static void write_triple(struct json *json, const char *name, const unsigned value[3]) {
+    json_value(json, name, "[%u, %u, %u]", value[0], value[1], value[2]);
+}
+
+static void write_launch(struct page *page) {
+    struct json *json = &page->json;
+    const struct finding_launch *l = &page->outcome->finding.launch;
+    json_open(json, "launch", '{');
+    json_text(json, "kernel", l->kernel);
+    write_triple(json, "grid", page->trace->grid);
+    write_triple(json, "block", page->trace->block);
+    json_value(json, "shared_bytes", "%zu", l->shared_bytes);
+    json_value(json, "line", "%d", source_is(l->file) ? l->line : 0);
+    json_value(json, "later", "%d", page->trace->later_launches);
+    json_close(json, '}');
+}
+
+static void write_loads(struct page *page) {
+    const struct counted_launch *launches;
+    const struct shape s = page->outcome->shape;
+    const int count = counts_launches(&launches);
+    uint64_t loads = 0;
+    if (!page->options->counts || !count) {
+        json_text(&page->json, "loads", NULL);
+        return;
+    }
+    for (int i = 0; i < count; i++)
+        for (int place = 0; place < COUNTED_SHARED; place++)
+            loads += launches[i].of[place][COUNTED_LOADS].elements;
+    json_open(&page->json, "loads", '{');
+    json_unsigned(&page->json, "launch", loads);
+    json_unsigned(&page->json, "naive", 2ull * (uint64_t)s.m * (uint64_t)s.n * (uint64_t)s.k);
+    json_close(&page->json, '}');
+}
+
+/* A race, and what is read that was not stored: it depends on who came first. */
+static uint32_t first_interval_as_run(const struct trace *t, const struct finding *f) {
+    const bool matters = f->kind == FINDING_SHARED_RACE || f->kind == FINDING_UNINITIALISED_SHARED;
+    if (!matters || !f->at.in_kernel) return UINT32_MAX;
+    for (size_t i = 0; i < t->count; i++)
+        if (is_by(t, &t->access[i], &f->at)) return t->access[i].interval;
+    return UINT32_MAX;
+}
+
+static void write_members(struct page *page) {
+    struct json *json = &page->json;
+    const struct shape s = page->outcome->shape;
+    json_value(json, "format", "%d", FORMAT);
+    json_text(json, "file", source_name());
+    json_text_lines(json, "source", source_text());
+    json_value(json, "shape", "{\"m\": %d, \"n\": %d, \"k\": %d}", s.m, s.n, s.k);
+    write_launch(page);
+    write_triple(json, "block", page->trace->blocks[0]);
+    write_arrays(page);
+    write_sites(page);
+    write_steps(page);
+    write_loads(page);
+}
+
+int walk_data(FILE *out, const struct check_options *options, const struct outcome *outcome,
+              const struct product_data *data) {
+    struct page page = {{out, false}, options, outcome, data, trace_kept(), {0}};
+    const uint32_t as_run = first_interval_as_run(page.trace, &outcome->finding);
+    if (!page.trace->block_count) return WALK_NO_BLOCK;
+    const size_t most = as_run == UINT32_MAX ? MOST_ACCESSES : MOST_AS_RUN;
+    if (!walk_steps_make(page.trace, most, as_run, &page.steps)) return WALK_NO_MEMORY;
+    json_open(&page.json, NULL, '{');
+    write_members(&page);
+    const size_t step = write_finding(&page);
+    const int number = step < page.steps.step_count ? (int)step : WALK_NO_STEP;
+    walk_steps_free(&page.steps);
+    return number;
+}

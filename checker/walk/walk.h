@@ -1,0 +1,46 @@
+/* The walkthrough, ./sgemm-check --walk FILE: one block of the student's own run as a page that
+ * plays it back.
+ *
+ *   steps.c    the trace of the block -> steps, in the order in which they are shown
+ *   data.c     steps, matrices and the finding as JSON, in the process that ran the kernel
+ *   page.c     the page: page.html, with style, data and script in their places
+ *   sha256.c   what the page's content security policy names its style and script by
+ *   page.html, page.css, *.js
+ *              the page itself: readable files, which page.S puts into the program */
+#ifndef WALK_WALK_H
+#define WALK_WALK_H
+#include "../check.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A product that suits the kernel: one block whole, the edges of the next ones, and two or
+ * three tile phases, the last one not whole; for tiles of this width. */
+struct shape walk_shape(int tile);
+
+/* The block to show of a run that went like this, x, y, z: that of the finding, or of the element
+ * of C that it names; else the first one. */
+void walk_block(const struct outcome *outcome, unsigned block[3]);
+
+/* From now on this process keeps what that block does. Before the run. */
+void walk_watch(const unsigned block[3]);
+
+/* Writes the data of this process's run so far as a JSON object: what
+ * walk_watch() has kept. The members are those that run.js reads; the object is left open for
+ * walk_page(). Returns the number of the step that the finding is about. */
+enum { WALK_NO_STEP = -1, WALK_NO_MEMORY = -2, WALK_NO_BLOCK = -3 /* the block did not run */ };
+int walk_data(FILE *out, const struct check_options *options, const struct outcome *outcome,
+              const struct product_data *data);
+
+/* Writes the page around this data, to whose object the member that print_indices() has written to
+ * `indices` is added. False: it cannot be written; errno says why. */
+bool walk_page(FILE *out, FILE *data, FILE *indices);
+
+/* Of FIPS 180-4. */
+void sha256(const void *data, size_t bytes, unsigned char digest[32]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,219 @@
+"""The walkthrough's data: what ./sgemm-check --walk records of a block, and the page around it
+(checker/walk). What a browser makes of the page is tested in test_walk_page.py.
+
+A failure here means that the page shows a run that did not happen, or names another place than the
+finding; or that a student's text could run as a script.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import pytest
+from checked import TILED, Builder, run_check
+from conftest import REPOSITORY, sample
+
+NAIVE = "instructor/solutions/1_naive.cu"
+RIGHT = "tests/kernels/right"
+STYLES = "instructor/faulty/styles"
+FAULTY = "instructor/faulty"
+
+# Kernels whose threads share what they know through memory and barriers alone: whatever the order
+# of the warps, each load gets what was stored last.
+PLAIN = [
+    TILED, NAIVE, f"{STYLES}/register_tile.cu", f"{STYLES}/one_dimensional.cu",
+    f"{STYLES}/two_buffers.cu", f"{STYLES}/tiles_32.cu", f"{STYLES}/padded.cu",
+    f"{RIGHT}/dynamic_shared.cu", f"{RIGHT}/float4_throughout.cu", f"{RIGHT}/counts_divergent.cu",
+    f"{RIGHT}/shared_as_float4.cu", f"{RIGHT}/blocks_7x7.cu", f"{RIGHT}/counts_tile_2.cu",
+]  # fmt: skip
+BARRIER = -1
+
+
+@dataclass
+class Access:
+    step: int
+    thread: int
+    interval: int
+    line: int
+    array: int
+    write: bool
+    offset: int
+    values: list[float | None]
+
+
+def parts(page: str) -> dict[str, str]:
+    """The text of its policy, style, data and script."""
+    found = re.fullmatch(
+        r'.*http-equiv="Content-Security-Policy"\s+content="([^"]*)".*<style>(.*?)</style>.*'
+        r'<script type="application/json" id="run">(.*?)</script>\s*<script>(.*?)</script>.*',
+        page, re.DOTALL)  # fmt: skip
+    assert found, page[:2000]
+    return dict(zip(("policy", "style", "data", "script"), found.groups(), strict=True))
+
+
+def walk(program: Path, file: Path, *args: object, status: int = 0) -> Any:
+    run = run_check(program, "--walk", file, *args)
+    assert run.status == status, run
+    data = json.loads(parts(file.read_text())["data"])
+    step = (data["finding"] or {}).get("step")
+    page = file if step is None else f"{file}#step={step}"
+    assert f"open in a browser: {page}\n" in run.stdout, run
+    return data
+
+
+def accesses(data: Any) -> list[Access]:
+    """In the order of the steps."""
+    found = []
+    for number, (line, interval, warp, rest, *_) in enumerate(data["steps"]):
+        if warp == BARRIER:
+            continue
+        for site_number, lanes, offsets, values in rest:
+            site = data["sites"][site_number]
+            threads = [32 * warp + lane for lane in range(32) if lanes >> lane & 1]
+            assert len(threads) == len(offsets) and len(values) == site["words"] * len(offsets)
+            assert site["line"] == line
+            for i, (thread, offset) in enumerate(zip(threads, offsets, strict=True)):
+                words = values[i * site["words"] : (i + 1) * site["words"]]
+                found.append(Access(number, thread, interval, line, site["array"], site["write"],
+                                    offset, words))  # fmt: skip
+    return found
+
+
+def replay(data: Any) -> list[dict[int, float | None]]:
+    """Applies the steps one by one: each load must get what the array holds then."""
+    state: list[dict[int, float | None]] = [
+        dict(enumerate(array.get("values") or [])) for array in data["arrays"]]
+    for access in accesses(data):
+        held = state[access.array]
+        for word, value in enumerate(access.values):
+            if access.write:
+                held[access.offset + word] = value
+            else:
+                assert held.get(access.offset + word) == value, access
+    return state
+
+
+@pytest.mark.parametrize("kernel", sample(PLAIN, 3), ids=lambda kernel: Path(kernel).stem)
+def test_replay(checker: Builder, tmp_path: Path, kernel: str) -> None:
+    """Played back, the steps give the C that the run computed; a thread's accesses lie in the
+    intervals in which it made them, between barriers that all threads reached."""
+    data = walk(checker("gcc -O1", kernel), tmp_path / "page.html")
+    C = data["arrays"][2]
+    stored = replay(data)[2]
+    assert stored and all(C["final"][offset] == value for offset, value in stored.items())
+    assert C["unwritten"] == [] and C["wrong"] == [] and data["left_out"] == 0
+    assert data["finding"] is None and data["as_run_from"] is None and not data["end"]["stopped"]
+    interval = 0
+    for line, of, warp, rest, *_ in data["steps"]:
+        assert line and of == interval
+        if warp == BARRIER:
+            assert rest == prod(data["launch"]["block"])
+            interval += 1
+
+
+@pytest.mark.parametrize("kernel, shape", [
+    (TILED, (16, 40, 16)), (NAIVE, (16, 40, 16)), (f"{STYLES}/register_tile.cu", (30, 20, 30)),
+    (f"{RIGHT}/float4_throughout.cu", (16, 32, 16))], ids=lambda value: Path(str(value)).stem)  # fmt: skip
+def test_loads_are_those_of_counts(checker: Builder, tmp_path: Path, kernel: str,
+                                   shape: tuple[int, int, int]) -> None:
+    """Where the grid is one block, the accesses shown are all that --counts has counted."""
+    program = checker("gcc -O1", kernel)
+    data = walk(program, tmp_path / "page.html", *shape)
+    assert data["launch"]["grid"] == [1, 1, 1]
+    counts = run_check(program, "--counts", "--json", *shape).json["counts_sum"]["global"]
+    loads = [0] * len(data["arrays"])
+    for access in accesses(data):
+        if not access.write:
+            loads[access.array] += len(access.values)
+    assert loads[:2] == [counts[name]["loads"]["elements"] for name in "AB"]
+    assert data["loads"] == {"launch": sum(loads[:2]), "naive": 2 * prod(shape)}
+
+
+# A kernel and what is said of it: its line, its thread and the other one's line.
+MISTAKES = {
+    "01_first_barrier.cu": ("shared-race", True), "02_second_barrier.cu": ("shared-race", True),
+    "18_b_stride_k.cu": (None, False), "03_barrier_in_branch.cu": (None, False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_finding(checker: Builder, tmp_path: Path, name: str) -> None:
+    """Its step is the access that the finding names; those of a race are single threads'."""
+    kernel = f"{FAULTY}/{name}"
+    data = walk(checker("gcc -O1", kernel), tmp_path / "page.html", status=1)
+    finding = data["finding"]
+    kind, race = MISTAKES[name]
+    assert kind in (None, finding["kind"]), finding
+    assert (data["as_run_from"] is not None) == race
+    if finding["step"] is None:
+        return
+    of_step = [access for access in accesses(data) if access.step == finding["step"]]
+    x, y, _ = finding["thread"]
+    thread = x + data["launch"]["block"][0] * y
+    assert any(access.thread == thread and access.line == finding["line"] for access in of_step)
+    if race:
+        assert {access.thread for access in of_step} == {thread}
+        line = data["steps"][finding["other_step"]][0]
+        assert line == finding["other"]["line"]
+
+
+def test_block(checker: Builder, tmp_path: Path) -> None:
+    """BLOCK's own part of C is stored; a block that the grid does not have is refused."""
+    program = checker("gcc -O1", TILED)
+    data = walk(program, tmp_path / "page.html", "--block", "1,2", 40, 20, 30)
+    rows, cols = set(), set()
+    for access in accesses(data):
+        if access.array == 2:
+            rows.add(access.offset // 30)
+            cols.add(access.offset % 30)
+    assert data["block"] == [1, 2, 0] and rows == set(range(32, 40)) and cols == set(range(16, 30))
+    run = run_check(program, "--walk", tmp_path / "none.html", "--block", "2,0", 40, 20, 30)
+    assert run.status == 2 and not (tmp_path / "none.html").exists()
+    assert run.stderr == "sgemm-check: there is no block (2,0): the grid has 2 x 3\n"
+
+
+def test_file_that_cannot_be_written(checker: Builder, tmp_path: Path) -> None:
+    run = run_check(checker("gcc -O1", TILED), "--walk", tmp_path / "none" / "page.html", 4)
+    assert run.status == 2 and "page.html cannot be written: No such file" in run.stderr
+
+
+HOSTILE = """
+    if (threadIdx.x == 99) printf("</script><script>alert('1')</script> <!-- \\" é 中 \\x01 %d", k);
+"""
+
+
+def test_policy_and_escapes(checker: Builder, tmp_path: Path) -> None:
+    """Only the page's own style and script may be used, by their hashes; no text of the student's
+    ends the element that it is in."""
+    kernel = tmp_path / "</script> 'a\" é.cu"
+    barrier = "__syncthreads();"
+    text = (REPOSITORY / TILED).read_text().replace(barrier, HOSTILE + barrier, 1)
+    kernel.write_text("#include <stdio.h>\n" + text)
+    page = tmp_path / "page.html"
+    data = walk(checker("gcc -O1", kernel), page, 4)
+    found = parts(page.read_text())
+    assert "<" not in found["data"] and data["source"][0] == "#include <stdio.h>"
+    assert HOSTILE.strip("\n") in data["source"]
+    for element, directive in (("style", "style-src"), ("script", "script-src")):
+        digest = base64.b64encode(hashlib.sha256(found[element].encode()).digest()).decode()
+        assert f"{directive} 'sha256-{digest}'" in found["policy"]
+    assert found["policy"].startswith("default-src 'none'; ")
+
+
+@pytest.mark.parametrize("kernel, args", [
+    (TILED, (34,)), (TILED, (1, 1, 1)), (f"{STYLES}/tiles_32.cu", ()),
+    pytest.param(f"{STYLES}/tiles_32.cu", ("--block", "63,63", 2048, 8, 2048),
+                 marks=pytest.mark.slow)],
+    ids=["34", "1", "tiles of 32", "64 x 64 blocks"])  # fmt: skip
+def test_size(checker: Builder, tmp_path: Path, kernel: str, args: tuple[object, ...]) -> None:
+    """A page stays below 5 MB."""
+    page = tmp_path / "page.html"
+    data = walk(checker("gcc -O1", kernel), page, *args)
+    assert page.stat().st_size < 5_000_000 and data["left_out"] == 0 and data["steps"]
