@@ -3,7 +3,7 @@
 
 .PHONY: test test-quick test-all test-gpu bench bench-charts bench-counts bench-emulator \
         bench-reference bench-check bench-grader cases cases-check diagnosis release \
-        gradescope autolab classroom50
+        gradescope autolab classroom50 pictures
 
 # ---------------------------------------------------------------- publishing ---------------------
 
@@ -40,6 +40,11 @@ takes_classroom50 = PYTHON
 diagnosis: $(VENV)/grader-ready
 	@sh make/start_python.sh $(VENV)/bin/python -B -m instructor.faulty.diagnosis
 takes_diagnosis = $(takes_python) $(takes_tools)
+
+## make pictures            docs/pictures, drawn as the walkthrough; needs Chromium
+pictures:
+	@$(PYTHON) -B instructor/pictures/draw.py
+takes_pictures = PYTHON
 
 # ---------------------------------------------------------------- tests --------------------------
 

@@ -133,7 +133,7 @@ def write_copy(names: list[str], target: Path) -> None:
 
 # ---- the search ----------------------------------------------------------------------------------
 
-LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
 def broken_links(target: Path, file: str, text: str) -> Iterator[Leak]:

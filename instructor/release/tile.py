@@ -45,6 +45,9 @@ IN_TEXTS: dict[str, Callable[..., bool]] = {
     r"(?<!most\s)(?<![×x]\s)\b(\d+) threads": lambda t, a: a in (t, t * t),
     r"\b(\w+) blocks cover (\d+) columns": lambda t, a, b: a * t == b,
     r"\b[mnk] = (\d+), the (\w+) (?:block|phase)": lambda t, a, b: ceil(a / t) == b,
+    # What docs/pictures/guards.svg shows.
+    r"\b(\d+) rows and columns of threads for m = n = k = (\d+)":
+        lambda t, a, b: ceil(b / t) * t == a,
     # An exercise has tiles of 2.
     r"\b(\d+) times (?:as many|fewer)": lambda t, a: a in (t, 2),
     r"\bTILE_SIZE (\d+)": lambda t, a: a in (t, 2),
