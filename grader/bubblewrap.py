@@ -14,6 +14,10 @@ NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"
 CAPABILITIES = ("--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID",
                 "--cap-add", "CAP_KILL")
 SYSTEM = ("/usr", "/etc/alternatives", "/etc/ld.so.cache")
+ROOTS = ("/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32")
+# Without namespaces: of /proc, what the runtime reads; a GPU's driver asks for much more.
+OF_PROC = ("/proc/self", "/proc/meminfo", "/proc/cpuinfo", "/proc/sys", "/sys/devices/system/cpu")
+OF_A_GPU = ("/proc", "/sys")
 
 
 def options(readable: Sequence[Path], writable: Sequence[Path], devices: Sequence[Path],
@@ -25,7 +29,7 @@ def options(readable: Sequence[Path], writable: Sequence[Path], devices: Sequenc
     bound = dict.fromkeys([*system, *compiler_prefixes()], "--ro-bind")
     bound |= {path.absolute(): "--ro-bind" for path in readable}
     bound |= {path.absolute(): "--bind" for path in writable}
-    for name in ("/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32"):
+    for name in ROOTS:
         if os.path.islink(name):
             words += ["--symlink", os.readlink(name), name]
         elif os.path.isdir(name):
@@ -44,6 +48,12 @@ def options(readable: Sequence[Path], writable: Sequence[Path], devices: Sequenc
     for path in (Path("/dev/null"), *devices):
         words += ["--dev-bind", str(path), str(path)]
     return [*words, "--ro-bind", str(jail), "/jail", "--remount-ro", "/", "--chdir", "/"]
+
+
+def seen(readable: Sequence[Path], gpu: bool) -> list[Path]:
+    """The same files, for a sandbox without namespaces that can be kept from all others."""
+    names = [*SYSTEM, *ROOTS, *OF_PROC, *(OF_A_GPU if gpu else ())]
+    return [*map(Path, names), *compiler_prefixes(), *(path.absolute() for path in readable)]
 
 
 def compiler_prefixes() -> list[Path]:

@@ -3,11 +3,15 @@
 The parts (judge, sandbox launcher, runtime, checker, what calls basicSgemm) are made once, from a
 copy of their sources in a cache: so grading works in a read-only checkout, and two graders at once
 do not disturb each other. The submission is compiled and linked in the sandbox; in between, its
-text and its object files are checked (source_text.py, symbols.py). In: kernel.cu; out: programs.
+text and its object files are checked (examine.py). In: kernel.cu; out: programs.
+
+Who is at fault where a step fails? Never the compiler's words say so, which quote the submission. A
+kernel that is known to compile is tried beside it: if that fails, too, it is the machine.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import functools
 import hashlib
@@ -17,12 +21,13 @@ import shutil
 import stat
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from . import source_text, symbols
 from .errors import MachineFault, NotBuilt, Refused
+from .examine import BUILDS, KERNEL, OBJECTS, TEXTS, Examiner
 from .process import completed
 from .sandbox import Command, Limits, Sandbox
 
@@ -32,7 +37,6 @@ SOURCES = ("Makefile", "make", "support.c", "support.h", "support", "emulator", 
            "grader/grader.mk", "grader/worker", "grader/judge", "grader/jail", "grader/clock")
 """What the parts are made of."""
 
-BUILDS = ("plain", "checked")
 FOR_THE_CLOCK = ("recorder", "submission.fatbin")
 FIRST_GCC_LINES = 30
 LARGEST_OBJECT = 64 << 20
@@ -43,8 +47,19 @@ COMPILE_LIMITS = Limits(
     processes=64,
     file_bytes=LARGEST_OBJECT,
     output_bytes=64 << 10,
-    wall_seconds=120,
+    wall_seconds=600,
+    time_seconds=60,
 )
+
+LEAST_FREE = 8 * LARGEST_OBJECT
+"""Bytes on disk: more than the largest submission that is compiled leaves there."""
+
+KNOWN_TO_WORK = b"""__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {}
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    mysgemm<<<1, 1>>>(m, n, k, A, B, C);
+}
+"""
 
 
 @dataclass(frozen=True)
@@ -250,14 +265,22 @@ def first_error(output: str) -> tuple[str, str | None, int]:
 
 
 def take_file(path: Path) -> bytes:
-    """The content of a file that was made in the sandbox. Raises Refused for a link, a device or
-    an absurd size."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_OBJECT:
-            raise Refused(f"replaces the compiler's output {path.name}")
-        return file.read()
+    """The content of a file that was made in the sandbox. Raises Refused for a link, a device,
+    nothing at all, or an absurd size; MachineFault."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(descriptor, "rb") as file:
+            status = os.fstat(descriptor)
+            if stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST_OBJECT:
+                return file.read()
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ELOOP, errno.ENXIO, errno.EISDIR):
+            raise MachineFault(f"{path}: {error.strerror}") from error
+    raise Refused(f"replaces the compiler's output {path.name}")
+
+
+class Unplaced(NotBuilt):
+    """A step failed, and no line of kernel.cu is the reason: perhaps the machine is."""
 
 
 def compile_in_sandbox(parts: Path, step: str, work: Path, box: Sandbox) -> None:
@@ -268,16 +291,19 @@ def compile_in_sandbox(parts: Path, step: str, work: Path, box: Sandbox) -> None
         return
     output = ran.output.decode(errors="replace")
     shown = "\n".join(output.splitlines()[:FIRST_GCC_LINES])
-    if ran.wall_limit_hit or ran.status < 0:
-        raise NotBuilt("compiling kernel.cu takes more time or memory than it may", output=shown)
-    if "Killed signal terminated program" in output:  # its limits end a compiler otherwise
-        raise MachineFault("the compiler was killed from outside; is this machine out of memory?")
-    if "No space left on device" in output:
-        raise MachineFault(f"no space is left in {work.parent}: kernel.cu cannot be compiled")
+    if ran.time_limit_hit or ran.memory_limit_hit or ran.status < 0:
+        kind = NotBuilt if ran.memory_limit_hit or ran.seconds > COMPILE_LIMITS.cpu_seconds \
+            else Unplaced  # the machine stood still
+        raise kind("compiling kernel.cu takes more time or memory than it may", output=shown)
     message, file, line = first_error(output)
     if step == "programs":
         message = f"kernel.cu does not link: {message}"
-    raise NotBuilt(message, file, line, shown)
+    kind = NotBuilt if line or message.startswith(OF_CHECK_KERNEL) else Unplaced
+    raise kind(message, file, line, shown)
+
+
+OF_CHECK_KERNEL = ("does not define ", "has ", "remove main()")
+"""How what make/check_kernel.sh prints without a line begins."""
 
 
 def work_directory() -> tempfile.TemporaryDirectory[str]:
@@ -292,25 +318,63 @@ def build_submission(parts: Parts, source: bytes, box: Sandbox, work: Path) -> P
     """Compile `source` in the sandbox, below `work`: a work_directory(), which the caller removes.
 
     Raises NotBuilt, Refused or MachineFault."""
-    source_text.check_source(source)
-    shared, programs = work / "parts", work / "submission"
+    refuse_full_disk(work)
+    shared = work / "parts"
     shutil.copytree(parts.directory, shared)
     let_others_read(shared)
+    try:
+        return compiled(parts, shared, source, box, work / "submission")
+    except Unplaced as error:
+        known_to_work(parts, box, work)
+        raise NotBuilt(error.message, error.file, error.line, error.output) from error
+
+
+def refuse_full_disk(work: Path) -> None:
+    """Before there is anything of the submission's in it. Raises MachineFault."""
+    free = os.statvfs(work)
+    if free.f_bavail * free.f_frsize < LEAST_FREE or free.f_files and not free.f_favail:
+        raise MachineFault(f"{work.parent}: no space is left to compile kernel.cu, which may take "
+                           f"{LEAST_FREE >> 20} MB (TMPDIR names another place)")
+
+
+def known_to_work(parts: Parts, box: Sandbox, work: Path) -> Programs:
+    """The programs of a kernel that anybody can compile, made below `work` where a submission was
+    compiled. Raises MachineFault if they cannot be made: a submission is not to blame then."""
+    place = work / "known to work"
+    with TRIAL:
+        names = program_names(parts)
+        if not all((place / name).exists() for name in names):
+            shutil.rmtree(place, ignore_errors=True)
+            try:
+                return compiled(parts, work / "parts", KNOWN_TO_WORK, box, place)
+            except (NotBuilt, Refused) as error:
+                refuse_full_disk(work)
+                raise MachineFault(f"nothing can be compiled here: {error}") from error
+        return Programs(*(place / name for name in names))
+
+
+TRIAL = threading.Lock()
+
+
+def program_names(parts: Parts) -> tuple[str, ...]:
+    return (*BUILDS, *(FOR_THE_CLOCK if parts.backend == "cuda" else ()))
+
+
+def compiled(parts: Parts, shared: Path, source: bytes, box: Sandbox, programs: Path) -> Programs:
+    """In the directory `programs`. Raises NotBuilt, Refused and MachineFault."""
+    examiner = Examiner(parts.jail)
     programs.mkdir()
-    (programs / "kernel.cu").write_bytes(source)
+    (programs / KERNEL).write_bytes(source)
     let_others_read(programs)
+    examiner.check("source", str(programs / KERNEL))
     compile_in_sandbox(shared, "objects", programs, box)
-    for build in BUILDS:
-        for text in (f"{build}.i", f"{build}.device.i"):
-            source_text.check_preprocessed(take_file(programs / text))
-    objects = {f"{build}.o": take_file(programs / f"{build}.o") for build in BUILDS}
-    # Linked and run in a directory of the same name, so that lines are of "kernel.cu".
-    replace_directory(programs, objects)
-    for name in objects:
-        symbols.check_object(programs / name, name == "checked.o", source,
-                             cuda=parts.backend == "cuda" and name == "plain.o")
+    made = {name: take_file(programs / name) for name in (*TEXTS, *OBJECTS)}
+    # Examined, linked and run in a directory of the same name, so that lines are of "kernel.cu".
+    replace_directory(programs, made | {KERNEL: source})
+    examiner.check("made", str(programs), *([parts.backend] if parts.backend == "cuda" else []))
+    replace_directory(programs, {name: made[name] for name in OBJECTS})
     compile_in_sandbox(shared, "programs", programs, box)
-    names = (*BUILDS, *(FOR_THE_CLOCK if parts.backend == "cuda" else ()))
+    names = program_names(parts)
     replace_directory(programs, {name: take_file(programs / name) for name in names}, 0o555)
     return Programs(*(programs / name for name in names))
 

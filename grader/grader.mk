@@ -6,16 +6,17 @@ SUBMISSION  ?= $(KERNEL)
 SUBMISSIONS ?= submissions
 SUITE       ?= public
 RESULTS     ?= results
-export SUBMISSION SUBMISSIONS SUITE RESULTS NAME SEED JOBS PROTECTION
+export SUBMISSION SUBMISSIONS SUITE RESULTS NAME SEED JOBS LIMIT PROTECTION
 
 # What is given becomes an option, even if it is empty; values reach the shell through the
 # environment.
 if_given = $(if $(filter command%,$(origin $1)),--$2 "$$$1")
 shared_options = --suite "$$SUITE" --results "$$RESULTS" $(call if_given,SEED,seed) \
-    $(call if_given,JOBS,jobs) $(call if_given,PROTECTION,protection) $(grade_backend) $(GRADE_ARGS)
+    $(call if_given,JOBS,jobs) $(call if_given,LIMIT,limit) \
+    $(call if_given,PROTECTION,protection) $(grade_backend) $(GRADE_ARGS)
 grade_backend = $(if $(filter cpu cuda,$(BACKEND)),--backend $(BACKEND))
 takes_python  = PYTHON VENV
-takes_grader  = SUITE RESULTS SEED JOBS PROTECTION BACKEND GRADE_ARGS $(takes_python) $(takes_tools)
+takes_grader  = SUITE RESULTS SEED JOBS LIMIT PROTECTION BACKEND GRADE_ARGS $(takes_python) $(takes_tools)
 
 ##
 ## make grade               points for kernel.cu on the public test cases

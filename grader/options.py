@@ -16,6 +16,7 @@ from .sandbox import Sandbox, choose_sandbox
 
 SEED_BITS = 63
 MOST_JOBS = 1024
+LONGEST_LIMIT = 1_000_000
 PROTECTIONS = ("auto", "bubblewrap", "uid", "none")
 BACKENDS = ("auto", "cpu", "cuda")
 
@@ -30,6 +31,9 @@ SHARED: dict[str, dict[str, Any]] = {
                              "works here"},
     "--backend": {"default": "cpu", "metavar": "KIND",
                   "help": f"{', '.join(BACKENDS)}; default: cpu"},
+    "--limit": {"metavar": "SECONDS",
+                "help": "of processor time, or asleep, for all runs of a submission on cases; "
+                        "default: 3 times the sum of the cases' limits"},
     "--jobs": {"metavar": "N", "help": "cases at a time; default: one a core"},
 }
 """For argparse, and for pytest's own options."""
@@ -44,6 +48,8 @@ class Asked:
     protection: str
     backend: str
     jobs: int
+    limit: float | None = None
+    """None: session.limit_of()."""
 
     @property
     def hidden(self) -> bool:
@@ -82,7 +88,7 @@ def check(given: Mapping[str, Any]) -> Asked:
         return text
 
     seed = number("seed", 0, 2**SEED_BITS - 1)
-    jobs = number("jobs", 1, MOST_JOBS)
+    jobs, limit = number("jobs", 1, MOST_JOBS), number("limit", 1, LONGEST_LIMIT)
     protection, backend = word("protection", PROTECTIONS), word("backend", BACKENDS)
     if not value("results"):
         mistakes.append(f"{variable('results')}: the path is empty")
@@ -96,7 +102,8 @@ def check(given: Mapping[str, Any]) -> Asked:
     if mistakes:
         raise BadInput("\n".join(mistakes))
     return Asked(suites, Path(value("results")), seed, protection,
-                 "cpu" if backend == "auto" else backend, jobs or len(os.sched_getaffinity(0)))
+                 "cpu" if backend == "auto" else backend, jobs or len(os.sched_getaffinity(0)),
+                 limit)
 
 
 def variable(name: str) -> str:

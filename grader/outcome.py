@@ -86,7 +86,7 @@ class Outcome(Strict):
     output: str = ""
     """The first kilobytes that the submission printed; valid text, control characters escaped."""
     seconds: float = 0.0
-    """CPU time of the worker process."""
+    """Of the processor, and asleep."""
 
 
 def at(file: str | None, line: int, what: str) -> str:

@@ -157,7 +157,7 @@ def begin(session: pytest.Session, state: State) -> None:
     box = asked.sandbox(parts.jail)
     state.stages["trusted parts"] = time.monotonic() - started
     state.grading = Grading(
-        state.submission, asked.suites, state.seed, box, parts, asked.jobs,
+        state.submission, asked.suites, state.seed, box, parts, asked.jobs, limit=asked.limit,
         finished=lambda record, item: finished(state, record, item),
     )  # fmt: skip
     state.store = Store(asked.results, state.submission, state.grading.record(),

@@ -3,6 +3,9 @@
 A and B go in as sealed memory, C comes back as memory, and the worker's report in a third file; the
 judge (judge/judge.c) makes the first and reads the others. None of them has a path, and only the
 judge knows the seed. In: programs and a Problem; out: an Outcome.
+
+A run that ends as if the machine were at fault (killed, or in the worker's own words) may have made
+that up. It is repeated; and if it ends so again, settle() tries a kernel that is known to work.
 """
 
 from __future__ import annotations
@@ -12,14 +15,15 @@ import json
 import math
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from .build import Parts, Programs
+from .build import Parts, Programs, known_to_work
 from .errors import MachineFault, Refused
+from .machine import oom_kills
 from .escape import escaped
 from .outcome import Outcome
 from .process import completed
@@ -42,6 +46,8 @@ GPU_ADDRESSES = 1 << 46
 GPU_RESIDENT_BYTES = 16 << 30
 GPU_PROCESSES = 128
 GPU_SECONDS = 10.0
+
+LITTLE_MEMORY = 512 << 20  # more than a right kernel takes on the shapes of the suites
 
 HOST_SECONDS = 3.0  # for everything but kernels: start, copies, finding a line
 
@@ -161,13 +167,45 @@ def limits_for(seconds: float, matrices: int) -> Limits:
     cpu = seconds * 1.25 + HOST_SECONDS
     return Limits(cpu_seconds=cpu, memory_bytes=WORKER_BYTES + BYTES_PER_BYTE * matrices,
                   processes=PROCESSES, file_bytes=matrices + REPORT_BYTES,
-                  output_bytes=OUTPUT_BYTES, wall_seconds=10 * cpu + 10)
+                  output_bytes=OUTPUT_BYTES, wall_seconds=10 * cpu + 10,
+                  time_seconds=cpu + HOST_SECONDS)
 
 
 def limits_on_gpu(seconds: float, matrices: int) -> Limits:
     return replace(limits_for(seconds, matrices), memory_bytes=GPU_ADDRESSES,
                    resident_bytes=GPU_RESIDENT_BYTES, processes=GPU_PROCESSES,
-                   wall_seconds=seconds + 60)
+                   wall_seconds=seconds + 60, time_seconds=None)
+
+
+class Doubtful(Exception):
+    """A run ended as it would on a machine that is at fault, and as a submission can make it end.
+
+    why: in the first case; outcome: in the second."""
+
+    def __init__(self, why: str, outcome: Any):
+        super().__init__(why)
+        self.why, self.outcome = why, outcome
+
+
+T = TypeVar("T")
+
+
+def settle(attempt: Callable[[Programs], T], parts: Parts, programs: Programs, box: Sandbox) -> T:
+    """What comes of attempt(programs), which may raise Doubtful. Whoever is at fault twice, where a
+    kernel that is known to work does work, is the submission. Raises MachineFault, and what else
+    the attempt raises."""
+    try:
+        return attempt(programs)
+    except Doubtful:
+        pass  # a machine may have been short of memory for a moment
+    try:
+        return attempt(programs)
+    except Doubtful as doubt:
+        try:
+            attempt(known_to_work(parts, box, programs.plain.parent.parent))
+        except Doubtful as fault:
+            raise MachineFault(fault.why) from None
+        return doubt.outcome  # type: ignore[no-any-return]
 
 
 def run_problem(parts: Parts, programs: Programs, build: str, problem: Problem, *, box: Sandbox,
@@ -176,6 +214,16 @@ def run_problem(parts: Parts, programs: Programs, build: str, problem: Problem, 
     Refused for what no submission may do."""
     if plain and plain.work > problem.work(CHECKED_WORK):
         return Outcome(build="checked", ended="time-limit", detail=TOO_MUCH_WORK)
+
+    def attempt(of: Programs) -> Outcome:
+        return run_once(parts, of, build, problem, box, plain, count)
+
+    return settle(attempt, parts, programs, box)
+
+
+def run_once(parts: Parts, programs: Programs, build: str, problem: Problem, box: Sandbox,
+             plain: Outcome | None, count: bool) -> Outcome:
+    """Raises MachineFault, Refused and Doubtful."""
     may = launch_limits(problem, plain)
     on_gpu = parts.backend == "cuda" and build == "plain"
     if on_gpu:
@@ -191,31 +239,48 @@ def run_problem(parts: Parts, programs: Programs, build: str, problem: Problem, 
                                           may.block_seconds, may.seconds, may.work)),
                  *(["count"] if count else [])]
         limits = (limits_on_gpu if on_gpu else limits_for)(may.seconds, os.fstat(given).st_size)
+        kills = oom_kills()
         with on_the_gpu(parts) if on_gpu else nullcontext():
             ran = box.run(Command(words, limits, cwd=program.parent, readable=[program.parent],
                                   pass_fds=(given, back, report),
                                   devices=gpu_devices() if on_gpu else ()))
+        refuse_shortage(ran, kills)
         verdict = judge(parts, "verdict", problem, given, back, report,
                      more=(problem.tolerance or "fill",))
     outcome = outcome_of(build, json.loads(verdict), ran, limits.cpu_seconds)
     return in_time(outcome, plain) if plain else outcome
 
 
+def refuse_shortage(ran: Ran, kills_before: int) -> None:
+    """Raises MachineFault where Linux, short of memory, has killed something, and this run did not
+    use much of it."""
+    killed = ran.status == -signal.SIGKILL and not ran.time_limit_hit and not ran.memory_limit_hit
+    if killed and ran.peak_bytes < LITTLE_MEMORY and oom_kills() > kills_before:
+        raise MachineFault("this machine ran out of memory; fewer --jobs need less")
+
+
 def ended(state: str, ran: Ran, cpu_limit: float = math.inf) -> str:
-    """Outcome.ended, from the worker's last state and how its process ended. Raises
-    MachineFault."""
+    """Outcome.ended, from the worker's last state and how its process ended."""
     if state in ("returned", "stopped", "endless", "deadlock", "time-limit"):
         return state if ran.status == 0 or state != "returned" else "crashed"
-    out_of_time = ran.wall_limit_hit or ran.cpu_seconds >= cpu_limit
+    out_of_time = ran.time_limit_hit or ran.cpu_seconds >= cpu_limit
     if out_of_time or ran.status == -signal.SIGXCPU:
         return "time-limit"
-    if ran.status == -signal.SIGKILL and not ran.memory_limit_hit:
-        raise MachineFault("a run was killed from outside; is this machine out of memory? "
-                           "Fewer --jobs need less")
-    return "crashed" if ran.status < 0 else "exited"
+    return "crashed" if ran.status < 0 or ran.unloadable or state == "machine" else "exited"
+
+
+def doubt_about(how: str, ran: Ran) -> str:
+    """Why a run that ended like this may have been ended by the machine; "" if not."""
+    if ran.unloadable:
+        return f"a program cannot be started: {ran.unloadable}"
+    killed = ran.status == -signal.SIGKILL and not ran.memory_limit_hit
+    return "a run was killed from outside; is this machine out of memory? Fewer --jobs need less" \
+        if how == "crashed" and killed else ""
 
 
 def detail_of(how: str, ran: Ran) -> str:
+    if ran.unloadable:
+        return f"the program cannot be loaded: {ran.unloadable}"
     if ran.memory_limit_hit:
         return "it used more memory than it may"
     if how == "crashed" and ran.status < 0:
@@ -226,9 +291,8 @@ def detail_of(how: str, ran: Ran) -> str:
 
 def outcome_of(build: str, verdict: dict[str, Any], ran: Ran,
                cpu_limit: float = math.inf) -> Outcome:
+    """Raises Refused and Doubtful."""
     state = verdict.pop("state")
-    if state == "machine":
-        raise MachineFault(f"the worker could not run: {verdict['detail']}")
     if verdict.pop("bytes_to_host"):
         raise Refused("copies device memory to the host inside basicSgemm", verdict["file"],
                       verdict["line"],
@@ -241,9 +305,13 @@ def outcome_of(build: str, verdict: dict[str, Any], ran: Ran,
         raise Refused("writes into the program that runs it", finding["file"], finding["line"],
                       finding["hint"])
     how = ended(state, ran, cpu_limit)
-    detail = verdict.pop("detail") or detail_of(how, ran)
-    return Outcome(build=build, ended=how, detail=detail, seconds=ran.cpu_seconds,
-                   output=printable(ran), **verdict)
+    said = verdict.pop("detail")
+    outcome = Outcome(build=build, ended=how, detail=said or detail_of(how, ran),
+                      seconds=ran.seconds, output=printable(ran), **verdict)
+    doubt = f"the worker could not run: {said}" if state == "machine" else doubt_about(how, ran)
+    if doubt:
+        raise Doubtful(doubt, outcome)
+    return outcome
 
 
 def printable(ran: Ran) -> str:

@@ -6,6 +6,7 @@ In: kernel.cu's text, the grader's parts, a sandbox. Out: a Test or a Timing for
 from __future__ import annotations
 
 import tempfile
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,8 +35,12 @@ class Tools:
 
 
 class Runner:
-    def __init__(self, source: bytes, parts: Parts, box: Sandbox, tools: Tools):
+    """`limit`: seconds, of the processor and asleep, for all runs on cases together. Of what would
+    begin later there are no results but that."""
+
+    def __init__(self, source: bytes, parts: Parts, box: Sandbox, tools: Tools, limit: float):
         self.source, self.parts, self.box, self.tools = source, parts, box, tools
+        self.limit, self._used, self._adding = limit, 0.0, threading.Lock()
         self.build = Build(ok=False, message="", file=None, line=0, output="")
         self.refusal: Refusal | None = None
         """Of a submission that was not even compiled."""
@@ -73,14 +78,27 @@ class Runner:
         plain = self.run_plain(problem)
         checked = None
         if wants_checked(case) and plain.ended not in OUT_OF_TIME:
-            checked = self.tools.run(self.parts, self._programs, "checked", problem, plain=plain,
-                                     count=wants_counts(case), box=self.box)
+            if self.used_up:
+                return score.used_up(case, self.limit)
+            checked = self._counted(self.tools.run(
+                self.parts, self._programs, "checked", problem, plain=plain,
+                count=wants_counts(case), box=self.box))
         return judge_case(case, plain, checked)
 
     def run_plain(self, problem: Problem) -> Outcome:
         """Raises MachineFault and Refused."""
         assert self._programs is not None
-        return self.tools.run(self.parts, self._programs, "plain", problem, box=self.box)
+        return self._counted(self.tools.run(self.parts, self._programs, "plain", problem,
+                                            box=self.box))
+
+    @property
+    def used_up(self) -> bool:
+        return self._used >= self.limit
+
+    def _counted(self, outcome: Outcome) -> Outcome:
+        with self._adding:
+            self._used += outcome.seconds
+        return outcome
 
     def time_shape(self, asked: Performance, parents: list[Test]) -> Timing:
         """On a GPU. Raises MachineFault."""
@@ -91,11 +109,14 @@ class Runner:
 
     def _result_without_a_run(self, item: Case | Performance,
                               parents: list[Test]) -> Test | Timing | None:
-        """Where nothing was built, or a parent of it failed; None: it is to be run."""
+        """Where nothing was built, a parent of it failed, or no time is left; None: it is to be
+        run."""
         if self._programs is None:
             return score.unbuilt(item, self.build)
         failed = next((parent for parent in parents if not score.carries(parent)), None)
-        return score.skipped(item, failed) if failed else None
+        if failed:
+            return score.skipped(item, failed)
+        return score.used_up(item, self.limit) if self.used_up else None
 
 
 def refusal_of(error: Refused) -> Refusal:

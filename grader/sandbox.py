@@ -7,7 +7,8 @@ sets limits, filters system calls, watches, and kills what is left at the end:
                  network, processes and /dev of its own (bubblewrap.py). As root, under a uid of its
                  own besides.
     uid          for root where no namespaces may be made (most containers): an unprivileged uid of
-                 its own, so that file permissions keep it from what is `private` (uids.py).
+                 its own, so that file permissions keep it from what is `private` (uids.py); and
+                 where Linux has Landlock, no files but those that bubblewrap would show.
     none         limits only: for a student's own submission, which may read the student's files.
 
 docs/security.md says what each of them promises. In: a Command; out: how it ended, and its output.
@@ -23,9 +24,9 @@ import shlex
 import shutil
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -43,6 +44,9 @@ LATE_SECONDS = 15.0
 """The jail itself ends a run at its wall limit. This much later it has failed."""
 
 BYTES_AT_ONCE = 1 << 16
+
+SHARED_MEMORY = Path("/dev/shm")
+"""Files in it are memory. Only where a submission may write there are they counted as in use."""
 
 
 def gpu_environment() -> dict[str, str]:
@@ -64,6 +68,10 @@ class Limits:
     output_bytes: int
     """How much of what is printed is kept; the rest is read and dropped."""
     wall_seconds: float
+    time_seconds: float | None = None
+    """Of all processes together: of the processor, and in which none of them wanted one. So a
+    program that sleeps ends as one that computes does, and one that waits for a busy machine goes
+    on."""
     resident_bytes: int | None = None
     """Memory really in use, by all processes together, checked 50 times a second; None: as many as
     memory_bytes."""
@@ -92,11 +100,21 @@ class Ran:
     output: bytes
     """Standard output and standard error together: the first output_bytes."""
     truncated: bool
-    wall_limit_hit: bool
+    time_limit_hit: bool
+    """time_seconds or wall_seconds; the status is -SIGKILL then."""
     cpu_seconds: float
     """Of all processes that it started and that have ended."""
     memory_limit_hit: bool = False
-    """More than resident_bytes were in use; the status is -SIGKILL then, as at the wall limit."""
+    """More than resident_bytes were in use; the status is -SIGKILL then, too."""
+    asleep_seconds: float = 0.0
+    peak_bytes: int = 0
+    """Memory in use, of all processes together, as far as it was seen."""
+    unloadable: str = ""
+    """Why Linux cannot start this program; it never ran."""
+
+    @property
+    def seconds(self) -> float:
+        return self.cpu_seconds + self.asleep_seconds
 
 
 @dataclass(frozen=True)
@@ -106,6 +124,10 @@ class Sandbox:
     """One line for the report: what was in force, and what was not."""
     jail: Path
     private: tuple[Path, ...] = ()
+    landlock: bool = False
+    """With `uid`: whether it is kept from all files but those that bubblewrap would show."""
+    open_places: tuple[Path, ...] = uids.TEMPORARY
+    """With `uid`: where every user may write, swept after a run."""
 
     def run(self, command: Command) -> Ran:
         """Run it to its end. Raises MachineFault."""
@@ -120,7 +142,7 @@ class Sandbox:
                 if uid is not None:
                     uids.give(command.writable, os.geteuid())
                     if self.kind == "uid":
-                        uids.sweep(uid)
+                        uids.sweep(uid, self.open_places)
                 for path in command.writable:
                     uids.keep_files_only(path)
 
@@ -177,8 +199,16 @@ class Sandbox:
             "cpu": max(1, math.ceil(limits.cpu_seconds)), "address": limits.memory_bytes,
             "resident": resident, "processes": processes, "file": limits.file_bytes,
         } | ({} if uid is None else {"uid": uid}) | ({"gpu": 1} if command.devices else {})
-        words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
-        return [*words, *(word for fd in command.pass_fds for word in ("--pass", str(fd)))]
+        if limits.time_seconds is not None:
+            options["time"] = f"{limits.time_seconds:.3f}"
+        repeated: dict[str, Iterable[object]] = {"pass": command.pass_fds}
+        if self.kind == "uid" and self.landlock:
+            repeated |= {"see": bubblewrap.seen(command.readable, bool(command.devices)),
+                         "change": [*command.writable, "/dev/null", *command.devices]}
+        elif self.kind == "uid":
+            options["count"] = SHARED_MEMORY
+        pairs = [*options.items(), *((name, one) for name, each in repeated.items() for one in each)]
+        return [word for name, value in pairs for word in (f"--{name}", str(value))]
 
 
 def environment(command: Command) -> dict[str, str]:
@@ -223,23 +253,31 @@ def drain(process: subprocess.Popen[bytes], late: float, kept_bytes: int) -> tup
 
 
 def ran_of(report: str, output: bytes, truncated: bool, program: str) -> Ran:
-    """From the jail's one line. Raises MachineFault if it reports that the jail failed."""
-    ended = re.fullmatch(r"ended (exit|signal) (\d+) cpu ([\d.]+) limit (\w+)\n", report)
+    """From the jail's one line. A program that cannot be loaded is no failure of the jail's: it may
+    have been made so. Raises MachineFault if it reports that the jail failed."""
+    if report.startswith("unloadable "):
+        return Ran(CANNOT_EXECUTE, b"", False, False, 0.0,
+                   unloadable=report.removeprefix("unloadable ").strip())
+    ended = re.fullmatch(r"ended (exit|signal) (\d+) cpu ([\d.]+) asleep ([\d.]+) peak (\d+) "
+                         r"limit (\w+)\n", report)
     if not ended:
         trouble = report.removeprefix("trouble ").strip()
         words = output.decode(errors="replace").strip().splitlines()
         trouble = trouble or (words[-1] if words else "it ended without a message")
         raise MachineFault(f"the sandbox failed: {Path(program).name}: {trouble}")
     status = int(ended[2]) if ended[1] == "exit" else -int(ended[2])
-    if ended[4] == "stopped":
+    if ended[6] == "stopped":
         raise MachineFault("the sandbox was stopped by a signal from outside")
-    return Ran(status, output, truncated, ended[4] == "wall", float(ended[3]),
-               ended[4] == "memory")
+    return Ran(status, output, truncated, ended[6] in ("wall", "time"), float(ended[3]),
+               ended[6] == "memory", float(ended[4]), int(ended[5]))
 
 
 # ---- choosing ------------------------------------------------------------------------------------
 
+CANNOT_EXECUTE = 126
 PROBE_STATUS = 7
+OUTSIDE = Path("/proc/1/stat")
+"""Of another program's, and readable for everybody."""
 PROBE = Command(
     ["/bin/sh", "-c", f"exit {PROBE_STATUS}"], cwd=Path("/"),
     limits=Limits(cpu_seconds=10, memory_bytes=1 << 30, processes=8, file_bytes=0,
@@ -248,8 +286,10 @@ PROBE = Command(
 
 def probe(box: Sandbox) -> str:
     """Why it does not work here; empty if it does. A real program is run in it."""
+    attempt = f"if read word <{OUTSIDE}; then exit 1; fi 2>/dev/null; exit {PROBE_STATUS}"
+    command = replace(PROBE, argv=["/bin/sh", "-c", attempt]) if box.landlock else PROBE
     try:
-        ran = box.run(PROBE)
+        ran = box.run(command)
     except MachineFault as fault:
         return str(fault)
     return "" if ran.status == PROBE_STATUS else f"a trial program ended with {ran.status}"
@@ -277,6 +317,7 @@ def choose_sandbox(wanted: Literal["auto", "bubblewrap", "uid", "none"], hidden:
         box = Sandbox(kind, f"{note} ({reasons[0]})" if reasons else note, jail, paths)
         if kind == "uid" and not reason:
             refuse_open_paths(paths)
+            box = with_few_files(box)
         reason = reason or probe(box)
         if not reason:
             return box
@@ -289,6 +330,18 @@ def choose_sandbox(wanted: Literal["auto", "bubblewrap", "uid", "none"], hidden:
                            "docs/security.md says how to get one")
     return Sandbox("none", f"limits only: the submission can read this user's files ({why})", jail,
                    paths)
+
+
+def with_few_files(box: Sandbox) -> Sandbox:
+    """A sandbox of kind uid, which sees only what it needs where this system has Landlock; else
+    whatever it leaves where every user may write is removed after each run."""
+    confined = replace(box, landlock=True)
+    if not probe(confined):
+        return replace(confined, note=f"{box.note}; no other files, by Landlock")
+    places = tuple(uids.open_directories())
+    shown = ", ".join(map(str, places))
+    return replace(box, open_places=places,
+                   note=f"{box.note}; no Landlock: {shown} can be written, and are swept")
 
 
 def refuse_open_paths(private: Sequence[Path]) -> None:

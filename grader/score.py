@@ -58,6 +58,10 @@ def skip_reason(parent: str) -> str:
     return f"needs {parent}, which failed"
 
 
+def used_up(item: Item, limit: float) -> Test | Timing:
+    return no_points(item, "time-limit", f"the submission has used up its {limit:g} s for all cases")
+
+
 def refused(item: Item, refusal: Refusal) -> Test | Timing:
     return no_points(item, "refused", refusal_reason(refusal), refusal.hint)
 

@@ -34,20 +34,24 @@ from .sandbox import Sandbox
 from .schedule import run_in_order
 
 BEFORE_ALL_CASES = -1
+OF_ALL_CASES = 3.0
 
 Finished = Callable[[Record, "Test | Timing"], None]
 """Called after each case and timed shape with all that is known by then; one call at a time."""
 
 
 class Grading:
-    """`stages`: wall seconds that each stage took."""
+    """`limit`: seconds for all runs of the submission; None: limit_of() them. `stages`: wall seconds
+    that each stage took."""
 
     def __init__(self, submission: Submission, suites: list[Suite], seed: int, box: Sandbox,
-                 parts: Parts, jobs: int = 1, *, tools: Tools | None = None,
+                 parts: Parts, jobs: int = 1, *, limit: float | None = None,
+                 tools: Tools | None = None,
                  finished: Finished = lambda record, item: None):
         self.submission, self.suites, self.seed, self.jobs = submission, suites, seed, max(1, jobs)
         self.stages: dict[str, float] = {}
-        self._runner = Runner(submission.source, parts, box, tools or Tools())
+        limit = limit_of(suites) if limit is None else limit
+        self._runner = Runner(submission.source, parts, box, tools or Tools(), limit)
         self._report_to = finished
         self._cases = {case.key: seeded(case, seed) for suite in suites for case in suite.cases}
         self._shapes = {each.key: each for suite in suites for each in suite.performance}
@@ -241,6 +245,12 @@ class Grading:
         except Refused as error:
             found = refusal_of(error)
         self._refusal = (len(self._order), found)
+
+
+def limit_of(suites: list[Suite]) -> float:
+    """What a submission may take for all of these cases, in seconds of the processor or asleep. Each
+    case's own limit is far above what a right kernel takes, its checked run included."""
+    return OF_ALL_CASES * sum(case.launch_seconds for suite in suites for case in suite.cases)
 
 
 def seeded(case: Case, seed: int) -> Case:

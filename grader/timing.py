@@ -26,8 +26,8 @@ from .errors import MachineFault
 from .escape import harmless
 from .process import completed
 from .record import Times, Timing
-from .run import (SEAL_ALL, ended, gpu_devices, limits_on_gpu, memory_file, on_the_gpu, printable,
-                  seal)
+from .run import (SEAL_ALL, Doubtful, doubt_about, ended, gpu_devices, limits_on_gpu, memory_file,
+                  on_the_gpu, printable, seal, settle)
 from .sandbox import ENVIRONMENT, Command, Ran, Sandbox, gpu_environment
 
 SAMPLES = 11
@@ -112,6 +112,15 @@ def measure(parts: Parts, programs: Programs, m: int, n: int, k: int, *, box: Sa
             samples: int = SAMPLES) -> Said:
     """Record one call and time so many of its replays, while nothing else of the grader's uses the
     GPU. Raises MachineFault."""
+    def attempt(of: Programs) -> Said:
+        return measure_once(parts, of, m, n, k, box, samples)
+
+    return settle(attempt, parts, programs, box)
+
+
+def measure_once(parts: Parts, programs: Programs, m: int, n: int, k: int, box: Sandbox,
+                 samples: int) -> Said:
+    """Raises MachineFault and Doubtful."""
     assert programs.recorder and programs.kernels and parts.clock
     with on_the_gpu(parts, alone=True), memory_file("recording") as recording:
         command = [str(parts.clock), str(programs.kernels), f"/proc/self/fd/{recording}",
@@ -138,22 +147,27 @@ def record(recorder: Path, m: int, n: int, k: int, recording: int, box: Sandbox)
 
 
 def why_not_recorded(ran: Ran, bytes_written: int) -> Said | None:
-    """A bad end is believed, as it earns nothing. A good one is checked by the clock."""
+    """A bad end is believed, as it earns nothing. A good one is checked by the clock. Raises
+    Doubtful."""
     if ran.status == 0:
         return None
-    how = ended("", ran)  # a MachineFault, if it was killed from outside
+    how = ended("", ran)
     if how == "time-limit":
         return Said(state="time-limit", reason="basicSgemm was still running at its time limit")
+    said = Said(state="faulted", reason="basicSgemm ended the program instead of returning")
     if how == "crashed":
-        why = "it used more memory than it may" if ran.memory_limit_hit else \
-            signal.strsignal(-ran.status)
-        return Said(state="faulted", reason=f"basicSgemm crashed: {why}")
+        why = ran.unloadable or ("it used more memory than it may" if ran.memory_limit_hit else
+                                 signal.strsignal(-ran.status))
+        said = Said(state="faulted", reason=f"basicSgemm crashed: {why}")
+        if doubt := doubt_about(how, ran):
+            raise Doubtful(doubt, said)
+        return said
     if bytes_written:
         return None
     if ran.status == MACHINE:
         words = printable(ran).strip().splitlines() or ["it needs CUDA 12.4 or newer"]
-        raise MachineFault(f"launches could not be recorded: {words[-1]}")
-    return Said(state="faulted", reason="basicSgemm ended the program instead of returning")
+        raise Doubtful(f"launches could not be recorded: {words[-1]}", said)
+    return said
 
 
 # ---- the clock -----------------------------------------------------------------------------------

@@ -19,8 +19,11 @@ from .errors import MachineFault
 UIDS = range(60720, 61180)
 """Between the ranges that Debian, systemd and its homes give out; in every container's map."""
 
-TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")
-"""Where every user may write, outside bubblewrap: swept after a run."""
+TEMPORARY = (Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"))
+"""Where every user may write, outside bubblewrap, on every system."""
+
+NO_FILES_OF_A_DISK = {"proc", "sysfs", "cgroup", "cgroup2", "devpts", "securityfs", "debugfs",
+                      "tracefs", "bpf", "pstore", "mqueue", "configfs", "autofs"}
 
 
 @contextmanager
@@ -63,9 +66,41 @@ def keep_files_only(top: Path) -> None:
             path.unlink()
 
 
-def sweep(uid: int) -> None:
-    """Remove what a run under this uid left where every user may write."""
-    for place in TEMPORARY:
+def open_directories() -> list[Path]:
+    """All directories of this machine in which every user may make files."""
+    found = dict.fromkeys(path for path in TEMPORARY if path.is_dir())
+    for top in mount_points():
+        device = device_of(top)
+        for directory, directories, _ in os.walk(top):
+            path = Path(directory)
+            if stat.S_IMODE(path.lstat().st_mode) & OPEN == OPEN:
+                found[path] = None
+            directories[:] = [name for name in directories if device_of(path / name) == device]
+    return list(found)
+
+
+OPEN = stat.S_IWOTH | stat.S_IXOTH
+
+
+def mount_points() -> list[Path]:
+    """Of file systems that hold files, and not only show the kernel's state."""
+    lines = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
+    names = [name.encode().decode("unicode_escape") for _, name, kind, options, *_ in lines
+             if kind not in NO_FILES_OF_A_DISK and "ro" not in options.split(",")]
+    return [path for path in dict.fromkeys(map(Path, names)) if path.is_dir()]
+
+
+def device_of(path: Path) -> int:
+    try:
+        about = path.lstat()
+    except OSError:  # gone
+        return -1
+    return about.st_dev if stat.S_ISDIR(about.st_mode) else -1
+
+
+def sweep(uid: int, places: Sequence[Path] = TEMPORARY) -> None:
+    """Remove what a run under this uid left in these directories, where every user may write."""
+    for place in places:
         with suppress(OSError):
             for entry in os.scandir(place):
                 if entry.stat(follow_symlinks=False).st_uid != uid:

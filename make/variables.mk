@@ -5,7 +5,7 @@
 takes_always = SHELL V
 
 # In the environment these are about something else (WSL sets NAME), so there they are not read.
-$(foreach name,NAME SEED JOBS PROTECTION GRADE_ARGS DIR FAULTY SHAPE BLOCK,\
+$(foreach name,NAME SEED JOBS LIMIT PROTECTION GRADE_ARGS DIR FAULTY SHAPE BLOCK,\
     $(if $(filter environment%,$(origin $(name))),$(eval override $(name) :=)))
 
 # Only for targets of that kind, not for files made by their own names; nor in a make within a make,

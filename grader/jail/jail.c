@@ -9,13 +9,15 @@
  * much memory all of it uses and how long it takes, kills what is left of it at the end, and writes
  * one line to the report descriptor, which the child does not have:
  *
- *     ended exit 3 cpu 0.125 limit none     or     trouble exec: No such file ...
+ *     ended exit 3 cpu 0.125 asleep 0.000 peak 1048576 limit none
+ *     unloadable Cannot allocate memory       the system cannot start this program
+ *     trouble chdir: No such file ...         the jail has failed
  *
  * A child of another uid (--uid, for which the jail has to be root) can neither signal nor look
  * into the jail. One of the same uid cannot either: the filter lets it signal only itself, and the
  * jail is not dumpable, which closes /proc/PID/mem and /proc/PID/fd of it.
  *
- * The order below: options, the child's limits, its filter, watching, ending, main. */
+ * The order below: options, the child's limits, its files, its filter, watching, ending, main. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -35,18 +37,21 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { JAIL_OK = 0, JAIL_USAGE = 2, JAIL_TROUBLE = 3 };
-enum { MAX_PASSED = 32 };
+enum { MAX_PASSED = 32, MAX_PATHS = 128 };
 
-/* How often memory is checked. A program touches at most some hundred megabytes in that time. */
-static const long WATCH_NANOSECONDS = 20 * 1000 * 1000;
+/* How often memory and sleep are looked at, on average; a program touches at most some hundred
+ * megabytes in that time. Never at even intervals, or it could sleep between two looks. */
+static const unsigned WATCH_NANOSECONDS = 20 * 1000 * 1000;
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
@@ -54,11 +59,15 @@ struct options {
     int report;
     long uid; /* -1: the jail's own */
     const char *directory;
-    double wall; /* seconds */
+    double wall, time; /* seconds; time: of the processor, and asleep */
     rlim_t cpu, address, resident, processes, file;
     bool gpu;               /* allow what CUDA's driver needs */
     int passed[MAX_PASSED]; /* descriptors that the program gets beside 0, 1 and 2 */
     int passed_count;
+    const char *seen[MAX_PATHS];    /* all that may be read, and ... */
+    const char *changed[MAX_PATHS]; /* ... that may be written, too; none of either: anything */
+    int seen_count, changed_count;
+    const char *counted; /* a file system in memory, what is written to which is memory in use */
     char **program;
 };
 
@@ -87,6 +96,8 @@ static void read_options(struct options *o, int argc, char **argv) {
             o->uid = (long)number(value);
         else if (!strcmp(name, "--wall"))
             o->wall = number(value);
+        else if (!strcmp(name, "--time"))
+            o->time = number(value);
         else if (!strcmp(name, "--cpu"))
             o->cpu = (rlim_t)number(value);
         else if (!strcmp(name, "--gpu"))
@@ -101,6 +112,12 @@ static void read_options(struct options *o, int argc, char **argv) {
             o->file = (rlim_t)number(value);
         else if (!strcmp(name, "--pass") && o->passed_count < MAX_PASSED)
             o->passed[o->passed_count++] = (int)number(value);
+        else if (!strcmp(name, "--see") && o->seen_count < MAX_PATHS)
+            o->seen[o->seen_count++] = value;
+        else if (!strcmp(name, "--change") && o->changed_count < MAX_PATHS)
+            o->changed[o->changed_count++] = value;
+        else if (!strcmp(name, "--count"))
+            o->counted = value;
         else
             usage(name);
     }
@@ -113,13 +130,19 @@ static void read_options(struct options *o, int argc, char **argv) {
 /* In the child, before it executes the program: report to the jail why it cannot, and end. */
 static int trouble_pipe;
 
-static _Noreturn void child_trouble(const char *what, const char *detail) {
+static _Noreturn void child_ends(const char *why, const char *what, const char *detail) {
     char line[512];
-    int length = snprintf(line, sizeof line, "%s: %s", what, detail);
+    int length = snprintf(line, sizeof line, "%s %s%s", why, what, detail);
     if (length >= (int)sizeof line) length = sizeof line - 1;
     ssize_t written = write(trouble_pipe, line, (size_t)length);
     (void)written;
     _exit(JAIL_TROUBLE);
+}
+
+static _Noreturn void child_trouble(const char *what, const char *detail) {
+    char place[256];
+    snprintf(place, sizeof place, "%s: ", what);
+    child_ends("trouble", place, detail);
 }
 
 static void limit(int resource, rlim_t soft, rlim_t hard, const char *name) {
@@ -165,6 +188,52 @@ static void become(long uid) {
         setresuid((uid_t)uid, (uid_t)uid, (uid_t)uid) != 0)
         child_trouble("changing to another uid", strerror(errno));
     if (setuid(0) == 0) child_trouble("changing to another uid", "it can be undone");
+}
+
+/* ---- The child's files ----------------------------------------------------------------------- */
+
+/* Landlock, of Linux 5.13 and newer; as linux/landlock.h, which older systems lack. */
+enum { NR_landlock_create_ruleset = 444, NR_landlock_add_rule, NR_landlock_restrict_self };
+enum { LANDLOCK_VERSION = 1, LANDLOCK_PATH_BENEATH = 1 };
+enum {
+    LANDLOCK_EXECUTE = 1 << 0,
+    LANDLOCK_WRITE = 1 << 1,
+    LANDLOCK_READ = 1 << 2,
+    LANDLOCK_READ_DIRECTORY = 1 << 3,
+    LANDLOCK_SINCE_1 = (1 << 13) - 1,
+    LANDLOCK_REFER = 1 << 13,    /* since version 2 */
+    LANDLOCK_TRUNCATE = 1 << 14, /* since version 3 */
+    LANDLOCK_OF_FILES = LANDLOCK_EXECUTE | LANDLOCK_WRITE | LANDLOCK_READ | LANDLOCK_TRUNCATE,
+    LANDLOCK_SEE = LANDLOCK_EXECUTE | LANDLOCK_READ | LANDLOCK_READ_DIRECTORY
+};
+
+static void allow(int rules, const char *path, uint64_t access) {
+    struct {
+        uint64_t access;
+        int32_t parent;
+    } __attribute__((packed)) rule = {access, open(path, O_PATH | O_CLOEXEC)};
+    struct stat about;
+    if (rule.parent < 0 && errno == ENOENT) return;
+    if (rule.parent < 0 || fstat(rule.parent, &about) != 0) child_trouble(path, strerror(errno));
+    if (!S_ISDIR(about.st_mode)) rule.access &= LANDLOCK_OF_FILES;
+    if (syscall(NR_landlock_add_rule, rules, LANDLOCK_PATH_BENEATH, &rule, 0) != 0)
+        child_trouble(path, strerror(errno));
+    close(rule.parent);
+}
+
+/* Nothing else can be opened, made, removed or executed from now on. */
+static void confine(const struct options *o) {
+    if (!o->seen_count && !o->changed_count) return;
+    long version = syscall(NR_landlock_create_ruleset, NULL, 0, LANDLOCK_VERSION);
+    uint64_t all = LANDLOCK_SINCE_1 | (version >= 2 ? LANDLOCK_REFER : 0) |
+                   (version >= 3 ? LANDLOCK_TRUNCATE : 0);
+    int rules = (int)syscall(NR_landlock_create_ruleset, &all, sizeof all, 0);
+    if (rules < 0) child_trouble("Landlock", strerror(errno));
+    for (int i = 0; i < o->seen_count; i++) allow(rules, o->seen[i], LANDLOCK_SEE);
+    for (int i = 0; i < o->changed_count; i++) allow(rules, o->changed[i], all);
+    if (syscall(NR_landlock_restrict_self, rules, 0) != 0)
+        child_trouble("Landlock", strerror(errno));
+    close(rules);
 }
 
 /* ---- The child's filter of system calls ------------------------------------------------------ */
@@ -392,9 +461,11 @@ static _Noreturn void run_program(const struct options *o) {
     for (int s = 1; s < NSIG; s++) signal(s, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) child_trouble("no_new_privs", strerror(errno));
+    confine(o);
     set_filter(o->gpu);
     execvp(o->program[0], o->program);
-    child_trouble(o->program[0], strerror(errno));
+    if (errno == ENOENT || errno == EACCES) child_trouble(o->program[0], strerror(errno));
+    child_ends("unloadable", "", strerror(errno));
 }
 
 /* ---- Watching -------------------------------------------------------------------------------- */
@@ -407,26 +478,61 @@ static double seconds_now(void) {
 
 struct process {
     pid_t pid, parent;
+    bool runs; /* a thread of it does, or would if a processor were free */
     rlim_t resident;
+    uint64_t ticks; /* of the processor, its own and those of children that it has waited for */
 };
 
-static bool read_process(pid_t pid, struct process *p) {
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+static ssize_t read_text(const char *path, char *text, size_t room) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    ssize_t length = fd >= 0 ? read(fd, text, room - 1) : -1;
     if (fd >= 0) close(fd);
-    if (length <= 0) return false;
-    text[length] = '\0';
-    char *after = strrchr(text, ')'); /* the name before it may hold anything */
+    if (length > 0) text[length] = '\0';
+    return length;
+}
+
+/* Behind the name, which may hold anything, in the text of a `stat`; null if there is none. */
+static const char *behind_name(const char *path, char *text, size_t room) {
+    const char *end = read_text(path, text, room) > 0 ? strrchr(text, ')') : NULL;
+    return end && end[1] == ' ' ? end + 2 : NULL;
+}
+
+/* Whether a thread other than the first, of whom stat speaks, is running. */
+static bool threads_run(pid_t pid) {
+    char path[300], text[512];
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(path);
+    if (!tasks) return false;
+    for (struct dirent *e; !found && (e = readdir(tasks));) {
+        snprintf(path, sizeof path, "/proc/%d/task/%s/stat", (int)pid, e->d_name);
+        const char *state = e->d_name[0] == '.' ? NULL : behind_name(path, text, sizeof text);
+        found = state && *state == 'R';
+    }
+    closedir(tasks);
+    return found;
+}
+
+static bool read_process(pid_t pid, struct process *p) {
+    char path[64], text[512], state;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    const char *after = behind_name(path, text, sizeof text);
     int parent;
-    long resident;
-    if (!after || sscanf(after + 1,
-                         " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+    unsigned long own[2];
+    long of_children[2], threads, resident;
+    if (!after || sscanf(after,
+                         "%c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld %*d %*d %ld "
                          "%*d %*u %*u %ld",
-                         &parent, &resident) != 2)
+                         &state, &parent, &own[0], &own[1], &of_children[0], &of_children[1],
+                         &threads, &resident) != 8)
         return false;
-    *p = (struct process){pid, parent, (rlim_t)resident * (rlim_t)sysconf(_SC_PAGESIZE)};
+    *p = (struct process){.pid = pid,
+                          .parent = parent,
+                          .runs = state == 'R',
+                          .resident = (rlim_t)resident * (rlim_t)sysconf(_SC_PAGESIZE),
+                          .ticks = own[0] + own[1] + (uint64_t)of_children[0] +
+                                   (uint64_t)of_children[1]};
+    if (!p->runs && threads > 1) p->runs = threads_run(pid);
     return true;
 }
 
@@ -458,13 +564,38 @@ static bool descends(const struct process *p, size_t count) {
     return false;
 }
 
-/* Memory in use by the program and all that it started. Orphans are our children (subreaper). */
-static rlim_t resident_bytes(void) {
-    rlim_t sum = 0;
+/* Of the program and all that it started. Orphans are our children (subreaper). */
+struct use {
+    rlim_t resident;
+    double cpu; /* seconds, of those that run and those that have ended */
+    bool runs;
+};
+
+static double cpu_of_ended(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
+           1e-6 * ((double)usage.ru_utime.tv_usec + (double)usage.ru_stime.tv_usec);
+}
+
+static struct use use_now(void) {
+    struct use use = {.cpu = cpu_of_ended()};
+    const double tick = 1.0 / (double)sysconf(_SC_CLK_TCK);
     size_t count = see_processes();
-    for (size_t i = 0; i < count; i++)
-        if (descends(&seen[i], count)) sum += seen[i].resident;
-    return sum;
+    for (size_t i = 0; i < count; i++) {
+        if (!descends(&seen[i], count)) continue;
+        use.resident += seen[i].resident;
+        use.cpu += tick * (double)seen[i].ticks;
+        use.runs = use.runs || seen[i].runs;
+    }
+    return use;
+}
+
+/* What is in use of a file system; 0 without one. */
+static rlim_t bytes_in(const char *path) {
+    struct statvfs about;
+    if (!path || statvfs(path, &about) != 0) return 0;
+    return (rlim_t)(about.f_blocks - about.f_bfree) * about.f_frsize;
 }
 
 /* ---- Ending ---------------------------------------------------------------------------------- */
@@ -499,13 +630,6 @@ static void end_all(long uid) {
     }
 }
 
-static double cpu_seconds(void) {
-    struct rusage usage;
-    getrusage(RUSAGE_CHILDREN, &usage);
-    return (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
-           1e-6 * ((double)usage.ru_utime.tv_usec + (double)usage.ru_stime.tv_usec);
-}
-
 static int report_fd;
 
 static void report(const char *format, ...) {
@@ -519,22 +643,62 @@ static void report(const char *format, ...) {
     (void)written;
 }
 
-enum ending { ENDED, WALL_LIMIT, MEMORY_LIMIT, STOPPED };
-static const char *const LIMIT_NAMES[] = {"none", "wall", "memory", "stopped"};
+enum ending { ENDED, WALL_LIMIT, TIME_LIMIT, MEMORY_LIMIT, STOPPED };
+static const char *const LIMIT_NAMES[] = {"none", "wall", "time", "memory", "stopped"};
 
-/* Waits for the child; `signals` are blocked. */
-static enum ending wait_for(pid_t child, const struct options *o, const sigset_t *signals,
-                            int *status) {
-    double end = o->wall > 0 ? seconds_now() + o->wall : 1e300;
+/* How it went. */
+struct watched {
+    enum ending ending;
+    int status;
+    double asleep; /* seconds in which no thread of the program wanted a processor */
+    rlim_t peak;   /* of memory in use */
+};
+
+/* Until it is time for the next look, or a signal comes: its number, or -1. */
+static int wait_a_little(const sigset_t *signals) {
+    unsigned nanoseconds = 0;
+    if (getrandom(&nanoseconds, sizeof nanoseconds, GRND_NONBLOCK) < 0)
+        nanoseconds = WATCH_NANOSECONDS / 2;
+    nanoseconds = WATCH_NANOSECONDS / 2 + nanoseconds % WATCH_NANOSECONDS;
+    return sigtimedwait(signals, NULL, &(struct timespec){0, (long)nanoseconds});
+}
+
+/* Waits for the child; `signals` are blocked. `before`: what was in the counted file system. */
+static struct watched wait_for(pid_t child, const struct options *o, const sigset_t *signals,
+                               rlim_t before) {
+    struct watched w = {.ending = ENDED};
+    double now = seconds_now();
+    const double end = o->wall > 0 ? now + o->wall : 1e300;
     for (;;) {
         pid_t pid;
-        while ((pid = waitpid(-1, status, WNOHANG)) > 0)
-            if (pid == child) return ENDED;
-        if (seconds_now() >= end) return WALL_LIMIT;
-        if (o->resident && resident_bytes() > o->resident) return MEMORY_LIMIT;
-        int signal = sigtimedwait(signals, NULL, &(struct timespec){0, WATCH_NANOSECONDS});
-        if (signal > 0 && signal != SIGCHLD) return STOPPED;
+        while ((pid = waitpid(-1, &w.status, WNOHANG)) > 0)
+            if (pid == child) return w;
+        const double last = now;
+        now = seconds_now();
+        const struct use use = use_now();
+        const rlim_t stored = bytes_in(o->counted);
+        const rlim_t memory = use.resident + (stored > before ? stored - before : 0);
+        if (!use.runs) w.asleep += now - last;
+        if (memory > w.peak) w.peak = memory;
+        w.ending = now >= end                                     ? WALL_LIMIT
+                   : o->time > 0 && use.cpu + w.asleep >= o->time ? TIME_LIMIT
+                   : o->resident && memory > o->resident          ? MEMORY_LIMIT
+                                                                  : ENDED;
+        if (w.ending != ENDED) return w;
+        int signal = wait_a_little(signals);
+        if (signal > 0 && signal != SIGCHLD) {
+            w.ending = STOPPED;
+            return w;
+        }
     }
+}
+
+/* Between two looks one process may have grown and ended. */
+static rlim_t peak_of(const struct watched *w) {
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    const rlim_t largest = (rlim_t)usage.ru_maxrss * 1024;
+    return largest > w->peak ? largest : w->peak;
 }
 
 int main(int argc, char **argv) {
@@ -558,6 +722,7 @@ int main(int argc, char **argv) {
         return JAIL_TROUBLE;
     }
     trouble_pipe = pipe_ends[1];
+    const rlim_t stored = bytes_in(o.counted);
     pid_t child = fork();
     if (child < 0) {
         report("trouble fork: %s\n", strerror(errno));
@@ -570,19 +735,19 @@ int main(int argc, char **argv) {
     close(STDERR_FILENO);
     for (int i = 0; i < o.passed_count; i++) close(o.passed[i]);
 
-    int status = 0;
     char trouble[512];
-    enum ending ending = wait_for(child, &o, &signals, &status);
+    struct watched w = wait_for(child, &o, &signals, stored);
     end_all(o.uid);
     ssize_t length = read(pipe_ends[0], trouble, sizeof trouble - 1);
     if (length > 0) {
         trouble[length] = '\0';
-        report("trouble %s\n", trouble);
+        report("%s\n", trouble);
         return JAIL_TROUBLE;
     }
-    if (ending != ENDED) status = SIGKILL;
-    report("ended %s %d cpu %.3f limit %s\n", WIFEXITED(status) ? "exit" : "signal",
-           WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status), cpu_seconds(),
-           LIMIT_NAMES[ending]);
+    if (w.ending != ENDED) w.status = SIGKILL;
+    report("ended %s %d cpu %.3f asleep %.3f peak %llu limit %s\n",
+           WIFEXITED(w.status) ? "exit" : "signal",
+           WIFEXITED(w.status) ? WEXITSTATUS(w.status) : WTERMSIG(w.status), cpu_of_ended(),
+           w.asleep, (unsigned long long)peak_of(&w), LIMIT_NAMES[w.ending]);
     return JAIL_OK;
 }

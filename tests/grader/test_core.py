@@ -20,12 +20,12 @@ from typing import Any
 import pytest
 from conftest import REPOSITORY
 
-from grader import build, run
+from grader import build, examine, run
 from grader.build import Parts, Programs
 from grader.errors import MachineFault, NotBuilt, Refused
 from grader.outcome import Outcome
 from grader.run import Problem
-from grader.sandbox import Sandbox, choose_sandbox
+from grader.sandbox import Command, Ran, Sandbox, choose_sandbox
 
 TILED = (REPOSITORY / "instructor/solutions/2_tiled.cu").read_bytes()
 NAIVE = (REPOSITORY / "instructor/solutions/1_naive.cu").read_bytes()
@@ -422,15 +422,88 @@ def test_what_is_printed_moves_no_terminal(parts: Parts, box: Sandbox, work: Pat
     assert outcome.right and outcome.output == "\\x1b[2J::error::\n\\x07 \\u202e|"
 
 
-def test_killed_from_outside_is_the_machines_fault() -> None:
-    ran = run.Ran(-signal.SIGKILL, b"", False, False, 0.5)
-    with pytest.raises(MachineFault, match="killed from outside"):
-        run.ended("in-wrapper", ran)
-    assert run.ended("in-wrapper", replace(ran, wall_limit_hit=True)) == "time-limit"
-    assert run.ended("in-wrapper", ran, cpu_limit=0.4) == "time-limit"
-    greedy = replace(ran, memory_limit_hit=True)
-    assert run.ended("in-wrapper", greedy) == "crashed"
+KILLED = run.Ran(-signal.SIGKILL, b"", False, False, 0.5)
+
+
+def test_a_killed_run() -> None:
+    assert run.ended("in-wrapper", KILLED) == "crashed" and run.doubt_about("crashed", KILLED)
+    assert run.ended("in-wrapper", replace(KILLED, time_limit_hit=True)) == "time-limit"
+    assert run.ended("in-wrapper", KILLED, cpu_limit=0.4) == "time-limit"
+    greedy = replace(KILLED, memory_limit_hit=True)
+    assert run.ended("in-wrapper", greedy) == "crashed" and not run.doubt_about("crashed", greedy)
     assert "more memory" in run.detail_of("crashed", greedy)
+
+
+class ThatEnds(Sandbox):
+    """A sandbox in which programs of this or any other directory end like this."""
+
+    def run(self, command: Command) -> Ran:
+        return ENDS.pop(0) if len(ENDS) > 1 else ENDS[0]
+
+
+ENDS: list[Ran] = []
+RETURNS = run.Ran(0, b"", False, False, 0.1)
+CANNOT_LOAD = run.Ran(126, b"", False, False, 0.0, unloadable="Cannot allocate memory")
+
+
+@pytest.mark.parametrize("bad", [KILLED, CANNOT_LOAD], ids=["killed", "not loaded"])
+def test_who_is_at_fault(bad: Ran, tiled: Programs, parts: Parts,
+                         monkeypatch: pytest.MonkeyPatch) -> None:
+    """What ends badly once was the machine, for a moment; twice, the submission; and where a kernel
+    that is known to work ends so, too, the machine again."""
+    box = ThatEnds("none", "", parts.jail)
+    monkeypatch.setattr(run, "known_to_work", lambda *_: tiled)
+
+    def outcome(*ends: Ran) -> Outcome:
+        ENDS[:] = ends
+        return run.run_problem(parts, tiled, "plain", EDGES, box=box)
+
+    assert outcome(bad, RETURNS).ended == "exited"  # this box writes no report
+    assert outcome(bad, bad, RETURNS).ended == "crashed"
+    with pytest.raises(MachineFault, match="killed from outside|cannot be started"):
+        outcome(bad, bad, bad)
+
+
+def test_memory_that_ran_out_is_the_machines_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Linux says so, and this run had little of it."""
+    monkeypatch.setattr(run, "oom_kills", lambda: 8)
+    with pytest.raises(MachineFault, match="ran out of memory"):
+        run.refuse_shortage(KILLED, 7)
+    run.refuse_shortage(KILLED, 8)
+    run.refuse_shortage(replace(KILLED, peak_bytes=1 << 30), 7)
+
+
+def test_a_full_disk_is_the_machines_fault(parts: Parts, work: Path,
+                                           monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its free blocks, and before the submission had any part in it."""
+    monkeypatch.setattr(build, "LEAST_FREE", 1 << 60)
+    with pytest.raises(MachineFault, match="no space is left"):
+        build.build_submission(parts, TILED, choose_sandbox("none", False, [], parts.jail), work)
+
+
+def test_a_compiler_that_fails_on_any_kernel_is_the_machines_fault(parts: Parts,
+                                                                   work: Path) -> None:
+    box = ThatEnds("none", "", parts.jail)
+    ENDS[:] = [replace(KILLED, status=1, output=b"cannot fork")]
+    with pytest.raises(MachineFault, match="nothing can be compiled here: cannot fork"):
+        build.build_submission(parts, TILED, box, work)
+    ENDS[:] = [replace(KILLED, status=1, output=b"kernel.cu:1:1: error: cannot fork")]
+    shutil.rmtree(work)
+    work.mkdir()
+    with pytest.raises(NotBuilt, match="cannot fork"):
+        build.build_submission(parts, TILED, box, work)
+
+
+def test_what_takes_too_long_to_examine(parts: Parts, work: Path,
+                                        monkeypatch: pytest.MonkeyPatch) -> None:
+    few = replace(examine.LIMITS, cpu_seconds=1, time_seconds=1)
+    monkeypatch.setattr(examine, "LIMITS", few)
+    (work / "kernel.cu").write_bytes(b"; " * 5_000_000)
+    with pytest.raises(NotBuilt, match="time or memory"):
+        examine.Examiner(parts.jail).check("source", str(work / "kernel.cu"))
+    monkeypatch.setattr(examine.sys, "executable", "/bin/false")
+    with pytest.raises(MachineFault, match="cannot be examined"):
+        examine.Examiner(parts.jail).check("source", str(work / "kernel.cu"))
 
 
 # ---- the judge believes nothing ------------------------------------------------------------------
@@ -447,11 +520,15 @@ def ask_judge(parts: Parts, report: bytes, back: bytes = b"") -> Outcome:
             os.pwrite(out, back, 0)
         text = run.judge(parts, "verdict", EDGES, given, out, said, more=("fill",))
         ran = run.Ran(0, b"", False, False, 0.0)
-        return run.outcome_of("plain", json.loads(text), ran)
+        try:
+            return run.outcome_of("plain", json.loads(text), ran)
+        except run.Doubtful as doubt:
+            return doubt.outcome
 
 
 BYTES = 16384
 RETURNED = struct.pack("<II", 0x53474D31, 2)
+MACHINE = struct.pack("<II", 0x53474D31, 7)
 STOPPED = struct.pack("<IIii5Q", 0x53474D31, 3, 1, 1, 0, 0, 0, 0, 0)
 REPORTS = {
     "only says that it returned": (RETURNED.ljust(BYTES, b"\0"), b"", "returned"),
@@ -461,6 +538,7 @@ REPORTS = {
     "zeros": (b"\0" * BYTES, b"", "exited"),
     "an unknown state": (struct.pack("<II", 0x53474D31, 99).ljust(BYTES, b"\0"), b"", "exited"),
     "cut": (RETURNED, b"", "exited"),
+    "that the machine is at fault": (MACHINE.ljust(BYTES, b"\0"), b"", "crashed"),
     "strings without end": (STOPPED + b"\xfe" * BYTES, b"", "stopped"),
 }
 

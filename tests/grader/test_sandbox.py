@@ -125,7 +125,7 @@ def shell(box: Sandbox, text: str, cwd: Path = Path("/"), **more: Any) -> Ran:
 def test_status_and_output(box: Sandbox, text: str, status: int, output: bytes) -> None:
     """A signal is no exit status, and a program that closes its output goes on."""
     ran = shell(box, text)
-    assert (ran.status, ran.output, ran.truncated, ran.wall_limit_hit) == (status, output, False,
+    assert (ran.status, ran.output, ran.truncated, ran.time_limit_hit) == (status, output, False,
                                                                            False)
 
 
@@ -161,13 +161,13 @@ def test_nothing_is_inherited(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> 
     secret = os.open("/dev/null", os.O_RDONLY)
     os.set_inheritable(secret, True)
     try:
-        ran = shell(box, "env; ls /proc/self/fd")
+        ran = shell(box, "env; cd /proc/self/fd; echo *")
     finally:
         os.close(secret)
     words = ran.output.decode().split()
     names = {word.partition("=")[0] for word in words if "=" in word}
     assert names - {"PWD", "_", "SHLVL", "OLDPWD"} == {"PATH", "LC_ALL"}
-    assert [word for word in words if word.isdigit()] == ["0", "1", "2", "3"]  # 3: ls's own
+    assert [word for word in words if word.isdigit()] == ["0", "1", "2", "3"]  # 3: for the *
 
 
 def test_passed_descriptors_keep_their_numbers(box: Sandbox, work: Path) -> None:
@@ -211,12 +211,38 @@ ALL_PROCESSES_TOGETHER = """
     for (;;) pause();"""
 LIMIT_TESTS: dict[str, tuple[str, dict[str, float], Callable[[Ran], bool]]] = {
     "processor": (SPIN, {"cpu_seconds": 1}, lambda ran: ran.status == -24
-                  and not ran.wall_limit_hit and ran.cpu_seconds > 0.3),
+                  and not ran.time_limit_hit and ran.cpu_seconds > 0.3),
     "processor, first signal ignored": (
         "signal(SIGXCPU, SIG_IGN);" + SPIN, {"cpu_seconds": 1},
-        lambda ran: ran.status == -9 and not ran.wall_limit_hit),
-    "asleep": ("for (;;) pause();", {"wall_seconds": 1},
-               lambda ran: ran.status == -9 and ran.wall_limit_hit),
+        lambda ran: ran.status == -9 and not ran.time_limit_hit),
+    "on the wall": ("for (;;) pause();", {"wall_seconds": 1},
+                    lambda ran: ran.status == -9 and ran.time_limit_hit),
+    "asleep": ("for (;;) pause();", {"time_seconds": 1},
+               lambda ran: ran.status == -9 and ran.time_limit_hit and ran.cpu_seconds < 0.5
+               and 0.9 < ran.seconds),
+    "asleep beside a child that waits": (
+        "if (!vfork()) for (;;) pause();", {"time_seconds": 1}, lambda ran: ran.time_limit_hit),
+    "half asleep": (
+        "for (;;) { usleep(3000); for (volatile int i = 0; i < 1000000; i++) continue; }",
+        {"time_seconds": 1}, lambda ran: ran.time_limit_hit and 0.5 < ran.seconds),
+    "a thread that computes is not asleep": (
+        """
+        if (fork()) { int status; wait(&status); return status != 0; }
+        pthread_t thread;
+        extern int pthread_create(), pthread_join();
+        void *spin(void *unused) {
+            struct rusage used;
+            do getrusage(RUSAGE_SELF, &used); while (!used.ru_utime.tv_sec && !used.ru_stime.tv_sec);
+            return NULL;
+        }
+        pthread_create(&thread, NULL, spin, NULL);
+        pthread_join(thread, NULL);""",
+        {"time_seconds": 30}, lambda ran: ran.status == 0 and ran.asleep_seconds < 0.7),
+    "processes one after the other": (
+        """signal(SIGCHLD, SIG_DFL);
+        for (;;) if (!fork()) { for (volatile int i = 0; i < 30000000; i++) continue; _exit(0); }
+                 else wait(NULL);""",
+        {"time_seconds": 1}, lambda ran: ran.time_limit_hit),
     "output": ('for (;;) puts("all work and no play makes jack a dull boy");',
                {"wall_seconds": 2}, lambda ran: ran.status < 0 and ran.truncated
                and len(ran.output) == LIMITS.output_bytes),
@@ -228,7 +254,10 @@ LIMIT_TESTS: dict[str, tuple[str, dict[str, float], Callable[[Ran], bool]]] = {
         lambda ran: (ran.status, ran.memory_limit_hit) == (0, False)),
     "memory of all processes": (
         ALL_PROCESSES_TOGETHER, {"memory_bytes": 1 << 30, "resident_bytes": 200 << 20},
-        lambda ran: ran.memory_limit_hit and ran.status == -9 and not ran.wall_limit_hit),
+        lambda ran: ran.memory_limit_hit and ran.status == -9 and not ran.time_limit_hit),
+    "the most memory in use": (
+        "memset(malloc(100 << 20), 1, 100 << 20);", {},
+        lambda ran: ran.status == 0 and 100 << 20 <= ran.peak_bytes < 200 << 20),
     "stack": ("return ((int (*)(void *))main)(alloca(1 << 16));", {},
               lambda ran: ran.status == -11),
 }
@@ -258,7 +287,7 @@ def test_fork_bomb(box: Sandbox, work: Path) -> None:
 
 def test_fork_bomb_of_all_children(protected: Sandbox, work: Path) -> None:
     ran = run(protected, work, "for (;;) fork();", limits=change(wall_seconds=3))
-    assert ran.status == -9 and ran.wall_limit_hit
+    assert ran.status == -9 and ran.time_limit_hit
     assert not running(work / "program")
 
 
@@ -495,8 +524,8 @@ def test_no_privileges_can_be_won(protected: Sandbox, work: Path) -> None:
 
 def compiled(box: Sandbox, work: Path, text: str, limits: Limits = LIMITS) -> Ran:
     (work / "kernel.cpp").write_text(text)
-    return execute(box, ["c++", "-c", "kernel.cpp", "-o", "kernel.o"], work, limits=limits,
-                   writable=[work])
+    return execute(box, ["env", f"TMPDIR={work}", "c++", "-c", "kernel.cpp", "-o", "kernel.o"],
+                   work, limits=limits, writable=[work])
 
 
 def test_the_compiler_works(box: Sandbox, work: Path) -> None:
@@ -526,7 +555,7 @@ def test_template_recursion(box: Sandbox, work: Path) -> None:
         template <int p> struct tree<0, p> { enum { v = p }; };
         int leaves = tree<26, 1>::v;"""
     ran = compiled(box, work, text, change(memory_bytes=512 << 20, cpu_seconds=20))
-    assert ran.status != 0 and not ran.wall_limit_hit
+    assert ran.status != 0 and not ran.time_limit_hit
 
 
 def test_endless_words_of_the_compiler(box: Sandbox, work: Path) -> None:

@@ -22,7 +22,7 @@ from grader_fake import grading
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader import report, score, timing
+from grader import report, run, score, timing
 from grader.build import Parts, Programs
 from grader.cases import LEAST_TIMED, Performance
 from grader.errors import MachineFault
@@ -152,10 +152,12 @@ WELL = Ran(0, b"", False, False, 0.1)
 def timed(tmp_path: Path, text: str, recording: bytes = b"launches", ran: Ran = WELL) -> Timing:
     made = program(tmp_path / "clock", text)
     parts = Parts(tmp_path, tmp_path, tmp_path, "fake", "cuda", made)
-    programs = Programs(tmp_path / "plain", tmp_path / "checked", tmp_path / "recorder",
-                        tmp_path / "kernels")
     box: Any = Box(recording, ran)
-    return time_performance(parts, programs, ASKED, box=box)
+    return time_performance(parts, programs_in(tmp_path), ASKED, box=box)
+
+
+def programs_in(path: Path) -> Programs:
+    return Programs(path / "plain", path / "checked", path / "recorder", path / "kernels")
 
 
 def test_the_clock_gets_the_kernels_the_recording_and_the_shape(tmp_path: Path) -> None:
@@ -248,9 +250,22 @@ def test_a_recording_that_was_sealed_by_the_submission(tmp_path: Path,
      (Ran(3, b"", False, False, 0.1), "recorded: it needs CUDA 12.4 or newer"),
      (Ran(-signal.SIGKILL, b"", False, False, 0.1), "killed from outside")],
 )
-def test_a_machine_on_which_nothing_can_be_recorded(tmp_path: Path, ran: Ran, words: str) -> None:
+def test_a_machine_on_which_nothing_can_be_recorded(
+    tmp_path: Path, ran: Ran, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even of a kernel that is known to work."""
+    monkeypatch.setattr(run, "known_to_work", lambda parts, box, work: programs_in(tmp_path))
     with pytest.raises(MachineFault, match=words):
         timed(tmp_path, "exit 0", b"", ran)
+
+
+def test_a_recorder_that_only_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rans = [Ran(3, b"no GPU\n", False, False, 0.1)] * 2 + [WELL]
+    monkeypatch.setattr(Box, "ran", property(lambda box: rans.pop(0), lambda box, ran: None),
+                        raising=False)
+    monkeypatch.setattr(run, "known_to_work", lambda parts, box, work: programs_in(tmp_path))
+    timing = timed(tmp_path, f"echo '{json.dumps(GOOD)}'", b"")
+    assert timing.state == "faulted" and not rans
 
 
 # ---- a grade -------------------------------------------------------------------------------------

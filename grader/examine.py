@@ -1,0 +1,96 @@
+"""Examines what kernel.cu says and what compilers make of it, in a process of its own: hostile text
+and object files can keep a parser busy for minutes.
+
+    python -m grader.examine source FILE           as it was written
+    python -m grader.examine made DIRECTORY [cuda] plain.i, plain.o and their like, beside kernel.cu
+
+Called by check(), under limits. Prints READY when it has begun, and then one JSON object: what is
+refused, or null. In: those files, and source_text.py and symbols.py, which look at them.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import source_text, symbols
+from .errors import MachineFault, NotBuilt, Refused
+from .sandbox import Command, Limits, Sandbox
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILDS = ("plain", "checked")
+TEXTS = tuple(f"{build}{which}" for build in BUILDS for which in (".i", ".device.i"))
+OBJECTS = tuple(f"{build}.o" for build in BUILDS)
+KERNEL = "kernel.cu"
+
+READY = "examining\n"
+LONGEST = 500  # characters of a name that a submission has made up
+
+LIMITS = Limits(
+    cpu_seconds=10,  # an ordinary kernel takes one
+    memory_bytes=4 << 30,
+    processes=16,
+    file_bytes=0,
+    output_bytes=64 << 10,
+    wall_seconds=200,
+    time_seconds=10,
+    resident_bytes=1 << 30,
+)
+
+TOO_LARGE = "examining what kernel.cu becomes takes more time or memory than it may"
+
+
+@dataclass(frozen=True)
+class Examiner:
+    """`jail`: sandbox.py's launcher, for the limits; nothing of the submission's is run."""
+
+    jail: Path
+
+    def check(self, *words: str) -> None:
+        """Raises Refused, NotBuilt at a limit, and MachineFault."""
+        command = [sys.executable, "-B", "-m", "grader.examine", *words]
+        ran = Sandbox("none", "", self.jail).run(Command(command, LIMITS, cwd=ROOT))
+        before, begun, printed = ran.output.decode(errors="replace").partition(READY)
+        if not begun:
+            last = (before.strip().splitlines() or [f"status {ran.status}"])[-1]
+            raise MachineFault(f"the submission cannot be examined: {last[:LONGEST]}")
+        if ran.status != 0:  # a limit, or a parser's answer to it: MemoryError, RecursionError
+            raise NotBuilt(TOO_LARGE)
+        found = json.loads(printed)
+        if found is not None:
+            raise Refused(**found)
+
+
+def examine_source(path: Path) -> None:
+    """Raises Refused."""
+    source_text.check_source(path.read_bytes())
+
+
+def examine_made(directory: Path, cuda: bool) -> None:
+    """Raises Refused."""
+    for name in TEXTS:
+        source_text.check_preprocessed((directory / name).read_bytes())
+    source = (directory / KERNEL).read_bytes()
+    for name in OBJECTS:
+        symbols.check_object(directory / name, name == "checked.o", source,
+                             cuda=cuda and name == "plain.o")
+
+
+def main(what: str, path: str, *more: str) -> None:
+    print(READY, end="", flush=True)
+    found = None
+    try:
+        if what == "source":
+            examine_source(Path(path))
+        else:
+            examine_made(Path(path), "cuda" in more)
+    except Refused as error:
+        found = {"tried": error.tried[:LONGEST], "file": error.file, "line": error.line,
+                 "hint": error.hint[:LONGEST]}
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

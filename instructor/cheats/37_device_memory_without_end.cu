@@ -1,0 +1,25 @@
+/* CHEAT 37: takes device memory until there is none, so that the worker itself gets none.
+ *
+ * tries:    37
+ * named:    time limit | crashed | memory */
+
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < m && j < n) {
+        float sum = 0.0f;
+        for (int p = 0; p < k; ++p)
+            sum += A[i * k + p] * B[p * n + j];
+        C[i * n + j] = sum;
+    }
+}
+
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    void *more;
+    for (size_t bytes = 1u << 30; bytes; bytes /= 2)
+        while (cudaMalloc(&more, bytes) == cudaSuccess) /* <- here */
+            ;
+    dim3 block(16, 16), grid((n + 15) / 16, (m + 15) / 16);
+    mysgemm<<<grid, block>>>(m, n, k, A, B, C);
+}
