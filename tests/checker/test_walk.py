@@ -192,7 +192,7 @@ HOSTILE = """
 def test_policy_and_escapes(checker: Builder, tmp_path: Path) -> None:
     """Only the page's own style and script may be used, by their hashes; no text of the student's
     ends the element that it is in."""
-    kernel = tmp_path / "</script> 'a\" é.cu"
+    kernel = tmp_path / "<b> 'a\" é.cu"
     barrier = "__syncthreads();"
     text = (REPOSITORY / TILED).read_text().replace(barrier, HOSTILE + barrier, 1)
     kernel.write_text("#include <stdio.h>\n" + text)
