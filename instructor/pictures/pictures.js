@@ -232,6 +232,7 @@ function timeline({ title, fast, slow, holds, barriers, missing, wrong }, number
 function lean(node) {
   for (const path of node.querySelectorAll('path:not([d])')) path.remove();
   for (const group of node.querySelectorAll('.values:empty')) group.remove();
+  for (const plain of node.querySelectorAll('[class=""]')) plain.removeAttribute('class');
   return node;
 }
 
