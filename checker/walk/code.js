@@ -61,15 +61,13 @@ function markFindingLines(run) {
   lineNode(finding.line)?.classList.add('finding');
   if (finding.other) lineNode(finding.other.line)?.classList.add('finding-other');
   if (finding.cause) lineNode(finding.cause.line)?.classList.add('finding-cause');
-  const gap = missingBarrier(finding);
-  const after = gap && lineNode(gap.after);
-  if (after) after.append(span('missing-barrier', '__syncthreads() is missing here'));
+  lineNode(lineBeforeMissing(finding))?.append(span('missing-barrier', '__syncthreads() is missing here'));
 }
 
-/* "... is missing after line 35, before line 37" */
-function missingBarrier(finding) {
-  const match = /missing after line (\d+), before line (\d+)/.exec((finding.detail || []).join(' '));
-  return match && { after: Number(match[1]), before: Number(match[2]) };
+/* "a __syncthreads() is missing after line 35, before line 37": the line; 0: nothing is said of one. */
+function lineBeforeMissing(finding) {
+  const match = /__syncthreads\(\) is missing.*?\bafter line (\d+)/.exec(finding.detail.join(' '));
+  return match ? Number(match[1]) : 0;
 }
 
 function updateCode(app) {
@@ -97,7 +95,7 @@ function markWaiting(run, state) {
 
 /* Not scrollIntoView(), which scrolls the page as well. */
 function scrollWithin(box, node) {
-  const top = node.offsetTop - box.offsetTop, room = box.clientHeight;
+  const top = node.offsetTop, room = box.clientHeight;
   if (top < box.scrollTop + 40 || top > box.scrollTop + room - 60) box.scrollTop = Math.max(0, top - room / 2);
 }
 

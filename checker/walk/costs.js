@@ -25,6 +25,7 @@ function bankStrip(run, site, accesses) {
   const worst = Math.max(...parts.map(worstOf));
   const wanted = Array.from({ length: BANKS }, (_, b) => Math.max(...parts.map((part) => part[b].size)));
   const text = `${plural(passes, 'pass', 'passes')} through shared memory` +
+    (parts.length > 1 ? `, ${site.words} words a lane` : '') +
     (passes === parts.length ? ': no bank conflict' : `: ${worst}-way bank conflict`);
   return { picture: drawBanks(wanted, worst), text };
 }

@@ -135,7 +135,7 @@ function makeGrid({ id, title, rows, cols, hue = '', x = 0, y = 0 }) {
 }
 
 function addLayer(grid, kind, classes) {
-  const path = svg('path', { class: classes });
+  const path = svg('path', { class: classes, d: '' });
   grid.paths.set(kind, { node: path, d: '' });
   grid.body.append(path);
 }
@@ -204,13 +204,13 @@ function outline(grid, kind, box) {
 /* --- values in cells -------------------------------------------------------------------------- */
 
 const SMALLEST_TEXT = 7, LARGEST_TEXT = 13; /* pixels */
-const DIGIT = 0.58; /* width of a digit, of the size of the text */
+const DIGIT = 0.62; /* width of a digit, of the size of the text */
 
 /* Size of text in cells of this size, for values of so many characters; and how many fit. */
 function textFit(cell, characters) {
   const wanted = (cell - 3) / (Math.max(characters, 2) * DIGIT);
   const size = Math.min(LARGEST_TEXT, cell * 0.6, Math.max(SMALLEST_TEXT, wanted));
-  return { size, room: size < SMALLEST_TEXT ? 0 : Math.floor((cell - 2) / (size * DIGIT)) };
+  return { size, room: size < SMALLEST_TEXT ? 0 : Math.floor((cell - 1) / (size * DIGIT)) };
 }
 
 /* values: [row, col, text, class]; texts that are no longer there are removed. */
@@ -219,7 +219,7 @@ function writeValues(grid, values, size) {
     grid.values.setAttribute('font-size', size);
     grid.textSize = size;
   }
-  const kept = new Set();
+  const kept = new Set(), before = grid.texts.size;
   for (const [row, col, text, kind = ''] of values) {
     const x = grid.cols.at.get(col), y = grid.rows.at.get(row);
     if (!x || !y || !text) continue;
@@ -229,6 +229,13 @@ function writeValues(grid, values, size) {
   }
   for (const [key, node] of grid.texts)
     if (!kept.has(key)) { node.remove(); grid.texts.delete(key); grid.written.delete(key); }
+  if (grid.added && before) sortTexts(grid);
+  grid.added = false;
+}
+
+/* By place, so that the same values are the same picture whatever was shown before. */
+function sortTexts(grid) {
+  grid.values.append(...[...grid.texts].sort((x, y) => x[0] - y[0]).map(([, node]) => node));
 }
 
 function writeValue(grid, key, text, kind, x, y) {
@@ -237,6 +244,7 @@ function writeValue(grid, key, text, kind, x, y) {
     node = svg('text', { x, y, dy: '0.35em' });
     grid.values.append(node);
     grid.texts.set(key, node);
+    grid.added = true;
   }
   if (grid.written.get(key) === kind + text) return;
   node.textContent = text;

@@ -295,8 +295,18 @@ function readFragment(app) {
   goTo(app, { step: number('step', NONE, run.last, app.state.step) });
 }
 
+/* At once, but not more often than browsers like: they allow some 200 changes in 10 seconds. */
+const FRAGMENT_PAUSE = 100; /* ms */
+
 function writeFragment(app) {
-  if (app.playing) return; /* browsers allow so many changes a minute */
+  clearTimeout(app.fragmentTimer);
+  const wait = (app.fragmentTime || -FRAGMENT_PAUSE) + FRAGMENT_PAUSE - performance.now();
+  if (wait > 0) app.fragmentTimer = setTimeout(() => replaceFragment(app), wait);
+  else replaceFragment(app);
+}
+
+function replaceFragment(app) {
+  app.fragmentTime = performance.now();
   const { state, selection } = app;
   const text = `#step=${state.step}&thread=${selection.thread}` + (selection.line ? '&line=' + selection.line : '');
   if (location.hash === text) return;
@@ -309,7 +319,7 @@ function fillHeader(run) {
   const { m, n, k } = run.shape, { launch } = run;
   const triple = (list) => '(' + (list[2] > 1 ? list : list.slice(0, 2)).join(', ') + ')';
   document.title = run.file + ': walkthrough';
-  byId('title').textContent = `${run.file}, block ${triple(run.block)} at work`;
+  byId('title').textContent = `${run.file}, block ${triple(run.block)}`;
   const parts = [`${launch.kernel}<<<${triple(launch.grid)}, ${triple(launch.block)}>>>${launch.line ? ' in line ' + launch.line : ''}`,
     `A is ${m} x ${k}, B ${k} x ${n}, C ${m} x ${n} (m=${m} n=${n} k=${k})`];
   if (launch.shared_bytes) parts.push(`${formatCount(launch.shared_bytes)} bytes of dynamic shared memory`);
@@ -352,6 +362,7 @@ function start() {
   byId('zoom-out').addEventListener('click', () => setZoom(app, app.scene.zoom / 1.25));
   byId('sum-element').addEventListener('change', (event) => { app.scene.sumNumber = Number(event.target.value); update(app); });
   new ResizeObserver(() => document.body.style.setProperty('--time-height', byId('time').offsetHeight + 'px')).observe(byId('time'));
+  new ResizeObserver(() => app.actingLine && scrollWithin(byId('code'), app.actingLine)).observe(byId('code'));
   window.addEventListener('hashchange', () => readFragment(app));
   new ResizeObserver(() => { if (layoutScene(app.scene, app.state.step)) update(app); }).observe(byId('scene-box'));
   readFragment(app);

@@ -11,11 +11,11 @@ function questionAt(app, barrier) {
 function loadQuestion({ run, selection }, barrier) {
   const next = threadAccesses(run, selection.thread).find((a) =>
     run.accesses.step[a] > barrier && !siteOf(run, a).write && arrayOf(run, a).role === 'input' && isInside(arrayOf(run, a), run.accesses.offset[a]));
-  if (next === undefined || run.steps[run.accesses.step[next]].interval > run.steps[barrier].interval + 1) return null;
+  if (next === undefined) return null;
   const array = arrayOf(run, next), { row, col } = cellOf(array, run.accesses.offset[next]);
   const formula = formulaAt(run, next);
   return {
-    text: `After this barrier, which element of ${array.name} does thread ${threadName(run, selection.thread)} load first?`,
+    text: `From this barrier on, which element of ${array.name} does thread ${threadName(run, selection.thread)} load first?`,
     fields: [['row', row], ['column', col]],
     why: `Line ${siteOf(run, next).line} loads ${elementName(array, run.accesses.offset[next])}` +
          (formula ? `: ${array.name}${formula.withNumbers}` : '') + '.',

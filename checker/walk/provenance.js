@@ -97,9 +97,10 @@ function describeCell(state, array, offset) {
   if (!isInside(array, offset)) lines.push(name + ' is outside ' + array.name + '.');
   else if (value !== undefined) lines.push(name + ' = ' + formatNumber(value));
   else if (array.role === 'input') lines.push(name + ': its value is not in this page; the block does not load it.');
-  else lines.push(name + ': no thread of this block has stored it yet.');
+  else if (array.role === 'shared') lines.push(name + ': no thread of this block has stored it yet.');
+  else lines.push(name);
   if (store !== undefined) lines.push(chainText(run, store) + ', step ' + run.accesses.step[store] + '.');
-  if (array.role === 'output') lines.push(...describeOutput(run, array, offset));
+  if (array.role === 'output') lines.push(...describeOutput(state, array, offset));
   lines.push(describeReaders(run, array, offset, store));
   return lines.filter(Boolean);
 }
@@ -112,18 +113,22 @@ function describeReaders(run, array, offset, store) {
   return (copies ? 'Goes to ' + copies + '. ' : '') + 'Read by ' + readersText(run, readers) + '.';
 }
 
-function describeOutput(run, array, offset) {
+function describeOutput(state, array, offset) {
+  const { run } = state;
   if (array.unwrittenSet.has(offset)) return ['No thread of any block stores it.', whoShouldStore(run, array, offset)];
-  const stores = (accessesOf(run, array).get(offset) || []).filter((a) => siteOf(run, a).write);
+  const store = (accessesOf(run, array).get(offset) || []).filter((a) => siteOf(run, a).write).pop();
   const lines = [];
-  if (!stores.length && isInside(array, offset)) lines.push('Not stored by this block.');
-  for (const a of stores.slice(-1)) {
-    const thread = run.accesses.thread[a];
-    lines.push('Stored by thread ' + threadName(run, thread) + atLine(siteOf(run, a).line) + '.');
-    lines.push(productsText(run, thread, offset));
-  }
+  if (store === undefined && isInside(array, offset)) lines.push('This block does not store it in what was recorded.');
+  if (store !== undefined) lines.push(...describeSum(state, store, offset));
   if (array.wrongMap.has(offset)) lines.push('Wrong: it should be ' + formatNumber(array.wrongMap.get(offset)) + '.');
   return lines;
+}
+
+function describeSum(state, store, offset) {
+  const { run } = state, thread = run.accesses.thread[store], step = run.accesses.step[store];
+  const lines = [];
+  if (!state.writer[C].has(offset)) lines.push(`Thread ${threadName(run, thread)} stores it${atLine(siteOf(run, store).line)}, step ${step}.`);
+  return [...lines, productsText(run, thread, offset)];
 }
 
 /* Which thread's index, by the formula of the line that stores to C, is this element. Tried for the

@@ -51,20 +51,22 @@ const A = 0, B = 1, C = 2; /* numbers of arrays */
 const NONE = -1;
 
 /* Shared arrays are drawn as slices of rows and columns: the last two dimensions. One dimension, or
- * none that is known, is drawn in rows of 32 words: a row is once round the banks. */
-function shapeOfShared(array) {
+ * none that is known, is drawn in rows as long as those of a tile would be, if there is one element
+ * for each thread; else in rows of 32 words: once round the banks. */
+function shapeOfShared(array, [x, y]) {
   const dims = array.dims.length ? array.dims : [array.words];
   if (dims.length === 1) {
-    const cols = Math.min(dims[0], WARP);
+    const edge = y > 1 ? x : Math.sqrt(x);
+    const cols = Math.min(dims[0], Number.isInteger(edge) && edge > 1 && edge < WARP && dims[0] % edge === 0 ? edge : WARP);
     return { dims, slices: 1, rows: Math.ceil(dims[0] / cols), cols };
   }
   const [rows, cols] = dims.slice(-2);
   return { dims, slices: Math.max(1, Math.floor(array.words / (rows * cols))), rows, cols };
 }
 
-function decodeArray(array, number) {
+function decodeArray(array, number, launch) {
   const shape = array.role === 'shared'
-    ? shapeOfShared(array)
+    ? shapeOfShared(array, launch.block)
     : { dims: [array.rows, array.cols], slices: 1, rows: array.rows, cols: array.cols };
   const words = array.role === 'shared' ? array.words : array.rows * array.cols;
   return {
@@ -147,7 +149,7 @@ function decodeRun(data) {
   const accesses = makeAccesses(countAccesses(data));
   const run = {
     ...data,
-    arrays: data.arrays.map(decodeArray),
+    arrays: data.arrays.map((array, number) => decodeArray(array, number, data.launch)),
     steps: decodeSteps(data, accesses),
     accesses,
     indices: (data.indices && (data.indices.accesses || data.indices)) || [],

@@ -6,7 +6,7 @@ const GAP = 16;          /* between grids */
 const MOST_FOCUS = 40;   /* rows or columns in full size */
 const WINDOW = 32;       /* of those that are shown when there are more */
 const MOST_VALUES = 2400; /* cells with a number in them */
-const WIDEST_SHARED = 34; /* columns of a shared array in full size */
+const WIDEST = 34;       /* columns of a shared array, or 16 of threads, in full size */
 
 /* --- what is in focus ------------------------------------------------------------------------- */
 
@@ -152,12 +152,12 @@ function planGrids(run, view, cell, context) {
   plan('B', 'b', `B  ${k} × ${n}`, axis(k, view.b, ghosts[B].rows), axis(n, view.cols, ghosts[B].cols));
   plan('C', 'c', `C  ${m} × ${n}`, axis(m, view.rows, ghosts[C].rows), axis(n, view.cols, ghosts[C].cols));
   for (const array of run.arrays.slice(3)) planShared(array, cell, plan);
-  const threads = threadShape(run), small = smallerCell(cell, threads.cols);
+  const threads = threadShape(run), small = threads.cols > 16 ? smallerCell(cell * 0.6, threads.cols) : cell;
   plan('threads', 'thread', `threads: x →, y ↓`, makeAxis(threads.rows, small), makeAxis(threads.cols, small));
   return plans;
 }
 
-const smallerCell = (cell, cols) => Math.max(4, Math.min(cell, Math.floor(cell * WIDEST_SHARED / cols)));
+const smallerCell = (cell, cols) => Math.max(3, Math.floor(Math.min(cell, cell * WIDEST / cols)));
 
 function planShared(array, cell, plan) {
   const size = smallerCell(cell, array.cols);
@@ -208,12 +208,12 @@ function stack(plans, x, y) {
 }
 
 /* The largest cells that fit; where not all cells can be large, those of the present tiles are. */
-const LARGEST = 46, COMFORTABLE = 19, SMALLEST = 6, SMALLEST_CONTEXT = 4;
+const LARGEST = 46, COMFORTABLE = 15, SMALLEST = 6, SMALLEST_CONTEXT = 4;
 
 function chooseSizes(run, view, groups, width, height) {
   const fits = (cell, context) => {
     const size = arrange(planGrids(run, view, cell, context), groups);
-    return size.width <= width && (cell <= 24 || size.height <= height);
+    return size.width <= width && (cell <= COMFORTABLE || size.height <= height);
   };
   for (let cell = LARGEST; cell >= COMFORTABLE; cell--) if (fits(cell, cell)) return { cell, context: cell };
   for (let cell = 22; cell >= SMALLEST; cell--) {
@@ -395,8 +395,9 @@ function writeGrid(scene, state, grid, array, slice) {
   writeValues(grid, values, fit.size);
 }
 
-/* Sums need 4 characters, "118k", where they are large; some of them without the others would mislead. */
-const leastRoom = (run, array) => (array.number === C ? Math.min(4, longestValue(run, array)) : 1);
+/* Either all of an array's values or none: some of them would look as if the others were not there.
+ * 4 characters are enough for any number, "118k", ".123". */
+const leastRoom = (run, array) => Math.min(4, longestValue(run, array));
 
 /* Of the values that are in the array at any time. */
 function longestValue(run, array) {

@@ -3,9 +3,17 @@
 function sentenceAt(state, thread) {
   const { run } = state, step = run.steps[state.step];
   if (!step) return beginSentence(run);
-  if (step.warp < 0) return barrierSentence(run, step);
-  const ownPart = ownSentence(state, thread);
-  return actingSentence(state, step) + (ownPart ? ' ' + ownPart : '') + endSentence(run, step);
+  if (step.warp < 0) return barrierSentence(run, step) + findingSentence(run, step);
+  const own = ownSentence(state, thread);
+  return actingSentence(state, step) + (own ? ' ' + own : '') + findingSentence(run, step) + endSentence(run, step);
+}
+
+/* At the steps that the finding is about. */
+function findingSentence({ finding }, step) {
+  if (!finding) return '';
+  if (step.number === finding.step) return ` Finding: ${finding.what}.`;
+  if (step.number === finding.other_step) return ` Finding: the other thread's access.`;
+  return '';
 }
 
 function beginSentence(run) {
