@@ -135,7 +135,7 @@ function makeGrid({ id, title, rows, cols, hue = '', x = 0, y = 0 }) {
 }
 
 function addLayer(grid, kind, classes) {
-  const path = svg('path', { class: classes, d: '' });
+  const path = svg('path', { class: classes });
   grid.paths.set(kind, { node: path, d: '' });
   grid.body.append(path);
 }
@@ -182,23 +182,27 @@ function wantsLabel(axis, i, size) {
   return i === axis.focus[0] || i % 8 === 0;
 }
 
+/* An empty layer has no path at all, as if nothing had ever been there. */
+function setPath(layer, d) {
+  if (d === layer.d) return;
+  if (d) layer.node.setAttribute('d', d);
+  else layer.node.removeAttribute('d');
+  layer.d = d;
+}
+
 /* The cells of one kind, from now on. */
 function paint(grid, kind, cells) {
   const layer = grid.paths.get(kind);
   const inset = kind === 'mine' || kind === 'party' || kind === 'party-2' ? 1 : kind === 'trail' || kind === 'origin' ? 1.5 : 0;
   const d = cells.length ? cellsPath(grid.rows, grid.cols, cells, inset) : '';
-  if (d === layer.d) return;
-  layer.node.setAttribute('d', d);
-  layer.d = d;
+  setPath(layer, d);
 }
 
 /* Around a rectangle of cells; null: around none. */
 function outline(grid, kind, box) {
   const layer = grid.paths.get(kind);
   const d = box ? `M${box.x} ${box.y}h${box.width}v${box.height}h-${box.width}z` : '';
-  if (d === layer.d) return;
-  layer.node.setAttribute('d', d);
-  layer.d = d;
+  setPath(layer, d);
 }
 
 /* --- values in cells -------------------------------------------------------------------------- */
@@ -248,7 +252,8 @@ function writeValue(grid, key, text, kind, x, y) {
   }
   if (grid.written.get(key) === kind + text) return;
   node.textContent = text;
-  node.setAttribute('class', kind);
+  if (kind) node.setAttribute('class', kind);
+  else node.removeAttribute('class');
   grid.written.set(key, kind + text);
 }
 
