@@ -1,6 +1,7 @@
 # The SGEMM assignment: what builds ./sgemm. `make help` lists every target. The CPU backend,
 # ./sgemm-check, the grader and what is for instructors have a .mk in their folders.
 
+include make/values.mk # what was given is taken as it is
 KERNEL  ?= kernel.cu
 BACKEND ?= auto
 ARCH    ?= native

@@ -3,8 +3,9 @@
     python -m grader.batch --submissions DIR --suite all --results results
 
 In: a directory or zip that holds kernel.cu, or a .cu file, for each submission; its name is the
-result's. Submissions do not affect each other: of one that hangs or cannot be read, a note is
-written, and the next one is graded. A fault of the machine is tried once more, a student's never.
+result's, and where that is another's, too, a hash is added. Submissions do not affect each other: of
+one that hangs or cannot be read, a note is written, and the next one is graded. A fault of the
+machine is tried once more, a student's never.
 
 Out: results/NAME/result.json for each result, results/scores.csv for all of them. Nothing of
 earlier runs is lost: rows of others stay in scores.csv, results stay where there is no new one, and
@@ -24,22 +25,25 @@ if __name__ == "__main__":
 
 import argparse  # noqa: E402
 import csv  # noqa: E402
+import hashlib  # noqa: E402
 import io  # noqa: E402
+import os  # noqa: E402
 import sys  # noqa: E402
 import textwrap  # noqa: E402
-from dataclasses import asdict, dataclass, fields  # noqa: E402
+from collections import Counter  # noqa: E402
+from dataclasses import asdict, dataclass, fields, replace  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 from .build import trusted_parts  # noqa: E402
 from .errors import BadInput, MachineFault  # noqa: E402
-from .escape import one_line  # noqa: E402
+from .escape import harmless, one_line  # noqa: E402
 from .files import KERNEL, listed, of_the_system, printable  # noqa: E402
-from .intake import directory_name  # noqa: E402
+from .intake import LONGEST_NAME, directory_name  # noqa: E402
 from .options import SHARED, Asked, check  # noqa: E402
 from .record import Record  # noqa: E402
 from .score import totals  # noqa: E402
 from .process import completed  # noqa: E402
-from .store import PRIVATE, RESULT, alone_in, faults_of, read_record, write  # noqa: E402
+from .store import HASH_LENGTH, PRIVATE, RESULT, alone_in, faults_of, read_record, write  # noqa: E402
 from .wording import points, timed, whole  # noqa: E402
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -74,18 +78,42 @@ def submissions_in(directory: Path) -> tuple[list[tuple[str, Path]], list[str]]:
                        "a submission") from None
     entries = [entry for entry in entries if not of_the_system(entry.name)]
     if any(entry.name.lower() == KERNEL for entry in entries):  # one submission alone
-        return [(directory_name(directory.name), directory)], []
-    taken = [entry for entry in entries
-             if entry.suffix.lower() in (".cu", ".zip") or entry.is_dir()]
-    named = [(directory_name(entry.name if entry.is_dir() else entry.stem), entry)
-             for entry in taken]
-    names = [name for name, _ in named]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise BadInput(f"{directory}: two submissions are called {twice}; rename one")
-    if not named:
+        return [(name_among(beside(directory), directory), directory)], []
+    taken = [entry for entry in entries if is_submission(entry)]
+    if not taken:
         raise BadInput(f"{directory}: holds no submissions (directories, .cu files or zips)")
-    return named, [entry.name for entry in entries if entry not in taken]
+    return ([(name_among(taken, entry), entry) for entry in taken],
+            [entry.name for entry in entries if entry not in taken])
+
+
+def is_submission(entry: Path) -> bool:
+    return entry.suffix.lower() in (".cu", ".zip") or entry.is_dir()
+
+
+def beside(directory: Path) -> list[Path]:
+    """Itself and the others of its class, as far as they can be seen."""
+    try:
+        return [entry for entry in directory.parent.iterdir() if is_submission(entry)]
+    except OSError:
+        return [directory]
+
+
+def name_among(entries: list[Path], entry: Path) -> str:
+    """Of this one's results. Where several would be called the same (`alice`, `alice `, alice.zip),
+    or as a file of ours, a hash of the whole name tells them apart; who is called just that keeps
+    it."""
+    name = directory_name(own_name(entry))
+    same = [own_name(each) for each in entries if directory_name(own_name(each)) == name]
+    reserved = name.casefold().startswith(SCORES)
+    if not reserved and (len(same) == 1 or (own_name(entry), Counter(same)[name]) == (name, 1)):
+        return name
+    digest = hashlib.sha256(os.fsencode(entry.name)).hexdigest()[:HASH_LENGTH]
+    room = LONGEST_NAME - HASH_LENGTH - 1
+    return f"{name.encode()[:room].decode('utf-8', 'ignore').rstrip()}-{digest}"
+
+
+def own_name(entry: Path) -> str:
+    return entry.name if entry.is_dir() else entry.stem
 
 
 def refuse_other_results(results: Path, found: list[tuple[str, Path]], asked: Asked) -> None:
@@ -109,8 +137,8 @@ def refuse_other_results(results: Path, found: list[tuple[str, Path]], asked: As
 
 def grade(name: str, path: Path, results: Path, options: list[str]) -> tuple[int, Row]:
     """The grader's exit status, and the row. Raises BadInput if the result cannot be read."""
-    command = [sys.executable, "-m", "grader", "--submission", str(path), "--name", name,
-               "--results", str(results), *options]
+    command = [sys.executable, "-m", "grader", f"--submission={path}", f"--name={name}",
+               f"--results={results}", *options]
     for _ in range(2):
         try:
             done = completed(command, cwd=PROJECT)
@@ -132,7 +160,8 @@ def grade(name: str, path: Path, results: Path, options: list[str]) -> tuple[int
 
 def row_of(record: Record, name: str, note: str) -> Row:
     speed = [points(sum_) for sum_ in totals(timed(record))] if timed(record) else ["", ""]
-    return Row(cell(name), points(record.score), points(record.max_score), *speed, cell(note))
+    return Row(cell(name), points(record.score), points(record.max_score), *speed,
+               cell(one_line(note)))
 
 
 def rows_of(path: Path) -> dict[str, Row]:
@@ -164,13 +193,14 @@ def write_row(path: Path, row: Row) -> None:
 
 
 def cell(text: str) -> str:
-    """A spreadsheet would read text that begins like this as a formula."""
-    return "'" + text if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    """A spreadsheet would read text that begins like this as a formula. No two texts give one
+    cell."""
+    return "'" + text if text.startswith(("=", "+", "-", "@", "\t", "\r", "'")) else text
 
 
 def name_in(text: str) -> str:
     """The name in such a cell: cell() undone."""
-    return text[1:] if text.startswith("'") and cell(text[1:]) == text else text
+    return text.removeprefix("'")
 
 
 def arguments(words: list[str]) -> argparse.Namespace:
@@ -186,7 +216,7 @@ def passed_on(given: argparse.Namespace) -> list[str]:
     """The options given, for each submission's grader."""
     return [word for name in SHARED if name != "--results"
             for value in [getattr(given, name.removeprefix("--"))] if value is not None
-            for word in (name, str(value))]
+            for word in (f"{name}={value}",)]
 
 
 def prepare(given: argparse.Namespace) -> tuple[Path, list[tuple[str, Path]]]:
@@ -208,7 +238,7 @@ def prepare(given: argparse.Namespace) -> tuple[Path, list[tuple[str, Path]]]:
 
 
 def say(line: str) -> None:
-    print(textwrap.fill(line, WIDTH, subsequent_indent="    ", break_long_words=False,
+    print(textwrap.fill(harmless(line), WIDTH, subsequent_indent="    ", break_long_words=False,
                         break_on_hyphens=False), flush=True)
 
 
@@ -216,7 +246,12 @@ def grade_class(given: argparse.Namespace) -> int:
     results, found = prepare(given)
     status = 0
     for number, (name, path) in enumerate(found, 1):
-        ended, row = grade(name, path, results, passed_on(given))
+        try:
+            ended, row = grade(name, path, results, passed_on(given))
+        except BadInput as error:
+            ended, row = 3, Row(cell(name), note=cell(one_line(str(error))))
+        if name != own_name(path):
+            row = replace(row, note="; ".join(filter(None, [row.note, f"of {one_line(printable(path.name))}"])))
         write_row(results / SCORES, row)
         got = f"{row.score} of {row.max_score} points" if row.score else "no grade"
         note = f": {row.note}" if row.note else ""

@@ -10,7 +10,7 @@ export SUBMISSION SUBMISSIONS SUITE RESULTS NAME SEED JOBS LIMIT PROTECTION
 
 # What is given becomes an option, even if it is empty; values reach the shell through the
 # environment.
-if_given = $(if $(filter command%,$(origin $1)),--$2 "$$$1")
+if_given = $(if $(filter $1,$(given)),--$2 "$$$1")
 shared_options = --suite "$$SUITE" --results "$$RESULTS" $(call if_given,SEED,seed) \
     $(call if_given,JOBS,jobs) $(call if_given,LIMIT,limit) \
     $(call if_given,PROTECTION,protection) $(grade_backend) $(GRADE_ARGS)
@@ -26,7 +26,7 @@ grade: $(VENV)/grader-ready
 	@sh make/start_python.sh $(VENV)/bin/python -B -m grader --submission "$$SUBMISSION" \
 	    $(call if_given,NAME,name) $(shared_options)
 # KERNEL is another word for SUBMISSION; of both one would be ignored.
-takes_grade = $(if $(filter command%,$(origin SUBMISSION)),,KERNEL) SUBMISSION NAME $(takes_grader)
+takes_grade = $(if $(filter SUBMISSION,$(given)),,KERNEL) SUBMISSION NAME $(takes_grader)
 
 # Every entry of the folder; goes on after a failure. RESULTS/scores.csv.
 ## make grade-class         a whole folder of them: SUBMISSIONS=path

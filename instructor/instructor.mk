@@ -131,7 +131,7 @@ harness = build/c/instructor/bench/harness.o
 
 ## make bench-emulator      how fast the CPU backend is
 bench-emulator: build/bench/emulator
-	build/bench/emulator $(SHAPES)
+	set -f; build/bench/emulator $$SHAPES
 takes_bench-emulator = $(takes_speed)
 
 build/bench/emulator: build/cpu/instructor/bench/emulator.o $(harness) build/libsupport.a \
@@ -140,15 +140,15 @@ build/bench/emulator: build/cpu/instructor/bench/emulator.o $(harness) build/lib
 
 ## make bench-reference     how fast the verification is
 bench-reference: build/bench/reference
-	build/bench/reference $(SHAPES)
+	set -f; build/bench/reference $$SHAPES
 takes_bench-reference = $(takes_speed)
 
 # A checked run beside a plain one, of the tiled solution or KERNEL=...; on the CPU backend.
 ## make bench-check         how fast a checked run is
 bench-check: build/bench/check
-	$(MAKE) --no-print-directory BACKEND=cpu KERNEL="$(bench_kernel)" sgemm sgemm-check
-	build/bench/check $(or $(SHAPES),34 34 34 1000 500 700)
-bench_kernel = $(if $(filter kernel.cu,$(KERNEL)),instructor/solutions/2_tiled.cu,$(KERNEL))
+	[ "$$KERNEL" != kernel.cu ] || KERNEL=instructor/solutions/2_tiled.cu; \
+	$(MAKE) --no-print-directory BACKEND=cpu KERNEL="$$KERNEL" sgemm sgemm-check
+	set -f; build/bench/check $${SHAPES:-34 34 34 1000 500 700}
 takes_bench-check = $(takes_speed)
 
 build/bench/reference build/bench/check: build/bench/%: build/c/instructor/bench/%.o $(harness) \

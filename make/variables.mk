@@ -4,20 +4,11 @@
 
 takes_always = SHELL V
 
-# In the environment these are about something else (WSL sets NAME), so there they are not read.
-$(foreach name,NAME SEED JOBS LIMIT PROTECTION GRADE_ARGS DIR FAULTY SHAPE BLOCK,\
-    $(if $(filter environment%,$(origin $(name))),$(eval override $(name) :=)))
-
 # Only for targets of that kind, not for files made by their own names; nor in a make within a make,
 # which is handed variables that its targets may not use.
-define newline
-
-
-endef
 goals  := $(patsubst guarded-%,%,$(or $(MAKECMDGOALS),$(.DEFAULT_GOAL)))
-given  := $(foreach name,$(.VARIABLES),$(if $(findstring command line,$(origin $(name))),$(name)))
 taken  := $(foreach goal,$(goals),$(takes_$(goal)))
-unused := $(filter-out MAKE% -*-% $(takes_always) $(taken),$(given))
+unused := $(filter-out $(takes_always) $(taken),$(given))
 ifeq ($(MAKELEVEL) $(filter undefined,$(foreach goal,$(goals),$(origin takes_$(goal)))),0 )
 ifneq ($(unused),)
 own := $(sort $(filter-out $(takes_tools) $(takes_python) %_FLAGS,$(taken)))

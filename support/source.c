@@ -47,7 +47,7 @@ enum source_state source_state(void) {
     return same ? SOURCE_UNCHANGED : SOURCE_CHANGED;
 }
 
-/* " KERNEL=...", quoted so that a shell and then make read this name. */
+/* " KERNEL=...", quoted so that a shell reads this name; make takes it as it is. */
 static void print_kernel(const char *name, FILE *out) {
     static const char plain[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+-";
@@ -57,7 +57,7 @@ static void print_kernel(const char *name, FILE *out) {
         if (*name == '\'')
             fputs("'\\''", out);
         else
-            fprintf(out, "%s%c", *name == '$' ? "$" : "", *name);
+            putc(*name, out);
     }
     fputs(quote ? "'" : "", out);
 }

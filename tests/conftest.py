@@ -196,7 +196,7 @@ class Tree:
         path = self.path / kernel
         if path.is_relative_to(self.path):
             kernel = path.relative_to(self.path)  # the same program for every worker's copy
-        arguments = [f"KERNEL={str(kernel).replace('$', '$$')}"]
+        arguments = [f"KERNEL={kernel}"]
         arguments += sorted(f"{name}={value}" for name, value in variables.items())
         key = hashlib.sha256("\0".join(arguments).encode() + path.read_bytes()).hexdigest()
         program = self.programs / f"{path.stem}-{key[:16]}"

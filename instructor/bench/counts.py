@@ -36,7 +36,7 @@ class Failure(Exception):
 def build(kernel: str) -> None:
     """Make PROGRAM of this kernel."""
     command = ["make", "-s", "--no-print-directory", "BACKEND=cpu",
-               f"KERNEL={kernel.replace('$', '$$')}", str(PROGRAM)]
+               f"KERNEL={kernel}", str(PROGRAM)]
     environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL")}
     made = subprocess.run(command, env=environment, capture_output=True, text=True,
                           errors="replace", check=False)

@@ -251,7 +251,7 @@ class Trial:
     def grade(self, *words: str) -> tuple[float, float]:
         """Score and greatest score, from the record: make's exit status has neither."""
         shutil.rmtree(self.results, ignore_errors=True)
-        done = self.make("grade", f"RESULTS={for_make(self.results)}", *words)
+        done = self.make("grade", f"RESULTS={self.results}", *words)
         found = list(self.results.rglob("result.json"))
         if len(found) != 1:
             raise Refused(f"make grade {' '.join(words)}: gives no result; "
@@ -267,16 +267,11 @@ class Trial:
         starter, points = self.grade()
         if starter != 0:
             raise Refused(f"make grade: gives the empty kernel.cu {starter:g} of {points:g} points")
-        solution, points = self.grade(f"SUBMISSION={for_make(SOLUTION)}")
+        solution, points = self.grade(f"SUBMISSION={SOLUTION}")
         if solution != points or points <= 0:
             raise Refused(f"make grade: gives {SOLUTION.name} {solution:g} of {points:g} points")
         return (f"kernel.cu {starter:g} of {points:g} points, {SOLUTION.name} {solution:g} of "
                 f"{points:g}")
-
-
-def for_make(path: Path) -> str:
-    """As the value of a variable on make's command line."""
-    return str(path).replace("$", "$$")
 
 
 def targets_in(help_text: str) -> list[str]:

@@ -19,7 +19,7 @@ from grader.record import Build, Record, Refusal, Submission, Times, Timing
 # Ends as the submission's file says: a status, and the score if there is one.
 ACTOR = """
 import pathlib, sys
-words = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+words = dict(word.split("=", 1) for word in sys.argv[1:])
 path, name = pathlib.Path(words["--submission"]), words["--name"]
 kernel = path / "kernel.cu" if path.is_dir() else path
 counter = pathlib.Path("calls") / name
@@ -152,13 +152,61 @@ def test_a_refusal_is_noted_and_nothing_is_a_formula(pupils: Class) -> None:
     assert pupils.scores() == {"'=SUM(A1)": ["0", "100", 'refused, 0 points: it =HYPERLINK("x")']}
 
 
+def graded(pupils: Class, *names: str) -> dict[str, list[str]]:
+    """Each with points of its own, by its row."""
+    for i, name in enumerate(names):
+        pupils.add(name, f"1 {record(i)}")
+    assert pupils.grade() == 0
+    return pupils.scores()
+
+
+@pytest.mark.parametrize("names", [
+    ("alice", "alice "), ("alice ", "alice  "), ("alice", "alice.cu"), ("al\x01ice", "al\x02ice"),
+    ("scores.csv", "scores.csv.new", "Scores.CSV"), ("x" * 255, "x" * 254), ("\x1b[2J", "\u202e"),
+    ("-x", "--help", "@pytest.ini"), ("=x", "'=x"), ("a\nb", "a_b"), ("result.json", "a,b\"c"),
+    ("é" * 127, "é" * 126), ("x" * 80, "x" * 80 + " "), ("alice", "alice-ffffffff", "alice  "),
+])  # fmt: skip
+def test_no_name_ends_a_class(pupils: Class, names: tuple[str, ...]) -> None:
+    """Nor does one take the row or the place of another."""
+    rows = graded(pupils, *names)
+    assert sorted(row[0] for row in rows.values()) == [str(i) for i in range(len(names))]
+    assert {path.name for path in pupils.results.iterdir()} == {
+        batch.name_in(name) for name in rows} | {"scores.csv"}
+    assert all(len(name.encode()) <= 81 and name.isprintable() for name in rows)
+
+
+def test_who_is_called_just_that_keeps_the_name(pupils: Class) -> None:
+    rows = graded(pupils, "alice ", "alice")
+    assert rows.pop("alice") == ["1", "100", ""]
+    [(name, row)] = rows.items()
+    assert name.startswith("alice-") and row == ["0", "100", "of alice"]
+    assert pupils.grade(only="alice ") == 0
+    assert pupils.scores()["alice"] == ["1", "100", ""] and len(pupils.scores()) == 2
+
+
+def test_a_result_that_cannot_be_read_is_a_row(pupils: Class) -> None:
+    pupils.add("adam", "0 nonsense")
+    pupils.add("bea", f"1 {record(2)}")
+    assert pupils.grade() == 3
+    rows = pupils.scores()
+    assert "not a result of this grader" in rows["adam"][2] and rows["bea"][0] == "2"
+
+
+def test_a_note_is_one_short_line(pupils: Class) -> None:
+    build = Build(ok=False, message="x\n\0" * 100_000, file=None, line=0, output="")
+    for name in ("adam", "bea"):
+        pupils.add(name, f"1 {record(0, build=build)}")
+    assert pupils.grade() == 0
+    assert all(len(row[2]) < 600 for row in pupils.scores().values())
+
+
 def test_options_are_passed_on(pupils: Class) -> None:
     pupils.add("adam", f"0 {record(100)}")
     (pupils.project / "grader/__main__.py").write_text(
         ACTOR.replace("words =", "open('words', 'w').write(' '.join(sys.argv))\nwords ="))
     pupils.grade("--suite", "public", "--seed", "7", "--jobs", "2", "--protection", "none")
     words = (pupils.project / "words").read_text()
-    assert words.endswith("--suite public --seed 7 --protection none --backend cpu --jobs 2")
+    assert words.endswith("--suite=public --seed=7 --protection=none --backend=cpu --jobs=2")
 
 
 @pytest.mark.parametrize("words", [

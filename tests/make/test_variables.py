@@ -58,6 +58,35 @@ def test_what_a_target_does_not_take_is_refused(tree: Tree, target: str) -> None
         assert "takes no" not in make(tree, "-n", target, *words, BACKEND="cpu").stderr
 
 
+@pytest.mark.parametrize("how", ["on the command line", "in the environment", "with make -e"])
+def test_make_expands_nothing_in_a_value(tree: Tree, tmp_path: Path, how: str) -> None:
+    """Of no variable that a target takes; also not where it is exported to a recipe."""
+    mark = tmp_path / "mark"
+    names = set().union(*taken().values()) - {"VENV", "ARCH", "BACKEND"}
+    values = {name: f"$(shell touch '{mark}')$(HOME)$$x {name}" for name in names}
+    words = [f"{name}={value}" for name, value in values.items()]
+    shown = "".join(f"@echo '{name}='\"$${name}\"';'$(words $({name}))\n\t" for name in names)
+    (tmp_path / "more.mk").write_text(f"export {' '.join(names)}\nnothing:\n\t{shown}:\n")
+    start = ["-s", "-f", "Makefile", "-f", str(tmp_path / "more.mk"), "nothing"]
+    if how == "on the command line":
+        done = make(tree, *start, *words)
+    else:
+        done = make(tree, *start, *(["-e"] if "-e" in how else []), **values)
+    assert done.returncode == 0 and not mark.exists(), done.stderr
+    kept = [name for name in names if f"{name}={values[name]};4" in done.stdout]
+    not_read = {"NAME", "SEED", "JOBS", "LIMIT", "PROTECTION", "GRADE_ARGS", "DIR", "FAULTY",
+                "SHAPE", "BLOCK"} if "command" not in how else set()
+    assert {*kept} | not_read >= names - {"C_FLAGS", "CUDA_FLAGS", "EMULATED_FLAGS",
+                                          "CHECKED_FLAGS", "CHECKED_O"}
+
+
+@pytest.mark.parametrize("word", ["VENV=$(shell touch x)", "VENV=a b", "VENV=a'b", "ARCH=sm_90;x"])
+def test_parts_of_rules_are_plain_words(tree: Tree, word: str) -> None:
+    done = make(tree, "-n", "grade", "BACKEND=cpu", word)
+    assert done.returncode == 2 and "must have no blanks" in done.stderr
+    assert not (tree.path / "x").exists()
+
+
 def test_several_targets_take_what_one_of_them_takes(tree: Tree) -> None:
     done = make(tree, "-n", "clean", "check", "BACKEND=cpu", "KERNEL=kernel.cu")
     assert "takes no" not in done.stderr
