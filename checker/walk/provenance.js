@@ -132,24 +132,28 @@ function describeSum(state, store, offset) {
 }
 
 /* Which thread's index, by the formula of the line that stores to C, is this element. Tried for the
- * blocks of the grid and for those beside it. */
+ * blocks of the grid and for those beside it. With very long rows instead of n, a column beyond the
+ * last one is not mistaken for the next row. */
 const MOST_TRIED = 400000;
+const LONG_ROW = 1000003;
 
 function whoShouldStore(run, array, offset) {
   const entry = run.indices.find((e) => e.array === array.name && e.access === 'write' && e.element);
-  if (!entry || /\b(phase|step)\b/.test(entry.element)) return '';
-  const formula = bracketsOf(entry.element)[0];
+  if (!entry || !/\bn\b/.test(entry.element) || /\b(phase|step)\b/.test(entry.element)) return '';
+  const formula = bracketsOf(entry.element)[0], { row, col } = cellOf(array, offset);
   const [gx, gy] = run.launch.grid;
   if ((gx + 1) * (gy + 1) * run.threadCount > MOST_TRIED) return '';
   for (let by = 0; by <= gy; by++)
     for (let bx = 0; bx <= gx; bx++)
-      for (let t = 0; t < run.threadCount; t++) {
-        const [x, y, z] = threadIndex(run, t);
-        const names = { ...run.shape, 'threadIdx.x': x, 'threadIdx.y': y, 'threadIdx.z': z,
-                        'blockIdx.x': bx, 'blockIdx.y': by, 'blockIdx.z': run.block[2] };
-        if (evaluate(formula, names) === offset) return shouldText(run, entry, t, bx, by);
-      }
+      for (let t = 0; t < run.threadCount; t++)
+        if (evaluate(formula, namesOfThread(run, t, bx, by)) === row * LONG_ROW + col) return shouldText(run, entry, t, bx, by);
   return '';
+}
+
+function namesOfThread(run, thread, bx, by) {
+  const [x, y, z] = threadIndex(run, thread);
+  return { ...run.shape, n: LONG_ROW, 'threadIdx.x': x, 'threadIdx.y': y, 'threadIdx.z': z,
+           'blockIdx.x': bx, 'blockIdx.y': by, 'blockIdx.z': run.block[2] };
 }
 
 function shouldText(run, entry, thread, bx, by) {

@@ -158,7 +158,14 @@ function decodeRun(data) {
   run.last = run.steps.length - 1;
   linkAccesses(run);
   findPhases(run);
+  for (const array of run.arrays.slice(0, 3)) array.beyond = findingBeyond(run, array);
   return run;
+}
+
+/* The finding's element, if it is in a column that the matrix does not have. */
+function findingBeyond(run, array) {
+  const cell = findingCell(run, array.number);
+  return cell && cell.col >= array.cols ? cell : null;
 }
 
 const siteOf = (run, access) => run.sites[run.accesses.site[access]];

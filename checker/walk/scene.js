@@ -368,14 +368,14 @@ function paintOutput(scene, state) {
 
 /* How much of the element's sum is there, in quarters, before it is stored: 0 to 4. */
 function quarterDone(state, offset) {
-  const sum = sumForElement(state.run, offset);
+  const sum = state.step < 0 ? null : sumForElement(state.run, offset); /* the page opens without them */
   return sum ? Math.ceil(4 * termsDone(state, sum) / sum.terms.length) : 0;
 }
 
 /* What a cell shows, and how: C has sums that are not stored yet. */
 function cellValue(state, array, offset) {
   const value = valueAt(state, array, offset);
-  if (value !== undefined || array.number !== C) return [value, ''];
+  if (value !== undefined || array.number !== C || state.step < 0) return [value, ''];
   const sum = sumForElement(state.run, offset), done = sum ? termsDone(state, sum) : 0;
   return done ? [round(sum.terms[done - 1].sum), 'in-register'] : [undefined, ''];
 }

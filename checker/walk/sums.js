@@ -19,31 +19,46 @@ function operandsOf(run, thread) {
   return list.filter((a) => !siteOf(run, a).write && !copied.has(a) && arrayOf(run, a).role !== 'output');
 }
 
-/* p -> loads of A[row][p], or of B[p][col]. */
-function loadsByTerm(run, operands, array, fixed) {
-  const { k, n } = run.shape;
-  const loads = new Map();
-  for (const a of operands) {
-    if (run.accesses.originArray[a] !== array) continue;
-    const offset = run.accesses.originOffset[a], cols = array === A ? k : n;
-    const row = Math.floor(offset / cols), col = offset % cols;
-    if ((array === A ? row : col) !== fixed) continue;
-    const p = array === A ? col : row;
-    if (!loads.has(p)) loads.set(p, []);
-    loads.get(p).push(a);
+/* The loads of A's elements by row and p, and those of B's by column and p: [A, B]. */
+function indexLoads(run, loads) {
+  const { originArray, originOffset } = run.accesses, { k, n } = run.shape, index = [new Map(), new Map()];
+  for (const a of loads) {
+    const array = originArray[a];
+    if (array !== A && array !== B) continue;
+    const cols = array === A ? k : n, row = Math.floor(originOffset[a] / cols), col = originOffset[a] % cols;
+    const [fixed, p] = array === A ? [row, col] : [col, row];
+    if (!index[array].has(fixed)) index[array].set(fixed, new Map());
+    const terms = index[array].get(fixed);
+    if (!terms.has(p)) terms.set(p, []);
+    terms.get(p).push(a);
   }
-  return loads;
+  return index;
 }
 
-/* The n-th load of A[i][p] goes with the n-th of B[p][j]; a term is complete with the later one. */
-function textbookTerms(run, operands, row, col) {
-  const a = loadsByTerm(run, operands, A, row), b = loadsByTerm(run, operands, B, col);
-  const terms = [];
-  for (const [p, loads] of a) {
-    const others = b.get(p) || [];
-    for (let i = 0; i < Math.min(loads.length, others.length); i++)
-      terms.push(makeTerm(run, loads[i], others[i], p));
+/* Of the thread's operands, and of all its loads. Made once: a thread may have many elements of C. */
+function loadsOfThread(run, thread) {
+  run.loadsOfThread ||= new Map();
+  if (!run.loadsOfThread.has(thread)) {
+    const all = threadAccesses(run, thread).filter((a) => !siteOf(run, a).write);
+    run.loadsOfThread.set(thread, [operandsOf(run, thread), all].map((loads) => indexLoads(run, loads)));
   }
+  return run.loadsOfThread.get(thread);
+}
+
+/* Which load of A[i][p] goes with which of B[p][j], if there are several: those of one step; the n-th
+ * with the n-th; or the first ones, whose values are kept in registers. */
+const PAIRINGS = [
+  (run, as, bs) => as.map((a) => [a, bs.find((b) => run.accesses.step[b] === run.accesses.step[a])]),
+  (run, as, bs) => as.map((a, i) => [a, bs[i]]),
+  (run, as, bs) => [[as[0], bs[0]]],
+];
+
+/* A term is complete with the later of its loads. */
+function textbookTerms(run, index, row, col, pairing) {
+  const b = index[B].get(col) || new Map(), terms = [];
+  for (const [p, loads] of index[A].get(row) || [])
+    for (const [left, right] of pairing(run, loads, b.get(p) || []))
+      if (right !== undefined) terms.push(makeTerm(run, left, right, p));
   return terms.sort((x, y) => x.at - y.at);
 }
 
@@ -122,15 +137,13 @@ function followSum(run, thread, store) {
   const sum = { thread, store, offset, row, col, stored: run.accesses.value[store], step: run.accesses.step[store],
                 terms: [], followed: false, textbook: true };
   if (siteOf(run, store).atomic) return sum;
-  const operands = operandsOf(run, thread).filter((a) => a < store);
-  const all = threadAccesses(run, thread).filter((a) => a < store && !siteOf(run, a).write);
-  const tries = [[true, textbookTerms(run, operands, row, col)], [true, textbookTerms(run, all, row, col)],
-                 [false, termsAsRead(run, operands)]];
-  for (const [textbook, terms] of tries) {
-    if (!reproduces(run, terms, sum.stored)) continue;
-    return { ...sum, terms, textbook, followed: true };
-  }
-  return sum;
+  for (const index of loadsOfThread(run, thread))
+    for (const pairing of PAIRINGS) {
+      const terms = textbookTerms(run, index, row, col, pairing).filter((term) => term.at < store);
+      if (reproduces(run, terms, sum.stored)) return { ...sum, terms, followed: true };
+    }
+  const terms = termsAsRead(run, operandsOf(run, thread).filter((a) => a < store));
+  return reproduces(run, terms, sum.stored) ? { ...sum, terms, textbook: false, followed: true } : sum;
 }
 
 /* One for each element of C that the thread stores. */

@@ -44,6 +44,7 @@ const isInside = (array, offset) => offset >= 0 && offset < array.words;
 
 /* Which cell of the drawing an element is. */
 function cellOf(array, offset) {
+  if (isBeyondColumn(array, offset)) return { slice: 0, ...array.beyond };
   const inSlice = array.rows * array.cols;
   const slice = array.slices > 1 ? Math.floor(offset / inSlice) : 0;
   const rest = offset - slice * inSlice;
@@ -51,9 +52,14 @@ function cellOf(array, offset) {
   return { slice, row, col: rest - row * array.cols };
 }
 
+/* Behind the matrix, where the finding calls it a column too many of the last row. */
+const isBeyondColumn = (array, offset) =>
+  Boolean(array.beyond) && !isInside(array, offset) && offset === array.beyond.row * array.cols + array.beyond.col;
+
 const offsetOf = (array, slice, row, col) => (slice * array.rows + row) * array.cols + col;
 
 function elementName(array, offset) {
+  if (isBeyondColumn(array, offset)) return `${array.name}[${array.beyond.row}][${array.beyond.col}]`;
   if (!isInside(array, offset) && (array.role === 'shared' || offset < 0)) return array.name + '[' + offset + ']';
   if (array.dims.length === 1) return array.name + '[' + offset + ']';
   const index = [];
