@@ -324,7 +324,9 @@ function fillHeader(run) {
     `A is ${m} x ${k}, B ${k} x ${n}, C ${m} x ${n} (m=${m} n=${n} k=${k})`];
   if (launch.shared_bytes) parts.push(`${formatCount(launch.shared_bytes)} bytes of dynamic shared memory`);
   if (launch.later) parts.push(`${plural(launch.later, 'later launch', 'later launches')} not shown`);
-  if (run.left_out) parts.push(`${formatCount(run.left_out)} accesses left out for lack of room`);
+  if (run.left_out)
+    parts.push(`${formatCount(run.left_out)} accesses left out, ` +
+               (run.as_run_from === null ? 'for lack of room' : 'which came after the interval of the mistake'));
   byId('launch').textContent = parts.join('; ');
 }
 
