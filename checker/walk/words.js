@@ -18,8 +18,8 @@ function formatShort(value, characters) {
   const size = Math.abs(value);
   if (size >= 1000 && size < 1e9) {
     const [unit, letter] = size >= 1e6 ? [1e6, 'M'] : [1e3, 'k'];
-    const short = Math.round(value / unit) + letter;
-    return short.length <= characters ? short : '';
+    const shorts = [(value / unit).toFixed(1) + letter, Math.round(value / unit) + letter];
+    return shorts.find((short) => short.length <= characters) || '';
   }
   for (let digits = 3; digits > 0; digits--) {
     const short = String(Number(value.toPrecision(digits))).replace(/^(-?)0\./, '$1.');
