@@ -27,6 +27,7 @@ struct page {
     const struct product_data *product;
     const struct trace *trace;
     struct walk_steps steps;
+    size_t at, other; /* steps of the finding's accesses; step_count: none */
 };
 
 /* --- which block of which run ----------------------------------------------------------------- */
@@ -402,16 +403,30 @@ static size_t find_barrier_step(const struct page *page) {
     return page->steps.step_count;
 }
 
-/* Returns the step that it is about. */
-static size_t write_finding(struct page *page) {
+static void find_finding(struct page *page) {
+    const struct finding *f = &page->outcome->finding;
+    page->at = walk_steps_find(&page->steps, find_access(page, &f->at));
+    page->other = walk_steps_find(&page->steps, find_access(page, &f->other));
+    if (page->at == page->steps.step_count) page->at = find_barrier_step(page);
+}
+
+/* Single threads, one after the other, make many steps: those that follow the mistake say nothing
+ * about it. */
+static void end_after_finding(struct page *page) {
+    const size_t none = page->steps.step_count;
+    const size_t last = page->other < none && page->other > page->at ? page->other : page->at;
+    if (page->at == none || page->steps.as_run_from == none) return;
+    if (page->other == none) page->other = last + 1;
+    walk_steps_cut(&page->steps, last + 1);
+}
+
+static void write_finding(struct page *page) {
     struct json *json = &page->json;
     const struct finding *f = &page->outcome->finding;
     if (f->kind == FINDING_NONE) {
         json_text(json, "finding", NULL);
-        return page->steps.step_count;
+        return;
     }
-    size_t step = walk_steps_find(&page->steps, find_access(page, &f->at));
-    if (step == page->steps.step_count) step = find_barrier_step(page);
     json_open(json, "finding", '{');
     json_text(json, "kind", finding_text(f->kind)->kind);
     json_text(json, "what", f->what);
@@ -423,12 +438,10 @@ static size_t write_finding(struct page *page) {
     json_close(json, '}');
     json_text(json, "variable", f->variable);
     json_text(json, "element", f->element);
-    write_step_number(page, json, "step", step);
-    write_step_number(page, json, "other_step",
-                      walk_steps_find(&page->steps, find_access(page, &f->other)));
+    write_step_number(page, json, "step", page->at);
+    write_step_number(page, json, "other_step", page->other);
     write_cause(json, &page->outcome->cause);
     json_close(json, '}');
-    return step;
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
@@ -494,15 +507,17 @@ static void write_members(struct page *page) {
 
 int walk_data(FILE *out, const struct check_options *options, const struct outcome *outcome,
               const struct product_data *data) {
-    struct page page = {{out, false}, options, outcome, data, trace_kept(), {0}};
+    struct page page = {{out, false}, options, outcome, data, trace_kept(), {0}, 0, 0};
     const uint32_t as_run = first_interval_as_run(page.trace, &outcome->finding);
     if (!page.trace->block_count) return WALK_NO_BLOCK;
     const size_t most = as_run == UINT32_MAX ? MOST_ACCESSES : MOST_AS_RUN;
     if (!walk_steps_make(page.trace, most, as_run, &page.steps)) return WALK_NO_MEMORY;
+    find_finding(&page);
+    end_after_finding(&page);
     json_open(&page.json, NULL, '{');
     write_members(&page);
-    const size_t step = write_finding(&page);
-    const int number = step < page.steps.step_count ? (int)step : WALK_NO_STEP;
+    write_finding(&page);
+    const int number = page.at < page.steps.step_count ? (int)page.at : WALK_NO_STEP;
     walk_steps_free(&page.steps);
     return number;
 }

@@ -326,7 +326,7 @@ function fillHeader(run) {
   if (launch.later) parts.push(`${plural(launch.later, 'later launch', 'later launches')} not shown`);
   if (run.left_out)
     parts.push(`${formatCount(run.left_out)} accesses left out, ` +
-               (run.as_run_from === null ? 'for lack of room' : 'which came after the interval of the mistake'));
+               (run.as_run_from === null ? 'for lack of room' : 'which came after the mistake'));
   byId('launch').textContent = parts.join('; ');
 }
 

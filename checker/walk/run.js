@@ -44,7 +44,7 @@
  *   finding      null, or what the checker found; step and other_step are steps
  *   loads        null, or {launch, naive}: elements of A and B that are loaded
  *   indices      null, or what ./sgemm-check --indices --json knows
- *   left_out     accesses that are not here: for lack of room, or after the interval of a race */
+ *   left_out     accesses that are not here: for lack of room, or after a race */
 
 const WARP = 32;
 const A = 0, B = 1, C = 2; /* numbers of arrays */

@@ -308,6 +308,14 @@ void walk_steps_free(struct walk_steps *s) {
     *s = (struct walk_steps){0};
 }
 
+void walk_steps_cut(struct walk_steps *s, size_t step_count) {
+    while (s->step_count > step_count) {
+        const struct walk_step *step = &s->step[--s->step_count];
+        for (size_t v = step->first; step->warp >= 0 && v < step->first + step->count; v++)
+            s->accesses -= s->visit[v].count;
+    }
+}
+
 size_t walk_steps_find(const struct walk_steps *s, size_t access) {
     for (size_t i = 0; i < s->step_count; i++) {
         const struct walk_step *step = &s->step[i];

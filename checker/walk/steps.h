@@ -57,6 +57,9 @@ bool walk_steps_make(const struct trace *trace, size_t most, uint32_t as_run,
                      struct walk_steps *steps);
 void walk_steps_free(struct walk_steps *steps);
 
+/* Leaves out all steps from this one on. */
+void walk_steps_cut(struct walk_steps *steps, size_t step_count);
+
 /* The step that holds this access of the trace; step_count: none does. */
 size_t walk_steps_find(const struct walk_steps *steps, size_t access);
 

@@ -154,6 +154,11 @@ def test_finding(checker: Builder, tmp_path: Path, name: str) -> None:
     assert (data["as_run_from"] is not None) == race
     if finding["step"] is None:
         return
+    if data["steps"][finding["step"]][2] == BARRIER:
+        waiting = data["steps"][finding["step"]][4]["waiting"]
+        assert finding["kind"] == "divergent-barrier"
+        assert finding["line"] in [each["line"] for each in waiting] and len(waiting) == 2
+        return
     of_step = [access for access in accesses(data) if access.step == finding["step"]]
     x, y, _ = finding["thread"]
     thread = x + data["launch"]["block"][0] * y
@@ -162,6 +167,8 @@ def test_finding(checker: Builder, tmp_path: Path, name: str) -> None:
         assert {access.thread for access in of_step} == {thread}
         line = data["steps"][finding["other_step"]][0]
         assert line == finding["other"]["line"]
+        assert len(data["steps"]) - 1 == max(finding["step"], finding["other_step"])
+        assert data["left_out"] > 0
 
 
 def test_block(checker: Builder, tmp_path: Path) -> None:
