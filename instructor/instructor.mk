@@ -70,12 +70,10 @@ takes_test-all = $(takes_tests)
 test-gpu: $(VENV)/ready
 	@failed=; \
 	sh tests/emulator/run_on_gpu.sh $(arch) || failed=1; \
-	$(VENV)/bin/python -m pytest tests -m 'gpu and not alone' $(spread) || failed=1; \
+	$(VENV)/bin/python -m pytest tests -m 'gpu and not alone' || failed=1; \
 	$(VENV)/bin/python -m pytest tests -m 'gpu and alone' -n 0 || failed=1; \
 	[ ! "$$failed" ]
 takes_test-gpu = $(takes_tests)
-# Each worker has a stretch of the tests, and with it kernels of its own to compile.
-spread = --dist worksteal
 
 $(VENV)/ready: grader/requirements.txt instructor/requirements.txt tests/requirements.txt
 	@sh make/venv.sh '$(PYTHON)' '$(VENV)' $^

@@ -3,7 +3,6 @@ of pytest's (conftest.py), so that all of them have the fixture `checker`."""
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Tree, clean_environment, locked, need, strict_json
+from conftest import Tree, clean_environment, need, strict_json
 from corpus import KINDS
 
 TILED = "instructor/solutions/2_tiled.cu"
@@ -28,28 +27,22 @@ Builder = Callable[[str, "str | Path"], Path]
 
 @pytest.fixture(scope="session")
 def checker(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Builder:
-    """./sgemm-check in this setup, from this kernel, until the next call. A setup is built once, and
-    the other workers start from a copy of what was built there: only the kernel is left to
-    compile."""
+    """./sgemm-check in this setup, from this kernel, until the next call. A compiler's tree is
+    built once, and the other workers start from a copy of what was built there: only the kernel is
+    left to compile."""
     trees: dict[str, Tree] = {}
 
     def variables(setup: str) -> list[str]:
         return ["BACKEND=cpu", *(f"{name}={value}" for name, value in SETUPS[setup].items())]
 
     def tree(setup: str) -> Tree:
-        if setup not in trees:
-            for tool in (SETUPS[setup]["CC"], SETUPS[setup]["CXX"], "addr2line"):
+        cc = SETUPS[setup]["CC"]
+        if cc not in trees:
+            for tool in (cc, SETUPS[setup]["CXX"], "addr2line"):
                 need(tool)
-            mine = Tree(tmp_path_factory.mktemp(f"a checkout for {setup}"), programs)
-            built = programs / f"build {setup}"
-            with locked(programs / f"build {setup}.lock"):
-                if not built.exists():
-                    mine.make("sgemm-check", f"KERNEL={TILED}", *variables(setup))
-                    shutil.copytree(mine.path / "build", built)
-                else:
-                    shutil.copytree(built, mine.path / "build")
-            trees[setup] = mine
-        return trees[setup]
+            trees[cc] = Tree(tmp_path_factory.mktemp(f"a checkout for {cc}"), programs)
+            trees[cc].build_once(f"checker {cc}", "sgemm-check", *variables(setup))
+        return trees[cc]
 
     def build(setup: str, kernel: str | Path) -> Path:
         tree(setup).make("sgemm-check", f"KERNEL={kernel}", *variables(setup))

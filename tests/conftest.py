@@ -168,9 +168,10 @@ def locked(path: Path) -> Iterator[None]:
 class Tree:
     """A copy of the repository that is this test's, or this worker's, own."""
 
-    def __init__(self, path: Path, programs: Path):
+    def __init__(self, path: Path, programs: Path, first: Sequence[str] = ()):
         self.path = path
         self.programs = programs  # built ones, kept for all workers
+        self.first = first  # what the first make is to find built
         for name in repository_files():
             (path / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(REPOSITORY / name, path / name)
@@ -179,6 +180,9 @@ class Tree:
         self, *args: str, check: bool = True, env: dict[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
         """Run make there. With `check`, a failing make fails the test and shows its output."""
+        if self.first:
+            first, self.first = self.first, ()
+            self.build_once(*first)
         result = subprocess.run(
             ["make", *args], cwd=self.path, env=clean_environment(env), stdin=subprocess.DEVNULL,
             capture_output=True, text=True, errors="replace", timeout=BUILD_SECONDS, check=False,
@@ -187,6 +191,17 @@ class Tree:
             pytest.fail(f"make {' '.join(args)}: exit {result.returncode}\n"
                         f"{result.stdout}{result.stderr}")
         return result
+
+    def build_once(self, name: str, *args: str) -> None:
+        """What this make builds, in a tree without anything built: by the first worker that needs
+        it, and copied by the others."""
+        built = self.programs / f"build {name}"
+        with locked(self.programs / f"build {name}.lock"):
+            if not built.exists():
+                self.make(*args)
+                shutil.copytree(self.path / "build", built)
+            else:
+                shutil.copytree(built, self.path / "build")
 
     def build(self, kernel: str | Path, **variables: str) -> Path:
         """The path of a ./sgemm built from `kernel` (relative paths: in the tree) for the CPU, or
@@ -225,10 +240,20 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def grader_cache(programs: Path) -> Path:
+    """Where the grader keeps its own parts, which depend on their sources alone: built once for all
+    tests that grade, in copies of the repository and in bundles made of it."""
+    return programs / "parts of the grader ü"
+
+
+BUILT = ("both programs", "sgemm", "sgemm-check", "BACKEND=cpu")  # in `tree`: Tree.build_once()
+
+
+@pytest.fixture(scope="session")
 def tree(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Tree:
     """This worker's copy, for building many kernels one after the other. A test that needs a copy
     in a certain state takes `fresh_tree`."""
-    return Tree(tmp_path_factory.mktemp("a checkout"), programs)
+    return Tree(tmp_path_factory.mktemp("a checkout"), programs, BUILT)
 
 
 @pytest.fixture

@@ -41,20 +41,37 @@ def c_flags(tree) -> list[str]:
     return shlex.split(shown.stdout)
 
 
+def compile_support(tree, *flags: str):
+    """support.c and support/ as a library, once for all tests and workers."""
+    library = tree.programs / f"support{'-sanitized' if flags else ''}.a"
+    with locked(library.with_suffix(".lock")):
+        if not library.exists():
+            objects = library.with_suffix(".objects")
+            objects.mkdir()
+            sources = [tree.path / "support.c", *tree.path.glob("support/*.c")]
+            compile_c(tree, objects, *flags, "-c", *map(str, sources))
+            subprocess.run([need("ar"), "rcs", library, *objects.glob("*.o")], check=True)
+    return library
+
+
 def compile_test(tree, source, *flags: str):
-    """Build a test with support.c and support/, once for all workers; a warning is an error."""
-    command = ["cc", *c_flags(tree), "-Werror", *flags, "-I.",
-               str(source.relative_to(REPOSITORY)), "support.c",
-               *sorted(str(part) for part in tree.path.glob("support/*.c"))]
+    """Build a test with that library, once for all workers."""
     program = tree.programs / f"{source.stem}{'-sanitized' if flags else ''}"
+    library = compile_support(tree, *flags)
     with locked(program.with_suffix(".lock")):
         if not program.exists():
-            built = subprocess.run(
-                [*command, "-o", str(program), "-lm"], cwd=tree.path, capture_output=True,
-                text=True, timeout=BUILD_SECONDS, check=False,
-            )
-            assert built.returncode == 0, built.stderr
+            compile_c(tree, tree.path, *flags, str(source.relative_to(REPOSITORY)), str(library),
+                      "-o", str(program), "-lm")
     return program
+
+
+def compile_c(tree, folder, *words: str) -> None:
+    """In this folder; a warning is an error."""
+    built = subprocess.run(
+        ["cc", *c_flags(tree), "-Werror", f"-I{tree.path}", *words], cwd=folder,
+        capture_output=True, text=True, timeout=BUILD_SECONDS, check=False,
+    )
+    assert built.returncode == 0, built.stderr
 
 
 def run_test(program, *names: str) -> subprocess.CompletedProcess[str]:

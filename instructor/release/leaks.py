@@ -11,6 +11,7 @@ docs/instructor.md lists what this search cannot find.
 
 from __future__ import annotations
 
+import functools
 import html
 import re
 from collections import Counter
@@ -229,12 +230,17 @@ def with_comments_as_code(text: str) -> str:
 
 def of_a_kernel(piece: Piece) -> bool:
     """Or could it be in any C program?"""
+    if not OF_A_KERNEL.isdisjoint(piece):
+        return True
+    if "[" not in piece:  # prose, mostly
+        return False
     indexed = [before for before, token, index in zip(piece, piece[1:], piece[2:])
                if token == "[" and not index[0].isdigit()]
-    return bool(OF_A_KERNEL & set(piece)) or len(indexed) > 2 or bool(MATRICES & set(indexed)) or (
+    return len(indexed) > 2 or not MATRICES.isdisjoint(indexed) or (
         bool(indexed) and bool(ROW_TIMES_LENGTH.search(" ".join(piece))))
 
 
+@functools.cache
 def is_name(token: str, before: str) -> bool:
     return (token[0].isalpha() or token[0] == "_") and token not in WORDS_OF_C and (
         not token.startswith(("cuda", "__"))) and before != "."

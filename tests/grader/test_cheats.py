@@ -4,9 +4,9 @@ be fast: they keep what they earn on the CPU, and get no point for speed on a GP
 
 from __future__ import annotations
 
-import json
 import os
 import re
+import secrets
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +15,12 @@ from typing import Any
 import pytest
 from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment
 
+from grader import options
+from grader.build import Parts, trusted_parts
 from grader.cases import load_suites
+from grader.intake import read_submission
+from grader.record import Record
+from grader.session import Grading
 from instructor.release import prove_cases
 
 CHEATS = sorted((REPOSITORY / "instructor" / "cheats").glob("*.cu"))
@@ -47,16 +52,18 @@ def marked_line(path: Path) -> int:
     return next((i for i, line in enumerate(lines, 1) if "<- here" in line), 0)
 
 
-def grade(path: Path, folder: Path, cache: Path, results: Path, *words: str) -> dict[str, Any]:
-    ran = subprocess.run(
-        [sys.executable, "-B", "-m", "grader", "--submission", path, "--results", results, "--name",
-         "cheat", *words], cwd=folder, stdin=subprocess.DEVNULL,
-        env=clean_environment({"GRADER_CACHE": str(cache)}),
-        capture_output=True, text=True, errors="replace", timeout=3 * RUN_SECONDS, check=False,
-    )  # fmt: skip
-    assert ran.returncode == 1, ran.stdout + ran.stderr
-    record = json.loads((results / "cheat" / "result.json").read_text())
-    assert record["complete"]
+@pytest.fixture
+def parts(grader_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Parts:
+    monkeypatch.setenv("GRADER_CACHE", str(grader_cache))
+    return trusted_parts()
+
+
+def grade(path: Path, parts: Parts, results: Path, suite: str) -> Record:
+    """As `python -m grader` does it, in this process."""
+    asked = options.check({"suite": suite, "results": str(results)})
+    record = Grading(read_submission(path), asked.suites, secrets.randbits(options.SEED_BITS),
+                     asked.sandbox(parts.jail), parts, asked.jobs).run()
+    assert record.complete
     return record
 
 
@@ -65,59 +72,63 @@ def marked(path: Path) -> Any:
 
 
 @pytest.mark.parametrize("path", [marked(path) for path in CHEATS if not fails_speed(path)])
-def test_cheats_get_nothing_and_are_named(path: Path, tree: Tree, programs: Path,
-                                          tmp_path: Path) -> None:
-    gets_nothing_and_is_named(path, tree.path, programs / "grader-cache", tmp_path)
+def test_cheats_get_nothing_and_are_named(path: Path, parts: Parts, tmp_path: Path) -> None:
+    gets_nothing_and_is_named(path, grade(path, parts, tmp_path, "all"))
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root runs under other uids")
 @pytest.mark.parametrize("path", [path for path in CHEATS if path.stem[:2] in ("33", "36", "37")],
                          ids=lambda path: path.stem)
-def test_without_namespaces_they_get_no_more(path: Path, tree: Tree, programs: Path,
+def test_without_namespaces_they_get_no_more(path: Path, tree: Tree, grader_cache: Path,
                                              tmp_path: Path) -> None:
+    """In a checkout whose private folders nobody else can read."""
     for private in ("testcases/hidden", "instructor"):
         subprocess.run(["chmod", "-R", "go=", tree.path / private], check=True)
-    gets_nothing_and_is_named(path, tree.path, programs / "grader-cache", tmp_path,
-                              "--protection", "uid")
+    ran = subprocess.run(
+        [sys.executable, "-B", "-m", "grader", "--submission", path, "--results", tmp_path,
+         "--name", "cheat", "--suite", "all", "--protection", "uid"],
+        cwd=tree.path, env=clean_environment({"GRADER_CACHE": str(grader_cache)}),
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+        timeout=3 * RUN_SECONDS, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    written = (tmp_path / "cheat" / "result.json").read_bytes()
+    gets_nothing_and_is_named(path, Record.model_validate_json(written))
 
 
 @pytest.mark.parametrize("which", [0, 1], ids=["all of them", "all but one"])
-def test_shapes_learnt_by_heart(which: int, tree: Tree, programs: Path, tmp_path: Path) -> None:
+def test_shapes_learnt_by_heart(which: int, parts: Parts, tmp_path: Path) -> None:
     """20. Made anew of the cases that there are."""
     suites = load_suites("public", REPOSITORY / "testcases")
     path = prove_cases.made_of_cases(suites, tmp_path)[which].path
     assert path.read_text().count("}, {") == len({case.shape for suite in suites
                                                   for case in suite.cases}) - 1 - which
-    gets_nothing_and_is_named(path, tree.path, programs / "grader-cache", tmp_path)
+    gets_nothing_and_is_named(path, grade(path, parts, tmp_path, "all"))
 
 
-def gets_nothing_and_is_named(path: Path, folder: Path, cache: Path, results: Path,
-                              *words: str) -> None:
-    record = grade(path, folder, cache, results, "--suite", "all", *words)
-    assert record["score"] == 0 and record["max_score"] == 100
-    assert all(test["score"] == 0 for test in record["tests"])
+def gets_nothing_and_is_named(path: Path, record: Record) -> None:
+    assert record.score == 0 and record.max_score == 100
+    assert all(test.score == 0 for test in record.tests)
 
-    refusal = record["refusal"] or {"tried": "", "line": 0}
-    said = " / ".join([refusal["tried"], record["build"]["message"],
-                       *(test["reason"] for test in record["tests"][:1])])
+    tried, line = (record.refusal.tried, record.refusal.line) if record.refusal else ("", 0)
+    said = " / ".join([tried, record.build.message, *(test.reason for test in record.tests[:1])])
     assert any(words.strip() in said for words in head(path)["named"].split("|")), said
-    if refusal["line"] and marked_line(path) and "into C" not in said:
-        assert abs(refusal["line"] - marked_line(path)) <= 1, refusal
+    if line and marked_line(path) and "into C" not in said:
+        assert abs(line - marked_line(path)) <= 1, record.refusal
 
 
 @pytest.mark.parametrize("path", [path for path in CHEATS if fails_speed(path)],
                          ids=lambda path: path.stem)
-def test_cheats_of_the_clock_get_nothing_more_without_one(path: Path, tree: Tree, programs: Path,
+def test_cheats_of_the_clock_get_nothing_more_without_one(path: Path, parts: Parts,
                                                           tmp_path: Path) -> None:
     """What they earn honestly is theirs; and where no GPU is, nobody gets points for speed."""
-    record = grade(path, tree.path, programs / "grader-cache", tmp_path)
-    assert record["refusal"] is None and record["max_score"] == 40
-    lost = {each["name"] for test in record["tests"] for each in test["criteria"]
-            if not each["passed"]}
+    record = grade(path, parts, tmp_path, "public")
+    assert record.refusal is None and record.max_score == 40 and record.score < 40
+    lost = {each.name for test in record.tests for each in test.criteria if not each.passed}
     assert lost == {head(path)["loses"]}
-    assert {timing["state"] for timing in record["performance"]} == {"not-timed"}
-    assert sum(timing["max_score"] for timing in record["performance"]) == 0
+    assert {timing.state for timing in record.performance} == {"not-timed"}
+    assert sum(timing.max_score for timing in record.performance) == 0
 
 
 ONE_SHAPE = """title = "One of those that are shipped, with points for whatever is fast"
@@ -137,19 +148,20 @@ full = 0.9
 @pytest.mark.parametrize("path", [path for path in CHEATS if 21 <= int(path.stem[:2]) <= 29],
                          ids=lambda path: path.stem)
 def test_cheats_of_the_clock_get_nothing_for_speed(
-    path: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+    path: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cache = tmp_path_factory.getbasetemp().parent / "grader cache"
     suite = tmp_path / "speed.toml"
     suite.write_text(ONE_SHAPE)
-    record = grade(path, REPOSITORY, cache, tmp_path, "--backend", "cuda", "--suite", str(suite))
-    timings = record["performance"]
-    assert timings and all(timing["score"] == 0 for timing in timings), timings
-    assert sum(timing["max_score"] for timing in timings) > 0
-    refusal = record["refusal"] or {"tried": ""}
+    monkeypatch.setenv("GRADER_CACHE", str(tmp_path_factory.getbasetemp().parent / "grader cache"))
+    record = grade(path, trusted_parts("cuda"), tmp_path, str(suite))
+    timings = record.performance
+    assert timings and all(timing.score == 0 for timing in timings), timings
+    assert sum(timing.max_score for timing in timings) > 0
     if not fails_speed(path):
-        assert record["score"] == 0
-    said = " / ".join([refusal["tried"], *(timing["reason"] for timing in timings)])
+        assert record.score == 0
+    tried = record.refusal.tried if record.refusal else ""
+    said = " / ".join([tried, *(timing.reason for timing in timings)])
     assert any(words.strip() in said for words in head(path)["named"].split("|")), said
 
 

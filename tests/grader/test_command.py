@@ -24,6 +24,7 @@ from conftest import REPOSITORY, Tree, clean_environment, need, sample
 from grader_fake import COMMAND
 from rich.cells import cell_len
 
+from grader import build
 from grader.record import Record, schema
 
 SECONDS = 300
@@ -143,7 +144,7 @@ def test_the_machine(kernel: Path, text: str) -> None:
     assert not result(kernel)
 
 
-@pytest.mark.parametrize("words", [["-v"], ["-x"], ["--junitxml", "out.xml"], ["-k", "34"]])
+@pytest.mark.parametrize("words", [["-v", "--junitxml", "out.xml"], ["-x", "-k", "34"]])
 def test_statuses_do_not_depend_on_other_options(kernel: Path, words: list[str]) -> None:
     words = [word.replace("out.xml", str(kernel.parent / "out.xml")) for word in words]
     assert grade(kernel, "right", *words).status == 0
@@ -238,8 +239,8 @@ def widest(shown: str) -> int:
     return max(cell_len(line) for line in lines if not line.startswith("record: "))
 
 
-@pytest.mark.parametrize("text", EVERY_KIND)
-@pytest.mark.parametrize("columns", [60, 200])
+@pytest.mark.parametrize(("text", "columns"), sample(
+    [(text, columns) for text in EVERY_KIND for columns in (60, 200)], every=3))
 def test_no_line_is_wider_than_the_terminal(kernel: Path, text: str, columns: int) -> None:
     suite = "all" if hidden_cases() else "public"
     run = grade(kernel, text, "--suite", suite, COLUMNS=str(columns))
@@ -338,7 +339,7 @@ def test_stages_for_the_benchmark(kernel: Path, tmp_path: Path) -> None:
 # ---- where things are ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["with space", "é ü ß", "quo'te \"s", "two\nlines"])
+@pytest.mark.parametrize("name", ["with space, é ü ß", "quo'te \"s\ntwo lines"])
 def test_any_path(tmp_path: Path, name: str) -> None:
     kernel = tmp_path / name / "kernel.cu"
     kernel.parent.mkdir()
@@ -399,12 +400,14 @@ def test_an_old_python_is_named_in_one_line(module: str, tmp_path: Path) -> None
 # ---- with the real core --------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def parts(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A cache for the grader's own parts, built by the first who needs them."""
+@pytest.fixture
+def parts(grader_cache: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Where the grader's own parts are."""
     for tool in ("make", "cc", "c++"):
         need(tool)
-    return str(tmp_path_factory.mktemp("parts"))
+    monkeypatch.setenv("GRADER_CACHE", str(grader_cache))
+    build.trusted_parts()
+    return str(grader_cache)
 
 
 @pytest.fixture
@@ -433,10 +436,14 @@ def test_solutions_and_starter(real) -> None:  # type: ignore[no-untyped-def]
 
 
 def interrupted(command: list[str], seconds: float, cwd: Path, **env: str) -> Run:
-    """Ctrl-C on a terminal: SIGINT for all that make has started."""
+    """Ctrl-C on a terminal: SIGINT for all that make has started; also where these tests run in the
+    background, for which a shell ignores it."""
+    def heed() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
     with subprocess.Popen(command, cwd=cwd, env=clean_environment(env), stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          start_new_session=True) as process:
+                          start_new_session=True, preexec_fn=heed) as process:
         time.sleep(seconds)
         with contextlib.suppress(ProcessLookupError):  # it was faster
             os.killpg(process.pid, signal.SIGINT)
@@ -449,7 +456,8 @@ def interrupted(command: list[str], seconds: float, cwd: Path, **env: str) -> Ru
 @pytest.mark.parametrize("target", ["grade", "grade-class", "cases", "release", "gradescope"])
 def test_ctrl_c_at_any_time(tree: Tree, parts: str, tmp_path: Path, venv: Path, target: str,
                             seconds: float) -> None:
-    """One line of the grader's, beside make's own; no traceback, no temporary files."""
+    """One line of the grader's, beside make's own; no traceback, no temporary files. Early while
+    the grader's own parts are built, later while they are used."""
     pupil = tmp_path / "class" / "alice" / "kernel.cu"
     pupil.parent.mkdir(parents=True)
     pupil.write_bytes((REPOSITORY / "kernel.cu").read_bytes())
@@ -460,7 +468,8 @@ def test_ctrl_c_at_any_time(tree: Tree, parts: str, tmp_path: Path, venv: Path, 
              "release": [f"DIR={tmp_path / 'copy'}"]}.get(target, [])
     words += [f"PYTHON={venv}/bin/python" if target == "gradescope" else f"VENV={venv}"]
     run = interrupted([need("make"), "--no-print-directory", "-o", f"{venv}/grader-ready", target,
-                       *words], seconds, tree.path, GRADER_CACHE=parts,
+                       *words], seconds, tree.path,
+                      GRADER_CACHE=parts if seconds > 0.7 else str(tmp_path / "parts"),
                       TMPDIR=str(tmp_path / "tmp"))
     said = [line for line in run.stderr.splitlines()
             if not re.match(r"make: |cases: (building|grading|\d+ of) ", line)]

@@ -11,7 +11,6 @@ import shutil
 import signal
 import struct
 import subprocess
-from collections.abc import Iterator
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
@@ -52,10 +51,9 @@ def with_wrapper(body: str, before: str = "") -> bytes:
 
 
 @pytest.fixture(scope="session")
-def parts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Parts]:
-    """Built once for all workers: their temporary directories have one parent."""
-    os.environ["GRADER_CACHE"] = str(tmp_path_factory.getbasetemp().parent / "grader cache ü")
-    yield build.trusted_parts()
+def parts(grader_cache: Path) -> Parts:
+    os.environ["GRADER_CACHE"] = str(grader_cache)
+    return build.trusted_parts()
 
 
 @pytest.fixture(scope="session")

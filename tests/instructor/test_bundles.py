@@ -21,6 +21,8 @@ import pytest
 import classroom50
 from conftest import REPOSITORY, Tree, clean_environment, need, sample, strict_json
 
+from grader import build
+
 GRADE_SECONDS = 300
 SOLUTION = REPOSITORY / "instructor/solutions/2_tiled.cu"
 STARTER = REPOSITORY / "kernel.cu"
@@ -45,6 +47,16 @@ def make_bundle(tree: Path, platform: str, out: Path, status: int = 0) -> tuple[
     done = run(sys.executable, "-m", "instructor.release.pack", platform, out, cwd=tree,
                status=status)
     return out / ("gradescope.zip" if platform == "gradescope" else platform), done.stdout
+
+
+@pytest.fixture(scope="module")
+def built_parts(grader_cache: Path) -> Path:
+    """The grader's own parts. A bundle's grader takes them only where it would make the very same
+    of the sources that are in the bundle."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("GRADER_CACHE", str(grader_cache))
+        build.trusted_parts()
+    return grader_cache
 
 
 @pytest.fixture
@@ -120,8 +132,9 @@ def test_what_cannot_be_packed_is_refused(fresh_tree: Tree, tmp_path: Path) -> N
 class Gradescope:
     """/autograder, elsewhere."""
 
-    def __init__(self, root: Path, bundle: Path):
+    def __init__(self, root: Path, bundle: Path, grader_cache: Path):
         self.root = root
+        shutil.copytree(grader_cache, root / "cache")
         self.env = {"AUTOGRADER_ROOT": str(root), "AUTOGRADER_PYTHON": sys.executable}
         run(sys.executable, "-m", "zipfile", "-e", bundle, root / "source", cwd=root)
         shutil.copy(root / "source/run_autograder", root / "run_autograder")
@@ -156,11 +169,11 @@ class Gradescope:
 
 
 @pytest.fixture(scope="module")
-def gradescope(bundle: Path) -> Iterator[Gradescope]:
+def gradescope(bundle: Path, built_parts: Path) -> Iterator[Gradescope]:
     need("g++")
     root = Path(tempfile.mkdtemp(prefix="autograder ", dir="/tmp"))
     root.chmod(0o755)
-    autograder = Gradescope(root, bundle)
+    autograder = Gradescope(root, bundle, built_parts)
     assert "the image is ready" in autograder.set_up()
     yield autograder
     shutil.rmtree(root, ignore_errors=True)
@@ -264,9 +277,9 @@ def test_gradescope_keeps_from_other_users_what_a_submission_must_not_see(
 
 
 def test_an_image_that_cannot_grade_is_noticed_when_it_is_made(
-    bundle: Path, short_path: Path
+    bundle: Path, built_parts: Path, short_path: Path
 ) -> None:
-    autograder = Gradescope(short_path, bundle)
+    autograder = Gradescope(short_path, bundle, built_parts)
     (short_path / "source/project" / HIDDEN / "broken.toml").write_text("title = 3\n")
     assert "this image cannot grade" in autograder.set_up(status=1)
 
@@ -280,7 +293,8 @@ def autolab_files(tree: Tree, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run_autolab(
-    files: Path, job: Path, kernel: Path | None, *settings: str, python: str = sys.executable
+    files: Path, job: Path, kernel: Path | None, *settings: str, python: str = sys.executable,
+    grader_cache: Path | None = None
 ) -> str:
     """As Tango's autodriver: both files and the submission in an empty directory, `make`, and
     whatever it prints on either stream."""
@@ -292,7 +306,7 @@ def run_autolab(
     if kernel:
         shutil.copy(kernel, job / "kernel.cu")
     return run(need("make"), *settings, cwd=job, status=None,
-               env={"SGEMM_PYTHON": python}).stdout
+               env={"SGEMM_PYTHON": python, "GRADER_CACHE": str(grader_cache or "")}).stdout
 
 
 def autoresult(printed: str) -> Any:
@@ -313,8 +327,10 @@ def test_autolab_files_are_the_two_that_it_looks_for(autolab_files: Path) -> Non
     assert not any("/instructor/" in name or "/tests/" in name for name in names)
 
 
-def test_autolab_gives_a_solution_all_points(autolab_files: Path, short_path: Path) -> None:
-    printed = run_autolab(autolab_files, short_path, SOLUTION)
+def test_autolab_gives_a_solution_all_points(
+    autolab_files: Path, built_parts: Path, short_path: Path
+) -> None:
+    printed = run_autolab(autolab_files, short_path, SOLUTION, grader_cache=built_parts)
     scores = autoresult(printed)
     assert scores and set(scores) == {"Public", "Hidden"}, printed
     assert sum(scores.values()) == pytest.approx(100)
@@ -322,21 +338,21 @@ def test_autolab_gives_a_solution_all_points(autolab_files: Path, short_path: Pa
 
 @pytest.mark.slow
 def test_autolab_takes_a_zip_and_may_have_one_problem_and_the_public_cases_only(
-    autolab_files: Path, short_path: Path, tmp_path: Path
+    autolab_files: Path, built_parts: Path, short_path: Path, tmp_path: Path
 ) -> None:
     """It gives every submission the name kernel.cu."""
     with zipfile.ZipFile(tmp_path / "lab.zip", "w") as archive:
         archive.write(SOLUTION, "lab/kernel.cu")
     printed = run_autolab(autolab_files, short_path, tmp_path / "lab.zip", "SUITE=public",
-                          "PROBLEM=Lab 2")
+                          "PROBLEM=Lab 2", grader_cache=built_parts)
     assert autoresult(printed) == {"Lab 2": 40}, printed
     assert "note: lab/kernel.cu was taken out of kernel.cu" in printed
 
 
 def test_autolab_gives_0_for_no_submission_and_no_scores_for_a_fault_of_the_machine(
-    autolab_files: Path, short_path: Path
+    autolab_files: Path, built_parts: Path, short_path: Path
 ) -> None:
-    printed = run_autolab(autolab_files, short_path, None)
+    printed = run_autolab(autolab_files, short_path, None, grader_cache=built_parts)
     assert autoresult(printed) == {"Public": 0, "Hidden": 0}
     assert "kernel.cu" in printed.split("\n")[1]
     printed = run_autolab(autolab_files, short_path, SOLUTION, python="/bin/false")
@@ -366,7 +382,7 @@ class Classroom50:
     """A student's repository, checked out, and the directory into which the runner unpacks what
     the organization's page serves as ASSIGNMENT.tar.gz."""
 
-    def __init__(self, root: Path, files: Path):
+    def __init__(self, root: Path, files: Path, grader_cache: Path):
         self.checkout, self.output = root / "work/repo", root / "github output"
         self.runtime = root / "temp/classroom50-runtime"
         for directory in (self.checkout / ".github/workflows", self.runtime, root / "page"):
@@ -376,6 +392,7 @@ class Classroom50:
         shutil.copytree(files, root / "page/sgemm")
         run("tar", "-czf", root / "sgemm.tar.gz", "-C", root / "page", "sgemm", cwd=root)
         run("tar", "-xzf", root / "sgemm.tar.gz", cwd=self.runtime)
+        shutil.copytree(grader_cache, self.runtime / "sgemm/cache")
         self.env = classroom50.ENVIRONMENT | {
             "GITHUB_ACTIONS": "true", "GITHUB_OUTPUT": str(self.output), "SGEMM_PYTHON":
             sys.executable, "RUNNER_ENVIRONMENT": "self-hosted"}
@@ -400,9 +417,9 @@ class Classroom50:
 
 
 @pytest.fixture
-def classroom(short_path: Path, classroom50_files: Path) -> Classroom50:
+def classroom(short_path: Path, classroom50_files: Path, built_parts: Path) -> Classroom50:
     need("g++")
-    return Classroom50(short_path, classroom50_files)
+    return Classroom50(short_path, classroom50_files, built_parts)
 
 
 def test_classroom50_gives_a_solution_all_points(classroom: Classroom50, tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def two_cores() -> Iterator[None]:
 @each_rung
 @pytest.mark.usefixtures("two_cores")
 def test_intensity_is_as_counted(checker: Builder, rung: Path) -> None:
-    m, k, n = 1024, 32, 1024
+    m, k, n = 256, 32, 256
     program = checker("gcc -O1", rung.relative_to(REPOSITORY))
     run = run_check(program, "--counts", "--json", "--seed", 1, m, k, n)
     assert run.status == 0, run

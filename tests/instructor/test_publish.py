@@ -33,12 +33,6 @@ PUBLIC_SHAPES = {leaks.sorted_shape(34, 34, 34)}
 SECONDS = 600
 
 
-@pytest.fixture(scope="session")
-def cache(programs: Path) -> Path:
-    """The grader's own parts, built once for all tests here."""
-    return programs / "parts of the grader"
-
-
 @pytest.fixture
 def checkout(tmp_path: Path, programs: Path) -> Tree:
     """A copy of the repository that may be spoilt, where instructors keep theirs."""
@@ -48,18 +42,20 @@ def checkout(tmp_path: Path, programs: Path) -> Tree:
 
 
 def run_script(
-    tree: Tree, cache: Path, name: str, *words: object
+    tree: Tree, grader_cache: Path, name: str, *words: object
 ) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-B", "-m", f"instructor.release.{name}", *map(str, words)]
     return subprocess.run(
-        command, cwd=tree.path, env=clean_environment({"GRADER_CACHE": str(cache)}),
+        command, cwd=tree.path, env=clean_environment({"GRADER_CACHE": str(grader_cache)}),
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False,
     )
 
 
 @pytest.fixture
-def release(checkout: Tree, cache: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    return lambda *words: run_script(checkout, cache, "student_copy", *words)
+def release(
+    checkout: Tree, grader_cache: Path
+) -> Callable[..., subprocess.CompletedProcess[str]]:
+    return lambda *words: run_script(checkout, grader_cache, "student_copy", *words)
 
 
 def said(result: subprocess.CompletedProcess[str], status: int) -> list[str]:
@@ -163,29 +159,50 @@ def test_everything_that_must_not_be_there_is_found_at_once(checkout, release) -
     assert not list((checkout.path.parent / "empty").iterdir())
 
 
+@pytest.fixture
+def trial(
+    checkout: Tree, tmp_path: Path, grader_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[], student_copy.Trial]:
+    """Of a student's copy of what is in the checkout then."""
+    for module in (repository, student_copy):
+        monkeypatch.setattr(module, "REPOSITORY", checkout.path)
+    monkeypatch.setenv("GRADER_CACHE", str(grader_cache))
+
+    def copied() -> student_copy.Trial:
+        names = [name for name in student_copy.files_to_publish(uncommitted=True)
+                 if not student_copy.why_left_out(name)]
+        student_copy.write_copy(names, tmp_path / "copy")
+        return student_copy.Trial(tmp_path / "copy", tmp_path / "trial" / "student's copy")
+
+    return copied
+
+
+def spoil(checkout: Tree, name: str, old: str, new: str) -> None:
+    text = (checkout.path / name).read_text()
+    assert old in text
+    checkout.write(name, text.replace(old, new, 1))
+
+
 @pytest.mark.parametrize(
-    ("where", "old", "new", "words"),
-    sample([
-        ("Makefile", "\nclean:", "\n## make mistake  copies\n"
+    ("stage", "where", "old", "new", "words"),
+    [
+        ("targets_exist", "Makefile", "\nclean:", "\n## make mistake  copies\n"
          "mistake: ; cp instructor/solutions/2_tiled.cu kernel.cu\n\nclean:",
          "mistake uses instructor/"),
-        ("checker/checker.mk", "## make check ", "## make chekc ", "no target chekc"),
-        ("support.c", "#include", "#error nothing goes\n#include", "make"),
-        ("README.md", "## Maintainers", "## Caretakers", "Maintainers"),
-    ], every=2),
-    ids=["a target that needs instructor/", "a target that is not there", "does not build",
-         "an unknown README"],
+        ("targets_exist", "checker/checker.mk", "## make check ", "## make chekc ",
+         "no target chekc"),
+        ("builds", "support.c", "#include", "#error nothing goes\n#include",
+         "does not build ./sgemm"),
+    ],
+    ids=["a target that needs instructor/", "a target that is not there", "does not build"],
 )
-def test_what_does_not_work_is_refused(checkout, release, where, old, new, words) -> None:
-    text = (checkout.path / where).read_text()
-    assert old in text
-    checkout.write(where, text.replace(old, new, 1))
-    lines = said(release("../copy"), 1)
-    assert words in lines[0], lines
-    assert left_behind(checkout) == []
+def test_what_does_not_work_is_refused(checkout, trial, stage, where, old, new, words) -> None:
+    spoil(checkout, where, old, new)
+    with pytest.raises(student_copy.Refused, match=re.escape(words)):
+        getattr(trial(), stage)()
 
 
-def test_points_for_nothing_are_seen(checkout, release) -> None:
+def test_points_for_nothing_are_seen(checkout, trial) -> None:
     """A grader that has gone soft."""
     score = checkout.path / "grader" / "verdict.py"
     text = score.read_text()
@@ -193,8 +210,14 @@ def test_points_for_nothing_are_seen(checkout, release) -> None:
     soft = re.sub(r"(def against_(?:correct|memory|tiled)\(.*?\) -> str:\n)", r'\1    return ""\n',
                   text)
     score.write_text(soft)
-    lines = said(release("../copy"), 1)
-    assert "gives the empty kernel.cu" in lines[0], lines
+    with pytest.raises(student_copy.Refused, match="gives the empty kernel.cu"):
+        trial().grades()
+
+
+def test_what_is_refused_is_not_written(checkout, release) -> None:
+    spoil(checkout, "README.md", "## Maintainers", "## Caretakers")
+    assert "Maintainers" in said(release("../copy"), 1)[0]
+    assert left_behind(checkout) == []
 
 
 def test_a_dir_that_cannot_be_used(release, tmp_path) -> None:
@@ -209,11 +232,11 @@ def test_a_dir_that_cannot_be_used(release, tmp_path) -> None:
     assert len(said(release(""), 2)) == 1
 
 
-def test_a_release_that_is_stopped_leaves_nothing(checkout, cache) -> None:
+def test_a_release_that_is_stopped_leaves_nothing(checkout, grader_cache) -> None:
     command = [sys.executable, "-B", "-m", "instructor.release.student_copy", "../copy"]
     with subprocess.Popen(command, cwd=checkout.path, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL,
-                          env=clean_environment({"GRADER_CACHE": str(cache)})) as running:
+                          env=clean_environment({"GRADER_CACHE": str(grader_cache)})) as running:
         deadline = time.monotonic() + 120
         while not list(checkout.path.parent.glob(".copy-*/trial")):
             assert time.monotonic() < deadline and running.poll() is None
@@ -586,9 +609,9 @@ def test_grades_that_are_known_beforehand(group, loses, tests, record_says, word
 
 @pytest.mark.parametrize("shapes", [[(17, 31, 16)], [(1021, 2, 33), (48, 48, 48)]],
                          ids=["one more", "two more"])
-def test_shapes_learnt_by_heart_earn_nothing(cache, tmp_path, shapes) -> None:
+def test_shapes_learnt_by_heart_earn_nothing(grader_cache, tmp_path, shapes) -> None:
     """For any public cases: `make cases` makes these cheats of them."""
-    os.environ["GRADER_CACHE"] = str(cache)
+    os.environ["GRADER_CACHE"] = str(grader_cache)
     more = [case(f"new-{m}", (m, k, n), "public/new") for m, k, n in shapes]
     suites = [*SUITES[:1], suite(*more), *SUITES[1:]]
     kernels = prove_cases.made_of_cases(suites, tmp_path)
@@ -664,10 +687,15 @@ def test_a_fixed_fill_needs_a_case_of_random_numbers() -> None:
 
 
 @pytest.fixture
-def cases(checkout: Tree, cache: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+def cases(
+    checkout: Tree, grader_cache: Path
+) -> Callable[..., subprocess.CompletedProcess[str]]:
+    for rung in (checkout.path / "instructor/solutions").glob("[3-8]_*.cu"):
+        rung.unlink()  # each is graded: two solutions say as much
+
     def run(*words: str) -> subprocess.CompletedProcess[str]:
-        return run_script(checkout, cache, "prove_cases", "--groups", "starter,solution,faulty",
-                          *words)
+        return run_script(checkout, grader_cache, "prove_cases", "--groups",
+                          "starter,solution,faulty", *words)
 
     return run
 
@@ -765,7 +793,7 @@ def test_a_fault_that_no_case_catches(checkout, cases) -> None:
 def test_progress_without_a_terminal(checkout, cases) -> None:
     """A line for each stage and each tenth."""
     write_suites(checkout, SMALL_SUITE)
-    done = cases("--faulty", "0[4-9]_*_rows")
+    done = cases("--faulty", "0[45]_*")
     lines = [line for line in done.stderr.splitlines() if line]
     total = int(re.fullmatch(r"cases: grading (\d+) submissions, \d+ at a time", lines[1])[1])
     assert lines[0] == "cases: building the grader's own parts" and total >= 10
@@ -774,13 +802,13 @@ def test_progress_without_a_terminal(checkout, cases) -> None:
     assert len(graded) == 10 and graded == sorted(graded) and graded[-1] == total
 
 
-def test_a_look_at_the_files_alone(checkout, cache) -> None:
+def test_a_look_at_the_files_alone(checkout, grader_cache) -> None:
     """In seconds, before anything is built: what is there, and what is wrong with it."""
     write_suites(checkout, SMALL_SUITE)
 
     def look(cases: str) -> subprocess.CompletedProcess[str]:
         checkout.write("testcases/public/small.toml", cases)
-        nothing_built = cache.parent / "no parts of the grader"
+        nothing_built = grader_cache.parent / "no parts of the grader"
         done = run_script(checkout, nothing_built, "prove_cases", "--files")
         assert not nothing_built.exists()
         return done
@@ -793,7 +821,7 @@ def test_a_look_at_the_files_alone(checkout, cache) -> None:
     absurd = TWIN.replace("34", "16384").replace("19", "16384").replace("21", "16384")
     for words in ((), ("--files",)):  # `make cases` says so, too, before it grades anything
         checkout.write("testcases/public/small.toml", SMALL_SUITE + absurd)
-        (line,) = said(run_script(checkout, cache, "prove_cases", *words), 2)
+        (line,) = said(run_script(checkout, grader_cache, "prove_cases", *words), 2)
         assert "small.toml: case 'edges-again': m k n = 16384 16384 16384: the time limit" in line
     done = look(SMALL_SUITE.replace('"random"', '"index"'))
     assert done.returncode == 1 and "not sound: public/small/first: the fill" in done.stdout
@@ -857,8 +885,8 @@ def grader_of(name: str) -> prove_cases.Grader:
 
 
 @pytest.fixture(scope="session")
-def revealing(cache: Path) -> prove_cases.Grader:
-    os.environ["GRADER_CACHE"] = str(cache)
+def revealing(grader_cache: Path) -> prove_cases.Grader:
+    os.environ["GRADER_CACHE"] = str(grader_cache)
     return grader_of(REVEALING)
 
 
