@@ -129,11 +129,20 @@ class Case(Item):
         {}, validate_default=True,
         description="a table of points for some of " + ", ".join(get_args(CriterionName)))
     """Points of each; empty in the file: all for "correct"."""
+    parallel: float | None = Field(
+        None, ge=0, le=1, allow_inf_nan=False,
+        description="threads that have to share in the work, an element of C: from 0 to 1")
+    """Asked for by the criteria `parallel` and `tiled`; None: 1 by the first, 0 by the second."""
 
     @field_validator("criteria")
     @classmethod
     def all_for_correct(cls, given: dict[str, float], info: ValidationInfo) -> dict[str, float]:
         return given or {"correct": info.data.get("points", 0.0)}
+
+    @property
+    def least_threads(self) -> int:
+        usual = 1.0 if "parallel" in self.criteria else 0.0
+        return math.ceil((usual if self.parallel is None else self.parallel) * self.m * self.n)
 
     @property
     def launch_seconds(self) -> float:

@@ -5,7 +5,8 @@ away.
 
 Of a hidden case a student learns its points and the kind of the mistake, in words that are the same
 for all cases. Shape, name, line, numbers and everything that the submission printed are for the TA
-only: a submission could print its own arguments, or fail at a line that it chose by the shape.
+only: a submission could print its own arguments, or fail at a line that it chose by the shape. Beside
+hidden cases nothing that it printed is shown, of public cases either.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ LOST: dict[CriterionName, str] = {
     "builds": "no kernel was launched",
     "correct": "C is not right",
     "memory": "a memory fault, or C is not right",
-    "tiled": "loads more from global memory than a tiled kernel does",
+    "tiled": "loads more from global memory than a tiled kernel does, or works in too few threads",
+    "parallel": "too few threads share in the work",
 }
 NOT_RUN = "needs an earlier hidden case, which failed"
 
@@ -39,16 +41,20 @@ SPEED: dict[TimingState, str] = {
 }
 """Of a hidden shape: how its timing ended, in the same words for all of them."""
 
+MOST_LINES, LONGEST_LINE = 10, 200
+"""Of what a submission prints in a public case."""
+
 ANONYMOUS = {"suite": "hidden", "title": "", "m": None, "k": None, "n": None}
 
 
 def student_view(record: Record) -> Record:
     """A copy. A record without hidden cases is copied as it is."""
     if not any(item.hidden for item in record.items) and not any(map(is_hidden, record.suites)):
-        return record.model_copy(deep=True)
+        return record.model_copy(deep=True, update={
+            "tests": [with_few_words(test) for test in record.tests]})
     numbers, speed_numbers = count(1), count(1)
-    tests = [without_shape(test, next(numbers), record) if test.hidden else test
-             for test in record.tests]
+    tests = [without_shape(test, next(numbers), record) if test.hidden else
+             test.model_copy(update={"output": ""}) for test in record.tests]
     timings = [speed_without_shape(timing, next(speed_numbers), record) if timing.hidden else timing
                for timing in record.performance]
     refusal = record.refusal
@@ -67,6 +73,12 @@ def student_view(record: Record) -> Record:
         "submission": record.submission.model_copy(update={"path": path}),
         "refusal": refusal,
     })  # fmt: skip
+
+
+def with_few_words(test: Test) -> Test:
+    """What a submission prints in a public case helps its author; it is to carry no more than that."""
+    lines = [re.sub(r"[^ -~]", "?", line)[:LONGEST_LINE] for line in test.output.splitlines()]
+    return test.model_copy(update={"output": "\n".join(lines[:MOST_LINES])})
 
 
 def is_hidden(suite: str) -> bool:

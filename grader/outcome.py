@@ -47,6 +47,9 @@ class Loads(Strict):
     """2 m n k: each thread loads all that its element of C needs."""
     once_per_block: int
     """If each block loaded each element of A and B that it uses once."""
+    threads: int = 0
+    """That shared in the loads of A and B, of the launch with most of these: those of blocks that
+    stored something, less what their warps were empty."""
 
 
 class Outcome(Strict):

@@ -14,19 +14,20 @@ from typing import Any
 SECONDS_TO_END = 10.0
 
 
-def completed(command: Sequence[str], timeout: float | None = None,
+def completed(command: Sequence[str], timeout: float | None = None, asked: str | None = None,
               **options: Any) -> subprocess.CompletedProcess[str]:
     """subprocess.run() with both outputs captured as text (stderr=STDOUT: as one), in which bytes
-    that are not UTF-8 are replaced. The program gets a session of its own, so Ctrl-C reaches this
+    that are not UTF-8 are replaced. `asked` is its standard input. The program gets a session of its own, so Ctrl-C reaches this
     process alone, which ends the program and its children before it goes on.
 
     Raises OSError where the program cannot be started, subprocess.TimeoutExpired after `timeout`
     seconds."""
     with subprocess.Popen(command, **{"stderr": subprocess.PIPE} | options, text=True,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, errors="replace",
+                          stdin=subprocess.DEVNULL if asked is None else subprocess.PIPE,
+                          stdout=subprocess.PIPE, errors="replace",
                           start_new_session=True) as process:
         try:
-            output, errors = process.communicate(timeout=timeout)
+            output, errors = process.communicate(asked, timeout=timeout)
         finally:
             end(process)
     return subprocess.CompletedProcess(command, process.returncode, output, errors)

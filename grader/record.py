@@ -24,7 +24,7 @@ SUPPORT_H = Path(__file__).resolve().parent.parent / "support.h"
 VERSION = re.findall(r'^#define SGEMM_VERSION "(.+)"', SUPPORT_H.read_text(), re.MULTILINE)[0]
 TimingState = Literal["timed", "not-timed", "skipped", "unbuilt", "refused", "wrong", "faulted",
                       "time-limit", "impossible"]
-CriterionName = Literal["builds", "correct", "memory", "tiled"]
+CriterionName = Literal["builds", "correct", "memory", "tiled", "parallel"]
 Status = Literal["passed", "partial", "failed", "skipped"]
 Seconds = Annotated[float, Field(ge=0)]
 

@@ -127,10 +127,9 @@ def seal(descriptor: int, seals: int) -> None:
 def judge(parts: Parts, task: str, problem: Problem, *files: int,
           more: tuple[str, ...] = ()) -> str:
     """What the judge prints. Raises MachineFault."""
-    command = [str(parts.judge), task, str(problem.m), str(problem.k), str(problem.n), problem.fill,
-               str(problem.seed), *map(str, files), *more]
+    words = [task, problem.m, problem.k, problem.n, problem.fill, problem.seed, *files, *more]
     try:
-        ran = completed(command, pass_fds=files)
+        ran = completed([str(parts.judge)], asked=" ".join(map(str, words)), pass_fds=files)
     except OSError as error:
         raise MachineFault(f"the judge cannot be started: {error.strerror}") from error
     if ran.returncode != 0:

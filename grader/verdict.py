@@ -8,7 +8,9 @@ Meaning of the criteria (docs/grading.md says the same to students and TAs):
 builds   it compiles, is not refused, and launches a kernel
 correct  C is right in the plain build, and in the checked run where there is one
 memory   correct, and the checked run of the same shape finds nothing
-tiled    correct, and with so few loads from global memory as only tiles make possible
+tiled    correct, and with so few loads from global memory as only tiles make possible; where the
+         case asks for it, by so many threads as `parallel`
+parallel correct, and by at least as many threads as the case asks for
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from .outcome import Finding, Loads, Outcome, at
 from .record import Criterion, CriterionName, Test
 from .score import ABOUT, status_of
 
-ORDER: tuple[CriterionName, ...] = ("builds", "correct", "memory", "tiled")
+ORDER: tuple[CriterionName, ...] = ("builds", "correct", "memory", "tiled", "parallel")
 
 # Up to this many products a case has a checked run whatever its criteria: it takes half a second,
 # and shows what a right C hides, such as a product that was computed on the host.
@@ -52,16 +54,17 @@ ENDS = {
 """Of a run that did not return, where no more is known."""
 
 NO_LAUNCH = of_kind("no-launch")
+THREADS_HINT = "let each thread compute an element of C, or a few of them"
 TILE_HINT = "let each block load tiles of A and B into shared memory, and use every element often"
 
 
 def wants_checked(case: Case) -> bool:
-    asked = "memory" in case.criteria or "tiled" in case.criteria
+    asked = not case.criteria.keys().isdisjoint(("memory", "tiled", "parallel"))
     return asked or case.products <= ALWAYS_CHECKED
 
 
 def wants_counts(case: Case) -> bool:
-    return "tiled" in case.criteria
+    return "tiled" in case.criteria or "parallel" in case.criteria
 
 
 def judge_case(case: Case, plain: Outcome, checked: Outcome | None) -> Test:
@@ -73,6 +76,7 @@ def judge_case(case: Case, plain: Outcome, checked: Outcome | None) -> Test:
         "correct": against_correct(plain, checked),
         "memory": against_memory(plain, checked),
         "tiled": against_tiled(case, plain, checked),
+        "parallel": against_parallel(case, plain, checked),
     }
     criteria = [
         Criterion(name=name, score=0.0 if against[name] else case.criteria[name],
@@ -119,18 +123,29 @@ def against_memory(plain: Outcome, checked: Outcome | None) -> str:
 
 
 def against_tiled(case: Case, plain: Outcome, checked: Outcome | None) -> str:
-    why = against_correct(plain, checked) or against_examination(checked)
+    why = against_parallel(case, plain, checked)
     if why:
         return why
-    if checked is None or checked.loads is None:
-        finding = checked.finding if checked else None
-        return headline(finding) if finding else "its loads could not be counted"
+    assert checked and checked.loads
     if checked.loads.all < case.m * case.k + case.k * case.n:
         return "its loads were not all seen: each element of A and B takes one"
     most = most_loads(checked.loads)
     if checked.loads.all <= most:
         return ""
     return f"{checked.loads.all} loads from global memory; tiles need at most {most}"
+
+
+def against_parallel(case: Case, plain: Outcome, checked: Outcome | None) -> str:
+    why = against_correct(plain, checked) or against_examination(checked)
+    if why:
+        return why
+    if checked is None or checked.loads is None:
+        finding = checked.finding if checked else None
+        return headline(finding) if finding else "its loads could not be counted"
+    if checked.loads.threads >= case.least_threads:
+        return ""
+    return f"{checked.loads.threads} threads shared in the work; at least {case.least_threads} " \
+        "have to"
 
 
 def against_examination(checked: Outcome | None) -> str:
@@ -218,6 +233,6 @@ def hint_for(case: Case, lost: list[Criterion], finding: Finding | None) -> str:
         return ""
     if finding and finding.hint:
         return finding.hint
-    if lost[0].name == "tiled" and finding is None:
-        return TILE_HINT
+    if lost[0].name in ("tiled", "parallel") and finding is None:
+        return THREADS_HINT if "shared in the work" in lost[0].reason else TILE_HINT
     return case.hint

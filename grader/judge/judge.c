@@ -1,8 +1,9 @@
 /* judge: makes the matrices of a case, and compares what came back with the product.
  *
- *     judge prepare M K N FILL SEED in out
- *     judge verdict M K N FILL SEED in out report COMPARISON
+ *     echo prepare M K N FILL SEED in out | judge
+ *     echo verdict M K N FILL SEED in out report COMPARISON | judge
  *
+ * By standard input, because the arguments of a program can be read by every user of the machine.
  * No code of a submission runs in this process. in, out, report: open descriptors (memory files),
  * laid out as ../worker/report.h says. prepare writes A, B and the poisoned C into `in` and `out`,
  * which the caller seals. verdict prints one JSON object on one line, described at verdict_json().
@@ -25,7 +26,19 @@ static _Noreturn void fail(enum exit_status status, const char *what) {
     exit(status);
 }
 
-/* --- the command line ------------------------------------------------------------------------- */
+/* --- what is asked for ------------------------------------------------------------------------ */
+
+enum { MAX_WORDS = 16, LONGEST_LINE = 1024 };
+
+/* The words of standard input. Returns how many. */
+static int words_read(char line[LONGEST_LINE], char *words[MAX_WORDS]) {
+    int count = 0;
+    size_t length = fread(line, 1, LONGEST_LINE - 1, stdin);
+    line[length] = '\0';
+    for (char *word = strtok(line, " \n"); word && count < MAX_WORDS; word = strtok(NULL, " \n"))
+        words[count++] = word;
+    return count;
+}
 
 struct task {
     int m, k, n;
@@ -52,20 +65,20 @@ static enum comparison comparison_named(const char *name, const struct task *t) 
     fail(EXIT_USAGE, "the comparison is float32, bound, exact or fill");
 }
 
-static struct task task_read(int argc, char **argv, bool verdict) {
+static struct task task_read(int count, char **words, bool verdict) {
     struct task t = {0};
-    if (argc != (verdict ? 11 : 9)) fail(EXIT_USAGE, "usage: judge prepare|verdict ...");
-    t.m = (int)number(argv[2], INT32_MAX);
-    t.k = (int)number(argv[3], INT32_MAX);
-    t.n = (int)number(argv[4], INT32_MAX);
+    if (count != (verdict ? 10 : 8)) fail(EXIT_USAGE, "usage: echo prepare|verdict ... | judge");
+    t.m = (int)number(words[1], INT32_MAX);
+    t.k = (int)number(words[2], INT32_MAX);
+    t.n = (int)number(words[3], INT32_MAX);
     if (!t.m || !t.k || !t.n) fail(EXIT_USAGE, "a dimension is 0");
-    if (!fill_parse(argv[5], &t.fill)) fail(EXIT_USAGE, "unknown fill");
-    t.seed = number(argv[6], UINT64_MAX);
-    t.in = (int)number(argv[7], INT32_MAX);
-    t.out = (int)number(argv[8], INT32_MAX);
+    if (!fill_parse(words[4], &t.fill)) fail(EXIT_USAGE, "unknown fill");
+    t.seed = number(words[5], UINT64_MAX);
+    t.in = (int)number(words[6], INT32_MAX);
+    t.out = (int)number(words[7], INT32_MAX);
     if (!verdict) return t;
-    t.report = (int)number(argv[9], INT32_MAX);
-    t.comparison = comparison_named(argv[10], &t);
+    t.report = (int)number(words[8], INT32_MAX);
+    t.comparison = comparison_named(words[9], &t);
     return t;
 }
 
@@ -221,7 +234,7 @@ static void json_judged(struct json *json, const struct judged *j) {
  *   detail, file, line, launches, launch, work, bytes_to_host, bytes_into_c: as the worker reports
  *   elements       of C
  *   finding        of the checker, or null
- *   loads          {all, naive, once_per_block} where they were counted, or null
+ *   loads          {all, naive, once_per_block, threads} where they were counted, or null
  * and where the state is "returned":
  *   right          none of the following is wrong
  *   unwritten, wrong, nan, not_float32: of C's elements, see struct verdict
@@ -250,6 +263,7 @@ static void verdict_json(const struct task *t, const struct worker_report *r,
         json_unsigned(&json, "all", r->loads);
         json_unsigned(&json, "naive", 2 * (uint64_t)t->m * (uint64_t)t->n * (uint64_t)t->k);
         json_unsigned(&json, "once_per_block", r->loads_once_per_block);
+        json_unsigned(&json, "threads", r->threads);
         json_close(&json, '}');
     } else {
         json_value(&json, "loads", "null");
@@ -270,11 +284,13 @@ static int verdict(const struct task *t) {
     return fflush(stdout) == 0 ? EXIT_PASSED : EXIT_MACHINE;
 }
 
-int main(int argc, char **argv) {
-    bool verdicts = argc > 1 && strcmp(argv[1], "verdict") == 0;
-    if (!verdicts && (argc < 2 || strcmp(argv[1], "prepare") != 0))
-        fail(EXIT_USAGE, "usage: judge prepare|verdict ...");
-    struct task t = task_read(argc, argv, verdicts);
+int main(void) {
+    char line[LONGEST_LINE], *words[MAX_WORDS];
+    const int count = words_read(line, words);
+    bool verdicts = count > 0 && strcmp(words[0], "verdict") == 0;
+    if (!verdicts && (count == 0 || strcmp(words[0], "prepare") != 0))
+        fail(EXIT_USAGE, "usage: echo prepare|verdict ... | judge");
+    struct task t = task_read(count, words, verdicts);
     set_threads(1); /* the other cores have cases of their own */
     return verdicts ? verdict(&t) : prepare(&t);
 }

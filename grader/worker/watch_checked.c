@@ -11,11 +11,35 @@ const bool worker_is_checked = true;
 
 static bool counting;
 
+/* What a launch loaded of A and B, and by how many threads. Its other loads say nothing of who did
+ * the work: any number can be made up. */
+struct loaders {
+    uint64_t elements, threads;
+};
+
+/* The threads of blocks that store something, less what their warps were empty when they loaded;
+ * where loads are mostly of a few lone threads, these alone count, of one warp a block. */
+static struct loaders loaders_of(const struct counted_launch *launch) {
+    uint64_t elements = 0, requests = 0;
+    const uint64_t blocks = launch->blocks - launch->idle_blocks;
+    const uint64_t block = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    const uint64_t warp = block < WARP_SIZE ? block : WARP_SIZE;
+    for (int matrix = MATRIX_A; matrix <= MATRIX_B; matrix++) {
+        elements += launch->of[matrix][COUNTED_LOADS].elements;
+        requests += launch->of[matrix][COUNTED_LOADS].requests;
+    }
+    if (elements >= warp * requests) return (struct loaders){elements, blocks * block};
+    const bool lone = 4 * elements < warp * requests;
+    return (struct loaders){elements, (lone ? blocks * warp : blocks * block) * elements /
+                                          (warp * requests)};
+}
+
 /* Without the loads of blocks that store nothing: C may need fewer blocks than there are. */
 static void keep_counts(void) {
     const struct counted_launch *launches;
     struct worker_report *r = worker_report();
     int count = counts_launches(&launches);
+    uint64_t most = 0;
     for (int i = 0; i < count; i++) {
         if (launches[i].blocks_ended < launches[i].blocks) return;
         for (int place = 0; place < COUNTED_SHARED; place++) {
@@ -24,6 +48,9 @@ static void keep_counts(void) {
         }
         r->loads -= launches[i].idle_loads;
         r->loads_once_per_block += launches[i].needed - launches[i].idle_needed;
+        const struct loaders loaders = loaders_of(&launches[i]);
+        if (loaders.elements > most) r->threads = loaders.threads;
+        if (loaders.elements > most) most = loaders.elements;
     }
     r->counted = count > 0;
 }

@@ -18,7 +18,7 @@ GROUPS = {
     "cheat": "cheats",
     "faulty": "faulty",
 }
-CRITERIA = ("builds", "correct", "memory", "tiled")  # the most basic one first
+CRITERIA = ("builds", "correct", "memory", "tiled", "parallel")  # the most basic one first
 BY_CHANCE = "memory or correct"
 DECLARED = (*CRITERIA, BY_CHANCE, "nothing", "everything")
 

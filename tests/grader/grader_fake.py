@@ -84,7 +84,8 @@ def outcome(verb: str, build: str, problem: Problem, count: bool,
         facts["launch"] = f"mysgemm<<<1, 1>>>: C has {problem.n} columns and {problem.m} rows"
     if checked and count:
         loaded = naive if verb == "naive" else naive // 16
-        facts["loads"] = Loads(all=loaded, naive=naive, once_per_block=naive // 16)
+        facts["loads"] = Loads(all=loaded, naive=naive, once_per_block=naive // 16,
+                               threads=elements)
     if verb == "wrong":
         facts |= {"right": False, "wrong": elements, "output": f"{problem.m}\x1b[2J",
                   "explanation": Finding(kind="wrong-result", what=f"all {elements} are wrong",

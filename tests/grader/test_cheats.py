@@ -1,5 +1,6 @@
 """instructor/cheats: every known way to cheat, graded as a teaching assistant would, gets no point
-and is named for what it tried. Those whose heads say `fails: speed` are right, and only pretend to
+and is named for what it tried. One that earns some points honestly has the criterion that it does
+not get behind `loses:`. Those whose heads say `fails: speed` are right, and only pretend to
 be fast: they keep what they earn on the CPU, and get no point for speed on a GPU."""
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from instructor.release import prove_cases
 
 CHEATS = sorted((REPOSITORY / "instructor" / "cheats").glob("*.cu"))
 
-WAYS = {*range(1, 38)} - {35}
+WAYS = {*range(1, 39)} - {35}
 """The numbers by which the files are named. 21 to 29 are ways to cheat a clock. 35, submissions
-that are no plain text, is for test_intake.py. 37 makes its own fault look like the machine's."""
+that are no plain text, is for test_intake.py. 37 makes its own fault look like the machine's; 38 is not parallel."""
 
 SLOW = {"37_relocations", "37_tokens"}
 """They take the time that compilers and the grader may take."""
@@ -45,6 +46,10 @@ def head(path: Path) -> dict[str, str]:
 
 def fails_speed(path: Path) -> bool:
     return head(path).get("fails") == "speed"
+
+
+def gets_nothing(path: Path) -> bool:
+    return "loses" not in head(path)
 
 
 def marked_line(path: Path) -> int:
@@ -71,7 +76,7 @@ def marked(path: Path) -> Any:
     return pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in SLOW else [])
 
 
-@pytest.mark.parametrize("path", [marked(path) for path in CHEATS if not fails_speed(path)])
+@pytest.mark.parametrize("path", [marked(path) for path in CHEATS if gets_nothing(path)])
 def test_cheats_get_nothing_and_are_named(path: Path, parts: Parts, tmp_path: Path) -> None:
     gets_nothing_and_is_named(path, grade(path, parts, tmp_path, "all"))
 
@@ -116,6 +121,18 @@ def gets_nothing_and_is_named(path: Path, record: Record) -> None:
     assert any(words.strip() in said for words in head(path)["named"].split("|")), said
     if line and marked_line(path) and "into C" not in said:
         assert abs(line - marked_line(path)) <= 1, record.refusal
+
+
+@pytest.mark.parametrize("path", [path for path in CHEATS
+                                  if not gets_nothing(path) and not fails_speed(path)],
+                         ids=lambda path: path.stem)
+def test_cheats_lose_what_they_did_not_earn(path: Path, parts: Parts, tmp_path: Path) -> None:
+    """In every case."""
+    record = grade(path, parts, tmp_path, "public")
+    criteria = [each for test in record.tests for each in test.criteria
+                if each.name == head(path)["loses"]]
+    assert len(criteria) > 1 and not any(each.passed for each in criteria)
+    assert all(head(path)["named"] in each.reason for each in criteria)
 
 
 @pytest.mark.parametrize("path", [path for path in CHEATS if fails_speed(path)],

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from conftest import REPOSITORY
 
-from grader import build, examine, run
+from grader import build, examine, process, run
 from grader.build import Parts, Programs
 from grader.errors import MachineFault, NotBuilt, Refused
 from grader.outcome import Outcome
@@ -222,6 +222,7 @@ def test_loads_are_counted(source: bytes, loads: int, parts: Parts, box: Sandbox
     assert outcome.loads is not None
     assert (outcome.loads.all, outcome.loads.naive) == (loads, 2 * 64**3)
     assert outcome.loads.once_per_block == 2 * 64**3 // 16
+    assert outcome.loads.threads == 64**2
 
 
 STORE = b"C[i * n + j] = sum;"
@@ -565,9 +566,22 @@ def test_the_matrices_are_sealed(parts: Parts) -> None:
                 fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, 0)
 
 
+def test_no_argument_of_a_trusted_program_tells_of_a_case(parts: Parts,
+                                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every user can read them, in /proc."""
+    seen: list[list[str]] = []
+
+    def watched(command: list[str], **more: Any) -> Any:
+        seen.append(command)
+        return process.completed(command, **more)
+
+    monkeypatch.setattr(run, "completed", watched)
+    ask_judge(parts, RETURNED.ljust(BYTES, b"\0"))
+    assert seen == [[str(parts.judge)]] * 2
+
+
 @pytest.mark.parametrize("arguments", ["", "verdict", "prepare 0 1 1 random 1 0 1",
                                        "prepare 1 1 1 no 1 0 1"])
 def test_the_judge_refuses_bad_arguments(arguments: str, parts: Parts) -> None:
-    ran = subprocess.run([parts.judge, *arguments.split()], capture_output=True, text=True,
-                         check=False)
+    ran = subprocess.run([parts.judge], input=arguments, capture_output=True, text=True, check=False)
     assert ran.returncode == 2 and ran.stderr.startswith("judge: ") and not ran.stdout

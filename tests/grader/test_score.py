@@ -71,6 +71,25 @@ def test_what_is_lost_and_why(
     assert test.status == ("passed" if verb == "right" else "partial" if kept else "failed")
 
 
+@pytest.mark.parametrize(("asked", "threads", "kept"), [
+    ({"criteria": {"tiled": 10.0}}, 1, "tiled"), ({"criteria": {"parallel": 10.0}}, 1155, ""),
+    ({"criteria": {"parallel": 10.0}}, 1156, "parallel"),
+    ({"criteria": {"parallel": 10.0}, "parallel": 0.5}, 578, "parallel"),
+    ({"criteria": {"tiled": 10.0}, "parallel": 0.5}, 577, ""),
+    ({"criteria": {"tiled": 10.0}, "parallel": 0.5}, 578, "tiled"),
+])  # fmt: skip
+def test_threads_that_share_in_the_work(asked: dict[str, Any], threads: int, kept: str) -> None:
+    plain, checked = runs("right")
+    assert checked.loads
+    checked = checked.model_copy(update={
+        "loads": checked.loads.model_copy(update={"threads": threads})})
+    test = verdict.judge_case(case(points=10.0, **asked), plain, checked)
+    assert " ".join(each.name for each in test.criteria if each.passed) == kept
+    if not kept:
+        assert test.reason.startswith(f"{threads} threads shared in the work; at least ")
+        assert "an element of C" in test.hint
+
+
 def finding(kind: str) -> Finding:
     return Finding(kind=kind, what="a mistake", file="kernel.cu", line=3)
 
@@ -189,6 +208,17 @@ def test_a_parent_without_points_for_tiles_still_carries() -> None:
 
 
 # ---- what a student sees -------------------------------------------------------------------------
+
+def test_what_was_printed_is_shown_briefly_and_never_beside_a_hidden_case() -> None:
+    plain, checked = runs("right")
+    printed = plain.model_copy(update={"output": "\n".join(["é\x07" + "x" * 999] * 50)})
+    public = verdict.judge_case(full_case(), printed, checked)
+    [shown] = feedback.student_view(record_of(public)).tests
+    assert shown.output == "\n".join(["??" + "x" * 198] * 10)
+    hidden = verdict.judge_case(full_case(suite="hidden/zebra"), printed, checked)
+    for seen in feedback.student_view(record_of(public, hidden)).tests:
+        assert seen.output == ""
+
 
 SECRETS = ("zebra", "quagga", "okapi", "7919", "7927", "7933", "104729", "leopard", "/home/ta")
 
