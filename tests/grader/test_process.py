@@ -15,9 +15,13 @@ def test_what_it_prints_and_how_it_ends() -> None:
     assert (ran.returncode, ran.stdout, ran.stderr) == (4, "a\ufffdb", "no\n")
 
 
+def test_what_it_is_asked() -> None:
+    assert completed(["cat"], asked="a case").stdout == "a case"
+
+
 def test_an_interrupt_ends_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By SIGTERM, so that compilers remove their temporary files."""
-    def interrupted(process: subprocess.Popen[str], timeout: float | None) -> None:
+    def interrupted(process: subprocess.Popen[str], asked: None, timeout: float | None) -> None:
         assert process.stdout and process.stdout.readline() == "started\n"
         raise KeyboardInterrupt
 
