@@ -371,6 +371,40 @@ def test_nothing_stays_where_anybody_may_write(protected: Sandbox, work: Path) -
     assert not name.exists()
 
 
+@as_root
+def test_without_landlock_all_open_directories_are_swept(jail: Path, place: Path) -> None:
+    """Those below others, too."""
+    nested = place / "open" / "to" / "all"
+    nested.mkdir(parents=True)
+    nested.chmod(0o1777)
+    found = uids.open_directories()
+    assert nested in found and Path("/tmp") in found and place not in found
+    box = Sandbox("uid", "", jail, open_places=tuple(found))
+    assert shell(box, f"mkdir {nested}/left && touch {nested}/left/f").status == 0
+    assert not list(nested.iterdir())
+
+
+@as_root
+def test_without_landlock_shared_memory_is_memory_in_use(jail: Path) -> None:
+    limits = change(resident_bytes=64 << 20, file_bytes=1 << 30)
+    ran = shell(Sandbox("uid", "", jail), "head -c 200000000 /dev/zero >/dev/shm/x; exec sleep 5",
+                limits=limits)
+    assert ran.memory_limit_hit
+
+
+def test_with_landlock_no_other_files(box: Sandbox, place: Path) -> None:
+    """Not even those that every user may read or write; and the report says so."""
+    if not box.landlock:
+        pytest.skip("another kind, or no Landlock here")
+    assert "Landlock" in box.note
+    (place / "open file").write_text("x")
+    (place / "open file").chmod(0o666)
+    for attempt in ("cat /proc/1/cmdline", "cat /etc/passwd", "ls /proc", "touch /run/lock/x",
+                    "touch /dev/shm/x", f"cat '{place}/open file'", f"echo y >'{place}/open file'"):
+        assert shell(box, attempt).status != 0, attempt
+    assert (place / "open file").read_text() == "x"
+
+
 # ---- secrets -------------------------------------------------------------------------------------
 
 
