@@ -9,7 +9,7 @@ export SHAPE BLOCK
 
 ## make check               name the first mistake of kernel.cu, or of KERNEL=...
 ## make walk                play back how one block ran, in a browser
-##      SHAPE="6 7 5"       ... of this product, m k n (default: where the mistake is)
+##      SHAPE="6 7 5"       ... of this product, m k n
 ##      BLOCK=1,0           ... this block
 ## ./sgemm-check --help     ... on other sizes; loads, stores, tile phases, indices
 check: sgemm-check
@@ -66,14 +66,16 @@ at_each_access = bad_index event global names observe phases recover regions sha
 $(at_each_access:%=build/c/checker/%.o): private C_FLAGS += -O2
 build/c/checker/access.o build/c/checker/counts.o: private C_FLAGS += -O3
 
-build/libchecker.a: $(filter-out $(begin) $(end),$(patsubst %.c,build/c/%.o,$(wildcard checker/*.c checker/walk/*.c)))
+build/libchecker.a: $(filter-out $(begin) $(end),$(patsubst %.c,build/c/%.o,\
+                                   $(wildcard checker/*.c checker/walk/*.c)))
 
 # The walkthrough: its page, and what writes it.
 walk_scripts = $(patsubst %,checker/walk/%.js,run words formula state provenance sums sentence \
                  draw scene code costs time finding predict table main)
 build/check/walk.js: $(walk_scripts) | build/check/.
 	cat $^ >$@
-build/check/walk_page.o: checker/walk/page.S checker/walk/page.html checker/walk/page.css build/check/walk.js
+build/check/walk_page.o: checker/walk/page.S checker/walk/page.html checker/walk/page.css \
+        build/check/walk.js build/check/settings
 	$(CC) -c $< -o $@
 
 # On a machine with a GPU, too: nothing there sees as much.

@@ -93,7 +93,7 @@ class Runner:
 
     @property
     def used_up(self) -> bool:
-        return self._used >= self.limit
+        return self._used > self.limit
 
     def _counted(self, outcome: Outcome) -> Outcome:
         with self._adding:

@@ -303,6 +303,12 @@ def test_speed_counts_on_a_gpu() -> None:
     assert Record.model_validate_json(record.model_dump_json()).performance[0].times
 
 
+def test_a_suite_without_cases_is_timed() -> None:
+    """The limit of a submission is of runs on cases: of none, none are left out."""
+    record = on_gpu("clock: 0.9\nright", [fake.suite(fake.shape(), name="public/speed")])
+    assert speed(record) == "fast:timed:4/4"
+
+
 @pytest.mark.parametrize("text", ["right", "wrong", "error", "fopen", "clock: machine\nright"])
 def test_without_a_gpu_nothing_is_lost(text: str) -> None:
     """However the submission does, and without a call of the clock."""
