@@ -380,7 +380,7 @@ static bool print_walk(const struct check_options *o, const struct outcome *walk
     }
     if (o->run.json) return true;
     if (step == WALK_NO_BLOCK)
-        puts("no walkthrough: no block of the kernel has run");
+        puts("no walkthrough: nothing of the kernel's run was recorded");
     else if (step == WALK_NO_STEP)
         printf("open in a browser: %s\n", o->walk);
     else

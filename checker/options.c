@@ -99,7 +99,8 @@ static void take_block(struct check_options *o, int *argc, char **argv) {
     char more;
     const char *block = take_value(argc, argv, "--block");
     o->block_given = block != NULL;
-    if (block && sscanf(block, "%u,%u%c", &o->block_x, &o->block_y, &more) != 2)
+    if (block &&
+        (strchr(block, '-') || sscanf(block, "%u,%u%c", &o->block_x, &o->block_y, &more) != 2))
         fail(o, EXIT_USAGE, "--block needs two numbers: --block 1,0");
 }
 

@@ -54,7 +54,7 @@ function sectorStrip(run, accesses) {
   }
   const words = [...sectors.values()].reduce((sum, used) => sum + used.size, 0);
   const share = Math.round(100 * words / (sectors.size * SECTOR_WORDS));
-  const text = `${plural(sectors.size, 'sector')} of 32 bytes; ${share} % of their bytes are used`;
+  const text = `${plural(sectors.size, 'sector')} of 32 bytes; ${share} % of ${sectors.size === 1 ? 'its' : 'their'} bytes are used`;
   return { picture: drawSectors([...sectors].sort((x, y) => x[0] - y[0])), text };
 }
 
@@ -126,9 +126,9 @@ function totalRow(name, count, kind, most) {
 
 function launchRows(run) {
   const rows = [];
-  if (run.loads) {
+  if (run.loads && !run.end.stopped) { /* of a run that went to its end */
     const ratio = run.loads.launch ? run.loads.naive / run.loads.launch : 0;
-    const times = ratio ? `, ${Number(ratio.toPrecision(3))} times as many` : '';
+    const rounded = Number(ratio.toPrecision(3)), times = !ratio ? '' : rounded === 1 ? ', as many' : `, ${rounded} times as many`;
     rows.push(element('p', 'launch-loads', `All blocks: ${formatCount(run.loads.launch)} loads of A and B. The naive kernel: ${formatCount(run.loads.naive)}${times}.`));
   }
   if (run.left_out) rows.push(element('p', 'quiet', `${formatCount(run.left_out)} accesses of this block are not in this page; its totals are without them.`));

@@ -27,7 +27,8 @@ struct page {
     const struct product_data *product;
     const struct trace *trace;
     struct walk_steps steps;
-    size_t at, other; /* steps of the finding's accesses; step_count: none */
+    size_t at_access, other_access; /* the finding's, in the trace; its count: none */
+    size_t at, other;               /* the steps that hold them; step_count: none */
 };
 
 /* --- which block of which run ----------------------------------------------------------------- */
@@ -311,6 +312,8 @@ static void write_steps(struct page *page) {
 
 /* --- the finding ------------------------------------------------------------------------------ */
 
+static const uint32_t ANY_INTERVAL = UINT32_MAX;
+
 static unsigned linear_thread(const struct trace *t, struct finding_index thread) {
     return thread.x + t->block[0] * (thread.y + t->block[1] * thread.z);
 }
@@ -342,20 +345,63 @@ static void name_element(const struct page *page, const struct trace_access *a, 
         snprintf(name, 160, "%s[%ld]", array->name, offset);
 }
 
-/* The access of the party, which is the first one that fits the finding's element, or else its last
- * one there. Accesses of the trace, count: none. */
-static size_t find_access(const struct page *page, const struct finding_party *party) {
+static bool is_in_block(const struct trace *t, const struct finding_party *party) {
+    const struct finding_index b = party->block;
+    return party->known && party->in_kernel && b.x == t->blocks[0][0] && b.y == t->blocks[0][1] &&
+           b.z == t->blocks[0][2];
+}
+
+/* The party's first access of the finding's element, from this one on; in this interval, or with
+ * ANY_INTERVAL in any. The trace's count: none. */
+static size_t find_access(const struct page *page, const struct finding_party *party, size_t from,
+                          uint32_t interval) {
     const struct trace *t = page->trace;
-    size_t last = page->steps.accesses;
     char name[160];
-    if (!party->known || !party->in_kernel) return last;
-    for (size_t i = 0; i < page->steps.accesses; i++) {
+    if (!is_in_block(t, party)) return t->count;
+    for (size_t i = from; i < t->count; i++) {
         if (!is_by(t, &t->access[i], party)) continue;
+        if (interval != ANY_INTERVAL && t->access[i].interval != interval) continue;
         name_element(page, &t->access[i], name);
         if (strcmp(name, page->outcome->finding.element) == 0) return i;
-        last = i;
     }
-    return last;
+    return t->count;
+}
+
+/* Where the element has another name in the trace, or none: the party's last access at its line. */
+static size_t find_last_access(const struct page *page, const struct finding_party *party) {
+    const struct trace *t = page->trace;
+    if (!is_in_block(t, party)) return t->count;
+    for (size_t i = t->count; i-- > 0;)
+        if (is_by(t, &t->access[i], party)) return i;
+    return t->count;
+}
+
+/* The two threads race only where no barrier is between: earlier phases have accesses by the same
+ * threads to the same element, in the same lines. */
+static bool find_racing_accesses(struct page *page) {
+    const struct trace *t = page->trace;
+    const struct finding *f = &page->outcome->finding;
+    size_t at = find_access(page, &f->at, 0, ANY_INTERVAL);
+    for (; at < t->count; at = find_access(page, &f->at, at + 1, ANY_INTERVAL)) {
+        const size_t other = find_access(page, &f->other, 0, t->access[at].interval);
+        if (other == t->count) continue;
+        page->at_access = at;
+        page->other_access = other;
+        return true;
+    }
+    return false;
+}
+
+static size_t find_party(const struct page *page, const struct finding_party *party) {
+    const size_t first = find_access(page, party, 0, ANY_INTERVAL);
+    return first < page->trace->count ? first : find_last_access(page, party);
+}
+
+static void find_accesses(struct page *page) {
+    const struct finding *f = &page->outcome->finding;
+    if (f->kind == FINDING_SHARED_RACE && find_racing_accesses(page)) return;
+    page->at_access = find_party(page, &f->at);
+    page->other_access = find_party(page, &f->other);
 }
 
 static void write_party(const struct page *page, struct json *json,
@@ -391,22 +437,24 @@ static void write_step_number(const struct page *page, struct json *json, const 
         json_text(json, name, NULL);
 }
 
-/* A barrier at which the finding's threads wait. */
+/* The first barrier that the finding's threads reach and others do not. */
 static size_t find_barrier_step(const struct page *page) {
     const struct finding *f = &page->outcome->finding;
+    const unsigned *block = page->trace->block, threads = block[0] * block[1] * block[2];
     for (size_t i = 0; i < page->steps.step_count; i++) {
         const struct walk_step *step = &page->steps.step[i];
         if (step->warp >= 0) continue;
         const struct trace_barrier *b = &page->trace->barrier[step->first];
+        const bool returned = threads_count(&b->at[0].threads) < threads;
         if (f->kind == FINDING_DIVERGENT_BARRIER && b->at[1].code) return i;
+        if (f->kind == FINDING_EARLY_RETURN && returned) return i;
     }
     return page->steps.step_count;
 }
 
 static void find_finding(struct page *page) {
-    const struct finding *f = &page->outcome->finding;
-    page->at = walk_steps_find(&page->steps, find_access(page, &f->at));
-    page->other = walk_steps_find(&page->steps, find_access(page, &f->other));
+    page->at = walk_steps_find(&page->steps, page->at_access);
+    page->other = walk_steps_find(&page->steps, page->other_access);
     if (page->at == page->steps.step_count) page->at = find_barrier_step(page);
 }
 
@@ -482,12 +530,12 @@ static void write_loads(struct page *page) {
 }
 
 /* A race, and what is read that was not stored: it depends on who came first. */
-static uint32_t first_interval_as_run(const struct trace *t, const struct finding *f) {
-    const bool matters = f->kind == FINDING_SHARED_RACE || f->kind == FINDING_UNINITIALISED_SHARED;
-    if (!matters || !f->at.in_kernel) return UINT32_MAX;
-    for (size_t i = 0; i < t->count; i++)
-        if (is_by(t, &t->access[i], &f->at)) return t->access[i].interval;
-    return UINT32_MAX;
+static uint32_t first_interval_as_run(const struct page *page) {
+    const struct trace *t = page->trace;
+    const enum finding_kind kind = page->outcome->finding.kind;
+    const bool matters = kind == FINDING_SHARED_RACE || kind == FINDING_UNINITIALISED_SHARED;
+    return matters && page->at_access < t->count ? t->access[page->at_access].interval
+                                                 : ANY_INTERVAL;
 }
 
 static void write_members(struct page *page) {
@@ -507,10 +555,11 @@ static void write_members(struct page *page) {
 
 int walk_data(FILE *out, const struct check_options *options, const struct outcome *outcome,
               const struct product_data *data) {
-    struct page page = {{out, false}, options, outcome, data, trace_kept(), {0}, 0, 0};
-    const uint32_t as_run = first_interval_as_run(page.trace, &outcome->finding);
+    struct page page = {{out, false}, options, outcome, data, trace_kept(), {0}, 0, 0, 0, 0};
     if (!page.trace->block_count) return WALK_NO_BLOCK;
-    const size_t most = as_run == UINT32_MAX ? MOST_ACCESSES : MOST_AS_RUN;
+    find_accesses(&page);
+    const uint32_t as_run = first_interval_as_run(&page);
+    const size_t most = as_run == ANY_INTERVAL ? MOST_ACCESSES : MOST_AS_RUN;
     if (!walk_steps_make(page.trace, most, as_run, &page.steps)) return WALK_NO_MEMORY;
     find_finding(&page);
     end_after_finding(&page);

@@ -121,7 +121,7 @@ function updateSum(app) {
   box.replaceChildren(...drawSum(state, sum, name));
 }
 
-const noSumText = (run, thread) => 'In what was recorded, thread ' + threadName(run, thread) + ' stores no element of C, so no sum is shown.';
+const noSumText = (run, thread) => 'Thread ' + threadName(run, thread) + ' stores no element of C in this recording, so no sum is shown.';
 
 function fillSumChoice(app, sums) {
   const choice = byId('sum-element');
@@ -320,7 +320,7 @@ function fillHeader(run) {
   const triple = (list) => '(' + (list[2] > 1 ? list : list.slice(0, 2)).join(', ') + ')';
   document.title = run.file + ': walkthrough';
   byId('title').textContent = `${run.file}, block ${triple(run.block)}`;
-  const parts = [`${launch.kernel}<<<${triple(launch.grid)}, ${triple(launch.block)}>>>${launch.line ? ' in line ' + launch.line : ''}`,
+  const parts = [`${launch.kernel}<<<${triple(launch.grid)}, ${triple(launch.block)}>>>${launch.line ? ' at line ' + launch.line : ''}`,
     `A is ${m} x ${k}, B ${k} x ${n}, C ${m} x ${n} (m=${m} n=${n} k=${k})`];
   if (launch.shared_bytes) parts.push(`${formatCount(launch.shared_bytes)} bytes of dynamic shared memory`);
   if (launch.later) parts.push(`${plural(launch.later, 'later launch', 'later launches')} not shown`);

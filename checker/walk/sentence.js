@@ -12,7 +12,7 @@ function sentenceAt(state, thread) {
 function findingSentence({ finding }, step) {
   if (!finding) return '';
   if (step.number === finding.step) return ` Finding: ${finding.what}.`;
-  if (step.number === finding.other_step) return ` Finding: the other thread's access.`;
+  if (step.number === finding.other_step) return finding.kind.endsWith('race') ? ` Finding: the other thread's access.` : ' Finding: the other access.';
   return '';
 }
 

@@ -165,10 +165,19 @@ def test_finding(checker: Builder, tmp_path: Path, name: str) -> None:
     assert any(access.thread == thread and access.line == finding["line"] for access in of_step)
     if race:
         assert {access.thread for access in of_step} == {thread}
-        line = data["steps"][finding["other_step"]][0]
+        line, interval = data["steps"][finding["other_step"]][:2]
         assert line == finding["other"]["line"]
+        assert interval == data["steps"][finding["step"]][1], "accesses with a barrier between"
         assert len(data["steps"]) - 1 == max(finding["step"], finding["other_step"])
         assert data["left_out"] > 0
+
+
+def test_finding_of_early_return(checker: Builder, tmp_path: Path) -> None:
+    """Its step is the first barrier that some threads do not reach, because they had returned."""
+    program = checker("gcc -O1", f"{FAULTY}/03_early_return.cu")
+    data = walk(program, tmp_path / "page.html", status=1)
+    barriers = [i for i, step in enumerate(data["steps"]) if step[2] == BARRIER]
+    assert data["finding"]["step"] == barriers[0]
 
 
 def test_block(checker: Builder, tmp_path: Path) -> None:
