@@ -537,7 +537,7 @@ def test_no_form_is_broken_by_what_a_submission_may_say(text: str) -> None:
         check_every_form(record)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True,
+@settings(max_examples=15, deadline=None, derandomize=True,
           suppress_health_check=[HealthCheck.too_slow])
 @given(texts)
 def test_no_form_is_broken_by_any_text(text: str) -> None:

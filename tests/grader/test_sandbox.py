@@ -588,12 +588,12 @@ def test_template_recursion(box: Sandbox, work: Path) -> None:
             enum { v = tree<d - 1, 2 * p>::v + tree<d - 1, 2 * p + 1>::v }; };
         template <int p> struct tree<0, p> { enum { v = p }; };
         int leaves = tree<26, 1>::v;"""
-    ran = compiled(box, work, text, change(memory_bytes=512 << 20, cpu_seconds=20))
+    ran = compiled(box, work, text, change(memory_bytes=256 << 20, cpu_seconds=20))
     assert ran.status != 0 and not ran.time_limit_hit
 
 
 def test_endless_words_of_the_compiler(box: Sandbox, work: Path) -> None:
-    ran = compiled(box, work, "@ no; such; words;\n" * 20000, change(cpu_seconds=3))
+    ran = compiled(box, work, "@ no; such; words;\n" * 5000, change(cpu_seconds=3))
     assert ran.status != 0 and ran.truncated and len(ran.output) == LIMITS.output_bytes
 
 
