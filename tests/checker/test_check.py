@@ -1,11 +1,13 @@
 """`make check` names the mistake: each file of instructor/faulty/ declares what has to be found in
 it (corpus.py).
 
-Every file is built with gcc and with clang, at -O1 and at -O2; in `make test` with gcc at -O1, and a
-sample of them in the other settings. Every right kernel, of which nothing may be found, is built
-with both at -O1, as users do, and with one of the two at -O2, sampled likewise. Of each kind of
-finding, one is also read as text; in `make test-all` all are. A failure here means that a student
-is sent to the wrong line, or reads that right code is wrong.
+Every file is built with gcc and with clang, at -O1 and at -O2; in `make test` one of each mistake,
+finding, cause and variable with gcc at -O1, and a sample in the other settings. Every right kernel,
+of which nothing may be found, is built with both at -O1, as users do, and with one of the two at
+-O2; in `make test` the solutions and each second of the others, whose other half
+test_solutions.py runs. Of each kind of finding, one is also read as text; in `make test-all` all
+are. A failure here means that a student is sent to the wrong line, or reads that right code is
+wrong.
 """
 
 from __future__ import annotations
@@ -109,24 +111,32 @@ def assert_text_agrees(run: Checked, finding: Any) -> None:
     assert "\33" not in run.stdout
 
 
-FIRST_OF_ITS_KIND = list({fault.finds: fault for fault in reversed(FAULTS)}.values())
-UNSTEADY = {"endless"}  # what is stopped anywhere in its loop
 MANY_BLOCKS = {"18_grid_hard_coded", "surplus_blocks_load"}  # a million threads on every shape
+LIGHT = [fault for fault in FAULTS if fault.path.stem not in MANY_BLOCKS]
+ONE_OF_EACH = list({
+    (fault.path.stem[:2], fault.finds, fault.cause, fault.variable): fault
+    for fault in reversed(LIGHT)}.values())  # fmt: skip
+FIRST_OF_ITS_KIND = list({fault.finds: fault for fault in reversed(LIGHT)}.values())
+UNSTEADY = {"endless"}  # what is stopped anywhere in its loop
 
 
-def some_at_night(parameters: list) -> list:
-    """Kernels of which one run takes half a minute are marked slow."""
-    values = [each if hasattr(each, "marks") else pytest.param(*each) for each in parameters]
-    return [pytest.param(*each.values, marks=[*each.marks, pytest.mark.slow])
-            if getattr(each.values[0], "path", each.values[0]).stem in MANY_BLOCKS else each
-            for each in values]
+def stem(value: Fault | Path) -> str:
+    return (value.path if isinstance(value, Fault) else value).stem
 
 
-@pytest.mark.parametrize(("fault", "setup"), some_at_night([
-    *((fault, "gcc -O1") for fault in FAULTS),
+def by_day(values: list, chosen: list, setup: str) -> list:
+    """Those that are not among the chosen are marked slow, and those of which a run takes half a
+    minute."""
+    return [pytest.param(value, setup, marks=[]
+                         if value in chosen and stem(value) not in MANY_BLOCKS
+                         else [pytest.mark.slow]) for value in values]
+
+
+@pytest.mark.parametrize(("fault", "setup"), [
+    *by_day(FAULTS, ONE_OF_EACH, "gcc -O1"),
     *(each for number, setup in enumerate(["clang -O1", "gcc -O2", "clang -O2"])
-      for each in sample([(fault, setup) for fault in FAULTS], every=20, start=3 * number)),
-]), ids=lambda value: value.path.stem if isinstance(value, Fault) else value)  # fmt: skip
+      for each in by_day(FAULTS, FAULTS[3 * number::20], setup)),
+], ids=lambda value: value.path.stem if isinstance(value, Fault) else value)  # fmt: skip
 def test_fault(checker: Builder, fault: Fault, setup: str) -> None:
     program = checker(setup, fault.path)
     run = run_check(program, "--json", "--seed", 1, *fault.arguments)
@@ -170,12 +180,12 @@ def test_compiles_with_nvcc(kernel: Path, tmp_path: Path) -> None:
 # ---- right kernels -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("kernel", "setup"), some_at_night([
-    *((kernel, "gcc -O1") for kernel in RIGHT),
-    *sample([(kernel, "clang -O1") for kernel in RIGHT], every=9),
-    *sample([(kernel, ("gcc -O2", "clang -O2")[number % 2])
-             for number, kernel in enumerate(RIGHT)], every=9, start=1),
-]), ids=lambda value: value.stem if isinstance(value, Path) else value)  # fmt: skip
+@pytest.mark.parametrize(("kernel", "setup"), [
+    *by_day(RIGHT, [*SOLUTIONS, *OTHER_STYLES[::2]], "gcc -O1"),
+    *by_day(RIGHT, RIGHT[::9], "clang -O1"),
+    *by_day(RIGHT[::2], RIGHT[2::18], "gcc -O2"),
+    *by_day(RIGHT[1::2], RIGHT[1::18], "clang -O2"),
+], ids=lambda value: value.stem if isinstance(value, Path) else value)  # fmt: skip
 def test_nothing_is_found_in_a_right_kernel(checker: Builder, kernel: Path, setup: str) -> None:
     program = checker(setup, kernel.relative_to(REPOSITORY))
     run = run_check(program, "--json", "--seed", 1)

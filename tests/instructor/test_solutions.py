@@ -38,8 +38,10 @@ SHAPES = {
 SOME_SHAPES = ["1 1 1", "34 34 34", "120 201 250", "17 1 40", "40 7 3", "1061 5 9", "5 9 1061"]
 
 
-def parameters(kernels: list[Path]) -> list:
-    return [pytest.param(kernel.relative_to(REPOSITORY), id=kernel.stem) for kernel in kernels]
+def parameters(kernels: list[Path], at_night: list[Path] | None = None) -> list:
+    return [pytest.param(kernel.relative_to(REPOSITORY), id=kernel.stem,
+                         marks=[pytest.mark.slow] if kernel in (at_night or []) else [])
+            for kernel in kernels]
 
 
 def assert_passes(tree, kernel: Path, backend: str, *args: str) -> None:
@@ -68,9 +70,10 @@ def test_there_are_solutions():
 
 
 @pytest.mark.parametrize("shape", SOME_SHAPES)
-@pytest.mark.parametrize("kernel", parameters(RIGHT))
+@pytest.mark.parametrize("kernel", parameters(RIGHT, at_night=RIGHT[::2]))
 def test_right_in_another_style(tree, kernel, backend, shape):
-    """There is more than one way to write it, and none is to be punished."""
+    """There is more than one way to write it, and none is to be punished. In `make test` one half
+    of them, and the other in test_check.py."""
     assert_passes(tree, kernel, backend, *shape.split())
 
 
