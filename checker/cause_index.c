@@ -394,6 +394,9 @@ static long long end_of_tiles(const struct situation *s) {
 bool cause_loop_count(const struct situation *s, struct cause *cause) {
     long long first, last;
     if (!is_known(s) || !s->load[MATRIX_OF_A].access || !s->load[MATRIX_OF_B].access) return false;
+    const struct part *row = &s->load[MATRIX_OF_B].layout.row;
+    /* Rows are left out in each phase: then it is not for the loop that the last ones are. */
+    if (loaded_along_k(s, MATRIX_OF_B) < part_coefficient(row, INDEX_PHASE)) return false;
     cause_rows_of_b(s, &first, &last);
     if (first == 0 && last >= s->shape.k - 1 && last < end_of_tiles(s)) return false;
     cause_at_access(cause, "loop-count", s->load[MATRIX_OF_B].access);

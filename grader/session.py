@@ -29,6 +29,7 @@ from .cases import Case, Suite
 from .errors import MachineFault, Refused
 from .intake import Submission, printable
 from .record import VERSION, Record, Refusal, Test, Timing
+from .run import GPU_SECONDS, HOST_SECONDS
 from .runner import Runner, Tools, one_line, refusal_of
 from .sandbox import Sandbox
 from .schedule import run_in_order
@@ -50,7 +51,7 @@ class Grading:
                  finished: Finished = lambda record, item: None):
         self.submission, self.suites, self.seed, self.jobs = submission, suites, seed, max(1, jobs)
         self.stages: dict[str, float] = {}
-        limit = limit_of(suites) if limit is None else limit
+        limit = limit_of(suites, parts.backend == "cuda") if limit is None else limit
         self._runner = Runner(submission.source, parts, box, tools or Tools(), limit)
         self._report_to = finished
         self._cases = {case.key: seeded(case, seed) for suite in suites for case in suite.cases}
@@ -247,10 +248,13 @@ class Grading:
         self._refusal = (len(self._order), found)
 
 
-def limit_of(suites: list[Suite]) -> float:
+def limit_of(suites: list[Suite], on_gpu: bool) -> float:
     """What a submission may take for all of these cases, in seconds of the processor or asleep. Each
-    case's own limit is far above what a right kernel takes, its checked run included."""
-    return OF_ALL_CASES * sum(case.launch_seconds for suite in suites for case in suite.cases)
+    case's own limit, with what its runs take beside kernels, is far above what a right kernel takes,
+    its checked run included."""
+    beside = HOST_SECONDS + (GPU_SECONDS if on_gpu else 0)
+    return OF_ALL_CASES * sum(case.launch_seconds + beside
+                              for suite in suites for case in suite.cases)
 
 
 def seeded(case: Case, seed: int) -> Case:

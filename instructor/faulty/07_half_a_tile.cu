@@ -2,7 +2,6 @@
  * tiles stays empty.
  *
  * finds:    uninitialised-shared
- * cause:    block-shape
  * variable: A_s
  * element:  A_s[15][0]
  * thread:   15 7

@@ -631,7 +631,7 @@ def test_shapes_that_nothing_can_be_inferred_from(tmp_path) -> None:
 
 def test_heads(tmp_path: Path) -> None:
     path = tmp_path / "x.cu"
-    heads = {" * tries:    1\n * named:    wrong": "", " * loses:    tiled": "",
+    heads = {" * tries:    1\n * named:    wrong": "", " * loses:    tiled": "tiled",
              " * fails:    speed\n * loses:    tiled": "tiled"}
     for head, loses in heads.items():
         path.write_text(f"/* CHEAT\n{head} */\n * fails:    speed\n")
