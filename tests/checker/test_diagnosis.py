@@ -82,6 +82,8 @@ def test_the_documentation_shows_what_is_printed(checker: Builder) -> None:
     kernel.write_text(each.text)
     printed = run_check(checker("gcc -O1", kernel.name), "--indices", "--seed", 1).stdout
     kernel.unlink()
+    printed, _, command = printed.strip().rpartition("\n")
+    assert command == "next: make walk KERNEL=handout.cu"
     for part in printed.strip().split("\n\n"):
         words = part.replace("handout.cu", "kernel.cu").split()
         assert " ".join(words) in " ".join(page.split()), part
