@@ -20,6 +20,7 @@ import argparse
 import io
 import os
 import shutil
+import signal
 import sys
 import tarfile
 import zipfile
@@ -116,18 +117,30 @@ def tarred(files: list[Packed]) -> bytes:
     return archive.getvalue()
 
 
+def write(archive: Path, content: bytes) -> None:
+    """The whole archive or, after an error or a signal, what was there before. Raises OSError."""
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    new = archive.with_name(f"{archive.name}.new")
+    try:
+        new.write_bytes(content)
+        new.replace(archive)
+    finally:
+        new.unlink(missing_ok=True)
+
+
 def make(platform: str, directory: Path) -> str:
-    """Write the bundle; one line about it. Raises BadInput, MachineFault, OSError."""
+    """Write the bundle; one line about it. Raises BadInput, MachineFault, OSError.
+
+    The archive is made in memory, where a signal may end the process as it does any other: a
+    KeyboardInterrupt inside zipfile is lost in the error that its closing raises."""
     bundle, folder = BUNDLES[platform], REPOSITORY / "instructor" / "release" / platform
     archive = directory / bundle.archive
     files = collect(bundle, folder)
     content = zipped(files) if archive.suffix == ".zip" else tarred(files)
-    archive.parent.mkdir(parents=True, exist_ok=True)
-    new = archive.with_name(f"{archive.name}.new")
-    new.write_bytes(content)
-    new.replace(archive)
-    for name in bundle.beside:
-        shutil.copyfile(folder / name, archive.parent / name)
+    with interrupt.raised():
+        write(archive, content)
+        for name in bundle.beside:
+            shutil.copyfile(folder / name, archive.parent / name)
     return f"{archive}: {len(files)} files, {len(content) // 1024} kB"
 
 
@@ -137,8 +150,8 @@ def main() -> int:
     parser.add_argument("directory", type=Path)
     arguments = parser.parse_args()
     try:
-        with interrupt.raised():
-            print(make(arguments.platform, arguments.directory))
+        interrupt.handle(signal.SIG_DFL)
+        print(make(arguments.platform, arguments.directory))
     except BadInput as bad:
         print(bad, file=sys.stderr)
         return 2
