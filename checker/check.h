@@ -170,6 +170,8 @@ void print_clean(FILE *out, const struct outcome *outcomes, int count);
 void print_remark(FILE *out, const struct remark *remark);
 void print_json(FILE *out, const struct check_options *options, const struct outcome *outcomes,
                 int count, enum exit_status status, const char *message);
+/* The member "cause": null, where none is proved. */
+void json_cause(struct json *json, const struct cause *cause);
 
 struct product_data {
     const float *A, *B, *C; /* C: null where nothing came back */
@@ -180,6 +182,13 @@ void print_report(const struct check_options *options, struct outcome *outcome,
                   const struct product_data *data);
 
 /* --- print_counts.c --------------------------------------------------------------------------- */
+
+/* Elements of global memory that all blocks together load; and what the naive kernel would: a row
+ * of A and a column of B for each element of C. */
+struct loads {
+    uint64_t kernel, naive;
+};
+struct loads loads_of(const struct counted_launch *launches, int count, struct shape shape);
 
 void print_counts(FILE *out, const struct counted_launch *launches, int count, struct shape shape);
 /* In one line: loads from global memory, and those of the naive kernel. */

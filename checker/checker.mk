@@ -2,9 +2,6 @@
 # (checker/access.c), so none of the compiler's libraries are linked. Included by the Makefile.
 
 .PHONY: check walk
-# The shell is to read them, and make not a second time.
-override SHAPE := $(value SHAPE)
-override BLOCK := $(value BLOCK)
 export SHAPE BLOCK
 
 ## make check               name the first mistake of kernel.cu, or of KERNEL=...
@@ -80,6 +77,7 @@ build/check/walk_page.o: checker/walk/page.S checker/walk/page.html checker/walk
 
 # On a machine with a GPU, too: nothing there sees as much.
 build/check/sgemm-check: $(begin) build/check/kernel.o $(end) build/cpu/checker/run.o \
-        build/check/source.o build/check/walk_page.o build/libchecker.a build/libsupport.a build/libemulator.a
+        build/check/source.o build/check/walk_page.o build/libchecker.a build/libsupport.a \
+        build/libemulator.a
 	@sh make/check_kernel.sh build/check/kernel.o
 	$(CXX) $(EMULATED_FLAGS) $^ -o $@ -lm

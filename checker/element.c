@@ -49,13 +49,7 @@ static void name_static(struct finding *f, const struct event *e, const struct s
     snprintf(f->element, sizeof f->element, "%s", name->name);
     if (!name->dimensions && name->bytes > WORD)
         APPEND(f->element, " (byte %zu of its %zu)", offset, name->bytes);
-    for (int i = 0; i < name->dimensions; ++i) {
-        size_t behind = 1;
-        for (int j = i + 1; j < name->dimensions; ++j) behind *= name->dimension[j];
-        size_t index = element / behind;
-        if (i) index %= name->dimension[i]; /* the first one may be too large */
-        APPEND(f->element, "[%zu]", index);
-    }
+    name_append_indices(f->element, sizeof f->element, name->dimension, name->dimensions, element);
 }
 
 static void name_shared(struct diagnosis *d) {

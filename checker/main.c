@@ -325,11 +325,6 @@ static void record_walk(const struct check_options *o, const struct outcome *sho
     if (room->machine_fault[0]) machine(o, room->machine_fault);
 }
 
-static bool is_in_block(const struct finding *f, const unsigned block[3]) {
-    return !f->at.in_kernel ||
-           (f->at.block.x == block[0] && f->at.block.y == block[1] && f->at.block.z == block[2]);
-}
-
 /* Runs the shape with these values. False: it did not go as `shown` did. */
 static bool try_walk(const struct check_options *given, const struct outcome *shown,
                      struct shape shape, enum fill fill, struct outcome *room) {
@@ -337,7 +332,8 @@ static bool try_walk(const struct check_options *given, const struct outcome *sh
     o.counts = (double)shape.m * shape.n * shape.k <= most_counted;
     o.run.fill = fill;
     record_walk(&o, shown, shape, room);
-    if (!o.block_given && !is_in_block(&room->finding, o.walk_block)) {
+    if (!o.block_given && room->finding.at.in_kernel &&
+        !walk_in_block(&room->finding.at, o.walk_block)) {
         walk_block(room, o.walk_block);
         record_walk(&o, shown, shape, room);
     }

@@ -90,32 +90,9 @@ static void warp_met(unsigned warp, unsigned lanes) {
 
 /* --- barriers --------------------------------------------------------------------------------- */
 
-/* The place of the instruction before `code`, looked up once. */
-static const struct place *place_of_barrier(const void *code) {
-    enum { MOST = 64 };
-    static struct {
-        const void *code;
-        struct place place;
-    } known[MOST];
-    static int count;
-    int i = 0;
-    while (i < count && known[i].code != code) ++i;
-    if (i == count) {
-        if (count == MOST) count = i = 0;
-        known[i].code = code;
-        known[i].place = place_before(code);
-        count++;
-    }
-    return &known[i].place;
-}
-
 static bool same_line(const void *a, const void *b) {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&lock);
-    const struct place first = *place_of_barrier(a), *second = place_of_barrier(b);
-    const bool same = place_same_line(&first, second);
-    pthread_mutex_unlock(&lock);
-    return same;
+    const struct place first = place_before(a), second = place_before(b);
+    return place_same_line(&first, &second);
 }
 
 static void barrier_reached(const void *code) {

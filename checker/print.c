@@ -130,7 +130,7 @@ static void json_shape(struct json *json, struct shape s) {
     json_value(json, "n", "%d", s.n);
 }
 
-static void json_cause(struct json *json, const struct cause *cause) {
+void json_cause(struct json *json, const struct cause *cause) {
     if (!cause->name[0]) {
         json_text(json, "cause", NULL);
         return;

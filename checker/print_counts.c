@@ -43,17 +43,23 @@ static struct counted_launch sum_of(const struct counted_launch *launches, int c
     return sum;
 }
 
+struct loads loads_of(const struct counted_launch *launches, int count, struct shape s) {
+    const struct counted_launch sum = sum_of(launches, count);
+    return (struct loads){.kernel = global_sum(&sum, COUNTED_LOADS).elements,
+                          .naive = 2 * (uint64_t)s.m * (uint64_t)s.n * (uint64_t)s.k};
+}
+
 /* The product as the definition asks for it. */
 struct work {
-    uint64_t naive;            /* loads: a row of A and a column of B for each element of C */
+    struct loads loads;
     double per_load, per_byte; /* flops; 0: nothing was loaded */
 };
 
 static struct work work_of(const struct counted_launch *sum, struct shape s) {
-    struct work work = {.naive = 2 * (uint64_t)s.m * (uint64_t)s.n * (uint64_t)s.k};
-    uint64_t loads = global_sum(sum, COUNTED_LOADS).elements, sectors = sectors_moved(sum);
-    if (loads) work.per_load = (double)work.naive / (double)loads;
-    if (sectors) work.per_byte = (double)work.naive / ((double)sectors * SECTOR);
+    struct work work = {.loads = loads_of(sum, 1, s)};
+    const uint64_t sectors = sectors_moved(sum), flops = work.loads.naive;
+    if (work.loads.kernel) work.per_load = (double)flops / (double)work.loads.kernel;
+    if (sectors) work.per_byte = (double)flops / ((double)sectors * SECTOR);
     return work;
 }
 
@@ -189,16 +195,16 @@ static void print_times(FILE *out, uint64_t other, uint64_t loads) {
 }
 
 static void print_work(FILE *out, const struct counted_launch *sum, struct shape s) {
-    struct work work = work_of(sum, s);
-    uint64_t loads = global_sum(sum, COUNTED_LOADS).elements;
+    const struct work work = work_of(sum, s);
+    const uint64_t loads = work.loads.kernel, naive = work.loads.naive;
     fprintf(out, "\nelements loaded from global memory, m=%d k=%d n=%d\n", s.m, s.k, s.n);
     fprintf(out, "  %-31s %20s\n", "this kernel", grouped(loads).text);
-    fprintf(out, "  %-31s %20s", "the naive kernel, 2 m n k", grouped(work.naive).text);
-    print_times(out, work.naive, loads);
+    fprintf(out, "  %-31s %20s", "the naive kernel, 2 m n k", grouped(naive).text);
+    print_times(out, naive, loads);
     fprintf(out, "  %-31s %20s", "if each block loaded each once", grouped(sum->needed).text);
     print_times(out, sum->needed, loads);
     fprintf(out, "\n  %-31s %20s   2 m n k\n", "floating-point operations",
-            grouped(work.naive).text);
+            grouped(naive).text);
     if (loads) fprintf(out, "  %-31s %20.2f\n", "... for each element loaded", work.per_load);
     if (work.per_byte > 0)
         fprintf(out, "  %-31s %20.2f\n", "... for each byte moved", work.per_byte);
@@ -231,12 +237,12 @@ void print_counts(FILE *out, const struct counted_launch *launches, int count, s
 
 void print_counts_line(FILE *out, const struct counted_launch *launches, int count,
                        struct shape s) {
-    struct counted_launch sum = sum_of(launches, count);
-    uint64_t naive = work_of(&sum, s).naive, loads = global_sum(&sum, COUNTED_LOADS).elements;
+    const struct loads loads = loads_of(launches, count, s);
     fprintf(out, "\nelements that all blocks together load from global memory: %s\n",
-            grouped(loads).text);
-    fprintf(out, "the naive kernel, 2 m n k: %s", grouped(naive).text);
-    if (loads && loads < naive) fprintf(out, ", %.4g times as many", (double)naive / (double)loads);
+            grouped(loads.kernel).text);
+    fprintf(out, "the naive kernel, 2 m n k: %s", grouped(loads.naive).text);
+    if (loads.kernel && loads.kernel < loads.naive)
+        fprintf(out, ", %.4g times as many", (double)loads.naive / (double)loads.kernel);
     fputc('\n', out);
 }
 
@@ -332,8 +338,8 @@ void json_counts(struct json *json, const struct counted_launch *launches, int c
     json_close(json, ']');
     json_open(json, "counts_sum", '{');
     json_figures(json, &sum);
-    json_unsigned(json, "flops", work.naive);
-    json_unsigned(json, "loads_naive", work.naive);
+    json_unsigned(json, "flops", work.loads.naive);
+    json_unsigned(json, "loads_naive", work.loads.naive);
     json_real_if(json, "flops_per_load", work.per_load > 0, work.per_load);
     json_real_if(json, "flops_per_byte", work.per_byte > 0, work.per_byte);
     json_close(json, '}');

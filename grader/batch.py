@@ -99,9 +99,9 @@ def beside(directory: Path) -> list[Path]:
 
 
 def name_among(entries: list[Path], entry: Path) -> str:
-    """Of this one's results. Where several would be called the same (`alice`, `alice `, alice.zip),
-    or as a file of ours, a hash of the whole name tells them apart; who is called just that keeps
-    it."""
+    """The name of the folder for this entry's results. Where several entries would get the same
+    name (`alice`, `alice `, alice.zip), or that of one of our own files, a hash of the entry's
+    whole name is appended; the one that already has exactly this name keeps it."""
     name = directory_name(own_name(entry))
     same = [own_name(each) for each in entries if directory_name(own_name(each)) == name]
     reserved = name.casefold().startswith(SCORES)

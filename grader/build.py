@@ -338,8 +338,8 @@ def refuse_full_disk(work: Path) -> None:
 
 
 def known_to_work(parts: Parts, box: Sandbox, work: Path) -> Programs:
-    """The programs of a kernel that anybody can compile, made below `work` where a submission was
-    compiled. Raises MachineFault if they cannot be made: a submission is not to blame then."""
+    """The programs of a kernel that is known to compile, built below `work`, where a submission was
+    compiled. Raises MachineFault if they cannot be built: the submission is not to blame then."""
     place = work / "known to work"
     with TRIAL:
         names = program_names(parts)

@@ -190,8 +190,9 @@ T = TypeVar("T")
 
 
 def settle(attempt: Callable[[Programs], T], parts: Parts, programs: Programs, box: Sandbox) -> T:
-    """What comes of attempt(programs), which may raise Doubtful. Whoever is at fault twice, where a
-    kernel that is known to work does work, is the submission. Raises MachineFault, and what else
+    """The result of attempt(programs), tried once more if it raises Doubtful. If it raises that
+    again, but not with a kernel that is known to work, the submission is at fault, and the outcome
+    is the one that Doubtful holds. Raises MachineFault if that kernel fails too, and whatever else
     the attempt raises."""
     try:
         return attempt(programs)

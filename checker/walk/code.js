@@ -90,7 +90,7 @@ const firstKernelLine = (run) => Math.min(...run.sites.map((s) => s.line).filter
 function markWaiting(run, state) {
   for (const node of document.querySelectorAll('#code .waiters')) node.remove();
   const { waiting, lines } = waitingAt(run, state.step);
-  waiting.forEach((threads, i) => lineNode(lines[i])?.append(span('waiters waiters-' + i, threadsText(run, threads) + ' wait here')));
+  waiting.forEach((threads, i) => lineNode(lines[i])?.append(span('waiters', threadsText(run, threads) + ' wait here')));
 }
 
 /* Not scrollIntoView(), which scrolls the page as well. */

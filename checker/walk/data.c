@@ -1,4 +1,4 @@
-/* The walkthrough's data: see walk.h. What the members mean stands in run.js, which reads them. */
+/* Writes the walkthrough's data: see walk.h. run.js, which reads it, says what the members mean. */
 #include "../../support/shared.h"
 #include "../launches.h"
 #include "../names.h"
@@ -51,6 +51,11 @@ void walk_block(const struct outcome *outcome, unsigned block[3]) {
         const unsigned x = col / l->block[0], y = row / l->block[1];
         if (x < l->grid[0] && y < l->grid[1]) block[0] = x, block[1] = y;
     }
+}
+
+bool walk_in_block(const struct finding_party *party, const unsigned block[3]) {
+    return party->in_kernel && party->block.x == block[0] && party->block.y == block[1] &&
+           party->block.z == block[2];
 }
 
 void walk_watch(const unsigned block[3]) { trace_watch_block(block); }
@@ -251,16 +256,11 @@ static void write_threads(struct json *json, const char *name, const struct thre
     json_close(json, ']');
 }
 
-static int line_of(const void *code) {
-    const struct place place = place_before(code);
-    return source_is(place.file) ? place.line : 0;
-}
-
 static void write_waiting(struct json *json, const struct trace_waiting waiting[2]) {
     json_open(json, "waiting", '[');
     for (int i = 0; i < 2 && waiting[i].code; i++) {
         json_open(json, NULL, '{');
-        json_value(json, "line", "%d", line_of(waiting[i].code));
+        json_value(json, "line", "%d", walk_line(waiting[i].code));
         write_threads(json, "threads", &waiting[i].threads);
         json_close(json, '}');
     }
@@ -321,34 +321,30 @@ static unsigned linear_thread(const struct trace *t, struct finding_index thread
 static bool is_by(const struct trace *t, const struct trace_access *a,
                   const struct finding_party *party) {
     return a->thread == linear_thread(t, party->thread) &&
-           a->write == (party->access == FINDING_WRITE) && line_of(a->code) == party->line;
+           a->write == (party->access == FINDING_WRITE) && walk_line(a->code) == party->line;
 }
 
 /* "A_s[3][7]", as findings call it. */
 static void name_element(const struct page *page, const struct trace_access *a, char name[160]) {
     static const char *const matrices[] = {"A", "B", "C"};
     const struct shape s = page->outcome->shape;
-    const long cols[] = {s.k, s.n, s.n};
-    const long offset = (long)a->offset;
     name[0] = '\0';
+    if (a->offset < 0) return;
     if (a->array < TRACE_SHARED) {
-        if (offset >= 0)
-            snprintf(name, 160, "%s[%ld][%ld]", matrices[a->array], offset / cols[a->array],
-                     offset % cols[a->array]);
+        const size_t cols[] = {(size_t)s.k, (size_t)s.n, (size_t)s.n};
+        const size_t dimension[] = {0, cols[a->array]};
+        snprintf(name, 160, "%s", matrices[a->array]);
+        name_append_indices(name, 160, dimension, 2, (size_t)a->offset);
         return;
     }
     const struct trace_array *array = trace_shared(page->trace, a->array);
-    const long columns = array->dimensions == 2 ? (long)array->dimension[1] : 0;
-    if (columns)
-        snprintf(name, 160, "%s[%ld][%ld]", array->name, offset / columns, offset % columns);
-    else
-        snprintf(name, 160, "%s[%ld]", array->name, offset);
+    snprintf(name, 160, "%s", array->name);
+    name_append_indices(name, 160, array->dimension, max_int(array->dimensions, 1),
+                        (size_t)a->offset);
 }
 
-static bool is_in_block(const struct trace *t, const struct finding_party *party) {
-    const struct finding_index b = party->block;
-    return party->known && party->in_kernel && b.x == t->blocks[0][0] && b.y == t->blocks[0][1] &&
-           b.z == t->blocks[0][2];
+static bool is_shown(const struct page *page, const struct finding_party *party) {
+    return party->known && walk_in_block(party, page->trace->blocks[0]);
 }
 
 /* The party's first access of the finding's element, from this one on; in this interval, or with
@@ -357,7 +353,7 @@ static size_t find_access(const struct page *page, const struct finding_party *p
                           uint32_t interval) {
     const struct trace *t = page->trace;
     char name[160];
-    if (!is_in_block(t, party)) return t->count;
+    if (!is_shown(page, party)) return t->count;
     for (size_t i = from; i < t->count; i++) {
         if (!is_by(t, &t->access[i], party)) continue;
         if (interval != ANY_INTERVAL && t->access[i].interval != interval) continue;
@@ -370,7 +366,7 @@ static size_t find_access(const struct page *page, const struct finding_party *p
 /* Where the element has another name in the trace, or none: the party's last access at its line. */
 static size_t find_last_access(const struct page *page, const struct finding_party *party) {
     const struct trace *t = page->trace;
-    if (!is_in_block(t, party)) return t->count;
+    if (!is_shown(page, party)) return t->count;
     for (size_t i = t->count; i-- > 0;)
         if (is_by(t, &t->access[i], party)) return i;
     return t->count;
@@ -416,19 +412,6 @@ static void write_party(const struct page *page, struct json *json,
     json_text(json, "access", accesses[party->access]);
 }
 
-static void write_cause(struct json *json, const struct cause *cause) {
-    if (!cause->name[0]) {
-        json_text(json, "cause", NULL);
-        return;
-    }
-    json_open(json, "cause", '{');
-    json_value(json, "line", "%d", cause->line);
-    json_text(json, "what", cause->what);
-    json_text_lines(json, "detail", cause->detail);
-    json_text(json, "hint", cause->hint);
-    json_close(json, '}');
-}
-
 static void write_step_number(const struct page *page, struct json *json, const char *name,
                               size_t step) {
     if (step < page->steps.step_count)
@@ -464,7 +447,6 @@ static void end_after_finding(struct page *page) {
     const size_t none = page->steps.step_count;
     const size_t last = page->other < none && page->other > page->at ? page->other : page->at;
     if (page->at == none || page->steps.as_run_from == none) return;
-    if (page->other == none) page->other = last + 1;
     walk_steps_cut(&page->steps, last + 1);
 }
 
@@ -488,7 +470,7 @@ static void write_finding(struct page *page) {
     json_text(json, "element", f->element);
     write_step_number(page, json, "step", page->at);
     write_step_number(page, json, "other_step", page->other);
-    write_cause(json, &page->outcome->cause);
+    json_cause(json, &page->outcome->cause);
     json_close(json, '}');
 }
 
@@ -513,19 +495,15 @@ static void write_launch(struct page *page) {
 
 static void write_loads(struct page *page) {
     const struct counted_launch *launches;
-    const struct shape s = page->outcome->shape;
     const int count = counts_launches(&launches);
-    uint64_t loads = 0;
     if (!page->options->counts || !count) {
         json_text(&page->json, "loads", NULL);
         return;
     }
-    for (int i = 0; i < count; i++)
-        for (int place = 0; place < COUNTED_SHARED; place++)
-            loads += launches[i].of[place][COUNTED_LOADS].elements;
+    const struct loads loads = loads_of(launches, count, page->outcome->shape);
     json_open(&page->json, "loads", '{');
-    json_unsigned(&page->json, "launch", loads);
-    json_unsigned(&page->json, "naive", 2ull * (uint64_t)s.m * (uint64_t)s.n * (uint64_t)s.k);
+    json_unsigned(&page->json, "launch", loads.kernel);
+    json_unsigned(&page->json, "naive", loads.naive);
     json_close(&page->json, '}');
 }
 

@@ -1,17 +1,22 @@
 /* Steps: see steps.h. */
 #include "steps.h"
-#include "../../support/shared.h" /* source_is() */
+#include "../../emulator/runtime/runtime.h" /* place_before() */
+#include "../../support/shared.h"           /* source_is() */
 #include <stdlib.h>
 
 /* --- instructions ----------------------------------------------------------------------------- */
 
+int walk_line(const void *code) {
+    const struct place place = place_before(code);
+    return source_is(place.file) ? place.line : 0;
+}
+
 static bool add_site(struct walk_steps *s, const struct trace_access *a) {
     struct walk_site *more = realloc(s->site, (size_t)(s->site_count + 1) * sizeof *more);
     if (!more) return false;
-    const struct place place = place_before(a->code);
     s->site = more;
     s->site[s->site_count++] = (struct walk_site){.code = a->code,
-                                                  .line = source_is(place.file) ? place.line : 0,
+                                                  .line = walk_line(a->code),
                                                   .array = a->array,
                                                   .write = a->write,
                                                   .atomic = a->atomic,
@@ -245,11 +250,8 @@ static bool joins(const struct walk_step *step, const struct walk_steps *s, size
 
 static void add_barrier(struct walk_steps *s, size_t number) {
     const struct trace_barrier *b = &s->trace->barrier[number];
-    const struct place place = place_before(b->code);
-    s->step[s->step_count++] = (struct walk_step){.line = source_is(place.file) ? place.line : 0,
-                                                  .interval = b->interval,
-                                                  .warp = -1,
-                                                  .first = number};
+    s->step[s->step_count++] = (struct walk_step){
+        .line = walk_line(b->code), .interval = b->interval, .warp = -1, .first = number};
 }
 
 static bool make_steps(struct walk_steps *s, uint32_t as_run) {

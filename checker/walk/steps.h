@@ -8,7 +8,6 @@
  * out, because it depends on that order, too. */
 #ifndef WALK_STEPS_H
 #define WALK_STEPS_H
-#include "../../emulator/runtime/runtime.h" /* struct place */
 #include "../trace.h"
 
 /* An instruction that accesses memory. */
@@ -49,6 +48,10 @@ struct walk_steps {
     size_t step_count;
     size_t as_run_from; /* a step; step_count: none is as it ran */
 };
+
+/* The line of the submission that holds the instruction before this address; 0: it is in another
+ * file, or unknown. */
+int walk_line(const void *code);
 
 /* Makes the steps of the trace's first block out of its first `most` accesses. In the interval
  * `as_run`, which is then the last one, threads come in the order in which they ran; UINT32_MAX: in

@@ -23,6 +23,9 @@ struct shape walk_shape(int tile);
  * of C that it names; else the first one. */
 void walk_block(const struct outcome *outcome, unsigned block[3]);
 
+/* Whether this party of a finding is a thread of that block, x, y, z. */
+bool walk_in_block(const struct finding_party *party, const unsigned block[3]);
+
 /* From now on this process keeps what that block does. Before the run. */
 void walk_watch(const unsigned block[3]);
 

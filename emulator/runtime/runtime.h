@@ -252,7 +252,8 @@ struct place {
  * emulator or a library. Asks addr2line; line is 0 where that is missing or knows nothing. */
 struct place place_find(void *const *addresses, int count);
 
-/* The same of one instruction; `code` is the address behind it, as a call's return address is. */
+/* The same of one instruction; `code` is the address behind it, as a call's return address is. Of
+ * the first ones asked for, what was found is kept. */
 struct place place_before(const void *code);
 
 /* Whether both are in the same line, and it is known. */

@@ -491,13 +491,14 @@ static ssize_t read_text(const char *path, char *text, size_t room) {
     return length;
 }
 
-/* Behind the name, which may hold anything, in the text of a `stat`; null if there is none. */
+/* Reads /proc/PID/stat into `text`. Returns what follows the program's name, which may hold any
+ * character; null if nothing does. */
 static const char *behind_name(const char *path, char *text, size_t room) {
     const char *end = read_text(path, text, room) > 0 ? strrchr(text, ')') : NULL;
     return end && end[1] == ' ' ? end + 2 : NULL;
 }
 
-/* Whether a thread other than the first, of whom stat speaks, is running. */
+/* Whether any thread but the first is running: the process's own `stat` describes the first. */
 static bool threads_run(pid_t pid) {
     char path[300], text[512];
     bool found = false;

@@ -1,4 +1,4 @@
-/* CHEAT 37: has a million addresses for the linker, and for whoever reads the object.
+/* CHEAT 37: has a million addresses, to keep the linker busy, and what reads the object file.
  *
  * tries:    37
  * named:    time or memory */

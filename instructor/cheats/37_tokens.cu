@@ -1,4 +1,4 @@
-/* CHEAT 37: becomes ten million words, for whoever reads what the preprocessor makes of it.
+/* CHEAT 37: expands to ten million tokens, to keep whatever reads the preprocessor's output busy.
  *
  * tries:    37
  * named:    time or memory */

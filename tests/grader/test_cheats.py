@@ -87,7 +87,7 @@ def test_cheats_get_nothing_and_are_named(path: Path, parts: Parts, tmp_path: Pa
                          ids=lambda path: path.stem)
 def test_without_namespaces_they_get_no_more(path: Path, tree: Tree, grader_cache: Path,
                                              tmp_path: Path) -> None:
-    """In a checkout whose private folders nobody else can read."""
+    """In a checkout whose private folders only their owner may read: uids alone protect no others."""
     for private in ("testcases/hidden", "instructor"):
         subprocess.run(["chmod", "-R", "go=", tree.path / private], check=True)
     ran = subprocess.run(
