@@ -250,22 +250,28 @@ static void atomically(volatile const void *p, unsigned size, bool write, const 
 
 /* Consumers get it when it has taken effect: how often a compare-and-swap fails is a matter of
  * luck, and the load before one is the emulator's own (device_functions.h). */
-static void consume_atomic(volatile const void *p, unsigned size, const void *code) {
+static void consume_atomic(volatile const void *p, unsigned size, const void *old,
+                           const void *code) {
     struct watch *w = watch_here();
-    const struct access access = {
-        .address = (uintptr_t)p, .size = size, .write = true, .atomic = true, .code = code};
+    const struct access access = {.address = (uintptr_t)p,
+                                  .size = size,
+                                  .write = true,
+                                  .atomic = true,
+                                  .old = old,
+                                  .code = code};
     if (w) consume(w, &access);
 }
 
 #define SEEN(write) atomically(p, sizeof *p, write, CODE)
-#define DONE consume_atomic(p, sizeof *p, CODE)
+#define DONE(old) consume_atomic(p, sizeof *p, old, CODE)
 #define ATOMIC_RMW(bits, type, name, builtin)                                                      \
     type __tsan_atomic##bits##_##name(volatile type *p, type value, int order);                    \
     type __tsan_atomic##bits##_##name(volatile type *p, type value, int order) {                   \
         (void)order;                                                                               \
         SEEN(true);                                                                                \
-        DONE;                                                                                      \
-        return builtin(p, value, __ATOMIC_SEQ_CST);                                                \
+        const type old = builtin(p, value, __ATOMIC_SEQ_CST);                                      \
+        DONE(&old);                                                                                \
+        return old;                                                                                \
     }
 #define ATOMIC_CAS(bits, type, name)                                                               \
     int __tsan_atomic##bits##_##name(volatile type *p, type *expected, type value, int order,      \
@@ -276,7 +282,7 @@ static void consume_atomic(volatile const void *p, unsigned size, const void *co
         SEEN(true);                                                                                \
         int done = __atomic_compare_exchange_n(p, expected, value, 0, __ATOMIC_SEQ_CST,            \
                                                __ATOMIC_SEQ_CST);                                  \
-        if (done) DONE;                                                                            \
+        if (done) DONE(expected);                                                                  \
         return done;                                                                               \
     }
 #define ATOMICS(bits, type)                                                                        \
@@ -309,7 +315,7 @@ static void consume_atomic(volatile const void *p, unsigned size, const void *co
         SEEN(true);                                                                                \
         if (__atomic_compare_exchange_n(p, &expected, value, 0, __ATOMIC_SEQ_CST,                  \
                                         __ATOMIC_SEQ_CST))                                         \
-            DONE;                                                                                  \
+            DONE(&expected);                                                                       \
         return expected;                                                                           \
     }
 ATOMICS(8, uint8_t)

@@ -93,8 +93,9 @@ static void say_missing_barrier(struct diagnosis *d, int first, int second) {
     const struct construct *entered = structure_outermost_without(s, CONSTRUCT_LOOP, second, first);
     const struct construct *turns = structure_common(s, CONSTRUCT_LOOP, first, second);
     const int before = entered ? entered->first : second;
-    int after = line_behind(s, first, second), barrier;
+    int after = line_behind(s, first, second), barrier, phase = 0;
     if (after < before && !d->e->reader_ahead) {
+        phase = d->f->phase; /* both accesses are in it */
         if (first == d->f->other.line) after = behind_all_stores(d, s, after, before);
         barrier = structure_barrier_between(s, after + 1, before - 1);
         if (!barrier)
@@ -109,9 +110,9 @@ static void say_missing_barrier(struct diagnosis *d, int first, int second) {
     } else {
         return;
     }
-    if (barrier)
-        DETAIL("\nthe __syncthreads() at line %d is between, but not reached by both of them",
-               barrier);
+    if (!barrier) return;
+    DETAIL("\nthe __syncthreads() at line %d is between, but not reached by both of them", barrier);
+    if (phase) DETAIL(" in tile phase %d", phase);
 }
 
 void say_shared_race(struct diagnosis *d) {

@@ -80,6 +80,19 @@ struct remark {
     char detail[600]; /* lines of figures, separated by \n */
 };
 
+/* What came of recording a walkthrough. */
+enum {
+    WALK_NO_STEP = -1,  /* the finding has none */
+    WALK_NO_BLOCK = -2, /* nothing: the block did not run */
+    WALK_NO_MEMORY = -3,
+    WALK_NO_DISK = -4
+};
+struct walked {
+    int step;           /* that the finding is about, or one of these */
+    unsigned block[3];  /* that is shown */
+    unsigned wanted[3]; /* that should be: where the mistake is */
+};
+
 /* What became of one shape. Lies in memory that the child process shares with its parent. */
 struct outcome {
     bool done;       /* the child came to its end */
@@ -90,7 +103,7 @@ struct outcome {
     struct cause cause;               /* of a finding */
     struct remark remark;             /* where there is no finding */
     int phases;                       /* tile phases seen, with --phases */
-    int walk_step;                    /* what walk_data() has returned */
+    struct walked walked;             /* with --walk */
     char machine_fault[MESSAGE_SIZE]; /* empty: none */
 };
 

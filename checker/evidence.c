@@ -97,8 +97,7 @@ static void conclude(void) {
     if (run.failed) cause_find(&recovery, run.shape, run.failed, &run.outcome->cause);
     if (run.indices) print_indices(run.indices, run.options->run.json, &recovery, run.shape);
     recover_free(&recovery);
-    if (run.indices) fflush(run.indices);
-    run.outcome->done = true;
+    run.outcome->done = !run.indices || fflush(run.indices) == 0;
 }
 
 static void stopped(const struct checked_result *result) {

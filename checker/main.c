@@ -301,6 +301,14 @@ static bool has_phases(const struct check_options *o, const struct outcome *outc
 /* --- the walkthrough -------------------------------------------------------------------------- */
 
 static const double most_counted = 1 << 21; /* products: counting makes a run five times as long */
+static const double endless_seconds = 1;    /* a block's accesses fill a page long before that */
+
+static const char no_disk[] = "a temporary file cannot be written: is the disk full?";
+
+static bool never_ends(const struct outcome *shown) {
+    const enum finding_kind kind = shown->finding.kind;
+    return kind == FINDING_ENDLESS || kind == FINDING_TIME_LIMIT;
+}
 
 static FILE *temporary_file(const struct check_options *o) {
     FILE *file = tmpfile();
@@ -308,21 +316,23 @@ static FILE *temporary_file(const struct check_options *o) {
     return file;
 }
 
-/* Runs the shape once more, with the block under trace; room->walk_step says what came of it. */
+/* Runs the shape once more, with the block under trace; room->walked says what came of it. */
 static void record_walk(const struct check_options *o, const struct outcome *shown,
                         struct shape shape, struct outcome *room) {
     const struct limits limits = {o->run.timeout + grace,
                                   CHECK_LAUNCH_BLOCKS * o->run.timeout + grace};
     memset(room, 0, sizeof *room);
     room->cause = shown->cause;
-    room->walk_step = WALK_NO_BLOCK;
+    room->walked.step = WALK_NO_BLOCK;
     rewind(o->walk_data);
-    if (ftruncate(fileno(o->walk_data), 0) != 0) machine(o, "a temporary file cannot be written");
+    if (ftruncate(fileno(o->walk_data), 0) != 0) machine(o, no_disk);
     if (in_quiet_child(shape, &limits)) {
         run_shape(o, shape, room);
         end_child();
     }
     if (room->machine_fault[0]) machine(o, room->machine_fault);
+    if (room->walked.step == WALK_NO_MEMORY) machine(o, "out of memory");
+    if (room->walked.step == WALK_NO_DISK) machine(o, no_disk);
 }
 
 /* Runs the shape with these values. False: it did not go as `shown` did. */
@@ -332,11 +342,12 @@ static bool try_walk(const struct check_options *given, const struct outcome *sh
     o.counts = (double)shape.m * shape.n * shape.k <= most_counted;
     o.run.fill = fill;
     record_walk(&o, shown, shape, room);
-    if (!o.block_given && room->finding.at.in_kernel &&
-        !walk_in_block(&room->finding.at, o.walk_block)) {
-        walk_block(room, o.walk_block);
+    const struct walked *walked = &room->walked;
+    if (!o.block_given && memcmp(walked->wanted, o.walk_block, sizeof o.walk_block) != 0) {
+        memcpy(o.walk_block, walked->wanted, sizeof o.walk_block);
         record_walk(&o, shown, shape, room);
     }
+    if (never_ends(shown)) return never_ends(room); /* stopped at another line each time */
     return room->finding.kind == shown->finding.kind &&
            room->finding.at.line == shown->finding.at.line;
 }
@@ -364,23 +375,32 @@ static void save_page(const struct check_options *o, FILE *indices) {
     exit(EXIT_USAGE);
 }
 
+/* Which run the page shows: it may be another one than that of the finding above. */
+static void print_shown(const struct outcome *walked) {
+    const unsigned *block = walked->walked.block;
+    const struct shape *s = &walked->shape;
+    printf("\n    it shows block (%u,%u", block[0], block[1]);
+    if (walked->finding.launch.grid[2] > 1) printf(",%u", block[2]);
+    printf(") of a run with m=%d k=%d n=%d\n", s->m, s->k, s->n);
+}
+
 /* False: there is no such block. */
 static bool print_walk(const struct check_options *o, const struct outcome *walked) {
     const unsigned *grid = walked->finding.launch.grid;
-    const int step = walked->walk_step;
-    if (step == WALK_NO_MEMORY) machine(o, "out of memory");
+    const int step = walked->walked.step;
     if (step == WALK_NO_BLOCK && grid[0] && o->block_given) {
         fprintf(stderr, "sgemm-check: there is no block (%u,%u): the grid has %u x %u\n",
                 o->block_x, o->block_y, grid[0], grid[1]);
         return false;
     }
     if (o->run.json) return true;
-    if (step == WALK_NO_BLOCK)
+    if (step == WALK_NO_BLOCK) {
         puts("no walkthrough: nothing of the kernel's run was recorded");
-    else if (step == WALK_NO_STEP)
-        printf("open in a browser: %s\n", o->walk);
-    else
-        printf("open in a browser: %s#step=%d\n", o->walk, step);
+        return true;
+    }
+    printf("open in a browser: %s", o->walk);
+    if (step != WALK_NO_STEP) printf("#step=%d", step);
+    print_shown(walked);
     return true;
 }
 
@@ -393,8 +413,13 @@ static bool write_walk(const struct check_options *given, const struct outcome *
     o.phases = o.indices = false;
     o.report = NULL;
     o.calls = 1;
+    if (never_ends(shown) && o.run.timeout > endless_seconds) o.run.timeout = endless_seconds;
     o.walk_data = temporary_file(given);
-    walk_block(shown, o.walk_block);
+    const struct finding_party *at = &shown->finding.at;
+    memset(o.walk_block, 0, sizeof o.walk_block);
+    if (at->in_kernel)
+        memcpy(o.walk_block, (unsigned[]){at->block.x, at->block.y, at->block.z},
+               sizeof o.walk_block);
     if (o.block_given) {
         o.walk_block[0] = o.block_x;
         o.walk_block[1] = o.block_y;
@@ -404,8 +429,9 @@ static bool write_walk(const struct check_options *given, const struct outcome *
     struct check_options as_json = o;
     as_json.run.json = true;
     gather_evidence(&as_json, shapes[0], NULL, indices, room);
+    if (!room->done && ftruncate(fileno(indices), 0) != 0) machine(&o, no_disk);
     gather_walk(&o, shown, room);
-    if (room->walk_step > WALK_NO_MEMORY) save_page(&o, indices);
+    if (room->walked.step != WALK_NO_BLOCK) save_page(&o, indices);
     fclose(indices);
     fclose(o.walk_data);
     return print_walk(&o, room);

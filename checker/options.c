@@ -42,6 +42,9 @@ static const struct shape small_shapes[] = {
 static const struct shape phase_shapes[] = {{4, 4, 4}, {34, 34, 34}, {130, 130, 130}, {4, 4, 4}};
 static const struct shape count_shapes[] = {{64, 64, 64}};
 
+/* Products m k n of which one block is still worth waiting for: some seconds. 1000 500 700 is below. */
+static const double most_walked = 500e6;
+
 static const double counting_slows = 5; /* times, beside a run that only checks */
 static const double small_timeout = 5;  /* seconds; all blocks together take some milliseconds */
 
@@ -81,6 +84,17 @@ static void check_memory(const struct check_options *o) {
     size_t more = sizeof(float) * (m * k + k * n + 9 * m * n);
     if (memory_needed(o->run.m, o->run.n, o->run.k) + more <= memory_available()) return;
     fail(o, EXIT_MACHINE, "these sizes need more memory than this machine has: use smaller ones");
+}
+
+/* --walk shows one block, for which all others run, too. */
+static void check_walk(const struct check_options *o) {
+    char message[MESSAGE_SIZE];
+    if ((double)o->run.m * o->run.n * o->run.k <= most_walked) return;
+    snprintf(message, sizeof message,
+             "--walk shows one block, and a run with m=%d k=%d n=%d takes too long for that: m k n "
+             "may be %.0f million at most; try a small one, such as 34",
+             o->run.m, o->run.k, o->run.n, most_walked / 1e6);
+    fail(o, EXIT_USAGE, message);
 }
 
 /* The value of `option`, which is taken out; null: it is not there. */
@@ -146,6 +160,7 @@ struct check_options check_options_read(int argc, char **argv) {
     if ((o.counts || o.phases) && !given(argc, argv, "--timeout")) o.run.timeout *= counting_slows;
     o.fill_given = given(argc, argv, "--fill");
     if (o.phases && !o.fill_given) o.run.fill = FILL_COUNTING;
+    if (o.sized && o.walk) check_walk(&o);
     if (o.sized) check_memory(&o);
     choose_shapes(&o);
     return o;

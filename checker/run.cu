@@ -49,8 +49,9 @@ static void report() {
     if (asked->walk) checker_add_launch(&outcome->finding);
     print_report(asked, outcome, &product);
     if (!asked->walk_data) return;
-    outcome->walk_step = walk_data(asked->walk_data, asked, outcome, &product);
-    fflush(asked->walk_data);
+    outcome->walked = walk_data(asked->walk_data, asked, outcome, &product);
+    if (fflush(asked->walk_data) != 0 || ferror(asked->walk_data))
+        outcome->walked.step = WALK_NO_DISK;
 }
 
 static void end_with(const struct finding *finding) {

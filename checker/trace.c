@@ -150,6 +150,7 @@ static void complete_store(void) {
 /* What a load gets is there already. */
 static void keep_value(struct trace_access *kept, const struct access *access) {
     const bool there = kept->valued;
+    if (access->old) memcpy(&kept->bits[kept->words], access->old, access->size);
     if (there && !access->write) memcpy(kept->bits, (const void *)access->address, access->size);
     if (access->write) kept->valued = false;
     const size_t before = state.trace.count;

@@ -15,7 +15,8 @@ struct trace_access {
     const void *code;  /* behind the instruction */
     int64_t offset;    /* in words, from the array's first; may lie outside of it */
     uint32_t interval; /* barriers that the block had passed */
-    uint32_t bits[4];  /* of its words: what a load gets, and what a store leaves */
+    uint32_t bits[4];  /* of its words: what a load gets, and what a store leaves; behind those of
+                          an atomic operation, what it has replaced */
     uint16_t thread;   /* linear index in its block */
     uint8_t block;     /* number in struct trace */
     uint8_t array;

@@ -113,6 +113,7 @@ struct access {
     bool write, atomic;
     bool copying; /* an asynchronous copy begins, of the thread's group with this number */
     uint64_t group;
+    const void *old;  /* what an atomic operation that has taken effect has replaced, or null */
     const void *code; /* behind the instruction */
 };
 

@@ -18,9 +18,19 @@ const char *source_text(void) {
     return kernel_source ? kernel_source + strlen(kernel_source) + 1 : NULL;
 }
 
+/* The submission's name as seen from the working directory, if it lies below that. */
+static const char *name_from_here(void) {
+    const char *name = source_name();
+    char here[PATH_MAX];
+    const size_t length = name && *name == '/' && getcwd(here, sizeof here) ? strlen(here) : 0;
+    const bool below = length && strncmp(name, here, length) == 0 && name[length] == '/';
+    return below ? name + length + 1 : name;
+}
+
 bool source_is(const char *file) {
-    const size_t length = strlen(file), expected = source_name() ? strlen(source_name()) : 0;
-    return expected && length >= expected && strcmp(file + length - expected, source_name()) == 0;
+    const char *name = name_from_here();
+    const size_t length = strlen(file), expected = name ? strlen(name) : 0;
+    return expected && length >= expected && strcmp(file + length - expected, name) == 0;
 }
 
 /* A relative name starts from where make ran, the program's own directory. */

@@ -4,6 +4,7 @@
 #include "../names.h"
 #include "../regions.h"
 #include "../structure.h"
+#include "block.h"
 #include "steps.h"
 #include "walk.h"
 #include <math.h>
@@ -11,10 +12,8 @@
 #include <string.h>
 
 enum {
-    /* Accesses that are shown, so that a page stays below 5 MB: 12 bytes each, with a step for each
-     * warp; 35 with one for each thread. */
-    MOST_ACCESSES = 200000,
-    MOST_AS_RUN = 100000,
+    MOST_ACCESSES = 200000, /* that are shown: 12 bytes each, with a step for each warp, ... */
+    MOST_BYTES = 4200000, /* ... and more where steps are single threads'. A page stays below 5 MB */
     MOST_ELEMENTS = 40000, /* of a matrix whose values are all in the page */
     MOST_WRONG = 2000,     /* elements of C */
     FORMAT = 1             /* of the data; run.js expects this one */
@@ -36,21 +35,6 @@ struct page {
 struct shape walk_shape(int tile) {
     const int edge = max_int(tile / 4, 1), phases = tile < 32 ? 2 : 1; /* whole ones */
     return (struct shape){tile + edge, tile + edge, phases * tile + edge};
-}
-
-void walk_block(const struct outcome *outcome, unsigned block[3]) {
-    const struct finding *f = &outcome->finding;
-    const struct finding_launch *l = &f->launch;
-    unsigned row, col;
-    memset(block, 0, 3 * sizeof *block);
-    if (f->at.in_kernel) {
-        block[0] = f->at.block.x;
-        block[1] = f->at.block.y;
-        block[2] = f->at.block.z;
-    } else if (sscanf(f->element, "C[%u][%u]", &row, &col) == 2 && l->block[0] && l->block[1]) {
-        const unsigned x = col / l->block[0], y = row / l->block[1];
-        if (x < l->grid[0] && y < l->grid[1]) block[0] = x, block[1] = y;
-    }
 }
 
 bool walk_in_block(const struct finding_party *party, const unsigned block[3]) {
@@ -83,31 +67,15 @@ static void write_values(struct json *json, const char *name, const float *value
 
 /* --- arrays ----------------------------------------------------------------------------------- */
 
-static bool is_unwritten(const float *C, size_t i) { return get_bits(&C[i]) == POISON_BITS; }
-
 /* Runs of elements that no thread stored: [first, how many]. */
 static void write_unwritten(struct json *json, const float *C, size_t count) {
     json_open(json, "unwritten", '[');
     for (size_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && is_unwritten(C, end) == is_unwritten(C, i); end++)
+        for (end = i + 1; end < count && element_is_unwritten(C, end) == element_is_unwritten(C, i); end++)
             continue;
-        if (is_unwritten(C, i)) json_value(json, NULL, "[%zu, %zu]", i, end - i);
+        if (element_is_unwritten(C, i)) json_value(json, NULL, "[%zu, %zu]", i, end - i);
     }
     json_close(json, ']');
-}
-
-/* An element of A B, and how far from it any order of summation may lead (verify.c). */
-static double expected(const struct product_data *data, struct shape s, int row, int col,
-                       double *bound) {
-    double sum = 0, magnitude = 0;
-    for (int p = 0; p < s.k; p++) {
-        const double term = (double)data->A[(size_t)row * (size_t)s.k + (size_t)p] *
-                            (double)data->B[(size_t)p * (size_t)s.n + (size_t)col];
-        sum += term;
-        magnitude += fabs(term);
-    }
-    *bound = gamma_bound(s.k + 2) * magnitude;
-    return sum;
 }
 
 /* [element, what it should be] */
@@ -117,9 +85,9 @@ static void write_wrong(struct json *json, const struct product_data *data, stru
     for (int row = 0; row < s.m; row++)
         for (int col = 0; col < s.n && found < MOST_WRONG; col++) {
             const size_t i = (size_t)row * (size_t)s.n + (size_t)col;
-            double bound;
-            const double right = expected(data, s, row, col, &bound);
-            if (is_unwritten(data->C, i) || fabs(data->C[i] - right) <= bound) continue;
+            double right;
+            if (element_is_unwritten(data->C, i) || !element_is_wrong(data, s, row, col, &right))
+                continue;
             json_value(json, NULL, "[%zu, %.9g]", i, right);
             found++;
         }
@@ -203,7 +171,15 @@ static void write_access_values(struct json *json, const struct trace_access *a)
     }
 }
 
-/* [site, lanes, [offset, ...], [value, ...]] */
+static void write_access_old(struct json *json, const struct trace_access *a) {
+    for (int i = 0; i < a->words; i++) {
+        float value;
+        memcpy(&value, &a->bits[a->words + i], sizeof value);
+        write_value(json, value);
+    }
+}
+
+/* [site, lanes, [offset, ...], [value, ...]], and of atomic operations [old value, ...] */
 static void write_site_of_step(struct page *page, const struct walk_step *step, int site) {
     const struct walk_steps *s = &page->steps;
     struct json *json = &page->json;
@@ -214,12 +190,14 @@ static void write_site_of_step(struct page *page, const struct walk_step *step, 
     json_open(json, NULL, '[');
     json_value(json, NULL, "%d", site);
     json_value(json, NULL, "%u", lanes);
-    for (int values = 0; values < 2; values++) {
+    enum { OFFSETS, VALUES, OLD };
+    for (int what = OFFSETS; what <= (s->site[site].atomic ? OLD : VALUES); what++) {
         json_open(json, NULL, '[');
         for (size_t i = step->first; i < step->first + step->count; i++) {
             const struct trace_access *a = access_at(s, &s->visit[i], site);
-            if (a && values) write_access_values(json, a);
-            if (a && !values) json_value(json, NULL, "%lld", (long long)a->offset);
+            if (a && what == OFFSETS) json_value(json, NULL, "%lld", (long long)a->offset);
+            if (a && what == VALUES) write_access_values(json, a);
+            if (a && what == OLD) write_access_old(json, a);
         }
         json_close(json, ']');
     }
@@ -285,6 +263,10 @@ static void write_steps(struct page *page) {
     struct json *json = &page->json;
     json_open(json, "steps", '[');
     for (size_t i = 0; i < page->steps.step_count; i++) {
+        if (ftell(json->out) > MOST_BYTES) {
+            walk_steps_cut(&page->steps, i);
+            break;
+        }
         const struct walk_step *step = &page->steps.step[i];
         json_open(json, NULL, '[');
         if (step->warp < 0) {
@@ -435,6 +417,11 @@ static size_t find_barrier_step(const struct page *page) {
     return page->steps.step_count;
 }
 
+static bool never_ends(const struct outcome *outcome) {
+    const enum finding_kind kind = outcome->finding.kind;
+    return kind == FINDING_ENDLESS || kind == FINDING_TIME_LIMIT;
+}
+
 static void find_finding(struct page *page) {
     page->at = walk_steps_find(&page->steps, page->at_access);
     page->other = walk_steps_find(&page->steps, page->other_access);
@@ -474,7 +461,7 @@ static void write_finding(struct page *page) {
     json_close(json, '}');
 }
 
-/* --- all of it -------------------------------------------------------------------------------- */
+/* --- the launch, loads ------------------------------------------------------------------------- */
 
 static void write_triple(struct json *json, const char *name, const unsigned value[3]) {
     json_value(json, name, "[%u, %u, %u]", value[0], value[1], value[2]);
@@ -531,20 +518,29 @@ static void write_members(struct page *page) {
     write_loads(page);
 }
 
-int walk_data(FILE *out, const struct check_options *options, const struct outcome *outcome,
-              const struct product_data *data) {
+/* --- all of it -------------------------------------------------------------------------------- */
+
+struct walked walk_data(FILE *out, const struct check_options *options,
+                        const struct outcome *outcome, const struct product_data *data) {
     struct page page = {{out, false}, options, outcome, data, trace_kept(), {0}, 0, 0, 0, 0};
-    if (!page.trace->block_count) return WALK_NO_BLOCK;
+    struct walked walked = {.step = WALK_NO_BLOCK};
+    if (page.trace->block_count) {
+        memcpy(walked.block, page.trace->blocks[0], sizeof walked.block);
+        memcpy(walked.wanted, walked.block, sizeof walked.wanted);
+    }
+    walk_wanted(page.trace, outcome, data, walked.wanted);
+    if (!page.trace->block_count) return walked;
     find_accesses(&page);
-    const uint32_t as_run = first_interval_as_run(&page);
-    const size_t most = as_run == ANY_INTERVAL ? MOST_ACCESSES : MOST_AS_RUN;
-    if (!walk_steps_make(page.trace, most, as_run, &page.steps)) return WALK_NO_MEMORY;
+    walked.step = WALK_NO_MEMORY;
+    if (!walk_steps_make(page.trace, MOST_ACCESSES, first_interval_as_run(&page), &page.steps))
+        return walked;
     find_finding(&page);
     end_after_finding(&page);
     json_open(&page.json, NULL, '{');
     write_members(&page);
+    if (never_ends(outcome) && page.steps.step_count) page.at = page.steps.step_count - 1;
     write_finding(&page);
-    const int number = page.at < page.steps.step_count ? (int)page.at : WALK_NO_STEP;
+    walked.step = page.at < page.steps.step_count ? (int)page.at : WALK_NO_STEP;
     walk_steps_free(&page.steps);
-    return number;
+    return walked;
 }

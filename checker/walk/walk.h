@@ -4,6 +4,7 @@
  *   steps.c    the trace of the block -> steps, in the order in which they are shown
  *   data.c     steps, matrices and the finding as JSON, in the process that ran the kernel
  *   page.c     the page: page.html, with style, data and script in their places
+ *   block.c    which block to show: that of the mistake
  *   sha256.c   what the page's content security policy names its style and script by
  *   page.html, page.css, *.js
  *              the page itself: readable files, which page.S puts into the program */
@@ -19,22 +20,17 @@ extern "C" {
  * three tile phases, the last one not whole; for tiles of this width. */
 struct shape walk_shape(int tile);
 
-/* The block to show of a run that went like this, x, y, z: that of the finding, or of the element
- * of C that it names; else the first one. */
-void walk_block(const struct outcome *outcome, unsigned block[3]);
-
 /* Whether this party of a finding is a thread of that block, x, y, z. */
 bool walk_in_block(const struct finding_party *party, const unsigned block[3]);
 
 /* From now on this process keeps what that block does. Before the run. */
 void walk_watch(const unsigned block[3]);
 
-/* Writes the data of this process's run so far as a JSON object: what
- * walk_watch() has kept. The members are those that run.js reads; the object is left open for
- * walk_page(). Returns the number of the step that the finding is about. */
-enum { WALK_NO_STEP = -1, WALK_NO_MEMORY = -2, WALK_NO_BLOCK = -3 /* the block did not run */ };
-int walk_data(FILE *out, const struct check_options *options, const struct outcome *outcome,
-              const struct product_data *data);
+/* Writes the data of this process's run so far as a JSON object: what walk_watch() has kept. The
+ * members are those that run.js reads; the object is left open for walk_page(). Errors of `out` are
+ * the caller's to look at. */
+struct walked walk_data(FILE *out, const struct check_options *options,
+                        const struct outcome *outcome, const struct product_data *data);
 
 /* Writes the page around this data, to whose object the member that print_indices() has written to
  * `indices` is added. False: it cannot be written; errno says why. */

@@ -64,7 +64,10 @@ def walk(program: Path, file: Path, *args: object, status: int = 0) -> Any:
     data = json.loads(parts(file.read_text())["data"])
     step = (data["finding"] or {}).get("step")
     page = file if step is None else f"{file}#step={step}"
-    assert f"open in a browser: {page}\n" in run.stdout, run
+    shape, block = data["shape"], data["block"][: 3 if data["launch"]["grid"][2] > 1 else 2]
+    assert f"""open in a browser: {page}
+    it shows block ({",".join(map(str, block))}) of a run with m={shape["m"]} k={shape["k"]} n={shape["n"]}
+""" in run.stdout, run
     return data
 
 
@@ -178,6 +181,58 @@ def test_finding_of_early_return(checker: Builder, tmp_path: Path) -> None:
     data = walk(program, tmp_path / "page.html", status=1)
     barriers = [i for i, step in enumerate(data["steps"]) if step[2] == BARRIER]
     assert data["finding"]["step"] == barriers[0]
+
+
+@pytest.mark.parametrize("name, block", [
+    ("18_last_column_of_blocks", [1, 0, 0]), ("18_rows_beyond_the_grid", [0, 1, 0]),
+    ("18_one_element", [1, 1, 0])])  # fmt: skip
+def test_block_of_missing_or_wrong_elements(checker: Builder, tmp_path: Path, name: str,
+                                            block: list[int]) -> None:
+    """Shown is the block that should have stored them, or the last one before them."""
+    data = walk(checker("gcc -O1", f"{FAULTY}/{name}.cu"), tmp_path / "page.html", status=1)
+    C = data["arrays"][2]
+    first = C["unwritten"][0][0] if C["unwritten"] else C["wrong"][0][0]
+    assert first and data["block"] == block
+
+
+@pytest.mark.parametrize("name", ["15_phase_not_counted", "15_waits_for_all_threads"])
+def test_kernel_that_does_not_end(checker: Builder, tmp_path: Path, name: str) -> None:
+    """What it did is shown up to a limit, at whose end the page opens. It takes no second time limit
+    of 5 s."""
+    page = tmp_path / "page.html"
+    data = walk(checker("gcc -O1", f"{FAULTY}/{name}.cu"), page, "--timeout", 5, status=1)
+    assert data["finding"]["kind"] == "endless" and data["left_out"] > 0 and data["end"]["stopped"]
+    assert data["finding"]["step"] == len(data["steps"]) - 1 > 1000
+    assert page.stat().st_size < 5_000_000
+
+
+def test_shape_that_takes_too_long(checker: Builder, tmp_path: Path) -> None:
+    program = checker("gcc -O1", TILED)
+    run = run_check(program, "--walk", tmp_path / "page.html", 2000)
+    assert run.status == 2 and "m k n may be 500 million at most; try a small one" in run.stderr
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_atomics(checker: Builder, tmp_path: Path) -> None:
+    """With what they add to: of one element, each finds what the one before has left."""
+    data = walk(checker("gcc -O1", f"{RIGHT}/split_k.cu"), tmp_path / "page.html")
+    left: dict[int, float] = {}
+    for _, _, warp, rest, *_ in data["steps"]:
+        for site, _, offsets, values, *old in rest if warp != BARRIER else []:
+            assert len(old) == data["sites"][site]["atomic"]
+            for offset, value, before in zip(offsets, values, *old, strict=True) if old else []:
+                assert before == left.get(offset, 0) and value > before
+                left[offset] = value
+    assert left
+
+
+def test_name_with_all_folders(checker: Builder, tmp_path: Path) -> None:
+    """KERNEL may be an absolute path, also of a file below the folder where the checker runs: its
+    lines are known all the same."""
+    folder = checker("gcc -O1", TILED).parent
+    program = checker("gcc -O1", folder / FAULTY / "01_first_barrier.cu")
+    finding = walk(program, tmp_path / "page.html", status=1)["finding"]
+    assert finding["step"] is not None and "is missing after line" in "".join(finding["detail"])
 
 
 def test_block(checker: Builder, tmp_path: Path) -> None:

@@ -68,7 +68,8 @@ CASES = [
     Case("first barrier not in the last phase", [(FIRST, f"if (p < last)\n{FIRST}")],
          "shared-race", "read",
          ["stores at kernel.cu:{a}",
-          "the __syncthreads() at line {first} is between, but not reached by both of them",
+          "the __syncthreads() at line {first} is between, but not reached by both of them in tile "
+          "phase 3",
           "hint: a tile may be read only after"], ["missing"]),
     Case("zeros are stored first", [
         (FIRST, f"if (p < last)\n{FIRST}"),
