@@ -70,8 +70,11 @@ def examine_source(path: Path) -> None:
 
 def examine_made(directory: Path, cuda: bool) -> None:
     """Raises Refused."""
-    for name in TEXTS:
-        source_text.check_preprocessed((directory / name).read_bytes())
+    texts = {name: (directory / name).read_bytes() for name in TEXTS}
+    for text in texts.values():
+        source_text.check_preprocessed(text)
+    for which in (".i", ".device.i"):
+        source_text.check_same(*(texts[f"{build}{which}"] for build in BUILDS))
     source = (directory / KERNEL).read_bytes()
     for name in OBJECTS:
         symbols.check_object(directory / name, name == "checked.o", source,

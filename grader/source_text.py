@@ -3,6 +3,7 @@ program needs.
 
     check_source        as written: nothing that hides where text comes from, or asks for files
     check_preprocessed  what the preprocessor made of it, where no macro hides a word any more
+    check_same          that it made the same of it for the checked build
 
 The first keeps the student from misleading the second, and symbols.py, which reads the object
 file. What this gate is for, and what it is not, is in docs/security.md.
@@ -10,6 +11,7 @@ file. What this gate is for, and what it is not, is in docs/security.md.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -52,13 +54,52 @@ PREPROCESSED = (
                          r"|addressof_stack)|__get_cpuid\w*"),
               "looks at the program's stack or registers ({})"),
     Forbidden(re.compile(r"cudaMemcpyFromSymbol\w*"), "copies device memory to the host ({})"),
-    Forbidden(re.compile(r"redefine_extname"), "gives a function another name's symbol ({})"),
+    Forbidden(re.compile(r"(?i:(cuda_)?emulator)(?!_(barrier_here|different|warp_active)\b).*"),
+              "uses the emulator's own {}",
+              "kernel.cu is CUDA, and the same text for a GPU and without one"),
+    Forbidden(re.compile(r"__(sync|atomic|(c11|cpp|opencl|scoped|hip)_atomic)_\w+"),
+              "uses the compiler's {}", "CUDA's are atomicAdd, atomicCAS and their like"),
 )
-# Ordinary words elsewhere: a variable may be called section.
-IN_ATTRIBUTES = (*PREPROCESSED, Forbidden(
-    re.compile(r"_*(constructor|destructor|init_priority|section|alias|weakref|ifunc|symver|naked"
-               r"|target_clones|used|retain|no_icf|copy|no_instrument_function)_*"),
-    "uses the attribute {}", "take the attribute out"))
+
+# Names with two underscores, or one and a capital letter, belong to compilers and their libraries.
+# Some have powers that CUDA C does not have. A submission may use CUDA's, and what the macros of
+# headers become (NULL, assert, INFINITY, va_start); others only where it made them up.
+RESERVED = re.compile(r"__\w*|_[A-Z]\w*")
+CUDAS_OWN = re.compile(
+    r"__(global|device|host|shared|constant|managed|restrict|noinline|forceinline|align"
+    r"|launch_bounds|grid_constant|inline|volatile|const|signed)__|__(restrict|inline|volatile)"
+    r"|__(syncthreads(_count|_and|_or)?|syncwarp|threadfence(_block|_system)?|activemask)"
+    r"|__(shfl|match|reduce)_\w+_sync|__shfl_sync|__(all|any|ballot)_sync"
+    r"|__ld(g|ca|cg|cs|cv|lu)|__st(wb|cg|cs|wt)|__pipeline_\w+|__nanosleep|__trap|__brkpt"
+    r"|__(float|double|int|uint|ll|ull|half|short|ushort|hiloint|longlong)2\w+(_r[nzud])?"
+    r"|__(float|double|int|uint|longlong)_as_\w+"
+    r"|__[fd](add|sub|mul|div|rcp|sqrt|rsqrt|ma|maf)(_ieee)?_r[nzud]|__(fma|fmaf)_\w+"
+    r"|__(exp|exp10|log|log2|log10|sin|cos|tan|sincos|pow)f|__fdividef|__saturatef"
+    r"|__u?(mul24|mulhi|mul64hi|hadd|rhadd|sad)|__(brev|clz|ffs|popc)(ll)?|__byte_perm"
+    r"|__funnelshift_\w+|__dp[24]a\w*|__v\w+[24]|__cvta_generic_to_shared|__is\w+Space"
+    r"|__assume|__builtin_(assume|assume_aligned|expect|unreachable)")
+OF_MACROS = re.compile(
+    r"__null|__extension__|__assert_fail|__(PRETTY_FUNCTION|FUNCTION|func)__|__errno_location"
+    r"|__builtin_(inff?|infl|nanf?|nanl|huge_valf?|huge_vall|offsetof|va_(start|end|arg|copy)"
+    r"|memcpy|memmove|memset)|__(typeof|decltype|alignof|attribute)(__)?|__(clock|time)_t"
+    r"|__(gnuc_)?va_list|__int128(_t)?|__uint128_t|__thread|__sighandler_t|__bswap_\d+")
+OF_COMPILERS = re.compile(r"__(builtin|has|is|array|sanitizer|tsan|asan|ubsan|msan|hwasan"
+                          r"|interceptor|nvvm|arm|aarch64|cxa|declspec|GIMPLE|RTL|PHI)_?\w*")
+
+# What an attribute may be. Most others give a function or variable to somebody else: a section, a
+# constructor, an alias.
+ATTRIBUTES = re.compile(
+    r"_*(aligned|always_inline|noinline|unused|maybe_unused|nodiscard|warn_unused_result|noreturn"
+    r"|deprecated|fallthrough|likely|unlikely|packed|hot|cold|flatten|nothrow|pure|const|format"
+    r"|printf|scanf|gnu|clang|may_alias|nonnull|device|host|global|shared|constant|vector_size)_*")
+
+# Of the directives that a compiler heeds, those that change code otherwise than by unrolling it.
+PRAGMAS = re.compile(r"weak|redefine_extname|attribute|section|optimize|target|push_options"
+                     r"|pop_options|reset_options|visibility|poison|intrinsic|float_control|comment"
+                     r"|init_seg|code_seg|data_seg|system_header")
+
+# Functions of these headers are instructions, or are made of them.
+INSTRUCTIONS = re.compile(rb".*intrin\.h|(arm|altivec)\w*\.h|stdatomic\.h|ia32\w*\.h")
 
 # One token as the preprocessor cuts them; a quote that is not closed goes to the end of its line.
 TOKEN = re.compile(
@@ -145,31 +186,67 @@ def check_directive(words: list[bytes], line: int) -> None:
 MARKER = re.compile(rb'^[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)[ \t]+"((?:\\.|[^"\\\n])*)"[^\n]*',
                     re.MULTILINE)
 ATTRIBUTE = (b"__attribute__", b"__attribute")
+HEADERS_OWN = re.compile(rb"\b((?:__|_[A-Z])\w*)(?=\s*\()"
+                         rb"|\b(?:namespace|struct|class|union|enum)\s+((?:__|_[A-Z])\w*)")
+"""Functions and types; names that headers give to variables could be anybody's."""
 
 
 def check_preprocessed(text: bytes) -> None:
     """The output of the compiler's -E, in the lines that come from the student's file, as the
     preprocessor's linemarkers say; check_source has refused those that a student writes. Headers
     have absolute paths, or names such as <built-in>. Raises Refused."""
-    at = 0
+    of_headers, students = parted(text)
+    known = {name for part in of_headers for pair in HEADERS_OWN.findall(part) for name in pair}
+    for at, end, line in students:
+        check_students_lines(text, at, end, line, known)
+
+
+def parted(text: bytes) -> tuple[list[bytes], list[tuple[int, int, int]]]:
+    """What comes from headers; and of the student's lines, where each part begins and ends, and the
+    number of its first line. Raises Refused for a header of the CPU's own instructions."""
+    of_headers, students, at, after, line = [], [], 0, 0, 0
+    students_before = False
     while marker := MARKER.search(text, at):
-        at = marker.end()
-        if not marker[2].startswith((b"/", b"<")):
-            at = check_students_lines(text, at, int(marker[1]) - 1)
+        name, at, line = marker[2], marker.end(), int(marker[1])
+        theirs = not name.startswith((b"/", b"<"))
+        if not theirs:
+            if students_before and INSTRUCTIONS.fullmatch(name.rpartition(b"/")[2]):
+                shown = name.rpartition(b"/")[2].decode(errors="replace")
+                raise Refused(f"includes <{shown}>: the CPU's own instructions, which the "
+                              "checker cannot see", STUDENT_FILE, after, "take it out")
+            following = MARKER.search(text, at)
+            of_headers.append(text[at:following.start() if following else len(text)])
+        else:
+            begin, at = at, end_of_students(text, at)
+            students.append((begin, at, line - 1))
+            after = line - 1 + text.count(b"\n", begin, at)
+        students_before = theirs
+    return of_headers, students
 
 
-def check_students_lines(text: bytes, at: int, line: int) -> int:
+def end_of_students(text: bytes, at: int) -> int:
     """From the end of a linemarker to the next one, whose place it returns. Cut into tokens, so
     that what looks like a marker inside a string is none."""
-    at_start, in_attribute, depth, previous = False, False, 0, b""
+    at_start = False
     while at < len(text) and (token := TOKEN.match(text, at)):
-        kind, word = token.lastgroup, token[0]
+        kind = token.lastgroup
         if at_start and kind == "hash" and MARKER.match(text, at):
             return at
         at = token.end()
-        line += word.count(b"\n")
         at_start = kind == "newline" or (at_start and kind == "blank")
+    return at
+
+
+def check_students_lines(text: bytes, at: int, end: int, line: int, known: set[bytes]) -> None:
+    """`line`: of what stands before; `known`: reserved names that headers have. Raises Refused."""
+    in_attribute, in_pragma, depth, previous = False, False, 0, b""
+    while at < end and (token := TOKEN.match(text, at, end)):
+        kind, word = token.lastgroup, token[0]
+        at = token.end()
+        line += word.count(b"\n")
+        in_pragma = kind != "newline" and (in_pragma or (previous == b"#" and word == b"pragma"))
         if kind in ("blank", "newline"):
+            previous = b"" if kind == "newline" and previous == b"#" else previous
             continue
         if in_attribute:
             depth += (word in (b"(", b"[")) - (word in (b")", b"]"))
@@ -177,6 +254,44 @@ def check_students_lines(text: bytes, at: int, line: int) -> int:
         elif word in ATTRIBUTE or (word, previous) == (b"[", b"["):
             in_attribute, depth = True, 2 if word == b"[" else 0
         if kind == "word":
-            check_words([word], IN_ATTRIBUTES if in_attribute else PREPROCESSED, line)
+            check_word(word, line, known, in_attribute and depth == 2, in_pragma)
         previous = word
-    return at
+
+
+def check_same(plain: bytes, checked: bytes) -> None:
+    """That the student's lines are the same text in both builds, whatever question a compiler would
+    answer differently. Raises Refused."""
+    ours, theirs = students_tokens(plain), students_tokens(checked)
+    for (word, line), (other, _) in itertools.zip_longest(ours, theirs, fillvalue=(b"", 0)):
+        if word != other:
+            raise Refused("is other code where it is checked", STUDENT_FILE, line,
+                          "what is checked and what is timed has to be one kernel")
+
+
+def students_tokens(text: bytes) -> Iterator[tuple[bytes, int]]:
+    """With the line of each."""
+    for at, end, line in parted(text)[1]:
+        while at < end and (token := TOKEN.match(text, at, end)):
+            at = token.end()
+            line += token[0].count(b"\n")
+            if token.lastgroup not in ("blank", "newline"):
+                yield token[0], line
+
+
+def check_word(word: bytes, line: int, known: set[bytes], attribute: bool, pragma: bool) -> None:
+    """One of the student's; `attribute` and `pragma`: it names one. Raises Refused."""
+    check_words([word], PREPROCESSED, line)
+    text = word.decode(errors="replace")
+    if attribute and not ATTRIBUTES.fullmatch(text):
+        raise Refused(f"uses the attribute {text}", STUDENT_FILE, line, "take the attribute out")
+    if pragma and PRAGMAS.fullmatch(text):
+        raise Refused(f"uses #pragma {text}", STUDENT_FILE, line, "take it out")
+    if RESERVED.fullmatch(text) and not attribute and belongs_to_others(text, word in known):
+        raise Refused(f"uses {text}, a name that belongs to the compiler or its libraries",
+                      STUDENT_FILE, line,
+                      "rename it if it is yours, or take it out; CUDA C has no need of it")
+
+
+def belongs_to_others(reserved: str, in_headers: bool) -> bool:
+    return (in_headers or bool(OF_COMPILERS.fullmatch(reserved))) and not any(
+        pattern.fullmatch(reserved) for pattern in (CUDAS_OWN, OF_MACROS))

@@ -9,15 +9,6 @@
 #include "vector_types.h"
 #include <string.h>
 
-/* The checked build, whose loads and stores ../../checker/ sees. */
-#ifdef __SANITIZE_THREAD__
-#define EMULATOR_CHECKED 1
-#elif defined __has_feature
-#if __has_feature(thread_sanitizer)
-#define EMULATOR_CHECKED 1
-#endif
-#endif
-
 extern "C" {
 /* Constant for a thread as long as it lives; the runtime sets them at each change of thread. */
 extern __thread const uint3 threadIdx;
@@ -46,21 +37,19 @@ static const int warpSize = 32;
 /* --- barriers ------------------------------------------------------------------------------- */
 
 static inline void __syncthreads(void) { emulator_barrier_here(); }
-#ifdef EMULATOR_CHECKED
-/* Barriers at two places have to stay two, though both branches of an if end in one. */
+/* Barriers at two places have to stay two, though both branches of an if end in one: the checker
+ * names their lines. The same in all builds, so that one text is what is checked and what is run. */
 #define __syncthreads()                                                                            \
     __extension__({                                                                                \
-        EMULATOR_DIFFERENT(__COUNTER__);                                                           \
+        ::emulator_different<__COUNTER__>();                                                       \
         emulator_barrier_here();                                                                   \
-        EMULATOR_DIFFERENT(__COUNTER__);                                                           \
+        ::emulator_different<__COUNTER__>();                                                       \
     })
 /* An instruction that differs from all others; a macro of this file, not an asm of the student's.
  */
-#define EMULATOR_DIFFERENT(number) ::emulator_different<number>()
 template <int number> static inline __attribute__((always_inline)) void emulator_different(void) {
     __asm__ volatile("" : : "i"(number));
 }
-#endif
 static inline int __syncthreads_count(int predicate) {
     return (int)emulator_barrier_vote(predicate).yes;
 }

@@ -7,19 +7,12 @@
 #define EMULATOR_LAUNCH_H
 #include "cuda_runtime_api.h"
 
-/* What carries a launch's arguments to the kernel is no access of the kernel's: the checked build
- * must not see it. */
-#if defined __SANITIZE_THREAD__ || defined __clang__
-#define EMULATOR_UNWATCHED __attribute__((no_sanitize("thread")))
-#else
-#define EMULATOR_UNWATCHED
-#endif
-
 extern "C" {
-/* Runs thread(data) once for each thread of the grid; kernel names the launched function.
- * Returns when all have run. Errors show in cudaGetLastError and the next synchronisation. */
+/* Runs thread(copy) once for each thread of the grid, with a copy of the `bytes` at `data` among
+ * its own local variables; kernel names the launched function. Returns when all have run. Errors
+ * show in cudaGetLastError and the next synchronisation. */
 void emulator_launch(const void *kernel, uint3 grid, uint3 block, size_t shared_bytes,
-                     void (*thread)(const void *data), const void *data);
+                     void (*thread)(const void *copy), const void *data, size_t bytes);
 
 /* The block's dynamic shared memory, as large as a launch may ask for. */
 extern __thread char emulator_dynamic_shared[];
@@ -46,7 +39,7 @@ template <class T> struct convert<T *> {
 
 template <class... Parameters> struct kernel_call {
     void (*kernel)(Parameters...);
-    template <class... Arguments> EMULATOR_UNWATCHED void operator()(Arguments... arguments) const {
+    template <class... Arguments> void operator()(Arguments... arguments) const {
         static_assert(sizeof...(Arguments) == sizeof...(Parameters),
                       "this launch does not pass as many arguments as the kernel has parameters");
         kernel(convert<Parameters>::from(arguments)...);
@@ -66,7 +59,7 @@ class launch_config {
         (void)stream;
     }
     template <class... Arguments> auto operator()(Arguments... arguments) const {
-        auto bound = [=](const auto &call) EMULATOR_UNWATCHED { call(arguments...); };
+        auto bound = [=](const auto &call) { call(arguments...); };
         return launch<decltype(bound), Arguments...>{grid_, block_, shared_bytes_, bound};
     }
 
@@ -75,18 +68,20 @@ class launch_config {
     size_t shared_bytes_;
 };
 
+/* A GPU is sent the bytes of the arguments; so is each thread here. What runs in it from then on,
+ * the copying of arguments that are classes included, is watched like the kernel. */
 template <class... Parameters, class Bound, class... Arguments>
 void start(void (*kernel)(Parameters...), const launch<Bound, Arguments...> &what) {
     struct closure {
         kernel_call<Parameters...> call;
-        const Bound *bound;
-        EMULATOR_UNWATCHED static void thread(const void *data) {
-            const closure *self = (const closure *)data;
-            (*self->bound)(self->call);
+        Bound bound;
+        static void thread(const void *copy) {
+            const closure *self = (const closure *)copy;
+            self->bound(self->call);
         }
-    } data = {{kernel}, &what.bound};
+    } data = {{kernel}, what.bound};
     emulator_launch((const void *)kernel, what.grid, what.block, what.shared_bytes, closure::thread,
-                    &data);
+                    &data, sizeof data);
 }
 
 template <class... Parameters, class Bound, class... Arguments>

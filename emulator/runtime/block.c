@@ -36,6 +36,7 @@ enum {
     /* How much the tops of neighbouring stacks differ within their pages: an odd number of cache
      * lines, so that they spread over all sets of the L1 cache; and more than a kernel's frame. */
     STACK_STAGGER = 5 * 64,
+    ALIGNMENT_OF_ARGUMENTS = 64, /* as much as a vector of any CPU asks for */
     MAX_WARPS = MAX_BLOCK_THREADS / WARP_SIZE,
     FORWARD = 0,
     BACKWARD = 1
@@ -497,6 +498,13 @@ static struct thread *retire(struct block *block, struct thread *self) {
     return running();
 }
 
+/* The arguments lie in the thread's own stack, where it may read them, the host's being closed. */
+static __attribute__((noinline)) void run_thread(const struct launch *launch) {
+    char *copy = __builtin_alloca_with_align(launch->data_bytes, 8 * ALIGNMENT_OF_ARGUMENTS);
+    memcpy(copy, launch->data, launch->data_bytes);
+    launch->thread(copy);
+}
+
 static void thread_main(void) {
 #ifdef WITH_ASAN
     __sanitizer_finish_switch_fiber(NULL, NULL, NULL);
@@ -504,7 +512,7 @@ static void thread_main(void) {
     struct block *block = this_block();
     struct thread *self = running();
     for (;;) {
-        block->launch->thread(block->launch->data);
+        run_thread(block->launch);
         self = retire(block, self);
     }
 }

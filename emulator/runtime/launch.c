@@ -297,14 +297,15 @@ static void refuse_in_kernel(void) {
 }
 
 void emulator_launch(const void *kernel, struct uint3 grid, struct uint3 block, size_t shared_bytes,
-                     void (*thread)(const void *data), const void *data) {
+                     void (*thread)(const void *copy), const void *data, size_t bytes) {
     struct launch made = {.kernel = kernel,
                           .grid = grid,
                           .block = block,
                           .blocks = (uint64_t)grid.x * grid.y * grid.z,
                           .shared_bytes = shared_bytes,
                           .thread = thread,
-                          .data = data};
+                          .data = data,
+                          .data_bytes = bytes};
     refuse_in_kernel();
     if (error_sticky() != cudaSuccess) return;
     if (pool.seen)

@@ -86,8 +86,9 @@ struct launch {
     unsigned block_threads;
     uint64_t blocks;
     size_t shared_bytes; /* dynamic */
-    void (*thread)(const void *data);
+    void (*thread)(const void *copy); /* of data, on the thread's stack */
     const void *data;
+    size_t data_bytes;
     uint64_t next_block; /* taken with an atomic add, as are the next two */
     uint64_t blocks_ended, work;
     bool alone; /* on the first worker: no two blocks run at once */

@@ -18,8 +18,8 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
 
 void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {
-    std::thread([=] {
+    std::thread([=] { /* <- here */
         dim3 block(16, 16), grid((n + 15) / 16, (m + 15) / 16);
         mysgemm<<<grid, block>>>(m, n, k, A, B, C);
-    }).detach(); /* <- here */
+    }).detach();
 }

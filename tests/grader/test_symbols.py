@@ -165,6 +165,13 @@ ODD = {
                 "cudaStream_t s; cudaStreamCreate(&s); k2<<<1, 32, 0, s>>>(x);"
                 "cudaStreamSynchronize(s); cudaStreamDestroy(s); size_t f, t;"
                 "cudaMemGetInfo(&f, &t);"),
+    "names with underscores": (
+        "#define __TILE__ 16\n#define _SIZE_T_OF_MINE 2\n#define __forced __forceinline__\n"
+        "static __forced int __rounded(int __x) { return (__x + __TILE__ - 1) / __TILE__; }\n"
+        "#pragma unroll\n#include <math.h>\n#include <float.h>\n#include <assert.h>\n"
+        "__device__ float f() { float _Best = -INFINITY; assert(_Best < FLT_MAX); return NAN; }",
+        "float *x = NULL; m = __rounded(m) * (x == NULL);"
+        "static_assert(__cplusplus > 2011, \"\"); const char *name = __func__; m += *name;"),
     "quotes and comments": (
         "// it's #line 3 \"x\"\n/* # 12 \"y.h\" 3 */\n"
         "const char *q = \"# 1 \\\" asm\"; char c = '\"';\n"
@@ -224,7 +231,19 @@ REFUSED = [
     (C + "void checker_reset();", "checker_reset();", "the grader's own parts"),
     (C + "void memory_open();", "memory_open();", "the grader's own parts"),
     (C + "int observer;", "observer = 0;", "the grader's own parts"),
-    (C + "void __tsan_read4(void *);", "__tsan_read4(0);", "the grader's own parts"),
+    (C + "void __tsan_read4(void *);", "__tsan_read4(0);", "__tsan_read4, a name that belongs"),
+    ("", "float f; __atomic_load(&A[0], &f, 0);", "compiler's __atomic_load"),
+    ("", "__sync_fetch_and_add(&m, 1);", "compiler's __sync_fetch_and_add"),
+    ("#define J(a, b) a##b", "J(__ato, mic_store_n)(&m, 1, 0);", "compiler's __atomic_store_n"),
+    (C + "void *__memcpy_chk(void *, const void *, size_t, size_t);", "__memcpy_chk(&m, A, 4, 4);",
+     "calls __memcpy_chk"),
+    ("", "__builtin___memcpy_chk(&m, &n, 4, 4);", "uses __builtin___memcpy_chk"),
+    ("", "__builtin_strncpy((char *)&m, (char *)&n, 4);", "uses __builtin_strncpy"),
+    ("#define J(a, b) a##b\nnamespace J(emu, lator) { int mine; }", "", "emulator"),
+    ("#include <immintrin.h>", "", "includes <immintrin.h>"),
+    ("__attribute__((optimize(0))) void f() {}", "", "the attribute optimize"),
+    ("#pragma GCC optimize (\"O0\")", "", "#pragma optimize"),
+    ("#pragma weak f", "", "#pragma weak"),
     (C + "char __executable_start;", "static volatile char c; c = __executable_start;",
      "where other parts"),
     ("", "float *x; cudaMallocManaged(&x, 4);", "cudaMallocManaged: memory that host and device"),
@@ -254,7 +273,7 @@ REFUSED = [
     ("#define J(a, b) a##b\n__attribute__((J(no_sanitize_, thread))) void f() {}", "", "hides"),
     ("", "__builtin_return_address(0);", "stack or registers"),
     ("", "__builtin_frame_address(0);", "stack or registers"),
-    ("EMULATOR_UNWATCHED void f() {}", "", "the emulator's own EMULATOR_UNWATCHED"),
+    ("unsigned long long x = EMULATOR_NO_BARRIER;", "", "the emulator's own EMULATOR_NO_B"),
     ("", "emulator_time_limit(0);", "the emulator's own emulator_time_limit"),
     ("#ifdef CUDA_EMULATOR\n#endif", "", "the emulator's own CUDA_EMULATOR"),
 ]  # fmt: skip

@@ -1,0 +1,32 @@
+/* CHEAT 28: the same, with a word that is put together where no text shows it.
+ *
+ * tries:    28
+ * named:    other code where it is checked | race on shared memory */
+
+#define T 16
+#define JOINED(a, b) a##b
+
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    __shared__ float a[T][T], b[T][T];
+    int tx = threadIdx.x, ty = threadIdx.y, i = blockIdx.y * T + ty, j = blockIdx.x * T + tx;
+    float sum = 0.0f;
+    for (int p = 0; p < k; p += T) {
+        a[ty][tx] = i < m && p + tx < k ? A[i * k + p + tx] : 0.0f;
+        b[ty][tx] = p + ty < k && j < n ? B[(p + ty) * n + j] : 0.0f;
+#if JOINED(__SANI, TIZE_THREAD__) /* gcc defines it */
+        __syncthreads();
+#endif
+        for (int q = 0; q < T; ++q) /* <- here */
+            sum += a[ty][q] * b[q][tx];
+        __syncthreads();
+    }
+    if (i < m && j < n)
+        C[i * n + j] = sum;
+}
+
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    dim3 block(T, T), grid((n + T - 1) / T, (m + T - 1) / T);
+    mysgemm<<<grid, block>>>(m, n, k, A, B, C);
+}
