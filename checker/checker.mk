@@ -68,7 +68,7 @@ build/libchecker.a: $(filter-out $(begin) $(end),$(patsubst %.c,build/c/%.o,\
 
 # The walkthrough: its page, and what writes it.
 walk_scripts = $(patsubst %,checker/walk/%.js,run words formula state provenance sums sentence \
-                 draw scene code costs time finding predict table main)
+                 draw scene code split costs time finding predict table main)
 build/check/walk.js: $(walk_scripts) | build/check/.
 	cat $^ >$@
 build/check/walk_page.o: checker/walk/page.S checker/walk/page.html checker/walk/page.css \

@@ -45,12 +45,22 @@ function makeCode(run) {
     node.setAttribute('aria-selected', 'false');
     node.tabIndex = -1;
     node.append(span('number-of-line', String(line)), element('code'));
+    node.style.setProperty('--indent', indentOf(text));
     if (accessing.has(line)) node.classList.add('accesses');
     open = appendTokens(node.lastChild, text, open);
     list.append(node);
   });
-  byId('code-title').textContent = run.file;
+  byId('code-title').textContent = baseName(run.file);
   markFindingLines(run);
+}
+
+const TAB = 4; /* as in page.css */
+
+/* Columns before the first character. */
+function indentOf(text) {
+  let columns = 0;
+  for (const c of /^\s*/.exec(text)[0]) columns = c === '\t' ? (Math.floor(columns / TAB) + 1) * TAB : columns + 1;
+  return columns;
 }
 
 const lineNode = (line) => (line ? byId('line-' + line) : null);
@@ -61,14 +71,19 @@ function markFindingLines(run) {
   lineNode(finding.line)?.classList.add('finding');
   if (finding.other) lineNode(finding.other.line)?.classList.add('finding-other');
   if (finding.cause) lineNode(finding.cause.line)?.classList.add('finding-cause');
-  lineNode(lineBeforeMissing(finding))?.append(span('missing-barrier', '__syncthreads() is missing here'));
+  const detail = finding.detail.join(' ');
+  const mark = (line, text) => lineNode(line)?.append(span('missing-barrier', text));
+  mark(lineIn(detail, MISSING), '__syncthreads() is missing here');
+  const where = finding.step === null || !run.phases.length ? '' : ' in phase ' + (phaseNear(run, finding.step) + 1);
+  mark(lineIn(detail, NOT_REACHED), 'not reached by both threads' + where);
 }
 
-/* "a __syncthreads() is missing after line 35, before line 37": the line; 0: nothing is said of one. */
-function lineBeforeMissing(finding) {
-  const match = /__syncthreads\(\) is missing.*?\bafter line (\d+)/.exec(finding.detail.join(' '));
-  return match ? Number(match[1]) : 0;
-}
+/* What the checker says of barriers, in barriers.c; the number of the line. */
+const MISSING = /__syncthreads\(\) is missing.*?\bafter line (\d+)/;
+const NOT_REACHED = /the __syncthreads\(\) at line (\d+) is between, but not reached/;
+
+/* 0: nothing is said of one. */
+const lineIn = (text, pattern) => Number((pattern.exec(text) || [])[1] || 0);
 
 function updateCode(app) {
   const { run, state, selection } = app, step = run.steps[state.step];
@@ -105,14 +120,26 @@ function updateIndex(app) {
   const own = acting.filter((a) => run.accesses.thread[a] === selection.thread);
   const first = acting.length ? run.accesses.thread[acting[0]] : NONE;
   const shown = own.length ? own : acting.filter((a) => run.accesses.thread[a] === first);
-  const rows = bySite(run, shown).slice(0, 4).map(([, list]) => indexRow(run, list[0])).filter(Boolean);
+  const rows = bySite(run, shown).slice(0, 4).map(([site, list]) => indexRow(run, list[0], acting.filter((a) => run.accesses.site[a] === site))).filter(Boolean);
   const box = byId('index');
   box.replaceChildren(...rows);
   byId('index-title').textContent = rows.length ? 'Index, with the numbers of thread ' + threadName(run, own.length ? selection.thread : first) : 'Index';
   if (!rows.length) box.append(element('p', 'quiet', acting.length ? 'No formula is known for this line.' : 'No access in this step.'));
 }
 
-function indexRow(run, a) {
+/* How the warp's threads share the access, by neighbours in x that both make it in this step. */
+function warpWords(run, accesses) {
+  const { thread, offset, site } = run.accesses, at = new Map(), apart = new Set();
+  for (const a of accesses) if (!at.has(thread[a])) at.set(thread[a], offset[a]);
+  for (const [t, place] of at)
+    if (at.has(t + 1) && threadIndex(run, t + 1)[0] > 0) apart.add(at.get(t + 1) - place);
+  if (!apart.size) return '';
+  if (apart.size > 1 || ![0, run.sites[site[accesses[0]]].words].includes([...apart][0]))
+    return 'neighbouring threads do not access neighbouring elements: strided';
+  return apart.has(0) ? 'the same element for every threadIdx.x: broadcast' : 'neighbouring threads access neighbouring elements: coalesced';
+}
+
+function indexRow(run, a, ofWarp) {
   const found = formulaAt(run, a), array = arrayOf(run, a);
   if (!found) return null;
   const row = element('div', 'index-row');
@@ -123,6 +150,7 @@ function indexRow(run, a) {
   else if (array.name + found.withNumbers !== name) row.append(element('code', 'numbers', '= ' + name));
   const uses = Object.keys(found.names).filter((n) => (n === 'phase' || n === 'step') && new RegExp('\\b' + n + '\\b').test(found.entry.element));
   if (uses.length) row.append(element('p', 'quiet', uses.map((n) => n === 'phase' ? `phase = ${found.names.phase}: the tile phase, counted from 0` : `step = ${found.names.step}: how many times the thread made this access before, in this phase`).join('; ')));
-  if (found.entry.warp) row.append(element('p', 'quiet', 'In the warp: ' + found.entry.warp + '.'));
+  const warp = array.role === 'shared' ? '' : warpWords(run, ofWarp);
+  if (warp) row.append(element('p', 'quiet', 'In the warp, ' + warp + '.'));
   return row;
 }

@@ -85,7 +85,7 @@ function stripOf(run, site, list) {
   const array = run.arrays[site.array], shared = array.role === 'shared';
   const { picture, text } = shared ? bankStrip(run, site, list) : sectorStrip(run, list);
   const figure = element('figure', 'strip-figure');
-  figure.append(element('figcaption', '', `${site.write ? 'store to' : 'load of'} ${array.name}: ${text}`), picture);
+  figure.append(element('figcaption', '', `${site.atomic ? 'atomic update of' : site.write ? 'store to' : 'load of'} ${array.name}: ${text}`), picture);
   return figure;
 }
 

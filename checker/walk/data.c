@@ -285,6 +285,7 @@ static void write_steps(struct page *page) {
     else
         json_text(json, "as_run_from", NULL);
     json_value(json, "left_out", "%zu", page->trace->count - page->steps.accesses);
+    json_value(json, "counted", page->trace->complete ? "true" : "false");
     json_open(json, "end", '{');
     write_waiting(json, page->trace->waiting);
     write_threads(json, "returned", &page->trace->returned);

@@ -192,10 +192,21 @@ function setPath(layer, d) {
 
 /* The cells of one kind, from now on. */
 function paint(grid, kind, cells) {
-  const layer = grid.paths.get(kind);
-  const inset = kind === 'mine' || kind === 'party' || kind === 'party-2' ? 1 : kind === 'trail' || kind === 'origin' ? 1.5 : 0;
-  const d = cells.length ? cellsPath(grid.rows, grid.cols, cells, inset) : '';
-  setPath(layer, d);
+  const path = kind === 'trail' ? underlinePath : cellsPath;
+  setPath(grid.paths.get(kind), cells.length ? path(grid.rows, grid.cols, cells, INSETS[kind]) : '');
+}
+
+/* Outlines lie on or outside the edge of their cells, so that the numbers can be read. */
+const INSETS = { origin: -1, party: 0.5, 'party-2': 0.5 };
+
+/* A line at the bottom of each of these cells. */
+function underlinePath(rows, cols, cells) {
+  let path = '';
+  for (const [row, col] of cells) {
+    const y = rows.at.get(row), x = cols.at.get(col);
+    if (x && y) path += 'M' + (x[0] + 1) + ' ' + (y[0] + y[1] - 1) + 'h' + (x[1] - 2);
+  }
+  return path;
 }
 
 /* Around a rectangle of cells; null: around none. */

@@ -8,8 +8,9 @@ function makeFinding(app) {
   const { cause } = finding;
   byId('finding-title').textContent = headline(run, cause || finding);
   const details = byId('finding-details');
-  if (cause) details.append(...cause.detail.map((text) => element('p', '', text)), element('p', 'symptom', 'symptom: ' + headline(run, finding)));
-  details.append(...finding.detail.map((text) => element('p', '', text)));
+  const paragraph = (text) => element('p', '', withoutFile(run, text));
+  if (cause) details.append(...cause.detail.map(paragraph), element('p', 'symptom', 'symptom: ' + headline(run, finding)));
+  details.append(...finding.detail.map(paragraph));
   const hint = (cause && cause.hint) || finding.hint;
   byId('finding-hint').textContent = hint ? 'Hint: ' + hint : '';
   byId('finding-moves').append(...findingButtons(app));

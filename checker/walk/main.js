@@ -100,6 +100,10 @@ function updateWords(app) {
   byId('sentence').textContent = sentenceAt(state, selection.thread);
   byId('thread-name').textContent = threadName(run, selection.thread);
   byId('as-run').hidden = !isSingle(run, run.steps[state.step]);
+  const after = run.undefinedAfter;
+  byId('undefined').hidden = after < 0 || state.step < after;
+  byId('undefined').textContent = `At step ${after} not all threads were at the same __syncthreads(). On a GPU, what follows is undefined: ` +
+    'it may wait for ever, or use old values. The steps from here on are what happened in this run.';
   const steps = selection.line ? run.steps.filter((s) => s.line === selection.line).length : 0;
   byId('line-words').textContent = selection.line ? `Line ${selection.line} is selected: ${plural(steps, 'step')}. Keys l and L go to the next and the previous one.` : '';
 }
@@ -116,7 +120,7 @@ function updateSum(app) {
   if (!sum) return void box.replaceChildren(element('p', 'quiet', noSumText(run, selection.thread)));
   const name = elementName(run.arrays[C], sum.offset);
   if (!sum.followed)
-    return void box.replaceChildren(element('p', 'quiet', `The thread stores ${formatNumber(sum.stored)} to ${name}. The sum is not followed: ` +
+    return void box.replaceChildren(element('p', 'quiet', `The thread ${verbsOf(siteOf(run, sum.store))} ${name}: ${valueText(run, sum.store)}. The sum is not followed: ` +
       'what is in registers, shuffles included, is not recorded, and the products of what this thread reads do not make this number.'));
   box.replaceChildren(...drawSum(state, sum, name));
 }
@@ -151,8 +155,15 @@ function drawSum(state, sum, name) {
   const notes = [];
   if (!sum.textbook) notes.push(element('p', 'quiet', `These are the pairs that the thread reads. Not all are terms of ${name}, but their sum is what it stores.`));
   const isStored = sum.step < state.step || (sum.step === state.step && hasRun(state, sum.thread));
-  if (isStored) notes.push(element('p', 'stored-words', `Stored${atLine(siteOf(run, sum.store).line)}: ${formatNumber(sum.stored)}.`));
+  if (isStored) notes.push(element('p', 'stored-words', storedText(run, sum)));
   return [head, strip, list, ...notes];
+}
+
+/* What has become of the whole sum. */
+function storedText(run, sum) {
+  const site = siteOf(run, sum.store), place = atLine(site.line);
+  if (!site.atomic) return `Stored${place}: ${formatNumber(sum.stored)}.`;
+  return `Added atomically${place} to what other blocks or threads had left: ${valueText(run, sum.store)}.`;
 }
 
 function termRow(run, term, number, done) {
@@ -179,7 +190,7 @@ function describeThread({ run, state }, thread) {
   const last = threadAccesses(run, thread).filter((a) => run.accesses.step[a] <= state.step).pop();
   if (last !== undefined) {
     const site = siteOf(run, last);
-    lines.push(`Its last access so far: ${site.write ? 'stored' : 'loaded'} ${elementName(arrayOf(run, last), run.accesses.offset[last])}${atLine(site.line)}, step ${run.accesses.step[last]}.`);
+    lines.push(`Its last access so far: it ${verbedOf(site)} ${elementName(arrayOf(run, last), run.accesses.offset[last])}${atLine(site.line)}, step ${run.accesses.step[last]}.`);
   }
   const stores = lastStores(run, thread).map((a) => run.accesses.offset[a]);
   lines.push(stores.length ? 'It stores ' + elementsText(run.arrays[C], stores) + '.' : 'It stores no element of C in what was recorded.');
@@ -225,8 +236,9 @@ function listenToScene(app) {
     moveCursor(scene, at.grid, at.row, at.col);
     choose(app, subjectAt(app, at));
   });
-  node.addEventListener('focusin', (event) => focusCursor(app, event.target));
-  node.addEventListener('keydown', (event) => onGridKey(app, event));
+  /* An SVG element that listens for focus would be a stop of the Tab key itself. */
+  scene.container.addEventListener('focusin', (event) => focusCursor(app, event.target));
+  scene.container.addEventListener('keydown', (event) => onGridKey(app, event));
 }
 
 const gridOfCursor = (scene, node) => [...scene.grids.values()].find((grid) => grid.cursor === node);
@@ -319,19 +331,18 @@ function fillHeader(run) {
   const { m, n, k } = run.shape, { launch } = run;
   const triple = (list) => '(' + (list[2] > 1 ? list : list.slice(0, 2)).join(', ') + ')';
   document.title = run.file + ': walkthrough';
-  byId('title').textContent = `${run.file}, block ${triple(run.block)}`;
+  byId('title').textContent = `${run.file}, block ${blockName(run)}`;
   const parts = [`${launch.kernel}<<<${triple(launch.grid)}, ${triple(launch.block)}>>>${launch.line ? ' at line ' + launch.line : ''}`,
     `A is ${m} x ${k}, B ${k} x ${n}, C ${m} x ${n} (m=${m} n=${n} k=${k})`];
   if (launch.shared_bytes) parts.push(`${formatCount(launch.shared_bytes)} bytes of dynamic shared memory`);
   if (launch.later) parts.push(`${plural(launch.later, 'later launch', 'later launches')} not shown`);
-  if (run.left_out)
-    parts.push(`${formatCount(run.left_out)} accesses left out, ` +
-               (run.as_run_from === null ? 'for lack of room' : 'which came after the mistake'));
   byId('launch').textContent = parts.join('; ');
 }
 
 /* What is not in every run is in the legend only where it is. */
 function fillLegend(run) {
+  const shares = run.arrays.some((array) => array.role === 'shared');
+  for (const name of ['key-trail', 'key-origin']) byId(name).hidden = !shares;
   byId('key-missing').hidden = !run.arrays[C].unwrittenSet.size;
   byId('key-wrong').hidden = !run.arrays[C].wrongMap.size;
   byId('key-outside').hidden = !outsideAccesses(run).length;
@@ -339,10 +350,13 @@ function fillLegend(run) {
     list.some((a) => siteOf(run, a).write && run.accesses.value[a] === 0 && run.accesses.from[a] === NONE)));
 }
 
-function setZoom(app, zoom) {
+function setZoom(app, zoom, fit = false) {
   app.scene.zoom = Math.max(0.5, Math.min(4, zoom));
+  app.scene.fit = fit;
   byId('zoom-words').textContent = Math.round(100 * app.scene.zoom) + ' %';
+  byId('zoom-fit').setAttribute('aria-pressed', String(fit));
   update(app);
+  if (fit) byId('data-pane').scrollIntoView({ block: 'start' });
 }
 
 function start() {
@@ -356,14 +370,16 @@ function start() {
   makeTime(app);
   makePredict(app);
   app.scene = makeScene(run, byId('scene-box'));
+  makeSplit(app);
   makeTable(app);
   fillLegend(run);
   listenToScene(app);
   listenToCode(app);
   byId('zoom-in').addEventListener('click', () => setZoom(app, app.scene.zoom * 1.25));
   byId('zoom-out').addEventListener('click', () => setZoom(app, app.scene.zoom / 1.25));
+  byId('zoom-fit').addEventListener('click', () => setZoom(app, 1, !app.scene.fit));
   byId('sum-element').addEventListener('change', (event) => { app.scene.sumNumber = Number(event.target.value); update(app); });
-  new ResizeObserver(() => document.body.style.setProperty('--time-height', byId('time').offsetHeight + 'px')).observe(byId('time'));
+  new ResizeObserver(() => document.documentElement.style.setProperty('--time-height', byId('time').offsetHeight + 'px')).observe(byId('time'));
   new ResizeObserver(() => app.actingLine && scrollWithin(byId('code'), app.actingLine)).observe(byId('code'));
   window.addEventListener('hashchange', () => readFragment(app));
   new ResizeObserver(() => { if (layoutScene(app.scene, app.state.step)) update(app); }).observe(byId('scene-box'));

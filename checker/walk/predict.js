@@ -71,9 +71,14 @@ function ask(app, question) {
 function answer(app) {
   const question = app.predict.asked;
   if (!question) return;
+  const empty = question.fields.findIndex((_, i) => byId('predict-' + i).value.trim() === '');
+  if (empty >= 0) {
+    byId('predict-answer').textContent = `Please fill in the ${question.fields[empty][0]}.`;
+    return byId('predict-' + empty).focus();
+  }
   const isRight = question.fields.every(([, right], i) => {
     const text = byId('predict-' + i).value.trim();
-    return text !== '' && (Number(text) === right || formatNumber(right) === text);
+    return Number(text) === right || formatNumber(right) === text;
   });
   app.predict.right += isRight ? 1 : 0;
   app.predict.count++;
@@ -94,6 +99,8 @@ function makePredict(app) {
   app.predict = { asked: null, answered: new Set(), right: 0, count: 0 };
   const on = byId('predict-on');
   on.disabled = !barriers(app.run).length;
+  byId('predict-help').textContent = on.disabled ? 'Not here: the block passes no barrier.'
+    : 'Stops before a barrier and asks for one value of the selected thread.';
   on.addEventListener('change', () => {
     app.predict.answered.clear();
     byId('predict-help').hidden = on.checked;

@@ -40,8 +40,8 @@ function chainText(run, store) {
   for (const a of chain) {
     const site = siteOf(run, a);
     if (site.write)
-      parts.push(elementName(run.arrays[site.array], run.accesses.offset[a]) + ', stored by thread ' +
-                 threadName(run, run.accesses.thread[a]) + atLine(site.line));
+      parts.push(`${elementName(run.arrays[site.array], run.accesses.offset[a])}, ${verbedOf(site)} by thread ` +
+                 threadName(run, run.accesses.thread[a]) + atLine(site.line) + (site.atomic ? ': ' + valueText(run, a) : ''));
   }
   return parts.join(' → ') + unknownSource(run, chain);
 }
@@ -52,7 +52,7 @@ function unknownSource(run, chain) {
     const same = run.accesses.step[chain[0]] === run.accesses.step[chain[1]];
     return same ? '' : ' (which loaded that value' + atLine(siteOf(run, chain[0]).line) + ')';
   }
-  if (arrayOf(run, store).role === 'output') return '';
+  if (arrayOf(run, store).role === 'output' || siteOf(run, store).atomic) return '';
   return run.accesses.value[store] === 0 ? ': a zero that is not loaded from memory'
     : ': a value from a register';
 }
@@ -127,7 +127,7 @@ function describeOutput(state, array, offset) {
 function describeSum(state, store, offset) {
   const { run } = state, thread = run.accesses.thread[store], step = run.accesses.step[store];
   const lines = [];
-  if (!state.writer[C].has(offset)) lines.push(`Thread ${threadName(run, thread)} stores it${atLine(siteOf(run, store).line)}, step ${step}.`);
+  if (!state.writer[C].has(offset)) lines.push(`Thread ${threadName(run, thread)} ${siteOf(run, store).atomic ? 'atomically updates' : 'stores'} it${atLine(siteOf(run, store).line)}, step ${step}.`);
   return [...lines, productsText(run, thread, offset)];
 }
 
@@ -146,7 +146,8 @@ function whoShouldStore(run, array, offset) {
   for (let by = 0; by <= gy; by++)
     for (let bx = 0; bx <= gx; bx++)
       for (let t = 0; t < run.threadCount; t++)
-        if (evaluate(formula, namesOfThread(run, t, bx, by)) === row * LONG_ROW + col) return shouldText(run, entry, t, bx, by);
+        if (evaluate(formula, namesOfThread(run, t, bx, by)) === row * LONG_ROW + col)
+          return shouldText(run, entry, elementName(array, offset), t, bx, by);
   return '';
 }
 
@@ -156,10 +157,9 @@ function namesOfThread(run, thread, bx, by) {
            'blockIdx.x': bx, 'blockIdx.y': by, 'blockIdx.z': run.block[2] };
 }
 
-function shouldText(run, entry, thread, bx, by) {
+function shouldText(run, entry, name, thread, bx, by) {
   const [gx, gy] = run.launch.grid;
-  const who = 'By the index in line ' + entry.line + ' it belongs to thread ' + threadName(run, thread) +
-    ' of block (' + bx + ',' + by + ')';
+  const who = `By the index in line ${entry.line}, ${name} belongs to thread ${threadName(run, thread)} of block (${bx},${by})`;
   if (bx < gx && by < gy) return who + ', which does not store it.';
-  return who + ', but the grid has only ' + gx + ' x ' + gy + ' blocks.';
+  return `${who}, but the grid has only ${gx} x ${gy} blocks.`;
 }

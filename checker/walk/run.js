@@ -11,6 +11,7 @@
  *   draw.js        grids of cells, outlines and hatching as SVG; knows nothing of the page
  *   scene.js       which arrays are drawn where, and what is marked in them at a step
  *   code.js        the source, with the line that acts
+ *   split.js       how wide the code is, beside the data
  *   costs.js       banks, sectors, loads so far
  *   time.js        the bar, buttons and keys
  *   finding.js     what the checker found
@@ -37,14 +38,16 @@
  *   steps        what one line does for one warp, once:
  *                    [line, interval, warp, [[site, lanes, [offset, ...], [value, ...]], ...]]
  *                one offset (in words, possibly outside the array) and `words` values for each bit
- *                in lanes; null: not a number, or not known. A barrier that opens:
+ *                in lanes; null: not a number, or not known. Of atomic operations the values are the
+ *                new ones, and as many that they have replaced follow: [..., [value, ...]]. A barrier that opens:
  *                    [line, interval, -1, threads, {waiting, returned} (if at two lines)]
  *   as_run_from  the step from which on each is one thread's, in the order in which they ran; null
  *   end          {waiting: [{line, threads: [[first, last], ...]}], returned: [...], stopped}
  *   finding      null, or what the checker found; step and other_step are steps
  *   loads        null, or {launch, naive}: elements of A and B that are loaded
  *   indices      null, or what ./sgemm-check --indices --json knows
- *   left_out     accesses that are not here: for lack of room, or after a race */
+ *   left_out     accesses that are not here: for lack of room, or after a race
+ *   counted      whether those are all; else there were more */
 
 const WARP = 32;
 const A = 0, B = 1, C = 2; /* numbers of arrays */
@@ -103,6 +106,7 @@ function makeAccesses(count) {
     thread: new Int32Array(count),
     offset: new Int32Array(count),
     value: new Float32Array(count),
+    old: new Float32Array(count),  /* that an atomic operation has replaced */
     before: new Int32Array(count), /* the store that this one replaces, or this load reads; NONE */
     from: new Int32Array(count),   /* of a store: the load whose value it is, if that is known */
     originArray: new Int8Array(count).fill(NONE), /* which element of A or B the value is */
@@ -126,7 +130,7 @@ function decodeSteps(data, accesses) {
   return steps;
 }
 
-function decodeAccess(data, accesses, step, [site, lanes, offsets, values], next) {
+function decodeAccess(data, accesses, step, [site, lanes, offsets, values, old = values], next) {
   const words = data.sites[site].words;
   let lane = 0;
   step.lanes |= lanes;
@@ -138,6 +142,7 @@ function decodeAccess(data, accesses, step, [site, lanes, offsets, values], next
       accesses.thread[next] = step.warp * WARP + lane;
       accesses.offset[next] = offset + w;
       accesses.value[next] = toFloat(values[i * words + w]);
+      accesses.old[next] = toFloat(old[i * words + w]);
     }
     lane++;
   });
@@ -156,6 +161,8 @@ function decodeRun(data) {
     threadCount: data.launch.block[0] * data.launch.block[1] * data.launch.block[2],
   };
   run.last = run.steps.length - 1;
+  run.isCut = Boolean(run.left_out) || run.end.stopped; /* the block did more, or would have */
+  run.undefinedAfter = run.steps.findIndex((step) => step.who); /* a barrier that not all threads were at; -1: none */
   linkAccesses(run);
   findPhases(run);
   for (const array of run.arrays.slice(0, 3)) array.beyond = findingBeyond(run, array);

@@ -26,10 +26,10 @@ function findExtents(run) {
     for (const extent of [run.extents.all, phase === NONE ? null : run.extents.phase[phase]])
       if (extent) { widen(extent[array.number].rows, row); widen(extent[array.number].cols, col); }
   }
-  if (run.end.stopped) for (const extents of [run.extents.all, ...run.extents.phase]) extents.forEach((e) => completeExtent(run, e));
+  if (run.isCut) for (const extents of [run.extents.all, ...run.extents.phase]) extents.forEach((e) => completeExtent(run, e));
 }
 
-/* Of a run that was stopped early only a corner of its tile may have been accessed: shown is as much
+/* Of a run that was stopped, or a recording that was cut, only a corner of its tile may have been accessed: shown is as much
  * as the block has threads. */
 function completeExtent(run, extent) {
   const [x, y] = run.launch.block, [bx, by] = run.block, { m, n, k } = run.shape;
@@ -208,53 +208,90 @@ function stack(plans, x, y) {
 }
 
 /* The largest cells that fit; where not all cells can be large, those of the present tiles are. */
-const LARGEST = 46, COMFORTABLE = 15, SMALLEST = 6, SMALLEST_CONTEXT = 4;
+const LARGEST = 46, COMFORTABLE = 15, SMALLEST = 6, SMALLEST_CONTEXT = 2;
 
-function chooseSizes(run, view, groups, width, height) {
-  const fits = (cell, context) => {
-    const size = arrange(planGrids(run, view, cell, context), groups);
-    return size.width <= width && (cell <= COMFORTABLE || size.height <= height);
-  };
-  for (let cell = LARGEST; cell >= COMFORTABLE; cell--) if (fits(cell, cell)) return { cell, context: cell };
-  for (let cell = 22; cell >= SMALLEST; cell--) {
-    if (!fits(cell, SMALLEST_CONTEXT)) continue;
-    let context = SMALLEST_CONTEXT;
-    while (context < cell && fits(cell, context + 1)) context++;
+/* The picture of a view with cells of these sizes, and whether it fits: in width; in height only while
+ * cells are large, or if all of it is to be seen. */
+function pictureOf({ run, groups }, view, { cell, context }) {
+  const plans = planGrids(run, view, cell, context);
+  return { plans, ...arrange(plans, groups) };
+}
+
+function fitsIn({ width, height, fit }, picture, { cell }) {
+  return picture.width <= width && (cell <= COMFORTABLE && !fit || picture.height <= height);
+}
+
+function chooseSizes(scene, view, room) {
+  const fits = (sizes) => fitsIn(room, pictureOf(scene, view, sizes), sizes);
+  for (let cell = LARGEST; cell >= COMFORTABLE; cell--) if (fits({ cell, context: cell })) return { cell, context: cell };
+  const smallest = room.fit ? { cell: 2, context: 1 } : { cell: SMALLEST, context: SMALLEST_CONTEXT };
+  for (let cell = 22; cell >= smallest.cell; cell--) {
+    let context = smallest.context;
+    if (!fits({ cell, context })) continue;
+    while (context < cell && fits({ cell, context: context + 1 })) context++;
     return { cell, context };
   }
-  return { cell: SMALLEST, context: SMALLEST_CONTEXT };
+  return smallest;
 }
+
+/* Cells have one size, and C stays where it is, in all phases whose pictures then fit. */
+function chooseLayout(scene, room) {
+  const views = new Map([NONE, ...phaseStarts(scene.run)].map((step) => viewAt(scene.run, step)).map((view) => [JSON.stringify(view), view]));
+  const [first] = views.values(), sizes = chooseSizes(scene, first, room), least = { x: 0, y: 0 };
+  for (const view of views.values()) {
+    const picture = pictureOf(scene, view, sizes);
+    if (!fitsIn(room, picture, sizes)) continue;
+    least.x = Math.max(least.x, picture.x);
+    least.y = Math.max(least.y, picture.y);
+  }
+  return { sizes, least };
+}
+
+function layoutOf(scene, view) {
+  const { usual, room } = scene;
+  if (fitsIn(room, pictureOf(scene, view, usual.sizes), usual.sizes)) return usual;
+  return { sizes: chooseSizes(scene, view, room), least: { x: 0, y: 0 } };
+}
+
+/* Width of the picture with cells that have room for their values. */
+const comfortableWidth = (scene) => pictureOf(scene, viewAt(scene.run, NONE), { cell: COMFORTABLE, context: SMALLEST_CONTEXT }).width;
 
 /* --- the picture ------------------------------------------------------------------------------ */
 
 function makeScene(run, container) {
-  const scene = { run, container, groups: groupShared(run), grids: new Map(), key: '', sizes: null, least: { x: 0, y: 0 },
-                  zoom: 1, lineSelected: 0, focusCell: new Map() };
+  const scene = { run, container, groups: groupShared(run), grids: new Map(), key: '', room: null, usual: null, sizes: null,
+                  zoom: 1, fit: false, focusCell: new Map() };
   scene.node = svg('svg', { id: 'scene', role: 'group', 'aria-label': 'Matrices, shared memory and threads' });
   container.append(scene.node);
   return scene;
 }
 
+/* Below the bar that stays at the top, and the head of the pane. */
+const HEAD = 110;
+
+function roomFor({ container, zoom, fit }) {
+  const width = container.clientWidth - 4;
+  if (fit) return { fit, width, height: window.innerHeight - byId('time').offsetHeight - HEAD };
+  return { fit, width: Math.max(480, width) * zoom, height: Math.max(520, window.innerHeight - 230) * zoom };
+}
+
 /* Makes the grids anew if other tiles are in focus now, or if the page has another size. */
 function layoutScene(scene, step) {
   const view = viewAt(scene.run, step);
-  const width = Math.max(480, scene.container.clientWidth - 4) * scene.zoom;
-  const key = JSON.stringify([view, width]);
+  const room = roomFor(scene), key = JSON.stringify([view, room]);
   if (key === scene.key) return false;
-  if (scene.width !== width) {
-    scene.sizes = chooseSizes(scene.run, viewAt(scene.run, 0), scene.groups, width, Math.max(520, window.innerHeight - 230) * scene.zoom);
-    scene.least = { x: 0, y: 0 };
-  }
-  Object.assign(scene, { key, width });
+  if (JSON.stringify(scene.room) !== JSON.stringify(room)) scene.usual = chooseLayout(scene, room);
+  Object.assign(scene, { key, room });
   drawScene(scene, view);
   return true;
 }
 
 function drawScene(scene, view) {
   const focused = document.activeElement && document.activeElement.closest('#scene') && document.activeElement.id;
-  const plans = planGrids(scene.run, view, scene.sizes.cell, scene.sizes.context);
-  const size = arrange(plans, scene.groups, scene.least);
-  scene.least = { x: size.x, y: size.y };
+  const { sizes, least } = layoutOf(scene, view);
+  const plans = planGrids(scene.run, view, sizes.cell, sizes.context);
+  const size = arrange(plans, scene.groups, least);
+  scene.sizes = sizes;
   scene.node.setAttribute('width', size.width);
   scene.node.setAttribute('height', size.height);
   scene.grids = new Map([...plans].map(([name, plan]) => [name, makeGrid(plan)]));
@@ -456,12 +493,12 @@ function actingThreads(state) {
  * and at the end. */
 function waitingAt(run, number) {
   const step = run.steps[number];
-  const who = step && step.who ? step.who : number === run.last ? run.end : null;
+  const isEnd = number === run.last && !run.left_out;
+  const who = step && step.who ? step.who : isEnd ? run.end : null;
   if (!who) return { waiting: [], lines: [], returned: [] };
   const waiting = who.waiting || [];
-  const all = number === run.last || (step && step.who);
   return { waiting: waiting.map((w) => expandThreads(w.threads)), lines: waiting.map((w) => w.line),
-           returned: all && waiting.length ? expandThreads(who.returned || []) : [] };
+           returned: waiting.length ? expandThreads(who.returned || []) : [] };
 }
 
 /* --- the step itself -------------------------------------------------------------------------- */

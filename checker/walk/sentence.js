@@ -19,13 +19,14 @@ function findingSentence({ finding }, step) {
 function beginSentence(run) {
   const { block } = run.launch;
   const warps = Math.ceil(run.threadCount / WARP);
-  return `Before the first step. Block (${run.block.slice(0, 2)}) has ${block.filter((n, i) => i < 2 || n > 1).join(' x ')} threads, ` +
+  return `Before the first step. Block ${blockName(run)} has ${block.filter((n, i) => i < 2 || n > 1).join(' x ')} threads, ` +
     `${plural(warps, 'warp')}. Press the right arrow key for the first step.`;
 }
 
 function barrierSentence(run, step) {
   const line = step.line ? `Line ${step.line}: ` : '';
-  if (step.who) return line + 'threads are at different barriers: ' + whoText(run, step.who) + '.';
+  if (step.who)
+    return line + 'threads are at different barriers: ' + whoText(run, step.who) + '. On a GPU, whatever follows is undefined.';
   const all = step.threads === run.threadCount;
   return `${line}__syncthreads(). ` + (all ? `All ${step.threads} threads have arrived, and go on.`
     : `${step.threads} of the block's ${run.threadCount} threads have arrived, and go on; the others have returned.`) +
@@ -38,17 +39,35 @@ function whoText(run, who) {
   return parts.join('; ');
 }
 
+/* Why there are no more steps. */
+function leftOutText(run) {
+  const many = (run.counted ? '' : 'more than ') + plural(run.left_out, 'later access', 'later accesses');
+  const are = many + (run.left_out === 1 ? ' is' : ' are') + ' left out';
+  if (run.finding && ENDLESS.includes(run.finding.kind)) return `the kernel went on until it was stopped; ${are}`;
+  return are + (run.as_run_from === null ? ' for lack of room' : ': they came after the mistake');
+}
+
+const ENDLESS = ['endless', 'time-limit'];
+
+/* Where the recording ends, if the block did more than is here. */
+function cutText(run) {
+  if (!run.isCut || !run.steps.length) return '';
+  const phase = run.phases.length ? `, in phase ${run.phases.length}` : '';
+  return `Recorded until step ${run.last}${phase}: ` + (run.left_out ? leftOutText(run) : 'the run was stopped there') + '.';
+}
+
 /* How the trace ends, after its last step. */
 function endSentence(run, step) {
   if (step.number !== run.last) return '';
-  if (run.left_out) return ` The recording ends here: ${plural(run.left_out, 'further access', 'further accesses')} left out.`;
+  if (run.left_out) return ` The recording ends here: ${leftOutText(run)}.`;
   const who = whoText(run, { ...run.end, returned: (run.end.waiting || []).length ? run.end.returned : [] });
   if (run.end.stopped) return ' Here the run was stopped' + (who ? ': ' + who : ' by the finding') + '.';
   return who ? ' At the end ' + who + '.' : ' The block is done.';
 }
 
-const verbOf = (site) => (site.atomic ? 'update' : site.write ? 'store to' : 'load');
-const verbsOf = (site) => (site.atomic ? 'updates' : site.write ? 'stores to' : 'loads');
+const verbOf = (site) => (site.atomic ? 'atomically update' : site.write ? 'store to' : 'load');
+const verbsOf = (site) => (site.atomic ? 'atomically updates' : site.write ? 'stores to' : 'loads');
+const verbedOf = (site) => (site.atomic ? 'atomically updated' : site.write ? 'stored' : 'loaded');
 
 /* Accesses of a step, by site. */
 function bySite(run, accesses) {
@@ -85,8 +104,6 @@ function joinVerbs(parts) {
   return joinWords(groups.map((group) => group.verb + ' ' + joinWords(group.objects)));
 }
 
-const joinWords = (parts) => parts.length < 2 ? parts.join('') : parts.slice(0, -1).join(', ') + ' and ' + parts[parts.length - 1];
-
 /* What the selected thread does, if it is one of several. */
 function ownSentence(state, thread) {
   const { run } = state, own = actingAccesses(state).filter((a) => run.accesses.thread[a] === thread);
@@ -113,12 +130,18 @@ function isCopyOf(run, a, own) {
 
 function objectOf(run, a, own) {
   const site = siteOf(run, a), array = arrayOf(run, a), offset = run.accesses.offset[a];
-  const name = elementName(array, offset), value = formatNumber(run.accesses.value[a]);
+  const name = elementName(array, offset), value = valueText(run, a);
   const outside = isInside(array, offset) ? '' : ' (outside ' + array.name + ')';
   if (isCopyOf(run, a, own)) return name + outside;
   const origin = array.role === 'shared' && !site.write ? originName(run, a) : null;
   const isEmpty = !site.write && array.role === 'shared' && run.accesses.before[a] === NONE;
   return [name, origin, isEmpty ? null : value].filter(Boolean).join(' = ') + outside + (isEmpty ? ' (not stored yet)' : '');
+}
+
+/* "3", of an atomic operation "3 → 5". */
+function valueText(run, a) {
+  const { value, old } = run.accesses;
+  return (siteOf(run, a).atomic ? formatNumber(old[a]) + ' → ' : '') + formatNumber(value[a]);
 }
 
 function sumPart(state, thread) {

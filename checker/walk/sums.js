@@ -114,10 +114,13 @@ function addUpInDouble(terms) {
   return round(sum);
 }
 
-function reproduces(run, terms, stored) {
+/* Whether the terms make what the store has left; an atomic operation adds them to what was there. */
+function reproduces(run, terms, store) {
   if (!terms.length) return false;
-  return ARITHMETIC.some((add) => addUp(terms, add) === stored) ||
-    ARITHMETIC.some((add) => addUpByInterval(run, terms, add) === stored) || addUpInDouble(terms) === stored;
+  const { value, old } = run.accesses, isAtomic = siteOf(run, store).atomic;
+  const makes = (sum) => (isAtomic ? round(old[store] + round(sum)) : sum) === value[store];
+  return ARITHMETIC.some((add) => makes(addUp(terms, add))) ||
+    ARITHMETIC.some((add) => makes(addUpByInterval(run, terms, add))) || makes(addUpInDouble(terms));
 }
 
 /* --- the sums of a thread --------------------------------------------------------------------- */
@@ -136,14 +139,13 @@ function followSum(run, thread, store) {
   const row = Math.floor(offset / cols), col = offset % cols;
   const sum = { thread, store, offset, row, col, stored: run.accesses.value[store], step: run.accesses.step[store],
                 terms: [], followed: false, textbook: true };
-  if (siteOf(run, store).atomic) return sum;
   for (const index of loadsOfThread(run, thread))
     for (const pairing of PAIRINGS) {
       const terms = textbookTerms(run, index, row, col, pairing).filter((term) => term.at < store);
-      if (reproduces(run, terms, sum.stored)) return { ...sum, terms, followed: true };
+      if (reproduces(run, terms, store)) return { ...sum, terms, followed: true };
     }
   const terms = termsAsRead(run, operandsOf(run, thread).filter((a) => a < store));
-  return reproduces(run, terms, sum.stored) ? { ...sum, terms, textbook: false, followed: true } : sum;
+  return reproduces(run, terms, store) ? { ...sum, terms, textbook: false, followed: true } : sum;
 }
 
 /* One for each element of C that the thread stores. */

@@ -27,7 +27,7 @@ function stepRows(state) {
     const site = siteOf(run, a), array = arrayOf(run, a), offset = run.accesses.offset[a];
     const outside = isInside(array, offset) ? '' : ' (outside)';
     return [threadName(run, run.accesses.thread[a]), String(site.line || '–'), site.atomic ? 'atomic' : site.write ? 'store' : 'load',
-            elementName(array, offset) + outside, formatNumber(run.accesses.value[a]), originName(run, a) || '–'];
+            elementName(array, offset) + outside, valueText(run, a), originName(run, a) || '–'];
   });
 }
 

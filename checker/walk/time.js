@@ -145,7 +145,7 @@ function spanOnBar(run, node, first, last) {
 function makeBar(run) {
   const bar = byId('bar');
   const add = (className, text, first, last) => {
-    const share = (last + 1 - first) / (run.last + 1), room = share * bar.clientWidth / 6; /* letters */
+    const share = (last + 1 - first) / (run.last + 1), room = share * bar.clientWidth / 7; /* letters */
     const node = element('span', className, text.length < room ? text : '');
     node.title = text;
     spanOnBar(run, node, first, last);
@@ -157,15 +157,21 @@ function makeBar(run) {
     node.style.left = 100 * (step + 1) / (run.last + 1) + '%'; /* where the slider is at that step */
     bar.append(node);
   };
-  for (const phase of run.phases) add('bar-phase', `phase ${phase.number + 1} of ${run.phases.length}`, phase.first, phase.end);
+  for (const phase of run.phases) add('bar-phase', phaseText(run, phase.number), phase.first, phase.end);
   for (const interval of run.intervals) {
     const kind = interval.loads ? 'loads' : interval.computes ? 'computes' : 'stores';
     add('bar-interval ' + kind + (interval.loads && interval.computes ? ' both' : ''), intervalText(interval), interval.first, interval.end);
     if (interval.barrier !== NONE) mark('bar-barrier', 'barrier', interval.barrier);
   }
   if (run.as_run_from !== null && run.steps.length) add('bar-single', 'single threads, in the order in which they ran', run.as_run_from, run.last);
+  if (run.undefinedAfter >= 0 && run.undefinedAfter < run.last)
+    add('bar-undefined', 'undefined on a GPU', run.undefinedAfter + 1, run.last);
+  byId('cut').textContent = cutText(run);
   for (const step of findingSteps(run)) mark('bar-finding', step === run.finding.step ? 'finding' : 'the other thread', step);
 }
+
+/* How many there are is not known of a recording that was cut. */
+const phaseText = (run, phase) => `phase ${phase + 1}` + (run.isCut ? '' : ` of ${run.phases.length}`);
 
 function updateTime(app) {
   const { run, state } = app, slider = byId('slider');
@@ -178,7 +184,7 @@ function updateTime(app) {
 
 function stepText(run, step) {
   const interval = run.byInterval.get(run.steps[step].interval), phase = phaseAt(run, step);
-  const where = phase === NONE ? '' : `, phase ${phase + 1} of ${run.phases.length}`;
+  const where = phase === NONE ? '' : ', ' + phaseText(run, phase);
   const what = intervalText(interval);
   return `step ${step} of ${run.last}${where}${what === '–' ? '' : ': ' + what}`;
 }
@@ -276,6 +282,8 @@ function makeTime(app) {
       MOVES[button.dataset.move](app);
     });
   byId('unit').addEventListener('change', () => setUnit(app, byId('unit').value));
+  const row = byId('play').parentNode; /* which scrolls in a narrow window */
+  row.scrollLeft = byId('play').offsetLeft - row.offsetLeft - row.clientWidth / 2;
   document.addEventListener('keydown', (event) => onKey(app, event));
   for (const id of ['finding-forward']) byId(id).hidden = !findingSteps(app.run).length;
   for (const id of ['phase-back', 'phase-forward']) byId(id).hidden = !app.run.phases.length;

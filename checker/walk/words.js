@@ -7,6 +7,14 @@ function formatNumber(value) {
   return String(Number(value.toPrecision(7))); /* what is left of a float32 */
 }
 
+const baseName = (path) => path.slice(path.lastIndexOf('/') + 1);
+
+/* "stores at /home/me/lab/kernel.cu:34" -> "stores at line 34" */
+function withoutFile(run, text) {
+  const name = baseName(run.file).replace(/[^\w]/g, '\\$&');
+  return text.replace(new RegExp('\\bat (?:\\S*/)?' + name + ':(\\d+)', 'g'), 'at line $1');
+}
+
 const formatCount = (count) => count.toLocaleString('en-US');
 const plural = (count, one, many = one + 's') => formatCount(count) + ' ' + (count === 1 ? one : many);
 
@@ -40,6 +48,9 @@ function threadName(run, thread) {
   return '(' + (run.launch.block[2] > 1 ? index : index.slice(0, 2)).join(',') + ')';
 }
 
+/* "(1,0)", with a third number where the grid has several in z. */
+const blockName = (run) => '(' + (run.launch.grid[2] > 1 ? run.block : run.block.slice(0, 2)).join(',') + ')';
+
 const isInside = (array, offset) => offset >= 0 && offset < array.words;
 
 /* Which cell of the drawing an element is. */
@@ -72,33 +83,42 @@ function elementName(array, offset) {
   return array.name + index.map((i) => '[' + i + ']').join('');
 }
 
-/* "3", "0..15", "0, 4, 8": numbers in ascending order. */
-function rangeText(numbers) {
+/* "3", "0..15", "0, 4, 8", "0, 16, ..., 240": numbers in ascending order; null: too many that follow
+ * no rule. */
+function listText(numbers) {
   const runs = [];
   for (const n of numbers) {
     const last = runs[runs.length - 1];
     if (last && n === last[1] + 1) last[1] = n;
     else runs.push([n, n]);
   }
-  if (runs.length > 4) return numbers[0] + '...' + numbers[numbers.length - 1];
-  return runs.map(([a, b]) => (a === b ? String(a) : b === a + 1 ? a + ', ' + b : a + '..' + b)).join(', ');
+  if (runs.length <= 4)
+    return runs.map(([a, b]) => (a === b ? String(a) : b === a + 1 ? a + ', ' + b : a + '..' + b)).join(', ');
+  const apart = numbers[1] - numbers[0], last = numbers[numbers.length - 1];
+  return numbers.every((n, i) => n === numbers[0] + i * apart) ? `${numbers[0]}, ${numbers[1]}, ..., ${last}` : null;
 }
 
+const rangeText = (numbers) => listText(numbers) || numbers[0] + '...' + numbers[numbers.length - 1];
+
 const ascending = (numbers) => [...new Set(numbers)].sort((a, b) => a - b);
+
+const joinWords = (parts) => parts.length < 2 ? parts.join('') : parts.slice(0, -1).join(', ') + ' and ' + parts[parts.length - 1];
+
+const FEW_NAMES = 3;
 
 /* "A[0..1][0..15]" where the elements fill such a rectangle, else how many elements of A. */
 function elementsText(array, offsets) {
   const all = ascending(offsets);
   if (all.length === 1) return elementName(array, all[0]);
   if (array.dims.length === 1) {
-    const whole = all[all.length - 1] - all[0] + 1 === all.length;
-    return whole ? array.name + '[' + rangeText(all) + ']' : all.length + ' elements of ' + array.name;
+    const list = listText(all);
+    return list ? array.name + '[' + list + ']' : `${all.length} elements of ${array.name}, from ${elementName(array, all[0])} on`;
   }
   const cells = all.map((offset) => cellOf(array, offset));
   const slices = ascending(cells.map((c) => c.slice));
   const rows = ascending(cells.map((c) => c.row)), cols = ascending(cells.map((c) => c.col));
   if (all[0] < 0 || all.length !== slices.length * rows.length * cols.length)
-    return all.length + ' elements of ' + array.name;
+    return all.length <= FEW_NAMES ? joinWords(all.map((offset) => elementName(array, offset))) : all.length + ' elements of ' + array.name;
   const lead = array.dims.length > 2 ? (array.dims.length === 3 ? '[' + rangeText(slices) + ']' : '[...]') : '';
   return array.name + lead + '[' + rangeText(rows) + '][' + rangeText(cols) + ']';
 }

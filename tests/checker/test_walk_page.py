@@ -211,6 +211,172 @@ def test_finding(driver: Any, checker: Builder, folder: Path, name: str, words: 
     page.assert_nothing_amiss()
 
 
+def opened(driver: Any, checker: Builder, folder: Path, kernel: str, *args: object,
+           fragment: str = "", status: int = 0) -> tuple[Page, Any]:
+    file = folder / f"{Path(kernel).stem}.html"
+    data = walk(checker("gcc -O1", kernel), file, *args, status=status)
+    return Page(driver, file, fragment), data
+
+
+def test_undefined_after_divergence(driver: Any, checker: Builder, folder: Path) -> None:
+    """After a barrier that not all threads reach, the page says that a GPU may do something else."""
+    page, data = opened(driver, checker, folder, f"{FAULTY}/03_barrier_in_branch.cu", status=1)
+    step = data["finding"]["step"]
+    hidden = "return document.getElementById('undefined').hidden"
+    page.goto(step - 1)
+    assert page.js(hidden)
+    page.press(Keys.ARROW_RIGHT)
+    assert not page.js(hidden) and "On a GPU, whatever follows is undefined" in page.text("sentence")
+    page.press(Keys.END)
+    assert not page.js(hidden) and f"At step {step} not all threads" in page.text("undefined")
+    page.shot("after a divergent barrier")
+
+
+def test_recording_that_was_cut(driver: Any, checker: Builder, folder: Path) -> None:
+    """How many phases there are is not known then, and why it was cut is said."""
+    page, _ = opened(driver, checker, folder, f"{FAULTY}/02_second_barrier.cu", status=1,
+                     fragment="#finding")  # fmt: skip
+    assert ", phase 2: " in page.text("step-number") and "of 2" not in page.text("bar")
+    assert "Recorded until step" in page.text("cut")
+    assert "left out: they came after the mistake" in page.text("cut")
+    page, _ = opened(driver, checker, folder, TILED)
+    assert page.text("cut") == "" and "phase 2 of 3" in page.text("bar")
+
+
+def test_kernel_that_does_not_end(driver: Any, checker: Builder, folder: Path) -> None:
+    page, data = opened(driver, checker, folder, f"{FAULTY}/15_phase_not_counted.cu", "--timeout", 5,
+                        status=1, fragment="#finding")  # fmt: skip
+    assert page.step == len(data["steps"]) - 1
+    assert "the kernel went on until it was stopped; more than" in page.text("cut")
+    assert not page.js("return document.querySelector('.waiters')"), "those of a later moment"
+    page.shot("endless")
+    page.assert_nothing_amiss()
+
+
+def test_barrier_that_is_missed_in_a_phase(driver: Any, checker: Builder, folder: Path) -> None:
+    kernel = folder / "once.cu"
+    text = (REPOSITORY / TILED).read_text()
+    kernel.write_text(text.replace("__syncthreads();", "if (phase == 0) __syncthreads();", 1))
+    page, data = opened(driver, checker, folder, str(kernel), status=1, fragment="#finding")
+    line = next(i for i, text in enumerate(data["source"], 1) if "phase == 0" in text)
+    assert f"line {line} is between, but not reached by both of them in tile phase 2" in page.text("finding")
+    assert page.text(f"line-{line}").endswith("not reached by both threads in phase 2")
+
+
+def test_atomics(driver: Any, checker: Builder, folder: Path) -> None:
+    """They are called that, with the old value and the new one, and their sums are followed."""
+    page, data = opened(driver, checker, folder, "tests/kernels/right/split_k.cu")
+    step = next(i for i, each in enumerate(data["steps"]) if data["sites"][each[3][0][0]]["atomic"])
+    page.goto(step)
+    value, old = data["steps"][step][3][0][3][0], data["steps"][step][3][0][4][0]
+    assert "atomically update C[0, 1][0..15]" in page.text("sentence")
+    assert f"C[0][0] = {old:g} → {value:g}" in page.text("sentence")
+    assert "atomic update of C" in page.text("strips")
+    assert f"Added atomically at line {data['steps'][step][0]}" in page.text("sum")
+    assert page.js("return walk.sums(0)")[0]["followed"]
+
+
+def test_indices_of_dynamic_shared_memory(driver: Any, checker: Builder, folder: Path) -> None:
+    page, data = opened(driver, checker, folder, "tests/kernels/right/dynamic_shared.cu")
+    barrier = next(i for i, step in enumerate(data["steps"]) if step[2] < 0)
+    page.goto(barrier + 1)
+    assert "all 32 threads load tiles[0, 16] and tiles[256..271]" in page.text("sentence")
+
+
+def test_what_the_warp_does(tiled: tuple[Page, Any]) -> None:
+    """Said only of an access that several of its threads make."""
+    page, data = tiled
+    page.goto(0)
+    assert "In the warp, neighbouring threads access neighbouring elements: coalesced" in page.text("index")
+    page.js("walk.goto(0, 3)")
+    assert "A[" in page.text("index") and "In the warp" not in page.text("index")
+
+
+def test_who_should_have_stored(driver: Any, checker: Builder, folder: Path) -> None:
+    page, _ = opened(driver, checker, folder, f"{FAULTY}/18_grid_exchanged.cu", status=1)
+    assert ("C[32][0] belongs to thread (0,0) of block (0,2), but the grid has only 3 x 2 blocks"
+            in page.text("finding"))  # fmt: skip
+
+
+def test_predict(tiled: tuple[Page, Any]) -> None:
+    """A field that is left empty is asked for again, and counts as no answer."""
+    page, data = tiled
+    page.js("document.getElementById('predict-on').click(); document.activeElement.blur()")
+    page.press(Keys.HOME, "b")
+    assert "which element of A does thread (0,0) load first?" in page.text("predict-question")
+    for missing, typed in (("row", ""), ("column", "0"), (None, "16")):
+        field = page.driver.switch_to.active_element
+        field.send_keys(typed, Keys.ENTER)
+        if missing:
+            assert page.text("predict-answer") == f"Please fill in the {missing}."
+            assert page.text("predict-score") == ""
+    assert page.text("predict-score") == "1 of 1 right" and "A[0][16]" in page.text("predict-answer")
+    page.shot("predict")
+
+
+def test_width_of_the_code(tiled: tuple[Page, Any]) -> None:
+    """The border can be moved by keys, which then do not change the step; long lines are not cut."""
+    page, _ = tiled
+    width = "return document.getElementById('left').offsetWidth"
+    page.goto(5)
+    before = page.js(width)
+    page.js("document.getElementById('split').focus()")
+    page.driver.switch_to.active_element.send_keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    assert page.js(width) > before and page.step == 5
+    page.driver.switch_to.active_element.send_keys(Keys.HOME)
+    assert page.js(width) == 300 and page.step == 5
+    assert page.js("""const code = document.getElementById('code');
+                      return code.scrollWidth <= code.clientWidth""")
+    page.driver.switch_to.active_element.send_keys(Keys.ENTER)
+    assert page.js(width) == before
+
+
+def test_fit(tiled: tuple[Page, Any]) -> None:
+    """All grids are in the window then, below the bar that stays at its top."""
+    page, _ = tiled
+    page.js("document.getElementById('zoom-fit').click()")
+    top, bottom, bar, window = page.js("""
+        const scene = document.getElementById('scene').getBoundingClientRect();
+        return [scene.top, scene.bottom, document.getElementById('time').offsetHeight, innerHeight]""")
+    assert bar < top < bottom <= window
+    page.shot("fit")
+
+
+def test_focus_is_not_below_the_bar(tiled: tuple[Page, Any]) -> None:
+    """By the Tab key alone, through the whole page and back to its beginning."""
+    page, _ = tiled
+    seen = []
+    for _ in range(60):
+        page.driver.switch_to.active_element.send_keys(Keys.TAB)
+        tag, name, top, bar = page.js("""
+            const node = document.activeElement, box = node.getBoundingClientRect();
+            const bar = document.getElementById('time');
+            return [node.tagName, node.id, box.top, bar.contains(node) ? 0 : bar.getBoundingClientRect().bottom]""")
+        if tag == "BODY":
+            break
+        seen.append(name)
+        assert top >= bar - 1 or name == "left", (name, top, bar)
+    assert {"play", "slider", "unit", "split", "zoom-fit", "cursor-A", "cursor-threads", "predict-on"} < set(seen)
+    assert "scene" not in seen and len(seen) < 60
+
+
+@pytest.mark.parametrize("width, height", [(320, 640), (640, 900), (720, 450), (1024, 700)])
+def test_narrow_windows(tiled: tuple[Page, Any], width: int, height: int) -> None:
+    """Nothing but matrices and tables scrolls sideways; 720 x 450 is 1440 x 900 at a zoom of 200 %."""
+    page, _ = tiled
+    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        page.goto(20)
+        assert page.js("const e = document.documentElement; return e.scrollWidth <= e.clientWidth")
+        bar = page.js("""const bar = document.getElementById('time');
+                         return getComputedStyle(bar).position === 'sticky' ? bar.offsetHeight : 0""")
+        assert bar < 0.45 * height
+        page.shot(f"{width} x {height}")
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 @pytest.mark.parametrize("kernel, args", [
     (NAIVE, ()), (TILED, (1, 1, 1)), (f"{STYLES}/register_tile.cu", ()),
     (f"{STYLES}/one_dimensional.cu", ()), ("tests/kernels/right/dynamic_shared.cu", ()),
