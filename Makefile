@@ -78,8 +78,10 @@ build/libsupport.a: $(patsubst %.c,build/c/%.o,support.c $(wildcard support/*.c)
 	mkdir -p $@
 
 writable:
-	@test -w . && { test ! -e build || test -w build; } || { \
+	@test -w . || { \
 	    echo 'this folder cannot be written: copy it (cp -r), and run make in the copy' >&2; exit 2; }
+	@test ! -e build || test -w build || { \
+	    echo 'build/ cannot be written: remove it as the user it belongs to' >&2; exit 2; }
 
 # Rewritten when the compilers or flags differ from last time, which rebuilds everything.
 build/c/settings:    settings = $(CC), $(C_FLAGS)

@@ -36,7 +36,7 @@ struct check_options {
     bool counts, phases, indices;
     const char *walk;          /* the file for the walkthrough; null: none is asked for */
     bool block_given;          /* --block */
-    unsigned block_x, block_y; /* whose phases, or whose walkthrough */
+    unsigned block_x, block_y, block_z; /* whose phases (of z = 0), or whose walkthrough */
     bool fill_given;           /* --fill */
     FILE *report; /* what --counts and --phases say: written by the shape's process; or null */
     FILE *walk_data;      /* for the walkthrough of this run: walk/walk.h; or null */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -367,8 +368,13 @@ static void save_page(const struct check_options *o, FILE *indices) {
     char message[MESSAGE_SIZE];
     FILE *page = fopen(o->walk, "wb");
     bool saved = page && walk_page(page, o->walk_data, indices);
+    struct stat status;
+    const bool is_file = page && fstat(fileno(page), &status) == 0 && S_ISREG(status.st_mode);
     if (page) saved = fclose(page) == 0 && saved;
     if (saved) return;
+    const int error = errno;
+    if (is_file) unlink(o->walk); /* a part of a page is none */
+    errno = error;
     snprintf(message, sizeof message, "%.150s cannot be written: %s", o->walk, strerror(errno));
     if (errno == ENOSPC || errno == EIO || errno == EDQUOT) machine(o, message);
     fprintf(stderr, "sgemm-check: %s\n", message);
@@ -389,8 +395,8 @@ static bool print_walk(const struct check_options *o, const struct outcome *walk
     const unsigned *grid = walked->finding.launch.grid;
     const int step = walked->walked.step;
     if (step == WALK_NO_BLOCK && grid[0] && o->block_given) {
-        fprintf(stderr, "sgemm-check: there is no block (%u,%u): the grid has %u x %u\n",
-                o->block_x, o->block_y, grid[0], grid[1]);
+        fprintf(stderr, "sgemm-check: there is no block (%u,%u,%u): the grid has %u x %u x %u\n",
+                o->block_x, o->block_y, o->block_z, grid[0], grid[1], grid[2]);
         return false;
     }
     if (o->run.json) return true;
@@ -423,7 +429,7 @@ static bool write_walk(const struct check_options *given, const struct outcome *
     if (o.block_given) {
         o.walk_block[0] = o.block_x;
         o.walk_block[1] = o.block_y;
-        o.walk_block[2] = 0;
+        o.walk_block[2] = o.block_z;
     }
     evidence_shapes(shown, shapes);
     struct check_options as_json = o;
@@ -483,7 +489,7 @@ int main(int argc, char **argv) {
     if (o.report && !o.run.json) copy_report(stdout, o.report);
     if (o.walk && !write_walk(&o, &outcomes[count - 1], &outcomes[o.shape_count]))
         status = EXIT_USAGE;
-    if (!o.run.json)
+    if (!o.run.json && status != EXIT_USAGE)
         source_print_next(source_state(), "./sgemm-check", "make check",
                           next_command(&o, &outcomes[count - 1]), stdout);
     return status;

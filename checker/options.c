@@ -113,9 +113,13 @@ static void take_block(struct check_options *o, int *argc, char **argv) {
     char more;
     const char *block = take_value(argc, argv, "--block");
     o->block_given = block != NULL;
-    if (block &&
-        (strchr(block, '-') || sscanf(block, "%u,%u%c", &o->block_x, &o->block_y, &more) != 2))
-        fail(o, EXIT_USAGE, "--block needs two numbers: --block 1,0");
+    if (!block) return;
+    const bool two = sscanf(block, "%u,%u%c", &o->block_x, &o->block_y, &more) == 2;
+    const bool three = o->walk && !two && sscanf(block, "%u,%u,%u%c", &o->block_x, &o->block_y,
+                                                 &o->block_z, &more) == 3;
+    if (strchr(block, '-') || !(two || three))
+        fail(o, EXIT_USAGE, o->walk ? "--block needs two numbers, or three: --block 1,0"
+                                    : "--block needs two numbers: --block 1,0");
 }
 
 static void choose_shapes(struct check_options *o) {

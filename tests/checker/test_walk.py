@@ -11,6 +11,7 @@ import base64
 import hashlib
 import json
 import re
+import resource
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -247,12 +248,25 @@ def test_block(checker: Builder, tmp_path: Path) -> None:
     assert data["block"] == [1, 2, 0] and rows == set(range(32, 40)) and cols == set(range(16, 30))
     run = run_check(program, "--walk", tmp_path / "none.html", "--block", "2,0", 40, 20, 30)
     assert run.status == 2 and not (tmp_path / "none.html").exists()
-    assert run.stderr == "sgemm-check: there is no block (2,0): the grid has 2 x 3\n"
+    assert run.stderr == "sgemm-check: there is no block (2,0,0): the grid has 2 x 3 x 1\n"
+    assert "next:" not in run.stdout
+    program = checker("gcc -O1", f"{RIGHT}/split_k.cu")
+    assert walk(program, tmp_path / "page.html", "--block", "1,0,2")["block"] == [1, 0, 2]
+    assert run_check(program, "--walk", tmp_path / "none.html", "--block", "1,0,3").status == 2
 
 
 def test_file_that_cannot_be_written(checker: Builder, tmp_path: Path) -> None:
     run = run_check(checker("gcc -O1", TILED), "--walk", tmp_path / "none" / "page.html", 4)
     assert run.status == 2 and "page.html cannot be written: No such file" in run.stderr
+
+
+def test_disk_that_is_full(checker: Builder, tmp_path: Path) -> None:
+    """Of a page that cannot be written whole no part is left."""
+    page = tmp_path / "page.html"
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))  # noqa: E731
+    run = run_check(checker("gcc -O1", TILED), "--walk", page, 34, preexec_fn=limit,
+                    restore_signals=False)  # fmt: skip
+    assert run.status in (2, 3) and "cannot be written" in run.stderr and not page.exists()
 
 
 HOSTILE = """
