@@ -103,10 +103,21 @@ function countLoads(run) {
     isInside(run.arrays[C], offset) && list.some((a) => siteOf(run, a).write)).length;
 }
 
+/* Of the last step only those of the lanes that have run. */
+function loadsSoFar(state) {
+  const { run } = state, step = run.steps[state.step];
+  if (!step) return 0;
+  if (!run.loadsUpTo) countLoads(run);
+  let count = run.loadsUpTo[state.step];
+  for (let a = step.first; a < step.end; a++)
+    if (!siteOf(run, a).write && arrayOf(run, a).role === 'input' && !isDone(state, a)) count--;
+  return count;
+}
+
 function updateTotals(app) {
   const { run, state } = app;
   if (!run.loadsUpTo) countLoads(run);
-  const sofar = state.step < 0 ? 0 : run.loadsUpTo[state.step], all = run.steps.length ? run.loadsUpTo[run.last] : 0;
+  const sofar = loadsSoFar(state), all = run.steps.length ? run.loadsUpTo[run.last] : 0;
   const naive = 2 * run.shape.k * run.elementsStored;
   const rows = [['this block, so far', sofar, 'so-far'], ['this block, in all', all, 'all']];
   if (run.elementsStored) rows.push([`naive kernel, same ${plural(run.elementsStored, 'element')} of C`, naive, 'naive']);

@@ -21,7 +21,7 @@ function makeHooks(app) {
     get steps() { return app.run.steps.length; },
     get thread() { return app.selection.thread; },
     get line() { return app.selection.line; },
-    get loads() { return app.state.step < 0 ? 0 : app.run.loadsUpTo[app.state.step]; },
+    get loads() { return loadsSoFar(app.state); },
     get run() { return app.run; },
     state: (which) => stateOf(app, find(which)),
     about: (which, offset) => describeCell(app.state, find(which), offset),
@@ -341,8 +341,10 @@ function fillHeader(run) {
 
 /* What is not in every run is in the legend only where it is. */
 function fillLegend(run) {
-  const shares = run.arrays.some((array) => array.role === 'shared');
-  for (const name of ['key-trail', 'key-origin']) byId(name).hidden = !shares;
+  byId('key-origin').hidden = !run.arrays.some((array) => array.role === 'shared');
+  byId('key-past').hidden = !run.phases.length;
+  if (!run.phases.length) byId('key-when').textContent = 'so far';
+  if (!barriers(run).length) byId('key-trail').textContent = 'read before by the selected thread';
   byId('key-missing').hidden = !run.arrays[C].unwrittenSet.size;
   byId('key-wrong').hidden = !run.arrays[C].wrongMap.size;
   byId('key-outside').hidden = !outsideAccesses(run).length;

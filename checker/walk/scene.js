@@ -355,8 +355,8 @@ function paintInput(scene, state, array) {
   const past = [], tile = [], letter = array.number === A ? 'a' : 'b';
   eachCell(grid, (row, col) => {
     const list = all.get(offsetOf(array, 0, row, col));
-    if (!list || run.accesses.step[list[0]] > state.step) return;
-    const now = list.some((a) => run.accesses.step[a] >= begin && run.accesses.step[a] <= state.step);
+    if (!list || run.accesses.step[list[0]] > state.step || !list.some((a) => isDone(state, a))) return;
+    const now = list.some((a) => run.accesses.step[a] >= begin && isDone(state, a));
     (now ? tile : past).push([row, col]);
   });
   paint(grid, 'past-' + letter, past);
@@ -527,7 +527,7 @@ function paintMine(scene, own, selected) {
   for (const store of lastStores(run, selected)) addCell(scene, cells, run.arrays[C], run.accesses.offset[store]);
   for (const a of own) {
     const origin = run.accesses.originArray[a];
-    if (origin !== NONE && arrayOf(run, a).role === 'shared') addCell(scene, origins, run.arrays[origin], run.accesses.originOffset[a]);
+    if (origin !== NONE && arrayOf(run, a).role === 'shared' && !own.includes(run.accesses.from[a])) addCell(scene, origins, run.arrays[origin], run.accesses.originOffset[a]);
   }
   for (const [name, grid] of scene.grids) if (name !== 'threads') paint(grid, 'mine', cells.get(grid) || []);
   paintEverywhere(scene, 'origin', origins);

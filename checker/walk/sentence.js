@@ -5,7 +5,7 @@ function sentenceAt(state, thread) {
   if (!step) return beginSentence(run);
   if (step.warp < 0) return barrierSentence(run, step) + findingSentence(run, step);
   const own = ownSentence(state, thread);
-  return actingSentence(state, step) + (own ? ' ' + own : '') + findingSentence(run, step) + endSentence(run, step);
+  return [actingSentence(state, step), own].filter(Boolean).join(' ') + findingSentence(run, step) + (isWhole(state) ? endSentence(run, step) : '');
 }
 
 /* At the steps that the finding is about. */
@@ -110,7 +110,7 @@ function ownSentence(state, thread) {
   if (!own.length) return '';
   const alone = actingThreads(state).length === 1;
   const text = threadSentence(run, thread, own);
-  return (alone ? '' : text[0].toUpperCase() + text.slice(1) + '.') + sumPart(state, thread);
+  return [alone ? '' : text[0].toUpperCase() + text.slice(1) + '.', sumPart(state, thread)].filter(Boolean).join(' ');
 }
 
 const MOST_PARTS = 4;
@@ -148,7 +148,7 @@ function sumPart(state, thread) {
   for (const sum of sumsOf(state.run, thread)) {
     const done = sum.followed ? termsDone(state, sum) : 0;
     if (!done || sum.terms[done - 1].step !== state.step) continue;
-    return ` Its sum for ${elementName(state.run.arrays[C], sum.offset)} is now ${formatNumber(round(sum.terms[done - 1].sum))}.`;
+    return `Its sum for ${elementName(state.run.arrays[C], sum.offset)} is now ${formatNumber(round(sum.terms[done - 1].sum))}.`;
   }
   return '';
 }

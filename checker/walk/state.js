@@ -82,6 +82,18 @@ function actingAccesses(state) {
   return list;
 }
 
+/* Whether the thread has made its part of the present step, of which some lanes may be done. */
+const hasRun = (state, thread) => state.lane === NONE || thread % WARP <= state.lane;
+
+/* Whether the access has been made. */
+function isDone(state, access) {
+  const { step, thread } = state.run.accesses;
+  return step[access] < state.step || (step[access] === state.step && hasRun(state, thread[access]));
+}
+
+/* Whether all of the step has been. */
+const isWhole = (state) => state.lane === NONE || state.lane === Math.max(...lanesOf(state.run.steps[state.step]));
+
 function lanesOf(step) {
   const lanes = [];
   for (let lane = 0; lane < WARP; lane++) if ((step.lanes >>> lane) & 1) lanes.push(lane);

@@ -175,8 +175,6 @@ function sumForElement(run, offset) {
   return sum && sum.followed ? sum : null;
 }
 
-const hasRun = (state, thread) => state.lane === NONE || thread % WARP <= state.lane;
-
 function productsText(run, thread, offset) {
   const sum = sumsOf(run, thread).find((s) => s.offset === offset);
   if (!sum || !sum.followed) return 'Its sum is not followed: what is in registers is not recorded.';

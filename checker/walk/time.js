@@ -177,7 +177,8 @@ function updateTime(app) {
   const { run, state } = app, slider = byId('slider');
   slider.value = state.step;
   slider.setAttribute('aria-valuetext', state.step < 0 ? 'before the first step' : stepText(run, state.step));
-  byId('step-number').textContent = state.step < 0 ? `before step 0 of ${Math.max(0, run.last)}` : stepText(run, state.step);
+  const lane = state.lane === NONE ? '' : `, thread ${threadName(run, run.steps[state.step].warp * WARP + state.lane)}`;
+  byId('step-number').textContent = state.step < 0 ? `before step 0 of ${Math.max(0, run.last)}` : stepText(run, state.step) + lane;
   byId('play').textContent = app.playing ? 'Pause' : 'Play';
   byId('play').setAttribute('aria-pressed', String(app.playing));
 }

@@ -159,6 +159,27 @@ def test_keys(tiled: tuple[Page, Any]) -> None:
     assert page.js("return document.getElementById('play').getAttribute('aria-pressed')") == "false"
 
 
+def test_one_thread_at_a_time(tiled: tuple[Page, Any]) -> None:
+    """What later lanes of the warp do in the step has not happened yet; back is the same picture."""
+    page, _ = tiled
+    page.goto(0)
+    whole = page.picture()
+    page.press(Keys.HOME, "t", *[Keys.ARROW_RIGHT] * 5)
+    assert page.js("return [walk.step, walk.lane, walk.thread, walk.loads]") == [0, 4, 4, 5]
+    assert len(page.js("return walk.state('A_s')")) == 5
+    assert page.js("return document.querySelector('#grid-A .tile-a').getAttribute('d').split('M').length - 1") == 5
+    assert "thread (4,0) loads A[0][4] = 5 and stores it to A_s[0][4]" in page.text("sentence")
+    assert page.text("step-number").endswith(", thread (4,0)")
+    before = page.picture()
+    page.press(Keys.ARROW_RIGHT, Keys.ARROW_LEFT)
+    assert page.picture() == before
+    page.press("t")
+    page.goto(0)
+    page.js("location.hash = '#step=0&thread=0'")
+    WebDriverWait(page.driver, SECONDS).until(lambda _: page.js("return walk.thread") == 0)
+    assert page.picture() == whole
+
+
 def chains(found: list[Access], array: int) -> dict[int, tuple[Access, Access]]:
     """For each element of a shared array: the load and the store that its first value came by."""
     made: dict[int, tuple[Access, Access]] = {}
