@@ -34,12 +34,12 @@ struct check_options {
     struct options run; /* sizes, seed, fill, timeout, json: as ./sgemm has them */
     bool sized;         /* sizes were given; else a handful of small shapes is tried */
     bool counts, phases, indices;
-    const char *walk;          /* the file for the walkthrough; null: none is asked for */
-    bool block_given;          /* --block */
+    const char *walk;                   /* the file for the walkthrough; null: none is asked for */
+    bool block_given;                   /* --block */
     unsigned block_x, block_y, block_z; /* whose phases (of z = 0), or whose walkthrough */
-    bool fill_given;           /* --fill */
-    FILE *report; /* what --counts and --phases say: written by the shape's process; or null */
-    FILE *walk_data;      /* for the walkthrough of this run: walk/walk.h; or null */
+    bool fill_given;                    /* --fill */
+    FILE *report;    /* what --counts and --phases say: written by the shape's process; or null */
+    FILE *walk_data; /* for the walkthrough of this run: walk/walk.h; or null */
     unsigned walk_block[3];
     struct shape *shapes; /* to check, in this order */
     int shape_count;

@@ -15,6 +15,7 @@ takes_check       = $(takes_build)
 takes_sgemm-check = $(takes_build)
 
 walk: sgemm-check
+	@rm -f build/walk.html # it would be an older run's, if this one has nothing to show
 	@set -f; ./sgemm-check --walk build/walk.html $${BLOCK:+--block "$$BLOCK"} $$SHAPE || \
 	    test $$? -eq 1 # a mistake was found, and is in the page
 takes_walk = $(takes_build) SHAPE BLOCK

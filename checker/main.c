@@ -358,6 +358,9 @@ static bool try_walk(const struct check_options *given, const struct outcome *sh
 static void gather_walk(const struct check_options *o, const struct outcome *shown,
                         struct outcome *room) {
     const enum fill fill = o->fill_given ? o->run.fill : FILL_COUNTING;
+    const struct finding *f = &shown->finding;
+    *room = (struct outcome){.walked = {.step = WALK_NO_BLOCK}};
+    if (f->kind != FINDING_NONE && !f->launch.grid[0]) return; /* the wrapper came to no launch */
     const struct shape small = walk_shape(evidence_tile(shown));
     if (!o->sized && try_walk(o, shown, small, fill, room)) return;
     if (try_walk(o, shown, shown->shape, fill, room)) return;
@@ -401,7 +404,7 @@ static bool print_walk(const struct check_options *o, const struct outcome *walk
     }
     if (o->run.json) return true;
     if (step == WALK_NO_BLOCK) {
-        puts("no walkthrough: nothing of the kernel's run was recorded");
+        puts("no walkthrough: no launch was seen that loads A or B");
         return true;
     }
     printf("open in a browser: %s", o->walk);

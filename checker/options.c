@@ -42,7 +42,7 @@ static const struct shape small_shapes[] = {
 static const struct shape phase_shapes[] = {{4, 4, 4}, {34, 34, 34}, {130, 130, 130}, {4, 4, 4}};
 static const struct shape count_shapes[] = {{64, 64, 64}};
 
-/* Products m k n of which one block is still worth waiting for: some seconds. 1000 500 700 is below. */
+/* Products m k n of which one block is still worth some seconds, as for 1000 500 700. */
 static const double most_walked = 500e6;
 
 static const double counting_slows = 5; /* times, beside a run that only checks */
@@ -115,11 +115,13 @@ static void take_block(struct check_options *o, int *argc, char **argv) {
     o->block_given = block != NULL;
     if (!block) return;
     const bool two = sscanf(block, "%u,%u%c", &o->block_x, &o->block_y, &more) == 2;
-    const bool three = o->walk && !two && sscanf(block, "%u,%u,%u%c", &o->block_x, &o->block_y,
-                                                 &o->block_z, &more) == 3;
+    const bool three =
+        o->walk && !two &&
+        sscanf(block, "%u,%u,%u%c", &o->block_x, &o->block_y, &o->block_z, &more) == 3;
     if (strchr(block, '-') || !(two || three))
-        fail(o, EXIT_USAGE, o->walk ? "--block needs two numbers, or three: --block 1,0"
-                                    : "--block needs two numbers: --block 1,0");
+        fail(o, EXIT_USAGE,
+             o->walk ? "--block needs two numbers, or three: --block 1,0"
+                     : "--block needs two numbers: --block 1,0");
 }
 
 static void choose_shapes(struct check_options *o) {

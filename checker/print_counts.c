@@ -203,8 +203,7 @@ static void print_work(FILE *out, const struct counted_launch *sum, struct shape
     print_times(out, naive, loads);
     fprintf(out, "  %-31s %20s", "if each block loaded each once", grouped(sum->needed).text);
     print_times(out, sum->needed, loads);
-    fprintf(out, "\n  %-31s %20s   2 m n k\n", "floating-point operations",
-            grouped(naive).text);
+    fprintf(out, "\n  %-31s %20s   2 m n k\n", "floating-point operations", grouped(naive).text);
     if (loads) fprintf(out, "  %-31s %20.2f\n", "... for each element loaded", work.per_load);
     if (work.per_byte > 0)
         fprintf(out, "  %-31s %20.2f\n", "... for each byte moved", work.per_byte);

@@ -65,8 +65,8 @@ struct trace {
     bool stopped;
     struct trace_waiting waiting[2];
     struct threads returned;
-    bool ended;         /* all blocks of the launch came to their end */
-    bool complete;      /* nothing was left out for lack of room */
+    bool ended;    /* all blocks of the launch came to their end */
+    bool complete; /* nothing was left out for lack of room */
     bool plain; /* the blocks' threads share nothing but whole words of matrices and shared arrays,
                    and are ordered by barriers alone: no atomics, asynchronous copies, warp
                    synchronisations, no other memory */

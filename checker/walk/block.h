@@ -11,9 +11,9 @@ bool element_is_unwritten(const float *C, size_t i);
 bool element_is_wrong(const struct product_data *data, struct shape shape, int row, int col,
                       double *right);
 
-/* Sets `block`, x, y, z, to where the mistake is: the finding's block, or, by the part of C that the
- * block of the trace has stored, that of the first element that is missing or wrong. Leaves it as it
- * is where neither is known. */
+/* Sets `block`, x, y, z, to where the mistake is: the finding's block, or, by the part of C that
+ * the block of the trace has stored, that of the first element that is missing or wrong. Leaves it
+ * as it is where neither is known. */
 void walk_wanted(const struct trace *trace, const struct outcome *outcome,
                  const struct product_data *data, unsigned block[3]);
 

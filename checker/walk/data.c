@@ -13,10 +13,10 @@
 
 enum {
     MOST_ACCESSES = 200000, /* that are shown: 12 bytes each, with a step for each warp, ... */
-    MOST_BYTES = 4200000, /* ... and more where steps are single threads'. A page stays below 5 MB */
-    MOST_ELEMENTS = 40000, /* of a matrix whose values are all in the page */
-    MOST_WRONG = 2000,     /* elements of C */
-    FORMAT = 1             /* of the data; run.js expects this one */
+    MOST_BYTES = 4200000,   /* ... more with one for each thread. A page stays below 5 MB */
+    MOST_ELEMENTS = 40000,  /* of a matrix whose values are all in the page */
+    MOST_WRONG = 2000,      /* elements of C */
+    FORMAT = 1              /* of the data; run.js expects this one */
 };
 
 struct page {
@@ -71,7 +71,8 @@ static void write_values(struct json *json, const char *name, const float *value
 static void write_unwritten(struct json *json, const float *C, size_t count) {
     json_open(json, "unwritten", '[');
     for (size_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && element_is_unwritten(C, end) == element_is_unwritten(C, i); end++)
+        for (end = i + 1; end < count && element_is_unwritten(C, end) == element_is_unwritten(C, i);
+             end++)
             continue;
         if (element_is_unwritten(C, i)) json_value(json, NULL, "[%zu, %zu]", i, end - i);
     }
@@ -462,7 +463,7 @@ static void write_finding(struct page *page) {
     json_close(json, '}');
 }
 
-/* --- the launch, loads ------------------------------------------------------------------------- */
+/* --- the launch, loads ------------------------------------------------------------------------ */
 
 static void write_triple(struct json *json, const char *name, const unsigned value[3]) {
     json_value(json, name, "[%u, %u, %u]", value[0], value[1], value[2]);

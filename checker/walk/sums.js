@@ -180,7 +180,7 @@ function productsText(run, thread, offset) {
   if (!sum || !sum.followed) return 'Its sum is not followed: what is in registers is not recorded.';
   const shown = sum.terms.slice(0, 3).map((t) => termText(run, t));
   const rest = sum.terms.length - shown.length;
-  return 'Sum of ' + plural(sum.terms.length, 'product') + ': ' + shown.join(' + ') + (rest > 0 ? ' + ...' : '') + '.';
+  return 'Sum of ' + plural(sum.terms.length, 'product') + ': ' + shown.join(' + ') + (rest > 0 ? ', and so on.' : '.');
 }
 
 function operandName(run, a) {

@@ -12,14 +12,15 @@ import hashlib
 import json
 import re
 import resource
+import subprocess
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any
 
 import pytest
-from checked import TILED, Builder, run_check
-from conftest import REPOSITORY, sample
+from checked import SETUPS, TILED, Builder, run_check
+from conftest import REPOSITORY, clean_environment, sample
 
 NAIVE = "instructor/solutions/1_naive.cu"
 RIGHT = "tests/kernels/right"
@@ -66,9 +67,9 @@ def walk(program: Path, file: Path, *args: object, status: int = 0) -> Any:
     step = (data["finding"] or {}).get("step")
     page = file if step is None else f"{file}#step={step}"
     shape, block = data["shape"], data["block"][: 3 if data["launch"]["grid"][2] > 1 else 2]
-    assert f"""open in a browser: {page}
-    it shows block ({",".join(map(str, block))}) of a run with m={shape["m"]} k={shape["k"]} n={shape["n"]}
-""" in run.stdout, run
+    sizes = " ".join(f"{name}={shape[name]}" for name in "mkn")
+    shown = f"    it shows block ({','.join(map(str, block))}) of a run with {sizes}\n"
+    assert f"open in a browser: {page}\n{shown}" in run.stdout, run
     return data
 
 
@@ -198,13 +199,43 @@ def test_block_of_missing_or_wrong_elements(checker: Builder, tmp_path: Path, na
 
 @pytest.mark.parametrize("name", ["15_phase_not_counted", "15_waits_for_all_threads"])
 def test_kernel_that_does_not_end(checker: Builder, tmp_path: Path, name: str) -> None:
-    """What it did is shown up to a limit, at whose end the page opens. It takes no second time limit
-    of 5 s."""
+    """What it did is shown up to a limit, at whose end the page opens."""
     page = tmp_path / "page.html"
     data = walk(checker("gcc -O1", f"{FAULTY}/{name}.cu"), page, "--timeout", 5, status=1)
     assert data["finding"]["kind"] == "endless" and data["left_out"] > 0 and data["end"]["stopped"]
     assert data["finding"]["step"] == len(data["steps"]) - 1 > 1000
     assert page.stat().st_size < 5_000_000
+
+
+def test_make_walk(checker: Builder) -> None:
+    """SHAPE and BLOCK reach the checker as they are, and no older run's page is left."""
+    folder = checker("gcc -O1", TILED).parent
+    page = folder / "build" / "walk.html"
+
+    def make(*variables: str) -> subprocess.CompletedProcess[str]:
+        given = [f"{name}={value}" for name, value in SETUPS["gcc -O1"].items()]
+        return subprocess.run(["make", "walk", *given, *variables], cwd=folder, text=True,
+                              env=clean_environment(), capture_output=True, check=False)  # fmt: skip
+
+    made = make(f"KERNEL={TILED}", "SHAPE=20 7 18", "BLOCK=1,0")
+    assert made.returncode == 0, made
+    data = json.loads(parts(page.read_text())["data"])
+    assert data["block"] == [1, 0, 0] and data["shape"] == {"m": 20, "k": 7, "n": 18}
+    for odd in ("$(shell touch build/odd)", "`touch build/odd`", "4; touch build/odd"):
+        for name in ("SHAPE", "BLOCK"):
+            made = make(f"KERNEL={TILED}", f"{name}={odd}")
+            assert made.returncode and not (folder / "build" / "odd").exists(), made
+    make(f"KERNEL={TILED}")
+    assert page.exists()
+    made = make(f"KERNEL={FAULTY}/17_no_launch.cu")
+    assert "no walkthrough" in made.stdout and not page.exists()
+
+
+def test_nothing_to_show(checker: Builder, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    run = run_check(checker("gcc -O1", f"{FAULTY}/17_no_launch.cu"), "--walk", page)
+    assert run.status == 1 and not page.exists()
+    assert "no walkthrough: no launch was seen that loads A or B\n" in run.stdout
 
 
 def test_shape_that_takes_too_long(checker: Builder, tmp_path: Path) -> None:
