@@ -246,16 +246,18 @@ def test_shape_that_takes_too_long(checker: Builder, tmp_path: Path) -> None:
 
 
 def test_atomics(checker: Builder, tmp_path: Path) -> None:
-    """With what they add to: of one element, each finds what the one before has left."""
-    data = walk(checker("gcc -O1", f"{RIGHT}/split_k.cu"), tmp_path / "page.html")
+    """With what they have added to: the next block finds what this one has left."""
+    program = checker("gcc -O1", f"{RIGHT}/split_k.cu")
     left: dict[int, float] = {}
-    for _, _, warp, rest, *_ in data["steps"]:
-        for site, _, offsets, values, *old in rest if warp != BARRIER else []:
-            assert len(old) == data["sites"][site]["atomic"]
-            for offset, value, before in zip(offsets, values, *old, strict=True) if old else []:
-                assert before == left.get(offset, 0) and value > before
-                left[offset] = value
-    assert left
+    for z in range(3):
+        data = walk(program, tmp_path / "page.html", "--block", f"0,0,{z}")
+        for _, _, warp, rest, *_ in data["steps"]:
+            for site, _, offsets, values, *old in rest if warp != BARRIER else []:
+                assert len(old) == data["sites"][site]["atomic"]
+                for offset, value, before in zip(offsets, values, *old, strict=True) if old else []:
+                    assert before == left.get(offset, 0) and value > before
+                    left[offset] = value
+    assert left and all(data["arrays"][2]["final"][i] == value for i, value in left.items())
 
 
 def test_name_with_all_folders(checker: Builder, tmp_path: Path) -> None:
