@@ -8,7 +8,9 @@
  * takes the slow path.
  */
 #include "access.h"
+#include "event.h"
 #include "host.h"
+#include "order.h"
 
 extern struct dim3 blockDim, gridDim;
 
@@ -49,7 +51,8 @@ INLINE bool write_shared(struct watch *w, struct shared_word *s, record now) {
 /* The same for a run that has consumers, behind them. */
 INLINE bool fine_in_shared(struct watch *w, const struct access *access) {
     uintptr_t word = word_of(access->address - w->shared_begin);
-    if (access->size != WORD || word >= w->all_words || w->bad_index.pending) return false;
+    if (access->size != WORD || word >= w->all_words || w->bad_index.pending || w->many_steps)
+        return false;
     record now = record_now(w, access->code);
     return access->write ? write_shared(w, &w->shadow[word], now)
                          : read_shared(w, &w->shadow[word], now);
@@ -71,9 +74,21 @@ static bool is_memory(const struct watch *w, const struct access *access) {
         return written != RECORD_OUTSIDE && !(written == RECORD_BEFORE && access->size == 1);
     }
     return !is_on_stack(w, access->address) &&
-           !is_in(access->address, w->memory.own.begin, w->memory.own.end) &&
+           !is_in(access->address, w->memory.exchanged.begin, w->memory.exchanged.end) &&
            !is_in(access->address, &blockDim, &blockDim + 1) &&
            !is_in(access->address, &gridDim, &gridDim + 1);
+}
+
+enum { OWN_STACK = STACK_BYTES - 4 * 4096 }; /* nothing else is so close below a stack's top */
+
+/* Local variables are each thread's own: on a GPU, another thread that has a pointer to one finds
+ * something else there. */
+static void local_access(const struct watch *w, const struct access *access) {
+    const uintptr_t stacks = (uintptr_t)w->memory.stacks.begin;
+    const uintptr_t own = ((uintptr_t)__builtin_frame_address(0) - stacks) / STACK_BYTES;
+    if ((access->address - stacks) / STACK_BYTES == own || event_noted()) return;
+    const struct event event = event_here(w, FINDING_FOREIGN_LOCAL, access);
+    event_note(&event);
 }
 
 static void consume(struct watch *w, const struct access *access) {
@@ -86,11 +101,18 @@ __attribute__((noinline)) void access_slowly(const struct access *access) {
         host_access(access);
         return;
     }
+    const uintptr_t top = w->stack_top[running_index.linear];
+    const uintptr_t depth = top - (uintptr_t)__builtin_frame_address(0);
+    if (depth > w->deepest) w->deepest = depth;
+    if (top - access->address < OWN_STACK) return;
     if (watch_consumers[0] && !access->atomic) {
         consume(w, access);
         if (!access->copying && fine_in_shared(w, access)) return;
     }
-    if (is_on_stack(w, access->address)) return;
+    if (is_on_stack(w, access->address)) {
+        local_access(w, access);
+        return;
+    }
     if (w->bad_index.pending) bad_index_access(w, access);
     if (watch_is_shared(w, access->address))
         shared_access(w, access);
@@ -160,17 +182,38 @@ SLOW(__tsan_write1, 1, true)
 SLOW(__tsan_write2, 2, true)
 SLOW(__tsan_write8, 8, true)
 SLOW(__tsan_write16, 16, true)
-SLOW(__tsan_volatile_read1, 1, false)
-SLOW(__tsan_volatile_read2, 2, false)
-SLOW(__tsan_volatile_read4, 4, false)
-SLOW(__tsan_volatile_read8, 8, false)
-SLOW(__tsan_volatile_read16, 16, false)
-SLOW(__tsan_volatile_write1, 1, true)
-SLOW(__tsan_volatile_write2, 2, true)
-SLOW(__tsan_volatile_write4, 4, true)
-SLOW(__tsan_volatile_write8, 8, true)
-SLOW(__tsan_volatile_write16, 16, true)
 #undef SLOW
+
+/* A store right behind a fence releases what was before it, and is strong, as all loads are. */
+static __attribute__((noinline)) void access_volatile(const void *p, unsigned size, bool write,
+                                                      const void *code) {
+    struct watch *w = watch_here();
+    const bool own = w && is_on_stack(w, (uintptr_t)p);
+    const struct access access = {.address = (uintptr_t)p,
+                                  .size = size,
+                                  .write = write,
+                                  .is_volatile = true,
+                                  .strong = w && (!write || order_is_behind_fence(w)),
+                                  .code = code};
+    access_slowly(&access);
+    if (!w || own) return;
+    if (write)
+        order_volatile_store(w, access.address);
+    else
+        order_volatile_load(w, access.address);
+}
+
+#define VOLATILE(size)                                                                             \
+    void __tsan_volatile_read##size(void *p);                                                      \
+    void __tsan_volatile_read##size(void *p) { access_volatile(p, size, false, CODE); }            \
+    void __tsan_volatile_write##size(void *p);                                                     \
+    void __tsan_volatile_write##size(void *p) { access_volatile(p, size, true, CODE); }
+VOLATILE(1)
+VOLATILE(2)
+VOLATILE(4)
+VOLATILE(8)
+VOLATILE(16)
+#undef VOLATILE
 
 /* Bytes, one by one: where the compiler promises no alignment, and ranges of any length. */
 static void bytes(const void *p, size_t size, bool write, const void *code) {
@@ -231,8 +274,10 @@ void __tsan_func_entry(void *caller) { (void)caller; }
 void __tsan_func_exit(void) {}
 void __tsan_vptr_read(void **p) { (void)p; }
 void __tsan_vptr_update(void **p, void *value) { (void)p, (void)value; }
+/* __threadfence_block() is weaker than the others (device_functions.h). */
 void __tsan_atomic_thread_fence(int order) {
-    (void)order;
+    struct watch *w = watch_here();
+    if (w) order_fence(w, order == __ATOMIC_SEQ_CST);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 void __tsan_atomic_signal_fence(int order) {
@@ -243,9 +288,22 @@ void __tsan_atomic_signal_fence(int order) {
 /* --- atomics: seen, then done ----------------------------------------------------------------- */
 
 static void atomically(volatile const void *p, unsigned size, bool write, const void *code) {
-    const struct access access = {
-        .address = (uintptr_t)p, .size = size, .write = write, .atomic = true, .code = code};
+    struct watch *w = watch_here();
+    const struct access access = {.address = (uintptr_t)p,
+                                  .size = size,
+                                  .write = write,
+                                  .atomic = true,
+                                  .strong = true,
+                                  .code = code};
     access_slowly(&access);
+    if (!w || is_on_stack(w, access.address)) return;
+    w->uses_atomics = true;
+    if (write) order_release(w, access.address);
+}
+
+static void acquire(volatile const void *p) {
+    struct watch *w = watch_here();
+    if (w && !is_on_stack(w, (uintptr_t)p)) order_acquire(w, (uintptr_t)p);
 }
 
 /* Consumers get it when it has taken effect: how often a compare-and-swap fails is a matter of
@@ -264,6 +322,7 @@ static void consume_atomic(volatile const void *p, unsigned size, const void *ol
 
 #define SEEN(write) atomically(p, sizeof *p, write, CODE)
 #define DONE(old) consume_atomic(p, sizeof *p, old, CODE)
+#define ACQUIRED acquire(p)
 #define ATOMIC_RMW(bits, type, name, builtin)                                                      \
     type __tsan_atomic##bits##_##name(volatile type *p, type value, int order);                    \
     type __tsan_atomic##bits##_##name(volatile type *p, type value, int order) {                   \
@@ -271,6 +330,7 @@ static void consume_atomic(volatile const void *p, unsigned size, const void *ol
         SEEN(true);                                                                                \
         const type old = builtin(p, value, __ATOMIC_SEQ_CST);                                      \
         DONE(&old);                                                                                \
+        ACQUIRED;                                                                                  \
         return old;                                                                                \
     }
 #define ATOMIC_CAS(bits, type, name)                                                               \
@@ -282,6 +342,7 @@ static void consume_atomic(volatile const void *p, unsigned size, const void *ol
         SEEN(true);                                                                                \
         int done = __atomic_compare_exchange_n(p, expected, value, 0, __ATOMIC_SEQ_CST,            \
                                                __ATOMIC_SEQ_CST);                                  \
+        ACQUIRED;                                                                                  \
         if (done) DONE(expected);                                                                  \
         return done;                                                                               \
     }
@@ -290,7 +351,9 @@ static void consume_atomic(volatile const void *p, unsigned size, const void *ol
     type __tsan_atomic##bits##_load(const volatile type *p, int order) {                           \
         (void)order;                                                                               \
         SEEN(false);                                                                               \
-        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                               \
+        type value = __atomic_load_n(p, __ATOMIC_SEQ_CST);                                         \
+        ACQUIRED;                                                                                  \
+        return value;                                                                              \
     }                                                                                              \
     void __tsan_atomic##bits##_store(volatile type *p, type value, int order);                     \
     void __tsan_atomic##bits##_store(volatile type *p, type value, int order) {                    \
@@ -313,9 +376,10 @@ static void consume_atomic(volatile const void *p, unsigned size, const void *ol
                                                     int order, int failure) {                      \
         (void)order, (void)failure;                                                                \
         SEEN(true);                                                                                \
-        if (__atomic_compare_exchange_n(p, &expected, value, 0, __ATOMIC_SEQ_CST,                  \
-                                        __ATOMIC_SEQ_CST))                                         \
-            DONE(&expected);                                                                       \
+        const bool done = __atomic_compare_exchange_n(p, &expected, value, 0, __ATOMIC_SEQ_CST,    \
+                                                      __ATOMIC_SEQ_CST);                           \
+        ACQUIRED;                                                                                  \
+        if (done) DONE(&expected);                                                                 \
         return expected;                                                                           \
     }
 ATOMICS(8, uint8_t)

@@ -120,6 +120,11 @@ void say_shared_race(struct diagnosis *d) {
     const struct phrase place = at_place(&d->f->other);
     if (e->pending) {
         say_race_with_copy(d);
+    } else if (e->atomic || e->other_atomic) {
+        DETAIL("thread %s %s %s, thread %s %s it%s, one of them with an atomic operation and the "
+               "other without, with no __syncthreads() between",
+               AT, verb(&d->f->at), ELEMENT, OTHER, verb(&d->f->other), place.text);
+        HINT("atomic operations race with all loads and stores but other atomic operations");
     } else if (e->write) {
         DETAIL("thread %s writes %s, thread %s writes it%s, too, with no __syncthreads() between",
                AT, ELEMENT, OTHER, place.text);

@@ -24,18 +24,19 @@ sgemm-check: build/check/sgemm-check FORCE
 	@cmp -s $< $@ || cp $< $@
 
 # -O1: at -O0 local variables would be watched too. Not vectorised: 16 bytes at once are to be the
-# kernel's own float4. clang needs options to report the read of C[i] += x, and to keep to array
-# bounds.
+# kernel's own float4. Both are to say which accesses are volatile. clang needs options to report the
+# read of C[i] += x, and to keep to array bounds.
 CHECKED_O = -O1
 CHECKED_FLAGS = $(filter-out -O%,$(EMULATED_FLAGS)) $(CHECKED_O) -fno-omit-frame-pointer \
                 -fno-tree-vectorize -fno-tree-slp-vectorize -fsanitize=thread,bounds \
                 $(checked_flags_of_$(cxx_family))
 # gcc expands a memcpy of known length without a word to the checker; as a call it is seen.
-checked_flags_of_gcc = -Wno-tsan -U_FORTIFY_SOURCE \
+checked_flags_of_gcc = -Wno-tsan --param tsan-distinguish-volatile=1 -U_FORTIFY_SOURCE \
                        $(foreach f,memcpy memmove memset,-fno-builtin-$f -D__builtin_$f=$f)
 # DWARF 4: in clang's DWARF 5, addr2line (binutils 2.40) takes one file for another.
 checked_flags_of_clang = -gdwarf-4 -fno-sanitize=local-bounds \
                          -mllvm -tsan-instrument-read-before-write=1 \
+                         -mllvm -tsan-distinguish-volatile=1 \
                          -mllvm -tsan-instrument-func-entry-exit=0
 cxx_family = $(eval cxx_family := $$(if $$(findstring clang,$$(shell $$(CXX) --version)),clang,gcc))$(cxx_family)
 
@@ -59,8 +60,8 @@ $(begin) $(end): private C_FLAGS += -g0
 # What runs at each access is optimised: a checked run spends its time in access.c, and -O3 takes a
 # tenth off it. The rest runs once, if at all, and compiles three times as fast like this.
 build/c/checker/%.o: private C_FLAGS += -O0
-at_each_access = bad_index event global names observe phases recover regions shared trace watch \
-                 index layout
+at_each_access = bad_index event global mark names observe order phases recover regions release \
+                 shared trace watch index layout
 $(at_each_access:%=build/c/checker/%.o): private C_FLAGS += -O2
 build/c/checker/access.o build/c/checker/counts.o: private C_FLAGS += -O3
 

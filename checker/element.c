@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "diagnose.h"
 #include "names.h"
+#include "program.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -80,9 +81,22 @@ static void name_scratch(struct finding *f, const struct region *r, long offset)
     APPEND(f->element, "%.80s", at_place(&maker).text);
 }
 
+/* A variable of kernel.cu's. */
+static void name_variable(struct finding *f, const struct event *e) {
+    struct shared_name name;
+    if (!name_of_variable((const void *)e->address, &name)) return;
+    snprintf(f->variable, sizeof f->variable, "%s", name.name);
+    snprintf(f->element, sizeof f->element, "%s", name.name);
+    if (name.bytes > WORD) APPEND(f->element, " (byte %zu of its %zu)", name.offset, name.bytes);
+}
+
 /* An element of a matrix, even one that it does not have: C[34][0] of 34 rows. */
 static void name_global(struct diagnosis *d) {
     struct finding *f = d->f;
+    if (program_holds(d->e->address)) {
+        name_variable(f, d->e);
+        return;
+    }
     const struct region *r = region_find(d->e->address); /* perhaps freed by now */
     if (!r) r = region_nearest(d->e->address);
     if (!r) return;

@@ -1,26 +1,85 @@
-/* Global memory: the matrices, what the wrapper allocates, and everything else a kernel can access.
+/* Global memory: the matrices, what the wrapper allocates, __device__ variables, and everything
+ * else a kernel can access.
  *
- * Inputs may be read and not written. All other device memory has a shadow: which thread wrote and
- * which read each word last. Two blocks of a launch are never ordered, two threads of a block only
- * by barriers; an atomic races with nothing, and a block that uses atomics is assumed to know what
- * it waits for (the last block of a split sum, say, which counts the others). */
+ * Inputs may be read and not written. All other device memory has marks, which remember who
+ * accessed each word (mark.h). No barrier orders two blocks of a launch; order.h says what does. */
 #define _GNU_SOURCE
 #include "event.h"
 #include "program.h"
 #include "regions.h"
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 
-enum { LAUNCH_BITS = 24, LOCKS = 256 };
+enum { LOCKS = 256 };
 
-static uint64_t launch_number;
 static pthread_spinlock_t locks[LOCKS];
 
 __attribute__((constructor)) static void make_locks(void) {
     for (int i = 0; i < LOCKS; ++i) pthread_spin_init(&locks[i], PTHREAD_PROCESS_PRIVATE);
 }
 
-void global_begin_launch(void) { launch_number++; }
+/* --- races ------------------------------------------------------------------------------------ */
+
+static void note_race(struct watch *w, const struct access *access,
+                      const struct conflict *conflict) {
+    struct event event = event_here(w, FINDING_GLOBAL_RACE, access);
+    event.has_other = true;
+    event.other_write = conflict->write;
+    event.other_atomic = conflict->write && conflict->with.when & RECORD_STRONG;
+    event.other_code = record_code(conflict->with.when);
+    event.other_thread = record_thread(conflict->with.when);
+    event.other_block = stamp_block(&conflict->with);
+    event.uses_atomics = w->uses_atomics || access->is_volatile;
+    event_note(&event);
+}
+
+static bool is_read(const struct access *access) { return !access->write || access->atomic; }
+
+static bool is_plain_read(const struct access *access) { return !access->write && !access->strong; }
+
+/* Who has it may wait for a processor. */
+static void take(pthread_spinlock_t *lock) {
+    enum { TRIES = 200 };
+    for (int i = 1; pthread_spin_trylock(lock); ++i)
+        if (i % TRIES == 0) sched_yield();
+}
+
+static struct conflict access_marks(const struct watch *w, const struct marks *marks,
+                                    uintptr_t begin, size_t word, const struct access *access) {
+    const unsigned bytes = marks_bytes(begin + word * WORD, access), all = (1u << WORD) - 1;
+    const bool plain = access->write && !access->strong && bytes == all;
+    const struct stamp now = order_now(w, access);
+    struct stamp *write = plain ? marks_write(marks, word) : NULL;
+    struct conflict conflict = {{0, 0}, false};
+    struct mark *mark[WORD];
+    if (write) return mark_write(w, write, access, &now);
+    const unsigned count = marks_find(marks, word, bytes, mark);
+    for (unsigned i = 0; i < count; ++i) {
+        const struct conflict found = mark_access(w, mark[i], access, &now);
+        if (!conflict.with.when) conflict = found;
+    }
+    return conflict;
+}
+
+/* A word of memory that begins at `begin`, and may hold no value at first. The lock: blocks on
+ * other cores may be at the same one. */
+static void access_word(struct watch *w, const struct marks *marks, uintptr_t begin, size_t word,
+                        const struct access *access, bool holds_a_value) {
+    if (event_noted()) return;
+    if (is_plain_read(access) && marks_know_reads(w, marks, word)) return;
+    pthread_spinlock_t *lock = w->launch->alone ? NULL : &locks[word % LOCKS];
+    if (lock) take(lock);
+    holds_a_value = holds_a_value || !is_read(access) || marks_are_written(marks, word);
+    const struct conflict conflict = access_marks(w, marks, begin, word, access);
+    if (lock) pthread_spin_unlock(lock);
+    if (!holds_a_value) {
+        const struct event event = event_here(w, FINDING_UNINITIALISED_GLOBAL, access);
+        event_note(&event);
+    } else if (conflict.with.when) {
+        note_race(w, access, &conflict);
+    }
+}
 
 /* --- addresses in no allocation --------------------------------------------------------------- */
 
@@ -43,11 +102,16 @@ static bool within(const struct range *range, uintptr_t address) {
 
 /* __device__ and __constant__ variables; and what lies beside them. */
 static void access_program(struct watch *w, const struct access *access) {
-    if (!access->write) return;
-    if (program_is_foreign(access->address))
+    uintptr_t begin;
+    const struct marks *marks = program_marks(access->address, &begin);
+    if (access->write && program_is_foreign(access->address))
         event_stop(w, FINDING_TAMPERING, access, cudaErrorIllegalAddress);
-    for (unsigned at = 0; at < access->size; at += WORD)
+    for (unsigned at = 0; access->write && at < access->size; at += WORD)
         program_kernel_writes(access->address + at);
+    if (!marks) return;
+    const size_t last = (access->address + access->size - 1 - begin) / WORD;
+    for (size_t i = (access->address - begin) / WORD; i <= last && i < marks->words; ++i)
+        access_word(w, marks, begin, i, access, true);
 }
 
 /* Whether the launch can go on after an access outside of a matrix: it met no other's memory. */
@@ -65,7 +129,10 @@ static void access_elsewhere(struct watch *w, const struct access *access) {
         access_program(w, access);
         return;
     }
-    if (within(&w->memory.own, access->address)) return; /* what a shuffle brings */
+    if (within(&w->memory.exchanged, access->address)) { /* what a shuffle brings */
+        if (access->write) event_stop(w, FINDING_TAMPERING, access, cudaErrorIllegalAddress);
+        return;
+    }
     if (is_around_a_matrix(access->address)) {
         struct event event = event_here(w, FINDING_OUT_OF_BOUNDS, access);
         event_note(&event);
@@ -74,59 +141,6 @@ static void access_elsewhere(struct watch *w, const struct access *access) {
     if (!memory_is_device((const void *)access->address) && is_mapped(access->address))
         event_stop(w, FINDING_HOST_POINTER_ON_DEVICE, access, cudaErrorIllegalAddress);
     event_stop(w, FINDING_OUT_OF_BOUNDS, access, cudaErrorIllegalAddress);
-}
-
-/* --- races ------------------------------------------------------------------------------------ */
-
-static uint64_t here(const struct watch *w) {
-    return w->block << LAUNCH_BITS | (launch_number & ((1u << LAUNCH_BITS) - 1));
-}
-
-static bool races(const struct watch *w, record now, const struct global_access *earlier) {
-    uint64_t other = earlier->block_and_launch, mine = here(w);
-    const uint64_t launch = (1u << LAUNCH_BITS) - 1;
-    if ((other & launch) == 0 || ((other ^ mine) & launch)) return false;
-    if ((now | earlier->when) & RECORD_EXEMPT) return false;
-    if (other != mine) return !w->block_synchronised;
-    return earlier->when >= w->interval && ((now ^ earlier->when) & RECORD_THREAD_MASK) &&
-           !record_ordered(now, earlier->when) &&
-           !(w->any_synchronised && w->synchronised[record_thread(now)]);
-}
-
-static void note_race(struct watch *w, const struct access *access,
-                      const struct global_access *earlier, bool earlier_writes) {
-    struct event event = event_here(w, FINDING_GLOBAL_RACE, access);
-    event.has_other = true;
-    event.other_write = earlier_writes;
-    event.other_code = record_code(earlier->when);
-    event.other_thread = record_thread(earlier->when);
-    event.other_block = earlier->block_and_launch >> LAUNCH_BITS;
-    event_note(&event);
-}
-
-/* A word with a shadow. The lock: blocks on other cores may be at the same word. Whether the
- * host has written into memory that both sides access is not known here. */
-static void access_word(struct watch *w, struct region *r, size_t index,
-                        const struct access *access) {
-    struct global_word *word = &r->shadow[index];
-    pthread_spinlock_t *lock = &locks[index % LOCKS];
-    record now = record_now(w, access->code);
-    if (access->atomic || access->size < WORD) now |= RECORD_EXEMPT;
-    const struct global_access mine = {here(w), now};
-    pthread_spin_lock(lock);
-    const struct global_word before = *word;
-    if (access->write) word->write = mine;
-    if (!access->write || access->atomic) word->read = mine;
-    pthread_spin_unlock(lock);
-    if ((!access->write || access->atomic) && !before.write.when && r->on_device) {
-        struct event event = event_here(w, FINDING_UNINITIALISED_GLOBAL, access);
-        event.atomic = access->atomic;
-        event_note(&event);
-    } else if (races(w, now, &before.write)) {
-        note_race(w, access, &before.write, true);
-    } else if (access->write && races(w, now, &before.read)) {
-        note_race(w, access, &before.read, false);
-    }
 }
 
 /* --- accesses --------------------------------------------------------------------------------- */
@@ -143,12 +157,12 @@ static void access_region(struct watch *w, struct region *r, const struct access
         event_note(&event);
         return;
     }
-    for (size_t i = first; i <= last && r->shadow; ++i) access_word(w, r, i, access);
+    /* What the host has written into memory that both sides access is not known here. */
+    for (size_t i = first; i <= last && i < r->marks.words; ++i)
+        access_word(w, &r->marks, r->begin, i, access, !r->on_device);
 }
 
 void global_access(struct watch *w, const struct access *access) {
-    if (access->atomic)
-        w->any_synchronised = w->block_synchronised = w->synchronised[running_index.linear] = true;
     struct region *r = region_find(access->address);
     if (!r) {
         access_elsewhere(w, access);

@@ -280,3 +280,26 @@ bool name_of_index(size_t offset, const char *type, long index, struct shared_na
     }
     return false;
 }
+
+/* --- global variables ------------------------------------------------------------------------- */
+
+struct variable {
+    uintptr_t address; /* as the program's file knows it */
+    struct shared_name *found;
+    bool is;
+};
+
+static void keep_variable(const struct image_symbol *symbol, void *data) {
+    struct variable *variable = data;
+    if (symbol->type != STT_OBJECT || variable->address - symbol->value >= symbol->size) return;
+    variable->is = true;
+    *variable->found = (struct shared_name){.offset = variable->address - symbol->value,
+                                            .bytes = symbol->size};
+    short_name(symbol->name, variable->found->name, sizeof variable->found->name);
+}
+
+bool name_of_variable(const void *address, struct shared_name *found) {
+    struct variable variable = {place_link_address(address), found, false};
+    image_symbols(keep_variable, &variable);
+    return variable.is;
+}

@@ -26,6 +26,9 @@ void name_append_indices(char *text, size_t bytes, const size_t *dimension, int 
                          size_t element);
 /* The variable that holds byte `offset` of the thread-local storage. False: none, or no symbols. */
 bool name_find(size_t offset, struct shared_name *found);
+/* Likewise of a __device__, __constant__ or __managed__ variable, by its address: its offset is the
+ * address's in it, and dimensions are not known. */
+bool name_of_variable(const void *address, struct shared_name *found);
 /* The last one that begins at or before it. */
 bool name_before(size_t offset, struct shared_name *found);
 /* All of them, in order of their offsets, without dimensions; what the runtime keeps there is not

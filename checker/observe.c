@@ -8,6 +8,7 @@
 #include "event.h"
 #include "host.h"
 #include "launches.h"
+#include "order.h"
 #include <string.h>
 
 /* --- beginning -------------------------------------------------------------------------------- */
@@ -17,7 +18,8 @@ static struct watch *attach(void) {
     if (etext - __executable_start >= 1 << CODE_BITS)
         watch_machine_fault("the program is too large to be checked: over 16 MB of code");
     struct watch *w = watch_attach();
-    if (!w || !shared_attach(w)) watch_machine_fault("out of memory for watching shared memory");
+    if (!w || !order_attach(w) || !shared_attach(w))
+        watch_machine_fault("out of memory for watching shared memory");
     return w;
 }
 
@@ -26,8 +28,7 @@ static void reset_threads(struct watch *w) {
     if (w->any_copied) memset(w->copied_group, 0, sizeof w->copied_group);
     w->any_copied = false;
     if (!event_tile_width()) memset(w->read_at_barrier, 0, sizeof w->read_at_barrier);
-    if (w->any_synchronised) memset(w->synchronised, 0, sizeof w->synchronised);
-    w->any_synchronised = w->block_synchronised = false;
+    w->uses_atomics = false;
 }
 
 static void begin_interval(struct watch *w, record interval) {
@@ -36,6 +37,9 @@ static void begin_interval(struct watch *w, record interval) {
         w->thread[i] = interval | (record)i << THREAD_BIT;
     memset(w->arrived, 0, sizeof w->arrived);
     w->raced = false;
+    if (!w->many_steps) return;
+    w->many_steps = false;
+    watch_fast(w);
 }
 
 static void block_begins(const struct launch *launch, uint64_t index) {
@@ -48,6 +52,7 @@ static void block_begins(const struct launch *launch, uint64_t index) {
     w->last_barrier = NULL;
     w->bad_index.pending = false;
     reset_threads(w);
+    order_begin_block(w);
     begin_interval(w, RECORD_INTERVAL(FIRST_INTERVAL));
     shared_begin_block(w);
     watch_fast(w);
@@ -67,6 +72,23 @@ static void block_ended(void) {
 
 /* --- threads and warps ------------------------------------------------------------------------ */
 
+/* Where earlier threads have had their local variables, the running one is not to find them: fills
+ * so many bytes below the caller with NaN. */
+static __attribute__((noinline)) void spoil_stack(size_t bytes) {
+    void *below = __builtin_alloca(bytes);
+    memset(below, 0xFF, bytes);
+    __asm__ volatile("" : : "r"(below) : "memory");
+}
+
+static void thread_begins(void) {
+    enum { MORE = 512, LEFT = STACK_BYTES / 16 }; /* a function that makes no slow access */
+    struct watch *w = watch_here();
+    const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    const uintptr_t room = (here - (uintptr_t)w->memory.stacks.begin) % STACK_BYTES;
+    w->stack_top[running_index.linear] = here;
+    if (room > w->deepest + MORE + LEFT) spoil_stack(w->deepest + MORE);
+}
+
 /* The running thread, or one that has returned, goes no further in this interval. */
 static void thread_waits(struct watch *w, unsigned thread, bool returned) {
     if (w->bad_index.pending && w->bad_index.thread == thread) bad_index_give_up(w);
@@ -80,13 +102,7 @@ static void thread_returned(unsigned linear) {
     thread_waits(w, linear, true);
 }
 
-static void warp_met(unsigned warp, unsigned lanes) {
-    struct watch *w = watch_here();
-    for (; lanes; lanes &= lanes - 1) {
-        record *thread = &w->thread[warp * WARP_SIZE + (unsigned)__builtin_ctz(lanes)];
-        if ((*thread & RECORD_SYNCS_MASK) != RECORD_SYNCS_MASK) *thread += (record)1 << SYNCS_BIT;
-    }
-}
+static void warp_met(unsigned warp, unsigned lanes) { order_warp_met(watch_here(), warp, lanes); }
 
 /* --- barriers --------------------------------------------------------------------------------- */
 
@@ -135,10 +151,7 @@ static void barrier_opens(void) {
     w->last_barrier = w->arrived[0].code;
     if (w->returned_at_barrier != w->returned) w->all_returned_at_barrier = w->all_returned;
     w->returned_at_barrier = w->returned;
-    if (w->any_synchronised) {
-        memset(w->synchronised, 0, sizeof w->synchronised);
-        w->any_synchronised = false;
-    }
+    order_end_interval(w);
     begin_interval(w, w->interval + RECORD_INTERVAL(1));
 }
 
@@ -181,7 +194,7 @@ static void copy_arrived(const struct async_copy *copy) {
 
 static void launch_begins(const struct launch *launch) {
     launches_note(launch);
-    global_begin_launch();
+    order_begin_launch();
 }
 
 static void launch_ended(const struct launch *launch) { WATCH_CONSUMERS(launch_ended, launch); }
@@ -193,6 +206,7 @@ void observe_runtime(void) {
     all.out_of_memory = watch_machine_fault;
     all.block_begins = block_begins;
     all.block_ended = block_ended;
+    all.thread_begins = thread_begins;
     all.barrier_reached = barrier_reached;
     all.barrier_opens = barrier_opens;
     all.thread_returned = thread_returned;

@@ -69,6 +69,35 @@ bool program_kernel_wrote(uintptr_t address) {
            extent->written[(address - (uintptr_t)extent->begin) / sizeof(float)];
 }
 
+/* --- what a race is on ------------------------------------------------------------------------ */
+
+enum { WATCHED = EXTENTS + 1 };
+static struct {
+    uintptr_t begin, end;
+    struct marks marks;
+} watched[WATCHED]; /* kernel.cu's variables, and its managed ones */
+
+__attribute__((constructor)) static void make_marks(void) {
+    const struct extent *own = extents();
+    const char *const bounds[WATCHED][2] = {{own[0].begin, own[0].end},
+                                            {own[1].begin, own[1].end},
+                                            {__start_emulator_managed, __stop_emulator_managed}};
+    for (int i = 0; i < WATCHED; ++i) {
+        watched[i].begin = (uintptr_t)bounds[i][0] / WORD * WORD;
+        watched[i].end = (uintptr_t)bounds[i][1];
+        if (!marks_make(&watched[i].marks, (watched[i].end - watched[i].begin) / WORD + 1))
+            watch_machine_fault("out of memory for watching kernel.cu's variables");
+    }
+}
+
+const struct marks *program_marks(uintptr_t address, uintptr_t *begin) {
+    for (int i = 0; i < WATCHED; ++i) {
+        *begin = watched[i].begin;
+        if (address >= watched[i].begin && address < watched[i].end) return &watched[i].marks;
+    }
+    return NULL;
+}
+
 /* --- whose ------------------------------------------------------------------------------------ */
 
 struct question {

@@ -1,6 +1,7 @@
 /* The program's own variables: kernel.cu's, and all others. */
 #ifndef CHECKER_PROGRAM_H
 #define CHECKER_PROGRAM_H
+#include "mark.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -11,5 +12,8 @@ bool program_is_foreign(uintptr_t address);
 /* A kernel writes a word of kernel.cu's variables; whether one has. */
 void program_kernel_writes(uintptr_t address);
 bool program_kernel_wrote(uintptr_t address);
+/* The marks of the variables of kernel.cu among which the address is, and where those begin; null:
+ * it is among none. */
+const struct marks *program_marks(uintptr_t address, uintptr_t *begin);
 
 #endif

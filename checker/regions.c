@@ -1,9 +1,7 @@
 /* Allocations of device memory: see regions.h. */
-#define _GNU_SOURCE
 #include "regions.h"
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 static struct region *regions;
 static struct region *matrices[CHECKED_MATRICES];
@@ -58,19 +56,9 @@ const struct region *region_output(void) {
 
 /* --- changing --------------------------------------------------------------------------------- */
 
-static size_t shadow_bytes(const struct region *r) {
-    return (r->bytes + sizeof(float) - 1) / sizeof(float) * sizeof(struct global_word);
-}
-
-static void make_shadow(struct region *r) {
-    r->shadow = mmap(NULL, shadow_bytes(r), PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (r->shadow == MAP_FAILED) r->shadow = NULL; /* unwatched, then */
-}
-
-static void drop_shadow(struct region *r) {
-    if (r->shadow) munmap(r->shadow, shadow_bytes(r));
-    r->shadow = NULL;
+static void make_marks(struct region *r) {
+    if (!marks_make(&r->marks, (r->bytes + WORD - 1) / WORD))
+        watch_machine_fault("out of memory for watching an allocation");
 }
 
 void region_add(char *begin, size_t bytes, bool on_device, bool in_wrapper) {
@@ -83,7 +71,7 @@ void region_add(char *begin, size_t bytes, bool on_device, bool in_wrapper) {
     r->on_device = on_device;
     r->in_wrapper = in_wrapper;
     r->frame_count = fault_backtrace(r->frames, (int)(sizeof r->frames / sizeof *r->frames));
-    make_shadow(r);
+    make_marks(r);
     pthread_mutex_lock(&regions_lock);
     for (struct region *old = regions; old; old = old->next) /* the addresses are used again */
         if (old->freed && region_reaches(old, r->begin)) old->bytes = old->allocated.bytes = 0;
@@ -97,22 +85,21 @@ void region_free(char *begin) {
     while (r && (r->freed || !region_reaches(r, (uintptr_t)begin))) r = r->next;
     if (!r) return;
     r->freed = true;
-    drop_shadow(r);
+    marks_drop(&r->marks);
 }
 
 void region_written(struct region *r, const char *to, size_t bytes) {
-    const size_t word = sizeof(float), first = ((uintptr_t)to - r->begin) / word;
-    for (size_t i = first; i < first + (bytes + word - 1) / word && i * word < r->bytes; ++i)
-        if (r->shadow) r->shadow[i].write = (struct global_access){.when = RECORD_BEFORE};
+    const size_t first = ((uintptr_t)to - r->begin) / WORD;
+    marks_set_written(&r->marks, first, (bytes + WORD - 1) / WORD);
 }
 
 void region_name(int number, const struct checked_matrix *matrix) {
     struct region *r = region_find((uintptr_t)matrix->elements);
     if (!r) return;
-    drop_shadow(r);
+    marks_drop(&r->marks);
     r->matrix = matrix;
     r->begin = (uintptr_t)matrix->elements;
     r->bytes = (size_t)matrix->rows * (size_t)matrix->cols * sizeof(float);
-    if (!matrix->input) make_shadow(r);
+    if (!matrix->input) make_marks(r);
     matrices[number] = r;
 }

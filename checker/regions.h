@@ -2,16 +2,7 @@
 #ifndef CHECKER_REGIONS_H
 #define CHECKER_REGIONS_H
 #include "checker.h"
-#include "record.h"
-
-/* Who accessed a word of global memory last. */
-struct global_access {
-    uint64_t block_and_launch; /* 40 and 24 bits; launch 0: none, or a copy */
-    record when;               /* 0: never */
-};
-struct global_word {
-    struct global_access write, read;
-};
+#include "mark.h"
 
 /* An allocation. It is never removed, only marked as freed. */
 struct region {
@@ -24,8 +15,8 @@ struct region {
         size_t bytes;
     } allocated; /* a matrix may be only a part of it */
     bool on_device, freed, in_wrapper;
-    struct global_word *shadow; /* of everything but inputs; zero: never accessed */
-    void *frames[16];           /* who allocated it */
+    struct marks marks; /* of everything but inputs, which have none */
+    void *frames[16];   /* who allocated it */
     int frame_count;
 };
 
@@ -34,7 +25,7 @@ void region_free(char *begin);
 /* The bytes count as written before any launch. */
 void region_written(struct region *r, const char *to, size_t bytes);
 /* The allocation that these elements are in is this matrix, the number-th; `matrix` must outlive
- * the run. An input loses its shadow. */
+ * the run. An input loses its marks. */
 void region_name(int number, const struct checked_matrix *matrix);
 
 /* Null: none. A freed one is found until its addresses are allocated again. */

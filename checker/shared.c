@@ -4,8 +4,10 @@
  * another thread writes the element until then, a barrier is missing, not a value. */
 #define _GNU_SOURCE
 #include "event.h"
+#include "mark.h"
 #include "names.h"
 #include "unstored.h"
+#include <stdlib.h>
 #include <sys/mman.h>
 
 static size_t word_at(const struct watch *w, const char *address) {
@@ -27,7 +29,8 @@ bool shared_attach(struct watch *w) {
     w->dynamic_first = word_at(w, emulator_dynamic_shared);
     w->shadow = mmap(NULL, w->all_words * sizeof *w->shadow, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (w->shadow == MAP_FAILED) return false;
+    w->marks = calloc(1, sizeof *w->marks);
+    if (w->shadow == MAP_FAILED || !w->marks || !marks_make(w->marks, w->all_words)) return false;
     set_words(w, 0, w->all_words, RECORD_OUTSIDE);
     w->touched = true;
     return true;
@@ -68,12 +71,11 @@ void shared_begin_block(struct watch *w) {
 
 /* --- noting ----------------------------------------------------------------------------------- */
 
-static struct event event_at_word(const struct watch *w, enum finding_kind kind, size_t word,
-                                  record r, bool write) {
-    const struct access access = {.address = w->shared_begin + word * WORD,
-                                  .size = WORD,
-                                  .write = write,
-                                  .code = record_code(r)};
+/* At a byte: an element may be smaller than a word. */
+static struct event event_at(const struct watch *w, enum finding_kind kind, uintptr_t address,
+                             record r, bool write) {
+    const struct access access = {
+        .address = address, .size = WORD, .write = write, .code = record_code(r)};
     struct event event = event_here(w, kind, &access);
     event.thread = record_thread(r);
     return event;
@@ -110,16 +112,18 @@ static const void *barrier_of(const struct watch *w, unsigned thread) {
 }
 
 /* The reader comes first; of two writers, the later one. */
-static void note_race(struct watch *w, size_t word, record now, bool now_writes, record other,
+static void note_race(struct watch *w, uintptr_t address, record now, bool now_writes, record other,
                       bool other_writes) {
-    const struct shared_word *s = &w->shadow[word];
+    const struct shared_word *s = &w->shadow[watch_word(w, address)];
     record first = now_writes && !other_writes ? other : now;
     record second = first == now ? other : now;
     record held = s->write < w->interval ? s->write : s->earlier;
     struct event event =
-        event_at_word(w, FINDING_SHARED_RACE, word, first, now_writes && other_writes);
+        event_at(w, FINDING_SHARED_RACE, address, first, now_writes && other_writes);
     event.has_other = true;
     event.other_write = true;
+    event.atomic = event.write && first & RECORD_STRONG; /* a read of that kind may be volatile */
+    event.other_atomic = second & RECORD_STRONG;
     event.other_code = record_code(second);
     event.other_thread = record_thread(second);
     event.other_block = w->block;
@@ -139,26 +143,28 @@ static void note_race(struct watch *w, size_t word, record now, bool now_writes,
  * thread has not come as far as the copy's, that one began too early; else the copy
  * was not waited for, as always where the thread has begun none. */
 static bool began_too_early(const struct watch *w, record pending) {
-    const uint64_t mask = RECORD_SYNCS_MASK >> SYNCS_BIT;
+    const uint64_t mask = RECORD_STEP_MASK >> STEP_BIT;
     uint64_t mine = w->copied_group[running_index.linear];
-    uint64_t ahead = ((pending >> SYNCS_BIT) - (mine - 1)) & mask;
+    uint64_t ahead = ((pending >> STEP_BIT) - (mine - 1)) & mask;
     return mine && record_thread(pending) != running_index.linear && ahead && ahead <= mask / 2;
 }
 
 /* An access to a word that a copy is on its way to. */
-static void note_pending(struct watch *w, size_t word, record now, bool now_writes) {
-    const struct shared_word *s = &w->shadow[word];
-    struct event event = event_at_word(w, FINDING_SHARED_RACE, word, now, now_writes);
+static void note_pending(struct watch *w, size_t word, record now, bool now_writes,
+                         record pending) {
+    struct event event =
+        event_at(w, FINDING_SHARED_RACE, w->shared_begin + word * WORD, now, now_writes);
     event.has_other = event.other_write = event.pending = true;
-    event.other_code = record_code(s->write);
-    event.other_thread = record_thread(s->write);
+    event.other_code = record_code(pending);
+    event.other_thread = record_thread(pending);
     event.other_block = w->block;
-    event.overwritten = s->earlier != 0 && began_too_early(w, s->write);
+    event.overwritten = w->shadow[word].earlier != 0 && began_too_early(w, pending);
     event_note(&event);
 }
 
 static void note_unwritten(struct watch *w, size_t word, record reader, bool interval_ends) {
-    struct event event = event_at_word(w, FINDING_UNINITIALISED_SHARED, word, reader, false);
+    struct event event =
+        event_at(w, FINDING_UNINITIALISED_SHARED, w->shared_begin + word * WORD, reader, false);
     if (interval_ends) event.unstored = unstored_find(w, word);
     if (w->returned_at_barrier) {
         event.kind = FINDING_EARLY_RETURN;
@@ -185,27 +191,42 @@ static bool is_index(const struct access *access) {
                               access->address - (uintptr_t)&blockIdx < sizeof blockIdx);
 }
 
-/* --- accesses --------------------------------------------------------------------------------- */
+/* --- never written ---------------------------------------------------------------------------- */
 
-static bool both_synchronised(const struct watch *w, record a, record b) {
-    return w->any_synchronised && w->synchronised[record_thread(a)] &&
-           w->synchronised[record_thread(b)];
+static bool is_never(const struct watch *w, size_t word) {
+    struct mark *mark[WORD];
+    if (w->shadow[word].write != RECORD_IN_MARKS) return w->shadow[word].write == RECORD_NEVER;
+    marks_find(w->marks, word, (1u << WORD) - 1, mark);
+    return mark[0]->write.when == RECORD_NEVER && !mark[0]->strong_write.when;
 }
 
+static void reads_never(struct watch *w, size_t word, record now) {
+    if (!w->unwritten.is) w->unwritten = (struct unwritten_read){true, word, now};
+}
+
+/* Read, and then written by the same thread. */
+static void writes_never(struct watch *w, size_t word, record now) {
+    if (w->unwritten.is && w->unwritten.word == word &&
+        record_thread(w->unwritten.reader) == record_thread(now))
+        note_unwritten(w, word, w->unwritten.reader, false);
+}
+
+/* --- plain accesses of whole words ------------------------------------------------------------ */
+
 static bool races(const struct watch *w, record now, record earlier) {
-    return earlier >= w->interval && earlier < RECORD_PENDING &&
-           ((now ^ earlier) & RECORD_THREAD_MASK) && !record_ordered(now, earlier) &&
-           !both_synchronised(w, now, earlier);
+    if (earlier < w->interval || earlier >= RECORD_PENDING) return false;
+    if (!((now ^ earlier) & RECORD_THREAD_MASK)) return false;
+    const struct stamp stamp = order_stamp(w, earlier);
+    return !order_before(w, &stamp, NULL);
 }
 
 static void read_one(struct watch *w, size_t word, record now) {
     struct shared_word *s = &w->shadow[word];
-    if (s->write == RECORD_NEVER && !w->unwritten.is)
-        w->unwritten = (struct unwritten_read){true, word, now};
+    if (s->write == RECORD_NEVER) reads_never(w, word, now);
     if (record_is_pending(s->write))
-        note_pending(w, word, now, false);
+        note_pending(w, word, now, false, s->write);
     else if (races(w, now, s->write))
-        note_race(w, word, now, false, s->write, true);
+        note_race(w, w->shared_begin + word * WORD, now, false, s->write, true);
     if (s->read < w->interval)
         s->read = now;
     else if ((s->read ^ now) & RECORD_THREAD_MASK)
@@ -214,34 +235,119 @@ static void read_one(struct watch *w, size_t word, record now) {
 
 static void write_one(struct watch *w, size_t word, record now) {
     struct shared_word *s = &w->shadow[word];
-    if (s->write == RECORD_NEVER && w->unwritten.is && w->unwritten.word == word &&
-        record_thread(w->unwritten.reader) == record_thread(now))
-        note_unwritten(w, word, w->unwritten.reader,
-                       false); /* read, and then written by the same one */
+    const uintptr_t address = w->shared_begin + word * WORD;
+    if (s->write == RECORD_NEVER) writes_never(w, word, now);
     if (record_is_pending(s->write))
-        note_pending(w, word, now, true);
+        note_pending(w, word, now, true, s->write);
     else if (races(w, now, s->read))
-        note_race(w, word, now, true, s->read, false);
+        note_race(w, address, now, true, s->read, false);
     else if (races(w, now, s->other_read))
-        note_race(w, word, now, true, s->other_read, false);
+        note_race(w, address, now, true, s->other_read, false);
     else if (races(w, now, s->write))
-        note_race(w, word, now, true, s->write, true);
+        note_race(w, address, now, true, s->write, true);
     if (s->write < w->interval) s->earlier = s->write;
     if (s->write == RECORD_NEVER) s->earlier = 0;
     s->write = now;
 }
 
+/* --- all others ------------------------------------------------------------------------------- */
+
+static struct stamp stamp_of(const struct watch *w, record r) {
+    return r >= w->interval && r < RECORD_IN_MARKS ? order_stamp(w, r) : (struct stamp){0, r};
+}
+
+/* From here on, until the block ends, the word's marks are what counts. */
+static void into_marks(struct watch *w, size_t word) {
+    struct shared_word *s = &w->shadow[word];
+    if (s->write == RECORD_IN_MARKS) return;
+    *marks_reset(w->marks, word) = (struct mark){.write = stamp_of(w, s->write),
+                                                 .read = stamp_of(w, s->read),
+                                                 .other_read = stamp_of(w, s->other_read)};
+    if (s->write < w->interval) s->earlier = s->write;
+    s->write = RECORD_IN_MARKS;
+}
+
+static void access_mark(struct watch *w, uintptr_t address, struct mark *mark,
+                        const struct access *access, const struct stamp *now) {
+    const size_t word = watch_word(w, address);
+    if (record_is_pending(mark->write.when)) {
+        note_pending(w, word, now->when, access->write, mark->write.when);
+        return;
+    }
+    if (access->write && mark->write.when < w->interval && mark->write.when > RECORD_BEFORE)
+        w->shadow[word].earlier = mark->write.when;
+    const struct conflict conflict = mark_access(w, mark, access, now);
+    if (conflict.with.when)
+        note_race(w, address, now->when, access->write, conflict.with.when, conflict.write);
+}
+
+/* A word counts as written when a part of it is: the rest may be padding. */
+static void access_marks(struct watch *w, size_t word, const struct access *access) {
+    const uintptr_t begin = w->shared_begin + word * WORD;
+    const struct stamp now = order_now(w, access);
+    const unsigned bytes = marks_bytes(begin, access), all = (1u << WORD) - 1;
+    struct mark *mark[WORD];
+    into_marks(w, word);
+    if (is_never(w, word) && (!access->write || access->atomic)) reads_never(w, word, now.when);
+    if (is_never(w, word) && access->write) {
+        writes_never(w, word, now.when);
+        for (unsigned i = marks_find(w->marks, word, all, mark); i-- > 0;)
+            mark[i]->write.when = RECORD_BEFORE;
+    }
+    const unsigned count = marks_find(w->marks, word, bytes, mark);
+    const unsigned first = bytes ? (unsigned)__builtin_ctz(bytes) : 0;
+    for (unsigned i = 0; i < count; ++i) access_mark(w, begin + first + i, mark[i], access, &now);
+}
+
 /* What `now`, the record of a copy's beginning, is until it has arrived. */
 static record pending(record now, uint64_t group) {
     return (now & (RECORD_THREAD_MASK | RECORD_CODE_MASK)) | RECORD_PENDING |
-           (group << SYNCS_BIT & RECORD_SYNCS_MASK);
+           (group << STEP_BIT & RECORD_STEP_MASK);
+}
+
+/* Where the last write of a word is remembered, as far as that is in one place: copies are of whole
+ * words. */
+static unsigned writes_of(struct watch *w, size_t word, record *write[WORD]) {
+    struct mark *mark[WORD];
+    write[0] = &w->shadow[word].write;
+    if (*write[0] != RECORD_IN_MARKS) return 1;
+    const unsigned count = marks_find(w->marks, word, (1u << WORD) - 1, mark);
+    for (unsigned i = 0; i < count; ++i) write[i] = &mark[i]->write.when;
+    return count;
+}
+
+static void copy_begins(struct watch *w, size_t word, const struct access *access, record now) {
+    record *write[WORD];
+    for (unsigned i = writes_of(w, word, write); i-- > 0;) *write[i] = pending(now, access->group);
 }
 
 void shared_copy_arrived(struct watch *w, const struct access *access) {
     size_t first = (access->address - w->shared_begin) / WORD;
-    record now = record_now(w, access->code);
+    record now = record_now(w, access->code), *write[WORD];
     for (size_t word = first; word < first + access->size / WORD && word < w->all_words; ++word)
-        if (record_is_pending(w->shadow[word].write)) w->shadow[word].write = now;
+        for (unsigned i = writes_of(w, word, write); i-- > 0;)
+            if (record_is_pending(*write[i])) *write[i] = now;
+}
+
+/* --- accesses --------------------------------------------------------------------------------- */
+
+/* A flag of the compiler's beside an array (names.h), which is only read. */
+static bool is_guard(const struct watch *w, size_t word, const struct access *access) {
+    return w->shadow[word].write == RECORD_BEFORE && access->size == 1 && !access->write;
+}
+
+static void access_word(struct watch *w, size_t word, const struct access *access, record now) {
+    const uintptr_t begin = w->shared_begin + word * WORD;
+    const bool whole = access->address <= begin && access->address + access->size >= begin + WORD;
+    if (w->shadow[word].write == RECORD_IN_MARKS || !whole || w->many_steps ||
+        (access->strong && access->write)) {
+        access_marks(w, word, access);
+    } else if (access->write) {
+        write_one(w, word, now);
+    } else {
+        read_one(w, word, now);
+    }
+    if (access->copying) copy_begins(w, word, access, now);
 }
 
 void shared_access(struct watch *w, const struct access *access) {
@@ -254,17 +360,15 @@ void shared_access(struct watch *w, const struct access *access) {
     if (access->size <= 16 && access->address % access->size != 0)
         event_stop(w, FINDING_MISALIGNED, access, cudaErrorMisalignedAddress);
     record now = record_now(w, access->code);
-    if (access->atomic || access->size < WORD) now |= RECORD_EXEMPT;
-    if (access->atomic) w->any_synchronised = w->synchronised[running_index.linear] = true;
+    if (access->strong) now |= RECORD_STRONG;
     for (size_t word = first; word <= last && word < w->all_words; ++word) {
         if (w->shadow[word].write == RECORD_OUTSIDE) {
             if (!is_index(access)) stop_outside(w, access);
             return;
         }
+        if (is_guard(w, word, access)) return;
         w->touched = true; /* the first access to a word always comes this way */
-        if (!access->write || access->atomic) read_one(w, word, now);
-        if (access->write) write_one(w, word, now);
-        if (access->copying) w->shadow[word].write = pending(now, access->group);
+        access_word(w, word, access, now);
     }
 }
 
@@ -272,13 +376,14 @@ void shared_access(struct watch *w, const struct access *access) {
 static void restart_intervals(struct watch *w) {
     for (size_t i = 0; i < w->all_words; ++i) {
         record write = w->shadow[i].write;
-        if (write < RECORD_PENDING) w->shadow[i] = (struct shared_word){.write = RECORD_BEFORE};
+        if (write < RECORD_PENDING || write == RECORD_IN_MARKS)
+            w->shadow[i] = (struct shared_word){.write = RECORD_BEFORE};
     }
     w->interval = RECORD_INTERVAL(FIRST_INTERVAL - 1);
 }
 
 void shared_end_interval(struct watch *w) {
-    if (w->unwritten.is && w->shadow[w->unwritten.word].write == RECORD_NEVER)
+    if (w->unwritten.is && is_never(w, w->unwritten.word))
         note_unwritten(w, w->unwritten.word, w->unwritten.reader, true);
     w->unwritten.is = false;
     if (w->interval == RECORD_INTERVAL(LAST_INTERVAL)) restart_intervals(w);

@@ -215,11 +215,11 @@ static void block_begins(struct watch *w) {
     state.running = w;
 }
 
-/* Whether a warp of the block has synchronised since the last barrier. */
-static bool any_warp_met(const struct watch *w) {
+/* Whether a warp of the block has synchronised, or a thread fenced, since the last barrier. */
+static bool any_step(const struct watch *w) {
     record met = 0;
     for (unsigned i = 0; i < w->launch->block_threads; ++i) met |= w->thread[i];
-    return met & RECORD_SYNCS_MASK;
+    return met & RECORD_STEP_MASK;
 }
 
 static void copy_waiting(const struct watch *w, struct trace_waiting waiting[2]) {
@@ -234,7 +234,7 @@ static void interval_ends(struct watch *w) {
                                   .returned = w->all_returned};
     if (w != state.running) return;
     complete_store();
-    if (any_warp_met(w)) state.trace.plain = false;
+    if (any_step(w)) state.trace.plain = false;
     copy_waiting(w, ended.at);
     keep_barrier(&ended);
 }
@@ -242,7 +242,7 @@ static void interval_ends(struct watch *w) {
 static void block_ended(struct watch *w) {
     if (w != state.running) return;
     complete_store();
-    if (any_warp_met(w)) state.trace.plain = false;
+    if (any_step(w)) state.trace.plain = false;
     state.running = NULL;
 }
 

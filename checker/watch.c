@@ -45,7 +45,7 @@ static bool is_consumed(const struct watch *w) {
 }
 
 void watch_fast(struct watch *w) {
-    if (is_consumed(w)) {
+    if (is_consumed(w) || w->many_steps) {
         watch_slowly(w);
         return;
     }

@@ -10,7 +10,9 @@
  *
  * Each word (4 bytes) of memory has a shadow that remembers who wrote and read it last. Threads of
  * a block are unordered between two barriers: two of them that access one word in one such
- * interval, one of them writing, race, in whatever order they happened to run here. */
+ * interval, one of them writing, race, in whatever order they happened to run here, unless warp
+ * operations, or atomics and fences, order them (order.h). What shared memory's shadow has no room
+ * for, and all of global memory, is remembered in marks (mark.h). */
 #ifndef CHECKER_WATCH_H
 #define CHECKER_WATCH_H
 #include "record.h"
@@ -71,6 +73,7 @@ struct watch {
     record thread[MAX_BLOCK_THREADS];      /* its records but for the code */
 
     /* The block, and its memory. */
+    struct order *order; /* order.c's */
     const struct launch *launch;
     uint64_t block;
     struct worker_memory memory;
@@ -78,16 +81,18 @@ struct watch {
     size_t dynamic_first; /* word at which dynamic shared memory begins */
     size_t dynamic_words; /* of it, that the shadow knows the block to have */
     bool touched;         /* shared memory, since the shadow was reset */
+    struct marks *marks;  /* of words of it whose records are RECORD_IN_MARKS */
+    bool many_steps;      /* of a thread in this interval, more than a record has room for */
 
-    /* Its threads, since the block began or (synchronised, arrived, raced) since the last
-     * barrier. */
+    /* Its threads, since the block began or (arrived, raced) since the last barrier. */
     unsigned returned, returned_at_barrier;
     struct threads all_returned, all_returned_at_barrier;
     struct arrivals arrived[BARRIER_PLACES];
     const void *last_barrier;
     bool raced; /* in this interval: the first mistake of the run */
-    bool synchronised[MAX_BLOCK_THREADS]; /* used an atomic */
-    bool any_synchronised, block_synchronised;
+    bool uses_atomics;                           /* the block, so far */
+    uintptr_t stack_top[MAX_BLOCK_THREADS];      /* where each thread's frames begin */
+    uintptr_t deepest;                           /* how far below it frames have been seen */
     bool any_copied;                             /* asynchronously */
     uint64_t copied_group[MAX_BLOCK_THREADS];    /* of each thread's last such copy, plus 1 */
     uint32_t read_at_barrier[MAX_BLOCK_THREADS]; /* last_read then */
@@ -110,7 +115,8 @@ static inline record record_now(const struct watch *w, const void *code) {
 struct access {
     uintptr_t address;
     unsigned size;
-    bool write, atomic;
+    bool write, atomic, is_volatile;
+    bool strong;  /* as order.h has it */
     bool copying; /* an asynchronous copy begins, of the thread's group with this number */
     uint64_t group;
     const void *old;  /* what an atomic operation that has taken effect has replaced, or null */
@@ -178,7 +184,6 @@ void shared_access(struct watch *w, const struct access *access);
 void shared_copy_arrived(struct watch *w, const struct access *access);
 
 void global_access(struct watch *w, const struct access *access);
-void global_begin_launch(void);
 
 /* An index is outside of an array of `type` ("float [16]"). */
 void bad_index_begins(struct watch *w, const char *file, int line, const char *type, long index);

@@ -23,7 +23,10 @@ static void say_global_race(struct diagnosis *d) {
     else
         DETAIL("thread %s %s %s, thread %s of the same block %s it%s", AT, verb(&f->at), ELEMENT,
                OTHER, verb(&f->other), at_place(&f->other).text);
-    if (blocks)
+    if (d->e->uses_atomics || d->e->atomic || d->e->other_atomic)
+        HINT("an atomic operation orders only accesses to its own address; it orders others with a "
+             "__threadfence() before it in the one thread, and one behind it in the other");
+    else if (blocks)
         HINT("blocks run in any order, and no barrier synchronises them: which block does %s "
              "belong to?",
              ELEMENT);
@@ -302,6 +305,12 @@ static void say_time_limit(struct diagnosis *d) {
         HINT("what does each thread compute more than once?");
 }
 
+static void say_foreign_local(struct diagnosis *d) {
+    DETAIL("thread %s %s a local variable that is not its own; on a GPU, each thread finds its own "
+           "at that address",
+           AT, verb(&d->f->at));
+}
+
 static void say_tampering(struct diagnosis *d) {
     DETAIL("the address belongs to a variable that is not kernel.cu's");
 }
@@ -316,6 +325,7 @@ static void (*const say_kind[FINDING_KINDS])(struct diagnosis *d) = {
     [FINDING_OUT_OF_BOUNDS] = say_out_of_bounds,
     [FINDING_SHARED_OUT_OF_BOUNDS] = say_shared_bounds,
     [FINDING_LOCAL_OUT_OF_BOUNDS] = say_bad_index,
+    [FINDING_FOREIGN_LOCAL] = say_foreign_local,
     [FINDING_UNINITIALISED_SHARED] = say_uninitialised_shared,
     [FINDING_UNINITIALISED_GLOBAL] = say_uninitialised_global,
     [FINDING_INPUT_WRITTEN] = say_input_written,

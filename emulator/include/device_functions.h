@@ -62,7 +62,8 @@ static inline int __syncthreads_or(int predicate) {
 }
 static inline void __syncwarp(unsigned mask = 0xFFFFFFFFu) { emulator_warp_exchange(mask, 0); }
 
-static inline void __threadfence_block(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+/* Of different strength, so that the checker knows them apart. */
+static inline void __threadfence_block(void) { __atomic_thread_fence(__ATOMIC_ACQ_REL); }
 static inline void __threadfence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence_system(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __nanosleep(unsigned) { emulator_spin(); }

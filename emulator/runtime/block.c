@@ -123,7 +123,8 @@ struct worker *worker_create(void) {
         free(block);
         return NULL;
     }
-    block->worker.memory.own = (struct range){(char *)block, (char *)(block + 1)};
+    block->worker.memory.exchanged =
+        (struct range){(char *)block->groups, (char *)block->groups + sizeof block->groups};
     block->worker.memory.stacks = (struct range){stacks, stacks + bytes};
     return &block->worker;
 }
@@ -512,6 +513,7 @@ static void thread_main(void) {
     struct block *block = this_block();
     struct thread *self = running();
     for (;;) {
+        if (observer) observer->thread_begins();
         run_thread(block->launch);
         self = retire(block, self);
     }

@@ -109,14 +109,14 @@ uint64_t worker_run_block(const struct launch *launch, uint64_t index);
  * slow). The lowest page of a stack is a guard. */
 enum { STACK_BYTES = 65 * 4096 };
 
-/* An OS thread's memory: the worker itself; its stacks; its thread-local storage; and the ranges of
+/* An OS thread's memory: what warp operations bring, which is the runtime's; its stacks; its thread-local storage; and the ranges of
  * that which are the running block's static shared memory, in order of their addresses. */
 enum { SHARED_RANGES = 8 };
 struct range {
     char *begin, *end;
 };
 struct worker_memory {
-    struct range own, stacks, thread_local_storage;
+    struct range exchanged, stacks, thread_local_storage;
     struct range shared[SHARED_RANGES];
     int shared_ranges;
 };
@@ -380,6 +380,7 @@ struct observer {
 
     void (*block_begins)(const struct launch *launch, uint64_t index);
     void (*block_ended)(void);
+    void (*thread_begins)(void);               /* the running thread, on its stack */
     void (*barrier_reached)(const void *code); /* by the running thread */
     void (*barrier_opens)(void);               /* all that have not returned are there */
     void (*thread_returned)(unsigned linear);

@@ -26,10 +26,10 @@ from instructor.release import prove_cases
 
 CHEATS = sorted((REPOSITORY / "instructor" / "cheats").glob("*.cu"))
 
-WAYS = {*range(1, 40)} - {35}
+WAYS = {*range(1, 41)} - {35}
 """The numbers by which the files are named. 21 to 29 are ways to cheat a clock. 35, submissions
 that are no plain text, is for test_intake.py. 37 makes its own fault look like the machine's; 38 is
-not parallel; 39 has loads that are not to be counted."""
+not parallel; 39 has loads that are not to be counted; 40 hides races and other memory faults."""
 
 SLOW = {"37_relocations", "37_tokens"}
 """They take the time that compilers and the grader may take."""

@@ -1,0 +1,272 @@
+/* Releases by address: see release.h. */
+#include "release.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARENA_BYTES = 1 << 16, LEAST_BUCKETS = 4, MOST_LINKS = 64 };
+
+/* Kept as long as it: only the lanes that know anything. */
+struct kept {
+    struct kept *next, *next_with_refs;
+    uint64_t number;
+    struct refs refs;
+    uint64_t block;
+    record interval;
+    bool all_before;
+    const struct run *runs;
+    unsigned run_count, thread, lanes; /* a bit for each that has steps below */
+    uint32_t step;
+    struct lane_steps steps[];
+};
+
+struct sync {
+    struct sync *next;
+    uintptr_t address;
+    uint64_t shared_of;
+    uint64_t count;                 /* of releases */
+    struct kept **bucket, *chained; /* by block; those with references */
+    size_t buckets;                 /* a power of two */
+    uint64_t asked, asked_count;    /* the last question that came by, and with which count */
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct arena {
+        struct arena *next;
+        size_t used, bytes;
+        char memory[];
+    } * arena;
+    struct sync **bucket;
+    size_t buckets, count;
+    uint64_t questions;
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+static void *take(size_t bytes) {
+    bytes = (bytes + 15) / 16 * 16;
+    if (!all.arena || all.arena->bytes - all.arena->used < bytes) {
+        const size_t room = bytes > ARENA_BYTES ? bytes : ARENA_BYTES;
+        struct arena *arena = malloc(sizeof *arena + room);
+        if (!arena) return NULL;
+        *arena = (struct arena){.next = all.arena, .bytes = room};
+        all.arena = arena;
+    }
+    void *taken = all.arena->memory + all.arena->used;
+    all.arena->used += bytes;
+    return memset(taken, 0, bytes);
+}
+
+void *release_memory(size_t bytes) {
+    pthread_mutex_lock(&all.lock);
+    void *taken = take(bytes);
+    pthread_mutex_unlock(&all.lock);
+    return taken;
+}
+
+void release_begin_launch(void) {
+    while (all.arena) {
+        struct arena *next = all.arena->next;
+        free(all.arena);
+        all.arena = next;
+    }
+    all.bucket = NULL;
+    all.buckets = 0;
+    __atomic_store_n(&all.count, 0, __ATOMIC_RELAXED);
+}
+
+/* --- addresses -------------------------------------------------------------------------------- */
+
+static size_t hash(uint64_t a, uint64_t b, size_t buckets) {
+    return (size_t)(((a ^ b * 0x9E3779B97F4A7C15u) * 0x9E3779B97F4A7C15u) >> 32) & (buckets - 1);
+}
+
+static struct sync **place_of(uintptr_t address, uint64_t shared_of) {
+    struct sync **at = &all.bucket[hash(address, shared_of, all.buckets)];
+    while (*at && ((*at)->address != address || (*at)->shared_of != shared_of)) at = &(*at)->next;
+    return at;
+}
+
+static bool grow(void) {
+    const size_t buckets = all.buckets ? 4 * all.buckets : 64;
+    struct sync **old = all.bucket, **made = take(buckets * sizeof *made);
+    const size_t old_buckets = all.buckets;
+    if (!made) return false;
+    all.bucket = made;
+    all.buckets = buckets;
+    for (size_t i = 0; i < old_buckets; ++i)
+        for (struct sync *s = old[i], *next; s; s = next) {
+            next = s->next;
+            s->next = NULL;
+            *place_of(s->address, s->shared_of) = s;
+        }
+    return true;
+}
+
+static struct sync *find(uintptr_t address, uint64_t shared_of, bool make) {
+    if (make && all.count >= all.buckets && !grow()) return NULL;
+    if (!all.buckets) return NULL;
+    struct sync **at = place_of(address, shared_of);
+    if (!*at && make && (*at = take(sizeof **at))) {
+        (*at)->address = address;
+        (*at)->shared_of = shared_of;
+        __atomic_store_n(&all.count, all.count + 1, __ATOMIC_RELAXED);
+    }
+    return *at;
+}
+
+/* --- releasing -------------------------------------------------------------------------------- */
+
+/* By block. */
+static bool insert(struct sync *s, struct kept *kept) {
+    if (s->count >= s->buckets) {
+        const size_t buckets = s->buckets ? 4 * s->buckets : LEAST_BUCKETS;
+        struct kept **made = take(buckets * sizeof *made);
+        if (!made) return false;
+        for (size_t i = 0; i < s->buckets; ++i)
+            for (struct kept *k = s->bucket[i], *next; k; k = next) {
+                next = k->next;
+                struct kept **at = &made[hash(k->block, 0, buckets)];
+                k->next = *at;
+                *at = k;
+            }
+        s->bucket = made;
+        s->buckets = buckets;
+    }
+    struct kept **at = &s->bucket[hash(kept->block, 0, s->buckets)];
+    kept->next = *at;
+    *at = kept;
+    return true;
+}
+
+static struct kept *keep(const struct release *r) {
+    unsigned lanes = 0;
+    for (unsigned i = 0; i < WARP_SIZE; ++i)
+        if (r->lane[i].block || r->lane[i].device) lanes |= 1u << i;
+    struct kept *kept =
+        take(sizeof *kept + (size_t)__builtin_popcount(lanes) * sizeof *kept->steps);
+    if (!kept) return NULL;
+    kept->block = r->block;
+    kept->interval = r->interval;
+    kept->all_before = r->all_before;
+    kept->runs = r->runs;
+    kept->run_count = r->run_count;
+    kept->thread = r->thread;
+    kept->step = r->step;
+    kept->lanes = lanes;
+    for (unsigned i = 0, n = 0; i < WARP_SIZE; ++i)
+        if (lanes >> i & 1) kept->steps[n++] = r->lane[i];
+    return kept;
+}
+
+static void keep_refs(struct kept *kept, const struct refs *refs) {
+    struct ref *more = take((kept->refs.count + refs->count) * sizeof *more);
+    if (!more) return;
+    memcpy(more, kept->refs.ref, kept->refs.count * sizeof *more);
+    memcpy(more + kept->refs.count, refs->ref, refs->count * sizeof *more);
+    kept->refs.ref = more;
+    kept->refs.count += refs->count;
+}
+
+/* Out of memory: as if nothing had been released, which may bring a finding, and hides none. */
+void release_add(uintptr_t address, uint64_t shared_of, const struct release *release,
+                 const struct refs *const refs[2]) {
+    pthread_mutex_lock(&all.lock);
+    struct sync *s = find(address, shared_of, true);
+    struct kept *kept = s ? keep(release) : NULL;
+    if (kept && insert(s, kept)) {
+        kept->number = ++s->count;
+        for (int i = 0; i < 2; ++i)
+            if (refs[i]->count) keep_refs(kept, refs[i]);
+        if (kept->refs.count) {
+            kept->next_with_refs = s->chained;
+            s->chained = kept;
+        }
+    }
+    pthread_mutex_unlock(&all.lock);
+}
+
+/* --- acquiring -------------------------------------------------------------------------------- */
+
+static void refs_put(struct refs *refs, const struct ref *ref) {
+    for (unsigned i = 0; i < refs->count; ++i)
+        if (refs->ref[i].sync == ref->sync) {
+            if (refs->ref[i].count < ref->count) refs->ref[i].count = ref->count;
+            return;
+        }
+    if (refs->count == refs->room) {
+        const unsigned room = refs->room ? 2 * refs->room : 4;
+        struct ref *more = realloc(refs->ref, room * sizeof *more);
+        if (!more) return;
+        refs->ref = more;
+        refs->room = room;
+    }
+    refs->ref[refs->count++] = *ref;
+}
+
+void refs_add(struct refs *to, const struct refs *from) {
+    for (unsigned i = 0; i < from->count; ++i) refs_put(to, &from->ref[i]);
+}
+
+void release_acquire(struct refs *refs, uintptr_t address, uint64_t shared_of) {
+    if (!__atomic_load_n(&all.count, __ATOMIC_RELAXED)) return;
+    pthread_mutex_lock(&all.lock);
+    struct sync *s = find(address, shared_of, false);
+    if (s) refs_put(refs, &(struct ref){s, s->count});
+    pthread_mutex_unlock(&all.lock);
+}
+
+static bool covers(const struct kept *k, const struct question *q) {
+    const struct stamp *s = q->access;
+    const unsigned thread = record_thread(s->when);
+    const unsigned lane = thread - k->thread / WARP_SIZE * WARP_SIZE;
+    const uint32_t step = stamp_step(s);
+    const record interval = s->when >> INTERVAL_BIT << INTERVAL_BIT;
+    if (k->block != stamp_block(s)) return false;
+    if (k->all_before && interval < k->interval) return true;
+    for (unsigned i = 0; i < k->run_count; ++i)
+        if (thread >= k->runs[i].first && thread <= k->runs[i].last)
+            if (moment_of(interval, step) < k->runs[i].before) return true;
+    if (interval != k->interval || lane >= WARP_SIZE || !(k->lanes >> lane & 1)) return false;
+    const struct lane_steps *known = &k->steps[__builtin_popcount(k->lanes & ((1u << lane) - 1))];
+    return step < (q->block == k->block ? known->block : known->device);
+}
+
+static bool is_releasing(const struct kept *k, const struct stamp *s) {
+    return k->block == stamp_block(s) && k->thread == record_thread(s->when) &&
+           moment_of(s->when, stamp_step(s)) <= moment_of(k->interval, k->step);
+}
+
+/* From release to release; `links` is how many may follow, because each takes some of the stack. */
+static bool reaches(const struct ref *ref, const struct question *q, int links,
+                    const struct kept **by) {
+    struct sync *s = ref->sync;
+    if (s->asked == all.questions && s->asked_count >= ref->count) return false;
+    s->asked = all.questions;
+    s->asked_count = ref->count;
+    if (s->buckets)
+        for (struct kept *k = s->bucket[hash(stamp_block(q->access), 0, s->buckets)]; k;
+             k = k->next)
+            if (k->number <= ref->count &&
+                (covers(k, q) || (s->address == q->released_at && is_releasing(k, q->access)))) {
+                *by = k;
+                return true;
+            }
+    for (struct kept *k = links ? s->chained : NULL; k; k = k->next_with_refs)
+        for (unsigned i = 0; k->number <= ref->count && i < k->refs.count; ++i)
+            if (reaches(&k->refs.ref[i], q, links - 1, by)) return true;
+    return false;
+}
+
+bool refs_cover(struct refs *refs, const struct question *question) {
+    bool found = false;
+    if (!refs->count) return false;
+    if (refs->last && covers(refs->last, question)) return true; /* it does not change */
+    pthread_mutex_lock(&all.lock);
+    all.questions++;
+    for (unsigned i = 0; i < refs->count && !found; ++i)
+        found = reaches(&refs->ref[i], question, MOST_LINKS, &refs->last);
+    pthread_mutex_unlock(&all.lock);
+    return found;
+}

@@ -1,0 +1,39 @@
+/* FAULT 2: no barrier at the end of a phase; the threads count their phases atomically there, which
+ * orders nothing but the counting.
+ *
+ * finds:    shared-race
+ * hint:     overwritten
+ * loses:    memory or correct */
+
+#define TILE_SIZE 16
+
+__device__ unsigned int phases_done;
+
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    __shared__ float A_s[TILE_SIZE][TILE_SIZE];
+    __shared__ float B_s[TILE_SIZE][TILE_SIZE];
+
+    int tx = threadIdx.x, ty = threadIdx.y;
+    int row = blockIdx.y * TILE_SIZE + ty, col = blockIdx.x * TILE_SIZE + tx;
+    float sum = 0.0f;
+
+    for (int start = 0; start < k; start += TILE_SIZE) {
+        A_s[ty][tx] = row < m && start + tx < k ? A[row * k + start + tx] : 0.0f;
+        B_s[ty][tx] = start + ty < k && col < n ? B[(start + ty) * n + col] : 0.0f;
+        __syncthreads();
+        for (int i = 0; i < TILE_SIZE; ++i)
+            sum += A_s[ty][i] * B_s[i][tx]; /* <- here */
+        atomicAdd(&phases_done, 1u);
+    }
+    if (row < m && col < n)
+        C[row * n + col] = sum;
+}
+
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    dim3 block(TILE_SIZE, TILE_SIZE);
+    dim3 grid((n + TILE_SIZE - 1) / TILE_SIZE, (m + TILE_SIZE - 1) / TILE_SIZE);
+
+    mysgemm<<<grid, block>>>(m, n, k, A, B, C);
+}
