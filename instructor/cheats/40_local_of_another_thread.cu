@@ -2,7 +2,6 @@
  * its address.
  *
  * tries:    40
- * loses:    memory
  * named:    another thread's local variable */
 
 #define TILE_SIZE 8

@@ -2,7 +2,7 @@
  * memory is each thread's own: on a GPU they find their own array there.
  *
  * finds:    foreign-local
- * loses:    memory */
+ * loses:    correct */
 
 #define TILE_SIZE 8
 
