@@ -148,10 +148,20 @@ static void take_step(struct watch *w, unsigned thread) {
     watch_slowly(w);
 }
 
+static unsigned returned_lanes(const struct watch *w, unsigned warp) {
+    const unsigned first = warp * WARP_SIZE;
+    return (unsigned)(w->all_returned.bits[first / 64] >> first % 64);
+}
+
 static unsigned live_lanes(const struct watch *w, unsigned warp) {
-    const unsigned first = warp * WARP_SIZE, count = w->launch->block_threads - first;
+    const unsigned count = w->launch->block_threads - warp * WARP_SIZE;
     const unsigned lanes = count >= WARP_SIZE ? ~0u : (1u << count) - 1;
-    return lanes & ~(unsigned)(w->all_returned.bits[first / 64] >> first % 64);
+    return lanes & ~returned_lanes(w, warp);
+}
+
+/* A lane that has returned is no longer waited for: all that it did is before the meeting. */
+static uint32_t step_at_meeting(const struct order *o, unsigned thread, bool returned) {
+    return o->step[thread] + (returned ? 1 : 0);
 }
 
 static void part(struct order *o, unsigned warp) {
@@ -163,13 +173,17 @@ static void part(struct order *o, unsigned warp) {
 }
 
 /* Each of the lanes learns what one of them knows. */
-static void join_steps(struct order *o, unsigned first, unsigned lanes) {
+static void join_steps(struct order *o, unsigned first, unsigned lanes, unsigned returned) {
     uint32_t most[WARP_SIZE] = {0};
     for (unsigned left = lanes; left; left &= left - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(left);
         for (unsigned i = 0; i < WARP_SIZE; ++i)
             if (most[i] < o->known[first + lane][i]) most[i] = o->known[first + lane][i];
         most[lane] = o->step[first + lane];
+    }
+    for (; returned; returned &= returned - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(returned);
+        most[lane] = step_at_meeting(o, first + lane, true);
     }
     for (unsigned left = lanes; left; left &= left - 1)
         memcpy(o->known[first + (unsigned)__builtin_ctz(left)], most, sizeof most);
@@ -218,17 +232,18 @@ static void join_refs(struct watch *w, unsigned first, unsigned lanes) {
 void order_warp_met(struct watch *w, unsigned warp, unsigned lanes) {
     struct order *o = w->order;
     const unsigned first = warp * WARP_SIZE;
-    if (!(lanes & (lanes - 1))) return; /* a thread that meets itself */
+    const unsigned returned = returned_lanes(w, warp);
+    if (!(lanes & (lanes - 1)) && !returned) return; /* a thread that meets itself */
     for (unsigned left = lanes; left; left &= left - 1)
         take_step(w, first + (unsigned)__builtin_ctz(left));
     if (lanes == live_lanes(w, warp) && !(o->apart >> warp & 1)) {
-        for (unsigned left = lanes; left; left &= left - 1) {
-            const unsigned thread = first + (unsigned)__builtin_ctz(left);
-            o->together[thread] = o->step[thread];
+        for (unsigned left = lanes | returned; left; left &= left - 1) {
+            const unsigned lane = (unsigned)__builtin_ctz(left);
+            o->together[first + lane] = step_at_meeting(o, first + lane, returned >> lane & 1);
         }
     } else {
         part(o, warp);
-        join_steps(o, first, lanes);
+        join_steps(o, first, lanes, returned);
     }
     if (o->any_fence_now) join_fences(w, first, lanes);
     if (o->any_acquiring) join_refs(w, first, lanes);

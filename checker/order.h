@@ -5,7 +5,7 @@
  *
  *   - Accesses of one thread happen in the order of the program; so do launches.
  *   - A barrier orders all accesses of the block before it and behind it. A warp operation orders
- *     those of the lanes that take part in it.
+ *     those of the lanes that take part in it, (*) and those of lanes that have returned before.
  *   - An atomic operation orders nothing but accesses to its own address. With fences it is more: a
  *     thread's __threadfence() before it *releases* all that happened before the fence; a thread
  *     whose atomic on the same address comes later has *acquired* that when a fence, (*) a barrier
