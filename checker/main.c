@@ -384,17 +384,20 @@ static void save_page(const struct check_options *o, FILE *indices) {
     exit(EXIT_USAGE);
 }
 
-/* Which run the page shows: it may be another one than that of the finding above. */
-static void print_shown(const struct outcome *walked) {
+/* Which run the page shows: it may be another one than that of the finding above, in `shown`. */
+static void print_shown(const struct outcome *shown, const struct outcome *walked) {
     const unsigned *block = walked->walked.block;
-    const struct shape *s = &walked->shape;
+    const struct shape s = walked->shape;
+    const bool other = shown->finding.kind != FINDING_NONE &&
+                       (s.m != shown->shape.m || s.k != shown->shape.k || s.n != shown->shape.n);
     printf("\n    it shows block (%u,%u", block[0], block[1]);
     if (walked->finding.launch.grid[2] > 1) printf(",%u", block[2]);
-    printf(") of a run with m=%d k=%d n=%d\n", s->m, s->k, s->n);
+    printf(") of %s with m=%d k=%d n=%d\n", other ? "another run," : "a run", s.m, s.k, s.n);
 }
 
 /* False: there is no such block. */
-static bool print_walk(const struct check_options *o, const struct outcome *walked) {
+static bool print_walk(const struct check_options *o, const struct outcome *shown,
+                       const struct outcome *walked) {
     const unsigned *grid = walked->finding.launch.grid;
     const int step = walked->walked.step;
     if (step == WALK_NO_BLOCK && grid[0] && o->block_given) {
@@ -409,7 +412,7 @@ static bool print_walk(const struct check_options *o, const struct outcome *walk
     }
     printf("open in a browser: %s", o->walk);
     if (step != WALK_NO_STEP) printf("#step=%d", step);
-    print_shown(walked);
+    print_shown(shown, walked);
     return true;
 }
 
@@ -443,7 +446,7 @@ static bool write_walk(const struct check_options *given, const struct outcome *
     if (room->walked.step != WALK_NO_BLOCK) save_page(&o, indices);
     fclose(indices);
     fclose(o.walk_data);
-    return print_walk(&o, room);
+    return print_walk(&o, shown, room);
 }
 
 /* What to try now; null: nothing but to mend the mistake. */

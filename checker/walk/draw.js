@@ -141,18 +141,19 @@ function addLayer(grid, kind, classes) {
 }
 
 function drawCuts(rows, cols) {
-  const nodes = [];
+  const nodes = [], texts = []; /* which lie above all of these */
   const wide = cols.end - cols.begin, high = rows.end - rows.begin;
   for (const { x, from, to } of cols.cuts) {
     const middle = `translate(${x + CUT / 2} ${rows.begin + high / 2}) rotate(-90)`;
-    nodes.push(svg('rect', { class: 'cut', x, y: rows.begin, width: CUT, height: high }),
-      svg('text', { class: 'cut-words', transform: middle, dy: '0.35em' }, high > 90 ? `columns ${from}..${to}` : '···'));
+    nodes.push(svg('rect', { class: 'cut', x, y: rows.begin, width: CUT, height: high }));
+    texts.push(svg('text', { class: 'cut-words', transform: middle, dy: '0.35em' }, high > 90 ? `columns ${from}..${to}` : '···'));
   }
-  for (const { x: y, from, to } of rows.cuts)
-    nodes.push(svg('rect', { class: 'cut', x: cols.begin, y, width: wide, height: CUT }),
-      svg('text', { class: 'cut-words', x: cols.begin + wide / 2, y: y + CUT / 2, dy: '0.35em' },
-          wide > 90 ? `rows ${from}..${to}` : '···'));
-  return nodes;
+  for (const { x: y, from, to } of rows.cuts) {
+    nodes.push(svg('rect', { class: 'cut', x: cols.begin, y, width: wide, height: CUT }));
+    texts.push(svg('text', { class: 'cut-words', x: cols.begin + wide / 2, y: y + CUT / 2, dy: '0.35em' },
+                   wide > 90 ? `rows ${from}..${to}` : '···'));
+  }
+  return [...nodes, ...texts];
 }
 
 /* As many row and column numbers as there is room for, at round numbers. */

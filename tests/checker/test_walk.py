@@ -68,7 +68,9 @@ def walk(program: Path, file: Path, *args: object, status: int = 0) -> Any:
     page = file if step is None else f"{file}#step={step}"
     shape, block = data["shape"], data["block"][: 3 if data["launch"]["grid"][2] > 1 else 2]
     sizes = " ".join(f"{name}={shape[name]}" for name in "mkn")
-    shown = f"    it shows block ({','.join(map(str, block))}) of a run with {sizes}\n"
+    above = re.findall(r"m=\d+ k=\d+ n=\d+", run.stdout.split("open in a browser")[0])[-1]
+    which = "another run," if status and above != sizes else "a run"
+    shown = f"    it shows block ({','.join(map(str, block))}) of {which} with {sizes}\n"
     assert f"open in a browser: {page}\n{shown}" in run.stdout, run
     return data
 
