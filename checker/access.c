@@ -33,10 +33,7 @@ INLINE bool is_input(struct watch *w, uintptr_t address) {
 /* A read is harmless when the last write came before this interval. */
 INLINE bool read_shared(struct watch *w, struct shared_word *s, record now) {
     if (!LIKELY(s->write < w->interval)) return false;
-    if (s->read < w->interval)
-        s->read = now;
-    else if ((s->read ^ now) & RECORD_THREAD_MASK)
-        s->other_read = now;
+    shared_word_read(s, w->interval, now);
     return true;
 }
 

@@ -190,12 +190,11 @@ static bool replaces(const struct watch *w, const struct stamp *now, const struc
 
 /* Of more than two, one in the warp of the first makes room: a warp's lanes are often ordered. */
 static void remember_read(const struct watch *w, struct mark *mark, const struct stamp *now) {
-    const uint64_t warp_mask = RECORD_THREAD_MASK & ~((record)(WARP_SIZE - 1) << THREAD_BIT);
     if (replaces(w, now, &mark->read))
         mark->read = *now;
     else if (replaces(w, now, &mark->other_read) || is_strong(&mark->other_read) ||
              (now->where ^ mark->read.where) >> STAMP_STEP_BITS ||
-             (now->when ^ mark->read.when) & warp_mask)
+             (now->when ^ mark->read.when) & RECORD_WARP_MASK)
         mark->other_read = *now;
 }
 

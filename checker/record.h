@@ -20,6 +20,7 @@ enum { CODE_BITS = 24, STRONG_BIT = 24, STEP_BIT = 25, THREAD_BIT = 36, INTERVAL
 #define RECORD_STEP_MASK ((record)2047 << STEP_BIT)
 enum { RECORD_STEPS = 2048 };
 #define RECORD_THREAD_MASK ((record)1023 << THREAD_BIT)
+#define RECORD_WARP_MASK (RECORD_THREAD_MASK & ~((record)(WARP_SIZE - 1) << THREAD_BIT))
 #define RECORD_INTERVAL(number) ((record)(number) << INTERVAL_BIT)
 enum { FIRST_INTERVAL = 2, LAST_INTERVAL = (1 << 18) - 2 };
 

@@ -227,10 +227,7 @@ static void read_one(struct watch *w, size_t word, record now) {
         note_pending(w, word, now, false, s->write);
     else if (races(w, now, s->write))
         note_race(w, w->shared_begin + word * WORD, now, false, s->write, true);
-    if (s->read < w->interval)
-        s->read = now;
-    else if ((s->read ^ now) & RECORD_THREAD_MASK)
-        s->other_read = now;
+    shared_word_read(s, w->interval, now);
 }
 
 static void write_one(struct watch *w, size_t word, record now) {

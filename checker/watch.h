@@ -23,11 +23,21 @@ enum {
     FAST_INPUTS = 2 /* matrices that the fast path knows; the first one is that of tile phases */
 };
 
-/* A word of shared memory. Two readers, because one of them may be the thread that writes next. */
+/* A word of shared memory. Two readers, because one of them may be the thread that writes next; of
+ * two warps, if there are two, because the lanes of one are often ordered. */
 struct shared_word {
     record write, earlier; /* earlier: the last write of an earlier interval; 0: none */
     record read, other_read;
 };
+
+/* Remembers a read. */
+static inline void shared_word_read(struct shared_word *s, record interval, record now) {
+    if (s->read < interval)
+        s->read = now;
+    else if ((s->read ^ now) & RECORD_WARP_MASK ||
+             ((s->read ^ now) & RECORD_THREAD_MASK && s->other_read < interval))
+        s->other_read = now;
+}
 
 /* The elements of a matrix. */
 struct span {
@@ -89,12 +99,12 @@ struct watch {
     struct threads all_returned, all_returned_at_barrier;
     struct arrivals arrived[BARRIER_PLACES];
     const void *last_barrier;
-    bool raced; /* in this interval: the first mistake of the run */
-    bool uses_atomics;                           /* the block, so far */
-    uintptr_t stack_top[MAX_BLOCK_THREADS];      /* where each thread's frames begin */
-    uintptr_t deepest;                           /* how far below it frames have been seen */
-    bool any_copied;                             /* asynchronously */
-    uint64_t copied_group[MAX_BLOCK_THREADS];    /* of each thread's last such copy, plus 1 */
+    bool raced;                               /* in this interval: the first mistake of the run */
+    bool uses_atomics;                        /* the block, so far */
+    uintptr_t stack_top[MAX_BLOCK_THREADS];   /* where each thread's frames begin */
+    uintptr_t deepest;                        /* how far below it frames have been seen */
+    bool any_copied;                          /* asynchronously */
+    uint64_t copied_group[MAX_BLOCK_THREADS]; /* of each thread's last such copy, plus 1 */
     uint32_t read_at_barrier[MAX_BLOCK_THREADS]; /* last_read then */
 
     struct unwritten_read unwritten;
