@@ -3,8 +3,8 @@
  *
  * finds:    shared-race
  * variable: total
- * thread:   31 0
- * other-thread: 30 0
+ * thread:   0 0
+ * other-thread: 1 0
  * says:     atomic
  * loses:    memory */
 
@@ -20,7 +20,7 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
     for (int i = threadIdx.x; i < k; i += blockDim.x)
         part += A[row * k + i] * B[i * n + col];
     atomicAdd(&total, part); /* <- other */
-    if (threadIdx.x == blockDim.x - 1)
+    if (threadIdx.x == 0)
         C[row * n + col] = total; /* <- here */
 }
 
