@@ -105,7 +105,8 @@ function updateWords(app) {
   byId('undefined').textContent = `At step ${after} not all threads were at the same __syncthreads(). On a GPU, what follows is undefined: ` +
     'it may wait for ever, or use old values. The steps from here on are what happened in this run.';
   const steps = selection.line ? run.steps.filter((s) => s.line === selection.line).length : 0;
-  byId('line-words').textContent = selection.line ? `Line ${selection.line} is selected: ${plural(steps, 'step')}. Keys l and L go to the next and the previous one.` : '';
+  byId('line-words').textContent = !selection.line ? ''
+    : `Line ${selection.line} is selected: ` + (steps ? `${plural(steps, 'step')}. Keys l and L go to the next and the previous one.` : 'it makes no step.');
 }
 
 /* --- the sum ---------------------------------------------------------------------------------- */
