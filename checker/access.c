@@ -274,7 +274,10 @@ void __tsan_vptr_update(void **p, void *value) { (void)p, (void)value; }
 /* __threadfence_block() is weaker than the others (device_functions.h). */
 void __tsan_atomic_thread_fence(int order) {
     struct watch *w = watch_here();
-    if (w) order_fence(w, order == __ATOMIC_SEQ_CST);
+    if (w) {
+        order_fence(w, order == __ATOMIC_SEQ_CST);
+        w->synchronises = true;
+    }
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 void __tsan_atomic_signal_fence(int order) {
@@ -294,7 +297,7 @@ static void atomically(volatile const void *p, unsigned size, bool write, const 
                                   .code = code};
     access_slowly(&access);
     if (!w || is_on_stack(w, access.address)) return;
-    w->uses_atomics = true;
+    w->synchronises = true;
     if (write) order_release(w, access.address);
 }
 

@@ -30,7 +30,7 @@ static void note_race(struct watch *w, const struct access *access,
     event.other_code = record_code(conflict->with.when);
     event.other_thread = record_thread(conflict->with.when);
     event.other_block = stamp_block(&conflict->with);
-    event.uses_atomics = w->uses_atomics || access->is_volatile;
+    event.synchronises = w->synchronises || access->is_volatile;
     event_note(&event);
 }
 

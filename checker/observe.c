@@ -28,7 +28,7 @@ static void reset_threads(struct watch *w) {
     if (w->any_copied) memset(w->copied_group, 0, sizeof w->copied_group);
     w->any_copied = false;
     if (!event_tile_width()) memset(w->read_at_barrier, 0, sizeof w->read_at_barrier);
-    w->uses_atomics = false;
+    w->synchronises = false;
 }
 
 static void begin_interval(struct watch *w, record interval) {

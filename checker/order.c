@@ -69,39 +69,42 @@ bool order_attach(struct watch *w) {
     return w->order != NULL;
 }
 
-static void forget_steps(struct watch *w) {
-    struct order *o = w->order;
-    const unsigned count = w->launch->block_threads;
+static void forget_steps(struct order *o) {
     if (o->stepped) {
-        memset(o->step, 0, count * sizeof *o->step);
-        memset(o->together, 0, count * sizeof *o->together);
+        memset(o->step, 0, sizeof o->step);
+        memset(o->together, 0, sizeof o->together);
     }
     o->apart = 0;
     o->stepped = o->any_fence_now = o->runs_made = false;
 }
 
 static void forget_acquired(struct order *o) {
-    for (unsigned i = 0; o->any_acquiring && i < MAX_BLOCK_THREADS; ++i)
-        refs_forget(&o->of_thread[i]), refs_forget(&o->pending[i]), o->loaded[i] = 0;
+    for (unsigned i = 0; o->any_acquiring && i < MAX_BLOCK_THREADS; ++i) {
+        refs_forget(&o->of_thread[i]);
+        refs_forget(&o->pending[i]);
+        o->loaded[i] = 0;
+    }
     o->acquiring = (struct threads){{0}};
     o->any_acquiring = false;
 }
 
-/* `stepped` may be left over from a larger block: its steps are gone with its last interval. */
-void order_begin_block(struct watch *w) {
-    struct order *o = w->order;
-    if (o->stepped) memset(o->step, 0, sizeof o->step), memset(o->together, 0, sizeof o->together);
-    forget_steps(w);
-    forget_acquired(o);
-    o->where = (w->block << STAMP_LAUNCH_BITS | (launch_number % (LAUNCHES - 1) + 1))
-               << STAMP_STEP_BITS;
-    refs_forget(&o->of_block);
+static void forget_fences(struct order *o) {
     if (!o->any_fence) return;
     for (unsigned i = 0; i < MAX_BLOCK_THREADS; ++i)
         o->fence[i].interval = o->fence[i].device_interval = 0;
     memset(o->behind_fence, 0, sizeof o->behind_fence);
     memset(o->fenced, 0, sizeof o->fenced);
     o->any_fence = false;
+}
+
+void order_begin_block(struct watch *w) {
+    struct order *o = w->order;
+    forget_steps(o);
+    forget_fences(o);
+    forget_acquired(o);
+    refs_forget(&o->of_block);
+    o->where = (w->block << STAMP_LAUNCH_BITS | (launch_number % (LAUNCHES - 1) + 1))
+               << STAMP_STEP_BITS;
 }
 
 static uint64_t shared_of(const struct watch *w, uintptr_t address) {
@@ -127,7 +130,7 @@ void order_end_interval(struct watch *w) {
         refs_add(&o->of_block, &o->of_thread[i]);
     }
     forget_acquired(o);
-    forget_steps(w);
+    forget_steps(o);
 }
 
 /* --- steps and warps -------------------------------------------------------------------------- */
@@ -161,7 +164,7 @@ static unsigned live_lanes(const struct watch *w, unsigned warp) {
 
 /* A lane that has returned is no longer waited for: all that it did is before the meeting. */
 static uint32_t step_at_meeting(const struct order *o, unsigned thread, bool returned) {
-    return o->step[thread] + (returned ? 1 : 0);
+    return returned ? o->step[thread] + 1 : o->step[thread];
 }
 
 static void part(struct order *o, unsigned warp) {

@@ -6,7 +6,7 @@
 
 enum { ARENA_BYTES = 1 << 16, LEAST_BUCKETS = 4, MOST_LINKS = 64 };
 
-/* Kept as long as it: only the lanes that know anything. */
+/* A release as it is kept: with steps only of the lanes of which anything is known. */
 struct kept {
     struct kept *next, *next_with_refs;
     uint64_t number;

@@ -100,7 +100,7 @@ struct watch {
     struct arrivals arrived[BARRIER_PLACES];
     const void *last_barrier;
     bool raced;                               /* in this interval: the first mistake of the run */
-    bool uses_atomics;                        /* the block, so far */
+    bool synchronises;                        /* the block, so far: uses atomics or fences */
     uintptr_t stack_top[MAX_BLOCK_THREADS];   /* where each thread's frames begin */
     uintptr_t deepest;                        /* how far below it frames have been seen */
     bool any_copied;                          /* asynchronously */
