@@ -19,7 +19,7 @@ struct event {
     enum finding_kind kind;
     bool in_kernel, write, atomic;
     bool has_other, other_write, other_atomic;
-    bool synchronises; /* the block of a race on global memory: by atomics, fences, volatile flags */
+    bool synchronises; /* the block of a race on global memory, by atomics, fences or flags */
     const void *code, *other_code; /* behind the instruction */
     const char *file;              /* the location, where the compiler says it; null: from `code` */
     int line;

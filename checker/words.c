@@ -24,8 +24,9 @@ static void say_global_race(struct diagnosis *d) {
         DETAIL("thread %s %s %s, thread %s of the same block %s it%s", AT, verb(&f->at), ELEMENT,
                OTHER, verb(&f->other), at_place(&f->other).text);
     if (d->e->synchronises || d->e->atomic || d->e->other_atomic)
-        HINT("an atomic operation or a flag orders only accesses to its own address; it orders others "
-             "with a __threadfence() before it in the one thread, and one behind it in the other");
+        HINT("an atomic operation or a flag orders only accesses to its own address; it orders "
+             "others with a __threadfence() before it in the one thread, and one behind it in the "
+             "other");
     else if (blocks)
         HINT("blocks run in any order, and no barrier synchronises them: which block does %s "
              "belong to?",

@@ -1,5 +1,5 @@
-/* FAULT 9: blocks add their parts of the sum one after the other, and a volatile flag tells whose turn
- * it is; but no __threadfence() is between a part and the flag.
+/* FAULT 9: blocks add their parts of the sum one after the other, and a volatile flag tells whose
+ * turn it is; but no __threadfence() is between a part and the flag.
  *
  * finds:    global-race
  * variable: C
@@ -31,7 +31,7 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
     }
     __syncthreads();
     if (row < m && col < n)
-        C[row * n + col] = blockIdx.z > 0 ? C[row * n + col] + sum : sum; /* <- here */ /* <- other */
+        C[row * n + col] = sum + (blockIdx.z ? C[row * n + col] : 0.0f); /* <- here */ /* <- other */
     __syncthreads();
     if (first) {
         *mine = (blockIdx.z + 1) % PARTS;
