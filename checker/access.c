@@ -8,6 +8,7 @@
  * takes the slow path.
  */
 #include "access.h"
+#include "audit.h"
 #include "event.h"
 #include "host.h"
 #include "order.h"
@@ -102,6 +103,7 @@ __attribute__((noinline)) void access_slowly(const struct access *access) {
     const uintptr_t depth = top - (uintptr_t)__builtin_frame_address(0);
     if (depth > w->deepest) w->deepest = depth;
     if (top - access->address < OWN_STACK) return;
+    if (audit_is_on(w)) audit_announce(w, access);
     if (watch_consumers[0] && !access->atomic) {
         consume(w, access);
         if (!access->copying && fine_in_shared(w, access)) return;

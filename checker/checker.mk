@@ -46,10 +46,12 @@ build/check/settings: | build/cpu/settings
 build/check/kernel.o: build/check/kernel.ii build/check/settings
 	@$(say) "CXX $$KERNEL (checked)"
 	$(CXX) $(CHECKED_FLAGS) -x c++-cpp-output -c $< -o $@
-	@! command -v objcopy >/dev/null || objcopy $(watched_memcpy) $@
 
-# clang announces what memcpy reads and writes; gcc leaves it to the library, which is not watched.
-watched_memcpy = $(foreach f,memcpy memmove memset,--redefine-sym $f=__tsan_$f)
+# Its calls of host functions pass through guards, which are written beside it.
+build/check/guarded.o: build/check/kernel.o checker/host_calls.sh checker/host_call.S
+	@sh checker/host_calls.sh $< checker/host_call.S $(basename $@)
+build/check/guards.o: build/check/guarded.o
+	$(CC) -c $(<:.o=.S) -o $@
 
 # Around kernel.cu's object: checker/program.c. Without debug information, of which
 # kernel.cu's is to come first.
@@ -60,8 +62,8 @@ $(begin) $(end): private C_FLAGS += -g0
 # What runs at each access is optimised: a checked run spends its time in access.c, and -O3 takes a
 # tenth off it. The rest runs once, if at all, and compiles three times as fast like this.
 build/c/checker/%.o: private C_FLAGS += -O0
-at_each_access = bad_index event global mark names observe order phases recover regions release \
-                 shared trace watch index layout
+at_each_access = audit bad_index event global mark names observe order phases recover regions \
+                 release shared trace watch index layout
 $(at_each_access:%=build/c/checker/%.o): private C_FLAGS += -O2
 build/c/checker/access.o build/c/checker/counts.o: private C_FLAGS += -O3
 
@@ -78,8 +80,8 @@ build/check/walk_page.o: checker/walk/page.S checker/walk/page.html checker/walk
 	$(CC) -c $< -o $@
 
 # On a machine with a GPU, too: nothing there sees as much.
-build/check/sgemm-check: $(begin) build/check/kernel.o $(end) build/cpu/checker/run.o \
-        build/check/source.o build/check/walk_page.o build/libchecker.a build/libsupport.a \
+build/check/sgemm-check: $(begin) build/check/guarded.o $(end) build/check/guards.o \
+        build/cpu/checker/run.o build/check/source.o build/check/walk_page.o build/libchecker.a build/libsupport.a \
         build/libemulator.a
 	@sh make/check_kernel.sh build/check/kernel.o
 	$(CXX) $(EMULATED_FLAGS) $^ -o $@ -lm

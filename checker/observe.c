@@ -5,6 +5,7 @@
  * as on the hardware; that they wait at different lines is a mistake. A compiler may make several
  * barriers of one in the source, so locations are compared by line. */
 #include "access.h"
+#include "audit.h"
 #include "event.h"
 #include "host.h"
 #include "launches.h"
@@ -55,6 +56,7 @@ static void block_begins(const struct launch *launch, uint64_t index) {
     order_begin_block(w);
     begin_interval(w, RECORD_INTERVAL(FIRST_INTERVAL));
     shared_begin_block(w);
+    audit_begin_block(w);
     watch_fast(w);
     WATCH_CONSUMERS(block_begins, w);
 }
@@ -67,6 +69,7 @@ static void end_interval(struct watch *w) {
 static void block_ended(void) {
     struct watch *w = watch_here();
     end_interval(w);
+    audit_end_block(w);
     WATCH_CONSUMERS(block_ended, w);
 }
 
@@ -213,6 +216,7 @@ void observe_runtime(void) {
     all.warp_met = warp_met;
     all.copy_begins = copy_begins;
     all.copy_arrived = copy_arrived;
+    audit_observe(&all);
     host_observe(&all);
     observer = &all;
 }

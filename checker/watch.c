@@ -1,5 +1,6 @@
 /* Making a worker's watch, and which way its accesses take. */
 #include "watch.h"
+#include "audit.h"
 #include "regions.h"
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ static bool is_consumed(const struct watch *w) {
 }
 
 void watch_fast(struct watch *w) {
-    if (is_consumed(w) || w->many_steps) {
+    if (is_consumed(w) || w->many_steps || audit_is_on(w)) {
         watch_slowly(w);
         return;
     }

@@ -110,6 +110,7 @@ struct watch {
     struct unwritten_read unwritten;
     struct bad_index bad_index;
     struct counts *counts; /* counts.c's, of this worker */
+    struct audit *audit;   /* audit.c's */
     struct watch *next;    /* of all workers' */
 };
 

@@ -289,6 +289,11 @@ static void say_fault(struct diagnosis *d) {
     if (d->e->in_kernel) DETAIL("thread %s", AT);
 }
 
+static void say_host_function(struct diagnosis *d) {
+    WHAT("a kernel calls %s, a host function", d->e->text);
+    DETAIL("thread %s", AT);
+}
+
 /* Blocks that end are no endless loop: what takes the time is their number, or what each does. */
 static void say_time_limit(struct diagnosis *d) {
     const struct region *output = region_output();
@@ -334,6 +339,7 @@ static void (*const say_kind[FINDING_KINDS])(struct diagnosis *d) = {
     [FINDING_DEVICE_POINTER_ON_HOST] = say_device_pointer,
     [FINDING_DEVICE_VARIABLE_ON_HOST] = say_device_variable,
     [FINDING_HOST_POINTER_ON_DEVICE] = say_host_pointer,
+    [FINDING_HOST_FUNCTION] = say_host_function,
     [FINDING_MISALIGNED] = say_misaligned,
     [FINDING_BAD_LAUNCH] = say_bad_launch,
     [FINDING_FAILED_CALL] = say_failed_call,

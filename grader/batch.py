@@ -44,7 +44,7 @@ from .record import Record  # noqa: E402
 from .score import totals  # noqa: E402
 from .process import completed  # noqa: E402
 from .store import HASH_LENGTH, PRIVATE, RESULT, alone_in, faults_of, read_record, write  # noqa: E402
-from .wording import points, timed, whole  # noqa: E402
+from .wording import points, timed, to_look_at, whole  # noqa: E402
 
 PROJECT = Path(__file__).resolve().parent.parent
 SCORES = "scores.csv"
@@ -149,7 +149,7 @@ def grade(name: str, path: Path, results: Path, options: list[str]) -> tuple[int
     result = results / name / RESULT
     if done.returncode in (0, 1):
         record = read_record(result)
-        return done.returncode, row_of(record, name, "; ".join(whole(record)))
+        return done.returncode, row_of(record, name, "; ".join(filter(None, [*whole(record), to_look_at(record)])))
     said = (done.stderr.strip().splitlines() or [f"the grader ended with {done.returncode}"])[-1]
     said = one_line(said.removeprefix("grade: "))
     status = 2 if done.returncode == 2 else 3

@@ -90,6 +90,8 @@ class Programs:
     """The plain build once more, in a program that writes down what is launched."""
     kernels: Path | None = None
     """Its kernels alone, without any host code."""
+    unproven: tuple[int, ...] = ()
+    """Lines with accesses that are perhaps unwatched: see instructions.py."""
 
     def of(self, build: str) -> Path:
         return self.plain if build == "plain" else self.checked
@@ -371,12 +373,13 @@ def compiled(parts: Parts, shared: Path, source: bytes, box: Sandbox, programs: 
     made = {name: take_file(programs / name) for name in (*TEXTS, *OBJECTS)}
     # Examined, linked and run in a directory of the same name, so that lines are of "kernel.cu".
     replace_directory(programs, made | {KERNEL: source})
-    examiner.check("made", str(programs), *([parts.backend] if parts.backend == "cuda" else []))
+    unproven = examiner.check("made", str(programs),
+                              *([parts.backend] if parts.backend == "cuda" else []))
     replace_directory(programs, {name: made[name] for name in OBJECTS})
     compile_in_sandbox(shared, "programs", programs, box)
     names = program_names(parts)
     replace_directory(programs, {name: take_file(programs / name) for name in names}, 0o555)
-    return Programs(*(programs / name for name in names))
+    return replace(Programs(*(programs / name for name in names)), unproven=unproven)
 
 
 def replace_directory(directory: Path, files: dict[str, bytes], mode: int = 0o644) -> None:

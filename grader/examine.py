@@ -4,8 +4,9 @@ and object files can keep a parser busy for minutes.
     python -m grader.examine source FILE           as it was written
     python -m grader.examine made DIRECTORY [cuda] plain.i, plain.o and their like, beside kernel.cu
 
-Called by check(), under limits. Prints READY when it has begun, and then one JSON object: what is
-refused, or null. In: those files, and source_text.py and symbols.py, which look at them.
+Called by check(), under limits. Prints READY when it has begun, and then two lines of JSON: what is
+refused, or null; and lines of kernel.cu for people to look at. In: those files, and source_text.py,
+symbols.py and instructions.py, which look at them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import source_text, symbols
+from . import instructions, source_text, symbols
 from .errors import MachineFault, NotBuilt, Refused
 from .sandbox import Command, Limits, Sandbox
 
@@ -48,8 +49,9 @@ class Examiner:
 
     jail: Path
 
-    def check(self, *words: str) -> None:
-        """Raises Refused, NotBuilt at a limit, and MachineFault."""
+    def check(self, *words: str) -> tuple[int, ...]:
+        """The lines of accesses that are perhaps unwatched. Raises Refused, NotBuilt at a limit,
+        and MachineFault."""
         command = [sys.executable, "-B", "-m", "grader.examine", *words]
         ran = Sandbox("none", "", self.jail).run(Command(command, LIMITS, cwd=ROOT))
         before, begun, printed = ran.output.decode(errors="replace").partition(READY)
@@ -58,9 +60,10 @@ class Examiner:
             raise MachineFault(f"the submission cannot be examined: {last[:LONGEST]}")
         if ran.status != 0:  # a limit, or a parser's answer to it: MemoryError, RecursionError
             raise NotBuilt(TOO_LARGE)
-        found = json.loads(printed)
-        if found is not None:
-            raise Refused(**found)
+        refused, unproven = map(json.loads, printed.splitlines())
+        if refused is not None:
+            raise Refused(**refused)
+        return tuple(unproven)
 
 
 def examine_source(path: Path) -> None:
@@ -68,8 +71,8 @@ def examine_source(path: Path) -> None:
     source_text.check_source(path.read_bytes())
 
 
-def examine_made(directory: Path, cuda: bool) -> None:
-    """Raises Refused."""
+def examine_made(directory: Path, cuda: bool) -> list[int]:
+    """Lines of accesses that are perhaps unwatched. Raises Refused."""
     texts = {name: (directory / name).read_bytes() for name in TEXTS}
     for text in texts.values():
         source_text.check_preprocessed(text)
@@ -79,20 +82,22 @@ def examine_made(directory: Path, cuda: bool) -> None:
     for name in OBJECTS:
         symbols.check_object(directory / name, name == "checked.o", source,
                              cuda=cuda and name == "plain.o")
+    checked = symbols.Object((directory / "checked.o").read_bytes(), source)
+    return instructions.unproven(checked)
 
 
 def main(what: str, path: str, *more: str) -> None:
     print(READY, end="", flush=True)
-    found = None
+    refused, unproven = None, []
     try:
         if what == "source":
             examine_source(Path(path))
         else:
-            examine_made(Path(path), "cuda" in more)
+            unproven = examine_made(Path(path), "cuda" in more)
     except Refused as error:
-        found = {"tried": error.tried[:LONGEST], "file": error.file, "line": error.line,
-                 "hint": error.hint[:LONGEST]}
-    print(json.dumps(found))
+        refused = {"tried": error.tried[:LONGEST], "file": error.file, "line": error.line,
+                   "hint": error.hint[:LONGEST]}
+    print(json.dumps(refused), json.dumps(unproven), sep="\n")
 
 
 if __name__ == "__main__":

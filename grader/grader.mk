@@ -70,7 +70,8 @@ $(VENV)/grader-ready: grader/requirements.txt
 worker_parts = build/cpu/rewrite build/cpu/grader/worker/worker.o $(begin) $(end) \
     $(patsubst %.c,build/c/%.o,$(wildcard grader/worker/*.c)) \
     build/libchecker.a build/libsupport.a build/libemulator.a \
-    grader/worker/compile.sh make/preprocess.sh make/check_kernel.sh
+    grader/worker/compile.sh make/preprocess.sh make/check_kernel.sh checker/host_calls.sh \
+    checker/host_call.S
 include_parts = support.h # the one header of this project that a submission may include
 
 # And speed is timed: record.cu, which is linked with the submission, too, writes down what it
@@ -99,7 +100,7 @@ build/grader/jail: build/c/grader/jail/jail.o | $$(@D)/.
 # What compile.sh reads: variables for the shell. They depend on BACKEND and ARCH as well.
 build/grader/flags: FORCE build/check/settings | $$(@D)/.
 	@printf "%s='%s'\n" CXX "$$(command -v $(CXX))" PLAIN_FLAGS '$(EMULATED_FLAGS)' \
-	    CHECKED_FLAGS '$(CHECKED_FLAGS)' WATCHED_MEMCPY '$(watched_memcpy)' \
+	    CHECKED_FLAGS '$(CHECKED_FLAGS)' \
 	    NVCC '$(if $(filter cuda,$(backend)),$(NVCC))' \
 	    CUDA_FLAGS '$(if $(filter cuda,$(backend)),$(CUDA_FLAGS))' \
 	    FEW_ERRORS '$(few_errors_of_$(cxx_family))' \

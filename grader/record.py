@@ -158,6 +158,9 @@ class Build(Strict):
     line: int
     output: str
     """What the compiler printed, shortened."""
+    unproven: list[int] = []
+    """The student's lines with a load or store that is perhaps unwatched (instructions.py), 0 for
+    an unknown line: for people to look at. It costs no points."""
 
 
 class Record(Scored):

@@ -304,6 +304,9 @@ def outcome_of(build: str, verdict: dict[str, Any], ran: Ran,
     if finding and finding["kind"] == "tampering":
         raise Refused("writes into the program that runs it", finding["file"], finding["line"],
                       finding["hint"])
+    if finding and finding["kind"] == "unseen":
+        raise Refused("loads or stores in a way that is hidden from the checker", finding["file"],
+                      finding["line"], finding["hint"])
     how = ended(state, ran, cpu_limit)
     said = verdict.pop("detail")
     outcome = Outcome(build=build, ended=how, detail=said or detail_of(how, ran),

@@ -13,6 +13,7 @@ from .record import Record, Test, Times, Timing
 from .score import NO_GPU
 
 Item = Test | Timing
+MOST_LINES = 8
 
 
 def points(value: float) -> str:
@@ -127,6 +128,16 @@ def whole(record: Record) -> list[str]:
         what = "does not build" if record.submission.bytes else "cannot be graded"
         lines.append(f"{what}: {placed(build.file, build.line, build.message)}")
     return lines + [f"note: {one_line(note)}" for note in record.submission.notes]
+
+
+def to_look_at(record: Record) -> str:
+    """What a person should see before trusting the grade; empty: nothing. Not for students."""
+    lines = record.build.unproven
+    if not lines:
+        return ""
+    known = ", ".join(str(line) for line in lines[:MOST_LINES] if line)
+    where = f"kernel.cu:{known}: " if known else ""
+    return f"{where}not every load and store is known to be watched; read the source"
 
 
 def protection(record: Record) -> str:

@@ -393,10 +393,10 @@ void fault_stop_workers(const pthread_t *workers, int count) {
 /* --- signals ---------------------------------------------------------------------------------- */
 
 static void on_fault(int signal, siginfo_t *info, void *context) {
-    if (worker_in_kernel())
-        kernel_fault(signal, info, context);
-    else
+    if (!worker_in_kernel())
         host_fault(signal, info);
+    else if (!observer || !observer->faulted || !observer->faulted(signal, info->si_addr, context))
+        kernel_fault(signal, info, context);
 }
 
 static void install(int signal, void (*handler)(int, siginfo_t *, void *),

@@ -394,6 +394,8 @@ struct observer {
     void (*failed)(cudaError_t error);        /* a call of the host's */
     void (*looked)(cudaError_t error);        /* at the last error; what cudaGetLastError gave */
     void (*fault)(const struct fault *fault); /* instead of printing it */
+    /* A worker's signal SIGSEGV or SIGTRAP, in a handler of it; true: the kernel goes on. */
+    bool (*faulted)(int number, const void *address, void *context);
 };
 extern const struct observer *observer;
 /* For the observer: a pointer of each worker's own. Not shared memory. */

@@ -45,11 +45,17 @@ recorder_for_gpu() {
         objcopy -O binary --only-section=.nv_fatbin plain.o submission.fatbin
 }
 
-program() { # plain|checked, archives
-    name=$1
-    shift
-    $CXX -pthread "$parts/kernel_begin.o" "$name.o" "$parts/kernel_end.o" "$parts/worker.o" \
+program() { # plain|checked, the submission's object, more objects and archives
+    name=$1 object=$2
+    shift 2
+    $CXX -pthread "$parts/kernel_begin.o" "$object" "$parts/kernel_end.o" "$parts/worker.o" \
         "$parts/watch_$name.o" "$@" "$parts/libemulator.a" "$parts/libsupport.a" -lm -o "$name"
+}
+
+checked_program() {
+    sh "$parts/host_calls.sh" checked.o "$parts/host_call.S" guarded &&
+        $CXX -c guarded.S -o guards.o &&
+        program checked guarded.o guards.o "$parts/libchecker.a"
 }
 
 # The two builds side by side. When both fail it is for the same reason, which is printed once.
@@ -57,14 +63,13 @@ case $1 in
 objects)
     if [ "$NVCC" ]; then object_for_gpu; else object plain $PLAIN_FLAGS; fi 2>plain.errors &
     first=$!
-    object checked $CHECKED_FLAGS 2>checked.errors &&
-        objcopy $WATCHED_MEMCPY checked.o 2>>checked.errors
+    object checked $CHECKED_FLAGS 2>checked.errors
     second=$?
     ;;
 programs)
-    if [ "$NVCC" ]; then program_for_gpu; else program plain; fi 2>plain.errors &
+    if [ "$NVCC" ]; then program_for_gpu; else program plain plain.o; fi 2>plain.errors &
     first=$!
-    program checked "$parts/libchecker.a" 2>checked.errors
+    checked_program 2>checked.errors
     second=$?
     ;;
 *)

@@ -1,0 +1,29 @@
+/* A kernel calls a host function: host_call.S jumps here, from where the function was called. */
+#include "../support/kernel_name.h"
+#include "event.h"
+
+/* "std::vector<int>::at" becomes "std::vector::at"; the < of an operator stays. */
+static void drop_template_arguments(char *name) {
+    char *to = name;
+    int depth = 0;
+    for (const char *from = name; *from; ++from) {
+        if (!depth && strncmp(from, "operator", 8) == 0) {
+            memmove(to, from, strlen(from) + 1);
+            return;
+        }
+        depth += *from == '<';
+        if (!depth) *to++ = *from;
+        depth -= *from == '>';
+    }
+    *to = '\0';
+}
+
+void checker_host_call(const char *name) __attribute__((noreturn));
+void checker_host_call(const char *name) {
+    const struct access access = {.code = __builtin_return_address(0)};
+    struct event event = event_here(watch_here(), FINDING_HOST_FUNCTION, &access);
+    kernel_name(name, event.text, sizeof event.text);
+    drop_template_arguments(event.text);
+    event_note(&event);
+    fault_raise(cudaErrorLaunchFailure, NULL);
+}

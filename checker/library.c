@@ -1,0 +1,97 @@
+/* The device functions of C's library that load or store through a pointer, in place of which
+ * host_calls.sh links these: what the library does there, the compiler has not announced. Each does
+ * as the function of its name does (C17, 7.12.6, 7.12.10 and 7.21.6; sincos is GNU's and CUDA's). */
+#define _GNU_SOURCE
+#include "access.h"
+#include "event.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void stores(const void *p, unsigned size, const void *code) {
+    access_slowly(&(struct access){
+        .address = (uintptr_t)p, .size = size, .write = true, .code = code});
+}
+#define STORES(p) stores(p, sizeof *(p), __builtin_return_address(0))
+
+void checker_sincosf(float x, float *sine, float *cosine);
+void checker_sincos(double x, double *sine, double *cosine);
+float checker_frexpf(float x, int *exponent);
+double checker_frexp(double x, int *exponent);
+float checker_modff(float x, float *whole);
+double checker_modf(double x, double *whole);
+float checker_remquof(float x, float y, int *quotient);
+double checker_remquo(double x, double y, int *quotient);
+
+void checker_sincosf(float x, float *sine, float *cosine) {
+    STORES(sine);
+    STORES(cosine);
+    sincosf(x, sine, cosine);
+}
+void checker_sincos(double x, double *sine, double *cosine) {
+    STORES(sine);
+    STORES(cosine);
+    sincos(x, sine, cosine);
+}
+float checker_frexpf(float x, int *exponent) {
+    STORES(exponent);
+    return frexpf(x, exponent);
+}
+double checker_frexp(double x, int *exponent) {
+    STORES(exponent);
+    return frexp(x, exponent);
+}
+float checker_modff(float x, float *whole) {
+    STORES(whole);
+    return modff(x, whole);
+}
+double checker_modf(double x, double *whole) {
+    STORES(whole);
+    return modf(x, whole);
+}
+float checker_remquof(float x, float y, int *quotient) {
+    STORES(quotient);
+    return remquof(x, y, quotient);
+}
+double checker_remquo(double x, double y, int *quotient) {
+    STORES(quotient);
+    return remquo(x, y, quotient);
+}
+
+/* --- printing --------------------------------------------------------------------------------- */
+
+/* CUDA's printf has no %n, which stores. */
+static bool has_n(const char *format) {
+    for (const char *p = strchr(format, '%'); p; p = strchr(p + 1, '%')) {
+        p += 1 + strspn(p + 1, "0123456789.*$#+- 'hlLqjztI");
+        if (*p == 'n') return true;
+        if (!*p) return false;
+    }
+    return false;
+}
+
+static int print(const char *format, va_list arguments, const void *code) {
+    if (watch_here() && has_n(format)) {
+        const struct access access = {.code = code};
+        struct event event = event_here(watch_here(), FINDING_HOST_FUNCTION, &access);
+        snprintf(event.text, sizeof event.text, "printf with %%n");
+        event_note(&event);
+        fault_raise(cudaErrorLaunchFailure, NULL);
+    }
+    return vprintf(format, arguments);
+}
+
+int checker_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int checker_vprintf(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
+
+int checker_printf(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    const int printed = print(format, arguments, __builtin_return_address(0));
+    va_end(arguments);
+    return printed;
+}
+int checker_vprintf(const char *format, va_list arguments) {
+    return print(format, arguments, __builtin_return_address(0));
+}

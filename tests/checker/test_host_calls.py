@@ -1,0 +1,93 @@
+"""What kernels call of C's and C++'s libraries: host functions end the run, device functions that
+store through a pointer are watched, and all else is as it was. checker/host_calls.sh."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from checked import Builder, run_check
+
+CALLS = {  # the kernel makes one of them, whose number is n: and what is found
+    "getenv(text)": "a kernel calls getenv, a host function",
+    "sum += rand()": "a kernel calls rand, a host function",
+    "qsort(text, 4, 1, nullptr)": "a kernel calls qsort, a host function",
+    "exit(1)": "a kernel calls exit, a host function",
+    "cudaFree(C)": "a kernel calls cudaFree, a host function",
+    "std::cout << m": "a kernel calls std::ostream::operator<<, a host function",
+    "string.append(text, 4)": "a kernel calls std::__cxx11::basic_string::_M_append, a host function",
+    'printf("%d%hhn", m, (signed char *)text)': "a kernel calls printf with %n, a host function",
+    "sincosf(sum, (float *)end, &cosine)": "store to C beyond its last row",
+    "sincosf(sum, &sine, (float *)end)": "store to C beyond its last row",
+    "frexpf(sum, end)": "store to C beyond its last row",
+    "modff(sum, (float *)end)": "store to C beyond its last row",
+    "remquof(sum, 3.0f, end)": "store to C beyond its last row",
+    "memset(end, 0, 4)": "store to C beyond its last row",
+    "sincosf(sum, &sine, &cosine); frexpf(sum, &exponent); modf(sum, &whole)": None,
+    'printf("%d%%n %s", m, text)': None,
+    "memcpy(text + 8, text, 8); free(malloc(8))": None,
+}
+HOST = """std::string s = "x"; s += std::to_string(m); std::cerr << s << strlen(s.c_str()) << rand();
+    fprintf(stderr, "%d\\n", m); cudaGetLastError()"""
+
+KERNEL = """#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <iostream>
+#include <string>
+
+static std::string string;
+
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
+    char text[16] = "text";
+    float sum = 0.0f, sine, cosine;
+    int exponent = 0, *end = (int *)(C + m * n);
+    double whole;
+    (void)text, (void)sine, (void)cosine, (void)exponent, (void)end, (void)whole;
+    if (i < m && j < n) {
+        for (int p = 0; p < k; ++p)
+            sum += A[i * k + p] * B[p * n + j];
+        switch (n) {
+        CASES
+        }
+        C[i * n + j] = sum;
+    }
+}
+
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    dim3 block(16, 16), grid((n + 15) / 16, (m + 15) / 16);
+    HOST;
+    mysgemm<<<grid, block>>>(m, n, k, A, B, C);
+}
+"""
+CASES = "\n".join(f"case {n}: {call}; break;" for n, call in enumerate(CALLS, 1))
+TEXT = KERNEL.replace("CASES", CASES).replace("HOST", HOST)
+
+
+LINES = range(TEXT[:TEXT.index("case 1:")].count("\n") + 1, TEXT[:TEXT.index("C[i *")].count("\n"))
+
+
+@pytest.fixture(scope="module", params=["gcc", "clang"])
+def program(request: pytest.FixtureRequest, checker: Builder,
+            tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("calls") / "kernel.cu"
+    path.write_text(TEXT)
+    return checker(f"{request.param} -O1", path)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_what_a_kernel_calls(program: Path, call: str) -> None:
+    found = CALLS[call]
+    ran = run_check(program, "--json", 5, 6, list(CALLS).index(call) + 1)
+    if found is None:
+        assert ran.status == 0 and ran.finding is None, ran
+        return
+    line = LINES[list(CALLS).index(call)]
+    assert ran.finding["what"] == found and ran.finding["line"] in LINES, ran
+    if program.parent.name.endswith("gcc0"):  # clang joins the ends of calls that are alike
+        assert ran.finding["line"] == line
+    assert (ran.finding["kind"] == "host-function") == ("a host function" in found)
