@@ -93,17 +93,7 @@ static void consume(struct watch *w, const struct access *access) {
     if (watch_consumers[0] && is_memory(w, access)) WATCH_CONSUMERS(access, w, access);
 }
 
-__attribute__((noinline)) void access_slowly(const struct access *access) {
-    struct watch *w = watch_here();
-    if (!w) {
-        host_access(access);
-        return;
-    }
-    const uintptr_t top = w->stack_top[running_index.linear];
-    const uintptr_t depth = top - (uintptr_t)__builtin_frame_address(0);
-    if (depth > w->deepest) w->deepest = depth;
-    if (top - access->address < OWN_STACK) return;
-    if (audit_is_on(w)) audit_announce(w, access);
+static void look_at(struct watch *w, const struct access *access) {
     if (watch_consumers[0] && !access->atomic) {
         consume(w, access);
         if (!access->copying && fine_in_shared(w, access)) return;
@@ -117,6 +107,26 @@ __attribute__((noinline)) void access_slowly(const struct access *access) {
         shared_access(w, access);
     else
         global_access(w, access);
+}
+
+__attribute__((noinline)) void access_slowly(const struct access *access) {
+    struct watch *w = watch_here();
+    if (!w) {
+        host_access(access);
+        return;
+    }
+    const uintptr_t top = w->stack_top[running_index.linear];
+    const uintptr_t depth = top - (uintptr_t)__builtin_frame_address(0);
+    if (depth > w->deepest) w->deepest = depth;
+    if (top - access->address < OWN_STACK) return;
+    look_at(w, access);
+    access_announce((const void *)access->address, access->size);
+}
+
+/* Last of all, because consumers may have let other threads run. */
+void access_announce(const void *p, size_t size) {
+    struct watch *w = watch_here();
+    if (w && audit_is_on(w)) audit_announce(w, (uintptr_t)p, size);
 }
 
 static __attribute__((noinline)) void slowly(const void *p, unsigned size, bool write,
@@ -221,6 +231,7 @@ static void bytes(const void *p, size_t size, bool write, const void *code) {
         slowly(byte, step, write, code);
         byte += step;
     }
+    access_announce(p, size);
 }
 
 #define BYTES(name, size, write)                                                                   \
@@ -247,11 +258,13 @@ void *__tsan_memset(void *to, int value, size_t size);
 void *__tsan_memcpy(void *to, const void *from, size_t size) {
     bytes(from, size, false, CODE);
     bytes(to, size, true, CODE);
+    access_announce(from, size);
     return __builtin_memcpy(to, from, size);
 }
 void *__tsan_memmove(void *to, const void *from, size_t size) {
     bytes(from, size, false, CODE);
     bytes(to, size, true, CODE);
+    access_announce(from, size);
     return __builtin_memmove(to, from, size);
 }
 void *__tsan_memset(void *to, int value, size_t size) {
@@ -308,8 +321,8 @@ static void acquire(volatile const void *p) {
     if (w && !is_on_stack(w, (uintptr_t)p)) order_acquire(w, (uintptr_t)p);
 }
 
-/* Consumers get it when it has taken effect: how often a compare-and-swap fails is a matter of
- * luck, and the load before one is the emulator's own (device_functions.h). */
+/* Consumers get it when it has taken effect; the load before a compare-and-swap is the emulator's
+ * own (device_functions.h). */
 static void consume_atomic(volatile const void *p, unsigned size, const void *old,
                            const void *code) {
     struct watch *w = watch_here();
@@ -322,8 +335,26 @@ static void consume_atomic(volatile const void *p, unsigned size, const void *ol
     if (w) consume(w, &access);
 }
 
+/* A compare-and-swap that fails has loaded. Not counted is what depends on luck: one that is tried
+ * again, be it in a loop until it takes effect or because a lock is not free. So it counts when the
+ * thread makes one elsewhere. */
+static void compared(volatile const void *p, unsigned size, const void *old, bool done,
+                     const void *code) {
+    struct watch *w = watch_here();
+    const uintptr_t address = (uintptr_t)p;
+    if (done) consume_atomic(p, size, old, code);
+    if (!w) return;
+    uintptr_t *failed = &w->failed_swap[running_index.linear];
+    if (*failed && *failed != address) {
+        const struct access load = {.address = *failed, .size = size, .code = code};
+        consume(w, &load);
+    }
+    *failed = done ? 0 : address;
+}
+
 #define SEEN(write) atomically(p, sizeof *p, write, CODE)
 #define DONE(old) consume_atomic(p, sizeof *p, old, CODE)
+#define COMPARED(old, done) compared(p, sizeof *p, old, done, CODE)
 #define ACQUIRED acquire(p)
 #define ATOMIC_RMW(bits, type, name, builtin)                                                      \
     type __tsan_atomic##bits##_##name(volatile type *p, type value, int order);                    \
@@ -345,7 +376,7 @@ static void consume_atomic(volatile const void *p, unsigned size, const void *ol
         int done = __atomic_compare_exchange_n(p, expected, value, 0, __ATOMIC_SEQ_CST,            \
                                                __ATOMIC_SEQ_CST);                                  \
         ACQUIRED;                                                                                  \
-        if (done) DONE(expected);                                                                  \
+        COMPARED(expected, done);                                                                  \
         return done;                                                                               \
     }
 #define ATOMICS(bits, type)                                                                        \
@@ -381,7 +412,7 @@ static void consume_atomic(volatile const void *p, unsigned size, const void *ol
         const bool done = __atomic_compare_exchange_n(p, &expected, value, 0, __ATOMIC_SEQ_CST,    \
                                                       __ATOMIC_SEQ_CST);                           \
         ACQUIRED;                                                                                  \
-        if (done) DONE(&expected);                                                                 \
+        COMPARED(&expected, done);                                                                 \
         return expected;                                                                           \
     }
 ATOMICS(8, uint8_t)

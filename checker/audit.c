@@ -108,16 +108,11 @@ void audit_end_block(struct watch *w) {
 
 bool audit_is_on(const struct watch *w) { return w->audit && w->audit->on; }
 
-void audit_announce(struct watch *w, const struct access *access) {
+void audit_announce(struct watch *w, uintptr_t address, size_t size) {
     struct audit *audit = w->audit;
-    struct extent *last = &audit->announced[audit->last % ANNOUNCED];
     if (audit->accessed) memset(audit->announced, 0, sizeof audit->announced);
     audit->accessed = false;
-    if (last->end == access->address) /* a range, word by word */
-        last->end += access->size;
-    else
-        audit->announced[++audit->last % ANNOUNCED] =
-            (struct extent){access->address, access->address + access->size};
+    audit->announced[++audit->last % ANNOUNCED] = (struct extent){address, address + size};
     if (audit->skipped && !--audit->skipped) close_all();
 }
 
@@ -142,10 +137,19 @@ static bool close_again(struct audit *audit, ucontext_t *context) {
     return true;
 }
 
+/* Whether it lies in a page of device memory; what is behind an allocation's end does, too. */
+static bool is_open_without_audit(uintptr_t address) {
+    const uintptr_t page = page_of(address);
+    for (const struct region *r = region_first(); r; r = r->next)
+        if (r->on_device && !r->freed && page >= page_of(r->allocated.begin) &&
+            page < r->allocated.begin + r->allocated.bytes)
+            return true;
+    return false;
+}
+
 /* An access faulted: lets it through, if it is one that memory without an audit allows. */
 static bool let_through(struct audit *audit, uintptr_t address, ucontext_t *context) {
-    const struct region *r = region_find(address);
-    if (!r || r->freed || !r->on_device || audit->opened == OPEN) return false;
+    if (!is_open_without_audit(address) || audit->opened == OPEN) return false;
     if (audit->on && !audit->unseen && !was_announced(audit, address)) {
         audit->unseen = (const void *)context->uc_mcontext.gregs[REG_RIP];
         audit->unseen_address = address;
@@ -173,7 +177,9 @@ void audit_observe(struct observer *o) { o->faulted = faulted; }
 void audit_begin_block(struct watch *w) { (void)w; }
 void audit_end_block(struct watch *w) { (void)w; }
 bool audit_is_on(const struct watch *w) { return w == NULL; }
-void audit_announce(struct watch *w, const struct access *access) { (void)w, (void)access; }
+void audit_announce(struct watch *w, uintptr_t address, size_t size) {
+    (void)w, (void)address, (void)size;
+}
 void audit_observe(struct observer *o) { (void)o; }
 
 #endif

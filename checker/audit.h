@@ -15,7 +15,7 @@ void audit_end_block(struct watch *w);
 
 /* Whether the running block's accesses have to be announced with audit_announce. */
 bool audit_is_on(const struct watch *w);
-void audit_announce(struct watch *w, const struct access *access);
+void audit_announce(struct watch *w, uintptr_t address, size_t size);
 
 /* Adds the faults to what the runtime reports. */
 void audit_observe(struct observer *o);

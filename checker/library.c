@@ -27,11 +27,13 @@ double checker_remquo(double x, double y, int *quotient);
 void checker_sincosf(float x, float *sine, float *cosine) {
     STORES(sine);
     STORES(cosine);
+    access_announce(sine, sizeof *sine);
     sincosf(x, sine, cosine);
 }
 void checker_sincos(double x, double *sine, double *cosine) {
     STORES(sine);
     STORES(cosine);
+    access_announce(sine, sizeof *sine);
     sincos(x, sine, cosine);
 }
 float checker_frexpf(float x, int *exponent) {

@@ -29,6 +29,7 @@ static void reset_threads(struct watch *w) {
     if (w->any_copied) memset(w->copied_group, 0, sizeof w->copied_group);
     w->any_copied = false;
     if (!event_tile_width()) memset(w->read_at_barrier, 0, sizeof w->read_at_barrier);
+    if (w->synchronises) memset(w->failed_swap, 0, sizeof w->failed_swap);
     w->synchronises = false;
 }
 
@@ -181,6 +182,7 @@ static void copy_begins(const struct async_copy *copy) {
         copy_part(copy, from, step, false);
     }
     copy_part(copy, copy->to, copy->bytes, true);
+    access_announce(copy->from, copy->bytes - copy->zeros);
     w->any_copied = true;
     w->copied_group[running_index.linear] = copy->group + 1;
 }

@@ -111,6 +111,7 @@ struct watch {
     struct bad_index bad_index;
     struct counts *counts; /* counts.c's, of this worker */
     struct audit *audit;   /* audit.c's */
+    uintptr_t failed_swap[MAX_BLOCK_THREADS]; /* a compare-and-swap's address, uncounted; or 0 */
     struct watch *next;    /* of all workers' */
 };
 

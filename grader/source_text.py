@@ -59,6 +59,8 @@ PREPROCESSED = (
               "kernel.cu is CUDA, and the same text for a GPU and without one"),
     Forbidden(re.compile(r"__(sync|atomic|(c11|cpp|opencl|scoped|hip)_atomic)_\w+"),
               "uses the compiler's {}", "CUDA's are atomicAdd, atomicCAS and their like"),
+    Forbidden(re.compile(r"atomic(_\w+)?"), "uses C++'s {}",
+              "CUDA's are atomicAdd, atomicCAS and their like"),
 )
 
 # Names with two underscores, or one and a capital letter, belong to compilers and their libraries.

@@ -240,6 +240,7 @@ REFUSED = [
     ("", "__builtin___memcpy_chk(&m, &n, 4, 4);", "uses __builtin___memcpy_chk"),
     ("", "__builtin_strncpy((char *)&m, (char *)&n, 4);", "uses __builtin_strncpy"),
     ("#define J(a, b) a##b\nnamespace J(emu, lator) { int mine; }", "", "emulator"),
+    ("#include <atomic>", "((std::atomic<int> *)&m)->load();", "uses C..'s atomic"),
     ("#include <immintrin.h>", "", "includes <immintrin.h>"),
     ("__attribute__((optimize(0))) void f() {}", "", "the attribute optimize"),
     ("#pragma GCC optimize (\"O0\")", "", "#pragma optimize"),
