@@ -119,11 +119,12 @@ __attribute__((noinline)) void access_slowly(const struct access *access) {
     const uintptr_t depth = top - (uintptr_t)__builtin_frame_address(0);
     if (depth > w->deepest) w->deepest = depth;
     if (top - access->address < OWN_STACK) return;
+    /* Twice: consumers may look at the value, and let other threads run. */
+    access_announce((const void *)access->address, access->size);
     look_at(w, access);
     access_announce((const void *)access->address, access->size);
 }
 
-/* Last of all, because consumers may have let other threads run. */
 void access_announce(const void *p, size_t size) {
     struct watch *w = watch_here();
     if (w && audit_is_on(w)) audit_announce(w, (uintptr_t)p, size);

@@ -1,6 +1,7 @@
 /* The device functions of C's library that load or store through a pointer, in place of which
  * host_calls.sh links these: what the library does there, the compiler has not announced. Each does
- * as the function of its name does (C17, 7.12.6, 7.12.10 and 7.21.6; sincos is GNU's and CUDA's). */
+ * as the function of its name does (C17, 7.12.6, 7.12.10 and 7.21.6; sincos is GNU's and CUDA's).
+ */
 #define _GNU_SOURCE
 #include "access.h"
 #include "event.h"
@@ -10,8 +11,8 @@
 #include <string.h>
 
 static void stores(const void *p, unsigned size, const void *code) {
-    access_slowly(&(struct access){
-        .address = (uintptr_t)p, .size = size, .write = true, .code = code});
+    access_slowly(
+        &(struct access){.address = (uintptr_t)p, .size = size, .write = true, .code = code});
 }
 #define STORES(p) stores(p, sizeof *(p), __builtin_return_address(0))
 
