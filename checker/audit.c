@@ -42,6 +42,7 @@ struct audit {
 static bool closed; /* device memory, for all workers */
 static int left;    /* accesses until it is opened again */
 static uint64_t drawn;
+static bool impossible; /* on this machine */
 
 static uintptr_t page_of(uintptr_t address) {
     return address & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
@@ -87,7 +88,7 @@ static struct audit *audit_of(struct watch *w) {
 void audit_begin_block(struct watch *w) {
     struct audit *audit = audit_of(w);
     if (!audit) return; /* no memory for it: not audited, then */
-    audit->on = draw() % w->launch->blocks < BLOCKS;
+    audit->on = !impossible && draw() % w->launch->blocks < BLOCKS;
     audit->skipped = draw() % 2 ? 0 : 1u << draw() % MOST_SKIPPED;
     audit->accessed = true;
     audit->unseen = NULL;
@@ -157,7 +158,15 @@ static bool is_our_own(uintptr_t code) {
 
 /* An access faulted: lets it through, if it is one that memory without an audit allows. */
 static bool let_through(struct audit *audit, uintptr_t address, ucontext_t *context) {
-    if (!is_open_without_audit(address) || audit->opened == OPEN) return false;
+    if (!is_open_without_audit(address)) return false;
+    if (audit->opened == OPEN) { /* the trap flag does nothing here: in some emulations of x86 */
+        impossible = true;
+        audit->opened = 0;
+        audit->on = false;
+        __atomic_store_n(&closed, false, __ATOMIC_SEQ_CST);
+        protect_all(PROT_READ | PROT_WRITE);
+        return true;
+    }
     const uintptr_t code = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
     if (audit->on && !audit->unseen && !was_announced(audit, address) && !is_our_own(code)) {
         audit->unseen = (const void *)code;
