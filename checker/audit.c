@@ -148,12 +148,13 @@ static bool is_open_without_audit(uintptr_t address) {
     return false;
 }
 
-/* The runtime and the checker are linked behind kernel.cu. The checker looks at values, too. */
-static bool is_our_own(uintptr_t code) {
+/* The runtime and the checker, which look at values, too, are linked behind kernel.cu; and libraries
+ * are called by them, or through a guard (host_calls.sh). */
+static bool is_of_kernel(uintptr_t code) {
     extern void kernel_text_ends(void) __attribute__((weak));
-    extern const char etext[];
-    const uintptr_t begin = (uintptr_t)kernel_text_ends;
-    return begin && code >= begin && code < (uintptr_t)etext;
+    extern const char __executable_start[], etext[];
+    const uintptr_t end = kernel_text_ends ? (uintptr_t)kernel_text_ends : (uintptr_t)etext;
+    return code >= (uintptr_t)__executable_start && code < end;
 }
 
 /* An access faulted: lets it through, if it is one that memory without an audit allows. */
@@ -168,7 +169,7 @@ static bool let_through(struct audit *audit, uintptr_t address, ucontext_t *cont
         return true;
     }
     const uintptr_t code = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
-    if (audit->on && !audit->unseen && !was_announced(audit, address) && !is_our_own(code)) {
+    if (audit->on && !audit->unseen && !was_announced(audit, address) && is_of_kernel(code)) {
         audit->unseen = (const void *)code;
         audit->unseen_address = address;
     }
