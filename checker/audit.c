@@ -44,9 +44,9 @@ static int left;    /* accesses until it is opened again */
 static uint64_t drawn;
 static bool impossible; /* on this machine */
 
-static uintptr_t page_of(uintptr_t address) {
-    return address & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
-}
+static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+static uintptr_t page_of(uintptr_t address) { return address & ~(uintptr_t)(page_bytes() - 1); }
 
 /* xorshift64* (Vigna), begun with the system's random numbers. */
 static uint64_t draw(void) {
@@ -131,10 +131,9 @@ static bool was_announced(const struct audit *audit, uintptr_t address) {
 static bool close_again(struct audit *audit, ucontext_t *context) {
     if (!audit->opened) return false;
     context->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     for (; audit->opened; --audit->opened)
         if (__atomic_load_n(&closed, __ATOMIC_SEQ_CST))
-            mprotect((void *)audit->open[audit->opened - 1], page, PROT_NONE);
+            mprotect((void *)audit->open[audit->opened - 1], page_bytes(), PROT_NONE);
     return true;
 }
 
@@ -164,8 +163,7 @@ static bool let_through(struct audit *audit, uintptr_t address, ucontext_t *cont
         impossible = true;
         audit->opened = 0;
         audit->on = false;
-        __atomic_store_n(&closed, false, __ATOMIC_SEQ_CST);
-        protect_all(PROT_READ | PROT_WRITE);
+        open_all();
         return true;
     }
     const uintptr_t code = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
@@ -174,9 +172,9 @@ static bool let_through(struct audit *audit, uintptr_t address, ucontext_t *cont
         audit->unseen_address = address;
     }
     audit->accessed = true;
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    if (mprotect((void *)page_of(address), page, PROT_READ | PROT_WRITE) != 0) return false;
-    audit->open[audit->opened++] = page_of(address);
+    const uintptr_t page = page_of(address);
+    if (mprotect((void *)page, page_bytes(), PROT_READ | PROT_WRITE) != 0) return false;
+    audit->open[audit->opened++] = page;
     context->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
     if (__atomic_sub_fetch(&left, 1, __ATOMIC_SEQ_CST) <= 0) open_all();
     return true;

@@ -13,8 +13,9 @@
 void audit_begin_block(struct watch *w);
 void audit_end_block(struct watch *w);
 
-/* Whether the running block's accesses have to be announced with audit_announce. */
+/* Whether the running block's accesses have to be announced. */
 bool audit_is_on(const struct watch *w);
+/* The running thread's next access is to these bytes, or to others since its last one. */
 void audit_announce(struct watch *w, uintptr_t address, size_t size);
 
 /* Adds the faults to what the runtime reports. */

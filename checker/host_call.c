@@ -1,4 +1,5 @@
-/* A kernel calls a host function: host_call.S jumps here, from where the function was called. */
+/* A kernel calls a host function: see host_call.h. */
+#include "host_call.h"
 #include "../support/kernel_name.h"
 #include "event.h"
 
@@ -18,12 +19,13 @@ static void drop_template_arguments(char *name) {
     *to = '\0';
 }
 
-void checker_host_call(const char *name) __attribute__((noreturn));
-void checker_host_call(const char *name) {
-    const struct access access = {.code = __builtin_return_address(0)};
+void host_call_refuse(const char *name, const void *code) {
+    const struct access access = {.code = code};
     struct event event = event_here(watch_here(), FINDING_HOST_FUNCTION, &access);
     kernel_name(name, event.text, sizeof event.text);
     drop_template_arguments(event.text);
     event_note(&event);
     fault_raise(cudaErrorLaunchFailure, NULL);
 }
+
+void checker_host_call(const char *name) { host_call_refuse(name, __builtin_return_address(0)); }

@@ -4,7 +4,7 @@
  */
 #define _GNU_SOURCE
 #include "access.h"
-#include "event.h"
+#include "host_call.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -75,13 +75,7 @@ static bool has_n(const char *format) {
 }
 
 static int print(const char *format, va_list arguments, const void *code) {
-    if (watch_here() && has_n(format)) {
-        const struct access access = {.code = code};
-        struct event event = event_here(watch_here(), FINDING_HOST_FUNCTION, &access);
-        snprintf(event.text, sizeof event.text, "printf with %%n");
-        event_note(&event);
-        fault_raise(cudaErrorLaunchFailure, NULL);
-    }
+    if (watch_here() && has_n(format)) host_call_refuse("printf with %n", code);
     return vprintf(format, arguments);
 }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a warp whose live lanes have met all together, or not at all, one row is enough for all. */
+/* Of a warp whose live lanes have taken part in each operation, or not at all, one row is enough for all. */
 struct order {
     uint64_t where;                       /* of a stamp of the running block, without its step */
     uint32_t step[MAX_BLOCK_THREADS];     /* in this interval */
@@ -111,6 +111,8 @@ static uint64_t shared_of(const struct watch *w, uintptr_t address) {
     return watch_is_shared(w, address) ? w->block + 1 : 0;
 }
 
+static uintptr_t word_begin(uintptr_t address) { return address & ~(uintptr_t)(WORD - 1); }
+
 /* What the thread's strong accesses have acquired counts from here on. */
 static void complete(struct watch *w, unsigned thread) {
     struct order *o = w->order;
@@ -162,8 +164,8 @@ static unsigned live_lanes(const struct watch *w, unsigned warp) {
     return lanes & ~returned_lanes(w, warp);
 }
 
-/* A lane that has returned is no longer waited for: all that it did is before the meeting. */
-static uint32_t step_at_meeting(const struct order *o, unsigned thread, bool returned) {
+/* A lane that has returned is no longer waited for: all that it did is before the warp operation. */
+static uint32_t step_at_operation(const struct order *o, unsigned thread, bool returned) {
     return returned ? o->step[thread] + 1 : o->step[thread];
 }
 
@@ -186,7 +188,7 @@ static void join_steps(struct order *o, unsigned first, unsigned lanes, unsigned
     }
     for (; returned; returned &= returned - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(returned);
-        most[lane] = step_at_meeting(o, first + lane, true);
+        most[lane] = step_at_operation(o, first + lane, true);
     }
     for (unsigned left = lanes; left; left &= left - 1)
         memcpy(o->known[first + (unsigned)__builtin_ctz(left)], most, sizeof most);
@@ -236,13 +238,13 @@ void order_warp_met(struct watch *w, unsigned warp, unsigned lanes) {
     struct order *o = w->order;
     const unsigned first = warp * WARP_SIZE;
     const unsigned returned = returned_lanes(w, warp);
-    if (!(lanes & (lanes - 1)) && !returned) return; /* a thread that meets itself */
+    if (!(lanes & (lanes - 1)) && !returned) return; /* of a thread alone */
     for (unsigned left = lanes; left; left &= left - 1)
         take_step(w, first + (unsigned)__builtin_ctz(left));
     if (lanes == live_lanes(w, warp) && !(o->apart >> warp & 1)) {
         for (unsigned left = lanes | returned; left; left &= left - 1) {
             const unsigned lane = (unsigned)__builtin_ctz(left);
-            o->together[first + lane] = step_at_meeting(o, first + lane, returned >> lane & 1);
+            o->together[first + lane] = step_at_operation(o, first + lane, returned >> lane & 1);
         }
     } else {
         part(o, warp);
@@ -312,13 +314,13 @@ void order_release(struct watch *w, uintptr_t address) {
                               .step = o->step[thread]};
     if (fenced) memcpy(release.lane, o->fence[thread].lane, sizeof release.lane);
     const struct refs *const refs[] = {&o->of_block, &o->of_thread[thread]};
-    release_add(address & ~(uintptr_t)(WORD - 1), shared_of(w, address), &release, refs);
+    release_add(word_begin(address), shared_of(w, address), &release, refs);
 }
 
 void order_acquire(struct watch *w, uintptr_t address) {
     struct order *o = w->order;
     const unsigned thread = running_index.linear;
-    release_acquire(&o->pending[thread], address & ~(uintptr_t)(WORD - 1), shared_of(w, address));
+    release_acquire(&o->pending[thread], word_begin(address), shared_of(w, address));
     if (!o->pending[thread].count) return;
     threads_add(&o->acquiring, thread);
     o->any_acquiring = true;
@@ -328,7 +330,7 @@ void order_acquire(struct watch *w, uintptr_t address) {
 void order_volatile_load(struct watch *w, uintptr_t address) {
     struct order *o = w->order;
     order_acquire(w, address);
-    o->loaded[running_index.linear] = address & ~(uintptr_t)(WORD - 1);
+    o->loaded[running_index.linear] = word_begin(address);
     threads_add(&o->acquiring, running_index.linear);
     o->any_acquiring = true;
 }
@@ -362,7 +364,7 @@ bool order_before(const struct watch *w, const struct stamp *earlier, const stru
             return true;
     }
     if (access && earlier->when & RECORD_STRONG)
-        question.released_at = access->address & ~(uintptr_t)(WORD - 1);
+        question.released_at = word_begin(access->address);
     return refs_cover(&o->of_block, &question) || refs_cover(&o->of_thread[thread], &question) ||
            (access && access->is_volatile && refs_cover(&o->pending[thread], &question));
 }

@@ -73,17 +73,13 @@ def examine_source(path: Path) -> None:
 
 def examine_made(directory: Path, cuda: bool) -> list[int]:
     """Lines of accesses that are perhaps unwatched. Raises Refused."""
-    texts = {name: (directory / name).read_bytes() for name in TEXTS}
-    for text in texts.values():
-        source_text.check_preprocessed(text)
+    tokens = {name: source_text.check_preprocessed((directory / name).read_bytes())
+              for name in TEXTS}
     for which in (".i", ".device.i"):
-        source_text.check_same(*(texts[f"{build}{which}"] for build in BUILDS))
+        source_text.check_same(*(tokens[f"{build}{which}"] for build in BUILDS))
     source = (directory / KERNEL).read_bytes()
-    for name in OBJECTS:
-        symbols.check_object(directory / name, name == "checked.o", source,
-                             cuda=cuda and name == "plain.o")
-    checked = symbols.Object((directory / "checked.o").read_bytes(), source)
-    return instructions.unproven(checked)
+    symbols.check_object(directory / "plain.o", False, source, cuda)
+    return instructions.unproven(symbols.check_object(directory / "checked.o", True, source))
 
 
 def main(what: str, path: str, *more: str) -> None:

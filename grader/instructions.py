@@ -39,10 +39,10 @@ OF_TWO = {"add", "sub", "inc", "dec", "and"}  # the first operand is a term, too
 class Function:
     """What is known while its instructions are read, one after the other, twice."""
 
-    announced: int = 0
-    """Accesses that the checker was told of, and that have not come yet."""
+    announced: bool = False
+    """The checker has been told of an access that has not been made yet."""
     whole: bool = False
-    """The last announcement was of several words, which several instructions may access."""
+    """That access is of several words, which several instructions may make."""
     own: set[str] = field(default_factory=set)
     """Registers that hold addresses of the thread's own stack, so far as can be seen."""
     own_slots: set[tuple[str, int]] = field(default_factory=set)
@@ -50,8 +50,8 @@ class Function:
 
 
 def unproven(read: Object) -> list[int]:
-    """The student's lines with accesses that may be unwatched, sorted; 0 stands for an unknown
-    line. Nothing on other processors than x86-64, or where the code is larger than people write."""
+    """The student's lines with accesses that may be unwatched, sorted; 0 is an unknown line.
+    Nothing on other processors than x86-64, or where the code is larger than people write."""
     sections = [(number, section) for number, section in enumerate(read.sections)
                 if section["sh_flags"] & SHF_EXECINSTR]
     size = sum(section["sh_size"] for _, section in sections)
@@ -103,7 +103,7 @@ def is_watched(function: Function, instruction: Any, called: dict[int, str]) -> 
 def note_call(function: Function, name: str) -> None:
     if name.startswith(ANNOUNCES) and name not in NO_ACCESS:
         function.whole = name.endswith(("range", "8", "16"))
-        function.announced = 1
+        function.announced = True
 
 
 def accesses_what_it_may(function: Function, instruction: Any) -> bool:
@@ -112,7 +112,7 @@ def accesses_what_it_may(function: Function, instruction: Any) -> bool:
         if operand.type == x86.X86_OP_MEM and not is_own(function, instruction, operand):
             if not function.announced:
                 return False
-            function.announced -= not function.whole
+            function.announced = function.whole
     return True
 
 

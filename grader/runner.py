@@ -54,7 +54,7 @@ class Runner:
             self._programs = self.tools.build(self.parts, self.source, self.box,
                                               Path(self._work.name))
             self.build = self.build.model_copy(
-                update={"ok": True, "unproven": list(getattr(self._programs, "unproven", ()))})
+                update={"ok": True, "unproven": list(self._programs.unproven)})
         except NotBuilt as error:
             self.build = Build(ok=False, message=text(error.message), file=error.file,
                                line=error.line, output=text(error.output)[:LONGEST_OUTPUT])

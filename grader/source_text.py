@@ -30,15 +30,19 @@ class Forbidden(NamedTuple):
     hint: str = "take it out"
 
 
+EMULATORS_OWN = "uses the emulator's own {}"
+ONE_TEXT = "kernel.cu is CUDA, and the same text for a GPU and without one"
+ONE_KERNEL = "what is checked and what is timed has to be one kernel"
+CUDAS_ATOMICS = "CUDA's are atomicAdd, atomicCAS and their like"
+
 # What is checked is to be the kernel that earns the points. A compiler defines these where loads
 # and stores are watched, and the emulator's headers ask for them too, so they cannot be undefined.
 AS_WRITTEN = (
-    Forbidden(re.compile(r"(?i:(cuda_)?emulator).*"), "uses the emulator's own {}",
-              "kernel.cu is CUDA, and the same text for a GPU and without one"),
+    Forbidden(re.compile(r"(?i:(cuda_)?emulator).*"), EMULATORS_OWN, ONE_TEXT),
     Forbidden(re.compile(r"__SANITIZE\w*|(thread|address|memory|undefined_behavior)_sanitizer"
                          r"|__has_feature|__has_extension"),
               "asks whether it is being checked ({})",
-              "take it out: what is checked and what is timed has to be one kernel"),
+              f"take it out: {ONE_KERNEL}"),
 )
 PREPROCESSED = (
     Forbidden(re.compile(r"asm|__asm|__asm__"), "uses inline assembly"),
@@ -55,12 +59,10 @@ PREPROCESSED = (
               "looks at the program's stack or registers ({})"),
     Forbidden(re.compile(r"cudaMemcpyFromSymbol\w*"), "copies device memory to the host ({})"),
     Forbidden(re.compile(r"(?i:(cuda_)?emulator)(?!_(barrier_here|different|warp_active)\b).*"),
-              "uses the emulator's own {}",
-              "kernel.cu is CUDA, and the same text for a GPU and without one"),
+              EMULATORS_OWN, ONE_TEXT),
     Forbidden(re.compile(r"__(sync|atomic|(c11|cpp|opencl|scoped|hip)_atomic)_\w+"),
-              "uses the compiler's {}", "CUDA's are atomicAdd, atomicCAS and their like"),
-    Forbidden(re.compile(r"atomic(_\w+)?"), "uses C++'s {}",
-              "CUDA's are atomicAdd, atomicCAS and their like"),
+              "uses the compiler's {}", CUDAS_ATOMICS),
+    Forbidden(re.compile(r"atomic(_\w+)?"), "uses C++'s {}", CUDAS_ATOMICS),
 )
 
 # Names with two underscores, or one and a capital letter, belong to compilers and their libraries.
@@ -88,8 +90,8 @@ OF_MACROS = re.compile(
 OF_COMPILERS = re.compile(r"__(builtin|has|is|array|sanitizer|tsan|asan|ubsan|msan|hwasan"
                           r"|interceptor|nvvm|arm|aarch64|cxa|declspec|GIMPLE|RTL|PHI)_?\w*")
 
-# What an attribute may be. Most others give a function or variable to somebody else: a section, a
-# constructor, an alias.
+# The attributes that kernels may have. Most others change where code or data is linked, or when it
+# runs: section, constructor, alias.
 ATTRIBUTES = re.compile(
     r"_*(aligned|always_inline|noinline|unused|maybe_unused|nodiscard|warn_unused_result|noreturn"
     r"|deprecated|fallthrough|likely|unlikely|packed|hot|cold|flatten|nothrow|pure|const|format"
@@ -190,65 +192,73 @@ MARKER = re.compile(rb'^[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)[ \t]+"((?:\\.|[^"\\\n]
 ATTRIBUTE = (b"__attribute__", b"__attribute")
 HEADERS_OWN = re.compile(rb"\b((?:__|_[A-Z])\w*)(?=\s*\()"
                          rb"|\b(?:namespace|struct|class|union|enum)\s+((?:__|_[A-Z])\w*)")
-"""Functions and types; names that headers give to variables could be anybody's."""
+"""Names of functions and types. Names of variables in headers are ordinary ones: __x, __first."""
 
 
-def check_preprocessed(text: bytes) -> None:
-    """The output of the compiler's -E, in the lines that come from the student's file, as the
+class Token(NamedTuple):
+    """One of the student's; blanks are left out."""
+
+    text: bytes
+    kind: str
+    line: int
+
+
+def check_preprocessed(text: bytes) -> list[Token]:
+    """The tokens of the compiler's -E output that come from the student's file, as the
     preprocessor's linemarkers say; check_source has refused those that a student writes. Headers
     have absolute paths, or names such as <built-in>. Raises Refused."""
-    of_headers, students = parted(text)
+    of_headers, tokens = parted(text)
     known = {name for part in of_headers for pair in HEADERS_OWN.findall(part) for name in pair}
-    for at, end, line in students:
-        check_students_lines(text, at, end, line, known)
+    check_tokens(tokens, known)
+    return tokens
 
 
-def parted(text: bytes) -> tuple[list[bytes], list[tuple[int, int, int]]]:
-    """What comes from headers; and of the student's lines, where each part begins and ends, and the
-    number of its first line. Raises Refused for a header of the CPU's own instructions."""
-    of_headers, students, at, after, line = [], [], 0, 0, 0
-    students_before = False
-    while marker := MARKER.search(text, at):
-        name, at, line = marker[2], marker.end(), int(marker[1])
+def parted(text: bytes) -> tuple[list[bytes], list[Token]]:
+    """What comes from headers, and what is the student's. Raises Refused for a header of the CPU's
+    own instructions."""
+    of_headers: list[bytes] = []
+    tokens: list[Token] = []
+    marker, theirs = MARKER.search(text), False
+    while marker:
+        at, name, from_theirs = marker.end(), marker[2], theirs
         theirs = not name.startswith((b"/", b"<"))
-        if not theirs:
-            if students_before and INSTRUCTIONS.fullmatch(name.rpartition(b"/")[2]):
-                shown = name.rpartition(b"/")[2].decode(errors="replace")
-                raise Refused(f"includes <{shown}>: the CPU's own instructions, which the "
-                              "checker cannot see", STUDENT_FILE, after, "take it out")
+        if theirs:
+            following = MARKER.search(text, cut(text, at, int(marker[1]) - 1, tokens))
+        else:
+            header = name.rpartition(b"/")[2]
+            if from_theirs and INSTRUCTIONS.fullmatch(header):
+                raise Refused(f"includes <{header.decode(errors='replace')}>: the CPU's own "
+                              "instructions, which the checker cannot see", STUDENT_FILE,
+                              tokens[-1].line if tokens else 0, "take it out")
             following = MARKER.search(text, at)
             of_headers.append(text[at:following.start() if following else len(text)])
-        else:
-            begin, at = at, end_of_students(text, at)
-            students.append((begin, at, line - 1))
-            after = line - 1 + text.count(b"\n", begin, at)
-        students_before = theirs
-    return of_headers, students
+        marker = following
+    return of_headers, tokens
 
 
-def end_of_students(text: bytes, at: int) -> int:
-    """From the end of a linemarker to the next one, whose place it returns. Cut into tokens, so
-    that what looks like a marker inside a string is none."""
+def cut(text: bytes, at: int, line: int, tokens: list[Token]) -> int:
+    """Appends what follows a linemarker, up to the next one, whose place it returns. What looks like
+    a marker inside a string is none. `line`: the number of the line before."""
     at_start = False
-    while at < len(text) and (token := TOKEN.match(text, at)):
-        kind = token.lastgroup
+    while at < len(text) and (found := TOKEN.match(text, at)):
+        kind = str(found.lastgroup)
         if at_start and kind == "hash" and MARKER.match(text, at):
             return at
-        at = token.end()
+        at = found.end()
+        line += found[0].count(b"\n")
         at_start = kind == "newline" or (at_start and kind == "blank")
+        if kind != "blank":
+            tokens.append(Token(found[0], kind, line))
     return at
 
 
-def check_students_lines(text: bytes, at: int, end: int, line: int, known: set[bytes]) -> None:
-    """`line`: of what stands before; `known`: reserved names that headers have. Raises Refused."""
+def check_tokens(tokens: list[Token], known: set[bytes]) -> None:
+    """`known`: the reserved names of functions and types in headers. Raises Refused."""
     in_attribute, in_pragma, depth, previous = False, False, 0, b""
-    while at < end and (token := TOKEN.match(text, at, end)):
-        kind, word = token.lastgroup, token[0]
-        at = token.end()
-        line += word.count(b"\n")
+    for word, kind, line in tokens:
         in_pragma = kind != "newline" and (in_pragma or (previous == b"#" and word == b"pragma"))
-        if kind in ("blank", "newline"):
-            previous = b"" if kind == "newline" and previous == b"#" else previous
+        if kind == "newline":
+            previous = b"" if previous == b"#" else previous
             continue
         if in_attribute:
             depth += (word in (b"(", b"[")) - (word in (b")", b"]"))
@@ -260,24 +270,15 @@ def check_students_lines(text: bytes, at: int, end: int, line: int, known: set[b
         previous = word
 
 
-def check_same(plain: bytes, checked: bytes) -> None:
+def check_same(plain: list[Token], checked: list[Token]) -> None:
     """That the student's lines are the same text in both builds, whatever question a compiler would
     answer differently. Raises Refused."""
-    ours, theirs = students_tokens(plain), students_tokens(checked)
-    for (word, line), (other, _) in itertools.zip_longest(ours, theirs, fillvalue=(b"", 0)):
-        if word != other:
-            raise Refused("is other code where it is checked", STUDENT_FILE, line,
-                          "what is checked and what is timed has to be one kernel")
-
-
-def students_tokens(text: bytes) -> Iterator[tuple[bytes, int]]:
-    """With the line of each."""
-    for at, end, line in parted(text)[1]:
-        while at < end and (token := TOKEN.match(text, at, end)):
-            at = token.end()
-            line += token[0].count(b"\n")
-            if token.lastgroup not in ("blank", "newline"):
-                yield token[0], line
+    ours, theirs = ([token for token in tokens if token.kind != "newline"]
+                    for tokens in (plain, checked))
+    for one, other in itertools.zip_longest(ours, theirs, fillvalue=Token(b"", "", 0)):
+        if one.text != other.text:
+            raise Refused("is other code where it is checked", STUDENT_FILE, one.line,
+                          ONE_KERNEL)
 
 
 def check_word(word: bytes, line: int, known: set[bytes], attribute: bool, pragma: bool) -> None:

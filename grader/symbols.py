@@ -207,8 +207,9 @@ class Object:
                      and symbol["st_info"]["type"] == "STT_FUNC"), "")
 
 
-def check_object(path: Path, checked: bool, source: bytes = b"", cuda: bool = False) -> None:
-    """Raises Refused. `checked`: the object of the checked build, where the compiler itself calls
+def check_object(path: Path, checked: bool, source: bytes = b"",
+                 cuda: bool = False) -> Object:
+    """What was read. Raises Refused. `checked`: the object of the checked build, where the compiler itself calls
     the checker. `cuda`: the host's part of what nvcc made, with the stubs that announce kernels.
     `source`: its text, in which the line is looked for more exactly."""
     try:
@@ -222,6 +223,7 @@ def check_object(path: Path, checked: bool, source: bytes = b"", cuda: bool = Fa
                 check_reference(read, number, checked, cuda)
             else:
                 check_definition(read, number)
+        return read
     except Refused:
         raise
     except Exception as error:  # pyelftools has many ways to say that a file is damaged

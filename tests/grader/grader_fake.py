@@ -45,7 +45,13 @@ CUBLAS_SECONDS = 5e-5
 COMMAND = [sys.executable, "-B", __file__]
 
 
-def build(parts: Any, source: bytes, box: Any, work: Path) -> dict[str, str]:
+class Programs(dict[str, str]):
+    """What a submission says of each shape, in place of its programs."""
+
+    unproven = ()
+
+
+def build(parts: Any, source: bytes, box: Any, work: Path) -> Programs:
     assert not list(work.iterdir())
     lines = [line for line in source.decode().splitlines() if line.strip()]
     if lines[0].startswith("error"):
@@ -56,7 +62,7 @@ def build(parts: Any, source: bytes, box: Any, work: Path) -> dict[str, str]:
     if lines[0] == "no compiler":
         raise MachineFault("no compiler here; install one")
     shapes = dict(line.split(": ", 1) for line in lines if ": " in line)
-    return shapes | {"": lines[-1]}
+    return Programs(shapes | {"": lines[-1]})
 
 
 def run(parts: Any, programs: dict[str, str], build: str, problem: Problem, *, box: Any,

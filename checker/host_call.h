@@ -1,0 +1,12 @@
+/* A kernel calls what only host code may. */
+#ifndef CHECKER_HOST_CALL_H
+#define CHECKER_HOST_CALL_H
+
+/* Notes the call that returns to `code`, and ends the launch. `name`: the function's symbol, or
+ * words for what of it a kernel may not use. On a worker, in a kernel. */
+_Noreturn void host_call_refuse(const char *name, const void *code);
+
+/* For host_call.S, which jumps here from where the function was called. */
+_Noreturn void checker_host_call(const char *name);
+
+#endif
