@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a warp whose live lanes have taken part in each operation, or not at all, one row is enough for all. */
+/* Of a warp whose live lanes have all taken part in each of its operations, one row is enough for
+ * all of them. */
 struct order {
     uint64_t where;                       /* of a stamp of the running block, without its step */
     uint32_t step[MAX_BLOCK_THREADS];     /* in this interval */

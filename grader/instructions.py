@@ -1,14 +1,15 @@
-"""A second look at the checked build, at its instructions: whether each load and store has its call of
-the checker. The first look is the compiler's, which puts the calls there (checker/checker.mk).
+"""A second look at the checked build, at its instructions: whether each load and store has its call
+of the checker. The first look is the compiler's, which puts the calls there (checker/checker.mk).
 
-An access is taken for watched if the compiler has announced one to the checker since the last access
-that used up its announcement; memory of the thread's own stack and of constant addresses needs none.
-That is no proof, but it does not depend on what the compiler believes of the memory: gcc announces no
-access to what it takes for a constant or a local variable, however far away the index leads.
+An access is taken for watched if the compiler has announced one to the checker since the last
+access that used up its announcement; memory of the thread's own stack and of constant addresses
+needs none. That is no proof, but it does not depend on what the compiler believes of the memory:
+gcc announces no access to what it takes for a constant or a local variable, however far away the
+index leads.
 
-What is found is shown to people (record.py, `unproven`) and costs no points: there are honest ways to
-it, such as a pointer to a local array that the compiler keeps in a register. In: an object file, as
-symbols.py has read it. Disassembled by Capstone, which runs nothing.
+What is found is shown to people (record.py, `unproven`) and costs no points: there are honest ways
+to it, such as a pointer to a local array that the compiler keeps in a register. In: an object file,
+as symbols.py has read it. Disassembled by Capstone, which runs nothing.
 """
 
 from __future__ import annotations

@@ -237,8 +237,8 @@ def parted(text: bytes) -> tuple[list[bytes], list[Token]]:
 
 
 def cut(text: bytes, at: int, line: int, tokens: list[Token]) -> int:
-    """Appends what follows a linemarker, up to the next one, whose place it returns. What looks like
-    a marker inside a string is none. `line`: the number of the line before."""
+    """Appends what follows a linemarker, up to the next one, whose place it returns. What looks
+    like a marker inside a string is none. `line`: the number of the line before."""
     at_start = False
     while at < len(text) and (found := TOKEN.match(text, at)):
         kind = str(found.lastgroup)
