@@ -147,8 +147,8 @@ static bool is_open_without_audit(uintptr_t address) {
     return false;
 }
 
-/* The runtime and the checker, which look at values, too, are linked behind kernel.cu; and libraries
- * are called by them, or through a guard (host_calls.sh). */
+/* The runtime and the checker, which look at values, too, are linked behind kernel.cu; libraries are
+ * called by them, or through a guard (host_calls.sh). */
 static bool is_of_kernel(uintptr_t code) {
     extern void kernel_text_ends(void) __attribute__((weak));
     extern const char __executable_start[], etext[];

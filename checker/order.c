@@ -165,7 +165,7 @@ static unsigned live_lanes(const struct watch *w, unsigned warp) {
     return lanes & ~returned_lanes(w, warp);
 }
 
-/* A lane that has returned is no longer waited for: all that it did is before the warp operation. */
+/* A lane that has returned is no longer waited for: all that it did comes before the operation. */
 static uint32_t step_at_operation(const struct order *o, unsigned thread, bool returned) {
     return returned ? o->step[thread] + 1 : o->step[thread];
 }

@@ -29,7 +29,7 @@ LARGEST = 400 << 10  # bytes of code, which take five seconds; kernels have some
 MOST_DEBUG_INFORMATION = 400 << 10  # bytes, which take a second
 
 
-STACK = {"rsp", "rbp"}  # whose memory is the thread's own; the checked build keeps the frame pointer
+STACK = {"rsp", "rbp"}  # the thread's own memory; the checked build keeps the frame pointer
 FIXED = {"rip", "fs"}  # at a constant address, or in the thread's control block
 NO_MEMORY = {"lea", "nop", "endbr64"}
 SETS_NOTHING = {"cmp", "test", "push"}
