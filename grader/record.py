@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from .outcome import Finding, Strict
+from .outcome import Finding, Loads, Strict
 
 FORMAT = 2
 """1 had no speed in it; such records can still be read."""
@@ -49,8 +49,8 @@ class Criterion(Scored):
 
 
 class Item(Scored):
-    """What cases and timed shapes have in common. Shape, fill, seed, and all that was measured are
-    null in what a student sees of a hidden one."""
+    """What cases and timed shapes have in common. Shape, fill, seed, and all that was counted or
+    measured are null in what a student sees of a hidden one."""
 
     name: str
     suite: str
@@ -83,6 +83,8 @@ class Test(Item):
     """skipped: not run, because a case that it depends on failed."""
     criteria: list[Criterion]
     finding: Finding | None = None
+    loads: Loads | None = None
+    """Counted in the checked run; null where they were not, or the run ended at a mistake."""
     output: str = ""
     """What the submission printed. For the TA: never shown to students for hidden cases."""
 

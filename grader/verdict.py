@@ -90,7 +90,8 @@ def judge_case(case: Case, plain: Outcome, checked: Outcome | None) -> Test:
         **case.model_dump(include=ABOUT | {"fill", "seed"}),
         score=math.fsum(each.score for each in criteria), max_score=case.points,
         status=status_of(criteria), criteria=criteria, reason=main_reason(lost, checked),
-        hint=hint_for(case, lost, finding), finding=finding, output=plain.output,
+        hint=hint_for(case, lost, finding), finding=finding,
+        loads=checked.loads if checked else None, output=plain.output,
         seconds=plain.seconds + (checked.seconds if checked else 0.0),
     )  # fmt: skip
 

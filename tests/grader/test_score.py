@@ -181,6 +181,19 @@ def test_really_tiled(all_loads: int, once: int, reason: str) -> None:
     assert ("tiled" in kept) == (not reason) and test.reason.startswith(reason)
 
 
+def test_the_record_has_the_loads_that_were_counted() -> None:
+    """Exactly; and a student sees none of a hidden case, which would tell its shape."""
+    plain, checked = runs("naive")
+    assert checked.loads == Loads(all=78608, naive=78608, once_per_block=4913, threads=1156)
+    assert judge(plain, checked)[0].loads == checked.loads
+    assert judge(plain, None)[0].loads is None
+    assert judge(*runs("race", loads=None))[0].loads is None
+    public = verdict.judge_case(full_case(), plain, checked)
+    hidden = verdict.judge_case(full_case(suite="hidden/zebra"), plain, checked)
+    seen = feedback.student_view(record_of(public, hidden)).tests
+    assert [test.loads for test in seen] == [checked.loads, None]
+
+
 def test_which_cases_have_a_checked_run() -> None:
     """All but large ones: it also shows what a right C hides."""
     large = {"m": 2000, "k": 2000, "n": 2000}
