@@ -1,0 +1,15 @@
+"""A class: from what students handed in to the files that gradebooks import.
+
+    settings.py   class.toml, and what the command line says instead
+    roster.py     who is in the class
+    hand_ins.py   what was handed in: folders, files, and the platforms' downloads as they are
+    canvas.py moodle.py gradescope.py   what each platform exports and imports
+    results.py    the folder of results: what is done, what is old, what failed
+    local.py slurm.py   run what is missing, on this machine or by a job array
+    policy.py     which attempt counts, what being late costs, changes by hand
+    gradebook.py  tables, one row a student
+    regrade.py    what another version of the cases would change
+    pages.py      pages for students and for staff
+
+Data flows down this list: hand-ins -> attempts -> records -> standings -> tables and pages.
+"""
