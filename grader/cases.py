@@ -283,14 +283,15 @@ def read_suite(path: Path, directory: Path = TESTCASES) -> Suite:
     return Suite(name, title, path, hidden, found["case"], found["performance"])
 
 
-def read_toml(path: Path) -> dict[str, Any]:
+def read_toml(path: Path, what: str = "a suite is public, hidden, all, or the path of a .toml file"
+              ) -> dict[str, Any]:
+    """`what` follows the reason why a file cannot be read. Raises BadInput."""
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST_FILE + 1)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        raise BadInput(f"{path}: cannot read this suite: {why}; a suite is public, hidden, all, "
-                       "or the path of a .toml file") from None
+        raise BadInput(f"{path}: cannot read this file: {why}; {what}") from None
     if len(content) > LARGEST_FILE:
         raise BadInput(f"{path}: more than {LARGEST_FILE} bytes")
     try:

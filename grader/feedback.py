@@ -70,6 +70,7 @@ def student_view(record: Record) -> Record:
         "performance": timings,
         "suites": list(dict.fromkeys("hidden" if is_hidden(s) else s for s in record.suites)),
         "seed": 0,  # the hidden cases' seeds are made from it
+        "cases": None,
         "submission": record.submission.model_copy(update={"path": path}),
         "refusal": refusal,
     })  # fmt: skip

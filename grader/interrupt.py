@@ -9,8 +9,9 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 STATUS = 130
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -40,3 +41,35 @@ def raised() -> Iterator[None]:
     finally:
         for number, action in before.items():
             signal.signal(number, action)
+
+
+class Stop:
+    """Of a long run, which looks here again and again: nothing is raised in its middle. Ctrl-C once
+    asks it to begin nothing more, a second time, like any other signal, to end what runs.
+
+        with Stop(lambda: print("...")) as stop:  # at its end: KeyboardInterrupt, if at_once
+            while work and not stop.asked: ...
+    """
+
+    def __init__(self, say: Callable[[], None] = lambda: None):
+        """`say`: called at the first Ctrl-C."""
+        self.asked = self.at_once = False
+        self._say = say
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Stop:
+        self._before = {number: signal.getsignal(number) for number in SIGNALS}
+        handle(self._handle)
+        return self
+
+    def _handle(self, number: int, frame: object) -> None:
+        self.at_once = self.asked or number != signal.SIGINT
+        first, self.asked = not self.asked, True
+        if first and not self.at_once:
+            self._say()
+
+    def __exit__(self, kind: object, *error: object) -> None:
+        for number, action in self._before.items():
+            signal.signal(number, action)
+        if self.at_once and kind is None:
+            raise KeyboardInterrupt

@@ -186,6 +186,9 @@ class Record(Scored):
     """What the kernels were compiled for, for a GPU: "sm_90"; null on the CPU."""
     version: str | None = None
     """Of the grader; null in older records."""
+    grader: str | None = None
+    cases: str | None = None
+    """Hashes of the grader and of the cases (identity.py); null in older records."""
     compiler: str
     started: Annotated[str, Field(pattern=r"^[0-9]{4}(-[0-9]{2}){2}T[0-9]{2}(:[0-9]{2}){2}")]
     """ISO 8601, UTC."""

@@ -21,8 +21,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime, timezone
 
+from . import identity, score
 from . import record as records
-from . import score
 from .audit import neighbours
 from .build import Parts
 from .cases import Case, Suite
@@ -137,6 +137,7 @@ class Grading:
             max_score=possible, build=self._runner.build, refusal=refusal, tests=tests,
             performance=timings, protection=box.kind, protection_note=box.note,
             backend=parts.backend, architecture=parts.architecture, version=VERSION,
+            grader=identity.of_grader(), cases=identity.of_cases(self.suites),
             compiler=parts.compiler, started=self._started.isoformat(timespec="seconds"),
             seconds=round(time.monotonic() - self._began, 3),
         )  # fmt: skip

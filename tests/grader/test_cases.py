@@ -251,7 +251,7 @@ def test_files_that_are_no_suite(testcases: Path, content: str | bytes, words: s
 
 
 @pytest.mark.parametrize(("which", "words"), [
-    ("none.toml", "No such file"), (".", "Is a directory"), ("a\0b", "cannot read this suite"),
+    ("none.toml", "No such file"), (".", "Is a directory"), ("a\0b", "cannot read this file"),
     ("hidden", "no test cases here (a student's copy has none)"),
     ("all", "no test cases here (a student's copy has none)"),
 ])  # fmt: skip

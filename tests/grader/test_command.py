@@ -100,7 +100,7 @@ def test_less(kernel: Path, text: str) -> None:
         (["--submission", "none.cu"], "grade: none.cu: cannot read the submission: No such file"),
         (["--submission", ""], "grade: the path of the submission is empty"),
         (["--submission", "/dev/zero"], "grade: /dev/zero: a device"),
-        (["--suite", "none.toml"], "grade: none.toml: cannot read this suite: No such file"),
+        (["--suite", "none.toml"], "grade: none.toml: cannot read this file: No such file"),
         (["--name", "../x"], "grade: name '../x': it names a directory of results"),
         (["-k", "nothing"], "grade: no case was selected; --collect-only lists them"),
         (["--suite", ""], "grade: --suite (SUITE with make): the path is empty"),

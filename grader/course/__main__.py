@@ -1,0 +1,256 @@
+"""Grades a class: python -m grader.course grade|regrade --class FOLDER [options]
+
+    grade     grades what has no result yet, or one of an earlier version of the cases, the grader or
+              the compiler; then writes the tables, the gradebooks and the pages
+    regrade   grades all of it again beside the present results, and shows what would change;
+              with --accept, takes the new results instead of the present ones
+
+Results are files: a run that was interrupted goes on where it was. Exit status: 0 everything that
+could be taken was graded; 2 an option or a file cannot be used; 3 the machine was at fault for some,
+which have no grade; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import signal
+
+from .. import interrupt
+
+if __name__ == "__main__":
+    interrupt.handle(signal.SIG_DFL)
+
+import argparse  # noqa: E402
+import os  # noqa: E402
+import secrets  # noqa: E402
+import shlex  # noqa: E402
+import shutil  # noqa: E402
+import sys  # noqa: E402
+import tempfile  # noqa: E402
+from collections.abc import Sequence  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+from ..build import LEAST_FREE, trusted_parts  # noqa: E402
+from ..errors import BadInput, MachineFault  # noqa: E402
+from ..escape import harmless  # noqa: E402
+from ..identity import of_cases, of_grader  # noqa: E402
+from ..options import SHARED, Asked, check  # noqa: E402
+from ..report import console_for, paragraph  # noqa: E402
+from ..store import RESULT, faults_of, write  # noqa: E402
+from ..wording import counted  # noqa: E402
+from . import output, regrade, worker  # noqa: E402
+from .gather import Class, gather  # noqa: E402
+from .model import Standing  # noqa: E402
+from .progress import Shown  # noqa: E402
+from .results import Job, Key, Results, done, keep, refuse_full_disk, refuse_other_cases  # noqa: E402
+from .scratch import scratch  # noqa: E402
+from .settings import Settings, read_settings  # noqa: E402
+from .slurm import Cluster, Runs  # noqa: E402
+from .worker import Grade  # noqa: E402
+
+RESULT_BYTES = 1 << 20
+"""More than a submission's results take."""
+REGRADE = "regrade"
+MOST_LISTED = 10
+GRADED, BAD_INPUT, MACHINE_FAULT = 0, 2, 3
+
+
+def main(words: Sequence[str]) -> int:
+    given = arguments(words)
+    try:
+        with interrupt.raised():
+            return {"grade": grade_class, "regrade": regrade_class}[given.what](given)
+    except KeyboardInterrupt:
+        say("interrupted; what was graded is kept, and the same command grades the rest")
+        return interrupt.STATUS
+    except (BadInput, MachineFault) as error:
+        say(str(error))
+        return BAD_INPUT if isinstance(error, BadInput) else MACHINE_FAULT
+
+
+def arguments(words: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m grader.course", allow_abbrev=False)
+    parser.add_argument("what", choices=["grade", "regrade"])
+    parser.add_argument("--class", dest="folder", required=True, metavar="FOLDER",
+                        help="what the class handed in, and its class.toml")
+    for name, how in SHARED.items():
+        default = {"default": None} if "default" in how else {}
+        parser.add_argument(name, **how | default)
+    parser.add_argument("--queue", choices=["local", "slurm"], default="local",
+                        help="where: on this machine (default), or as a job array of Slurm")
+    parser.add_argument("--slurm", default="", metavar="OPTIONS",
+                        help="for sbatch: '--partition=day --account=ee147'")
+    parser.add_argument("--anonymous", action="store_true",
+                        help="no names in tables and pages; names.csv says who is who")
+    parser.add_argument("--accept", action="store_true",
+                        help="regrade: take the new results instead of the present ones")
+    return parser.parse_args(words)
+
+
+# ---- what both do first --------------------------------------------------------------------------
+
+
+def settings_of(given: argparse.Namespace) -> tuple[Settings, Asked]:
+    """What the command line says goes before class.toml. Raises BadInput, a line for each mistake."""
+    if not given.folder:
+        raise BadInput("--class (CLASS with make): the path is empty")
+    settings = read_settings(Path(given.folder), Path(given.results) if given.results else None)
+    words = vars(given) | {"results": str(settings.results)}
+    for name in ("suite", "backend"):
+        words[name] = getattr(settings, name) if words[name] is None else words[name]
+    if words["seed"] is None and settings.seed is not None:
+        words["seed"] = str(settings.seed)
+    return settings, check(words)
+
+
+def key_of(asked: Asked, results: Results) -> Key:
+    """Of every result; builds what the grader needs, so that this happens once. Raises BadInput and
+    MachineFault."""
+    parts = trusted_parts(asked.backend)
+    return Key(tuple(suite.name for suite in asked.suites), of_cases(asked.suites), of_grader(),
+               results.seed(asked.seed), parts.backend, parts.compiler, parts.architecture)
+
+
+def probe(asked: Asked, results: Results, jobs: Sequence[Job]) -> None:
+    """What would fail 300 times fails once, before the first: the sandbox, and the space on disk.
+    Raises MachineFault."""
+    asked.sandbox(trusted_parts(asked.backend).jail)
+    refuse_full_disk(results.folder, RESULT_BYTES * len(jobs))
+    refuse_full_disk(Path(tempfile.gettempdir()), LEAST_FREE)
+
+
+def passed_on(given: argparse.Namespace, asked: Asked, key: Key) -> tuple[str, ...]:
+    """The options of each submission's grader."""
+    words = [f"--suite={given.suite or ''}" if given.suite else "", f"--seed={key.seed}",
+             f"--backend={asked.backend}", f"--protection={asked.protection}",
+             f"--limit={asked.limit:g}" if asked.limit else "", "--jobs=1"]
+    return tuple(word for word in words if word)
+
+
+# ---- grade ---------------------------------------------------------------------------------------
+
+
+def grade_class(given: argparse.Namespace) -> int:
+    settings, asked = settings_of(given)
+    given.suite = given.suite or settings.suite
+    results = Results(settings.results)
+    the_class = gather(settings, results)
+    with results.alone():
+        key = key_of(asked, results)
+        refuse_other_cases(results, key)
+        run_all(given, asked, the_class, key, "grading")
+        standings = the_class.standings(key)
+        output.write_all(settings, standings, results.folder, given.anonymous)
+    return conclude(standings, settings, given)
+
+
+def run_all(given: argparse.Namespace, asked: Asked, the_class: Class, key: Key,
+            what: str) -> None:
+    """Grades what has no result of this key. Raises what ends it."""
+    results, contents = the_class.results, the_class.to_grade()
+    jobs = [job for job in contents if not done(job, key)]
+    say_kept(len(contents) - len(jobs))
+    if not jobs:
+        return
+    for job in jobs:
+        results.place(job, contents[job])
+    names = the_class.names()
+    shown_names = {job.directory: names[job] for job in jobs}
+    options = passed_on(given, asked, key)
+    grade = Grade(key, secrets.token_hex(6), options)
+    with Shown(shown_names, key, what) as shown, interrupt.Stop(
+            lambda: shown.say("finishing what runs; Ctrl-C again ends it")) as stop:
+        if given.queue == "slurm":
+            cluster = Cluster(shlex.split(given.slurm))
+            Runs(results, cluster, asked.jobs if given.jobs else 1).run(jobs, grade, stop, shown)
+            return
+        probe(asked, results, jobs)
+        with scratch(results.folder) as environment:
+            worker.run(jobs, asked.jobs, Grade(key, grade.run, options, environment), stop, shown)
+
+
+def say_kept(count: int) -> None:
+    if count:
+        print(f"{counted(count, 'submission')} graded already", flush=True)
+
+
+# ---- regrade -------------------------------------------------------------------------------------
+
+
+def regrade_class(given: argparse.Namespace) -> int:
+    settings, asked = settings_of(given)
+    given.suite = given.suite or settings.suite
+    results = Results(settings.results)
+    staged = Results(settings.results / REGRADE)
+    present = gather(settings, results)
+    again = gather(settings, staged)
+    with results.alone():
+        key = key_of(asked, results)
+        before = present.standings(None)
+        if not any(each.state == "graded" for each in before):
+            raise BadInput(f"{results.folder}: nothing is graded yet; `make grade-class` does that")
+        run_all(given, asked, again, key, "grading again")
+        after = again.standings(key)
+        show_changes(before, after, staged)
+        failed = [each for each in after if each.state in ("fault", "waiting")]
+        if given.accept and not failed:
+            accept(present, again, results, staged)
+            standings = present.standings(key)
+            output.write_all(settings, standings, results.folder, given.anonymous)
+            return conclude(standings, settings, given)
+    if failed:
+        return conclude(after, settings, given)
+    print("nothing was replaced; `make regrade CLASS=... ACCEPT=1` takes the new results")
+    return GRADED
+
+
+def show_changes(before: Sequence[Standing], after: Sequence[Standing], staged: Results) -> None:
+    found = regrade.changes(before, after)
+    path = staged.folder / "changes.csv"
+    with faults_of(path):
+        write(path, regrade.as_csv(found).encode())
+    console = console_for(sys.stdout)
+    console.print(regrade.show(found, len(after), console))
+    console.print(f"all changes: {harmless(str(path))}", soft_wrap=True)
+
+
+def accept(present: Class, again: Class, results: Results, staged: Results) -> None:
+    """The new records take the place of the present ones, which go to history/. Raises
+    MachineFault."""
+    old, new = present.to_grade(), again.to_grade()
+    for (job, content), source in zip(old.items(), new, strict=True):
+        results.place(job, content)
+        keep(job)
+        with faults_of(job.directory):
+            write(job.directory / RESULT, (source.directory / RESULT).read_bytes())
+    shutil.rmtree(staged.folder, ignore_errors=True)
+
+
+# ---- the end -------------------------------------------------------------------------------------
+
+
+def conclude(standings: Sequence[Standing], settings: Settings, given: argparse.Namespace) -> int:
+    """Says how it ended and what to look at; the exit status."""
+    console = console_for(sys.stdout)
+    for line in output.about(standings):
+        console.print(paragraph(harmless(line), console))
+    for place in output.places(settings, given.anonymous):
+        console.print(f"    {harmless(os.path.relpath(place))}", soft_wrap=True)
+    failed = [each for each in standings if each.state in ("fault", "waiting")]
+    if not failed:
+        return GRADED
+    for each in failed[:MOST_LISTED]:
+        why = "; ".join(each.notes) or "its turn has not come"
+        print(paragraph(f"no grade: {harmless(each.student.name)}: {harmless(why)}", console).plain,
+              file=sys.stderr)
+    say(f"{counted(len(failed), 'student')} without a grade, and nobody with a zero for that; "
+        "the same command tries these again")
+    return MACHINE_FAULT
+
+
+def say(message: str) -> None:
+    for line in message.splitlines():
+        print(f"grade-class: {harmless(line)}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,267 @@
+"""Grades what is missing by a job array of Slurm: QUEUE=slurm.
+
+Slurm is the engine; the files are the truth (results.py). One array of chunks is submitted, and when
+none of its tasks is left in the queue, what has no result yet makes the next one. A job that the
+scheduler does not know is asked for twice before it counts as gone, and sacct is needed nowhere: many
+clusters have no accounting.
+
+    RESULTS/run/job.json       the array that grades this class, until it has ended: a run that was
+                               killed is taken up again, not submitted twice
+    RESULTS/run/chunks.json    what each of its tasks grades
+    RESULTS/run/*.out          what they print
+
+Commands and their options: the man pages of sbatch, squeue, scancel and scontrol (Slurm 20.11 and
+newer).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import BadInput, MachineFault
+from ..escape import one_line
+from ..interrupt import Stop
+from ..process import completed
+from ..store import PRIVATE, faults_of, write
+from .results import RUN, UNFINISHED, Job, Results, done, last_try, tries, write_json
+from .worker import MOST_TRIES, PROJECT, Grade, Watch
+
+CHUNK = 30
+"""Submissions a task: a grade takes seconds, starting a task as long, and clusters advise against
+arrays that start more than some ten tasks a minute."""
+MOST_IN_CHUNK = 50
+JOB, CHUNKS = "job.json", "chunks.json"
+POLL_SECONDS = 5.0
+COMMAND_SECONDS = 60.0
+ASKED_TWICE = 2
+LATE_FILES_SECONDS = 20.0
+"""So long a network file system may take to show here what a node has written."""
+MOST_ROUNDS_WITHOUT_RESULT = 3
+ALIVE = ("PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "COMPLETING", "STOPPED", "REQUEUED",
+         "REQUEUE_HOLD", "REQUEUE_FED", "RESIZING", "SIGNALING", "STAGE_OUT", "SPECIAL_EXIT",
+         "RESV_DEL_HOLD")
+"""Job states of squeue's man page in which a task may still do something."""
+
+
+@dataclass(frozen=True)
+class Array:
+    """A job array that was submitted."""
+
+    job: str
+    """Its number; empty while sbatch has not answered."""
+    name: str
+    """Unique: by it the array is found again if sbatch's answer was lost."""
+    run: str
+
+
+class Cluster:
+    """Slurm's commands. `given`: options of the user's for sbatch."""
+
+    def __init__(self, given: Sequence[str] = (), poll: float = POLL_SECONDS):
+        self.given, self.poll = tuple(given), poll
+
+    def ask(self, *command: str) -> str:
+        """What it prints. Raises MachineFault."""
+        try:
+            ended = completed(command, timeout=COMMAND_SECONDS)
+        except FileNotFoundError:
+            raise MachineFault(f"{command[0]} is not installed here; QUEUE=slurm is for a machine "
+                               "that submits to Slurm") from None
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise MachineFault(f"{command[0]}: {one_line(str(error))}") from None
+        if ended.returncode:
+            said = ended.stderr.strip().splitlines() or [f"status {ended.returncode}"]
+            raise MachineFault(one_line(said[-1].removeprefix(f"{command[0]}: error: "), 200))
+        return ended.stdout
+
+    def submit(self, name: str, tasks: int, script: Path, output: Path, cpus: int,
+               gpu: bool) -> str:
+        """The array's number. Raises MachineFault in sbatch's words."""
+        one_gpu = ["--gres=gpu:1"] if gpu else []
+        printed = self.ask("sbatch", "--parsable", f"--job-name={name}", f"--array=0-{tasks - 1}",
+                           f"--output={output}", "--open-mode=append", "--requeue",
+                           f"--cpus-per-task={cpus}", *one_gpu, f"--chdir={PROJECT}", *self.given,
+                           str(script))
+        return printed.strip().partition(";")[0]
+
+    def states(self, array: Array) -> dict[str, str]:
+        """Of its tasks, by their numbers; empty where the scheduler does not know it (any more).
+        Raises MachineFault where there is no answer."""
+        which = f"--jobs={array.job}" if array.job else f"--name={array.name}"
+        try:
+            printed = self.ask("squeue", "--noheader", "--array", "--states=all", which,
+                               "--format=%F %K %T")
+        except MachineFault as error:
+            if "Invalid job id" in str(error):
+                return {}
+            raise
+        rows = [line.split() for line in printed.splitlines()]
+        return {row[1]: row[2] for row in rows if len(row) == 3}
+
+    def number(self, name: str) -> str:
+        """Of the array of this name; empty: there is none."""
+        printed = self.ask("squeue", "--noheader", "--states=all", f"--name={name}", "--format=%F")
+        return (printed.split() or [""])[0]
+
+    def cancel(self, array: Array, *options: str) -> None:
+        if array.job:
+            with suppress(MachineFault):  # it may have ended by itself
+                self.ask("scancel", *options, array.job)
+
+    def largest_array(self) -> int:
+        found = re.search(r"^MaxArraySize\s*=\s*(\d+)", self.ask("scontrol", "show", "config"),
+                          re.MULTILINE)
+        return max(int(found[1]), 1) if found else 1
+
+
+class Runs:
+    """The arrays of one class, one after the other."""
+
+    def __init__(self, results: Results, cluster: Cluster, workers: int):
+        self.results, self.cluster, self.workers = results, cluster, workers
+        self.folder = results.folder / RUN
+        self.job_file = self.folder / JOB
+
+    # ---- one array -------------------------------------------------------------------------------
+
+    def present(self) -> Array | None:
+        """The one that a run before this left, and which may be working. Raises MachineFault."""
+        try:
+            array = Array(**json.loads(self.job_file.read_bytes()))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, TypeError) as error:
+            raise MachineFault(f"{self.job_file}: cannot be read ({one_line(str(error))}); if no job "
+                               "of this class is in the queue, remove it") from None
+        if not array.job:
+            array = Array(self.cluster.number(array.name), array.name, array.run)
+        return array if array.job and alive(self.cluster.states(array)) else None
+
+    def submit(self, jobs: Sequence[Job], grade: Grade) -> Array:
+        """As many of them as the cluster takes at once. Raises MachineFault."""
+        tasks = min(-(-len(jobs) // CHUNK), self.cluster.largest_array())
+        size = min(-(-len(jobs) // tasks), MOST_IN_CHUNK)
+        chunks = [list(jobs[i:i + size]) for i in range(0, len(jobs), size)][:tasks]
+        name = f"sgemm-{os.urandom(6).hex()}"
+        with faults_of(self.folder):
+            self.folder.mkdir(mode=PRIVATE, exist_ok=True)
+        write_json(self.folder / CHUNKS, self.chunks(chunks, grade))
+        script = self.folder / "task.sh"
+        with faults_of(script):
+            write(script, self.script().encode())
+        write_json(self.job_file, asdict(Array("", name, grade.run)))
+        number = self.submit_tasks(name, len(chunks), script, grade.key.backend == "cuda")
+        array = Array(number, name, grade.run)
+        write_json(self.job_file, asdict(array))
+        return array
+
+    def submit_tasks(self, name: str, tasks: int, script: Path, gpu: bool) -> str:
+        """Fewer of them where a limit on jobs refuses them all: Slurm's words for limits differ."""
+        while True:
+            try:
+                return self.cluster.submit(name, tasks, script, self.folder / "%A_%a.out",
+                                           self.workers, gpu)
+            except MachineFault as error:
+                if tasks == 1:
+                    self.job_file.unlink(missing_ok=True)
+                    raise MachineFault(f"sbatch: {error}") from None
+                tasks //= 2
+
+    def script(self) -> str:
+        """Slurm's copy of it runs in the project's folder; `exec`, so that its signals arrive."""
+        return ("#!/bin/sh\n"
+                f"exec {shlex.quote(sys.executable)} -B -m grader.course.task "
+                f"{shlex.quote(str(self.folder / CHUNKS))} \"$SLURM_ARRAY_TASK_ID\" "
+                f"{self.workers}\n")
+
+    def chunks(self, chunks: Sequence[Sequence[Job]], grade: Grade) -> dict[str, Any]:
+        return {"key": asdict(grade.key), "run": grade.run, "options": grade.options,
+                "chunks": [[[str(job.directory), job.sha256] for job in chunk]
+                           for chunk in chunks]}
+
+    # ---- until all is done -----------------------------------------------------------------------
+
+    def run(self, jobs: Sequence[Job], grade: Grade, stop: Stop, watch: Watch) -> None:
+        """Until each has a result, or the machine has failed often enough; or until `stop` is
+        asked. Raises MachineFault, and BadInput if somebody else cancelled the array."""
+        array, rounds = self.present(), 0
+        if array:
+            grade = Grade(grade.key, array.run, grade.options)  # its tries go on
+        while True:
+            left = [job for job in jobs if not done(job, grade.key)]
+            to_try = [job for job in left if tries(job, grade.run) < MOST_TRIES]
+            if array is None:
+                if not to_try or stop.asked or rounds == MOST_ROUNDS_WITHOUT_RESULT:
+                    break
+                array = self.submit(to_try, grade)
+            cancelled = self.wait(array, left, grade, stop, watch)
+            array = None
+            still_left = settled(left, grade)
+            if cancelled and still_left and not stop.asked:
+                raise BadInput("the job array was cancelled; the same command grades what is left")
+            rounds = rounds + 1 if len(still_left) == len(left) else 0
+        with faults_of(self.job_file):
+            self.job_file.unlink(missing_ok=True)
+
+    def wait(self, array: Array, jobs: Sequence[Job], grade: Grade, stop: Stop,
+             watch: Watch) -> bool:
+        """Until none of its tasks can do anything any more; whether somebody cancelled it."""
+        waiting, unknown, held_back, cancelled = list(jobs), 0, False, False
+        while unknown < ASKED_TWICE:
+            if stop.at_once:
+                self.cluster.cancel(array)
+            elif stop.asked and not held_back:
+                self.cluster.cancel(array, "--state=PENDING")
+                held_back = True
+            try:
+                states = self.cluster.states(array)
+                cancelled = cancelled or "CANCELLED" in states.values()
+                unknown = 0 if alive(states) else unknown + 1
+            except MachineFault:  # the scheduler restarts; the tasks go on meanwhile
+                states = {}
+            for job in [job for job in waiting if done(job, grade.key)]:
+                waiting.remove(job)
+                watch([], job)
+            watch([], None)
+            pause(self.cluster.poll, stop)
+        return cancelled
+
+
+def alive(states: dict[str, str]) -> bool:
+    return any(state in ALIVE for state in states.values())
+
+
+def pause(seconds: float, stop: Stop) -> None:
+    """Shorter when a signal comes."""
+    until, asked, at_once = time.monotonic() + seconds, stop.asked, stop.at_once
+    while time.monotonic() < until and (asked, at_once) == (stop.asked, stop.at_once):
+        time.sleep(min(0.2, seconds))
+
+
+def settled(jobs: Sequence[Job], grade: Grade, seconds: float = LATE_FILES_SECONDS,
+            sleep: Callable[[float], None] = time.sleep) -> list[Job]:
+    """Those without a result, when its file has had time to appear. A try that has ended is written
+    down, so only where neither is there is anything to wait for."""
+    left = [job for job in jobs if not done(job, grade.key)]
+    waited = 0.0
+    while waited < seconds and any(begun_and_not_ended(job, grade) for job in left):
+        sleep(0.5)
+        waited += 0.5
+        left = [job for job in left if not done(job, grade.key)]
+    return left
+
+
+def begun_and_not_ended(job: Job, grade: Grade) -> bool:
+    last = last_try(job)
+    return bool(last and last.run == grade.run and last.message == UNFINISHED)
