@@ -75,7 +75,9 @@ walk_scripts = $(patsubst %,checker/walk/%.js,run words formula state provenance
                  draw scene code split costs time finding predict table main)
 build/check/walk.js: $(walk_scripts) | build/check/.
 	cat $^ >$@
-build/check/walk_page.o: checker/walk/page.S checker/walk/page.html checker/walk/page.css \
+build/check/walk.css: checker/walk/colours.css checker/walk/page.css | build/check/.
+	cat $^ >$@
+build/check/walk_page.o: checker/walk/page.S checker/walk/page.html build/check/walk.css \
         build/check/walk.js build/check/settings
 	$(CC) -c $< -o $@
 

@@ -8,6 +8,6 @@
         .byte 0
         .endm
         file walk_template, "checker/walk/page.html"
-        file walk_style, "checker/walk/page.css"
+        file walk_style, "build/check/walk.css"
         file walk_script, "build/check/walk.js"
         .section .note.GNU-stack, "", %progbits

@@ -6,7 +6,7 @@
  *   page.c     the page: page.html, with style, data and script in their places
  *   block.c    which block to show: that of the mistake
  *   sha256.c   what the page's content security policy names its style and script by
- *   page.html, page.css, *.js
+ *   page.html, colours.css, page.css, *.js
  *              the page itself: readable files, which page.S puts into the program */
 #ifndef WALK_WALK_H
 #define WALK_WALK_H

@@ -3,8 +3,8 @@
     python instructor/pictures/draw.py [DIR]    default: docs/pictures
 
 They are drawn by the walkthrough's own functions (checker/walk/draw.js), which need a browser: Chromium
-runs them without a window, and prints the page. Each SVG has the rules of page.css that it uses, so that
-it is readable by itself, in light and dark. The same files in each run.
+runs them without a window, and prints the page. Each SVG has the rules of page.css and the colours that it
+uses, so that it is readable by itself, in light and dark. The same files in each run.
 
 Exit status: 0 written; 3 no browser, or it failed.
 """
@@ -60,8 +60,6 @@ def drawn() -> dict[str, str]:
 # ---- style ---------------------------------------------------------------------------------------
 
 RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
-THEME = re.compile(r"^:root \{.*?^\}\n@media \(prefers-color-scheme: dark\) \{.*?^\}\n",
-                   re.MULTILINE | re.DOTALL)
 VARIABLE = re.compile(r"(--[\w-]+): ([^;]+);")
 
 
@@ -85,7 +83,7 @@ def style_of(text: str) -> str:
              for selector, body in RULE.findall(re.sub(r"/\*.*?\*/", "", of_pictures, flags=re.DOTALL))
              if any(set(re.findall(r"\.([\w-]+)", one)) <= classes for one in selector.split(","))]
     named = set(re.findall(r"var\((--[\w-]+)\)", "".join(rules)))
-    light, dark = THEME.search(page)[0].split("@media", 1)
+    light, dark = (WALK / "colours.css").read_text(encoding="utf-8").split("@media", 1)
 
     def colours(theme: str) -> str:
         return " ".join(f"{name}: {value};" for name, value in VARIABLE.findall(theme) if name in named)
