@@ -27,7 +27,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-pytest_plugins = ["checked"]
+pytest_plugins = ["checked", "browser"]
 REPOSITORY = Path(__file__).resolve().parent.parent
 BUILD_SECONDS = 300  # a limit for what hangs, far above what anything takes
 RUN_SECONDS = 120

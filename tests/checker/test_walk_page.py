@@ -7,23 +7,18 @@ or asks for anything from outside. Screenshots of its main states are left in bu
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import axe_playwright_python
 import pytest
+from browser import (MEDIA, SECONDS, assert_accessible, assert_fits, assert_nothing_amiss, media, shot,
+                     window)
 from checked import TILED, Builder
-from conftest import REPOSITORY, missing, need
-from selenium import webdriver
+from conftest import REPOSITORY
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 from test_walk import FAULTY, NAIVE, STYLES, Access, accesses, walk
-
-SECONDS = 60  # for a page to open on a busy machine
-SCREENSHOTS = REPOSITORY / "build" / "screenshots"
 
 
 class Page:
@@ -59,26 +54,10 @@ class Page:
             .map((id) => document.getElementById(id).outerHTML).join('').replaceAll(' d=""', '')""")
 
     def shot(self, name: str) -> None:
-        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-        self.driver.save_screenshot(str(SCREENSHOTS / f"{name}.png"))
+        shot(self.driver, name)
 
     def assert_nothing_amiss(self) -> None:
-        assert self.driver.get_log("browser") == []
-        assert self.js("return performance.getEntriesByType('resource').map((e) => e.name)") == []
-
-
-@pytest.fixture(scope="session")
-def driver() -> Iterator[Any]:
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or missing("chromium")
-    options = webdriver.ChromeOptions()
-    options.binary_location = browser
-    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage",
-                     "--force-device-scale-factor=1", "--window-size=1400,1100"):  # fmt: skip
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    started = webdriver.Chrome(options, webdriver.ChromeService(need("chromedriver")))
-    yield started
-    started.quit()
+        assert_nothing_amiss(self.driver)
 
 
 @pytest.fixture(scope="session")
@@ -391,17 +370,13 @@ def test_focus_is_not_below_the_bar(tiled: tuple[Page, Any]) -> None:
 def test_narrow_windows(tiled: tuple[Page, Any], width: int, height: int) -> None:
     """Nothing but matrices and tables scrolls sideways; 720 x 450 is 1440 x 900 at a zoom of 200 %."""
     page, _ = tiled
-    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    try:
+    with window(page.driver, width, height):
         page.goto(20)
-        assert page.js("const e = document.documentElement; return e.scrollWidth <= e.clientWidth")
+        assert_fits(page.driver)
         bar = page.js("""const bar = document.getElementById('time');
                          return getComputedStyle(bar).position === 'sticky' ? bar.offsetHeight : 0""")
         assert bar < 0.45 * height
         page.shot(f"{width} x {height}")
-    finally:
-        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 @pytest.mark.parametrize("kernel, args", [
@@ -438,37 +413,19 @@ def test_text_of_a_student(driver: Any, checker: Builder, folder: Path) -> None:
     page.assert_nothing_amiss()
 
 
-MEDIA = {
-    "light": [("prefers-color-scheme", "light")], "dark": [("prefers-color-scheme", "dark")],
-    "reduced motion": [("prefers-reduced-motion", "reduce")],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("media", MEDIA)
+@pytest.mark.parametrize("features", MEDIA.values(), ids=MEDIA)
 @pytest.mark.parametrize("which", ["tiled", "01_first_barrier", "03_barrier_in_branch"])
-def test_accessible(driver: Any, checker: Builder, folder: Path, which: str, media: str) -> None:
-    """axe-core's rules for WCAG 2 and good practice find nothing, on a telephone neither; nothing
-    moves by itself."""
-    axe = Path(axe_playwright_python.__file__).parent / "axe.min.js"
+def test_accessible(driver: Any, checker: Builder, folder: Path, which: str, features: Any,
+                    request: pytest.FixtureRequest) -> None:
+    """For everybody, in each of their media; nothing moves by itself."""
     file = folder / f"axe {which}.html"
     if which == "tiled":
         walk(checker("gcc -O1", TILED), file)
     else:
         walk(checker("gcc -O1", f"{FAULTY}/{which}.cu"), file, status=1)
-    features = [{"name": name, "value": value} for name, value in MEDIA[media]]
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    try:
-        step = 16 if which == "03_barrier_in_branch" else 3
+    step = 16 if which == "03_barrier_in_branch" else 3
+    with media(driver, features):
         page = Page(driver, file, f"#step={step}")
-        page.js(axe.read_text())
-        page.shot(f"{which}, {media}")
-        for width, height in ((1400, 1000), (390, 844)):
-            metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-            driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-            found = driver.execute_async_script(
-                "const done = arguments[0]; axe.run().then((r) => done(r.violations))")
-            assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == []
+        page.shot(request.node.callspec.id)
+        assert_accessible(driver)
         assert page.step == step
-    finally:
-        driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
