@@ -15,6 +15,8 @@ from .record import Build, Criterion, Record, Refusal, Status, Test, Timing, Tim
 ABOUT = {"name", "suite", "hidden", "title", "m", "k", "n"}
 """What every result repeats of its case."""
 NO_GPU = "not timed: no GPU"
+USED_UP = "the submission has used up its"
+"""The beginning of a reason: all its runs together reached a limit."""
 
 
 def status_of(criteria: Sequence[Criterion]) -> Status:
@@ -59,7 +61,7 @@ def skip_reason(parent: str) -> str:
 
 
 def used_up(item: Item, limit: float) -> Test | Timing:
-    return no_points(item, "time-limit", f"the submission has used up its {limit:g} s for all cases")
+    return no_points(item, "time-limit", f"{USED_UP} {limit:g} s for all cases")
 
 
 def refused(item: Item, refusal: Refusal) -> Test | Timing:

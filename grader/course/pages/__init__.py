@@ -1,0 +1,37 @@
+"""Pages for students and for staff, each one file that can be put anywhere.
+
+    feedback.py     what a student is told, from where they stand
+    class_page.py   what staff are told of the class
+    mistakes.py     what is wrong in a submission: cases that lost points for one reason are one mistake
+    source.py       lines of a student's kernel.cu
+    render.py       as HTML: templates (*.html.j2) and page.css
+    markdown.py     feedback as Markdown
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...store import write
+from ..model import Standing
+from .class_page import class_of
+from . import feedback
+from .feedback import feedback_of
+from .markdown import as_markdown
+from .render import render
+
+
+def write_feedback(standing: Standing, assignment: str, folder: Path) -> None:
+    """folder/NAME.html and folder/NAME.md, for the student alone; NAME is Student.folder. Each file is
+    written whole or not at all. Raises OSError."""
+    shown = feedback_of(standing, assignment)
+    name = standing.student.folder
+    write(folder / f"{name}.html", render("feedback.html.j2", it=shown, words=feedback))
+    write(folder / f"{name}.md", as_markdown(shown).encode())
+
+
+def write_class_page(standings: Sequence[Standing], assignment: str, path: Path) -> None:
+    """For staff: it names students, points and hidden cases. Its links lead to feedback/NAME.html beside
+    it and to the results of each attempt. Written whole or not at all. Raises OSError."""
+    write(path, render("class.html.j2", page=class_of(standings, assignment, path.parent)))
