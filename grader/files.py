@@ -18,8 +18,10 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from .errors import BadInput
 
@@ -95,7 +97,7 @@ def of_the_system(name: str) -> bool:
 def in_folder(given: Path, shown: str) -> Found:
     folder = os.open(given, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        names = sorted(below(folder, shown))
+        names = sorted(below(folder, shown, MOST_FILES))
         chosen, notes = choose(names, (".cu", ".zip"), f"{shown}: a directory")
         if chosen != KERNEL:
             notes.insert(0, f"{printable(chosen)} was taken for {KERNEL}")
@@ -104,7 +106,7 @@ def in_folder(given: Path, shown: str) -> Found:
         os.close(folder)
 
 
-def below(folder: int, shown: str) -> Iterator[str]:
+def below(folder: int, shown: str, most: int) -> Iterator[str]:
     """Paths of all files within the open folder, and of anything else named kernel.cu."""
     def unreadable_folder(error: OSError) -> None:
         raise error
@@ -114,8 +116,8 @@ def below(folder: int, shown: str) -> Iterator[str]:
         kernels = [name for name in folders if name.lower() == KERNEL]
         for name in files + kernels:
             count += 1
-            if count > MOST_FILES:
-                raise BadInput(f"{shown}: holds more than {MOST_FILES} files; this is not one "
+            if count > most:
+                raise BadInput(f"{shown}: holds more than {most} files; this is not one "
                                "submission")
             if not of_the_system(name):
                 yield os.path.join(place, name).removeprefix("./")
@@ -124,7 +126,7 @@ def below(folder: int, shown: str) -> Iterator[str]:
                       if deeper and not of_the_system(name) and name not in kernels]
 
 
-def read_below(folder: int, name: str, shown: str) -> bytes:
+def read_below(folder: int, name: str, shown: str, largest: int | None = None) -> bytes:
     """A file of an open folder; a link in place of a folder on its way is refused too."""
     *folders, last = name.split("/")
     opened: list[int] = []
@@ -134,7 +136,7 @@ def read_below(folder: int, name: str, shown: str) -> bytes:
                              dir_fd=folder)
             opened.append(folder)
         kind = os.lstat(last, dir_fd=folder).st_mode
-        return read_file(last, folder, f"{shown}/{printable(name)}", kind)
+        return read_file(last, folder, f"{shown}/{printable(name)}", kind, largest)
     except OSError as error:
         raise unreadable(f"{shown}/{printable(name)}", error) from None
     finally:
@@ -145,7 +147,8 @@ def read_below(folder: int, name: str, shown: str) -> bytes:
 # ---- one file ------------------------------------------------------------------------------------
 
 
-def read_file(path: str | Path, directory: int | None, shown: str, kind: int) -> bytes:
+def read_file(path: str | Path, directory: int | None, shown: str, kind: int,
+              largest: int | None = None) -> bytes:
     """Opening a device or a FIFO can block or have effects, so its kind is checked before; and once
     more after opening, because it may have been exchanged in between. Raises BadInput, OSError."""
     refuse_kind(kind, shown)
@@ -153,12 +156,18 @@ def read_file(path: str | Path, directory: int | None, shown: str, kind: int) ->
     opened = os.open(path, flags, dir_fd=directory)
     with open(opened, "rb") as file:
         refuse_kind(os.fstat(opened).st_mode, shown)
-        content = file.read(LARGEST + 1)
-        if content.startswith(ZIP_BEGINS):
-            content += file.read(LARGEST_ZIP + 1 - len(content))
-            refuse_size(content, LARGEST_ZIP, f"{shown}: a zip")
-            return content
-    refuse_size(content, LARGEST, shown)
+        return limited(file, shown, largest)
+
+
+def limited(file: IO[bytes], shown: str, largest: int | None) -> bytes:
+    """All of it, up to this many bytes; None: a submission, up to LARGEST, or LARGEST_ZIP if it is a
+    zip. Raises BadInput."""
+    content = file.read((largest or LARGEST) + 1)
+    if content.startswith(ZIP_BEGINS) and not largest:
+        content += file.read(LARGEST_ZIP + 1 - len(content))
+        refuse_size(content, LARGEST_ZIP, f"{shown}: a zip")
+        return content
+    refuse_size(content, largest or LARGEST, shown)
     return content
 
 
@@ -192,18 +201,26 @@ def unreadable(shown: str, error: OSError) -> BadInput:
 def in_zip(found: Found) -> Found:
     """Unpacks one entry, in memory, up to the largest size of a kernel.cu. Raises BadInput."""
     shown = printable(str(found.path))
+    with damage_named(shown), zipfile.ZipFile(io.BytesIO(found.content)) as archive:
+        entries = entries_of(archive, shown)
+        name, notes = choose([name for name, _ in entries], (".cu",), f"{shown}: a zip")
+        [entry] = [entry for each, entry in entries if each == name]
+        content = unpacked(archive, entry, f"{shown}/{printable(name)}")
+        if content.startswith(ZIP_BEGINS):
+            raise BadInput(f"{shown}/{printable(name)}: a zip within a zip; hand in kernel.cu itself")
+    taken = f"{printable(name)} was taken out of {printable(found.path.name)}"
+    return Found(found.path / name, content, [*found.notes, taken, *notes])
+
+
+@contextmanager
+def damage_named(shown: str) -> Iterator[None]:
+    """Turns what zipfile raises into BadInput."""
     try:
-        with zipfile.ZipFile(io.BytesIO(found.content)) as archive:
-            entries = entries_of(archive, shown)
-            name, notes = choose([name for name, _ in entries], (".cu",), f"{shown}: a zip")
-            [entry] = [entry for each, entry in entries if each == name]
-            content = unpacked(archive, entry, f"{shown}/{printable(name)}")
+        yield
     except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, EOFError, OSError,
             ValueError, NotImplementedError, OverflowError) as error:
         why = " ".join(str(error).split())[:80] or type(error).__name__
         raise BadInput(f"{shown}: this zip is damaged: {printable(why)}") from None
-    taken = f"{printable(name)} was taken out of {printable(found.path.name)}"
-    return Found(found.path / name, content, [*found.notes, taken, *notes])
 
 
 def entries_of(archive: zipfile.ZipFile, shown: str) -> list[tuple[str, zipfile.ZipInfo]]:
@@ -214,14 +231,22 @@ def entries_of(archive: zipfile.ZipFile, shown: str) -> list[tuple[str, zipfile.
     for entry in archive.infolist():
         name = entry.filename.replace("\\", "/")
         parts = name.split("/")
-        if name.startswith("/") or ".." in parts or ":" in parts[0]:
+        if outside(name):
             raise BadInput(f"{shown}: a zip with a path outside of itself: {listed([name])}")
-        if not entry.is_dir() and not any(of_the_system(part) for part in parts):
+        if not name.endswith("/") and not any(of_the_system(part) for part in parts):
             entries.append((name, entry))
     return sorted(entries, key=lambda each: each[0])
 
 
-def unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, shown: str) -> bytes:
+def outside(name: str) -> bool:
+    """It could lead out of the folder that the zip is unpacked to, or names nothing in it."""
+    parts = name.split("/")
+    return not name or name.startswith("/") or ".." in parts or ":" in parts[0]
+
+
+def unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, shown: str,
+             largest: int | None = None) -> bytes:
+    """A file of it, or a zip in it (limited()). Raises BadInput, and what zipfile raises."""
     mode = entry.external_attr >> 16
     if stat.S_IFMT(mode):  # made on Unix; elsewhere there are no links
         refuse_kind(mode, shown)
@@ -231,11 +256,7 @@ def unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, shown: str) -> by
         raise BadInput(f"{shown}: compressed in an unusual way (method {entry.compress_type}); "
                        "make a plain zip")
     with archive.open(entry) as file:
-        content = file.read(LARGEST + 1)
-    refuse_size(content, LARGEST, shown)
-    if content.startswith(ZIP_BEGINS):
-        raise BadInput(f"{shown}: a zip within a zip; hand in kernel.cu itself")
-    return content
+        return limited(file, shown, largest)
 
 
 def printable(text: str) -> str:
