@@ -133,13 +133,16 @@ def grade_class(given: argparse.Namespace) -> int:
     settings, asked = settings_of(given)
     given.suite = given.suite or settings.suite
     results = Results(settings.results)
+    output.gradebooks(settings, [])  # a mistake in them shows before the first grade
     the_class = gather(settings, results)
     with results.alone():
         key = key_of(asked, results)
         refuse_other_cases(results, key)
         run_all(given, asked, the_class, key, "grading")
         standings = the_class.standings(key)
-        output.write_all(settings, standings, results.folder, given.anonymous)
+        notes = output.write_all(settings, standings, results.folder, given.anonymous)
+    for note in notes:
+        say(note)
     return conclude(standings, settings, given)
 
 
@@ -195,7 +198,8 @@ def regrade_class(given: argparse.Namespace) -> int:
         if given.accept and not failed:
             accept(present, again, results, staged)
             standings = present.standings(key)
-            output.write_all(settings, standings, results.folder, given.anonymous)
+            for note in output.write_all(settings, standings, results.folder, given.anonymous):
+                say(note)
             return conclude(standings, settings, given)
     if failed:
         return conclude(after, settings, given)

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 
 from ..errors import BadInput
 from .hand_ins import collect
 from .model import Attempt, HandIn, Override, Standing, Student
+from .moodle import dated, times
 from .overrides import read_overrides
 from .policy import attempts_to_grade, standing_of
 from .results import Job, Key, Results, last_try, record_of
@@ -82,6 +83,8 @@ def gather(settings: Settings, results: Results) -> Class:
     """Raises BadInput where a file of the instructor's has a mistake, or nothing was handed in."""
     roster = Roster(read_roster(settings.roster) if settings.roster else [])
     hand_ins = collect(settings.submissions, settings.zone, ours(settings))
+    if settings.moodle:
+        hand_ins = dated(hand_ins, times(settings.moodle, settings.zone))
     if not hand_ins:
         raise BadInput(f"{', '.join(map(str, settings.submissions))}: nothing was handed in; it holds "
                        "a folder, .cu file or zip of each student, or what a platform exports")
@@ -91,7 +94,9 @@ def gather(settings: Settings, results: Results) -> Class:
         for claim in hand_in.claims:
             student = roster.student_of(claim)
             students[student.folder] = student
-            handed_in.setdefault(student.folder, []).append(hand_in)
+            noted = hand_in if student.enrolled else replace(
+                hand_in, notes=(*hand_in.notes, roster.reason(claim)))
+            handed_in.setdefault(student.folder, []).append(noted)
     students |= {student.folder: student for student in roster.students}
     for each in handed_in.values():
         each.sort(key=lambda one: (one.submitted or LONG_AGO, one.source))

@@ -20,6 +20,7 @@ from pathlib import Path
 from ..store import faults_of, write
 from ..wording import counted
 from . import canvas, gradescope, moodle
+from .fill import Filled
 from .gradebook import attempts, gradebook, summary, table, together
 from .model import Attempt, Standing, Student
 from .pages import write_class_page, write_feedback
@@ -29,18 +30,29 @@ ANONYMOUS, NAMES, FEEDBACK = "anonymous", "names.csv", "feedback"
 
 
 def write_all(settings: Settings, standings: Sequence[Standing], folder: Path,
-              anonymous: bool) -> None:
+              anonymous: bool) -> list[str]:
+    """Whose points are in no gradebook, and why."""
     if anonymous:
         nameless, names = without_names(standings, folder)
         write_text(folder / NAMES, names)
-        return write_tables(settings, nameless, folder / ANONYMOUS)
+        write_tables(settings, nameless, folder / ANONYMOUS)
+        return []
     write_tables(settings, standings, folder)
     write_text(folder / "gradescope.csv", gradescope.scores(standings))
+    filled = gradebooks(settings, standings)
+    for name, each in filled.items():
+        write_text(folder / name, each.content)
+    return [f"{name}: {note}" for name, each in filled.items() for note in each.notes]
+
+
+def gradebooks(settings: Settings, standings: Sequence[Standing]) -> dict[str, Filled]:
+    """What Canvas and Moodle import; without standings, a check of the files. Raises BadInput."""
+    filled = {}
     if settings.canvas:
-        write_text(folder / "canvas.csv",
-                   canvas.fill(settings.canvas, standings, settings.assignment))
+        filled["canvas.csv"] = canvas.fill(settings.canvas, standings, settings.assignment)
     if settings.moodle:
-        write_text(folder / "moodle.csv", moodle.fill(settings.moodle, standings))
+        filled["moodle.csv"] = moodle.fill(settings.moodle, standings)
+    return filled
 
 
 def write_tables(settings: Settings, standings: Sequence[Standing], folder: Path) -> None:

@@ -1,0 +1,145 @@
+"""The files of a download: a zip as it came, or a folder that it was unpacked to.
+
+In: a path. Out: names, and the bytes of one at a time. Nothing of a zip is written anywhere, no link
+is followed, and each file has a limit. A file that cannot be read is BadInput for that file alone.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Container, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..errors import BadInput
+from ..files import (KERNEL, ZIP_BEGINS, Found, below, choose, damage_named, in_zip, listed,
+                     of_the_system, outside, printable, read_below, refuse_kind, unpacked, unreadable)
+from ..intake import clean
+from .model import Claim, HandIn
+
+MOST_FILES = 200_000  # in the download of a class
+LARGEST_CLASS = 256 << 20  # bytes of all that is taken out of one download; 100 KB a student is much
+
+
+NO_HAND_INS = (".csv", ".tsv", ".xlsx", ".ods", ".toml", ".md", ".yml", ".pdf", ".html")
+"""What staff keep beside hand-ins: rosters, worksheets, notes."""
+
+
+class Archive(ABC):
+    """shown: its path, printable. names: of all files but hidden ones, with '/'; one that is there
+    twice is listed twice. refused: names that lead out of the archive."""
+
+    def __init__(self, shown: str, names: list[str]):
+        self.shown = shown
+        self.names = [name for name in names if not outside(name)]
+        self.refused = [name for name in names if outside(name)]
+        self.taken = 0
+
+    def hand_in_names(self) -> list[str]:
+        """Those by which a platform's download is recognised."""
+        return [name for name in self.names if "/" in name or not beside_hand_ins(name)]
+
+    @abstractmethod
+    def read(self, name: str, largest: int | None = None) -> bytes:
+        """Up to this many bytes; None: files.LARGEST, or LARGEST_ZIP if it is a zip. Raises
+        BadInput."""
+
+    def hand_in(self, claims: Sequence[Claim], source: str, files: dict[str, str],
+                notes: Sequence[str] = (), **known: object) -> HandIn:
+        """The kernel.cu among these files (by their names here, the students' own names of them), or
+        why there is none; `known` are further members of HandIn."""
+        label = f"{Path(self.shown).name}: {printable(source)}"
+        found = Found(Path(), b"")
+        problem = ""
+        try:
+            found = self.kernel(label, files)
+        except BadInput as error:
+            problem = str(error)
+            for place in (f"{label}: ", f"{label}/", f"{self.shown}/"):
+                problem = problem.removeprefix(place)
+        return HandIn(tuple(claims), label, found.content, problem,
+                      (*found.notes, *notes), **known)  # type: ignore[arg-type]
+
+    def kernel(self, label: str, files: dict[str, str]) -> Found:
+        kernels = [name for name, own in files.items() if own.lower() == KERNEL]
+        if len(kernels) > 1:  # their own names are the same
+            raise BadInput(f"{label}: a hand-in with {listed(kernels)}: which one is the submission?")
+        chosen, notes = choose(list(files.values()), (".cu", ".zip"), f"{label}: a hand-in")
+        [name] = [name for name, own in files.items() if own == chosen]
+        found = Found(Path(label) / chosen, self.read(name), notes)
+        if found.content.startswith(ZIP_BEGINS):
+            found = in_zip(found)
+        self.taken += len(found.content)
+        if self.taken > LARGEST_CLASS:
+            raise BadInput(f"{label}: what was taken out of this download is larger than "
+                           f"{LARGEST_CLASS >> 20} MB; split it")
+        clean(found.content, printable(str(found.path)))
+        return found
+
+
+class Zipped(Archive):
+    def __init__(self, archive: zipfile.ZipFile, shown: str):
+        if len(archive.infolist()) > MOST_FILES:
+            raise BadInput(f"{shown}: holds more than {MOST_FILES} files; split it")
+        self.archive = archive
+        self.entries = {}
+        names = []
+        for entry in archive.infolist():
+            name = entry.filename.replace("\\", "/")
+            if not name.endswith("/") and not hidden(name):
+                names.append(name)
+                self.entries[name] = entry
+        super().__init__(shown, names)
+        self.count = Counter(names)
+
+    def read(self, name: str, largest: int | None = None) -> bytes:
+        shown = f"{self.shown}/{printable(name)}"
+        if self.count[name] > 1:
+            raise BadInput(f"{shown}: is there {self.count[name]} times; keep one of them")
+        with damage_named(shown):
+            return unpacked(self.archive, self.entries[name], shown, largest)
+
+
+class Unpacked(Archive):
+    """Without what lies at `ours`."""
+
+    def __init__(self, folder: int, path: Path, ours: Container[Path]):
+        self.folder = folder
+        shown, top = printable(str(path)), path.absolute()
+        super().__init__(shown, sorted(name for name in below(folder, shown, MOST_FILES)
+                                       if top / name.partition("/")[0] not in ours))
+
+    def read(self, name: str, largest: int | None = None) -> bytes:
+        return read_below(self.folder, name, self.shown, largest)
+
+
+def beside_hand_ins(name: str) -> bool:
+    return name.lower().endswith(NO_HAND_INS)
+
+
+def hidden(name: str) -> bool:
+    return any(of_the_system(part) and part != ".." for part in name.split("/"))
+
+
+@contextmanager
+def opened(path: Path, ours: Container[Path] = ()) -> Iterator[Archive]:
+    """A folder or a zip. Raises BadInput."""
+    shown = printable(str(path))
+    try:
+        if path.is_dir():
+            folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                yield Unpacked(folder, path, ours)
+            finally:
+                os.close(folder)
+            return
+        refuse_kind(os.stat(path).st_mode, shown)
+        with damage_named(shown):
+            archive = zipfile.ZipFile(path)
+        with archive:
+            yield Zipped(archive, shown)
+    except OSError as error:
+        raise unreadable(shown, error) from None
