@@ -9,7 +9,7 @@
     policy.py     which attempt counts, what being late costs, changes by hand
     gradebook.py  tables, one row a student
     regrade.py    what another version of the cases would change
-    pages.py      pages for students and for staff
+    pages/        pages for students and for staff
 
 Data flows down this list: hand-ins -> attempts -> records -> standings -> tables and pages.
 """

@@ -46,8 +46,9 @@ class Row:
     """Links, relative to the page; empty: there is no record."""
     first: str
     """Their first mistake, or what is wrong with the whole."""
+    notes: tuple[str, ...]
     reasons: tuple[str, ...]
-    """Why a person should look at it; empty: nothing."""
+    """Why a person should look at it; empty: nobody has to."""
 
 
 @dataclass(frozen=True)
@@ -145,18 +146,16 @@ def row_of(number: int, standing: Standing, mistakes: list[Mistake], folder: Pat
     total = "" if standing.points is None else points(standing.points)
     return Row(f"s{number}", student.name, student.section, STATES[standing.state], total, standing.late,
                len(standing.attempts), quote(f"feedback/{student.folder}.html"), record,
-               mistakes[0].label if mistakes else "", tuple(dict.fromkeys(reasons(standing))))
+               mistakes[0].label if mistakes else "", standing.notes,
+               tuple(dict.fromkeys(reasons(standing))))
 
 
 def reasons(standing: Standing) -> Iterable[str]:
     """Why a person should look at it, a line each; none where one has decided."""
     record = record_of(standing)
     if standing.needs_human:
-        yield from standing.notes
-        if record and record.refusal:
-            yield whole(record)[0]
-        if record and to_look_at(record):
-            yield to_look_at(record)
+        of_record = [whole(record)[0] if record.refusal else "", to_look_at(record)] if record else []
+        yield from [*standing.notes, *filter(None, of_record)] or [STATES[standing.state]]
     stopped = sum(map(out_of_time, record.items)) if record else 0
     if stopped and not decided(standing):
         yield f"stopped at a time limit in {counted(stopped, 'case')}"

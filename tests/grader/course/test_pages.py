@@ -456,6 +456,8 @@ def test_who_needs_a_person_is_late_or_missing(tmp_path: Path) -> None:
     assert section[1] == ("Student 3 : stopped at a time limit in 1 case "
                           "Student 5 : refused, 0 points: kernel.cu:3: it calls fopen "
                           "Student 6 : two kernel.cu Student 8 : no memory is left").replace(" :", ":")
+    marked = class_page([replace(standings[3], needs_human=True)], tmp_path).text
+    assert "Needs a person Student 4: graded Late" in marked
     decided = replace(standings[2], override=Override("x", "seen", points=20))
     assert "stopped at a time limit" not in class_page([decided], tmp_path).text
 
@@ -485,6 +487,7 @@ def test_rows_are_sorted_by_name_and_lead_to_pages_and_records(tmp_path: Path) -
             assert (tmp_path / "pages" / unquote(urlsplit(link).path)).is_file(), link
     names = [row[0] for row in rows(tmp_path / "pages" / "class.html")[-8:]]
     assert names == sorted(names) and names[0] == "Ada" and names[-1] == "Zuse"
+    assert "not graded: the machine failed no memory is left" in page.text
 
 
 def test_a_class_of_nobody(tmp_path: Path) -> None:
