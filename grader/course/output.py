@@ -23,6 +23,7 @@ from . import canvas, gradescope, moodle
 from .fill import Filled
 from .gradebook import attempts, gradebook, summary, table, together
 from .model import Attempt, Standing, Student
+from .nameless import record_without_names, scrub_for, without_names_in
 from .pages import write_class_page, write_feedback
 from .settings import Settings
 
@@ -121,10 +122,13 @@ def nameless(standing: Standing, student: Student) -> Standing:
 
 
 def nameless_attempt(attempt: Attempt, student: Student) -> Attempt:
+    scrub = scrub_for(attempt.student, attempt.hand_in)
     hand_in = replace(attempt.hand_in, claims=(), source="", notes=(),
+                      content=without_names_in(attempt.hand_in.content, scrub),
                       problem="cannot be taken" if attempt.hand_in.problem else "")
     record = attempt.record
     if record:
+        record = record_without_names(record, scrub)
         about_it = record.submission.model_copy(update={"name": student.folder, "path": "kernel.cu"})
         record = record.model_copy(update={"submission": about_it})
     return replace(attempt, student=student, hand_in=hand_in, directory=None, record=record,
