@@ -40,7 +40,7 @@ class Archive(ABC):
 
     def hand_in_names(self) -> list[str]:
         """Those by which a platform's download is recognised."""
-        return [name for name in self.names if "/" in name or not beside_hand_ins(name)]
+        return self.names
 
     @abstractmethod
     def read(self, name: str, largest: int | None = None) -> bytes:
@@ -111,6 +111,9 @@ class Unpacked(Archive):
         shown, top = printable(str(path)), path.absolute()
         super().__init__(shown, sorted(name for name in below(folder, shown, MOST_FILES)
                                        if top / name.partition("/")[0] not in ours))
+
+    def hand_in_names(self) -> list[str]:
+        return [name for name in self.names if "/" in name or not beside_hand_ins(name)]
 
     def read(self, name: str, largest: int | None = None) -> bytes:
         return read_below(self.folder, name, self.shown, largest)

@@ -376,6 +376,13 @@ def test_methods_that_unpack_all_at_once(tmp_path: Path, method: int) -> None:
     assert "compressed in an unusual way" in refusal(path)
 
 
+def test_a_zip_with_a_file_without_a_name(tmp_path: Path) -> None:
+    """zipfile ends names at a zero byte."""
+    path = zipped(tmp_path / "z.zip", ("kernel.cu", TEXT))
+    path.write_bytes(path.read_bytes().replace(b"kernel.cu", b"\0ernel.cu"))
+    assert "a path outside of itself" in refusal(path)
+
+
 def test_an_encrypted_zip(tmp_path: Path) -> None:
     path = zipped(tmp_path / "z.zip", ("kernel.cu", TEXT))
     content = bytearray(path.read_bytes())

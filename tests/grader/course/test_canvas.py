@@ -56,6 +56,8 @@ def test_several_files_are_one_submission(tmp_path: Path) -> None:
     assert bob.claims == (Claim(name="hopperbob", canvas_id="8"),)
     assert "without kernel.cu" in eve.problem and eve.claims[0].canvas_id == "9"
     assert eve.notes == ("ignored: what was typed into Canvas",)
+    [own] = download(tmp_path, "lovelaceada_7_100_text.html")  # an uploaded file of that name
+    assert own.claims[0].canvas_id == "7" and "it holds text.html" in own.problem
 
 
 def test_students_are_found_by_number_and_by_squeezed_name(tmp_path: Path) -> None:

@@ -91,6 +91,13 @@ def test_a_folder_that_the_metadata_does_not_know(tmp_path: Path) -> None:
     assert other.claims == (Claim(word="submission_2"),) and other.content == b"2"
 
 
+def test_times_without_a_zone_and_people_without_a_name(tmp_path: Path) -> None:
+    [found] = export(tmp_path, "submission_1:\n  :created_at: 2026-11-20 22:10:00\n"
+                     "  :submitters: [1, text, {}, {':sid': 5}]\n", ("submission_1/kernel.cu", KERNEL))
+    assert found.submitted == datetime(2026, 11, 20, 22, 10, tzinfo=UTC)
+    assert found.claims == (Claim(id="5"),)
+
+
 def test_names(tmp_path: Path) -> None:
     metadata = yaml.safe_dump({f"submission_{number}": {":submitters": [{":name": name}]}
                                for number, name in enumerate(NAMES, 1)}, sort_keys=False)

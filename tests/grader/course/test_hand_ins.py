@@ -159,6 +159,14 @@ def test_an_attempt_that_cannot_be_taken_has_its_time(tmp_path: Path) -> None:
     assert found.problem.startswith("a directory without kernel.cu")
 
 
+def test_no_link_to_attempts_is_followed(tmp_path: Path) -> None:
+    write(tmp_path / "elsewhere" / "2026-11-20_23-10-00" / "kernel.cu")
+    (tmp_path / "class").mkdir()
+    (tmp_path / "class" / "ada").symlink_to(tmp_path / "elsewhere")
+    [found] = got(tmp_path / "class")
+    assert "a symbolic link" in found.problem
+
+
 @pytest.mark.parametrize("text, hour", [
     ("2026-11-20T23:10:05Z", 23), ("2026-11-20 23:10:05+02:00", 21), ("20261120-231005", 22),
     ("20261120T231005+0530", 17), ("2026-11-20_23-10-05", 22), ("2026-11-20T23:10:05-00:00", 23),
@@ -224,6 +232,7 @@ def test_a_students_zip_within_a_download(tmp_path: Path) -> None:
         3: zip_of(("../kernel.cu", b"")), 4: zip_of(("x.zip", zip_of(("kernel.cu", b"deep")))),
         5: b"PK\3\4", 6: zip_of(("kernel.cu", b"0" * (LARGEST + 1))),
         7: zip_of(("kernel.cu", os.urandom(100)), ("big", os.urandom(LARGEST_ZIP))),
+        8: zip_of(("kernel.cu", KERNEL.decode().encode("utf-16"))),
     }
     path = zipped(tmp_path / "submissions.zip",
                   *((f"s_{user}_1_mine.zip", content) for user, content in own.items()))
@@ -231,7 +240,7 @@ def test_a_students_zip_within_a_download(tmp_path: Path) -> None:
     assert found[0].content == b"taken" and not found[0].problem
     assert found[0].notes == ("src/kernel.cu was taken out of mine.zip",)
     for hand_in, said in zip(found[1:], ("a.cu and b.cu", "outside of itself", "without kernel.cu",
-                                         "damaged", "larger than 1 MB", "larger than 8 MB"),
+                                         "damaged", "larger than 1 MB", "larger than 8 MB", "UTF-16"),
                              strict=True):
         assert said in hand_in.problem
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -174,3 +175,5 @@ def test_times_of_hand_ins(tmp_path: Path) -> None:
     ada, bob, other = moodle.dated(collect([path], UTC), known)
     assert ada.submitted and ada.submitted.astimezone(timezone.utc).hour == 22
     assert bob.submitted is other.submitted is None
+    earlier = replace(ada, submitted=datetime(2026, 1, 1, tzinfo=UTC))
+    assert moodle.dated([earlier], known) == [earlier]

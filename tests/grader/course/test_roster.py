@@ -165,7 +165,7 @@ JOERG = student("Jörg Müller", "joerg")
     Claim(name="Ada King Lovelace"), Claim(name="ada  king LOVELACE"),
     Claim(name="Lovelace, Ada King"), Claim(name="lovelaceadaking"), Claim(name="King Lovelace Ada"),
     *(Claim(word=word) for word in ("15", "al1", "ada@x.edu", "ada", "7", "9", "lovelace_ada-king")),
-    Claim(name="Somebody Else", canvas_id="7"), Claim(id="15", email="other@x.edu"),
+    Claim(name="Somebody Else", canvas_id="7"), Claim(name="Jörg Müller", canvas_id="7"), Claim(id="15", email="other@x.edu"),
 ])  # fmt: skip
 def test_whose_it_is(claim: Claim) -> None:
     assert match(claim, [ADA, BOB, JOERG]) is ADA
