@@ -166,9 +166,18 @@ def run_all(given: argparse.Namespace, asked: Asked, the_class: Class, key: Key,
             cluster = Cluster(shlex.split(given.slurm))
             Runs(results, cluster, asked.jobs if given.jobs else 1).run(jobs, grade, stop, shown)
             return
+        refuse_beside_slurm(results)
         probe(asked, results, jobs)
         with scratch(results.folder) as environment:
             worker.run(jobs, asked.jobs, Grade(key, grade.run, options, environment), stop, shown)
+
+
+def refuse_beside_slurm(results: Results) -> None:
+    """Raises BadInput where a job array grades this class already."""
+    array = Runs(results, Cluster(), 1).present()
+    if array:
+        raise BadInput(f"{results.folder}: is graded by Slurm's job {array.job}; QUEUE=slurm waits "
+                       f"for it, `scancel {array.job}` ends it")
 
 
 def say_kept(count: int) -> None:
@@ -194,7 +203,7 @@ def regrade_class(given: argparse.Namespace) -> int:
         run_all(given, asked, again, key, "grading again")
         after = again.standings(key)
         show_changes(before, after, staged)
-        failed = [each for each in after if each.state in ("fault", "waiting")]
+        failed = not_graded_today(after)
         if given.accept and not failed:
             accept(present, again, results, staged)
             standings = present.standings(key)
@@ -239,7 +248,7 @@ def conclude(standings: Sequence[Standing], settings: Settings, given: argparse.
         console.print(paragraph(harmless(line), console))
     for place in output.places(settings, given.anonymous):
         console.print(f"    {harmless(os.path.relpath(place))}", soft_wrap=True)
-    failed = [each for each in standings if each.state in ("fault", "waiting")]
+    failed = not_graded_today(standings)
     if not failed:
         return GRADED
     for each in failed[:MOST_LISTED]:
@@ -249,6 +258,12 @@ def conclude(standings: Sequence[Standing], settings: Settings, given: argparse.
     say(f"{counted(len(failed), 'student')} without a grade, and nobody with a zero for that; "
         "the same command tries these again")
     return MACHINE_FAULT
+
+
+def not_graded_today(standings: Sequence[Standing]) -> list[Standing]:
+    """Because of the machine, or because they had to wait; some may have points of before."""
+    return [each for each in standings if each.state in ("fault", "waiting")
+            or any(attempt.fault or attempt.old for attempt in each.attempts)]
 
 
 def say(message: str) -> None:

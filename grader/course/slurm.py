@@ -29,7 +29,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import BadInput, MachineFault
+from ..errors import MachineFault
 from ..escape import one_line
 from ..interrupt import Stop
 from ..process import completed
@@ -42,7 +42,9 @@ CHUNK = 30
 arrays that start more than some ten tasks a minute."""
 MOST_IN_CHUNK = 50
 JOB, CHUNKS = "job.json", "chunks.json"
-POLL_SECONDS = 5.0
+FIRST_POLL_SECONDS, POLL_SECONDS = 0.5, 5.0
+"""Between two questions to the scheduler: a small class does not wait, a large one does not bother
+it."""
 COMMAND_SECONDS = 60.0
 ASKED_TWICE = 2
 LATE_FILES_SECONDS = 20.0
@@ -68,8 +70,8 @@ class Array:
 class Cluster:
     """Slurm's commands. `given`: options of the user's for sbatch."""
 
-    def __init__(self, given: Sequence[str] = (), poll: float = POLL_SECONDS):
-        self.given, self.poll = tuple(given), poll
+    def __init__(self, given: Sequence[str] = ()):
+        self.given = tuple(given)
 
     def ask(self, *command: str) -> str:
         """What it prints. Raises MachineFault."""
@@ -194,7 +196,7 @@ class Runs:
 
     def run(self, jobs: Sequence[Job], grade: Grade, stop: Stop, watch: Watch) -> None:
         """Until each has a result, or the machine has failed often enough; or until `stop` is
-        asked. Raises MachineFault, and BadInput if somebody else cancelled the array."""
+        asked. Raises MachineFault, also if somebody else cancelled the array."""
         array, rounds = self.present(), 0
         if array:
             grade = Grade(grade.key, array.run, grade.options)  # its tries go on
@@ -209,7 +211,7 @@ class Runs:
             array = None
             still_left = settled(left, grade)
             if cancelled and still_left and not stop.asked:
-                raise BadInput("the job array was cancelled; the same command grades what is left")
+                raise MachineFault("the job array was cancelled; the same command grades the rest")
             rounds = rounds + 1 if len(still_left) == len(left) else 0
         with faults_of(self.job_file):
             self.job_file.unlink(missing_ok=True)
@@ -218,6 +220,7 @@ class Runs:
              watch: Watch) -> bool:
         """Until none of its tasks can do anything any more; whether somebody cancelled it."""
         waiting, unknown, held_back, cancelled = list(jobs), 0, False, False
+        poll = FIRST_POLL_SECONDS
         while unknown < ASKED_TWICE:
             if stop.at_once:
                 self.cluster.cancel(array)
@@ -234,7 +237,8 @@ class Runs:
                 waiting.remove(job)
                 watch([], job)
             watch([], None)
-            pause(self.cluster.poll, stop)
+            pause(poll, stop)
+            poll = min(poll * 1.2, POLL_SECONDS)
         return cancelled
 
 

@@ -1,0 +1,179 @@
+"""A class whose submissions say what becomes of them: a copy of the project in which `python -m
+grader` is a program of a few milliseconds that does what kernel.cu says.
+
+    Class(tmp_path).add("alice", "score 3", "sleep 0.1")
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from conftest import REPOSITORY
+
+MAX_SCORE = 40
+
+# Each line of kernel.cu is an order. What it counts is kept beside the results.
+ACTOR = '''
+import hashlib, json, os, pathlib, signal, sys, time
+words = dict(word.split("=", 1) for word in sys.argv[1:])
+kernel = pathlib.Path(words["--submission"]).read_bytes()
+place = pathlib.Path(words["--results"]) / words["--name"]
+calls = pathlib.Path(os.environ["FAKE_CALLS"])
+with open(calls, "a") as file:
+    file.write(f"{place.parent.name} begun\\n")
+record = json.loads(pathlib.Path(__file__).with_name("template.json").read_text())
+record["seed"] = int(words["--seed"])
+record["submission"]["sha256"] = hashlib.sha256(kernel).hexdigest()
+bumped = pathlib.Path(__file__).with_name("other_points")
+for line in kernel.decode().splitlines():
+    order, _, value = line.partition(" ")
+    tried = place / f"tried-{order}"
+    count = int(tried.read_text()) if tried.exists() else 0
+    if order == "score":
+        record["score"] = float(value) + (1 if bumped.exists() else 0)
+    elif order == "sleep":
+        time.sleep(float(value))
+    elif order in ("fault", "killed", "full") and count < int(value or 1):
+        tried.write_text(str(count + 1))
+        if order == "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        print("grade: no sandbox works here", file=sys.stderr)
+        sys.exit(3)
+temporary = place / ".result.json.new"
+temporary.write_text(json.dumps(record))
+os.replace(temporary, place / "result.json")
+with open(calls, "a") as file:
+    file.write(f"{place.parent.name} graded\\n")
+sys.exit(0 if record["score"] >= record["max_score"] else 1)
+'''
+
+TEMPLATE = '''
+import json, sys
+from grader.course.__main__ import arguments, key_of, settings_of
+from grader.course.results import Results
+from pathlib import Path
+given = arguments(["grade", "--class", sys.argv[1], "--suite", "public", "--seed", "7"])
+settings, asked = settings_of(given)
+key = key_of(asked, Results(settings.results))
+build = dict(ok=True, message="", file=None, line=0, output="")
+print(json.dumps(dict(
+    complete=True, submission=dict(name="x", path="kernel.cu", sha256="", bytes=1, notes=[]),
+    suites=key.suites, cases=key.cases, grader=key.grader, version=key.version, seed=7, score=0,
+    max_score=40, build=build, refusal=None, tests=[], protection="none", protection_note="",
+    backend="cpu", compiler=key.compiler, started="2026-11-20T10:00:00Z", seconds=1)))
+'''
+
+
+def make_project(folder: Path) -> Path:
+    """The grader with another `python -m grader`; everything else is the checkout's own."""
+    folder.mkdir()
+    shutil.copytree(REPOSITORY / "grader", folder / "grader",
+                    ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("Makefile", "make", "support.c", "support.h", "support", "emulator", "checker",
+                 "testcases"):
+        (folder / name).symlink_to(REPOSITORY / name)
+    (folder / "grader/__main__.py").write_text(ACTOR)
+    empty = folder / "empty class"
+    empty.mkdir()
+    template = subprocess.run([sys.executable, "-B", "-c", TEMPLATE, str(empty)], cwd=folder,
+                              env=environment(folder), capture_output=True, text=True, check=False)
+    assert template.returncode == 0, template.stderr
+    (folder / "grader/template.json").write_text(template.stdout)
+    return folder
+
+
+def environment(folder: Path, more: Mapping[str, str] = {}) -> dict[str, str]:
+    """`GRADER_CACHE`: of the checkout, so that the grader's parts are built once for all tests."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
+    return {**kept, "GRADER_CACHE": str(REPOSITORY / "build" / "grader-cache"), "COLUMNS": "80",
+            "FAKE_CALLS": str(folder / "calls"), "PYTHONDONTWRITEBYTECODE": "1", **more}
+
+
+class Class:
+    """`project`: make_project(). `folder`: of the class, which holds submissions/."""
+
+    def __init__(self, project: Path, folder: Path, more: Mapping[str, str] = {}):
+        self.project, self.folder, self.results = project, folder, folder / "results"
+        (folder / "submissions").mkdir(parents=True)
+        self.calls = folder / "calls"
+        self.temporary = folder / "temporary"
+        self.temporary.mkdir()
+        self.environment = environment(project, {
+            "FAKE_CALLS": str(self.calls), "TMPDIR": str(self.temporary), **more})
+
+    def add(self, name: str, *orders: str) -> None:
+        path = self.folder / "submissions" / name
+        path.mkdir()
+        (path / "kernel.cu").write_text("".join(f"{line}\n" for line in orders))
+
+    def fill(self, count: int, draw: random.Random, seconds: float = 0.05) -> dict[str, str]:
+        """So many students; the points that each has to get."""
+        expected = {}
+        for number in range(count):
+            name, score = f"student {number:03}", draw.randint(0, MAX_SCORE)
+            self.add(name, f"score {score}", f"sleep {draw.uniform(0, 2 * seconds):.3f}",
+                     f"comment {number}")
+            expected[name] = str(score)
+        return expected
+
+    def command(self, *words: str, what: str = "grade") -> list[str]:
+        return [sys.executable, "-B", "-m", "grader.course", what, "--class", str(self.folder),
+                "--suite", "public", *words]
+
+    def start(self, *words: str, what: str = "grade", **options: Any) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self.command(*words, what=what), cwd=self.project, env=self.environment, text=True,
+            stdin=subprocess.DEVNULL, start_new_session=True,
+            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options)
+
+    def run(self, *words: str, what: str = "grade") -> subprocess.CompletedProcess[str]:
+        with self.start(*words, what=what) as process:
+            out, err = process.communicate(timeout=120)
+        return subprocess.CompletedProcess([], process.returncode, out, err)
+
+    def gradebook(self) -> dict[str, dict[str, str]]:
+        with open(self.results / "gradebook.csv", newline="") as file:
+            return {row["student"]: row for row in csv.DictReader(file)}
+
+    def points(self) -> dict[str, str]:
+        return {name: row["points"] for name, row in self.gradebook().items()}
+
+    def counted(self, what: str) -> dict[str, int]:
+        """How often each was `begun` or `graded`."""
+        lines = self.calls.read_text().splitlines() if self.calls.exists() else []
+        names = [line.rpartition(" ")[0] for line in lines if line.endswith(what)]
+        return {name: names.count(name) for name in names}
+
+
+def interrupt(process: subprocess.Popen[str], number: signal.Signals) -> int:
+    """Send it to this process alone, as the kernel's or a user's `kill` would; its status."""
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    return process.returncode
+
+
+def wait_for(condition: Any, seconds: float = 30.0) -> None:
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def json_of(path: Path) -> Any:
+    return json.loads(path.read_text())
+
+
+def only(found: Sequence[Any]) -> Any:
+    [one] = found
+    return one

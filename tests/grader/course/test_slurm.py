@@ -1,0 +1,174 @@
+"""A class as a job array of a real Slurm, of one node with several slots, which these tests start:
+whatever happens to tasks, the node or the run that submitted them, nothing is lost or done twice."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import slurm_cluster
+from conftest import missing
+from fake_class import Class, interrupt, make_project, wait_for
+from slurm_cluster import Slurm
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_project(tmp_path_factory.mktemp("project") / "a project")
+
+
+@pytest.fixture(scope="module")
+def slurm() -> Iterator[Slurm]:
+    """In a folder with a short path: sockets' names have 108 bytes."""
+    lacking = slurm_cluster.missing_program()
+    if lacking:
+        missing(lacking, "is not installed (Debian: slurm-wlm, munge)")
+    if os.geteuid() != 0:
+        pytest.skip("only root can start Slurm's daemons")
+    folder = Path(tempfile.mkdtemp(prefix="slurm-"))
+    try:
+        with slurm_cluster.running(folder) as cluster:
+            yield cluster
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def pupils(project: Path, slurm: Slurm, tmp_path: Path) -> Iterator[Class]:
+    made = Class(project, tmp_path / "the class", slurm.environment)
+    yield made
+    assert slurm.jobs() == [], "something is left in the queue"
+    assert not list(made.temporary.iterdir()), "temporary files are left"
+
+
+SLURM = ("--queue", "slurm")
+
+
+def test_a_class_is_graded(pupils: Class) -> None:
+    expected = pupils.fill(35, random.Random(1), seconds=0.02)
+    ended = pupils.run(*SLURM)
+    assert ended.returncode == 0, ended.stderr
+    assert pupils.points() == expected and set(pupils.counted("begun").values()) == {1}
+    outputs = sorted(path.name.partition("_")[2] for path in pupils.results.glob("run/*.out"))
+    assert outputs == ["0.out", "1.out"], "35 submissions are two chunks"
+    assert not (pupils.results / "run/job.json").exists()
+
+
+def test_more_than_one_array_may_hold(pupils: Class) -> None:
+    """MaxArraySize is 3: with chunks of at most 50, the second array has what is left."""
+    expected = pupils.fill(155, random.Random(2), seconds=0)
+    assert pupils.run(*SLURM).returncode == 0
+    assert pupils.points() == expected
+    assert len({path.name.partition("_")[0] for path in pupils.results.glob("run/*.out")}) == 2
+
+
+def test_faults_are_tried_by_another_task(pupils: Class) -> None:
+    pupils.add("alice", "fault 2", "score 3")
+    pupils.add("bob", "killed 1", "score 4")
+    pupils.add("eve", "fault 9", "score 5")
+    ended = pupils.run(*SLURM)
+    assert ended.returncode == 3 and "no grade: eve" in ended.stderr
+    assert pupils.points() == {"alice": "3", "bob": "4", "eve": ""}
+    assert pupils.counted("begun") == {"alice": 3, "bob": 2, "eve": 3}
+
+
+def test_a_bad_option_is_told_in_slurms_words(pupils: Class) -> None:
+    pupils.add("alice", "score 3")
+    ended = pupils.run(*SLURM, "--slurm=--partition=nowhere")
+    assert ended.returncode == 3 and "Invalid partition name" in ended.stderr
+    assert not (pupils.results / "run/job.json").exists()
+
+
+def test_options_reach_sbatch(pupils: Class, slurm: Slurm) -> None:
+    pupils.add("alice", "sleep 3", "score 3")
+    with pupils.start(*SLURM, "--jobs", "2", "--slurm=--comment='of the class' --nice=7") as run:
+        wait_for(lambda: pupils.counted("begun"))
+        shown = slurm.call("scontrol", "show", "job")
+        assert "Comment=of the class" in shown and "Nice=7" in shown and "CPUs/Task=2" in shown
+        run.communicate(timeout=60)
+
+
+# ---- interrupts ----------------------------------------------------------------------------------
+
+
+def test_a_run_that_was_killed_is_taken_up_again(pupils: Class, slurm: Slurm) -> None:
+    """The array goes on without it; the next run waits for this one, and submits nothing."""
+    expected = pupils.fill(8, random.Random(3), seconds=0.3)
+    with pupils.start(*SLURM) as process:
+        wait_for(lambda: pupils.counted("graded"))
+        assert interrupt(process, signal.SIGKILL) == -signal.SIGKILL
+    before = slurm.jobs()
+    assert before and pupils.run(*SLURM).returncode == 0
+    assert pupils.points() == expected and set(pupils.counted("begun").values()) == {1}
+    assert len({path.name.partition("_")[0] for path in pupils.results.glob("run/*.out")}) == 1
+
+
+def test_this_machine_does_not_grade_beside_an_array(pupils: Class, slurm: Slurm) -> None:
+    pupils.add("alice", "sleep 4", "score 3")
+    with pupils.start(*SLURM) as process:
+        wait_for(lambda: pupils.counted("begun"))
+        interrupt(process, signal.SIGKILL)
+    ended = pupils.run()
+    assert ended.returncode == 2 and "is graded by Slurm's job" in ended.stderr
+    assert pupils.run(*SLURM).returncode == 0
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c(pupils: Class, slurm: Slurm, times: int) -> None:
+    """Once: what runs is finished, what waits is taken back. Twice: all of it is cancelled."""
+    pupils.fill(35, random.Random(7), seconds=0.2)
+    one_at_a_time = f"--cpus-per-task={slurm_cluster.SLOTS}"
+    with pupils.start(*SLURM, f"--slurm={one_at_a_time}") as process:
+        wait_for(lambda: pupils.counted("begun"))
+        for _ in range(times):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.3)
+        process.communicate(timeout=60)
+    assert process.returncode == (3 if times == 1 else 130)
+    wait_for(lambda: slurm.jobs() == [])
+    assert pupils.run(*SLURM).returncode == 0
+    assert set(pupils.counted("graded").values()) == {1}
+
+
+def test_a_cancelled_array_is_not_submitted_again(pupils: Class, slurm: Slurm) -> None:
+    """Somebody wanted it to end."""
+    expected = pupils.fill(6, random.Random(4), seconds=0.5)
+    with pupils.start(*SLURM) as process:
+        wait_for(lambda: pupils.counted("graded"))
+        slurm.call("scancel", slurm.jobs()[0].partition("_")[0])
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 3 and "the job array was cancelled" in err
+    assert pupils.run(*SLURM).returncode == 0
+    assert pupils.points() == expected and set(pupils.counted("graded").values()) == {1}
+
+
+def test_a_requeued_task(pupils: Class, slurm: Slurm) -> None:
+    expected = pupils.fill(6, random.Random(5), seconds=0.4)
+    with pupils.start(*SLURM) as process:
+        wait_for(lambda: pupils.counted("graded"))
+        slurm.call("scontrol", "requeue", slurm.jobs()[0])
+        _, err = process.communicate(timeout=90)
+    assert process.returncode == 0, err
+    assert pupils.points() == expected and set(pupils.counted("graded").values()) == {1}
+
+
+def test_a_node_that_is_set_down(pupils: Class, slurm: Slurm) -> None:
+    """Slurm puts its tasks back into the queue until there is a node again."""
+    expected = pupils.fill(6, random.Random(6), seconds=0.4)
+    with pupils.start(*SLURM) as process:
+        wait_for(lambda: pupils.counted("graded"))
+        slurm.call("scontrol", "update", f"nodename={slurm.host}", "state=down", "reason=test")
+        time.sleep(2)
+        slurm.ask("scontrol", "update", f"nodename={slurm.host}", "state=resume")
+        slurm.wait_for_node("idle")
+        _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert pupils.points() == expected and set(pupils.counted("graded").values()) == {1}
