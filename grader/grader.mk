@@ -1,12 +1,12 @@
 # Grading, and what the grader builds for itself. Included by the Makefile.
 
-.PHONY: grade grade-class grade-summary grade-annotations grade-class-summary sandbox grader-parts
+.PHONY: grade grade-class regrade grade-summary grade-annotations grade-class-summary sandbox grader-parts
 
 SUBMISSION  ?= $(KERNEL)
-SUBMISSIONS ?= submissions
+CLASS       ?= class
 SUITE       ?= public
 RESULTS     ?= results
-export SUBMISSION SUBMISSIONS SUITE RESULTS NAME SEED JOBS LIMIT PROTECTION
+export SUBMISSION CLASS SUITE RESULTS NAME SEED JOBS LIMIT PROTECTION QUEUE SLURM
 
 # What is given becomes an option, even if it is empty; values reach the shell through the
 # environment.
@@ -28,12 +28,26 @@ grade: $(VENV)/grader-ready
 # KERNEL is another word for SUBMISSION; of both one would be ignored.
 takes_grade = $(if $(filter SUBMISSION,$(given)),,KERNEL) SUBMISSION NAME $(takes_grader)
 
-# Every entry of the folder; goes on after a failure. RESULTS/scores.csv.
-## make grade-class         a whole folder of them: SUBMISSIONS=path
+# A class: what is missing, and what is of an earlier version; docs/class.md. Of make's defaults for
+# one submission none is passed on: class.toml has its own.
+## make grade-class         a class: CLASS=path of a folder with submissions
+##      QUEUE=slurm         ... as a job array; SLURM='options of sbatch'
+##      ANONYMOUS=1         ... tables and pages without names
+## make regrade             what today's cases would change; ACCEPT=1 takes it
+if_set = $(if $(filter $1,$(given) $(inherited)),--$2 "$$$1")
+course = @sh make/start_python.sh $(VENV)/bin/python -B -m grader.course $1 --class "$$CLASS" \
+    $(call if_set,SUITE,suite) $(call if_set,RESULTS,results) $(call if_given,SEED,seed) \
+    $(call if_given,JOBS,jobs) $(call if_given,LIMIT,limit) \
+    $(call if_given,PROTECTION,protection) $(call if_given,QUEUE,queue) \
+    $(if $(filter SLURM,$(given)),--slurm="$$SLURM") $(if $(ANONYMOUS),--anonymous) \
+    $(if $(ACCEPT),--accept) $(grade_backend) $(GRADE_ARGS)
 grade-class: $(VENV)/grader-ready
-	@sh make/start_python.sh $(VENV)/bin/python -B -m grader.batch --submissions "$$SUBMISSIONS" \
-	    $(shared_options)
-takes_grade-class = SUBMISSIONS $(takes_grader)
+	$(call course,grade)
+takes_grade-class = CLASS QUEUE SLURM ANONYMOUS $(takes_grader)
+
+regrade: $(VENV)/grader-ready
+	$(call course,regrade)
+takes_regrade = ACCEPT $(takes_grade-class)
 
 # One result in another form. --github: into the file that GitHub reads, elsewhere to standard output.
 ## make grade-summary, grade-annotations, grade-class-summary, sandbox
@@ -44,9 +58,9 @@ grade-summary grade-annotations: grade-%: $(VENV)/grader-ready
 takes_grade-summary     = RESULTS NAME $(takes_python)
 takes_grade-annotations = RESULTS NAME $(takes_python)
 
-grade-class-summary: $(VENV)/grader-ready
-	@$(VENV)/bin/python -B -m grader.exporters class --github "$$RESULTS"
-takes_grade-class-summary = RESULTS $(takes_python)
+grade-class-summary:
+	@cat "$$RESULTS/class.md" >>"$${GITHUB_STEP_SUMMARY:-/dev/stdout}"
+takes_grade-class-summary = RESULTS
 
 # On a CI runner: installs bubblewrap and lets it make namespaces (Debian, Ubuntu).
 sandbox:

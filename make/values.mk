@@ -3,7 +3,8 @@
 # before anything else looks at a variable.
 
 # In the environment these are about something else (WSL sets NAME), so there they are not read.
-ours_alone = NAME SEED JOBS LIMIT PROTECTION GRADE_ARGS DIR FAULTY SHAPE BLOCK
+ours_alone = NAME SEED JOBS LIMIT PROTECTION QUEUE SLURM ANONYMOUS ACCEPT GRADE_ARGS DIR FAULTY \
+    SHAPE BLOCK
 $(foreach name,$(ours_alone),\
     $(if $(filter environment%,$(origin $(name))),$(eval override $(name) :=)))
 
@@ -11,7 +12,7 @@ $(foreach name,$(ours_alone),\
 given := $(filter-out MAKE% -*-%,$(foreach name,$(.VARIABLES),\
     $(if $(findstring command line,$(origin $(name))),$(name))))
 inherited := $(foreach name,KERNEL BACKEND ARCH PYTHON VENV NVCC CC CXX AR V C_FLAGS CUDA_FLAGS \
-    EMULATED_FLAGS CHECKED_FLAGS CHECKED_O SUBMISSION SUBMISSIONS SUITE RESULTS CASES_ARGS \
+    EMULATED_FLAGS CHECKED_FLAGS CHECKED_O SUBMISSION CLASS SUITE RESULTS CASES_ARGS \
     RELEASE_ARGS KERNELS SHAPES SAMPLES LADDER,$(if $(filter environment%,$(origin $(name))),$(name)))
 $(foreach name,$(filter-out SHELL,$(given)),$(eval override $(name) := $$(value $(name))))
 # Twice: with make -e, a variable has the origin "environment override" only once that has been tried.

@@ -34,7 +34,7 @@ RUN_SECONDS = 120
 
 # What `make test` or the user's shell hands down must not reach the makes of the tests.
 NOT_INHERITED = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "KERNEL", "BACKEND", "ARCH",
-                 "NVCC", "PYTHON", "NO_COLOR", "VENV", "SUBMISSION", "SUBMISSIONS", "SUITE",
+                 "NVCC", "PYTHON", "NO_COLOR", "VENV", "SUBMISSION", "CLASS", "SUITE",
                  "RESULTS", "NAME", "SEED", "JOBS", "PROTECTION", "GRADE_ARGS", "GRADER_CACHE",
                  "DIR", "FAULTY", "KERNELS", "SHAPES", "SAMPLES", "LADDER")
 

@@ -138,22 +138,22 @@ def grade_class(given: argparse.Namespace) -> int:
     with results.alone():
         key = key_of(asked, results)
         refuse_other_cases(results, key)
-        run_all(given, asked, the_class, key, "grading")
+        stopped = run_all(given, asked, the_class, key, "grading")
         standings = the_class.standings(key)
         notes = output.write_all(settings, standings, results.folder, given.anonymous)
     for note in notes:
         say(note)
-    return conclude(standings, settings, given)
+    return conclude(standings, settings, given, stopped)
 
 
 def run_all(given: argparse.Namespace, asked: Asked, the_class: Class, key: Key,
-            what: str) -> None:
-    """Grades what has no result of this key. Raises what ends it."""
+            what: str) -> bool:
+    """Grades what has no result of this key; whether somebody stopped it. Raises what ends it."""
     results, contents = the_class.results, the_class.to_grade()
     jobs = [job for job in contents if not done(job, key)]
     say_kept(len(contents) - len(jobs))
     if not jobs:
-        return
+        return False
     for job in jobs:
         results.place(job, contents[job])
     names = the_class.names()
@@ -161,15 +161,16 @@ def run_all(given: argparse.Namespace, asked: Asked, the_class: Class, key: Key,
     options = passed_on(given, asked, key)
     grade = Grade(key, secrets.token_hex(6), options)
     with Shown(shown_names, key, what) as shown, interrupt.Stop(
-            lambda: shown.say("finishing what runs; Ctrl-C again ends it")) as stop:
+            lambda: shown.say("interrupted: finishing what runs; Ctrl-C again ends it")) as stop:
         if given.queue == "slurm":
             cluster = Cluster(shlex.split(given.slurm))
             Runs(results, cluster, asked.jobs if given.jobs else 1).run(jobs, grade, stop, shown)
-            return
+            return stop.asked
         refuse_beside_slurm(results)
         probe(asked, results, jobs)
         with scratch(results.folder) as environment:
             worker.run(jobs, asked.jobs, Grade(key, grade.run, options, environment), stop, shown)
+        return stop.asked
 
 
 def refuse_beside_slurm(results: Results) -> None:
@@ -200,7 +201,7 @@ def regrade_class(given: argparse.Namespace) -> int:
         before = present.standings(None)
         if not any(each.state == "graded" for each in before):
             raise BadInput(f"{results.folder}: nothing is graded yet; `make grade-class` does that")
-        run_all(given, asked, again, key, "grading again")
+        stopped = run_all(given, asked, again, key, "grading again")
         after = again.standings(key)
         show_changes(before, after, staged)
         failed = not_graded_today(after)
@@ -211,7 +212,7 @@ def regrade_class(given: argparse.Namespace) -> int:
                 say(note)
             return conclude(standings, settings, given)
     if failed:
-        return conclude(after, settings, given)
+        return conclude(after, settings, given, stopped)
     print("nothing was replaced; `make regrade CLASS=... ACCEPT=1` takes the new results")
     return GRADED
 
@@ -241,7 +242,8 @@ def accept(present: Class, again: Class, results: Results, staged: Results) -> N
 # ---- the end -------------------------------------------------------------------------------------
 
 
-def conclude(standings: Sequence[Standing], settings: Settings, given: argparse.Namespace) -> int:
+def conclude(standings: Sequence[Standing], settings: Settings, given: argparse.Namespace,
+             stopped: bool = False) -> int:
     """Says how it ended and what to look at; the exit status."""
     console = console_for(sys.stdout)
     for line in output.about(standings):
@@ -251,6 +253,8 @@ def conclude(standings: Sequence[Standing], settings: Settings, given: argparse.
     failed = not_graded_today(standings)
     if not failed:
         return GRADED
+    if stopped:
+        raise KeyboardInterrupt
     for each in failed[:MOST_LISTED]:
         why = "; ".join(each.notes) or "its turn has not come"
         print(paragraph(f"no grade: {harmless(each.student.name)}: {harmless(why)}", console).plain,

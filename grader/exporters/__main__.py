@@ -12,10 +12,9 @@ from pathlib import Path
 
 from ..errors import BadInput
 from ..feedback import student_view
-from ..record import Record
-from ..store import RESULT, read_record
+from ..store import read_record
 from . import annotations as github_annotations
-from . import autolab, class_summary, gradescope, summary
+from . import autolab, gradescope, summary
 
 
 def main(words: list[str]) -> int:
@@ -23,8 +22,7 @@ def main(words: list[str]) -> int:
     try:
         text = exported(asked)
         # What a step of a GitHub workflow writes here is shown on the page of the run.
-        page = asked.github and asked.format in ("summary", "class") and \
-            os.environ.get("GITHUB_STEP_SUMMARY")
+        page = asked.github and asked.format == "summary" and os.environ.get("GITHUB_STEP_SUMMARY")
         write(text, Path(page) if page else asked.output, append=asked.github)
     except BadInput as error:
         print(error, file=sys.stderr)
@@ -35,17 +33,15 @@ def main(words: list[str]) -> int:
 def arguments(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m grader.exporters", description="A result in another system's format.")
-    parser.add_argument("format", choices=["gradescope", "autolab", "summary", "annotations",
-                                           "class"])
-    parser.add_argument("result", type=Path,
-                        help="results/NAME/result.json; for `class`, the directory of all NAMEs")
+    parser.add_argument("format", choices=["gradescope", "autolab", "summary", "annotations"])
+    parser.add_argument("result", type=Path, help="results/NAME/result.json")
     parser.add_argument("-o", "--output", type=Path, help="default: standard output")
     parser.add_argument("--partial", action="store_true",
                         help="take result.partial.json, too: the cases so far")
     parser.add_argument("--ta", action="store_true",
                         help="summary: all that is known of hidden cases; not for students")
     parser.add_argument("--github", action="store_true",
-                        help="summary, class: append to the file that the runner shows; standard "
+                        help="summary: append to the file that the runner shows; standard "
                              "output where there is none")
     add_platform_options(parser)
     return parser.parse_args(words)
@@ -58,8 +54,6 @@ def add_platform_options(parser: argparse.ArgumentParser) -> None:
 
 
 def exported(asked: argparse.Namespace) -> str:
-    if asked.format == "class":
-        return class_summary.export(records_below(asked.result, asked.partial))
     record = read_record(asked.result, partial=asked.partial)
     if asked.format == "gradescope":
         return gradescope.export(record, asked.hidden_cases)
@@ -68,12 +62,6 @@ def exported(asked: argparse.Namespace) -> str:
     if asked.format == "annotations":
         return github_annotations.export(record)
     return summary.export(record if asked.ta else student_view(record))
-
-
-def records_below(directory: Path, partial: bool) -> list[Record]:
-    if not directory.is_dir():
-        raise BadInput(f"{directory}: no such directory; `make grade-class` writes it")
-    return [read_record(path, partial=partial) for path in sorted(directory.glob(f"*/{RESULT}"))]
 
 
 def write(text: str, path: Path | None, *, append: bool) -> None:

@@ -464,7 +464,7 @@ def test_ctrl_c_at_any_time(tree: Tree, parts: str, tmp_path: Path, venv: Path, 
     (tmp_path / "tmp").mkdir()
     tmp_path.chmod(0o755)
     words = {"grade": [f"SUBMISSION={pupil}", f"RESULTS={tmp_path / 'r'}"],
-             "grade-class": [f"SUBMISSIONS={pupil.parent.parent}", f"RESULTS={tmp_path / 'r'}"],
+             "grade-class": [f"CLASS={pupil.parent.parent}", f"RESULTS={tmp_path / 'r'}"],
              "release": [f"DIR={tmp_path / 'copy'}"]}.get(target, [])
     words += [f"PYTHON={venv}/bin/python" if target == "gradescope" else f"VENV={venv}"]
     run = interrupted([need("make"), "--no-print-directory", "-o", f"{venv}/grader-ready", target,

@@ -39,11 +39,11 @@ def taken() -> dict[str, set[str]]:
 
 def test_what_decides_a_grade_is_taken_by_the_graders_alone() -> None:
     takers = {word: {target for target, words in taken().items() if word in words}
-              for word in ("SEED", "PROTECTION", "SUITE", "GRADE_ARGS", "NAME", "SUBMISSIONS",
+              for word in ("SEED", "PROTECTION", "SUITE", "GRADE_ARGS", "NAME", "CLASS",
                            "SUBMISSION")}
-    assert takers == dict.fromkeys(("SEED", "PROTECTION", "SUITE", "GRADE_ARGS"), {*GRADERS}) | {
+    assert takers == dict.fromkeys(("SEED", "PROTECTION", "SUITE", "GRADE_ARGS"), {*GRADERS, "regrade"}) | {
         "NAME": {"grade", "grade-summary", "grade-annotations"},
-        "SUBMISSIONS": {"grade-class"}, "SUBMISSION": {"grade"},
+        "CLASS": {"grade-class", "regrade"}, "SUBMISSION": {"grade"},
     }  # fmt: skip
 
 
@@ -75,7 +75,7 @@ def test_make_expands_nothing_in_a_value(tree: Tree, tmp_path: Path, how: str) -
     assert done.returncode == 0 and not mark.exists(), done.stderr
     kept = [name for name in names if f"{name}={values[name]};4" in done.stdout]
     not_read = {"NAME", "SEED", "JOBS", "LIMIT", "PROTECTION", "GRADE_ARGS", "DIR", "FAULTY",
-                "SHAPE", "BLOCK"} if "command" not in how else set()
+                "SHAPE", "BLOCK", "QUEUE", "SLURM", "ANONYMOUS", "ACCEPT"} if "command" not in how else set()
     assert {*kept} | not_read >= names - {"C_FLAGS", "CUDA_FLAGS", "EMULATED_FLAGS",
                                           "CHECKED_FLAGS", "CHECKED_O"}
 
@@ -101,7 +101,7 @@ def test_of_two_words_for_one_thing_neither_is_ignored(tree: Tree, venv: Path) -
 
 @pytest.mark.parametrize("target", GRADERS)
 def test_values_are_looked_at_before_anything_is_run(tree: Tree, target: str, venv: Path) -> None:
-    class_of_one = "SUBMISSIONS=testcases" if target == "grade-class" else "SUITE=public"
+    class_of_one = "CLASS=testcases" if target == "grade-class" else "SUITE=public"
     done = make(tree, target, "BACKEND=cpu", class_of_one, "PROTECTION=bogus", "JOBS=banana",
                 "SEED=", f"VENV={venv}")
     said = [line for line in done.stderr.splitlines() if "with make" in line]

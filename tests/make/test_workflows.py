@@ -8,6 +8,7 @@ which PyPI has, parses and audits the workflows in any case.
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import shutil
@@ -198,13 +199,14 @@ def test_grade_grades_a_class(fresh_tree: Tree, grader_cache: Path, tmp_path: Pa
     runner.run(REPOSITORY / ".github/workflows/grade.yml", {
         "inputs.folder": "lab 2", "inputs.suite": "public",
         "inputs.gpu && 'cuda' || 'cpu'": "cpu",
-    }, fails={"Grade"})  # nobody handed in: that is exit 2  # fmt: skip
-    rows = (fresh_tree.path / "results/scores.csv").read_text().splitlines()
-    assert [row.split(",")[0] for row in rows] == ["submission", "alice", "bob (late)", "nobody"]
-    alice, bob, nobody = (row.split(",") for row in rows[1:])
-    assert alice[1] == alice[2] != "" and bob[1] == "0" and nobody[1] == ""
-    assert (fresh_tree.path / "results/alice/result.json").exists()
-    assert "2 submissions" in runner.file("GITHUB_STEP_SUMMARY")
+    })  # fmt: skip
+    with open(fresh_tree.path / "results/gradebook.csv", newline="") as file:
+        rows = {row["student"]: row for row in csv.DictReader(file)}
+    assert list(rows) == ["alice", "bob (late)", "nobody"]
+    assert rows["alice"]["points"] == rows["alice"]["possible"] != ""
+    assert rows["bob (late)"]["points"] == "0" and rows["nobody"]["state"] == "unusable"
+    assert list((fresh_tree.path / "results/records/alice").glob("*/result.json"))
+    assert "3 students" in runner.file("GITHUB_STEP_SUMMARY")
 
 
 # ---- .github/sandbox.sh --------------------------------------------------------------------------
