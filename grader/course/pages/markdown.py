@@ -1,13 +1,15 @@
-"""Feedback as Markdown, for an issue or a mail: the same as the page, without bars.
+"""Feedback as Markdown, for an issue or a mail: the same as the page, without bars. It can be read as it is.
 
 In: Feedback. Out: Markdown, in which text from elsewhere is text and nothing else (exporters/summary.py).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from ...exporters.summary import markdown, preformatted, row, speed, table
+from ...escape import plain
+from ...exporters.summary import markdown, row, speed, table
 from .feedback import Advice, Feedback, in_words, next_without_mistakes, result_of, time_of
 from .source import Line
 
@@ -42,11 +44,18 @@ def of_record(feedback: Feedback) -> list[str]:
 
 def of_mistake(advice: Advice) -> list[str]:
     return [f"### {markdown(advice.headline)}",
-            preformatted("\n".join(advice.details)) if advice.details else "",
-            preformatted("\n".join(map(numbered, advice.code))) if advice.code else "",
+            as_code("\n".join(advice.details)) if advice.details else "",
+            as_code("\n".join(map(numbered, advice.code))) if advice.code else "",
             f"Hint: {markdown(advice.hint)}" if advice.hint else "",
-            *(["It printed:", preformatted(advice.printed)] if advice.printed else []),
-            "Try next:", preformatted(advice.command), markdown(advice.cost)]
+            *(["It printed:", as_code(advice.printed)] if advice.printed else []),
+            "Try next:", as_code(advice.command), markdown(advice.cost)]
+
+
+def as_code(text: str) -> str:
+    """A block whose fence is longer than any in it."""
+    text = plain(text)
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}\n{text}\n{fence}"
 
 
 def numbered(line: Line) -> str:

@@ -109,7 +109,7 @@ def test_a_mistake_stands_at_its_line(tmp_path: Path) -> None:
     assert re.search(r'<li class="mistake"><code>line 29;</code><strong.*?race on shared memory</strong>',
                      source)
     assert [each["start"] for each in page.all("ol")] == ["25", "1"]
-    assert re.search(r"(?m)^&#62; +29 \| line 29;$", text)
+    assert re.search(r"(?m)^> +29 \| line 29;$", text)
 
 
 def test_cases_with_one_mistake_share_it(tmp_path: Path) -> None:
@@ -305,7 +305,7 @@ def check_text(text: str) -> None:
     assert all(char.isprintable() or char in "\n\t\u200b" for char in text)
     rendered = MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(text)
     tags = [tag for tag, _ in Read(rendered).elements]
-    assert set(tags) <= set("h1 h2 h3 p strong ul li table thead tbody tr th td pre".split())
+    assert set(tags) <= set("h1 h2 h3 p strong ul li table thead tbody tr th td pre code".split())
     assert tags[0] == "h1" and tags.count("h1") == 1
 
 
@@ -327,6 +327,14 @@ def check_everything_that_is_said(text: str, folder: Path) -> None:
 @pytest.mark.parametrize("text", [*NASTY, "</style>", "{{ 7 * 7 }}{% include 'page.html.j2' %}"])
 def test_no_page_is_broken_by_what_a_submission_may_say(text: str, tmp_path: Path) -> None:
     check_everything_that_is_said(text, tmp_path)
+
+
+@pytest.mark.parametrize("text", ["```\n# out", "````\n<b>out</b>\n`````", "~~~\n<b>", "    ```\n<b>out</b>"])
+def test_code_stays_code(text: str, tmp_path: Path) -> None:
+    """In Markdown, whatever fences are in it."""
+    record = make_record([make_test("a", 0, 1, finding=RACE.model_copy(update={"line": 1, "detail": [text]}),
+                                    output=text)])
+    check_text(feedback(standing(record, content=text), tmp_path)[1])
 
 
 @settings(max_examples=10, deadline=None, derandomize=True,
