@@ -1,5 +1,5 @@
-"""A real browser (Chromium, driven by selenium) for tests of pages. A plugin of pytest's (conftest.py), so
-that all of them have the fixture `driver`."""
+"""A real browser (Chromium, driven by selenium) for tests of pages. A plugin of pytest's
+(conftest.py), so that all of them have the fixture `driver`."""
 
 from __future__ import annotations
 
@@ -43,9 +43,11 @@ def shot(driver: Any, name: str) -> None:
 
 
 def assert_nothing_amiss(driver: Any) -> None:
-    """No error or refusal was logged since the log was last read; nothing was asked for from outside."""
+    """No error or refusal was logged since the log was last read; nothing was asked for from
+    outside."""
     assert driver.get_log("browser") == []
-    asked = driver.execute_script("return performance.getEntriesByType('resource').map((e) => e.name)")
+    asked = driver.execute_script(
+        "return performance.getEntriesByType('resource').map((e) => e.name)")
     assert asked == []
 
 

@@ -1,7 +1,9 @@
-"""What a student wrote, without the student's name: for anonymous pages. Comments often begin with one.
+"""What a student wrote, without the student's name, with which comments often begin: for anonymous
+pages.
 
-In: a student's text, or the record of it. Out: the same with underscores where it names the student, or
-anybody who handed in with them. Other names in it stay: nobody knows them for names. Nothing here raises.
+In: a student's text, or the record of it. Out: the same with underscores where it names the
+student, or anybody who handed in with them. Other names in it stay: nobody knows them for names.
+Nothing here raises.
 """
 
 from __future__ import annotations
@@ -26,12 +28,12 @@ Scrub = Callable[[str], str]
 
 
 def scrub_for(student: Student, hand_in: HandIn) -> Scrub:
-    """A function that takes out names, logins, addresses and numbers of these people, in upper and lower
-    case. A name that is a word of C as well goes wherever it stands."""
-    words = {word for person in (student, *hand_in.claims)
-             for text in (person.name, person.login, person.email, person.id, person.canvas_id,
-                          person.moodle_id)
-             for word in (text, *re.findall(rf"{LETTER}+", text.split("@")[0])) if names_somebody(word)}
+    """A function that takes out names, logins, addresses and numbers of these people, in upper and
+    lower case. A name that is a word of C as well goes wherever it stands."""
+    texts = [text for each in (student, *hand_in.claims) for text in (
+        each.name, each.login, each.email, each.id, each.canvas_id, each.moodle_id)]
+    parts = [part for text in texts for part in re.findall(f"{LETTER}+", text.split("@")[0])]
+    words = set(filter(names_somebody, texts + parts))
     if not words:
         return lambda text: text
     longest_first = sorted(map(re.escape, words), key=len, reverse=True)
@@ -40,7 +42,8 @@ def scrub_for(student: Student, hand_in: HandIn) -> Scrub:
 
 
 def names_somebody(word: str) -> bool:
-    return word.lower() not in COMMON and len(word) >= (SHORTEST_NUMBER if word.isdecimal() else SHORTEST)
+    least = SHORTEST_NUMBER if word.isdecimal() else SHORTEST
+    return len(word) >= least and word.lower() not in COMMON
 
 
 def without_names_in(content: bytes, scrub: Scrub) -> bytes:

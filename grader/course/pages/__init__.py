@@ -2,7 +2,7 @@
 
     feedback.py     what a student is told, from where they stand
     class_page.py   what staff are told of the class
-    mistakes.py     what is wrong in a submission: cases that lost points for one reason are one mistake
+    mistakes.py     what is wrong in a submission: cases that lost points for one reason are one
     source.py       lines of a student's kernel.cu
     render.py       as HTML: templates (*.html.j2) and page.css
     markdown.py     feedback as Markdown
@@ -23,8 +23,8 @@ from .render import render
 
 
 def write_feedback(standing: Standing, assignment: str, folder: Path) -> None:
-    """folder/NAME.html and folder/NAME.md, for the student alone; NAME is Student.folder. Each file is
-    written whole or not at all. Raises OSError."""
+    """folder/NAME.html and folder/NAME.md, for the student alone; NAME is Student.folder. Each file
+    is written whole or not at all. Raises OSError."""
     shown = feedback_of(standing, assignment)
     name = standing.student.folder
     write(folder / f"{name}.html", render("feedback.html.j2", it=shown, words=feedback))
@@ -32,6 +32,6 @@ def write_feedback(standing: Standing, assignment: str, folder: Path) -> None:
 
 
 def write_class_page(standings: Sequence[Standing], assignment: str, path: Path) -> None:
-    """For staff: it names students, points and hidden cases. Its links lead to feedback/NAME.html beside
-    it and to the results of each attempt. Written whole or not at all. Raises OSError."""
+    """For staff: it names students, points and hidden cases. Its links lead to feedback/NAME.html
+    beside it and to the records. Written whole or not at all. Raises OSError."""
     write(path, render("class.html.j2", page=class_of(standings, assignment, path.parent)))

@@ -1,7 +1,7 @@
 """A class on one page, for staff. It names students, points and hidden cases; it ranks nobody.
 
-In: where everybody stands. Out: Class, which the template shows. Rows lead to the pages of students and to
-the records.
+In: where everybody stands. Out: Class, which the template shows. Rows lead to the pages of students
+and to the records.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Class:
 
 def class_of(standings: Sequence[Standing], assignment: str, folder: Path) -> Class:
     """`folder`: of the page, to which links are relative."""
-    standings = sorted(standings, key=lambda each: (each.student.name.casefold(), each.student.folder))
+    standings = sorted(standings, key=by_name)
     found = [mistakes_of(record) if (record := record_of(each)) else [] for each in standings]
     rows = [row_of(number, standing, mistakes, folder)
             for number, (standing, mistakes) in enumerate(zip(standings, found, strict=True), 1)]
@@ -131,6 +131,10 @@ def class_of(standings: Sequence[Standing], assignment: str, folder: Path) -> Cl
         rows=rows)
 
 
+def by_name(standing: Standing) -> tuple[str, str]:
+    return standing.student.name.casefold(), standing.student.folder
+
+
 def record_of(standing: Standing) -> Record | None:
     return standing.counted.record if standing.counted else None
 
@@ -144,9 +148,9 @@ def row_of(number: int, standing: Standing, mistakes: list[Mistake], folder: Pat
     if attempt and attempt.record and attempt.directory:
         record = quote(os.path.relpath(attempt.directory / RESULT, folder))
     total = "" if standing.points is None else points(standing.points)
-    return Row(f"s{number}", student.name, student.section, STATES[standing.state], total, standing.late,
-               len(standing.attempts), quote(f"feedback/{student.folder}.html"), record,
-               mistakes[0].label if mistakes else "", standing.notes,
+    return Row(f"s{number}", student.name, student.section, STATES[standing.state], total,
+               standing.late, len(standing.attempts), quote(f"feedback/{student.folder}.html"),
+               record, mistakes[0].label if mistakes else "", standing.notes,
                tuple(dict.fromkeys(reasons(standing))))
 
 
@@ -154,8 +158,9 @@ def reasons(standing: Standing) -> Iterable[str]:
     """Why a person should look at it, a line each; none where one has decided."""
     record = record_of(standing)
     if standing.needs_human:
-        of_record = [whole(record)[0] if record.refusal else "", to_look_at(record)] if record else []
-        yield from [*standing.notes, *filter(None, of_record)] or [STATES[standing.state]]
+        of_record = [whole(record)[0]] if record and record.refusal else []
+        of_record += [to_look_at(record)] if record and to_look_at(record) else []
+        yield from [*standing.notes, *of_record] or [STATES[standing.state]]
     stopped = sum(map(out_of_time, record.items)) if record else 0
     if stopped and not decided(standing):
         yield f"stopped at a time limit in {counted(stopped, 'case')}"
@@ -170,7 +175,8 @@ def out_of_time(item: Item) -> bool:
     """Perhaps only slow: a kernel that does not end is another mistake."""
     if not isinstance(item, Test):
         return item.state == "time-limit"
-    return item.reason.startswith(USED_UP) or bool(item.finding and item.finding.kind == "time-limit")
+    stopped = item.finding is not None and item.finding.kind == "time-limit"
+    return stopped or item.reason.startswith(USED_UP)
 
 
 # ---- points --------------------------------------------------------------------------------------
@@ -191,8 +197,9 @@ def summary_of(got: Sequence[Standing]) -> str:
     among = ""
     if len({each.possible for each in got}) > 1:
         among = " They were not all graded on the same cases, so these points cannot be compared."
-    return (f"Median {points(median(values))}, quartiles {points(low)} and {points(high)}, lowest "
-            f"{points(min(values))}, highest {points(max(values))}, of {points(most(got))} points.{among}")
+    return (f"Median {points(median(values))}, quartiles {points(low)} and {points(high)}, "
+            f"lowest {points(min(values))}, highest {points(max(values))}, "
+            f"of {points(most(got))} points.{among}")
 
 
 def most(got: Sequence[Standing]) -> float:

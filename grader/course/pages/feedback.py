@@ -1,7 +1,8 @@
 """A student's own page: what a TA would write to them.
 
-In: where the student stands. Out: Feedback, which the templates show. What is said of the submission comes
-from student_view(record) and the student's own text; the student's name, from Student alone.
+In: where the student stands. Out: Feedback, which the templates show. What is said of the
+submission comes from student_view(record) and the student's own text; the student's name, from
+Student alone.
 """
 
 from __future__ import annotations
@@ -125,7 +126,9 @@ def account(standing: Standing) -> list[tuple[str, str]]:
 
 
 def remarks(standing: Standing) -> list[str]:
-    lines = [INSTEAD[standing.state]] if standing.points is not None and standing.state in INSTEAD else []
+    lines = []
+    if standing.points is not None and standing.state in INSTEAD:  # else the total says it
+        lines.append(INSTEAD[standing.state])
     if standing.state == "unusable" and standing.counted:
         lines.append(standing.counted.hand_in.problem)
     override = standing.override
@@ -213,7 +216,8 @@ def in_words(feedback: Feedback) -> str:
         return "Correct the first of these first"
     if feedback.advice:
         return "Correct this"
-    return "What to try next" if lost(feedback.hidden) or lost(feedback.speed) else "Nothing to correct"
+    missing = lost(feedback.hidden) + lost(feedback.speed)
+    return "What to try next" if missing else "Nothing to correct"
 
 
 def next_without_mistakes(feedback: Feedback) -> str:
@@ -224,9 +228,9 @@ def next_without_mistakes(feedback: Feedback) -> str:
         return ""
     hidden = feedback.hidden
     if lost(hidden):
-        return (f"Nothing is wrong in the cases that you can see. {lost(hidden)} of the {len(hidden)} hidden "
-                "ones lost points. Check sizes of your own, with m, k and n different, and no multiples of "
-                f"your tile: {BUILD} M K N")
+        return (f"Nothing is wrong in the cases that you can see. {lost(hidden)} of the "
+                f"{len(hidden)} hidden ones lost points. Check sizes of your own, with m, k and n "
+                f"different, and no multiples of your tile: {BUILD} M K N")
     if lost(feedback.speed):
         return "No mistake was found. What is missing is speed, below."
     return "No mistake was found."

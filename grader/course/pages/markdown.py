@@ -1,6 +1,8 @@
-"""Feedback as Markdown, for an issue or a mail: the same as the page, without bars. It can be read as it is.
+"""Feedback as Markdown, for an issue or a mail: the same as the page, without bars. It can be read
+as it is.
 
-In: Feedback. Out: Markdown, in which text from elsewhere is text and nothing else (exporters/summary.py).
+In: Feedback. Out: Markdown, in which text from elsewhere is text and nothing else, as in
+exporters/summary.py.
 """
 
 from __future__ import annotations
@@ -75,4 +77,5 @@ def attempts(feedback: Feedback) -> str:
     lines: Sequence[str] = [
         row(str(each.number), markdown(time_of(each)), markdown(result_of(each)),
             "counts" if feedback.is_counted(each) else "") for each in feedback.attempts]
-    return "\n".join([row("attempt", "when", "points", ""), row("---:", "---", "---", "---"), *lines])
+    head = [row("attempt", "when", "points", ""), row("---:", "---", "---", "---")]
+    return "\n".join([*head, *lines])

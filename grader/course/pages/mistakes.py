@@ -1,13 +1,13 @@
 """What is wrong in a submission.
 
-In: a record, as its reader may see it. Out: its mistakes; cases that lost points for the same reason at
-the same line are one.
+In: a record, as its reader may see it. Out: its mistakes; cases that lost points for the same
+reason at the same line are one.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...feedback import LOST, SPEED
 from ...findings import KINDS
@@ -42,7 +42,7 @@ def mistakes_of(record: Record) -> list[Mistake]:
     for item in record.items:
         if not item.nothing_lost and item.status != "skipped":
             found.setdefault(mistake_of(item), []).append(item)
-    return [Mistake(each.kind, each.label, each.line, tuple(items)) for each, items in found.items()]
+    return [replace(each, items=tuple(items)) for each, items in found.items()]
 
 
 def mistake_of(item: Item) -> Mistake:

@@ -1,7 +1,8 @@
-"""Templates to HTML: one file, with its style inside, that asks for nothing from outside and runs no script.
+"""Templates to HTML: one file, with its style inside, that asks for nothing from outside and runs
+no script.
 
-In: a template's name and what it shows. Out: UTF-8. Every text is escaped by Jinja, and what is not printable
-in it (control characters, marks that turn the direction of writing) is shown by its code.
+In: a template's name and what it shows. Out: UTF-8. Every text is escaped by Jinja, and what is not
+printable in it (control characters, marks that turn the direction of writing) is shown by its code.
 """
 
 from __future__ import annotations

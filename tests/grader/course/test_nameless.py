@@ -13,8 +13,8 @@ from grader.course.output import without_names, write_tables
 from grader.course.settings import read_settings
 from grader.record import Build, Submission
 
-ADA = Student("Ada Müller-Lovelace", "ada", id="s1815", login="alove", email="ada.l@analytical.example",
-              canvas_id="77001", moodle_id="88002")
+ADA = Student("Ada Müller-Lovelace", "ada", id="s1815", login="alove",
+              email="ada.l@analytical.example", canvas_id="77001", moodle_id="88002")
 PARTNER = Claim(name="Grace Hopper", email="hopper@navy.example", word="pair_7_kernel")
 SECRET = r"ada|m.ller|lovelace|alove|s1815|analytical|77001|88002|grace|hopper|navy|pair_7"
 CODE = """// Ada Müller-Lovelace (aLove, S1815) and GRACE HOPPER <hopper@navy.example>
@@ -28,15 +28,16 @@ __global__ void lovelace_kernel(int m) // 77001
 def a_standing() -> Standing:
     """With the name wherever it can be."""
     told = f"{ADA.name} {ADA.login} {ADA.email}"
-    finding = RACE.model_copy(update={"line": 4, "launch": "lovelace_kernel<<<1, 1>>>", "detail": [told]})
+    finding = RACE.model_copy(update={"line": 4, "launch": "lovelace_kernel<<<1, 1>>>",
+                                      "detail": [told]})
     record = make_record(
         [make_test("a", 0, 1, finding=finding, reason=told, output=told)],
         submission=Submission(name=told, path=f"/x/{told}", sha256="0", bytes=9, notes=[told]),
         build=Build(ok=True, message="", file=None, line=0, output=told))
     hand_in = HandIn((PARTNER,), told, CODE.encode(), notes=(told,))
     attempt = Attempt(ADA, hand_in, 1, "0", Path("/results/ada"), record)
-    return Standing(ADA, "graded", (attempt,), attempt, 0.0, 0.0, 1.0, needs_human=True, notes=(told,),
-                    override=Override("ada", told, extension=1))
+    return Standing(ADA, "graded", (attempt,), attempt, 0.0, 0.0, 1.0, needs_human=True,
+                    notes=(told,), override=Override("ada", told, extension=1))
 
 
 def test_nothing_names_a_student(tmp_path: Path) -> None:

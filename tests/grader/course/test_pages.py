@@ -1,8 +1,8 @@
 """A class's pages: what students and staff find there, and what students must not find.
 
-A failure here means that a page says something else than the record, gives a hidden case or another student
-away, can be changed by what a submission says, asks for anything from outside, or cannot be used by everybody.
-Screenshots are left in build/screenshots.
+A failure here means that a page says something else than the record, gives a hidden case or another
+student away, can be changed by what a submission says, asks for anything from outside, or cannot be
+used by everybody. Screenshots are left in build/screenshots.
 """
 
 from __future__ import annotations
@@ -47,8 +47,9 @@ LOADS = Loads(all=120_000, naive=524_288, once_per_block=32_768, threads=4096)
 
 def standing(record: Record | None, student: Student = ADA, content: str = KERNEL,
              **changes: Any) -> Standing:
-    attempt = Attempt(student, HandIn((), "somewhere", content.encode(), submitted=WHEN), 1, "0" * 64,
-                      Path("/results/records") / student.folder, record)
+    hand_in = HandIn((), "somewhere", content.encode(), submitted=WHEN)
+    attempt = Attempt(student, hand_in, 1, "0" * 64, Path("/results/records") / student.folder,
+                      record)
     values: dict[str, Any] = dict(attempts=(attempt,), counted=attempt)
     if record:
         values |= {"raw": record.score, "points": record.score, "possible": record.max_score}
@@ -106,7 +107,7 @@ def test_a_mistake_stands_at_its_line(tmp_path: Path) -> None:
     marked = [each for each in page.elements if each == ("li", {"class": "mistake"})]
     assert len(marked) == 2  # in the excerpt, and in the whole file
     source = (tmp_path / "ada.html").read_text()
-    assert re.search(r'<li class="mistake"><code>line 29;</code><strong.*?race on shared memory</strong>',
+    assert re.search(r'<li class="mistake"><code>line 29;</code><strong.*?race on shared memory<',
                      source)
     assert [each["start"] for each in page.all("ol")] == ["25", "1"]
     assert re.search(r"(?m)^> +29 \| line 29;$", text)
@@ -123,15 +124,17 @@ def test_cases_with_one_mistake_share_it(tmp_path: Path) -> None:
 
 
 def test_the_command_shows_the_same_inputs_again(tmp_path: Path) -> None:
+    def said(record: Record) -> str:
+        return feedback(standing(record), tmp_path)[0].text
+
     index = make_test("a", 0, 1, finding=RACE, fill="index")
-    assert "./sgemm-check 35 70 20 --fill index --seed 7" in feedback(
-        standing(make_record([index])), tmp_path)[0].text
+    assert "./sgemm-check 35 70 20 --fill index --seed 7" in said(make_record([index]))
     untiled = make_test("a", 1, 2, criteria=[
         {"name": "correct", "score": 1, "max_score": 1, "passed": True, "reason": ""},
         {"name": "tiled", "score": 0, "max_score": 1, "passed": False, "reason": "9 loads"}])
-    assert "./sgemm-check 35 70 20 --counts" in feedback(standing(make_record([untiled])), tmp_path)[0].text
-    assert "Try next: make " in feedback(standing(RECORDS["broken"]), tmp_path)[0].text
-    assert "Try next: make grade" in feedback(standing(RECORDS["refused"]), tmp_path)[0].text
+    assert "./sgemm-check 35 70 20 --counts" in said(make_record([untiled]))
+    assert "Try next: make " in said(RECORDS["broken"])
+    assert "Try next: make grade" in said(RECORDS["refused"])
 
 
 def test_hidden_cases_show_points_and_the_kind_of_a_mistake(tmp_path: Path) -> None:
@@ -165,11 +168,13 @@ def test_loads_beside_the_naive_kernels(tmp_path: Path) -> None:
 
 def test_how_the_points_come_about(tmp_path: Path) -> None:
     record = RECORDS["public"]
-    late = standing(record, points=11.2, late="2 days late, 20 % deducted (2.8 points)", deducted=2.8)
-    by_hand = replace(late, points=13.0, override=Override("ada", "the room was closed", points=13.0))
+    words = "2 days late, 20 % deducted (2.8 points)"
+    late = standing(record, points=11.2, late=words, deducted=2.8)
+    by_hand = replace(late, points=13.0,
+                      override=Override("ada", "the room was closed", points=13.0))
     for said in (*feedback(late, tmp_path), *feedback(by_hand, tmp_path)):
         shown = said.text if isinstance(said, Read) else said
-        assert "14" in shown and "2 days late, 20 % deducted (2.8 points)" in shown and "−2.8" in shown
+        assert "14" in shown and words in shown and "−2.8" in shown
     assert "11.2 of 40 points" in feedback(late, tmp_path)[0].text
     page, text = feedback(by_hand, tmp_path)
     assert "13 of 40 points" in page.text and "changed by hand: the room was closed" in page.text
@@ -200,7 +205,8 @@ def test_attempts(tmp_path: Path) -> None:
     """All of them, and which counts; the time with its zone."""
     both = standing(RECORDS["public"])
     second = replace(both.attempts[0], number=2, record=RECORDS["full"])
-    page, text = feedback(replace(both, attempts=(both.attempts[0], second), counted=second), tmp_path)
+    both = replace(both, attempts=(both.attempts[0], second), counted=second)
+    page, text = feedback(both, tmp_path)
     assert "1 2026-11-20 18:30 UTC 14 of 40 2 2026-11-20 18:30 UTC 40 of 40 counts" in page.text
     assert re.search(r"\| 2 \| 2026\S+ 18:30 UTC \| 40 of 40 \| counts \|", text)
 
@@ -221,8 +227,8 @@ HIDDEN = [fake.case("quagga-thylacine", 7919, 6007, 5003, suite="hidden/dodo", s
 PUBLIC = [fake.case("34", criteria={"correct": 2, "memory": 2}),
           fake.case("64", 64, 64, 64, criteria={"correct": 1, "tiled": 3}), fake.shape("fast")]
 SUITES = [fake.suite(*PUBLIC), fake.suite(*HIDDEN, name="hidden/dodo")]
-SECRET = ("quagga", "thylacine", "moa", "pigeon", "dodo", "auk", "918273645", "564738291", "7919", "6007",
-          "5003", "4409", "3301", "2203", "8563", "hidden/", "1020304050")
+SECRET = ("quagga thylacine moa pigeon dodo auk hidden/ 918273645 564738291 1020304050 7919 6007 5003 "
+          "4409 3301 2203 8563").split()
 
 
 def graded(text: str, **more: Any) -> Record:
@@ -257,8 +263,8 @@ def test_hidden_cases_stand_in_no_file_of_a_student(verb: str, where: str, gpu: 
 def test_the_search_finds_what_it_looks_for(tmp_path: Path) -> None:
     secrets = secrets_of(SUITES[1:], SUITES[:1], set())
     write_class_page([standing(graded("wrong"))], "SGEMM", tmp_path / "class.html")
-    found = {leak.what for leak in secrets.search("class.html", (tmp_path / "class.html").read_text())}
-    assert len(found) >= 5, found
+    text = (tmp_path / "class.html").read_text()
+    assert len({leak.what for leak in secrets.search("class.html", text)}) >= 5
 
 
 def test_pages_take_who_it_is_from_the_student_alone(tmp_path: Path) -> None:
@@ -283,11 +289,11 @@ def test_pages_take_who_it_is_from_the_student_alone(tmp_path: Path) -> None:
 
 # ---- whatever a submission says ------------------------------------------------------------------
 
-TAGS = set("html head meta title style body svg pattern path rect main header section article footer nav div h1 "
-           "h2 h3 p a br span strong code pre ol ul li table caption colgroup col thead tbody tr th td details "
-           "summary".split())
-ATTRIBUTES = set("lang charset name content http-equiv class width height aria-hidden id patternunits d fill "
-                 "aria-labelledby scope start role aria-label tabindex href".split())
+TAGS = set("html head meta title style body svg pattern path rect main header section article footer "
+           "nav div h1 h2 h3 p a br span strong code pre ol ul li table caption colgroup col thead tbody "
+           "tr th td details summary".split())
+ATTRIBUTES = set("lang charset name content http-equiv class width height aria-hidden id patternunits d "
+                 "fill aria-labelledby scope start role aria-label tabindex href".split())
 
 
 def check_page(page: Read) -> None:
@@ -313,8 +319,8 @@ def check_everything_that_is_said(text: str, folder: Path) -> None:
     student = Student(text, "somebody", section=text)
     for record in poisoned(text):
         which = standing(
-            record, student, content=f"{text}\nx\n{text}\ny", late=text, notes=(text,), needs_human=True,
-            override=Override(text, text, extension=1))
+            record, student, content=f"{text}\nx\n{text}\ny", late=text, notes=(text,),
+            needs_human=True, override=Override(text, text, extension=1))
         problem = replace(which.attempts[0], hand_in=HandIn((), text, problem=text, notes=(text,)),
                           record=None, fault=text)
         for each in (which, replace(which, attempts=(problem,), counted=problem, state="unusable")):
@@ -329,11 +335,12 @@ def test_no_page_is_broken_by_what_a_submission_may_say(text: str, tmp_path: Pat
     check_everything_that_is_said(text, tmp_path)
 
 
-@pytest.mark.parametrize("text", ["```\n# out", "````\n<b>out</b>\n`````", "~~~\n<b>", "    ```\n<b>out</b>"])
+@pytest.mark.parametrize("text", ["```\n# out", "````\n<b>out</b>\n`````", "~~~\n<b>",
+                                  "    ```\n<b>out</b>"])
 def test_code_stays_code(text: str, tmp_path: Path) -> None:
     """In Markdown, whatever fences are in it."""
-    record = make_record([make_test("a", 0, 1, finding=RACE.model_copy(update={"line": 1, "detail": [text]}),
-                                    output=text)])
+    finding = RACE.model_copy(update={"line": 1, "detail": [text]})
+    record = make_record([make_test("a", 0, 1, finding=finding, output=text)])
     check_text(feedback(standing(record, content=text), tmp_path)[1])
 
 
@@ -349,12 +356,13 @@ def test_what_is_said_is_shown(tmp_path: Path) -> None:
     nasty = "<b>&amp;</b> \"x\" 'y' {{ z }} ]]>"
     page, _ = feedback(standing(RECORDS["full"], replace(ADA, name=nasty)), tmp_path)
     assert nasty in page.text
-    page, text = feedback(standing(RECORDS["full"], replace(ADA, name="a\u202eb\0c\x1bd")), tmp_path)
+    invisible = replace(ADA, name="a\u202eb\0c\x1bd")
+    page, text = feedback(standing(RECORDS["full"], invisible), tmp_path)
     assert r"a\u202eb\x00c\x1bd" in page.text and r"a\\u202eb\\x00c\\x1bd" in text
 
 
 def test_lines_keep_their_numbers(tmp_path: Path) -> None:
-    """Windows line ends, old Macintosh ones, form feeds and Unicode's own: as the compiler counts."""
+    """Windows line ends, old Macintosh ones, form feeds and Unicode's own: as compilers count."""
     content = "one\r\ntwo\x0c\rthree \u2028 \x85\n" + "x\n" * 25 + "here\n" + "x\n" * 5
     record = make_record([make_test("a", 0, 1, finding=RACE)])
     feedback(standing(record, content=content), tmp_path)
@@ -389,9 +397,11 @@ def a_class() -> list[Standing]:
     broken = Attempt(student(6), HandIn((), "x", problem="two kernel.cu"), 1, "", None)
     return [
         standing(once, student(2, "Zuse"), late="1 day late", deducted=1.0),
-        standing(twice, student(1, "Ada")), standing(stopped, student(3)), standing(full, student(4)),
+        standing(twice, student(1, "Ada")), standing(stopped, student(3)),
+        standing(full, student(4)),
         standing(refused, student(5), needs_human=True),
-        Standing(student(6), "unusable", (broken,), broken, notes=("two kernel.cu",), needs_human=True),
+        Standing(student(6), "unusable", (broken,), broken, notes=("two kernel.cu",),
+                 needs_human=True),
         Standing(student(7), "missing"),
         standing(None, student(8), state="fault", notes=("no memory is left",), needs_human=True),
     ]
@@ -408,13 +418,14 @@ def rows(page: Path) -> list[list[str]]:
 
 def test_the_class_in_figures(tmp_path: Path) -> None:
     page = class_page(a_class(), tmp_path)
-    assert "8 students: 5 graded, 1 missing, 1 cannot be graded, 1 not graded: the machine failed, " \
-           "1 of them refused" in page.text
+    assert ("8 students: 5 graded, 1 missing, 1 cannot be graded, "
+            "1 not graded: the machine failed, 1 of them refused") in page.text
     assert "Median 10, quartiles 0 and 15, lowest 0, highest 20, of 20 points." in page.text
     found = rows(tmp_path / "class.html")
     histogram = {row[0]: row[1] for row in found if " to below " in row[0] or row[0] == "20: all"}
     assert len(histogram) == 11 and sum(map(int, histogram.values())) == 5
-    assert (histogram["0 to below 2"], histogram["14 to below 16"], histogram["20: all"]) == ("2", "1", "1")
+    assert [each for each in histogram.items() if each[1] != "0"] == [
+        ("0 to below 2", "2"), ("10 to below 12", "1"), ("14 to below 16", "1"), ("20: all", "1")]
     [a] = [row for row in found if row[0] == "public/basics/a"]
     [b] = [row for row in found if row[0] == "public/basics/b"]
     assert (a[2], a[4:]) == ("60 %", ["0", "2", "0", "4"])
@@ -439,7 +450,7 @@ def test_a_student_counts_once_for_a_mistake(tmp_path: Path) -> None:
 def test_the_most_frequent_mistake_is_first(tmp_path: Path) -> None:
     standings = [standing(make_record([make_test("a", 0, 1, finding=RACE.model_copy(
         update={"kind": kind, "what": kind}))]), student(number))
-        for number, kind in enumerate(["leak", "endless", "shared-race", "endless", "shared-race", "endless"])]
+        for number, kind in enumerate(["leak", *["endless", "shared-race"] * 2, "endless"])]
     class_page(standings, tmp_path)
     assert [row[:2] for row in mistakes(tmp_path / "class.html")] == [
         ["endless endless", "3"], ["shared-race shared-race", "2"], ["leak leak", "1"]]
@@ -449,7 +460,8 @@ def test_mistakes_with_numbers_in_their_words_are_one(tmp_path: Path) -> None:
     standings = []
     for number in (1, 2):
         wrong = RACE.model_copy(update={"kind": "wrong-result", "what": f"{number} of 9 are wrong"})
-        standings.append(standing(make_record([make_test("a", 0, 1, finding=wrong)]), student(number)))
+        record = make_record([make_test("a", 0, 1, finding=wrong)])
+        standings.append(standing(record, student(number)))
     class_page(standings, tmp_path)
     [row] = [row for row in rows(tmp_path / "class.html") if "wrong-result" in row[0]]
     assert row[0].startswith(KINDS["wrong-result"].headline) and row[1] == "2"
@@ -458,12 +470,12 @@ def test_mistakes_with_numbers_in_their_words_are_one(tmp_path: Path) -> None:
 def test_who_needs_a_person_is_late_or_missing(tmp_path: Path) -> None:
     standings = a_class()
     text = class_page(standings, tmp_path).text
-    section = re.search(r"Needs a person (?!\()(.*?) Late Zuse: 1 day late Missing (.*?) All students",
+    section = re.search(r"Needs a person (?!\()(.*) Late Zuse: 1 day late Missing (.*) All students",
                         text)
     assert section and section[2] == "Student 7"
-    assert section[1] == ("Student 3 : stopped at a time limit in 1 case "
-                          "Student 5 : refused, 0 points: kernel.cu:3: it calls fopen "
-                          "Student 6 : two kernel.cu Student 8 : no memory is left").replace(" :", ":")
+    assert section[1] == ("Student 3: stopped at a time limit in 1 case "
+                          "Student 5: refused, 0 points: kernel.cu:3: it calls fopen "
+                          "Student 6: two kernel.cu Student 8: no memory is left")
     marked = class_page([replace(standings[3], needs_human=True)], tmp_path).text
     assert "Needs a person Student 4: graded Late" in marked
     decided = replace(standings[2], override=Override("x", "seen", points=20))
@@ -513,10 +525,12 @@ def test_points_of_other_cases_are_not_compared(tmp_path: Path) -> None:
 
 def both_pages(folder: Path) -> list[Path]:
     """Of a student with all that a page may show, and of a class."""
-    tests = [make_test("34x34", 4, 10, finding=RACE, loads=LOADS), make_test("9x9", 0, 1, finding=RACE.model_copy(
-                 update={"line": 12, "what": "load from B beyond its last column"})),
-             make_test("prime", 30, 30, hidden=True), make_test("tall", 3, 30, hidden=True, finding=RACE)]
-    timings = [make_timing("slow", 1.5, 4, hint="use registers"), make_timing("heron", 2, 3, hidden=True)]
+    beyond = RACE.model_copy(update={"line": 12, "what": "load from B beyond its last column"})
+    tests = [make_test("34x34", 4, 10, finding=RACE, loads=LOADS),
+             make_test("9x9", 0, 1, finding=beyond), make_test("prime", 30, 30, hidden=True),
+             make_test("tall", 3, 30, hidden=True, finding=RACE)]
+    timings = [make_timing("slow", 1.5, 4, hint="use registers"),
+               make_timing("heron", 2, 3, hidden=True)]
     rich = standing(make_record(tests, performance=timings), late="1 day late", deducted=1.0,
                     override=Override("ada", "was ill", points=20.0))
     write_feedback(rich, "SGEMM", folder / "feedback")
@@ -567,8 +581,9 @@ def test_a_page_is_whole_or_as_it_was(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_templates_are_part_of_the_repository() -> None:
     """Or pages could not be written from a clone, a bundle or a student's copy."""
     folder = Path("grader/course/pages")
-    files = {path.relative_to(folder).as_posix() for path in repository_files() if folder in path.parents}
-    assert {"page.css", "page.html.j2", "macros.html.j2", "feedback.html.j2", "class.html.j2"} <= files
+    files = {path.name for path in repository_files() if path.parent == folder}
+    assert files >= {"page.css", "page.html.j2", "macros.html.j2", "feedback.html.j2",
+                     "class.html.j2"}
 
 
 # ---- in a browser --------------------------------------------------------------------------------
@@ -583,7 +598,8 @@ def test_in_a_browser(driver: Any, tmp_path: Path, which: int, scheme: str) -> N
         driver.get_log("browser")
         driver.get(path.as_uri())
         assert_nothing_amiss(driver)
-        driver.execute_script("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
+        driver.execute_script(
+            "document.querySelectorAll('details').forEach((e) => { e.open = true; })")
         paper = driver.execute_script("return getComputedStyle(document.body).backgroundColor")
         assert paper == {"light": "rgb(251, 251, 250)", "dark": "rgb(22, 22, 24)"}[scheme]
         for width in (360, 768, 1400):
@@ -599,7 +615,8 @@ def test_on_paper(driver: Any, tmp_path: Path) -> None:
         driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {
             "media": "print", "features": [{"name": "prefers-color-scheme", "value": "dark"}]})
         driver.get(both_pages(tmp_path)[0].as_uri())
-        assert driver.execute_script("return getComputedStyle(document.body).color") == "rgb(27, 27, 29)"
+        ink = driver.execute_script("return getComputedStyle(document.body).color")
+        assert ink == "rgb(27, 27, 29)"
         driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
@@ -611,8 +628,8 @@ def test_the_next_command_shows_the_mistake(tree: Tree, venv: Path, grader_cache
                                             tmp_path: Path) -> None:
     """A faulty kernel, graded; the command on its page, run by the shell as a student would."""
     kernel = REPOSITORY / "instructor" / "faulty" / "01_first_barrier.cu"
-    tree.make("grade", f"SUBMISSION={kernel}", f"RESULTS={tmp_path}", "NAME=ada", f"VENV={venv}", check=False,
-              env={"GRADER_CACHE": str(grader_cache)})
+    tree.make("grade", f"SUBMISSION={kernel}", f"RESULTS={tmp_path}", "NAME=ada", f"VENV={venv}",
+              check=False, env={"GRADER_CACHE": str(grader_cache)})
     record = store.read_record(tmp_path / "ada" / "result.json")
     page, _ = feedback(standing(record, content=kernel.read_text()), tmp_path)
     source = (tmp_path / "ada.html").read_text()
@@ -621,6 +638,8 @@ def test_the_next_command_shows_the_mistake(tree: Tree, venv: Path, grader_cache
     assert f"kernel.cu:{here}: race on shared memory" in page.text
     assert re.search(r'<li class="mistake"><code>[^<]*&lt;- here', source)
     [command] = re.findall(r'<code class="command">(.*?)</code>', source)
-    done = subprocess.run(html.unescape(command), shell=True, cwd=tree.path, capture_output=True, text=True,
-                          env=clean_environment({"KERNEL": str(kernel)}), timeout=300, check=False)
-    assert done.returncode == 1 and f"{kernel.name}:{here}: race on shared memory" in done.stdout, done
+    done = subprocess.run(html.unescape(command), shell=True, cwd=tree.path, capture_output=True,
+                          env=clean_environment({"KERNEL": str(kernel)}), text=True, timeout=300,
+                          check=False)
+    assert done.returncode == 1, done
+    assert f"{kernel.name}:{here}: race on shared memory" in done.stdout
