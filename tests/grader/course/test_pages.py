@@ -154,6 +154,14 @@ def test_nothing_to_correct(tmp_path: Path) -> None:
     assert "Nothing to correct" in page.text and "Nothing to correct" in text
 
 
+def test_a_share_of_a_criterions_points(tmp_path: Path) -> None:
+    test = make_test("a", 1.4, 4, criteria=[
+        {"name": name, "score": score, "max_score": most, "passed": score == most, "reason": ""}
+        for name, score, most in (("correct", 1, 1), ("memory", 0.4, 1), ("tiled", 0, 2))], finding=RACE)
+    page, _ = feedback(standing(make_record([test])), tmp_path)
+    assert "✓ correct 1/1 ◐ memory 0.4/1 ✗ tiled 0/2" in page.text
+
+
 def test_loads_beside_the_naive_kernels(tmp_path: Path) -> None:
     test = make_test("64x64", 2, 6, loads=LOADS, criteria=[
         {"name": "correct", "score": 2, "max_score": 2, "passed": True, "reason": ""},
