@@ -3,7 +3,9 @@
     settings.py   class.toml, and what the command line says instead
     roster.py     who is in the class
     hand_ins.py   what was handed in: folders, files, and the platforms' downloads as they are
+    archive.py    the files of a download, a zip or unpacked
     canvas.py moodle.py gradescope.py   what each platform exports and imports
+    table.py fill.py   CSV files as spreadsheets write them; a platform's own table, filled
     results.py    the folder of results: what is done, what is old, what failed
     local.py slurm.py   run what is missing, on this machine or by a job array
     policy.py     which attempt counts, what being late costs, changes by hand

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 
 from ..errors import BadInput
@@ -48,9 +49,10 @@ class Archive(ABC):
         BadInput."""
 
     def hand_in(self, claims: Sequence[Claim], source: str, files: dict[str, str],
-                notes: Sequence[str] = (), **known: object) -> HandIn:
+                notes: Sequence[str] = (), submitted: datetime | None = None,
+                late: bool | None = None) -> HandIn:
         """The kernel.cu among these files (by their names here, the students' own names of them), or
-        why there is none; `known` are further members of HandIn."""
+        why there is none."""
         label = f"{Path(self.shown).name}: {printable(source)}"
         found = Found(Path(), b"")
         problem = ""
@@ -60,8 +62,8 @@ class Archive(ABC):
             problem = str(error)
             for place in (f"{label}: ", f"{label}/", f"{self.shown}/"):
                 problem = problem.removeprefix(place)
-        return HandIn(tuple(claims), label, found.content, problem,
-                      (*found.notes, *notes), **known)  # type: ignore[arg-type]
+        return HandIn(tuple(claims), label, found.content, problem, (*found.notes, *notes),
+                      submitted, late)
 
     def kernel(self, label: str, files: dict[str, str]) -> Found:
         kernels = [name for name, own in files.items() if own.lower() == KERNEL]

@@ -26,7 +26,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..files import listed
+from ..files import listed, printable
 from ..wording import points
 from .archive import Archive
 from .fill import Filled, Filling, refuse_missing
@@ -65,8 +65,10 @@ def hand_ins(archive: Archive) -> list[HandIn]:
 def of_user(archive: Archive, user: str, files: list[re.Match[str]]) -> HandIn:
     claim = (Claim(word=user) if user.startswith("anon_")
              else Claim(name=files[0]["name"] or "", canvas_id=user))
-    own = {file[0]: AGAIN.sub("", file["own"]) for file in files if "own" in file.groupdict()}
+    own = {file[0]: AGAIN.sub("", file["own"]) for file in files if file.re is FILE}
     notes = ["ignored: what was typed into Canvas"] if len(own) < len(files) else []
+    notes += [f"{printable(name)} may also be another user's, whose name ends in _{user}"
+              for name, each in own.items() if re.match(r"\d+_", each)]
     return archive.hand_in([claim], files[0][0] if len(files) == 1 else f"user {user}", own, notes,
                            late=any(file["late"] for file in files))
 

@@ -38,7 +38,7 @@ from .model import Claim, HandIn, Standing
 from .roster import MOODLE, rows_of
 from .table import read_table, simple, written
 
-FILE = re.compile(r"(?P<name>[^/]+)_(?P<id>\d+)_assignsubmission_(?P<kind>[a-z]+)"
+FILE = re.compile(r"(?P<name>[^/]+?)_(?P<id>\d+)_assignsubmission_(?P<kind>[a-z]+)"
                   r"(?:_?/|_)(?P<own>.+)", re.ASCII | re.DOTALL)
 BLIND = "Participant"
 HOW = "download the grading worksheet in Moodle, in English"

@@ -265,11 +265,6 @@ class Roster:
         return f"could be either of {listed(could_be)}" if could_be else "not on the roster"
 
 
-def match(claim: Claim, students: Iterable[Student]) -> Student | None:
-    """For one claim; Roster is faster for many."""
-    return Roster(students).match(claim)
-
-
 def contradicts(claim: Claim, student: Student) -> bool:
     """The same name, but another person: an identifier that both have differs."""
     return any(folded(getattr(claim, field)) != folded(getattr(student, field))

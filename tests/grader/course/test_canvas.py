@@ -60,6 +60,17 @@ def test_several_files_are_one_submission(tmp_path: Path) -> None:
     assert own.claims[0].canvas_id == "7" and "it holds text.html" in own.problem
 
 
+def test_a_name_that_ends_in_a_number(tmp_path: Path) -> None:
+    """User 9, "hopperbob_8", looks like user 8, "hopperbob": that one's kernel.cu stays the one that
+    is taken, and where there is none, a note says it."""
+    own, other = "hopperbob_8_55_kernel.cu", "hopperbob_8_9_100_kernel.cu"
+    path = zipped(tmp_path / "submissions.zip", (other, b"other"), (own, KERNEL))
+    [bob] = got(path)
+    assert bob.content == KERNEL and bob.claims[0].canvas_id == "8"
+    [bob] = download(tmp_path, other)
+    assert bob.notes == (f"{other} may also be another user's, whose name ends in _8",)
+
+
 def test_students_are_found_by_number_and_by_squeezed_name(tmp_path: Path) -> None:
     found = download(tmp_path, "lovelaceada_7_100_kernel.cu", "oneilzoë_8_101_kernel.cu",
                      "strangereve_9_102_kernel.cu")

@@ -34,6 +34,13 @@ def test_folders_and_flat_files(tmp_path: Path, name: str) -> None:
     assert found.source == "CS1-Lab-77.zip: Ada Lovelace_123"
 
 
+def test_a_file_name_is_not_another_student(tmp_path: Path) -> None:
+    for between in ("_", "/", "_/"):
+        [found] = got(zipped(tmp_path / "m.zip", (
+            f"Eve_9_assignsubmission_file{between}Ada_1_assignsubmission_file_kernel.cu", KERNEL)))
+        assert found.claims == (Claim(name="Eve", moodle_id="9"),) and found.content
+
+
 def test_what_was_typed_is_ignored(tmp_path: Path) -> None:
     ada, bob = got(zipped(tmp_path / "m.zip",
                           ("Ada_1_assignsubmission_file/kernel.cu", KERNEL),

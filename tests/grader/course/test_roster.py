@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from downloads import NAMES, student, table, write
 
 from grader.course.model import Claim, Student
-from grader.course.roster import Roster, match, read_roster, with_folders
+from grader.course.roster import Roster, read_roster, with_folders
 from grader.errors import BadInput
 from grader.intake import check_name
 
@@ -168,7 +168,7 @@ JOERG = student("Jörg Müller", "joerg")
     Claim(name="Somebody Else", canvas_id="7"), Claim(name="Jörg Müller", canvas_id="7"), Claim(id="15", email="other@x.edu"),
 ])  # fmt: skip
 def test_whose_it_is(claim: Claim) -> None:
-    assert match(claim, [ADA, BOB, JOERG]) is ADA
+    assert Roster([ADA, BOB, JOERG]).match(claim) is ADA
 
 
 @pytest.mark.parametrize("claim", [
@@ -179,13 +179,13 @@ def test_whose_it_is(claim: Claim) -> None:
     Claim(name="Bob Hopper", id="15", canvas_id="8"),
 ])  # fmt: skip
 def test_whose_it_is_not(claim: Claim) -> None:
-    assert match(claim, [ADA, BOB, JOERG]) is None
+    assert Roster([ADA, BOB, JOERG]).match(claim) is None
 
 
 @pytest.mark.parametrize("name", ["Jorg Muller", "JÖRG MÜLLER", "Müller, Jörg", "mullerjorg",
                                   "Mu\u0308ller Jo\u0308rg", "müllerjörg"])
 def test_accents(name: str) -> None:
-    assert match(Claim(name=name), [ADA, JOERG]) is JOERG
+    assert Roster([ADA, JOERG]).match(Claim(name=name)) is JOERG
 
 
 def test_two_of_one_name_never_get_each_others_points() -> None:
