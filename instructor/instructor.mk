@@ -2,7 +2,7 @@
 # Makefile, from whose directory they run.
 
 .PHONY: test test-quick test-all test-gpu bench bench-charts bench-counts bench-emulator \
-        bench-reference bench-check bench-grader cases cases-check diagnosis release \
+        bench-reference bench-check bench-grader bench-class cases cases-check diagnosis release \
         gradescope autolab classroom50 pictures
 
 # ---------------------------------------------------------------- publishing ---------------------
@@ -158,3 +158,9 @@ build/bench/reference build/bench/check: build/bench/%: build/c/instructor/bench
 bench-grader: $(VENV)/grader-ready
 	@$(VENV)/bin/python -B instructor/bench/grader.py
 takes_bench-grader = $(takes_python) $(takes_tools)
+
+# What many submissions cost beside their graders.
+## make bench-class         two workers beside one, and the cost of scheduling
+bench-class: $(VENV)/grader-ready
+	@$(VENV)/bin/python -B instructor/bench/course.py
+takes_bench-class = $(takes_python) $(takes_tools)

@@ -1,0 +1,148 @@
+"""`make bench-class`: what grading many submissions costs beside grading each.
+
+    course.py [--submissions N] [--rounds N]
+
+Two figures, each from runs that take turns. Workers: how long the same submissions take one at a time
+and two at a time; linear would be half. Scheduling: what beside the graders' own processes a chunk of
+30 takes, with a grader that only puts a result in its place, compared with a loop that starts the
+same processes and does nothing else. Nothing is asserted: machines differ, and many are shared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(REPOSITORY))
+
+from grader.course import results, worker  # noqa: E402
+from grader.interrupt import Stop  # noqa: E402
+from grader.store import read_record  # noqa: E402
+
+CHUNK = 30
+TARGET_OF_LINEAR, TARGET_SECONDS = 0.9, 0.05
+PLACES_A_RESULT = """
+import os, pathlib, sys
+words = dict(word.split("=", 1) for word in sys.argv[1:])
+place = pathlib.Path(words["--results"]) / words["--name"]
+os.rename(place / "prepared.json", place / "result.json")
+"""
+
+
+def grade_class(folder: Path, jobs: int) -> float:
+    """Seconds."""
+    command = [sys.executable, "-B", "-m", "grader.course", "grade", "--class", str(folder),
+               "--suite", "public", "--seed", "1", f"--jobs={jobs}"]
+    began = time.monotonic()
+    subprocess.run(command, cwd=REPOSITORY, check=True, stdout=subprocess.DEVNULL)
+    return time.monotonic() - began
+
+
+def make_class(folder: Path, submissions: int) -> None:
+    text = (REPOSITORY / "instructor/solutions/2_tiled.cu").read_text()
+    (folder / "submissions").mkdir(parents=True)
+    for number in range(submissions):
+        (folder / "submissions" / f"s{number}.cu").write_text(f"{text}// {number}\n")
+
+
+def of_linear(submissions: int, rounds: int) -> list[float]:
+    """The time with one worker over twice that with two: 1 is linear."""
+    found = []
+    with tempfile.TemporaryDirectory(prefix="bench-class-") as temporary:
+        folder = Path(temporary) / "class"
+        make_class(folder, submissions)
+        for _ in range(rounds):
+            seconds = []
+            for jobs in (1, 2):
+                shutil.rmtree(folder / "results", ignore_errors=True)
+                seconds.append(grade_class(folder, jobs))
+            found.append(seconds[0] / (2 * seconds[1]))
+        [record] = (folder / "results/records/s0").glob("*/result.json")
+        shutil.copy(record, Path(tempfile.gettempdir()) / f"bench-class-{os.getpid()}.json")
+    return found
+
+
+def scheduling(record: Path, rounds: int) -> list[float]:
+    """Seconds a submission that a chunk takes beside its processes."""
+    found = []
+    with tempfile.TemporaryDirectory(prefix="bench-class-") as temporary:
+        project = Path(temporary) / "project"
+        (project / "grader").mkdir(parents=True)
+        (project / "grader/__main__.py").write_text(PLACES_A_RESULT)
+        worker.PROJECT = project
+        for number in range(rounds):
+            chunk = prepared(Path(temporary) / f"{number}", record)
+            bare = prepared(Path(temporary) / f"{number} bare", record)
+            found.append((run_chunk(chunk, record) - run_bare(bare, project)) / CHUNK)
+    return found
+
+
+def prepared(folder: Path, record: Path) -> list[results.Job]:
+    sha256 = read_record(record).submission.sha256
+    jobs = [results.Job(folder / f"s{number}" / "hash", sha256) for number in range(CHUNK)]
+    for job in jobs:
+        job.directory.mkdir(parents=True)
+        shutil.copy(record, job.directory / "prepared.json")
+    return jobs
+
+
+def run_chunk(jobs: Sequence[results.Job], record: Path) -> float:
+    known = read_record(record)
+    key = results.Key(tuple(known.suites), known.cases or "", known.grader or "", known.seed,
+                      known.backend, known.compiler, known.architecture)
+    began = time.monotonic()
+    with Stop() as stop:
+        worker.run(jobs, 1, worker.Grade(key, "bench", ()), stop, lambda running, ended: None)
+    seconds = time.monotonic() - began
+    assert all(results.done(job, key) for job in jobs)
+    return seconds
+
+
+def run_bare(jobs: Sequence[results.Job], project: Path) -> float:
+    began = time.monotonic()
+    for job in jobs:
+        subprocess.run([sys.executable, "-B", "-m", "grader", f"--name={job.directory.name}",
+                        f"--results={job.directory.parent}"], cwd=project, check=True)
+    return time.monotonic() - began
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="make bench-class", description=__doc__.split("\n")[0])
+    parser.add_argument("--submissions", type=int, default=12)
+    parser.add_argument("--rounds", type=int, default=3)
+    asked = parser.parse_args()
+    linear = of_linear(asked.submissions, asked.rounds)
+    record = Path(tempfile.gettempdir()) / f"bench-class-{os.getpid()}.json"
+    try:
+        cost = scheduling(record, 2 * asked.rounds)
+    finally:
+        record.unlink()
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for head in ("what", "median", "least", "most", "target"):
+        table.add_column(head, justify="left" if head == "what" else "right", no_wrap=True)
+    table.add_row("two workers, of linear", *spread(linear, "{:.2f}"), f"{TARGET_OF_LINEAR:g}")
+    table.add_row(f"scheduling, s a submission (chunk of {CHUNK})", *spread(cost, "{:.4f}"),
+                  f"{TARGET_SECONDS:g}")
+    Console(width=None if sys.stdout.isatty() else 80, highlight=False).print(table)
+
+
+def spread(values: Sequence[float], form: str) -> list[str]:
+    return [form.format(value)
+            for value in (statistics.median(values), min(values), max(values))]
+
+
+if __name__ == "__main__":
+    main()
