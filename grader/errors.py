@@ -1,7 +1,7 @@
 """What grading raises. Two errors end it without a grade; the other two are results, and get one.
 
 Raised in every module of the grader; caught in session.py (NotBuilt, Refused) and at the top
-(BadInput, MachineFault: __main__.py, plugin.py, batch.py).
+(BadInput, MachineFault: __main__.py, plugin.py, course/).
 """
 
 

@@ -25,11 +25,9 @@ import secrets  # noqa: E402
 import shlex  # noqa: E402
 import shutil  # noqa: E402
 import sys  # noqa: E402
-import tempfile  # noqa: E402
 from collections.abc import Sequence  # noqa: E402
 from pathlib import Path  # noqa: E402
 
-from ..build import LEAST_FREE, trusted_parts  # noqa: E402
 from ..errors import BadInput, MachineFault  # noqa: E402
 from ..escape import harmless  # noqa: E402
 from ..identity import of_cases, of_grader  # noqa: E402
@@ -41,9 +39,10 @@ from . import output, regrade, worker  # noqa: E402
 from .gather import Class, gather  # noqa: E402
 from .model import Standing  # noqa: E402
 from .progress import Shown  # noqa: E402
-from .results import Job, Key, Results, done, keep, refuse_full_disk, refuse_other_cases  # noqa: E402
+from .probe import look  # noqa: E402
+from .results import Key, Results, done, forget_try, keep, refuse_other_cases  # noqa: E402
 from .scratch import scratch  # noqa: E402
-from .settings import Settings, read_settings  # noqa: E402
+from .settings import WHOLE, Settings, read_settings  # noqa: E402
 from .slurm import Cluster, Runs  # noqa: E402
 from .worker import Grade  # noqa: E402
 
@@ -97,30 +96,42 @@ def settings_of(given: argparse.Namespace) -> tuple[Settings, Asked]:
     words = vars(given) | {"results": str(settings.results)}
     for name in ("suite", "backend"):
         words[name] = getattr(settings, name) if words[name] is None else words[name]
+    if words["suite"] not in WHOLE:
+        words["suite"] = os.path.abspath(words["suite"]) if words["suite"] else ""
     if words["seed"] is None and settings.seed is not None:
         words["seed"] = str(settings.seed)
+    given.suite = words["suite"]
     return settings, check(words)
 
 
-def key_of(asked: Asked, results: Results) -> Key:
-    """Of every result; builds what the grader needs, so that this happens once. Raises BadInput and
-    MachineFault."""
-    parts = trusted_parts(asked.backend)
-    return Key(tuple(suite.name for suite in asked.suites), of_cases(asked.suites), of_grader(),
-               results.seed(asked.seed), parts.backend, parts.compiler, parts.architecture)
+def key_of(given: argparse.Namespace, asked: Asked, the_class: Class) -> Key:
+    """Of every result; and a look at the machine that grades. Raises BadInput and MachineFault."""
+    results, needed = the_class.results, RESULT_BYTES * len(the_class.to_grade())
+    seed = results.seed(asked.seed)
+    if given.queue == "slurm":
+        runs = runs_of(given, asked, results)
+        present = runs.key()
+        if present:
+            return present
+        machine = runs.probe(passed_on(given, asked, seed), needed, asked.backend == "cuda")
+    else:
+        machine = look(asked, needed)
+    return Key(tuple(suite.name for suite in asked.suites), of_cases(asked.suites), of_grader(), seed,
+               asked.backend, machine.compiler, machine.architecture)
 
 
-def probe(asked: Asked, results: Results, jobs: Sequence[Job]) -> None:
-    """What would fail 300 times fails once, before the first: the sandbox, and the space on disk.
-    Raises MachineFault."""
-    asked.sandbox(trusted_parts(asked.backend).jail)
-    refuse_full_disk(results.folder, RESULT_BYTES * len(jobs))
-    refuse_full_disk(Path(tempfile.gettempdir()), LEAST_FREE)
+def runs_of(given: argparse.Namespace, asked: Asked, results: Results) -> Runs:
+    """Raises BadInput."""
+    try:
+        options = shlex.split(given.slurm)
+    except ValueError as error:
+        raise BadInput(f"--slurm (SLURM with make): {given.slurm!r}: {error}") from None
+    return Runs(results, Cluster(options), asked.jobs if given.jobs else 1)
 
 
-def passed_on(given: argparse.Namespace, asked: Asked, key: Key) -> tuple[str, ...]:
+def passed_on(given: argparse.Namespace, asked: Asked, seed: int) -> tuple[str, ...]:
     """The options of each submission's grader."""
-    words = [f"--suite={given.suite or ''}" if given.suite else "", f"--seed={key.seed}",
+    words = [f"--suite={given.suite}", f"--seed={seed}", f"--results={asked.results}",
              f"--backend={asked.backend}", f"--protection={asked.protection}",
              f"--limit={asked.limit:g}" if asked.limit else "", "--jobs=1"]
     return tuple(word for word in words if word)
@@ -131,12 +142,11 @@ def passed_on(given: argparse.Namespace, asked: Asked, key: Key) -> tuple[str, .
 
 def grade_class(given: argparse.Namespace) -> int:
     settings, asked = settings_of(given)
-    given.suite = given.suite or settings.suite
     results = Results(settings.results)
     output.gradebooks(settings, [])  # a mistake in them shows before the first grade
     the_class = gather(settings, results)
     with results.alone():
-        key = key_of(asked, results)
+        key = key_of(given, asked, the_class)
         refuse_other_cases(results, key)
         stopped = run_all(given, asked, the_class, key, "grading")
         standings = the_class.standings(key)
@@ -151,23 +161,25 @@ def run_all(given: argparse.Namespace, asked: Asked, the_class: Class, key: Key,
     """Grades what has no result of this key; whether somebody stopped it. Raises what ends it."""
     results, contents = the_class.results, the_class.to_grade()
     jobs = [job for job in contents if not done(job, key)]
+    for job in contents.keys() - jobs:
+        forget_try(job)  # of a run that was killed behind its last word
     say_kept(len(contents) - len(jobs))
     if not jobs:
-        return False
+        with scratch(results.folder):  # which removes what a killed run left
+            return False
     for job in jobs:
         results.place(job, contents[job])
     names = the_class.names()
     shown_names = {job.directory: names[job] for job in jobs}
-    options = passed_on(given, asked, key)
+    options = tuple(word for word in passed_on(given, asked, key.seed)
+                    if not word.startswith("--results="))  # each has a folder of its own
     grade = Grade(key, secrets.token_hex(6), options)
     with Shown(shown_names, key, what) as shown, interrupt.Stop(
             lambda: shown.say("interrupted: finishing what runs; Ctrl-C again ends it")) as stop:
         if given.queue == "slurm":
-            cluster = Cluster(shlex.split(given.slurm))
-            Runs(results, cluster, asked.jobs if given.jobs else 1).run(jobs, grade, stop, shown)
+            runs_of(given, asked, results).run(jobs, grade, stop, shown)
             return stop.asked
         refuse_beside_slurm(results)
-        probe(asked, results, jobs)
         with scratch(results.folder) as environment:
             worker.run(jobs, asked.jobs, Grade(key, grade.run, options, environment), stop, shown)
         return stop.asked
@@ -191,13 +203,12 @@ def say_kept(count: int) -> None:
 
 def regrade_class(given: argparse.Namespace) -> int:
     settings, asked = settings_of(given)
-    given.suite = given.suite or settings.suite
     results = Results(settings.results)
     staged = Results(settings.results / REGRADE)
     present = gather(settings, results)
     again = gather(settings, staged)
     with results.alone():
-        key = key_of(asked, results)
+        key = key_of(given, asked, present)
         before = present.standings(None)
         if not any(each.state == "graded" for each in before):
             raise BadInput(f"{results.folder}: nothing is graded yet; `make grade-class` does that")

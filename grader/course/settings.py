@@ -28,6 +28,8 @@ GIVEN = ("roster.csv", "overrides.csv")
 """Taken if they are there, without being named."""
 
 Rule = Literal["best", "last", "last-in-time"]
+WHOLE = ("public", "hidden", "all")
+"""Suites that are no path."""
 UNITS = {"day": timedelta(days=1), "hour": timedelta(hours=1)}
 
 
@@ -122,7 +124,7 @@ def read_settings(folder: Path, results: Path | None = None) -> Settings:
     files = {key: path(key) for key in ("roster", "overrides", "canvas", "moodle")}
     refuse(mistakes)
     suite = given.suite
-    if suite not in ("public", "hidden", "all"):
+    if suite not in WHOLE:
         suite = str(folder / suite)
     return Settings(
         folder=folder, results=(results or folder / RESULTS).resolve(),

@@ -8,6 +8,7 @@ clusters have no accounting.
     RESULTS/run/job.json       the array that grades this class, until it has ended: a run that was
                                killed is taken up again, not submitted twice
     RESULTS/run/chunks.json    what each of its tasks grades
+    RESULTS/run/probe.json     what the first job, which grades nothing, says of its node
     RESULTS/run/*.out          what they print
 
 Commands and their options: the man pages of sbatch, squeue, scancel and scontrol (Slurm 20.11 and
@@ -34,14 +35,15 @@ from ..escape import one_line
 from ..interrupt import Stop
 from ..process import completed
 from ..store import PRIVATE, faults_of, write
-from .results import RUN, UNFINISHED, Job, Results, done, last_try, tries, write_json
+from .probe import Machine, read
+from .results import RUN, UNFINISHED, Job, Key, Results, done, last_try, tries, write_json
 from .worker import MOST_TRIES, PROJECT, Grade, Watch
 
 CHUNK = 30
 """Submissions a task: a grade takes seconds, starting a task as long, and clusters advise against
 arrays that start more than some ten tasks a minute."""
 MOST_IN_CHUNK = 50
-JOB, CHUNKS = "job.json", "chunks.json"
+JOB, CHUNKS, PROBE = "job.json", "chunks.json", "probe.json"
 FIRST_POLL_SECONDS, POLL_SECONDS = 0.5, 5.0
 """Between two questions to the scheduler: a small class does not wait, a large one does not bother
 it."""
@@ -156,12 +158,9 @@ class Runs:
         size = min(-(-len(jobs) // tasks), MOST_IN_CHUNK)
         chunks = [list(jobs[i:i + size]) for i in range(0, len(jobs), size)][:tasks]
         name = f"sgemm-{os.urandom(6).hex()}"
-        with faults_of(self.folder):
-            self.folder.mkdir(mode=PRIVATE, exist_ok=True)
+        script = self.script("task.sh", "grader.course.task", shlex.quote(str(self.folder / CHUNKS)),
+                             '"$SLURM_ARRAY_TASK_ID"', str(self.workers))
         write_json(self.folder / CHUNKS, self.chunks(chunks, grade))
-        script = self.folder / "task.sh"
-        with faults_of(script):
-            write(script, self.script().encode())
         write_json(self.job_file, asdict(Array("", name, grade.run)))
         number = self.submit_tasks(name, len(chunks), script, grade.key.backend == "cuda")
         array = Array(number, name, grade.run)
@@ -180,12 +179,48 @@ class Runs:
                     raise MachineFault(f"sbatch: {error}") from None
                 tasks //= 2
 
-    def script(self) -> str:
-        """Slurm's copy of it runs in the project's folder; `exec`, so that its signals arrive."""
-        return ("#!/bin/sh\n"
-                f"exec {shlex.quote(sys.executable)} -B -m grader.course.task "
-                f"{shlex.quote(str(self.folder / CHUNKS))} \"$SLURM_ARRAY_TASK_ID\" "
-                f"{self.workers}\n")
+    def script(self, name: str, module: str, *words: str) -> Path:
+        """Slurm's copy of it runs in the project's folder; `exec`, so that its signals arrive.
+        `words` are the shell's. Raises MachineFault."""
+        path = self.folder / name
+        with faults_of(path):
+            self.folder.mkdir(mode=PRIVATE, exist_ok=True)
+            write(path, f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -B -m {module} "
+                        f"{' '.join(words)}\n".encode())
+        return path
+
+    def key(self) -> Key | None:
+        """Of the array that is there. None: there is none."""
+        try:
+            known = json.loads((self.folder / CHUNKS).read_bytes())["key"]
+            return Key(**known | {"suites": tuple(known["suites"])}) if self.present() else None
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+
+    def probe(self, options: Sequence[str], needed: int, gpu: bool) -> Machine:
+        """What a node says of itself, in a job of its own. Raises MachineFault."""
+        answer = self.folder / PROBE
+        answer.unlink(missing_ok=True)
+        script = self.script("probe.sh", "grader.course.probe", shlex.quote(str(answer)), str(needed),
+                             *map(shlex.quote, options))
+        name = f"sgemm-{os.urandom(6).hex()}"
+        array = Array(self.submit_tasks(name, 1, script, gpu), name, "")
+        unknown, poll = 0, FIRST_POLL_SECONDS
+        try:
+            while not (machine := read(answer)) and unknown < ASKED_TWICE:
+                with suppress(MachineFault):
+                    unknown = 0 if alive(self.cluster.states(array)) else unknown + 1
+                time.sleep(poll)
+                poll = min(poll * 1.2, POLL_SECONDS)
+        finally:
+            self.cluster.cancel(array)  # also what still ends
+        machine = machine or read(answer)
+        if not machine:
+            raise MachineFault(f"the probe, job {array.job}, ended without an answer; "
+                               f"{self.folder}/{array.job}_0.out has what it printed")
+        if machine.fault:
+            raise MachineFault(f"{machine.host}: {machine.fault}")
+        return machine
 
     def chunks(self, chunks: Sequence[Sequence[Job]], grade: Grade) -> dict[str, Any]:
         return {"key": asdict(grade.key), "run": grade.run, "options": grade.options,

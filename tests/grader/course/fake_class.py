@@ -60,18 +60,18 @@ sys.exit(0 if record["score"] >= record["max_score"] else 1)
 
 TEMPLATE = '''
 import json, sys
-from grader.course.__main__ import arguments, key_of, settings_of
-from grader.course.results import Results
-from pathlib import Path
-given = arguments(["grade", "--class", sys.argv[1], "--suite", "public", "--seed", "7"])
-settings, asked = settings_of(given)
-key = key_of(asked, Results(settings.results))
+from grader.course.probe import look
+from grader.identity import of_cases, of_grader
+from grader.options import check
+from grader.record import VERSION
+asked = check({"suite": "public", "results": sys.argv[1]})
 build = dict(ok=True, message="", file=None, line=0, output="")
 print(json.dumps(dict(
     complete=True, submission=dict(name="x", path="kernel.cu", sha256="", bytes=1, notes=[]),
-    suites=key.suites, cases=key.cases, grader=key.grader, version=key.version, seed=7, score=0,
+    suites=[suite.name for suite in asked.suites], cases=of_cases(asked.suites),
+    grader=of_grader(), version=VERSION, seed=7, score=0,
     max_score=40, build=build, refusal=None, tests=[], protection="none", protection_note="",
-    backend="cpu", compiler=key.compiler, started="2026-11-20T10:00:00Z", seconds=1)))
+    backend="cpu", compiler=look(asked, 0).compiler, started="2026-11-20T10:00:00Z", seconds=1)))
 '''
 
 

@@ -62,6 +62,7 @@ def test_a_class_is_graded(pupils: Class) -> None:
     assert not (pupils.results / "run/job.json").exists()
 
 
+@pytest.mark.slow
 def test_more_than_one_array_may_hold(pupils: Class) -> None:
     """MaxArraySize is 3: with chunks of at most 50, the second array has what is left."""
     expected = pupils.fill(155, random.Random(2), seconds=0)
@@ -121,7 +122,7 @@ def test_this_machine_does_not_grade_beside_an_array(pupils: Class, slurm: Slurm
     assert pupils.run(*SLURM).returncode == 0
 
 
-@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("times", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_ctrl_c(pupils: Class, slurm: Slurm, times: int) -> None:
     """Once: what runs is finished, what waits is taken back. Twice: all of it is cancelled."""
     pupils.fill(35, random.Random(7), seconds=0.2)
@@ -150,6 +151,7 @@ def test_a_cancelled_array_is_not_submitted_again(pupils: Class, slurm: Slurm) -
     assert pupils.points() == expected and set(pupils.counted("graded").values()) == {1}
 
 
+@pytest.mark.slow
 def test_a_requeued_task(pupils: Class, slurm: Slurm) -> None:
     expected = pupils.fill(6, random.Random(5), seconds=0.4)
     with pupils.start(*SLURM) as process:
