@@ -264,6 +264,9 @@ struct explanation {
     char text[2 * MESSAGE_SIZE]; /* what C is, and for how many elements; one paragraph */
     char hint[MESSAGE_SIZE];     /* one idea that points at the mistake, not its solution */
     uint64_t explained, of;      /* numbers of wrong (or unwritten) elements */
+    /* Where this one mistake explains all that is wrong or unwritten: the part of the products
+     * A[i][p] * B[p][j] that are in C, up to 1. Else 0. */
+    double products;
     /* Where elements were never written: those in this row or a later one, and in this column or a
      * later one; all others were. 0: they lie otherwise. */
     int row_end, col_end;

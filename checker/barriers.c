@@ -98,15 +98,19 @@ static void say_missing_barrier(struct diagnosis *d, int first, int second) {
         phase = d->f->phase; /* both accesses are in it */
         if (first == d->f->other.line) after = behind_all_stores(d, s, after, before);
         barrier = structure_barrier_between(s, after + 1, before - 1);
-        if (!barrier)
+        if (!barrier) {
             DETAIL("\na __syncthreads() is missing after line %d, before line %d", after, before);
+            d->f->barrier_after = before - 1;
+        }
     } else if (turns) {
         barrier = structure_barrier_between(s, after + 1, turns->last);
         if (!barrier) barrier = structure_barrier_between(s, turns->first, before - 1);
-        if (!barrier)
+        if (!barrier) {
             DETAIL("\na __syncthreads() is missing at the end of the loop of line %d, after line "
                    "%d",
                    turns->first, after);
+            d->f->barrier_after = after;
+        }
     } else {
         return;
     }

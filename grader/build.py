@@ -375,7 +375,7 @@ def compiled(parts: Parts, shared: Path, source: bytes, box: Sandbox, programs: 
     replace_directory(programs, made | {KERNEL: source})
     unproven = examiner.check("made", str(programs),
                               *([parts.backend] if parts.backend == "cuda" else []))
-    replace_directory(programs, {name: made[name] for name in OBJECTS})
+    replace_directory(programs, {name: made[name] for name in OBJECTS} | {KERNEL: source})
     compile_in_sandbox(shared, "programs", programs, box)
     names = program_names(parts)
     replace_directory(programs, {name: take_file(programs / name) for name in names}, 0o555)

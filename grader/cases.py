@@ -134,6 +134,10 @@ class Case(Item):
         description="threads that have to share in the work, an element of C: from 0 to 1")
     """Asked for by the criteria `parallel` and `tiled`; None: 1 by the first, 0 by the second."""
 
+    nearly: float = Field(0.0, ge=0, le=1, allow_inf_nan=False,
+                          description="a share of the points, from 0 to 1")
+    """Of the points that one mistake alone costs: see verdict.py."""
+
     @field_validator("criteria")
     @classmethod
     def all_for_correct(cls, given: dict[str, float], info: ValidationInfo) -> dict[str, float]:

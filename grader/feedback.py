@@ -17,7 +17,7 @@ from itertools import count
 from .findings import KINDS
 from .outcome import Finding
 from .record import Criterion, CriterionName, Record, Refusal, Test, Timing, TimingState
-from .score import NO_GPU, refusal_reason, skip_reason
+from .score import NO_GPU, but_for, refusal_reason, skip_reason
 
 LOST: dict[CriterionName, str] = {
     "builds": "no kernel was launched",
@@ -97,7 +97,7 @@ def without_shape(test: Test, number: int, record: Record) -> Test:
     elif test.status == "skipped":
         reason = NOT_RUN
     elif finding:
-        reason = finding.what
+        reason = but_for(finding.what) if test.nearly else finding.what
     else:
         reason = next(LOST[each.name] for each in test.criteria if not each.passed)
     shared = reason if same_for_all or test.status == "skipped" else ""

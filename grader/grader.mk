@@ -85,7 +85,7 @@ worker_parts = build/cpu/rewrite build/cpu/grader/worker/worker.o $(begin) $(end
     $(patsubst %.c,build/c/%.o,$(wildcard grader/worker/*.c)) \
     build/libchecker.a build/libsupport.a build/libemulator.a \
     grader/worker/compile.sh make/preprocess.sh make/check_kernel.sh checker/host_calls.sh \
-    checker/host_call.S
+    checker/host_call.S support/source.S
 include_parts = support.h # the one header of this project that a submission may include
 
 # And speed is timed: record.cu, which is linked with the submission, too, writes down what it

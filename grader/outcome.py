@@ -29,6 +29,11 @@ class Finding(Strict):
     hint: str | None = None
     formula: str | None = None
     """What a wrong C is instead: see explain() in support.h."""
+    products: float = 0.0
+    """Of an explanation that covers all that is wrong in C by one mistake: the part of A B's
+    products that are in C. Else 0."""
+    barrier_after: int = 0
+    """The line behind which a __syncthreads() is missing; 0: none, or not known."""
     launch: str | None = None
     """One line: kernel, grid, block, and the size of C; None where it is not known."""
 

@@ -44,6 +44,8 @@ class Criterion(Scored):
     score: float
     max_score: float
     passed: bool
+    nearly: bool = False
+    """Lost to one mistake alone, for which the case gives a share of the points."""
     reason: str
     """One line; empty when passed."""
 
@@ -91,6 +93,11 @@ class Test(Item):
     @property
     def nothing_lost(self) -> bool:
         return self.status == "passed"
+
+    @property
+    def nearly(self) -> bool:
+        """Right but for one mistake."""
+        return any(each.nearly for each in self.criteria)
 
 
 class Times(Strict):

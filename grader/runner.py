@@ -15,12 +15,13 @@ from . import score
 from .build import Parts, Programs, build_submission, work_directory
 from .cases import Case, Performance
 from .errors import MachineFault, NotBuilt, Refused
-from .outcome import Outcome
+from .outcome import Finding, Outcome
 from .record import Build, Refusal, Test, Timing
+from .repair import TimedSandbox, with_barrier
 from .run import Problem, run_problem
 from .sandbox import Sandbox
 from .timing import time_performance
-from .verdict import OUT_OF_TIME, judge_case, wants_checked, wants_counts
+from .verdict import OUT_OF_TIME, explained, judge_case, wants_checked, wants_counts
 
 LONGEST_OUTPUT = 20_000  # characters of what the compiler printed
 
@@ -45,14 +46,14 @@ class Runner:
         self.refusal: Refusal | None = None
         """Of a submission that was not even compiled."""
         self._programs: Programs | None = None
-        self._work: tempfile.TemporaryDirectory[str] | None = None
+        self._repaired: dict[bytes, Programs | None] = {}
+        self._repairing = threading.Lock()
+        self._work: list[tempfile.TemporaryDirectory[str]] = []
 
     def compile(self) -> None:
         """Sets `build` and `refusal`. Raises MachineFault."""
         try:
-            self._work = work_directory()
-            self._programs = self.tools.build(self.parts, self.source, self.box,
-                                              Path(self._work.name))
+            self._programs = self._built(self.source, self.box)
             self.build = self.build.model_copy(
                 update={"ok": True, "unproven": list(self._programs.unproven)})
         except NotBuilt as error:
@@ -60,14 +61,20 @@ class Runner:
                                line=error.line, output=text(error.output)[:LONGEST_OUTPUT])
         except Refused as error:
             self.refusal = refusal_of(error)
+
+    def _built(self, source: bytes, box: Sandbox) -> Programs:
+        """In a directory of its own. Raises NotBuilt, Refused and MachineFault."""
+        try:
+            self._work.append(work_directory())
+            return self.tools.build(self.parts, source, box, Path(self._work[-1].name))
         except OSError as error:
             why = error.strerror or one_line(error)  # shutil's has several reasons
             raise MachineFault(f"{tempfile.gettempdir()}: {why}; the submission cannot be built "
                                "there (TMPDIR names another place)") from error
 
     def remove_files(self) -> None:
-        if self._work:
-            self._work.cleanup()
+        for work in self._work:
+            work.cleanup()
 
     def run_case(self, case: Case, parents: list[Test]) -> Test:
         """Raises MachineFault, and Refused if the submission does what none may."""
@@ -76,30 +83,73 @@ class Runner:
         assert self._programs is not None
         problem = Problem(m=case.m, n=case.n, k=case.k, fill=case.fill, seed=case.seed or 0,
                           tolerance=case.tolerance, time_limit=case.launch_seconds)
-        plain = self.run_plain(problem)
-        checked = None
+        plain, checked = self._run_plain(self._programs, problem), None
         if wants_checked(case) and plain.ended not in OUT_OF_TIME:
             if self.used_up:
                 return score.used_up(case, self.limit)
-            checked = self._counted(self.tools.run(
-                self.parts, self._programs, "checked", problem, plain=plain,
-                count=wants_counts(case), box=self.box))
+            checked = self._run_checked(self._programs, problem, plain, case)
+        if case.nearly and checked and checked.finding and checked.finding.barrier_after:
+            return judge_case(case, plain, checked,
+                              self._run_repaired(case, problem, checked.finding))
         return judge_case(case, plain, checked)
 
-    def run_plain(self, problem: Problem) -> Outcome:
-        """Raises MachineFault and Refused."""
-        assert self._programs is not None
-        return self._counted(self.tools.run(self.parts, self._programs, "plain", problem,
-                                            box=self.box))
+    def _run_plain(self, programs: Programs, problem: Problem) -> Outcome:
+        return self._counted(self.tools.run(self.parts, programs, "plain", problem, box=self.box))
+
+    def _run_checked(self, programs: Programs, problem: Problem, plain: Outcome,
+                     case: Case) -> Outcome:
+        return self._counted(self.tools.run(self.parts, programs, "checked", problem, plain=plain,
+                                            count=wants_counts(case), box=self.box))
+
+    def _run_repaired(self, case: Case, problem: Problem,
+                      finding: Finding) -> tuple[Outcome, Outcome] | None:
+        """Both runs with the barrier that the finding misses, if it can be put in. Raises
+        MachineFault."""
+        programs = self._with_barrier(finding)
+        if programs is None or self.used_up:
+            return None
+        try:
+            plain = self._run_plain(programs, problem)
+            if not plain.right or self.used_up:
+                return None
+            return plain, self._run_checked(programs, problem, plain, case)
+        except Refused:
+            return None
+
+    def _with_barrier(self, finding: Finding) -> Programs | None:
+        """Compiled once for each place, in the time that the submission has left. Raises
+        MachineFault."""
+        source = with_barrier(self.source, finding)
+        if source is None:
+            return None
+        with self._repairing:
+            if source not in self._repaired and not self.used_up:
+                box = TimedSandbox(self.box)
+                try:
+                    self._repaired[source] = self._built(source, box)  # type: ignore[arg-type]
+                except (NotBuilt, Refused):
+                    self._repaired[source] = None
+                self._use(box.seconds)
+            return self._repaired.get(source)
+
+    def computes(self, problem: Problem) -> bool:
+        """Whether the submission gets some element of this product right, or would but for one
+        mistake. Raises MachineFault and Refused."""
+        return any(some_right(run) or explained(run)
+                   for programs in (self._programs, *self._repaired.values()) if programs
+                   for run in [self._run_plain(programs, problem)])
 
     @property
     def used_up(self) -> bool:
         return self._used > self.limit
 
     def _counted(self, outcome: Outcome) -> Outcome:
-        with self._adding:
-            self._used += outcome.seconds
+        self._use(outcome.seconds)
         return outcome
+
+    def _use(self, seconds: float) -> None:
+        with self._adding:
+            self._used += seconds
 
     def time_shape(self, asked: Performance, parents: list[Test]) -> Timing:
         """On a GPU. Raises MachineFault."""
@@ -114,10 +164,15 @@ class Runner:
         run."""
         if self._programs is None:
             return score.unbuilt(item, self.build)
-        failed = next((parent for parent in parents if not score.carries(parent)), None)
+        good = score.is_right if isinstance(item, Performance) else score.carries
+        failed = next((parent for parent in parents if not good(parent)), None)
         if failed:
             return score.skipped(item, failed)
         return score.used_up(item, self.limit) if self.used_up else None
+
+
+def some_right(run: Outcome) -> bool:
+    return run.ended == "returned" and run.elements > run.wrong + run.unwritten
 
 
 def refusal_of(error: Refused) -> Refusal:

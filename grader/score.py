@@ -20,16 +20,24 @@ USED_UP = "the submission has used up its"
 
 
 def status_of(criteria: Sequence[Criterion]) -> Status:
-    """passed: all criteria, partial: some, failed: none."""
-    passed = [each.passed for each in criteria]
-    if all(passed):
+    """passed: all criteria, partial: some, or nearly, failed: none."""
+    if all(each.passed for each in criteria):
         return "passed"
-    return "partial" if any(passed) else "failed"
+    return "partial" if any(each.passed or each.nearly for each in criteria) else "failed"
+
+
+def is_right(parent: Test) -> bool:
+    """Whether shapes that depend on this case are timed: it need not be tiled for that."""
+    return any(each.name == "correct" and each.passed for each in parent.criteria)
 
 
 def carries(parent: Test) -> bool:
-    """Whether the cases that depend on this one are run: it need not be tiled for that."""
-    return any(each.name == "correct" and each.passed for each in parent.criteria)
+    """Whether the cases that depend on this one are run: those are judged by themselves."""
+    return any(each.name == "correct" and (each.passed or each.nearly) for each in parent.criteria)
+
+
+def but_for(mistake: str) -> str:
+    return f"right but for one mistake: {mistake}"
 
 
 def totals(items: Sequence[Test | Timing]) -> tuple[float, float]:

@@ -1,7 +1,7 @@
 """From the outcomes of a case's runs to criteria, points and reasons.
 
-In: Outcome (outcome.py) of the plain run and, where there is one, the checked run. Out: Test
-(record.py). Nothing here raises.
+In: Outcome (outcome.py) of the plain run and, where there is one, the checked run; and of both once
+more, where the submission was repaired (repair.py). Out: Test (record.py). Nothing here raises.
 
 Meaning of the criteria (docs/grading.md says the same to students and TAs):
 
@@ -11,6 +11,10 @@ memory   correct, and the checked run of the same shape finds nothing
 tiled    correct, and with so few loads from global memory as only tiles make possible; where the
          case asks for it, by so many threads as `parallel`
 parallel correct, and by at least as many threads as the case asks for
+
+A criterion that is lost to one mistake alone keeps the case's share `nearly` of its points. That is
+known where the run is right with one barrier more, or where one formula gives all that is wrong in C:
+a formula of products, and of most of them, so that it takes a kernel that multiplies.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ from .cases import Case
 from .findings import KINDS
 from .outcome import Finding, Loads, Outcome, at
 from .record import Criterion, CriterionName, Test
-from .score import ABOUT, status_of
+from .score import ABOUT, but_for, status_of
 
 ORDER: tuple[CriterionName, ...] = ("builds", "correct", "memory", "tiled", "parallel")
 
@@ -34,6 +38,10 @@ ALWAYS_CHECKED = 50_000_000
 # naive loads must be saved; that leaves room for tiles at the edge and for other schemes
 # (registers, rows of tiles), and none for a kernel that reads A and B without any tile.
 LEAST_REUSE = 4.0
+
+# Of the products of A and B, how many a C must have to be the right one but for a mistake: enough that
+# leaving out the rest is no way to save work, and few enough for k = 18 in whole tiles of 16.
+LEAST_PRODUCTS = 0.5
 
 OUT_OF_TIME = frozenset({"endless", "deadlock", "time-limit"})
 """Ends of a plain run after which a checked one is not worth its time."""
@@ -67,20 +75,18 @@ def wants_counts(case: Case) -> bool:
     return "tiled" in case.criteria or "parallel" in case.criteria
 
 
-def judge_case(case: Case, plain: Outcome, checked: Outcome | None) -> Test:
+def judge_case(case: Case, plain: Outcome, checked: Outcome | None,
+               repaired: tuple[Outcome, Outcome] | None = None) -> Test:
     """`checked` is None where it is not wanted, or the plain run did not end. A checked run that
     does not end in time, after a plain run that did, costs the criteria that need it, never
-    `correct`."""
-    against = {
-        "builds": against_builds(plain),
-        "correct": against_correct(plain, checked),
-        "memory": against_memory(plain, checked),
-        "tiled": against_tiled(case, plain, checked),
-        "parallel": against_parallel(case, plain, checked),
-    }
+    `correct`. `repaired`: both runs with the barrier that the checked one has found missing."""
+    against = reasons(case, plain, checked)
+    spared = spared_by(case, against, plain, checked, repaired)
+    mistake = but_for(one_mistake(plain, checked)) if spared else ""
     criteria = [
-        Criterion(name=name, score=0.0 if against[name] else case.criteria[name],
-                  max_score=case.criteria[name], passed=not against[name], reason=against[name])
+        Criterion(name=name, score=points_for(case, name, against[name], name in spared),
+                  max_score=case.criteria[name], passed=not against[name], nearly=name in spared,
+                  reason=mistake if name in spared else against[name])
         for name in ORDER
         if name in case.criteria
     ]
@@ -89,11 +95,77 @@ def judge_case(case: Case, plain: Outcome, checked: Outcome | None) -> Test:
     return Test(
         **case.model_dump(include=ABOUT | {"fill", "seed"}),
         score=math.fsum(each.score for each in criteria), max_score=case.points,
-        status=status_of(criteria), criteria=criteria, reason=main_reason(lost, checked),
+        status=status_of(criteria), criteria=criteria, reason=mistake or main_reason(lost, checked),
         hint=hint_for(case, lost, finding), finding=finding,
         loads=checked.loads if checked else None, output=plain.output,
-        seconds=plain.seconds + (checked.seconds if checked else 0.0),
+        seconds=sum(run.seconds for run in (plain, checked, *(repaired or ())) if run),
     )  # fmt: skip
+
+
+def reasons(case: Case, plain: Outcome, checked: Outcome | None) -> dict[CriterionName, str]:
+    """Why each criterion is lost, or ""."""
+    return {
+        "builds": against_builds(plain),
+        "correct": against_correct(plain, checked),
+        "memory": against_memory(plain, checked),
+        "tiled": against_tiled(case, plain, checked),
+        "parallel": against_parallel(case, plain, checked),
+    }
+
+
+def points_for(case: Case, name: CriterionName, against: str, spared: bool) -> float:
+    share = 0.0 if against else 1.0
+    return round((case.nearly if spared else share) * case.criteria[name], 6)
+
+
+# ---- one mistake ---------------------------------------------------------------------------------
+
+
+def spared_by(case: Case, against: dict[CriterionName, str], plain: Outcome,
+              checked: Outcome | None,
+              repaired: tuple[Outcome, Outcome] | None) -> set[CriterionName]:
+    """The criteria that are lost to one mistake alone; none where that is not known."""
+    without = repaired if repaired and finds_nothing(*repaired) else without_formula(plain, checked)
+    if not case.nearly or without is None:
+        return set()
+    left = reasons(case, *without)
+    return {name for name in case.criteria if against[name] and not left[name]}
+
+
+def finds_nothing(plain: Outcome, checked: Outcome) -> bool:
+    return not against_memory(plain, checked)
+
+
+def without_formula(plain: Outcome,
+                    checked: Outcome | None) -> tuple[Outcome, Outcome | None] | None:
+    """Both runs as they would be without the mistake that alone explains C in both of them."""
+    if not explained(plain) or checked and not confirms(checked, plain):
+        return None
+    return tuple(run and run.model_copy(update={"right": run.ended == "returned"})
+                 for run in (plain, checked))  # type: ignore[return-value]
+
+
+def explained(run: Outcome) -> bool:
+    return (run.ended == "returned" and run.launches > 0 and run.explanation is not None
+            and run.explanation.products >= LEAST_PRODUCTS
+            and not run.inputs_changed and not run.guards_changed)
+
+
+def confirms(checked: Outcome, plain: Outcome) -> bool:
+    """It found nothing, and the same formula; or came to no end."""
+    if checked.finding or checked.ended == "time-limit":
+        return not checked.finding
+    assert plain.explanation
+    return (explained(checked) and checked.explanation is not None
+            and checked.explanation.formula == plain.explanation.formula)
+
+
+def one_mistake(plain: Outcome, checked: Outcome | None) -> str:
+    """In words."""
+    if checked and checked.finding:
+        return headline(checked.finding)
+    assert plain.explanation
+    return plain.explanation.detail[-1].split(": this explains")[0].rstrip(".")
 
 
 # ---- one criterion each: why it is lost, or "" ---------------------------------------------------

@@ -107,7 +107,7 @@ def lost(item: Item) -> list[str]:
         if item.finding:
             finding = item.finding
             headline = placed(finding.file, finding.line, finding.what)
-            lines += [] if headline in lines else [headline]
+            lines += [] if any(headline in line for line in lines) else [headline]
             lines += ["    " + one_line(line) for line in finding.below]
             hints.append(finding.hint or "")
     return lines + [f"hint: {one_line(hint)}" for hint in dict.fromkeys(hints) if hint]

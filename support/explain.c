@@ -34,6 +34,26 @@ static void say_counts(const struct study *s, const struct fit *fit, struct expl
                fit->nowhere, plural(fit->nowhere), was_or_were(fit->nowhere));
 }
 
+/* Of what it adds up. With float32 arithmetic only: less precision is no mistake in one line. */
+static double part_of_products(const struct formula *f) {
+    const int k = f->problem->k;
+    if (f->accept || f->input || f->step) return 0;
+    if (f->natural) return 1;
+    int count = 0;
+    for (int p = 0; p < f->terms; p++) {
+        const int64_t a = f->a(f, 0, p), b = f->b(f, 0, p);
+        if ((f->weight && f->weight(f, p) == 0) || a == ZERO || b == ZERO) continue;
+        const int last = p - f->tile;
+        const bool again = f->tile && last >= 0 && (a == f->a(f, 0, last) || b == f->b(f, 0, last));
+        count += !again;
+    }
+    return fmin((double)count / k, 1);
+}
+
+static bool explains_all(const struct fit *fit) {
+    return !fit->differs && !fit->unknown && !fit->stray && !fit->nan_left && !fit->written;
+}
+
 /* The formula that gives C. False: none, or several do. */
 static bool explain_values(const struct study *s, struct fit *fit, struct explanation *out) {
     struct search search = explain_search_new(s);
@@ -47,6 +67,8 @@ static bool explain_values(const struct study *s, struct fit *fit, struct explan
     APPEND(out->text, "%s %s", everywhere ? "C is" : "Where C is wrong, it is", f->phrase);
     APPEND(out->hint, "%s", everywhere || !f->part_hint ? f->hint : f->part_hint);
     say_counts(s, fit, out);
+    const bool one = !strchr(f->name, '+');
+    out->products = one && explains_all(fit) ? part_of_products(f) : 0;
     return true;
 }
 
@@ -123,6 +145,8 @@ static bool explain_unwritten(const struct study *s, struct explanation *out) {
     out->text[0] = '\0';
     if (region.text[0]) {
         APPEND(out->text, "Never written: %s.", region.text);
+        if (region.row_end > 0 && !s->verdict->wrong)
+            out->products = 1 - (double)region.of / ((double)s->problem->m * s->problem->n);
     } else {
         snprintf(out->formula, sizeof out->formula, "none-written");
         APPEND(out->text, "No element of C was written.");

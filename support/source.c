@@ -8,7 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* In source.S; a program that is built without it (the grader's, the tests') knows no source. */
+/* In source.S; a program that is built without it (the grader's plain one, the tests') knows no
+ * source. */
 extern const char kernel_source[] __attribute__((weak));
 extern const char kernel_source_end[] __attribute__((weak));
 

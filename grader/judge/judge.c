@@ -165,6 +165,8 @@ static struct worker_report report_read(int file) {
         memset(&r.finding, 0, sizeof r.finding);
     if (r.line < 0) r.line = 0;
     if (r.finding.at.line < 0) r.finding.at.line = 0;
+    if (r.finding.barrier_after < 0) r.finding.barrier_after = 0;
+    r.finding.products = 0; /* only an explanation has them, which is made here */
     return r;
 }
 
@@ -213,6 +215,8 @@ static void json_finding(struct json *json, const char *name, const struct findi
     json_text_lines(json, "detail", f->detail);
     json_text(json, "hint", f->hint);
     json_text(json, "formula", f->formula);
+    json_value(json, "products", "%.6f", f->products);
+    json_value(json, "barrier_after", "%d", f->barrier_after);
     json_close(json, '}');
 }
 

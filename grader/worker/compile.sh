@@ -3,8 +3,9 @@
 # `flags`, which the Makefile writes.
 #
 #     sh compile.sh objects     kernel.cu -> plain.o and checked.o, which define what they have to
-#     sh compile.sh programs    both objects -> plain and checked; for a GPU, moreover, recorder and
-#                               submission.fatbin, the kernels alone: what ../clock times
+#     sh compile.sh programs    both objects, and kernel.cu's text -> plain and checked; for a GPU,
+#                               moreover, recorder and submission.fatbin, the kernels alone: what
+#                               ../clock times
 #
 # Exit status: 0, or 1 with the compiler's words on standard error.
 parts=$(dirname "$0")
@@ -52,10 +53,13 @@ program() { # plain|checked, the submission's object, more objects and archives
         "$parts/watch_$name.o" "$@" "$parts/libemulator.a" "$parts/libsupport.a" -lm -o "$name"
 }
 
+# Carries the text along: where a barrier is missing follows from it.
 checked_program() {
     sh "$parts/host_calls.sh" checked.o "$parts/host_call.S" guarded &&
         $CXX -c guarded.S -o guards.o &&
-        program checked guarded.o guards.o "$parts/libchecker.a"
+        { printf 'kernel.cu\0' && cat kernel.cu; } >kernel.source &&
+        $CXX -DKERNEL_SOURCE='"kernel.source"' -c "$parts/source.S" -o source.o &&
+        program checked guarded.o guards.o source.o "$parts/libchecker.a"
 }
 
 # The two builds side by side. When both fail it is for the same reason, which is printed once.

@@ -5,8 +5,9 @@ What a submission "does" is said in its text, one line a shape, the last line fo
     34 34 34: wrong
     right
 
-Verbs: right, naive, wrong, leak, race, starter, hang, crash, copies, machine, bug; `right 0.5`
-takes that many seconds, further words of `wrong` are a detail of its finding. How fast it is, for
+Verbs: right, naive, wrong, doubled, leak, race, starter, hang, crash, copies, machine, bug;
+`right 0.5` takes that many seconds, further words of `wrong` are a detail of its finding. `race
+after 3` is right with a barrier behind line 3 of this text, and `races` is not. How fast it is, for
 --backend cuda, is the ratio to cuBLAS, or how timing it ends and why; half as fast unless it says:
 
     clock 1024 1024 1024: 0.7
@@ -42,6 +43,7 @@ BOX = SimpleNamespace(kind="none", note="no protection: a fake")
 PARTS = SimpleNamespace(backend="cpu", architecture=None, compiler="fake 1.0", jail=Path("jail"))
 ON_GPU = SimpleNamespace(**vars(PARTS) | {"backend": "cuda", "architecture": "sm_90"})
 CUBLAS_SECONDS = 5e-5
+BARRIER = "__syncthreads();"
 COMMAND = [sys.executable, "-B", __file__]
 
 
@@ -49,6 +51,8 @@ class Programs(dict[str, str]):
     """What a submission says of each shape, in place of its programs."""
 
     unproven = ()
+    barrier = 0
+    """The line behind which one was put in."""
 
 
 def build(parts: Any, source: bytes, box: Any, work: Path) -> Programs:
@@ -61,8 +65,12 @@ def build(parts: Any, source: bytes, box: Any, work: Path) -> Programs:
         raise Refused("calls fopen", "kernel.cu", 3, "a kernel reads no files")
     if lines[0] == "no compiler":
         raise MachineFault("no compiler here; install one")
+    barrier = lines.index(BARRIER) if BARRIER in lines else 0
+    lines = [line for line in lines if line != BARRIER]
     shapes = dict(line.split(": ", 1) for line in lines if ": " in line)
-    return Programs(shapes | {"": lines[-1]})
+    made = Programs(shapes | {"": lines[-1]})
+    made.barrier = barrier
+    return made
 
 
 def run(parts: Any, programs: dict[str, str], build: str, problem: Problem, *, box: Any,
@@ -77,6 +85,8 @@ def run(parts: Any, programs: dict[str, str], build: str, problem: Problem, *, b
         raise RuntimeError("a mistake of the grader's own")
     if verb == "copies":
         raise Refused(f"copies device memory to the host ({problem.m} bytes)", "kernel.cu", 9)
+    if verb == "race" and more and int(more[-1]) == programs.barrier:
+        verb = "right"
     return outcome(verb, build, problem, count, " ".join(more))
 
 
@@ -106,7 +116,12 @@ def outcome(verb: str, build: str, problem: Problem, count: bool,
     if verb in ("leak", "race") and checked:
         kind = "leak" if verb == "leak" else "shared-race"
         facts |= {"finding": Finding(kind=kind, what="a mistake", file="kernel.cu", line=29,
-                                     detail=["thread (0,0)"], hint="think")}
+                                     detail=["thread (0,0)"], hint="think",
+                                     barrier_after=int(words.split()[-1]) if words else 0)}
+    if verb == "doubled":
+        facts |= {"right": False, "wrong": elements, "explanation": Finding(
+            kind="wrong-result", what=f"all {elements} are wrong", formula="factor", products=1.0,
+            detail=["C is 2 times the product: this explains all."])}
     if verb == "race" and checked:
         facts |= {"ended": "stopped", "right": False, "detail": "stopped"}
     return Outcome(**facts)
@@ -165,7 +180,7 @@ def submission(text: str, name: str = "alice", path: str = "/s/alice/kernel.cu")
 
 def grading(text: str, suites: list[Suite], **more: Any) -> Grading:
     """`run`, `clock`: in place of the fake ones; `gpu`: with a GPU."""
-    tools = Tools(build, more.pop("run", run), more.pop("clock", clock))
+    tools = Tools(more.pop("build", build), more.pop("run", run), more.pop("clock", clock))
     return Grading(submission(text), suites, more.pop("seed", 7), BOX,
                    ON_GPU if more.pop("gpu", False) else PARTS, more.pop("jobs", 2),
                    tools=tools, **more)

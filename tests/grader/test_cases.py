@@ -72,6 +72,7 @@ def test_shipped_cases_are_worth_100_points() -> None:
     assert sum(case.points for case in cases) == 100
     assert sum(case.points for case in cases if not case.hidden) == 40
     assert 20 <= len(cases) <= 25
+    assert {case.nearly for case in cases} == {0.4}  # which grading.md and handout.md name
 
 
 def test_everything_rests_on_one_product_that_cannot_be_guessed() -> None:
@@ -147,6 +148,9 @@ WRONG = [
      "would be 293206 s; at most 600 s are allowed"),
     ({"m": 2078, "k": 2078, "n": 2078, "time_limit": 1}, "m k n = 2078 2078 2078: the time limit "
      "would be 601 s; at most 600 s"),
+    ({"nearly": -0.1}, "nearly = -0.1: it must be a share of the points, from 0 to 1"),
+    ({"nearly": 1.1}, "nearly = 1.1: it must be a share of the points, from 0 to 1"),
+    ({"nearly": "some"}, "nearly = 'some': it must be a share of the points"),
     ({"hint": "two\nlines"}, "hint = 'two\\nlines': it must be one line"),
     ({"title": 3}, "title = 3: it must be one line"),
     ({"criteria": {"memry": 2}}, "criteria: unknown criterion 'memry'; did you mean 'memory'?"),

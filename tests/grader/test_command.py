@@ -431,6 +431,11 @@ def test_solutions_and_starter(real) -> None:  # type: ignore[no-untyped-def]
     assert naive.status == 1
     lost = {name for name, status in naive.table.items() if status != "passed"}
     assert lost == {"64x64x64", "120x201x250", "primes-97-89-101", "odd-257-239-241"}
+    race = real("--submission", "instructor/faulty/01_first_barrier.cu", "--suite", SUITE)
+    assert race.status == 1 and race.stdout.splitlines()[-1] == "score: 40 of 100"
+    assert race.table["16x16x16"] == "partial"
+    assert "right but for one mistake: kernel.cu:38: race on shared memory" in race.stdout
+    assert "a __syncthreads() is missing after line 35, before line 37" in race.stdout
     starter = real("--suite", SUITE)
     assert starter.status == 1 and starter.stdout.splitlines()[-1] == "score: 0 of 100"
 

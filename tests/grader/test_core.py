@@ -45,6 +45,9 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
 """
 
 
+BARRIER = b"__syncthreads();"
+
+
 def with_wrapper(body: str, before: str = "") -> bytes:
     wrapper = "void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)"
     return f"{before}{KERNEL}{wrapper}\n{{\n{body}\n}}\n".encode()
@@ -235,6 +238,15 @@ WRONG_RUNS: dict[str, tuple[bytes, str, dict[str, Any]]] = {
                           {"explanation.formula": "k-cut", "wrong": 700}),
     "its launch": (with_wrapper("LAUNCH;").replace(b"p < k", b"p < k / 8 * 8"), "checked",
                    {"explanation.formula": "k-cut", "launch": LAUNCH_35_20}),
+    "how much of the product C is": (
+        with_wrapper("LAUNCH;").replace(b"p < k", b"p < 49"), "plain",
+        {"explanation.formula": "k-cut", "explanation.products": 0.7}),
+    "the first barrier is missing in front of the loop": (
+        TILED.replace(BARRIER, b"", 1), "checked",
+        {"finding.kind": "shared-race", "finding.barrier_after": 34}),
+    "the second at the end of one": (
+        TILED.replace(BARRIER + b" /* everyone", b"/*"), "checked",
+        {"finding.kind": "shared-race", "finding.barrier_after": 36}),
     "the launch of a kernel that traps": (
         with_wrapper("LAUNCH;").replace(STORE, b"__trap();"), "plain",
         {"ended": "stopped", "launch": LAUNCH_35_20}),

@@ -13,7 +13,7 @@ from grader_fake import case, outcome
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader import escape, feedback, score, verdict
+from grader import escape, feedback, score, verdict, wording
 from grader import record as records
 from grader.cases import Case
 from grader.findings import KINDS
@@ -201,6 +201,109 @@ def test_which_cases_have_a_checked_run() -> None:
     assert not verdict.wants_checked(case(**large))
     assert verdict.wants_checked(case(**large, criteria={"memory": 4.0}))
     assert verdict.wants_counts(case(criteria={"tiled": 4.0}))
+
+
+# ---- one mistake ---------------------------------------------------------------------------------
+
+TWICE = Finding(kind="wrong-result", what="1156 of the 1156 elements of C are wrong", hint="once?",
+                detail=["the first: C[0][0]", "C is 2 times the product: this explains all 1156."],
+                formula="factor", products=1.0)
+WRONG = {"right": False, "wrong": 1156, "explanation": TWICE}
+
+
+def but_for_a_formula(of_plain: dict[str, Any] | None = None,
+                      of_checked: dict[str, Any] | None = None, nearly: float = 0.4) -> records.Test:
+    """A C that one formula explains, but for these changes."""
+    plain, checked = runs("right")
+    return verdict.judge_case(full_case(nearly=nearly),
+                              plain.model_copy(update=WRONG | (of_plain or {})),
+                              checked.model_copy(update=WRONG | (of_checked or {})))
+
+
+def by_criterion(test: records.Test) -> str:
+    assert test.score == pytest.approx(sum(each.score for each in test.criteria))
+    assert test.nearly == any(each.nearly for each in test.criteria)
+    assert all(each.passed != bool(each.reason) for each in test.criteria)
+    return " ".join(f"{each.name}:{each.score:g}" for each in test.criteria)
+
+
+def test_a_mistake_that_explains_all_that_is_wrong_costs_a_share() -> None:
+    test = but_for_a_formula()
+    assert by_criterion(test) == "builds:1 correct:0.8 memory:1.2 tiled:1.6"
+    assert (test.score, test.status) == (4.6, "partial")
+    assert test.reason == "right but for one mistake: C is 2 times the product"
+    assert test.hint == "once?" and test.finding and test.finding.formula == "factor"
+    assert score.carries(test) and not score.is_right(test) and not test.nothing_lost
+    assert but_for_a_formula(nearly=0.0).reason == TWICE.what
+    half = but_for_a_formula({"explanation": TWICE.model_copy(update={"products": 0.5})})
+    assert half.nearly
+
+
+OTHER = TWICE.model_copy(update={"formula": "offset"})
+
+
+@pytest.mark.parametrize(("of_plain", "of_checked", "nearly"), [
+    ({}, {}, 0.0),
+    ({"explanation": TWICE.model_copy(update={"products": 0.49})}, {}, 0.4),
+    ({}, {"explanation": TWICE.model_copy(update={"products": 0.49})}, 0.4),
+    ({"explanation": None}, {}, 0.4), ({}, {"explanation": None}, 0.4), ({}, {"explanation": OTHER}, 0.4),
+    ({"inputs_changed": 1}, {}, 0.4), ({}, {"inputs_changed": 1}, 0.4),
+    ({"guards_changed": 1}, {}, 0.4), ({}, {"guards_changed": 1}, 0.4), ({"launches": 0}, {}, 0.4),
+    ({"ended": "crashed"}, {}, 0.4), ({}, {"ended": "crashed"}, 0.4), ({}, {"ended": "endless"}, 0.4),
+    ({}, {"finding": finding("leak")}, 0.4), ({}, {"finding": finding("out-of-bounds")}, 0.4),
+    ({}, SLOW | {"finding": finding("shared-race")}, 0.4),
+    ({}, {"right": True, "wrong": 0, "explanation": None}, 0.4),
+    ({"right": True, "wrong": 0, "explanation": None}, {}, 0.4),
+])  # fmt: skip
+def test_what_is_not_one_mistake_costs_all(of_plain: dict[str, Any], of_checked: dict[str, Any],
+                                           nearly: float) -> None:
+    test = but_for_a_formula(of_plain, of_checked, nearly)
+    launches = of_plain.get("launches", 1)
+    assert by_criterion(test) == f"builds:{launches:g} correct:0 memory:0 tiled:0"
+    assert not score.carries(test) and "one mistake" not in test.reason
+
+
+def test_a_share_is_of_what_the_mistake_alone_has_cost() -> None:
+    """Not of tiles that there are none of, nor of what was not examined."""
+    naive = but_for_a_formula(of_checked={"loads": Loads(all=78608, naive=78608,
+                                                         once_per_block=4913, threads=1156)})
+    assert by_criterion(naive) == "builds:1 correct:0.8 memory:1.2 tiled:0"
+    slow = but_for_a_formula(of_checked=SLOW | {"explanation": None})
+    assert by_criterion(slow) == "builds:1 correct:0.8 memory:0 tiled:0"
+    plain = runs("right")[0].model_copy(update=WRONG)
+    alone = verdict.judge_case(full_case(nearly=0.4), plain, None)
+    assert by_criterion(alone) == "builds:1 correct:0.8 memory:0 tiled:0"
+
+
+def test_a_missing_barrier_costs_a_share() -> None:
+    """Where C is right by luck, and where it is not; only if nothing else is wrong."""
+    plain, checked = runs("race", loads=None)
+    wrong = plain.model_copy(update={"right": False, "wrong": 7})
+    repaired = runs("right")
+    asked = full_case(nearly=0.4)
+    lucky = verdict.judge_case(asked, plain, checked, repaired)
+    assert by_criterion(lucky) == "builds:1 correct:2 memory:1.2 tiled:1.6"
+    test = verdict.judge_case(asked, wrong, checked, repaired)
+    assert by_criterion(test) == "builds:1 correct:0.8 memory:1.2 tiled:1.6"
+    assert test.reason == "right but for one mistake: kernel.cu:29: a mistake"
+    assert test.seconds == pytest.approx(0.04)
+    naive = verdict.judge_case(asked, wrong, checked, runs("naive"))
+    assert by_criterion(naive) == "builds:1 correct:0.8 memory:1.2 tiled:0"
+    for other in (None, runs("leak"), runs("race"), runs("wrong")):
+        test = verdict.judge_case(asked, wrong, checked, other)
+        assert by_criterion(test) == "builds:1 correct:0 memory:0 tiled:0"
+        assert test.reason == "kernel.cu:29: a mistake"
+    assert not verdict.judge_case(full_case(), wrong, checked, repaired).nearly
+
+
+def test_of_one_mistake_in_a_hidden_case_the_kind_is_shown() -> None:
+    hidden = full_case(suite="hidden/zebra", nearly=0.4)
+    plain, checked = (run.model_copy(update=WRONG) for run in runs("right"))
+    [seen] = feedback.student_view(record_of(verdict.judge_case(hidden, plain, checked))).tests
+    assert seen.reason == "right but for one mistake: C is not A B"
+    assert seen.criteria[1].nearly and seen.criteria[1].reason == "C is not right"
+    assert wording.lost(seen)[0] == seen.reason
+    assert "2 times" not in seen.model_dump_json() and "1156" not in seen.model_dump_json()
 
 
 # ---- points --------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import grader_fake as fake
@@ -26,7 +27,7 @@ from hypothesis import strategies as st
 from grader import runner
 from grader.audit import neighbours
 from grader.cases import Suite, load_suites
-from grader.errors import MachineFault
+from grader.errors import MachineFault, NotBuilt
 from grader.intake import Submission
 from grader.record import Record
 from grader.session import seed_for
@@ -80,6 +81,69 @@ def test_a_failed_parent_skips_its_children_with_a_reason() -> None:
     assert statuses(record) == "child:passed parent:passed grandparent:passed alone:passed"
     orphan = fake.suite(fake.case("a", depends=["public/basics/not-graded-along"]))
     assert grade("right", [orphan]).score == 4
+
+
+def test_a_parent_with_one_mistake_carries_its_children() -> None:
+    """Which are judged by themselves. Nothing is timed that is not right."""
+    suite = fake.suite(
+        fake.case("parent", 11, nearly=0.5), fake.case("child", depends=["public/basics/parent"]),
+        fake.shape("fast", depends=["public/basics/parent"], suite="public/basics"))
+    record = grade("11 34 34: doubled\nright", [suite], gpu=True)
+    assert statuses(record) == "parent:partial child:passed" and record.score == 6
+    assert (record.performance[0].state, record.performance[0].score) == ("skipped", 0)
+    record = grade("11 34 34: doubled\nwrong", [suite])
+    assert statuses(record) == "parent:partial child:failed" and record.score == 2
+    free = suite.cases[0].model_copy(update={"points": 0.0, "criteria": {"correct": 0.0}})
+    record = grade("11 34 34: doubled\nright", [fake.suite(free, suite.cases[1])])
+    assert statuses(record) == "parent:partial child:passed" and record.score == 4
+
+
+def built(text: str, suites: list[Suite], **more: Any) -> tuple[Record, list[str]]:
+    """The record, and what was compiled."""
+    texts: list[str] = []
+
+    def build(parts: Any, source: bytes, box: Any, work: Path) -> Any:
+        texts.append(source.decode())
+        return fake.build(parts, source, box, work)
+
+    return grade(text, suites, build=build, **more), texts
+
+
+@pytest.mark.parametrize("jobs", [1, 4])
+def test_a_missing_barrier_is_put_in_and_costs_the_rest(jobs: int) -> None:
+    suite = public("a", "b", "c", nearly=0.25, criteria={"memory": 4.0})
+    text = "11 11 11: race after 2\n12 12 12: race after 2\nright\n"
+    record, texts = built(text, [suite], jobs=jobs)
+    assert texts == [text, "11 11 11: race after 2\n12 12 12: race after 2\n__syncthreads();\n"
+                           "right\n"]
+    assert [test.score for test in record.tests] == [1, 1, 4]
+    record, texts = built("race after 9\nright 0", [suite], jobs=jobs)
+    assert record.score == 12 and len(texts) == 1  # no race, and no such line
+    record, texts = built("13 13 13: race after 9\nright", [suite], jobs=jobs)
+    assert record.score == 8 and len(texts) == 1
+    record, texts = built("13 13 13: race behind 1\nright", [public("a", "b", "c")], jobs=jobs)
+    assert len(texts) == 1  # a share of nothing
+
+
+def test_repairs_take_of_the_submissions_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one that does not compile, nothing is known."""
+    monkeypatch.setattr(fake.BOX, "run", lambda command: SimpleNamespace(seconds=4.0), raising=False)
+    tried = []
+
+    def build(parts: Any, source: bytes, box: Any, work: Path) -> Any:
+        box.run("c++")
+        if b"__syncthreads" in source:
+            tried.append(source)
+            raise NotBuilt("expected ;", "kernel.cu", 2, "")
+        return fake.build(parts, source, box, work)
+
+    lines = [f"{size} {size} {size}: race after {size - 10}" for size in range(11, 15)]
+    suite = public(*"abcde", nearly=0.5, criteria={"memory": 4.0})
+    for limit, repairs, last in ((99.0, 4, "passed"), (6.0, 2, "failed")):
+        tried.clear()
+        record = grade("\n".join([*lines, "right"]), [suite], build=build, limit=limit, jobs=1)
+        assert record.build.ok and len(tried) == repairs
+        assert statuses(record) == f"a:failed b:failed c:failed d:failed e:{last}"
 
 
 def test_a_submission_that_does_not_compile() -> None:
@@ -170,8 +234,8 @@ def test_cases_run_at_the_same_time() -> None:
 
 def test_nothing_stays_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(runner.tempfile, "tempdir", str(tmp_path))
-    for text in ("right", "error", "12 12 12: copies\nright"):
-        grade(text, [public("a", "b")])
+    for text in ("right", "error", "12 12 12: copies\nright", "11 11 11: race after 1\nright"):
+        grade(text, [public("a", "b", nearly=0.5)])
         assert not list(tmp_path.iterdir())
     for text in ("machine", "no compiler"):  # as where Ctrl-C ends the compiler
         with pytest.raises(MachineFault):
@@ -204,10 +268,17 @@ def test_answers_for_published_shapes_only_are_refused() -> None:
         assert record.refusal and record.refusal.tried == "answers only the published shapes"
         assert record.score == 0
     assert not grade("11 11 11: right\nwrong", most).refusal
+    large = fake.suite(*(fake.case(str(size), size, size, size, nearly=0.5) for size in (51, 53)))
+    knows = "51 51 51: doubled\n53 53 53: doubled\n"
+    assert grade(knows + "wrong", [large, both()[1]]).refusal
+    assert not grade(knows + "doubled", [large, both()[1]]).refusal
 
 
 def test_the_audit_refuses_no_others() -> None:
     assert grade("right", both()).score == 12
+    nearly = [public("a", "b", nearly=0.5, criteria={"memory": 4.0}), both()[1]]
+    assert grade("doubled", nearly).score == 4
+    assert grade("11 11 11: right\nrace after 1", nearly).refusal is None
     assert grade(KNOWS + "wrong", both()[:1]).score == 8  # no hidden suite: practice
     record = grade("11 11 11: right\nwrong", both())  # right on half of what is public
     assert not record.refusal and record.score == 4

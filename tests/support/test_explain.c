@@ -1092,6 +1092,70 @@ TEST(extremes_are_explained) {
     fixture_free(&f);
 }
 
+/* ---- how much of the product it is ---- */
+
+static void expect_products(struct fixture *f, double products) {
+    judge(f);
+    CHECK_INT(f->count, 1);
+    CHECK_THAT(fabs(f->explanations[0].products - products) < 1e-9, "%s: %g, not %g",
+               f->explanations[0].formula, f->explanations[0].products, products);
+}
+
+TEST(the_part_of_the_products_that_are_in_c_is_known) {
+    struct fixture f = fixture_new(FILL_RANDOM, 34, 40, 50);
+    set_slice(&f, 0, 16);
+    expect_products(&f, 16.0 / 50);
+    set_all(&f, slice_twice);
+    expect_products(&f, 1);
+    factor_of_test = 2;
+    set_all(&f, times);
+    expect_products(&f, 1);
+    tile_of_test = 16;
+    a_tiles = true;
+    set_all(&f, tiled);
+    expect_products(&f, 1);
+    a_tiles = false;
+    a_first = true; /* the same 16 columns of A again and again */
+    set_all(&f, tiled);
+    expect_products(&f, 16.0 / 50);
+    a_first = false;
+    set_all(&f, right);
+    for (int at = 32 * 40; at < 34 * 40; at++) set_bits(&f.C[at], POISON_BITS);
+    expect_products(&f, 32.0 / 34);
+    fixture_free(&f);
+}
+
+TEST(what_is_no_product_or_several_mistakes_has_no_part_of_them) {
+    struct fixture f = fixture_new(FILL_RANDOM, 34, 40, 50);
+    set_all(&f, zero);
+    expect_products(&f, 0);
+    set_all(&f, copy_b);
+    judge(&f);
+    CHECK(f.explanations[0].products == 0);
+    bits_of_test = 11;
+    set_all(&f, nearest_inputs);
+    expect_products(&f, 0);
+    tile_of_test = 16;
+    a_tiles = b_tiles = true;
+    set_all(&f, tiled);
+    expect_products(&f, 0);
+    a_tiles = b_tiles = false;
+    set_slice(&f, 0, 48);
+    f.C[0] = 7; /* which the formula does not give */
+    expect_products(&f, 0);
+    set_bits(&f.C[0], GUARD_BITS | 1u << 22);
+    judge(&f);
+    CHECK(f.explanations[0].products == 0 && f.explanations[1].products == 0);
+    set_slice(&f, 0, 48);
+    set_bits(&f.C[34 * 40 - 1], POISON_BITS);
+    judge(&f);
+    CHECK(f.explanations[0].products == 0 && f.explanations[1].products == 0);
+    rows_written = cols_written = 0;
+    leave_out(&f, beyond);
+    expect_products(&f, 0);
+    fixture_free(&f);
+}
+
 /* ---- large, and quick ---- */
 
 TEST(large_products_are_sampled) {
