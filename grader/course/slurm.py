@@ -44,6 +44,7 @@ CHUNK = 30
 arrays that start more than some ten tasks a minute."""
 MOST_IN_CHUNK = 50
 JOB, CHUNKS, PROBE = "job.json", "chunks.json", "probe.json"
+PROBE_SAYS = "probe.out"
 FIRST_POLL_SECONDS, POLL_SECONDS = 0.5, 5.0
 """Between two questions to the scheduler: a small class does not wait, a large one does not bother
 it."""
@@ -167,11 +168,12 @@ class Runs:
         write_json(self.job_file, asdict(array))
         return array
 
-    def submit_tasks(self, name: str, tasks: int, script: Path, gpu: bool) -> str:
+    def submit_tasks(self, name: str, tasks: int, script: Path, gpu: bool,
+                     output: str = "%A_%a.out") -> str:
         """Fewer of them where a limit on jobs refuses them all: Slurm's words for limits differ."""
         while True:
             try:
-                return self.cluster.submit(name, tasks, script, self.folder / "%A_%a.out",
+                return self.cluster.submit(name, tasks, script, self.folder / output,
                                            self.workers, gpu)
             except MachineFault as error:
                 if tasks == 1:
@@ -204,7 +206,7 @@ class Runs:
         script = self.script("probe.sh", "grader.course.probe", shlex.quote(str(answer)), str(needed),
                              *map(shlex.quote, options))
         name = f"sgemm-{os.urandom(6).hex()}"
-        array = Array(self.submit_tasks(name, 1, script, gpu), name, "")
+        array = Array(self.submit_tasks(name, 1, script, gpu, PROBE_SAYS), name, "")
         unknown, poll = 0, FIRST_POLL_SECONDS
         try:
             while not (machine := read(answer)) and unknown < ASKED_TWICE:
@@ -217,7 +219,7 @@ class Runs:
         machine = machine or read(answer)
         if not machine:
             raise MachineFault(f"the probe, job {array.job}, ended without an answer; "
-                               f"{self.folder}/{array.job}_0.out has what it printed")
+                               f"{self.folder / PROBE_SAYS} has what it printed")
         if machine.fault:
             raise MachineFault(f"{machine.host}: {machine.fault}")
         return machine

@@ -57,7 +57,7 @@ def test_a_class_is_graded(pupils: Class) -> None:
     ended = pupils.run(*SLURM)
     assert ended.returncode == 0, ended.stderr
     assert pupils.points() == expected and set(pupils.counted("begun").values()) == {1}
-    outputs = sorted(path.name.partition("_")[2] for path in pupils.results.glob("run/*.out"))
+    outputs = sorted(path.name.partition("_")[2] for path in pupils.results.glob("run/*_*.out"))
     assert outputs == ["0.out", "1.out"], "35 submissions are two chunks"
     assert not (pupils.results / "run/job.json").exists()
 
@@ -68,7 +68,7 @@ def test_more_than_one_array_may_hold(pupils: Class) -> None:
     expected = pupils.fill(155, random.Random(2), seconds=0)
     assert pupils.run(*SLURM).returncode == 0
     assert pupils.points() == expected
-    assert len({path.name.partition("_")[0] for path in pupils.results.glob("run/*.out")}) == 2
+    assert len({path.name.partition("_")[0] for path in pupils.results.glob("run/*_*.out")}) == 2
 
 
 def test_faults_are_tried_by_another_task(pupils: Class) -> None:
@@ -109,7 +109,7 @@ def test_a_run_that_was_killed_is_taken_up_again(pupils: Class, slurm: Slurm) ->
     before = slurm.jobs()
     assert before and pupils.run(*SLURM).returncode == 0
     assert pupils.points() == expected and set(pupils.counted("begun").values()) == {1}
-    assert len({path.name.partition("_")[0] for path in pupils.results.glob("run/*.out")}) == 1
+    assert len({path.name.partition("_")[0] for path in pupils.results.glob("run/*_*.out")}) == 1
 
 
 def test_this_machine_does_not_grade_beside_an_array(pupils: Class, slurm: Slurm) -> None:
