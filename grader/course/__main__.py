@@ -26,6 +26,7 @@ import shlex  # noqa: E402
 import shutil  # noqa: E402
 import sys  # noqa: E402
 from collections.abc import Sequence  # noqa: E402
+from dataclasses import replace  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 from ..errors import BadInput, MachineFault  # noqa: E402
@@ -38,8 +39,9 @@ from ..wording import counted  # noqa: E402
 from . import output, regrade, worker  # noqa: E402
 from .gather import Class, gather  # noqa: E402
 from .model import Standing  # noqa: E402
-from .progress import Shown  # noqa: E402
+from .policy import attempts_to_grade  # noqa: E402
 from .probe import look  # noqa: E402
+from .progress import Shown  # noqa: E402
 from .results import Key, Results, done, forget_try, keep, refuse_other_cases  # noqa: E402
 from .scratch import scratch  # noqa: E402
 from .settings import WHOLE, Settings, read_settings  # noqa: E402
@@ -110,10 +112,9 @@ def key_of(given: argparse.Namespace, asked: Asked, the_class: Class) -> Key:
     seed = results.seed(asked.seed)
     if given.queue == "slurm":
         runs = runs_of(given, asked, results)
-        present = runs.key()
-        if present:
-            return present
-        machine = runs.probe(passed_on(given, asked, seed), needed, asked.backend == "cuda")
+        machine = runs.machine() or runs.probe(
+            [*passed_on(given, asked, seed), f"--results={asked.results}"], needed,
+            asked.backend == "cuda")
     else:
         machine = look(asked, needed)
     return Key(tuple(suite.name for suite in asked.suites), of_cases(asked.suites), of_grader(), seed,
@@ -131,9 +132,8 @@ def runs_of(given: argparse.Namespace, asked: Asked, results: Results) -> Runs:
 
 def passed_on(given: argparse.Namespace, asked: Asked, seed: int) -> tuple[str, ...]:
     """The options of each submission's grader."""
-    words = [f"--suite={given.suite}", f"--seed={seed}", f"--results={asked.results}",
-             f"--backend={asked.backend}", f"--protection={asked.protection}",
-             f"--limit={asked.limit:g}" if asked.limit else "", "--jobs=1"]
+    words = [f"--suite={given.suite}", f"--seed={seed}", f"--backend={asked.backend}",
+             f"--protection={asked.protection}", f"--limit={asked.limit:g}" if asked.limit else "", "--jobs=1"]
     return tuple(word for word in words if word)
 
 
@@ -158,7 +158,8 @@ def grade_class(given: argparse.Namespace) -> int:
 
 def run_all(given: argparse.Namespace, asked: Asked, the_class: Class, key: Key,
             what: str) -> bool:
-    """Grades what has no result of this key; whether somebody stopped it. Raises what ends it."""
+    """Grades what has no result for this key. Returns whether it was interrupted. Raises BadInput and
+    MachineFault."""
     results, contents = the_class.results, the_class.to_grade()
     jobs = [job for job in contents if not done(job, key)]
     for job in contents.keys() - jobs:
@@ -171,9 +172,7 @@ def run_all(given: argparse.Namespace, asked: Asked, the_class: Class, key: Key,
         results.place(job, contents[job])
     names = the_class.names()
     shown_names = {job.directory: names[job] for job in jobs}
-    options = tuple(word for word in passed_on(given, asked, key.seed)
-                    if not word.startswith("--results="))  # each has a folder of its own
-    grade = Grade(key, secrets.token_hex(6), options)
+    grade = Grade(key, secrets.token_hex(6), passed_on(given, asked, key.seed))
     with Shown(shown_names, key, what) as shown, interrupt.Stop(
             lambda: shown.say("interrupted: finishing what runs; Ctrl-C again ends it")) as stop:
         if given.queue == "slurm":
@@ -181,7 +180,7 @@ def run_all(given: argparse.Namespace, asked: Asked, the_class: Class, key: Key,
             return stop.asked
         refuse_beside_slurm(results)
         with scratch(results.folder) as environment:
-            worker.run(jobs, asked.jobs, Grade(key, grade.run, options, environment), stop, shown)
+            worker.run(jobs, asked.jobs, replace(grade, environment=environment), stop, shown)
         return stop.asked
 
 
@@ -214,8 +213,8 @@ def regrade_class(given: argparse.Namespace) -> int:
             raise BadInput(f"{results.folder}: nothing is graded yet; `make grade-class` does that")
         stopped = run_all(given, asked, again, key, "grading again")
         after = again.standings(key)
-        show_changes(before, after, staged)
-        failed = not_graded_today(after)
+        failed = not_graded_today(after, settings)
+        show_changes(before, [each for each in after if each not in failed], staged)
         if given.accept and not failed:
             accept(present, again, results, staged)
             standings = present.standings(key)
@@ -261,7 +260,7 @@ def conclude(standings: Sequence[Standing], settings: Settings, given: argparse.
         console.print(paragraph(harmless(line), console))
     for place in output.places(settings, given.anonymous):
         console.print(f"    {harmless(os.path.relpath(place))}", soft_wrap=True)
-    failed = not_graded_today(standings)
+    failed = not_graded_today(standings, settings)
     if not failed:
         return GRADED
     if stopped:
@@ -270,15 +269,19 @@ def conclude(standings: Sequence[Standing], settings: Settings, given: argparse.
         why = "; ".join(each.notes) or "its turn has not come"
         print(paragraph(f"no grade: {harmless(each.student.name)}: {harmless(why)}", console).plain,
               file=sys.stderr)
-    say(f"{counted(len(failed), 'student')} without a grade, and nobody with a zero for that; "
-        "the same command tries these again")
+    say(f"{counted(len(failed), 'student')} without a grade, which is not a zero; "
+        "the same command tries again")
     return MACHINE_FAULT
 
 
-def not_graded_today(standings: Sequence[Standing]) -> list[Standing]:
-    """Because of the machine, or because they had to wait; some may have points of before."""
+def not_graded_today(standings: Sequence[Standing], settings: Settings) -> list[Standing]:
+    """Because of the machine, or because they had to wait; some may have points from an earlier run."""
+    def lacks_a_result(each: Standing) -> bool:
+        can_count = attempts_to_grade(each.attempts, settings, each.override)
+        return any(attempt.fault or attempt.old for attempt in can_count)
+
     return [each for each in standings if each.state in ("fault", "waiting")
-            or any(attempt.fault or attempt.old for attempt in each.attempts)]
+            or each.state == "graded" and lacks_a_result(each)]
 
 
 def say(message: str) -> None:

@@ -46,7 +46,7 @@ class Filling:
         self.twice = {student for student in count if count[student] > 1}
 
     def standing(self, line: int) -> Standing | None:
-        """Whose row this is; None: nobody's whom we know."""
+        """Of the student whose row this is; None: the row matches no student of ours."""
         return self.rows.get(line)
 
     def left_out(self, standing: Standing, why: str) -> None:

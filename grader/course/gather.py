@@ -1,5 +1,5 @@
 """A class as it is now: its students, what they handed in, and the results there are. In: settings
-and a folder of results. Out: what has to be graded, and where each student stands."""
+and a folder of results. Out: what has to be graded, and each student's standing."""
 
 from __future__ import annotations
 
@@ -75,8 +75,7 @@ def known(attempt: Attempt, key: Key | None) -> Attempt:
     record, last = record_of(job), last_try(job)
     old = bool(record and key and key.differs(record, job.sha256))
     fault = last.message if last and (old or record is None) else ""
-    return Attempt(attempt.student, attempt.hand_in, attempt.number, attempt.sha256,
-                   attempt.directory, record, old, fault)
+    return replace(attempt, record=record, old=old, fault=fault)
 
 
 def gather(settings: Settings, results: Results) -> Class:

@@ -6,8 +6,6 @@ In: standings. Out: text. Nothing here raises. What a spreadsheet would compute 
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
@@ -17,8 +15,10 @@ from ..escape import defused, one_line
 from ..exporters.summary import markdown, row
 from ..record import Record
 from ..score import totals
+from ..store import RESULT
 from ..wording import counted, points, timed, to_look_at, whole
 from .model import Attempt, Standing
+from .table import written
 
 GRADEBOOK = ("student", "login", "id", "email", "section", "state", "points", "possible", "raw",
              "deducted", "speed", "late", "late_days_used", "attempts", "counted", "submitted",
@@ -66,7 +66,7 @@ def cells_of_attempt(attempt: Attempt) -> list[str]:
     return [attempt.student.name, str(attempt.number), when(hand_in.submitted),
             shown(record.score if record else None), shown(record.max_score if record else None),
             attempt.sha256, hand_in.source,
-            str(attempt.directory / "result.json") if record and attempt.directory else "",
+            str(attempt.directory / RESULT) if record and attempt.directory else "",
             "; ".join(one_line(line) for line in said if line)]
 
 
@@ -115,9 +115,5 @@ def when(time: datetime | None) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """CSV (RFC 4180) with a heading, lines ending in LF."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows([defused(one_line(cell)) for cell in cells] for cells in rows)
-    return text.getvalue()
+    """CSV (RFC 4180) with a header; no cell is a formula."""
+    return written([head, *([defused(one_line(cell)) for cell in cells] for cells in rows)]).decode()

@@ -11,16 +11,14 @@ each mistake.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
 from pathlib import Path
 
 from ..cases import nearest, quoted, refuse
-from ..errors import BadInput
 from .model import Override, Student
+from .table import read_table, simple
 
 COLUMNS = ("student", "points", "excused", "extension", "submitted", "reason")
 YES, NO = ("yes", "true", "x", "1"), ("", "no", "false", "0")
@@ -29,24 +27,16 @@ MOST_DAYS = 366
 
 
 def read_overrides(path: Path, students: Sequence[Student], zone: tzinfo) -> dict[str, Override]:
-    """By the students' folders. `zone`: of times without one."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        rows = list(csv.DictReader(io.StringIO(text, newline="")))
-    except (OSError, ValueError, csv.Error) as error:
-        raise BadInput(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    """By the students' folders. `zone`: of times without one. Raises BadInput."""
+    table = read_table(path)
+    columns = [simple(column) for column in table.columns]
+    refuse([f"{path}: unknown column {quoted(column)}{nearest(column, list(COLUMNS))}"
+            for column in columns if column not in COLUMNS])
     mistakes: list[str] = []
     found: dict[str, Override] = {}
-    for number, row in enumerate(rows, 2):
-        where = f"{path}:{number}"
-        cells = {str(key).strip().lower(): (value or "").strip() if isinstance(value, str) else ""
-                 for key, value in row.items()}
-        unknown = [key for key in cells if key not in COLUMNS]
-        if unknown:
-            refuse([f"{path}: unknown column {quoted(key)}{nearest(key, list(COLUMNS))}"
-                    for key in unknown])
-        if not any(cells.values()):
-            continue
+    for line, row in table.rows:
+        where = f"{path}:{line}"
+        cells = {column: cell.strip() for column, cell in zip(columns, row, strict=True)}
         student = named(cells.get("student", ""), students, where, mistakes)
         override = override_of(cells, zone, where, mistakes)
         if student and student.folder in found:

@@ -36,11 +36,13 @@ class Lateness:
 def attempts_to_grade(attempts: Sequence[Attempt], settings: Settings,
                       override: Override | None = None) -> list[Attempt]:
     """Those that can count: all of them, or one where time alone decides."""
-    usable = [each for each in attempts if each.sha256]
     if settings.attempts == "best":
-        return usable
-    chosen = by_time(attempts, settings, override)
-    return [chosen] if chosen and chosen.sha256 else []
+        return [each for each in attempts if each.sha256]
+    if not attempts:
+        return []
+    chosen = by_time(Standing(attempts[0].student, "waiting", tuple(attempts), override=override),
+                     settings)
+    return [chosen] if chosen.sha256 else []
 
 
 def standing_of(student: Student, attempts: Sequence[Attempt], settings: Settings,
@@ -55,13 +57,12 @@ def standing_of(student: Student, attempts: Sequence[Attempt], settings: Setting
 
 
 def with_points(standing: Standing, settings: Settings) -> Standing:
-    counted_one = (best if settings.attempts == "best" else by_time)(
-        standing.attempts, settings, standing.override)
-    assert counted_one is not None
+    counted_one = (best if settings.attempts == "best" else by_time)(standing, settings)
     standing = replace(standing, counted=counted_one)
     if not counted_one.sha256:
         return with_note(replace(standing, state="unusable"), counted_one.hand_in.problem, True)
-    faults = list(dict.fromkeys(each.fault for each in standing.attempts if each.fault))
+    can_count = attempts_to_grade(standing.attempts, settings, standing.override)
+    faults = list(dict.fromkeys(each.fault for each in can_count if each.fault))
     for fault in faults:
         standing = with_note(standing, f"the machine's fault: {fault}", True)
     record = counted_one.record
@@ -87,21 +88,18 @@ def with_points(standing: Standing, settings: Settings) -> Standing:
 # ---- which one -----------------------------------------------------------------------------------
 
 
-def by_time(attempts: Sequence[Attempt], settings: Settings,
-            override: Override | None) -> Attempt | None:
-    """The last one; or the last in time, and where none is, the first."""
+def by_time(standing: Standing, settings: Settings) -> Attempt:
+    """The last one; or the last in time, and where none is, the first. There is at least one."""
+    attempts = standing.attempts
     if settings.attempts == "last-in-time" and settings.deadline:
-        standing = Standing(attempts[0].student, "waiting", tuple(attempts), override=override)
         in_time = [each for each in attempts if not lateness(each, standing, settings).late]
         return in_time[-1] if in_time else attempts[0]
-    return attempts[-1] if attempts else None
+    return attempts[-1]
 
 
-def best(attempts: Sequence[Attempt], settings: Settings,
-         override: Override | None) -> Attempt | None:
+def best(standing: Standing, settings: Settings) -> Attempt:
     """The one with most points after what lateness costs; of equal ones the first. Before those that
-    have no points, and among these the last that can be graded."""
-    standing = Standing(attempts[0].student, "waiting", tuple(attempts), override=override)
+    have no points, and among these the last that can be graded. There is at least one."""
 
     def worth(each: Attempt) -> tuple[bool, bool, float, int]:
         got = 0.0
@@ -111,7 +109,7 @@ def best(attempts: Sequence[Attempt], settings: Settings,
         number = -each.number if each.record else each.number
         return each.record is not None, bool(each.sha256), got, number
 
-    return max(attempts, key=worth)
+    return max(standing.attempts, key=worth)
 
 
 # ---- late ----------------------------------------------------------------------------------------

@@ -29,12 +29,13 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BadInput, MachineFault
+from ..files import KERNEL
 from ..options import SEED_BITS
 from ..record import VERSION, Record
 from ..store import PRIVATE, RESULT, faults_of, read_record, write
 
 RECORDS, HISTORY, RUN = "records", "history", "run"
-KERNEL, TRY, SEED, LOCK = "kernel.cu", "try.json", "seed", ".lock"
+TRY, SEED, LOCK = "try.json", "seed", ".lock"
 UNFINISHED = "it was being graded when the machine or the job ended"
 HASH_LENGTH = 12  # hexadecimal digits; of one student's attempts
 

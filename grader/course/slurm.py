@@ -36,7 +36,7 @@ from ..interrupt import Stop
 from ..process import completed
 from ..store import PRIVATE, faults_of, write
 from .probe import Machine, read
-from .results import RUN, UNFINISHED, Job, Key, Results, done, last_try, tries, write_json
+from .results import RUN, UNFINISHED, Job, Results, done, last_try, tries, write_json
 from .worker import MOST_TRIES, PROJECT, Grade, Watch
 
 CHUNK = 30
@@ -100,19 +100,16 @@ class Cluster:
                            str(script))
         return printed.strip().partition(";")[0]
 
-    def states(self, array: Array) -> dict[str, str]:
-        """Of its tasks, by their numbers; empty where the scheduler does not know it (any more).
-        Raises MachineFault where there is no answer."""
-        which = f"--jobs={array.job}" if array.job else f"--name={array.name}"
+    def states(self, array: Array) -> list[str]:
+        """Of its tasks; empty where the scheduler does not know it (any more). Raises MachineFault
+        where there is no answer."""
         try:
-            printed = self.ask("squeue", "--noheader", "--array", "--states=all", which,
-                               "--format=%F %K %T")
+            return self.ask("squeue", "--noheader", "--array", "--states=all",
+                            f"--jobs={array.job}", "--format=%T").split()
         except MachineFault as error:
             if "Invalid job id" in str(error):
-                return {}
+                return []
             raise
-        rows = [line.split() for line in printed.splitlines()]
-        return {row[1]: row[2] for row in rows if len(row) == 3}
 
     def number(self, name: str) -> str:
         """Of the array of this name; empty: there is none."""
@@ -191,11 +188,13 @@ class Runs:
                         f"{' '.join(words)}\n".encode())
         return path
 
-    def key(self) -> Key | None:
-        """Of the array that is there. None: there is none."""
+    def machine(self) -> Machine | None:
+        """On which the array that is there grades. None: there is none. Raises MachineFault."""
+        if not self.present():
+            return None
         try:
-            known = json.loads((self.folder / CHUNKS).read_bytes())["key"]
-            return Key(**known | {"suites": tuple(known["suites"])}) if self.present() else None
+            key = json.loads((self.folder / CHUNKS).read_bytes())["key"]
+            return Machine(key["compiler"], key["architecture"], "")
         except (OSError, ValueError, TypeError, KeyError):
             return None
 
@@ -266,10 +265,10 @@ class Runs:
                 held_back = True
             try:
                 states = self.cluster.states(array)
-                cancelled = cancelled or "CANCELLED" in states.values()
+                cancelled = cancelled or "CANCELLED" in states
                 unknown = 0 if alive(states) else unknown + 1
-            except MachineFault:  # the scheduler restarts; the tasks go on meanwhile
-                states = {}
+            except MachineFault:
+                pass  # the scheduler restarts; the tasks go on meanwhile
             for job in [job for job in waiting if done(job, grade.key)]:
                 waiting.remove(job)
                 watch([], job)
@@ -279,8 +278,8 @@ class Runs:
         return cancelled
 
 
-def alive(states: dict[str, str]) -> bool:
-    return any(state in ALIVE for state in states.values())
+def alive(states: Sequence[str]) -> bool:
+    return any(state in ALIVE for state in states)
 
 
 def pause(seconds: float, stop: Stop) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from fake_class import Class, interrupt, json_of, make_project, only, wait_for
+from grader.course import results, slurm, worker
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +71,20 @@ def test_a_damaged_result_is_no_result(pupils: Class, text: str) -> None:
     only(list((pupils.results / "records/alice").glob("*/result.json"))).write_text(text)
     assert pupils.run().returncode == 0
     assert pupils.points() == {"alice": "3"} and pupils.counted("begun") == {"alice": 2}
+
+
+def test_an_attempt_that_does_not_count_needs_no_result(pupils: Class) -> None:
+    """Nor does a student who handed in nothing."""
+    (pupils.folder / "class.toml").write_text(
+        'attempts = "last-in-time"\ndeadline = 2026-11-20T12:00:00Z\n')
+    (pupils.folder / "roster.csv").write_text("name,login\nalice,alice\nbob,bob\n")
+    for number, day in enumerate(("01", "02"), 1):
+        place = pupils.folder / f"submissions/alice/2026-11-{day}_10-00-00"
+        place.mkdir(parents=True)
+        (place / "kernel.cu").write_text(f"score {number}\n")
+        assert pupils.run("--seed", str(number)).returncode == 0
+    assert pupils.points() == {"alice": "2", "bob": ""}
+    assert pupils.gradebook()["bob"]["state"] == "missing"
 
 
 # ---- faults of the machine -----------------------------------------------------------------------
@@ -193,6 +208,21 @@ def test_ctrl_c_twice_ends_what_runs(pupils: Class) -> None:
     assert time.monotonic() - began < 20 and pupils.counted("graded") == {}
     place = only(list((pupils.results / "records/alice").iterdir()))
     assert not (place / "try.json").exists(), "an interrupt is no fault of the machine"
+
+
+def test_files_that_show_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a network file system: a result is waited for where a try has not ended; one that was
+    never begun is not."""
+    begun, waiting = (results.Job(tmp_path / name, "x") for name in ("begun", "waiting"))
+    for job in (begun, waiting):
+        job.directory.mkdir()
+    results.begin(begun, "run")
+    looks: list[float] = []
+    monkeypatch.setattr(slurm, "done", lambda job, key: job == begun and len(looks) == 3)
+    grade = worker.Grade(None, "run", ())  # type: ignore[arg-type]
+    assert slurm.settled([begun, waiting], grade, sleep=looks.append) == [waiting]
+    assert len(looks) == 3
+    assert slurm.settled([waiting], grade, sleep=looks.append) == [waiting] and len(looks) == 3
 
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGHUP]
