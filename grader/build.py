@@ -247,9 +247,15 @@ def run_make(stage: Path, backend: str) -> None:
         raise MachineFault(f"make cannot be started: {error.strerror}") from error
     if ran.returncode == 0:
         return
-    printed = [line for line in ran.stderr.splitlines() if line and not line.startswith("make")]
     raise MachineFault("the grader's own parts cannot be built: "
-                       + (printed[-1] if printed else f"make ended with {ran.returncode}"))
+                       + (reason_of(ran.stderr) or f"make ended with {ran.returncode}"))
+
+
+def reason_of(printed: str) -> str:
+    """The first error of a compiler's or a linker's output, else its last line."""
+    lines = [line.strip() for line in printed.splitlines() if line and not line.startswith("make")]
+    errors = (line for line in lines if re.search(r"\berror\b|\bfatal\b|ld: (?!warning)", line))
+    return next(errors, lines[-1] if lines else "")
 
 
 # ---- a submission --------------------------------------------------------------------------------

@@ -109,6 +109,20 @@ def test_parts_that_cannot_be_built_are_the_machines_fault(
         build.trusted_parts()
 
 
+@pytest.mark.parametrize("printed, reason", [
+    ("a.c:1:2: warning: unused\nb.c:3:4: error: expected ';'\nmake: *** [all] Error 1\n",
+     "b.c:3:4: error: expected ';'"),
+    ("ld: warning: a.o: no note\n/usr/bin/ld: cannot find libc.so.6\n"
+     "collect2: error: ld returned 1 exit status\n", "/usr/bin/ld: cannot find libc.so.6"),
+    ("ptxas fatal   : Value 'sm_1' is not defined\nmake: *** [x] Error 255\n",
+     "ptxas fatal   : Value 'sm_1' is not defined"),
+    ("sh: 1: objcopy: not found\nmake: *** [x] Error 127\n", "sh: 1: objcopy: not found"),
+    ("", ""),
+])  # fmt: skip
+def test_why_parts_cannot_be_built(printed: str, reason: str) -> None:
+    assert build.reason_of(printed) == reason
+
+
 def test_the_architecture_is_asked_for_once_outside(monkeypatch: pytest.MonkeyPatch,
                                                     tmp_path: Path) -> None:
     """The sandbox has no GPU to ask; and code for another GPU than this would be its driver's

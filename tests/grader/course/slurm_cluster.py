@@ -74,6 +74,8 @@ class Slurm:
         (self.folder / "slurm.conf").write_text(CONF.format(
             host=self.host, folder=self.folder, slots=SLOTS, port=free_port(),
             node_port=free_port()))
+        # slurmd's own choice needs a systemd where there is cgroup v2; of v1 nothing is asked.
+        (self.folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
         munge = self.folder / "munge"
         self.call("munged", "--force", f"--key-file={key}", f"--socket={munge}/socket",
                   f"--pid-file={munge}/pid", f"--log-file={munge}/log", f"--seed-file={munge}/seed")
