@@ -33,8 +33,10 @@ def one_line(text: str, limit: int = 500) -> str:
 
 def defused(text: str) -> str:
     """A cell of a CSV file. What a spreadsheet would compute (it begins with = + - @, a tab or a line
-    end) gets an apostrophe in front, which spreadsheets take for "this is text"."""
-    return "'" + text if text.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else text
+    end, and is no negative number) gets an apostrophe in front, which spreadsheets take for "this is
+    text"."""
+    computed = text.startswith(("=", "+", "-", "@", "\t", "\r", "\n"))
+    return "'" + text if computed and not re.fullmatch("-[0-9.]+", text) else text
 
 
 def escaped(character: str) -> str:

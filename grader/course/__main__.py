@@ -2,7 +2,7 @@
 
     grade     grades what has no result yet, or one of an earlier version of the cases, the grader or
               the compiler; then writes the tables, the gradebooks and the pages
-    regrade   grades all of it again beside the present results, and shows what would change;
+    regrade   grades that again beside the present results, and shows what would change;
               with --accept, takes the new results instead of the present ones
 
 Results are files: a run that was interrupted goes on where it was. Exit status: 0 everything that
@@ -42,7 +42,7 @@ from .model import Standing  # noqa: E402
 from .policy import attempts_to_grade  # noqa: E402
 from .probe import look  # noqa: E402
 from .progress import Shown  # noqa: E402
-from .results import Key, Results, done, forget_try, keep, refuse_other_cases  # noqa: E402
+from .results import Job, Key, Results, done, forget_try, keep, refuse_other_cases  # noqa: E402
 from .scratch import scratch  # noqa: E402
 from .settings import WHOLE, Settings, read_settings  # noqa: E402
 from .slurm import Cluster, Runs  # noqa: E402
@@ -50,7 +50,7 @@ from .worker import Grade  # noqa: E402
 
 RESULT_BYTES = 1 << 20
 """More than a submission's results take."""
-REGRADE = "regrade"
+REGRADE, CHANGES = "regrade", "changes.csv"
 MOST_LISTED = 10
 GRADED, BAD_INPUT, MACHINE_FAULT = 0, 2, 3
 
@@ -106,10 +106,9 @@ def settings_of(given: argparse.Namespace) -> tuple[Settings, Asked]:
     return settings, check(words)
 
 
-def key_of(given: argparse.Namespace, asked: Asked, the_class: Class) -> Key:
+def key_of(given: argparse.Namespace, asked: Asked, the_class: Class, seed: int) -> Key:
     """Of every result; and a look at the machine that grades. Raises BadInput and MachineFault."""
     results, needed = the_class.results, RESULT_BYTES * len(the_class.to_grade())
-    seed = results.seed(asked.seed)
     if given.queue == "slurm":
         runs = runs_of(given, asked, results)
         machine = runs.machine() or runs.probe(
@@ -146,7 +145,7 @@ def grade_class(given: argparse.Namespace) -> int:
     output.gradebooks(settings, [])  # a mistake in them shows before the first grade
     the_class = gather(settings, results)
     with results.alone():
-        key = key_of(given, asked, the_class)
+        key = key_of(given, asked, the_class, results.seed(asked.seed))
         refuse_other_cases(results, key)
         stopped = run_all(given, asked, the_class, key, "grading")
         standings = the_class.standings(key)
@@ -203,50 +202,70 @@ def say_kept(count: int) -> None:
 def regrade_class(given: argparse.Namespace) -> int:
     settings, asked = settings_of(given)
     results = Results(settings.results)
-    staged = Results(settings.results / REGRADE)
+    output.gradebooks(settings, [])
     present = gather(settings, results)
-    again = gather(settings, staged)
+    again = replace(present, results=Results(settings.results / REGRADE))
     with results.alone():
-        key = key_of(given, asked, present)
+        refuse_beside_slurm(results)
         before = present.standings(None)
-        if not any(each.state == "graded" for each in before):
+        if not any(each.counted and each.counted.record for each in before):
             raise BadInput(f"{results.folder}: nothing is graded yet; `make grade-class` does that")
-        stopped = run_all(given, asked, again, key, "grading again")
+        key = key_of(given, asked, again, results.seed(asked.seed))
+        take_over(present, again, key)
+        if run_all(given, asked, again, key, "grading again"):
+            raise KeyboardInterrupt
         after = again.standings(key)
+        if given.anonymous:
+            before, after = (output.without_names(each, results.folder)[0]
+                             for each in (before, after))
         failed = not_graded_today(after, settings)
-        show_changes(before, [each for each in after if each not in failed], staged)
+        show_changes(before, [each for each in after if each not in failed], results)
         if given.accept and not failed:
-            accept(present, again, results, staged)
+            accept(present, again)
             standings = present.standings(key)
             for note in output.write_all(settings, standings, results.folder, given.anonymous):
                 say(note)
             return conclude(standings, settings, given)
-    if failed:
-        return conclude(after, settings, given, stopped)
-    print("nothing was replaced; `make regrade CLASS=... ACCEPT=1` takes the new results")
-    return GRADED
+    print("nothing was replaced" if failed else
+          "nothing was replaced; `make regrade CLASS=... ACCEPT=1` takes the new results")
+    return tell(failed)
 
 
-def show_changes(before: Sequence[Standing], after: Sequence[Standing], staged: Results) -> None:
+def take_over(present: Class, again: Class, key: Key) -> None:
+    """Results that are of today's key already. Raises MachineFault."""
+    for (job, content), twin in zip(present.to_grade().items(), again.to_grade(), strict=True):
+        if done(job, key) and not done(twin, key):
+            again.results.place(twin, content)
+            replace_result(twin, job)
+
+
+def show_changes(before: Sequence[Standing], after: Sequence[Standing], results: Results) -> None:
     found = regrade.changes(before, after)
-    path = staged.folder / "changes.csv"
+    path = results.folder / CHANGES
     with faults_of(path):
         write(path, regrade.as_csv(found).encode())
     console = console_for(sys.stdout)
     console.print(regrade.show(found, len(after), console))
-    console.print(f"all changes: {harmless(str(path))}", soft_wrap=True)
+    console.print(f"all changes: {harmless(os.path.relpath(path))}", soft_wrap=True)
 
 
-def accept(present: Class, again: Class, results: Results, staged: Results) -> None:
-    """The new records take the place of the present ones, which go to history/. Raises
-    MachineFault."""
-    old, new = present.to_grade(), again.to_grade()
-    for (job, content), source in zip(old.items(), new, strict=True):
-        results.place(job, content)
+def accept(present: Class, again: Class) -> None:
+    """The new records take the place of the present ones, which go to history/. Interrupted, it is
+    done by the next run: what is taken already is the same in both. Raises MachineFault."""
+    for (job, content), twin in zip(present.to_grade().items(), again.to_grade(), strict=True):
+        present.results.place(job, content)
+        replace_result(job, twin)
+        forget_try(job)
+    shutil.rmtree(again.results.folder, ignore_errors=True)
+
+
+def replace_result(job: Job, source: Job) -> None:
+    """Raises MachineFault."""
+    path, new = job.directory / RESULT, (source.directory / RESULT).read_bytes()
+    if not path.exists() or path.read_bytes() != new:
         keep(job)
-        with faults_of(job.directory):
-            write(job.directory / RESULT, (source.directory / RESULT).read_bytes())
-    shutil.rmtree(staged.folder, ignore_errors=True)
+        with faults_of(path):
+            write(path, new)
 
 
 # ---- the end -------------------------------------------------------------------------------------
@@ -261,10 +280,16 @@ def conclude(standings: Sequence[Standing], settings: Settings, given: argparse.
     for place in output.places(settings, given.anonymous):
         console.print(f"    {harmless(os.path.relpath(place))}", soft_wrap=True)
     failed = not_graded_today(standings, settings)
+    if failed and stopped:
+        raise KeyboardInterrupt
+    return tell(failed)
+
+
+def tell(failed: Sequence[Standing]) -> int:
+    """Whom the machine failed, and why; the exit status."""
     if not failed:
         return GRADED
-    if stopped:
-        raise KeyboardInterrupt
+    console = console_for(sys.stderr)
     for each in failed[:MOST_LISTED]:
         why = "; ".join(each.notes) or "its turn has not come"
         print(paragraph(f"no grade: {harmless(each.student.name)}: {harmless(why)}", console).plain,

@@ -52,8 +52,11 @@ def changes(before: Iterable[Standing], after: Iterable[Standing]) -> list[Chang
 
 
 def change_of(before: Standing, after: Standing) -> Change:
-    return Change(after.student.name, before.points, after.points,
-                  tuple(case_changes(record_of(before), record_of(after))))
+    found = case_changes(record_of(before), record_of(after))
+    if before.counted and after.counted and before.counted.number != after.counted.number:
+        found.insert(0, CaseChange("", None, None, f"attempt {after.counted.number} counts, not "
+                                                   f"{before.counted.number}"))
+    return Change(after.student.name, before.points, after.points, tuple(found))
 
 
 def record_of(standing: Standing) -> Record | None:
@@ -87,7 +90,7 @@ def reason(was: Test | Timing | None, now: Test | Timing | None) -> str:
 def as_csv(found: Sequence[Change]) -> str:
     rows = []
     for each in found:
-        student = [each.name, shown(each.before), shown(each.after), f"{each.gained:+g}"]
+        student = [each.name, shown(each.before), shown(each.after), points(each.gained)]
         cases = each.cases or (CaseChange("", None, None, ""),)
         rows += [[*student, case.name, shown(case.before), shown(case.after), case.why]
                  for case in cases]
@@ -98,21 +101,20 @@ def show(found: Sequence[Change], total: int, console: Console) -> RenderableTyp
     """At most so many students as can be read; the rest is in the CSV file."""
     gain = sum(each.gained > 0 for each in found)
     lose = sum(each.gained < 0 for each in found)
-    lines = [Text(f"{counted(total, 'student')}: {lose} lose points, {gain} gain points", "bold")]
+    lines = [Text(f"{counted(total, 'student')}: fewer points for {lose}, more for {gain}", "bold")]
     for each in found[:MOST_STUDENTS]:
         lines.append(paragraph(
             f"{harmless(one_line(each.name, 60))}: {shown(each.before) or 'no points'} -> "
             f"{shown(each.after) or 'no points'} ({each.gained:+g})", console,
             style="red" if each.gained < 0 else "green" if each.gained > 0 else ""))
         for case in each.cases[:MOST_CASES]:
-            lines.append(paragraph(
-                f"{harmless(case.name)}: {shown(case.before) or '-'} -> "
-                f"{shown(case.after) or '-'}: {harmless(case.why)}", console, 4))
+            got = f"{case.name}: {shown(case.before) or '-'} -> {shown(case.after) or '-'}: "
+            lines.append(paragraph(harmless((got if case.name else "") + case.why), console, 4))
         if len(each.cases) > MOST_CASES:
             lines.append(Text(f"    and {counted(len(each.cases) - MOST_CASES, 'case')} more"))
     if len(found) > MOST_STUDENTS:
         lines.append(Text(f"and {counted(len(found) - MOST_STUDENTS, 'student')} more"))
-    by_case = Counter(case.name for each in found for case in each.cases)
+    by_case = Counter(case.name for each in found for case in each.cases if case.name)
     if by_case:
         most = ", ".join(f"{harmless(name)} ({count})" for name, count in by_case.most_common(5))
         lines.append(paragraph(f"cases that changed for most students: {most}", console))

@@ -42,6 +42,13 @@ for line in kernel.decode().splitlines():
     count = int(tried.read_text()) if tried.exists() else 0
     if order == "score":
         record["score"] = float(value) + (1 if bumped.exists() else 0)
+    elif order == "loses":  # CASE SHARE WHY
+        case, share, why = value.split(" ", 2)
+        for test in record["tests"]:
+            if test["name"] == case:
+                lost = dict(score=test["max_score"] * (1 - float(share)), reason=why)
+                test |= lost | {"status": "failed"}
+                test["criteria"][0] |= lost | {"passed": False}
     elif order == "sleep":
         time.sleep(float(value))
     elif order in ("fault", "killed", "full") and count < int(value or 1):
@@ -50,6 +57,8 @@ for line in kernel.decode().splitlines():
             os.kill(os.getpid(), signal.SIGKILL)
         print("grade: no sandbox works here", file=sys.stderr)
         sys.exit(3)
+if record["tests"]:
+    record["score"] = sum(test["score"] for test in record["tests"])
 temporary = place / ".result.json.new"
 temporary.write_text(json.dumps(record))
 os.replace(temporary, place / "result.json")
@@ -64,13 +73,19 @@ from grader.course.probe import look
 from grader.identity import of_cases, of_grader
 from grader.options import check
 from grader.record import VERSION
-asked = check({"suite": "public", "results": sys.argv[1]})
+asked = check({"suite": sys.argv[2], "results": sys.argv[1]})
+tests = [dict(name=case.name, suite=case.suite, hidden=False, title=case.title, m=case.m, k=case.k,
+              n=case.n, score=case.points, max_score=case.points, reason="", fill=case.fill, seed=1,
+              status="passed", criteria=[dict(name="correct", score=case.points, passed=True,
+                                              max_score=case.points, reason="")])
+         for suite in asked.suites for case in suite.cases if sys.argv[2] != "public"]
 build = dict(ok=True, message="", file=None, line=0, output="")
 print(json.dumps(dict(
     complete=True, submission=dict(name="x", path="kernel.cu", sha256="", bytes=1, notes=[]),
     suites=[suite.name for suite in asked.suites], cases=of_cases(asked.suites),
     grader=of_grader(), version=VERSION, seed=7, score=0,
-    max_score=40, build=build, refusal=None, tests=[], protection="none", protection_note="",
+    max_score=sum(test["max_score"] for test in tests) or 40, build=build, refusal=None,
+    tests=tests, protection="none", protection_note="",
     backend="cpu", compiler=look(asked, 0).compiler, started="2026-11-20T10:00:00Z", seconds=1)))
 '''
 
@@ -84,13 +99,19 @@ def make_project(folder: Path) -> Path:
                  "testcases"):
         (folder / name).symlink_to(REPOSITORY / name)
     (folder / "grader/__main__.py").write_text(ACTOR)
-    empty = folder / "empty class"
-    empty.mkdir()
-    template = subprocess.run([sys.executable, "-B", "-c", TEMPLATE, str(empty)], cwd=folder,
-                              env=environment(folder), capture_output=True, text=True, check=False)
-    assert template.returncode == 0, template.stderr
-    (folder / "grader/template.json").write_text(template.stdout)
+    (folder / "empty class").mkdir()
+    use_cases(folder)
     return folder
+
+
+def use_cases(project: Path, suite: Path | str = "public") -> None:
+    """What each result is of from now on; of the cases of a file each has all points, but for those
+    that a submission `loses`."""
+    made = subprocess.run([sys.executable, "-B", "-c", TEMPLATE, str(project / "empty class"), str(suite)],
+                          cwd=project, env=environment(project), capture_output=True, text=True,
+                          check=False)
+    assert made.returncode == 0, made.stderr
+    (project / "grader/template.json").write_text(made.stdout)
 
 
 def environment(folder: Path, more: Mapping[str, str] = {}) -> dict[str, str]:
@@ -109,6 +130,7 @@ class Class:
         self.calls = folder / "calls"
         self.temporary = folder / "temporary"
         self.temporary.mkdir()
+        self.suite = "public"
         self.environment = environment(project, {
             "FAKE_CALLS": str(self.calls), "TMPDIR": str(self.temporary), **more})
 
@@ -129,7 +151,7 @@ class Class:
 
     def command(self, *words: str, what: str = "grade") -> list[str]:
         return [sys.executable, "-B", "-m", "grader.course", what, "--class", str(self.folder),
-                "--suite", "public", *words]
+                "--suite", self.suite, *words]
 
     def start(self, *words: str, what: str = "grade", **options: Any) -> subprocess.Popen[str]:
         return subprocess.Popen(
