@@ -17,6 +17,7 @@ import pytest
 import slurm_cluster
 from conftest import missing
 from fake_class import Class, interrupt, make_project, wait_for
+from grader.course.slurm import Cluster
 from slurm_cluster import Slurm
 
 
@@ -95,6 +96,23 @@ def test_options_reach_sbatch(pupils: Class, slurm: Slurm) -> None:
         shown = slurm.call("scontrol", "show", "job")
         assert "Comment=of the class" in shown and "Nice=7" in shown and "CPUs/Task=2" in shown
         run.communicate(timeout=60)
+
+
+def test_each_task_has_a_gpu_to_itself(slurm: Slurm, tmp_path: Path,
+                                       monkeypatch: pytest.MonkeyPatch) -> None:
+    """The node has cores for both tasks, and one GPU."""
+    for name, value in (slurm.environment | {"PATH": slurm.path}).items():
+        monkeypatch.setenv(name, value)
+    script = tmp_path / "task.sh"
+    script.write_text("#!/bin/sh\necho begins on $CUDA_VISIBLE_DEVICES; sleep 1; echo ends\n")
+    output = tmp_path / "out"
+    Cluster().submit("gpu", 2, script, output, 1, gpu=True)
+    wait_for(lambda: slurm.jobs() == [])
+    assert output.read_text().splitlines() == ["begins on 0", "ends"] * 2
+    output.unlink()
+    Cluster().submit("no-gpu", 1, script, output, 1, gpu=False)
+    wait_for(lambda: slurm.jobs() == [])
+    assert output.read_text().splitlines() == ["begins on ", "ends"]
 
 
 # ---- interrupts ----------------------------------------------------------------------------------
