@@ -112,7 +112,7 @@ def test_each_task_has_a_gpu_to_itself(slurm: Slurm, tmp_path: Path,
     output.unlink()
     Cluster().submit("no-gpu", 1, script, output, 1, gpu=False)
     wait_for(lambda: slurm.jobs() == [])
-    assert output.read_text().splitlines() == ["begins on ", "ends"]
+    assert output.read_text().splitlines() == ["begins on", "ends"]
 
 
 # ---- interrupts ----------------------------------------------------------------------------------
