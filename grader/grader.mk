@@ -35,12 +35,13 @@ takes_grade = $(if $(filter SUBMISSION,$(given)),,KERNEL) SUBMISSION NAME $(take
 ##      ANONYMOUS=1         ... tables and pages without names
 ## make regrade             what today's cases would change; ACCEPT=1 takes it
 if_set = $(if $(filter $1,$(given) $(inherited)),--$2 "$$$1")
+switch = $(if $($1),$(if $(filter-out 1,$($1)),$(error $1=$($1): it is 1, or not given))--$2)
 course = @sh make/start_python.sh $(VENV)/bin/python -B -m grader.course $1 --class "$$CLASS" \
     $(call if_set,SUITE,suite) $(call if_set,RESULTS,results) $(call if_given,SEED,seed) \
     $(call if_given,JOBS,jobs) $(call if_given,LIMIT,limit) \
     $(call if_given,PROTECTION,protection) $(call if_given,QUEUE,queue) \
-    $(if $(filter SLURM,$(given)),--slurm="$$SLURM") $(if $(ANONYMOUS),--anonymous) \
-    $(if $(ACCEPT),--accept) $(grade_backend) $(GRADE_ARGS)
+    $(if $(filter SLURM,$(given)),--slurm="$$SLURM") $(call switch,ANONYMOUS,anonymous) \
+    $(call switch,ACCEPT,accept) $(grade_backend) $(GRADE_ARGS)
 grade-class: $(VENV)/grader-ready
 	$(call course,grade)
 takes_grade-class = CLASS QUEUE SLURM ANONYMOUS $(takes_grader)

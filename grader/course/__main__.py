@@ -29,10 +29,11 @@ from collections.abc import Sequence  # noqa: E402
 from dataclasses import replace  # noqa: E402
 from pathlib import Path  # noqa: E402
 
+from ..cases import quoted, refuse  # noqa: E402
 from ..errors import BadInput, MachineFault  # noqa: E402
 from ..escape import harmless  # noqa: E402
 from ..identity import of_cases, of_grader  # noqa: E402
-from ..options import SHARED, Asked, check  # noqa: E402
+from ..options import SHARED, Asked, check, variable  # noqa: E402
 from ..report import console_for, paragraph  # noqa: E402
 from ..store import RESULT, faults_of, write  # noqa: E402
 from ..wording import counted  # noqa: E402
@@ -51,6 +52,7 @@ from .worker import Grade  # noqa: E402
 RESULT_BYTES = 1 << 20
 """More than a submission's results take."""
 REGRADE, CHANGES = "regrade", "changes.csv"
+QUEUES = ("local", "slurm")
 MOST_LISTED = 10
 GRADED, BAD_INPUT, MACHINE_FAULT = 0, 2, 3
 
@@ -76,8 +78,8 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
     for name, how in SHARED.items():
         default = {"default": None} if "default" in how else {}
         parser.add_argument(name, **how | default)
-    parser.add_argument("--queue", choices=["local", "slurm"], default="local",
-                        help="where: on this machine (default), or as a job array of Slurm")
+    parser.add_argument("--queue", default="local", metavar="WHERE",
+                        help="local, on this machine (default), or slurm, as a job array")
     parser.add_argument("--slurm", default="", metavar="OPTIONS",
                         help="for sbatch: '--partition=day --account=ee147'")
     parser.add_argument("--anonymous", action="store_true",
@@ -93,9 +95,10 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
 def settings_of(given: argparse.Namespace) -> tuple[Settings, Asked]:
     """What the command line says goes before class.toml. Raises BadInput, a line for each mistake."""
     if not given.folder:
-        raise BadInput("--class (CLASS with make): the path is empty")
+        raise BadInput(f"{variable('class')}: the path is empty; it names a folder with what a class "
+                       "has handed in")
     settings = read_settings(Path(given.folder), Path(given.results) if given.results else None)
-    words = vars(given) | {"results": str(settings.results)}
+    words = vars(given) | ({"results": str(settings.results)} if given.results != "" else {})
     for name in ("suite", "backend"):
         words[name] = getattr(settings, name) if words[name] is None else words[name]
     if words["suite"] not in WHOLE:
@@ -103,7 +106,17 @@ def settings_of(given: argparse.Namespace) -> tuple[Settings, Asked]:
     if words["seed"] is None and settings.seed is not None:
         words["seed"] = str(settings.seed)
     given.suite = words["suite"]
-    return settings, check(words)
+    mistakes = []
+    if given.queue not in QUEUES:
+        mistakes.append(f"{variable('queue')}: {quoted(given.queue)} is not one of {', '.join(QUEUES)}")
+    elif given.slurm and given.queue != "slurm":
+        mistakes.append(f"{variable('slurm')}: is for --queue=slurm (QUEUE=slurm)")
+    try:
+        asked = check(words)
+    except BadInput as error:
+        mistakes.append(str(error))
+    refuse(mistakes)
+    return settings, asked
 
 
 def key_of(given: argparse.Namespace, asked: Asked, the_class: Class, seed: int) -> Key:
@@ -125,7 +138,7 @@ def runs_of(given: argparse.Namespace, asked: Asked, results: Results) -> Runs:
     try:
         options = shlex.split(given.slurm)
     except ValueError as error:
-        raise BadInput(f"--slurm (SLURM with make): {given.slurm!r}: {error}") from None
+        raise BadInput(f"{variable('slurm')}: {quoted(given.slurm)}: {error}") from None
     return Runs(results, Cluster(options), asked.jobs if given.jobs else 1)
 
 

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone, tzinfo
+from datetime import date, datetime, time, timedelta, timezone, tzinfo
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..cases import Line, quoted, read_toml, refuse, unknown_keys
 from ..errors import BadInput
+from ..files import printable
 
 FILE = "class.toml"
 SUBMISSIONS = "submissions"
@@ -30,6 +31,7 @@ GIVEN = ("roster.csv", "overrides.csv")
 Rule = Literal["best", "last", "last-in-time"]
 WHOLE = ("public", "hidden", "all")
 """Suites that are no path."""
+YEARS = range(2000, 2200)
 UNITS = {"day": timedelta(days=1), "hour": timedelta(hours=1)}
 
 
@@ -40,12 +42,12 @@ class Table(BaseModel):
 class Late(Table):
     """What handing in after the deadline costs."""
 
-    deduct: float = Field(0, ge=0, le=100, description="percent of the points, from 0 to 100")
+    deduct: float = Field(0, ge=0, le=100, description="a percentage of the points, from 0 to 100")
     """For each day or hour that has begun."""
     per: Literal["day", "hour"] = Field("day", description='"day" or "hour"')
-    most: float = Field(100, ge=0, le=100, description="percent, from 0 to 100")
+    most: float = Field(100, ge=0, le=100, description="a percentage, from 0 to 100")
     """No more than this is deducted."""
-    grace: float = Field(0, ge=0, le=1440, description="minutes, from 0 to 1440")
+    grace: float = Field(0, ge=0, le=1440, description="a number of minutes, from 0 to 1440")
     """So long after the deadline is in time."""
     days: int = Field(0, ge=0, le=365, description="a whole number of days, from 0 to 365")
     """Late days of each student that cost nothing; the roster's column late_days goes first."""
@@ -59,7 +61,8 @@ class File(Table):
     """class.toml as it is written."""
 
     assignment: Line = Field("SGEMM", description="one line of at most 200 characters")
-    submissions: str | list[str] = Field(SUBMISSIONS, description="a path, or a list of paths")
+    submissions: str | Annotated[list[str], Field(min_length=1)] = Field(
+        SUBMISSIONS, description="a path, or a list of paths")
     roster: str | None = Field(None, description="the path of a CSV file")
     overrides: str | None = Field(None, description="the path of a CSV file")
     canvas: str | None = Field(None, description="the path of a gradebook that Canvas exported")
@@ -100,17 +103,15 @@ class Settings:
 def read_settings(folder: Path, results: Path | None = None) -> Settings:
     """`results`: instead of the folder's own. Raises BadInput."""
     if not folder.is_dir():
-        raise BadInput(f"{folder}: no such folder; CLASS names one with what a class has handed in")
+        what = "is no folder" if folder.exists() else "no such folder"
+        raise BadInput(f"{printable(str(folder))}: {what}; CLASS names one with what a class has "
+                       "handed in")
     folder = folder.resolve()
     given = read_file(folder / FILE) if (folder / FILE).exists() else File()
     mistakes: list[str] = []
-    zone = zone_of(given, folder / FILE, mistakes)
-    deadline = given.deadline
-    if deadline and not deadline.tzinfo:
-        if not given.timezone:
-            mistakes.append(f"{folder / FILE}: deadline: of which time zone? Write "
-                            f"{deadline.isoformat()}+00:00, or add timezone = \"Europe/Berlin\"")
-        deadline = deadline.replace(tzinfo=zone)
+    where = printable(str(folder / FILE))
+    zone = zone_of(given, where, mistakes)
+    deadline = deadline_of(given, zone, where, mistakes)
 
     def path(key: str) -> Path | None:
         named = getattr(given, key)
@@ -118,7 +119,7 @@ def read_settings(folder: Path, results: Path | None = None) -> Settings:
         if named is None:
             return usual if usual.name in GIVEN and usual.is_file() else None
         if not (folder / named).is_file():
-            mistakes.append(f"{folder / FILE}: {key} = {quoted(named)}: there is no such file")
+            mistakes.append(f"{where}: {key} = {quoted(named)}: there is no such file in this folder")
         return folder / named
 
     files = {key: path(key) for key in ("roster", "overrides", "canvas", "moodle")}
@@ -136,15 +137,16 @@ def read_settings(folder: Path, results: Path | None = None) -> Settings:
 def read_file(path: Path) -> File:
     """Raises BadInput."""
     table = read_toml(path, "class.toml says what a class was given to do")
-    mistakes = [f"{path}: {each}" for each in unknown_keys(table, list(File.model_fields))]
+    where = printable(str(path))
+    mistakes = [f"{where}: {each}" for each in unknown_keys(table, list(File.model_fields))]
     if isinstance(table.get("late"), dict):
-        mistakes += [f"{path}: [late]: {each}"
+        mistakes += [f"{where}: [late]: {each}"
                      for each in unknown_keys(table["late"], list(Late.model_fields))]
     refuse(mistakes)
     try:
         return File(**table)
     except ValidationError as error:
-        refuse(list(dict.fromkeys(f"{path}: {explained(each['loc'], table)}"
+        refuse(list(dict.fromkeys(f"{where}: {explained(each['loc'], table)}"
                                   for each in error.errors())))
         raise
 
@@ -152,20 +154,33 @@ def read_file(path: Path) -> File:
 def explained(place: tuple[int | str, ...], table: dict[str, Any]) -> str:
     """pydantic's error in words: key, value, what is allowed."""
     model: type[Table] = File
-    key, value = str(place[0]), table[place[0]]
+    key, value, within = str(place[0]), table[place[0]], ""
     if key == "late" and len(place) > 1:
-        model, key, value = Late, str(place[1]), value[place[1]]
-    return f"{key} = {quoted(value)}: it must be {model.model_fields[key].description}"
+        model, key, value, within = Late, str(place[1]), value[place[1]], "[late]: "
+    shown = str(value) if isinstance(value, (date, time)) else quoted(value)
+    return f"{within}{key} = {shown}: it must be {model.model_fields[key].description}"
 
 
-def zone_of(given: File, path: Path, mistakes: list[str]) -> tzinfo:
+def deadline_of(given: File, zone: tzinfo, where: str, mistakes: list[str]) -> datetime | None:
+    deadline = given.deadline
+    if deadline and deadline.year not in YEARS:  # with days more it must still be a date
+        mistakes.append(f"{where}: deadline = {deadline}: in the year {deadline.year}?")
+    if deadline and not deadline.tzinfo:
+        if not given.timezone:
+            mistakes.append(f"{where}: deadline: of which time zone? Write "
+                            f"{deadline.isoformat()}+00:00, or add timezone = \"Europe/Berlin\"")
+        deadline = deadline.replace(tzinfo=zone)
+    return deadline
+
+
+def zone_of(given: File, where: str, mistakes: list[str]) -> tzinfo:
     """Of the deadline; where nothing is said, UTC."""
     if given.timezone is None:
         return (given.deadline.tzinfo if given.deadline else None) or timezone.utc
     try:
         return ZoneInfo(given.timezone)
     except (KeyError, ValueError, OSError):  # not found, "../x", a folder
-        mistakes.append(f"{path}: timezone = {quoted(given.timezone)}: there is none of this name; "
+        mistakes.append(f"{where}: timezone = {quoted(given.timezone)}: there is none of this name; "
                         'a time zone is written "Europe/Berlin"')
         return timezone.utc
 

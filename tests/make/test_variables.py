@@ -110,6 +110,17 @@ def test_values_are_looked_at_before_anything_is_run(tree: Tree, target: str, ve
         ["SEED"], ["JOBS"], ["PROTECTION"]]
 
 
+def test_a_class_is_named(tree: Tree, venv: Path) -> None:
+    done = make(tree, "grade-class", "BACKEND=cpu", f"VENV={venv}")
+    assert done.returncode == 2 and "grade-class: class: no such folder; CLASS names one" in done.stderr
+
+
+@pytest.mark.parametrize("word", ["ANONYMOUS=2", "ACCEPT=0", "ACCEPT=1 no"])
+def test_a_switch_is_on_or_not_given(tree: Tree, word: str) -> None:
+    done = make(tree, "-n", "regrade", word, BACKEND="cpu")
+    assert done.returncode == 2 and f"{word}: it is 1, or not given" in done.stderr
+
+
 @pytest.mark.parametrize("target", GRADERS)
 def test_each_given_value_reaches_the_grader(tree: Tree, target: str, tmp_path: Path) -> None:
     """A Python that only says what it was called with."""
