@@ -9,12 +9,22 @@ from __future__ import annotations
 
 import re
 
+LONGEST_NAME = 60
+"""Of the C++ library: a longer one might be broken."""
+
 
 def harmless(text: str) -> str:
     """One line for a terminal or a CI log. The two ways to give a GitHub runner a command are
     escaped as well: `::error::`, also behind spaces, and `##[error]`, anywhere in a line."""
     shown = "".join(c if c.isprintable() else escaped(c) for c in text)
-    return re.sub(":(?=:)", ": ", shown).replace("##[", "# #[")
+    return re.sub(r"\S+", lambda word: no_command(word[0]), shown).replace("##[", "# #[")
+
+
+def no_command(word: str) -> str:
+    """A name such as std::vector stays: it is not broken into two lines, so none begins with `::`."""
+    if len(word) <= LONGEST_NAME and re.fullmatch(r"std(::~?\w+)+[:;,.]?", word):
+        return word
+    return re.sub(":(?=:)", ": ", word)
 
 
 def plain(text: str, limit: int = 20_000) -> str:
