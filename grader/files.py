@@ -17,7 +17,7 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -106,8 +106,10 @@ def in_folder(given: Path, shown: str) -> Found:
         os.close(folder)
 
 
-def below(folder: int, shown: str, most: int) -> Iterator[str]:
-    """Paths of all files within the open folder, and of anything else named kernel.cu."""
+def below(folder: int, shown: str, most: int,
+          skip: Callable[[str], bool] = of_the_system) -> Iterator[str]:
+    """Paths of all files within the open folder, and of anything else named kernel.cu; without those
+    whose name, or a folder's on their way, is to `skip`."""
     def unreadable_folder(error: OSError) -> None:
         raise error
 
@@ -119,11 +121,11 @@ def below(folder: int, shown: str, most: int) -> Iterator[str]:
             if count > most:
                 raise BadInput(f"{shown}: holds more than {most} files; this is not one "
                                "submission")
-            if not of_the_system(name):
+            if not skip(name):
                 yield os.path.join(place, name).removeprefix("./")
         deeper = place.count("/") < DEEPEST
         folders[:] = [name for name in folders
-                      if deeper and not of_the_system(name) and name not in kernels]
+                      if deeper and not skip(name) and name not in kernels]
 
 
 def read_below(folder: int, name: str, shown: str, largest: int | None = None) -> bytes:

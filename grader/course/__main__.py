@@ -305,7 +305,7 @@ def tell(failed: Sequence[Standing]) -> int:
     console = console_for(sys.stderr)
     for each in failed[:MOST_LISTED]:
         why = "; ".join(each.notes) or "its turn has not come"
-        print(paragraph(f"no grade: {harmless(each.student.name)}: {harmless(why)}", console).plain,
+        print(paragraph(f"no grade: {harmless(each.student.known_as)}: {harmless(why)}", console).plain,
               file=sys.stderr)
     say(f"{counted(len(failed), 'student')} without a grade, which is not a zero; "
         "the same command tries again")

@@ -27,16 +27,19 @@ LARGEST_CLASS = 256 << 20  # bytes of all that is taken out of one download; 100
 
 NO_HAND_INS = (".csv", ".tsv", ".xlsx", ".ods", ".toml", ".md", ".yml", ".pdf", ".html")
 """What staff keep beside hand-ins: rosters, worksheets, notes."""
+OF_TOOLS = ("__MACOSX", ".DS_Store", ".git", ".venv", ".vscode", ".idea", ".cache")
 
 
 class Archive(ABC):
     """shown: its path, printable. names: of all files but hidden ones, with '/'; one that is there
-    twice is listed twice. refused: names that lead out of the archive."""
+    twice is listed twice. hidden: names of these. refused: names that lead out of the archive."""
 
     def __init__(self, shown: str, names: list[str]):
         self.shown = shown
-        self.names = [name for name in names if not outside(name)]
         self.refused = [name for name in names if outside(name)]
+        inside = [name for name in names if not outside(name)]
+        self.names = [name for name in inside if not hidden(name)]
+        self.hidden = [name for name in inside if hidden(name)]
         self.taken = 0
 
     def hand_in_names(self) -> list[str]:
@@ -52,7 +55,10 @@ class Archive(ABC):
                 notes: Sequence[str] = (), submitted: datetime | None = None,
                 late: bool | None = None) -> HandIn:
         """The kernel.cu among these files (by their names here, the students' own names of them), or
-        why there is none."""
+        why there is none. Hidden ones are ignored."""
+        if own := sorted(each for each in files.values() if hidden(each)):
+            notes = [f"ignored: {listed(own)}, hidden", *notes]
+            files = {name: each for name, each in files.items() if not hidden(each)}
         label = f"{Path(self.shown).name}: {printable(source)}"
         found = Found(Path(), b"")
         problem = ""
@@ -91,7 +97,7 @@ class Zipped(Archive):
         names = []
         for entry in archive.infolist():
             name = entry.filename.replace("\\", "/")
-            if not name.endswith("/") and not hidden(name):
+            if not name.endswith("/") and not any(map(of_a_tool, name.split("/"))):
                 names.append(name)
                 self.entries[name] = entry
         super().__init__(shown, names)
@@ -111,7 +117,7 @@ class Unpacked(Archive):
     def __init__(self, folder: int, path: Path, ours: Container[Path]):
         self.folder = folder
         shown, top = printable(str(path)), path.absolute()
-        super().__init__(shown, sorted(name for name in below(folder, shown, MOST_FILES)
+        super().__init__(shown, sorted(name for name in below(folder, shown, MOST_FILES, of_a_tool)
                                        if top / name.partition("/")[0] not in ours))
 
     def hand_in_names(self) -> list[str]:
@@ -126,7 +132,12 @@ def beside_hand_ins(name: str) -> bool:
 
 
 def hidden(name: str) -> bool:
-    return any(of_the_system(part) and part != ".." for part in name.split("/"))
+    return any(map(of_the_system, name.split("/")))
+
+
+def of_a_tool(name: str) -> bool:
+    """No student wrote it, nor is called so."""
+    return name.startswith("._") or name in OF_TOOLS
 
 
 @contextmanager

@@ -56,7 +56,7 @@ def parsed(name: str) -> re.Match[str] | None:
 def hand_ins(archive: Archive) -> list[HandIn]:
     """One for each user of the download."""
     users: dict[str, list[re.Match[str]]] = defaultdict(list)
-    for name in archive.names:
+    for name in archive.names + archive.hidden:
         if found := parsed(name):
             users[found["user"]].append(found)
     return [of_user(archive, user, files) for user, files in users.items()]

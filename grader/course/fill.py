@@ -38,7 +38,7 @@ class Filling:
             if match := roster.match(claim):
                 found[line] = match
             elif roster.candidates(claim):
-                self.remarks.append(f"line {line}, {one_line(student.name)}: "
+                self.remarks.append(f"line {line}, {one_line(student.known_as)}: "
                                     f"{roster.reason(claim)}; left as it was")
         count = Counter(found.values())
         self.rows = {line: of_student[student] for line, student in found.items()
@@ -55,7 +55,7 @@ class Filling:
             what = "excused" if standing.state == "excused" or standing.points is None else (
                 f"{points(standing.points)} points")
             student = standing.student
-            self.remarks.append(f"{one_line(student.name)} ({one_line(student.folder)}), {what}: {why}")
+            self.remarks.append(f"{one_line(student.known_as)} ({one_line(student.folder)}), {what}: {why}")
 
     def compare_possible(self, cell: str, column: str) -> None:
         """A note if the platform's maximum differs from ours."""

@@ -57,7 +57,7 @@ class Class:
         return found
 
     def names(self) -> dict[Job, str]:
-        return {self._job(student, hand_in): student.name for student in self.students
+        return {self._job(student, hand_in): student.known_as for student in self.students
                 for hand_in in self.handed_in.get(student.folder, []) if not hand_in.problem}
 
     def standings(self, key: Key | None) -> list[Standing]:
@@ -99,7 +99,7 @@ def gather(settings: Settings, results: Results) -> Class:
     students |= {student.folder: student for student in roster.students}
     for each in handed_in.values():
         each.sort(key=lambda one: (one.submitted or LONG_AGO, one.source))
-    everybody = sorted(students.values(), key=lambda one: (one.name.casefold(), one.folder))
+    everybody = sorted(students.values(), key=lambda one: (one.known_as.casefold(), one.folder))
     overrides = read_overrides(settings.overrides, everybody, settings.zone) \
         if settings.overrides else {}
     return Class(settings, results, everybody, handed_in, overrides)

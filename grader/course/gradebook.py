@@ -34,7 +34,7 @@ def gradebook(standings: Sequence[Standing]) -> str:
 def cells_of(each: Standing) -> list[str]:
     student, chosen = each.student, each.counted
     record = chosen.record if chosen and each.state == "graded" else None
-    return [student.name, student.login, student.id, student.email, student.section, each.state,
+    return [student.known_as, student.login, student.id, student.email, student.section, each.state,
             shown(each.points), shown(each.possible), shown(each.raw), shown(each.deducted or None),
             speed(record) if record else "", each.late,
             str(each.late_days_used) if each.late_days_used else "", str(len(each.attempts)),
@@ -63,7 +63,7 @@ def cells_of_attempt(attempt: Attempt) -> list[str]:
     said = [hand_in.problem, attempt.fault, *hand_in.notes, *(about(record) if record else [])]
     if attempt.old:
         said.insert(0, "the result is of an earlier run")
-    return [attempt.student.name, str(attempt.number), when(hand_in.submitted),
+    return [attempt.student.known_as, str(attempt.number), when(hand_in.submitted),
             shown(record.score if record else None), shown(record.max_score if record else None),
             attempt.sha256, hand_in.source,
             str(attempt.directory / RESULT) if record and attempt.directory else "",
@@ -75,7 +75,7 @@ def summary(standings: Sequence[Standing], assignment: str) -> str:
     lines = [f"## {markdown(assignment)}: {counted(len(standings), 'student')}", "",
              markdown(together(standings)), "",
              "| student | points | of them for speed | late | |", "|---|---:|---:|---|---|"]
-    lines += [row(markdown(each.student.name), share(each), speed_of(each), markdown(each.late),
+    lines += [row(markdown(each.student.known_as), share(each), speed_of(each), markdown(each.late),
                   markdown(note(each) or ("" if each.state == "graded" else each.state)))
               for each in standings]
     return "\n".join(lines) + "\n"

@@ -17,7 +17,7 @@ class Student:
     nothing in them is safe for a path, a shell, HTML or a spreadsheet."""
 
     name: str
-    """For people: "Ada Lovelace"."""
+    """For people: "Ada Lovelace". Empty where a roster has none: see known_as."""
     folder: str
     """Of the results and pages: intake.directory_name() of the login or name; unique in a class."""
     id: str = ""
@@ -34,6 +34,11 @@ class Student:
     """To spend; None: as class.toml says."""
     enrolled: bool = True
     """False: not on the roster."""
+
+    @property
+    def known_as(self) -> str:
+        """What people read."""
+        return self.name or self.login or self.email or self.id or self.folder
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def recognises(archive: Archive) -> bool:
 def hand_ins(archive: Archive) -> list[HandIn]:
     """One for each student or group of the download."""
     students: dict[tuple[str, str], list[re.Match[str]]] = defaultdict(list)
-    for name in archive.names:
+    for name in archive.names + archive.hidden:
         if found := FILE.fullmatch(name):
             students[found["name"], found["id"]].append(found)
     return [of_student(archive, name, number, files)

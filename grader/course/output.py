@@ -105,7 +105,7 @@ def without_names(standings: Sequence[Standing], folder: Path) -> tuple[list[Sta
     found, rows = [], []
     for number, each in enumerate(sorted(standings, key=order), 1):
         student = Student(name=f"Student {number:03}", folder=f"student-{number:03}")
-        rows.append([student.name, each.student.name, each.student.login, each.student.id])
+        rows.append([student.name, each.student.known_as, each.student.login, each.student.id])
         found.append(nameless(each, student))
     return found, table(["anonymous", "student", "login", "id"], rows)
 

@@ -56,7 +56,7 @@ def change_of(before: Standing, after: Standing) -> Change:
     if before.counted and after.counted and before.counted.number != after.counted.number:
         found.insert(0, CaseChange("", None, None, f"attempt {after.counted.number} counts, not "
                                                    f"{before.counted.number}"))
-    return Change(after.student.name, before.points, after.points, tuple(found))
+    return Change(after.student.known_as, before.points, after.points, tuple(found))
 
 
 def record_of(standing: Standing) -> Record | None:

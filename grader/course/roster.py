@@ -261,7 +261,7 @@ class Roster:
 
     def reason(self, claim: Claim) -> str:
         """Why a claim matches nobody."""
-        could_be = [f"{student.name} ({student.folder})" for student in self.candidates(claim)]
+        could_be = [f"{student.known_as} ({student.folder})" for student in self.candidates(claim)]
         return f"could be either of {listed(could_be)}" if could_be else "not on the roster"
 
 

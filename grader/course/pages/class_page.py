@@ -132,7 +132,7 @@ def class_of(standings: Sequence[Standing], assignment: str, folder: Path) -> Cl
 
 
 def by_name(standing: Standing) -> tuple[str, str]:
-    return standing.student.name.casefold(), standing.student.folder
+    return standing.student.known_as.casefold(), standing.student.folder
 
 
 def record_of(standing: Standing) -> Record | None:
@@ -148,7 +148,7 @@ def row_of(number: int, standing: Standing, mistakes: list[Mistake], folder: Pat
     if attempt and attempt.record and attempt.directory:
         record = quote(os.path.relpath(attempt.directory / RESULT, folder))
     total = "" if standing.points is None else points(standing.points)
-    return Row(f"s{number}", student.name, student.section, STATES[standing.state], total,
+    return Row(f"s{number}", student.known_as, student.section, STATES[standing.state], total,
                standing.late, len(standing.attempts), quote(f"feedback/{student.folder}.html"),
                record, mistakes[0].label if mistakes else "", standing.notes,
                tuple(dict.fromkeys(reasons(standing))))

@@ -93,7 +93,7 @@ def feedback_of(standing: Standing, assignment: str) -> Feedback:
     code = code_of(attempt, record) if attempt else []
     tests = record.tests if record and record.build.ok and not record.refusal else []
     return Feedback(
-        assignment, standing.student.name, total(standing), account(standing), remarks(standing),
+        assignment, standing.student.known_as, total(standing), account(standing), remarks(standing),
         record, advice(record, code) if record else [],
         public=[test for test in tests if not test.hidden],
         hidden=[test for test in tests if test.hidden],

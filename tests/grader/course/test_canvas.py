@@ -60,6 +60,12 @@ def test_several_files_are_one_submission(tmp_path: Path) -> None:
     assert own.claims[0].canvas_id == "7" and "it holds text.html" in own.problem
 
 
+def test_a_name_with_a_dot_in_front_is_a_row(tmp_path: Path) -> None:
+    ada, bob = download(tmp_path, "hopperbob_8_103_.kernel.cu", ".ada_7_100_kernel.cu")[::-1]
+    assert ada.claims == (Claim(name=".ada", canvas_id="7"),) and ada.content == KERNEL
+    assert "without kernel.cu" in bob.problem and bob.notes == ("ignored: .kernel.cu, hidden",)
+
+
 def test_a_name_that_ends_in_a_number(tmp_path: Path) -> None:
     """User 9, "hopperbob_8", looks like user 8, "hopperbob": that one's kernel.cu stays the one that
     is taken, and where there is none, a note says it."""

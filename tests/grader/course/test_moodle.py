@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -60,6 +61,29 @@ def test_names(tmp_path: Path) -> None:
         Claim(name=name, moodle_id=str(number)) for number, name in enumerate(names, 1)]
     [blind] = got(zipped(tmp_path / "m.zip", ("Participant_5_assignsubmission_file/kernel.cu", KERNEL)))
     assert blind.claims == (Claim(moodle_id="5"),)
+
+
+@pytest.mark.parametrize("unpack", [False, True])
+def test_a_name_with_a_dot_in_front_is_a_row(tmp_path: Path, unpack: bool) -> None:
+    """The student's, who is taken; or the file's, which is hidden, and not."""
+    path = zipped(tmp_path / "m.zip",
+                  (".Ada_1_assignsubmission_file/kernel.cu", KERNEL),
+                  ("Bob_2_assignsubmission_file/.kernel.cu", KERNEL),
+                  ("Eve_3_assignsubmission_file/kernel.cu", KERNEL),
+                  ("Eve_3_assignsubmission_file/._kernel.cu", b"x"),
+                  ("Eve_3_assignsubmission_file/.git/config", b"x"),
+                  ("Eve_3_assignsubmission_file/.notes", b"x"),
+                  ("._Mia_4_assignsubmission_file_kernel.cu", b"x"),
+                  ("__MACOSX/Mia_4_assignsubmission_file/kernel.cu", b"x"))
+    if unpack:
+        with zipfile.ZipFile(path) as archive:
+            archive.extractall(tmp_path / "m")
+    ada, bob, eve = sorted(got(tmp_path / "m" if unpack else path),
+                           key=lambda each: each.claims[0].moodle_id)
+    assert ada.claims[0].name == ".Ada" and ada.content == KERNEL
+    assert bob.problem == "a hand-in without kernel.cu, or any other .cu file"
+    assert bob.notes == ("ignored: .kernel.cu, hidden",)
+    assert eve.content == KERNEL and eve.notes == ("ignored: .notes, hidden",)
 
 
 def test_unpacked(tmp_path: Path) -> None:
