@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from .escape import one_line
 from .record import Record, Test, Times, Timing
-from .score import NO_GPU
+from .score import NO_GPU, USED_UP
 
 Item = Test | Timing
 MOST_LINES = 8
@@ -130,14 +130,28 @@ def whole(record: Record) -> list[str]:
     return lines + [f"note: {one_line(note)}" for note in record.submission.notes]
 
 
-def to_look_at(record: Record) -> str:
-    """What a person should see before trusting the grade; empty: nothing. Not for students."""
+def to_look_at(record: Record) -> list[str]:
+    """Why a person should see it before trusting the grade, a line each. Not for students."""
+    stopped = sum(map(out_of_time, record.items))
+    return [*unproven(record),
+            *([f"stopped at a time limit in {counted(stopped, 'case')}"] if stopped else [])]
+
+
+def unproven(record: Record) -> list[str]:
     lines = record.build.unproven
     if not lines:
-        return ""
+        return []
     known = ", ".join(str(line) for line in lines[:MOST_LINES] if line)
     where = f"kernel.cu:{known}: " if known else ""
-    return f"{where}not every load and store is known to be watched; read the source"
+    return [f"{where}not every load and store is known to be watched; read the source"]
+
+
+def out_of_time(item: Item) -> bool:
+    """Perhaps only slow: a kernel that does not end is another mistake."""
+    if not isinstance(item, Test):
+        return item.state == "time-limit"
+    stopped = item.finding is not None and item.finding.kind == "time-limit"
+    return stopped or item.reason.startswith(USED_UP)
 
 
 def protection(record: Record) -> str:

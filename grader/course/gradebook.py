@@ -50,7 +50,7 @@ def note(each: Standing) -> str:
 
 
 def about(record: Record) -> list[str]:
-    return [*whole(record), to_look_at(record)]
+    return [*whole(record), *to_look_at(record)]
 
 
 def attempts(standings: Sequence[Standing]) -> str:

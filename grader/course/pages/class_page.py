@@ -14,10 +14,9 @@ from pathlib import Path
 from statistics import mean, median, quantiles
 from urllib.parse import quote
 
-from ...record import Record, Test
-from ...score import USED_UP
+from ...record import Record
 from ...store import RESULT
-from ...wording import Item, counted, graded, points, shape, to_look_at, whole
+from ...wording import counted, graded, points, shape, to_look_at, whole
 from ..model import Standing, State
 from .mistakes import Mistake, mistakes_of
 from .source import lines_of
@@ -159,24 +158,8 @@ def reasons(standing: Standing) -> Iterable[str]:
     record = record_of(standing)
     if standing.needs_human:
         of_record = [whole(record)[0]] if record and record.refusal else []
-        of_record += [to_look_at(record)] if record and to_look_at(record) else []
+        of_record += to_look_at(record) if record else []
         yield from [*standing.notes, *of_record] or [STATES[standing.state]]
-    stopped = sum(map(out_of_time, record.items)) if record else 0
-    if stopped and not decided(standing):
-        yield f"stopped at a time limit in {counted(stopped, 'case')}"
-
-
-def decided(standing: Standing) -> bool:
-    override = standing.override
-    return override is not None and (override.excused or override.points is not None)
-
-
-def out_of_time(item: Item) -> bool:
-    """Perhaps only slow: a kernel that does not end is another mistake."""
-    if not isinstance(item, Test):
-        return item.state == "time-limit"
-    stopped = item.finding is not None and item.finding.kind == "time-limit"
-    return stopped or item.reason.startswith(USED_UP)
 
 
 # ---- points --------------------------------------------------------------------------------------

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
+from test_exporters import make_test
 
 from grader.course.model import Attempt, HandIn, Override, Standing, Student
 from grader.course.overrides import read_overrides
 from grader.course.policy import attempts_to_grade, standing_of
 from grader.course.settings import Settings, read_settings
 from grader.errors import BadInput
+from grader.outcome import Finding
 from grader.record import Build, Record, Submission
 
 DEADLINE = datetime(2026, 11, 20, 23, 59, tzinfo=timezone.utc)
@@ -66,6 +69,19 @@ def test_the_attempt_that_counts(tmp_path: Path, rule: str,
     assert found.counted and found.counted.number == number
     to_grade = attempts_to_grade(found.attempts, settings(tmp_path, f'attempts = "{rule}"'))
     assert found.counted in to_grade or not found.counted.sha256
+
+
+def test_who_was_stopped_at_a_time_limit_needs_a_person(tmp_path: Path) -> None:
+    """Perhaps only slow; unless somebody has decided."""
+    slow = Finding(kind="time-limit", what="time limit exceeded")
+    test = make_test("a", 0, 10, finding=slow)
+    [attempt] = attempts((-1, 30))
+    assert attempt.record
+    attempt = replace(attempt, record=attempt.record.model_copy(update={"tests": [test]}))
+    asked = settings(tmp_path)
+    assert standing_of(ADA, [attempt], asked, None).needs_human
+    assert not standing_of(ADA, [attempt], asked, Override("ada", "seen", points=20)).needs_human
+    assert not standing_of(ADA, attempts((-1, 30)), asked, None).needs_human
 
 
 @pytest.mark.parametrize("late, hours, points", [
