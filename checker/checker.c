@@ -87,7 +87,7 @@ void checker_begin(const struct checked_run *asked) {
                                                 .processor_time = true});
     if (run.counts || run.phases) counts_watch();
     if (run.phases) phases_watch(run.block_x, run.block_y);
-    host_begin(stopped);
+    host_begin(run.host_process, stopped);
 }
 
 struct checked_result checker_end(void) {

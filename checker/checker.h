@@ -43,7 +43,7 @@ struct checked_result {
 struct checked_run {
     struct checked_matrix matrices[CHECKED_MATRICES]; /* inputs first; without a name: none */
     const void *wrapper;                              /* the function that will be called */
-    bool counts; /* loads and stores are counted: counts.h */
+    bool counts;                                      /* loads and stores are counted: counts.h */
     bool phases; /* the tile phases of this block are kept, likewise */
     unsigned block_x, block_y;
     /* Processor time for a block of a launch, and for all of them; 0: as the runtime has it. */
@@ -51,6 +51,8 @@ struct checked_run {
     /* Launches of so many threads at most run on one core: blocks run in order then, and every run
      * sees the same. 0: as the runtime has it. */
     uint64_t alone_threads;
+    /* The process whose memory is the host's; 0: this one. */
+    int host_process;
     /* A mistake that ends the program was seen; must not return. */
     void (*stopped)(const struct checked_result *result);
     /* The machine, not the student, is at fault: why, as a literal; must not return. */

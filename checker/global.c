@@ -5,6 +5,7 @@
  * accessed each word (mark.h). No barrier orders two blocks of a launch; order.h says what does. */
 #define _GNU_SOURCE
 #include "event.h"
+#include "host.h"
 #include "program.h"
 #include "regions.h"
 #include <pthread.h>
@@ -83,12 +84,13 @@ static void access_word(struct watch *w, const struct marks *marks, uintptr_t be
 
 /* --- addresses in no allocation --------------------------------------------------------------- */
 
-/* Whether the address is mapped into this process at all. */
+/* Whether the address is mapped into the host's process at all. */
 static bool is_mapped(uintptr_t address) {
     unsigned long begin, end;
-    char rights[8];
+    char rights[8], path[32];
     bool found = false;
-    FILE *maps = fopen("/proc/self/maps", "re");
+    snprintf(path, sizeof path, "/proc/%d/maps", host_process());
+    FILE *maps = fopen(path, "re");
     if (!maps) return false;
     while (!found && fscanf(maps, "%lx-%lx %7s%*[^\n]", &begin, &end, rights) == 3)
         found = address >= begin && address < end && rights[0] == 'r';

@@ -7,10 +7,12 @@
 #include "regions.h"
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 extern struct dim3 blockDim, gridDim;
 
 static bool in_wrapper;
+static int process;
 static void (*stopped)(void);
 
 /* The first call that failed in the wrapper, or launch that was refused. */
@@ -21,7 +23,10 @@ static struct {
 
 void host_end(void) { in_wrapper = false; }
 
-void host_begin(void (*stop)(void)) {
+int host_process(void) { return process ? process : getpid(); }
+
+void host_begin(int host_process, void (*stop)(void)) {
+    process = host_process;
     stopped = stop;
     in_wrapper = true;
     launches_begin();

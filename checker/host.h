@@ -4,10 +4,11 @@
 #define CHECKER_HOST_H
 #include "watch.h"
 
-/* Around the wrapper. `stopped` is called when a mistake has been noted with which the program
- * cannot go on; it must not return. */
-void host_begin(void (*stopped)(void));
+/* Around the wrapper, which runs in that process, or in this one (0). `stopped` is called when a
+ * mistake has been noted with which the program cannot go on; it must not return. */
+void host_begin(int process, void (*stopped)(void));
 void host_end(void);
+int host_process(void);
 
 /* Adds the host's calls to what the runtime reports. */
 void host_observe(struct observer *o);

@@ -15,6 +15,8 @@
 #include <sys/mman.h>
 
 extern const char kernel_data_begins, kernel_data_ends, kernel_bss_begins, kernel_bss_ends;
+void kernel_text_begins(void);
+void kernel_text_ends(void);
 extern const char __executable_start[], _end[];
 extern const char __data_start[] __attribute__((weak));
 extern const char __start_emulator_managed[] __attribute__((weak));
@@ -22,7 +24,7 @@ extern const char __stop_emulator_managed[] __attribute__((weak));
 
 struct extent {
     const char *begin, *end;
-    char *written; /* a byte for each word, set when a kernel wrote it; null: none did */
+    char *written; /* a byte for each word, set when a kernel wrote it; null: not known */
 };
 
 static struct extent *extents(void) {
@@ -44,23 +46,54 @@ static struct extent *extent_of(uintptr_t address) {
     return NULL;
 }
 
+bool program_is_kernels_variable(uintptr_t address, size_t bytes) {
+    const struct extent *extent = extent_of(address);
+    return extent && bytes <= (uintptr_t)extent->end - address;
+}
+
+/* --- functions -------------------------------------------------------------------------------- */
+
+static void look_for_function(const struct image_symbol *symbol, void *data) {
+    uintptr_t *address = data;
+    if (symbol->type == STT_FUNC && symbol->value == *address) *address = 0;
+}
+
+static bool is_function(uintptr_t address) {
+    uintptr_t sought = place_link_address((const void *)address);
+    image_symbols(look_for_function, &sought);
+    return sought == 0;
+}
+
+bool program_is_kernels_function(uintptr_t address) {
+    enum { KNOWN = 16 };
+    static uintptr_t known[KNOWN]; /* that are: a wrapper may launch one again and again */
+    static unsigned next;
+    for (int i = 0; i < KNOWN; ++i)
+        if (__atomic_load_n(&known[i], __ATOMIC_RELAXED) == address && address) return true;
+    if (address <= (uintptr_t)kernel_text_begins || address >= (uintptr_t)kernel_text_ends ||
+        !is_function(address))
+        return false;
+    const unsigned free = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % KNOWN;
+    __atomic_store_n(&known[free], address, __ATOMIC_RELAXED);
+    return true;
+}
+
 /* --- what kernels have written ---------------------------------------------------------------- */
+
+/* Shared with the host's process, if the host's code runs in one (checker.h). */
+__attribute__((constructor)) static void make_written(void) {
+    for (struct extent *extent = extents(); extent < extents() + EXTENTS; ++extent) {
+        const size_t words = (size_t)(extent->end - extent->begin) / sizeof(float) + 1;
+        char *made = mmap(NULL, words, PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (made != MAP_FAILED) extent->written = made; /* else unwatched */
+    }
+}
 
 void program_kernel_writes(uintptr_t address) {
     struct extent *extent = extent_of(address);
-    if (!extent) return;
-    char *written = __atomic_load_n(&extent->written, __ATOMIC_ACQUIRE);
-    if (!written) {
-        const size_t words = (size_t)(extent->end - extent->begin) / sizeof(float) + 1;
-        char *none = NULL, *made = mmap(NULL, words, PROT_READ | PROT_WRITE,
-                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (made == MAP_FAILED) return; /* unwatched, then */
-        written = made;
-        if (!__atomic_compare_exchange_n(&extent->written, &none, made, false, __ATOMIC_ACQ_REL,
-                                         __ATOMIC_ACQUIRE))
-            written = none; /* another worker was faster */
-    }
-    written[(address - (uintptr_t)extent->begin) / sizeof(float)] = 1;
+    if (extent && extent->written)
+        extent->written[(address - (uintptr_t)extent->begin) / sizeof(float)] = 1;
 }
 
 bool program_kernel_wrote(uintptr_t address) {

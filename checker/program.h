@@ -16,4 +16,9 @@ bool program_kernel_wrote(uintptr_t address);
  * it is among none. */
 const struct marks *program_marks(uintptr_t address, uintptr_t *begin);
 
+/* Whether these bytes are in kernel.cu's variables. */
+bool program_is_kernels_variable(uintptr_t address, size_t bytes);
+/* Whether one of kernel.cu's functions begins there. */
+bool program_is_kernels_function(uintptr_t address);
+
 #endif

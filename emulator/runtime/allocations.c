@@ -16,6 +16,11 @@ enum {
     QUARANTINED = 256     /* freed allocations whose addresses stay closed */
 };
 
+/* Device memory has addresses that the system gives to nobody else: those of the host's heap and
+ * stack are far away, also where host code is another process. A hint: where there are no such
+ * addresses, the system chooses. */
+#define DEVICE_BEGIN ((uintptr_t)1 << 45)
+
 /* The farthest address that is described relative to an allocation: a row too many or a negative
  * index, times a large matrix. */
 #define DESCRIBED_BYTES ((size_t)64 << 30)
@@ -31,10 +36,11 @@ struct allocation {
 static struct {
     pthread_mutex_t lock;
     struct allocation *first;
-    int opened; /* how many callers need it open */
+    uintptr_t next; /* where the next one goes, with its gaps */
+    int opened;     /* how many callers need it open */
     struct range freed[QUARANTINED];
     unsigned frees;
-} memory = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} memory = {.lock = PTHREAD_MUTEX_INITIALIZER, .next = DEVICE_BEGIN};
 
 /* --- open and closed -------------------------------------------------------------------------- */
 
@@ -123,12 +129,22 @@ static size_t whole_pages(size_t bytes) {
     return (bytes + page - 1) / page * page;
 }
 
+/* Takes over `a`. */
+static void *keep(struct allocation *a) {
+    pthread_mutex_lock(&memory.lock);
+    a->next = memory.first;
+    memory.first = a;
+    if (a->kind == ALLOCATION_DEVICE && !memory.opened) mprotect(a->begin, a->mapped, PROT_NONE);
+    pthread_mutex_unlock(&memory.lock);
+    return a->begin;
+}
+
 void *memory_allocate(size_t bytes, enum allocation_kind kind) {
     struct allocation *a = calloc(1, sizeof *a);
-    size_t mapped = whole_pages(bytes);
+    size_t mapped = whole_pages(bytes), all = mapped + 2 * (size_t)GAP_BYTES;
     char *low = MAP_FAILED;
     if (a)
-        low = mmap(NULL, mapped + 2 * (size_t)GAP_BYTES, PROT_NONE,
+        low = mmap((void *)__atomic_fetch_add(&memory.next, all, __ATOMIC_RELAXED), all, PROT_NONE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (low == MAP_FAILED || mprotect(low + GAP_BYTES, mapped, PROT_READ | PROT_WRITE) != 0) {
         free(a);
@@ -137,12 +153,22 @@ void *memory_allocate(size_t bytes, enum allocation_kind kind) {
     *a = (struct allocation){
         .kind = kind, .begin = low + GAP_BYTES, .bytes = bytes, .mapped = mapped};
     poison(a->begin, mapped);
-    pthread_mutex_lock(&memory.lock);
-    a->next = memory.first;
-    memory.first = a;
-    if (kind == ALLOCATION_DEVICE && !memory.opened) mprotect(a->begin, mapped, PROT_NONE);
-    pthread_mutex_unlock(&memory.lock);
-    return low + GAP_BYTES;
+    return keep(a);
+}
+
+bool memory_reserve(void *begin, size_t bytes) {
+    struct allocation *a = calloc(1, sizeof *a);
+    const size_t mapped = whole_pages(bytes), all = mapped + 2 * (size_t)GAP_BYTES;
+    char *const low = (char *)begin - GAP_BYTES;
+    if (!a ||
+        mmap(low, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE,
+             -1, 0) != low) {
+        free(a);
+        return false;
+    }
+    *a = (struct allocation){
+        .kind = ALLOCATION_DEVICE, .begin = begin, .bytes = bytes, .mapped = mapped};
+    return keep(a) != NULL;
 }
 
 /* Closes the pages and gives their memory back; the addresses are reused only much later. */

@@ -278,6 +278,10 @@ cudaError_t function_check_shared(const void *kernel, size_t dynamic_bytes) {
 cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attribute, int value) {
     struct function *f = kernel ? function_find(kernel) : NULL;
     if (!f) return error_set(cudaErrorInvalidDeviceFunction);
+    if (far_device) {
+        cudaError_t error = far_device->set_attribute(kernel, attribute, value);
+        if (error != cudaSuccess) return error; /* else it is kept here, too, to be asked for */
+    }
     switch (attribute) {
     case cudaFuncAttributeMaxDynamicSharedMemorySize:
         if (value < 0 || (size_t)value + f->static_shared > SHARED_PER_BLOCK_OPTIN)

@@ -72,8 +72,23 @@ static void note_location(struct location *location) {
     _Unwind_Backtrace(note_frame, location);
 }
 
+static struct {
+    void *const *frames;
+    int count;
+} caller;
+
+void fault_called_from(void *const *frames, int count) {
+    caller.frames = frames;
+    caller.count = count;
+}
+
 int fault_backtrace(void **frames, int most) {
     struct location location = {.count = 0};
+    if (caller.count) {
+        const int count = caller.count < most ? caller.count : most;
+        memcpy(frames, caller.frames, (size_t)count * sizeof *frames);
+        return count;
+    }
     _Unwind_Backtrace(note_frame, &location);
     int count = location.count < most ? location.count : most;
     memcpy(frames, location.frames, (size_t)count * sizeof *frames);
@@ -339,12 +354,22 @@ static void host_fault(int signal, const siginfo_t *info) {
 
 /* --- stopping at the time limit --------------------------------------------------------------- */
 
-/* Runs on a worker, with the address of its own "stopped"; null: it is only asked where it is. A
- * worker inside a library function may hold a lock, and one between two fibers has no location, so
- * they go on and are asked again. */
+/* Which workers have stopped. A signal brings a number and no address: another process, in which
+ * host code runs, can send one, too. */
+static struct {
+    bool *all;
+    int count;
+} stopped_workers;
+enum { ONLY_SEE = -1 };
+
+/* Runs on a worker, with its number; or it is only asked where it is. A worker inside a library
+ * function may hold a lock, and one between two fibers has no location, so they go on and are asked
+ * again. */
 static void on_stop(int signal, siginfo_t *info, void *context) {
     const void *here = program_counter(context);
-    bool *stopped = info->si_value.sival_ptr;
+    const int number = info->si_value.sival_int;
+    bool *stopped =
+        number >= 0 && number < stopped_workers.count ? &stopped_workers.all[number] : NULL;
     (void)signal;
     if (info->si_code != SI_QUEUE) return;
     bool runs = worker_in_kernel() && !this_worker->parked;
@@ -370,7 +395,7 @@ static void pause_between_tries(void) {
 
 void fault_see_worker(pthread_t worker) {
     for (int i = 0; i < SEE_TRIES && !is_set(&limit.complete); ++i) {
-        pthread_sigqueue(worker, SIGNAL_STOP, (union sigval){.sival_ptr = NULL});
+        pthread_sigqueue(worker, SIGNAL_STOP, (union sigval){.sival_int = ONLY_SEE});
         pause_between_tries();
     }
 }
@@ -378,11 +403,13 @@ void fault_see_worker(pthread_t worker) {
 void fault_stop_workers(const pthread_t *workers, int count) {
     bool *stopped = calloc((size_t)count, sizeof *stopped); /* kept: handlers may yet write to it */
     int running = stopped ? count : 0;
+    stopped_workers.all = stopped;
+    stopped_workers.count = running;
     __atomic_store_n(&limit.began, true, __ATOMIC_SEQ_CST);
     for (int try = 0; try < STOP_TRIES && running; ++try) {
         for (int i = 0; i < count; ++i)
             if (!is_set(&stopped[i]))
-                pthread_sigqueue(workers[i], SIGNAL_STOP, (union sigval){.sival_ptr = &stopped[i]});
+                pthread_sigqueue(workers[i], SIGNAL_STOP, (union sigval){.sival_int = i});
         pause_between_tries();
         running = 0;
         for (int i = 0; i < count; ++i) running += !is_set(&stopped[i]);

@@ -110,8 +110,7 @@ static void *worker_main(void *argument) {
         seen = pool.launches;
         struct launch *launch = pool.launch;
         pthread_mutex_unlock(&pool.lock);
-        if (start.pace == pool.paces || !launch->alone)
-            run_blocks(launch, start.pace);
+        if (start.pace == pool.paces || !launch->alone) run_blocks(launch, start.pace);
         pthread_mutex_lock(&pool.lock);
         if (--pool.busy == 0) sem_post(&pool.event);
     }
@@ -307,6 +306,10 @@ void emulator_launch(const void *kernel, struct uint3 grid, struct uint3 block, 
                           .data = data,
                           .data_bytes = bytes};
     refuse_in_kernel();
+    if (far_device) {
+        far_device->launch(&made);
+        return;
+    }
     if (error_sticky() != cudaSuccess) return;
     if (pool.seen)
         pool.seen(kernel, (struct dim3){grid.x, grid.y, grid.z},

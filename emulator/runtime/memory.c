@@ -55,6 +55,8 @@ static bool fits(size_t bytes) {
 
 static cudaError_t allocate(void **pointer, size_t bytes, enum allocation_kind kind) {
     if (!pointer) return error_set(cudaErrorInvalidValue);
+    if (far_device && kind != ALLOCATION_DEVICE) return error_set(cudaErrorNotSupported);
+    if (far_device) return far_device->allocate(pointer, bytes);
     if (error_surface() != cudaSuccess) return error_sticky();
     *pointer = NULL;
     if (!bytes) return cudaSuccess;
@@ -66,6 +68,7 @@ static cudaError_t allocate(void **pointer, size_t bytes, enum allocation_kind k
 }
 
 static cudaError_t release(void *pointer, bool pinned) {
+    if (far_device) return far_device->release(pointer);
     if (error_surface() != cudaSuccess) return error_sticky();
     if (!pointer || memory_free(pointer, pinned)) return cudaSuccess;
     return error_set(cudaErrorInvalidValue);
@@ -139,6 +142,7 @@ static void report_copy(const char *to, const char *from, size_t bytes) {
 
 static cudaError_t copy_rows(char *to, size_t to_pitch, const char *from, size_t from_pitch,
                              size_t width, size_t height, enum cudaMemcpyKind kind) {
+    if (far_device) return far_device->copy(to, to_pitch, from, from_pitch, width, height, kind);
     if (error_surface() != cudaSuccess) return error_sticky();
     if (!width || !height) return cudaSuccess;
     const size_t last = height - 1;
@@ -168,6 +172,7 @@ cudaError_t emulator_copy_symbol(void *to, const void *from, size_t bytes, size_
         return error_set(cudaErrorInvalidValue);
     if (kind != between_sides && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
         return error_set(cudaErrorInvalidMemcpyDirection);
+    if (far_device) return far_device->copy_to_symbol(to, from, bytes);
     return cudaMemcpy(to, from, bytes, cudaMemcpyDefault);
 }
 
@@ -184,6 +189,7 @@ cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
 }
 
 cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, size_t height) {
+    if (far_device) return far_device->set(pointer, pitch, value, width, height);
     if (error_surface() != cudaSuccess) return error_sticky();
     if (!width || !height) return cudaSuccess;
     if (width > pitch) return error_set(cudaErrorInvalidValue);

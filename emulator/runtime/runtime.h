@@ -85,7 +85,7 @@ struct launch {
     struct uint3 grid, block;
     unsigned block_threads;
     uint64_t blocks;
-    size_t shared_bytes; /* dynamic */
+    size_t shared_bytes;              /* dynamic */
     void (*thread)(const void *copy); /* of data, on the thread's stack */
     const void *data;
     size_t data_bytes;
@@ -109,8 +109,9 @@ uint64_t worker_run_block(const struct launch *launch, uint64_t index);
  * slow). The lowest page of a stack is a guard. */
 enum { STACK_BYTES = 65 * 4096 };
 
-/* An OS thread's memory: what warp operations bring, which is the runtime's; its stacks; its thread-local storage; and the ranges of
- * that which are the running block's static shared memory, in order of their addresses. */
+/* An OS thread's memory: what warp operations bring, which is the runtime's; its stacks; its
+ * thread-local storage; and the ranges of that which are the running block's static shared memory,
+ * in order of their addresses. */
 enum { SHARED_RANGES = 8 };
 struct range {
     char *begin, *end;
@@ -222,6 +223,10 @@ enum allocation_kind { ALLOCATION_NONE, ALLOCATION_DEVICE, ALLOCATION_MANAGED, A
 /* `bytes` of poisoned memory, the runtime's until memory_free; null when out of memory. */
 void *memory_allocate(size_t bytes, enum allocation_kind kind);
 
+/* Reserves the addresses of an allocation of the far device's, so that host code that dereferences
+ * them faults. False: they are not free. */
+bool memory_reserve(void *begin, size_t bytes);
+
 /* Frees an allocation by its begin. False: there is none, or pinned memory is not of that kind. */
 bool memory_free(void *pointer, bool pinned);
 
@@ -298,6 +303,10 @@ void fault_stop_workers(const pthread_t *workers, int count);
 /* Code addresses from here outwards, at most `most`; those of calls lie inside the call. */
 int fault_backtrace(void **frames, int most);
 
+/* Until it is called with a count of 0, these are what fault_backtrace() gives: the call comes from
+ * another process, out of these frames. They must outlive it. */
+void fault_called_from(void *const *frames, int count);
+
 /* The message that is printed to stderr next begins on a line of its own: stdout may end in the
  * middle of one. */
 void fault_begin_message(void);
@@ -358,6 +367,10 @@ bool image_find_section(const char *name, struct image_section *found);
 
 /* --- error.c ---------------------------------------------------------------------------------- */
 
+/* What may be done with errors; the functions below and two of CUDA's do so. */
+enum error_call { ERROR_SET, ERROR_STICKY, ERROR_SURFACE, ERROR_GET_LAST, ERROR_PEEK };
+cudaError_t error_call(enum error_call call, cudaError_t error);
+
 /* Remembers an error for cudaGetLastError, and returns it. */
 cudaError_t error_set(cudaError_t error);
 
@@ -367,6 +380,23 @@ cudaError_t error_sticky(void);
 
 /* For calls that synchronise: shows a kernel's fault to the caller and to cudaGetLastError. */
 cudaError_t error_surface(void);
+
+/* --- the device, elsewhere -------------------------------------------------------------------- */
+
+/* The device of another process: this one runs host code alone, and what changes the device, its
+ * memory or its errors is asked of that process. */
+struct far_device {
+    cudaError_t (*allocate)(void **pointer, size_t bytes);
+    cudaError_t (*release)(void *pointer);
+    cudaError_t (*copy)(char *to, size_t to_pitch, const char *from, size_t from_pitch,
+                        size_t width, size_t height, enum cudaMemcpyKind kind);
+    cudaError_t (*set)(void *pointer, size_t pitch, int value, size_t width, size_t height);
+    cudaError_t (*copy_to_symbol)(void *to, const void *from, size_t bytes);
+    cudaError_t (*set_attribute)(const void *kernel, enum cudaFuncAttribute attribute, int value);
+    void (*launch)(const struct launch *launch);
+    cudaError_t (*error)(enum error_call call, cudaError_t error);
+};
+extern const struct far_device *far_device; /* null: this process has the device itself */
 
 /* --- the observer ----------------------------------------------------------------------------- */
 

@@ -53,13 +53,21 @@ program() { # plain|checked, the submission's object, more objects and archives
         "$parts/watch_$name.o" "$@" "$parts/libemulator.a" "$parts/libsupport.a" -lm -o "$name"
 }
 
+# The submission's constructors run in the host's process: host_process.c.
+constructors_apart() {
+    objcopy $(readelf -SW guarded.o |
+        sed -n 's/.* \(\.init_array[.0-9]*\) .*/--rename-section \1=kernel_init/p') guarded.o
+}
+
 # Carries the text along: where a barrier is missing follows from it.
 checked_program() {
     sh "$parts/host_calls.sh" checked.o "$parts/host_call.S" guarded &&
         $CXX -c guarded.S -o guards.o &&
         { printf 'kernel.cu\0' && cat kernel.cu; } >kernel.source &&
         $CXX -DKERNEL_SOURCE='"kernel.source"' -c "$parts/source.S" -o source.o &&
-        program checked guarded.o guards.o source.o "$parts/libchecker.a"
+        constructors_apart &&
+        program checked guarded.o guards.o source.o "$parts/host_process.o" \
+            "$parts/host_calls.o" "$parts/device_calls.o" "$parts/libchecker.a"
 }
 
 # The two builds side by side. When both fail it is for the same reason, which is printed once.

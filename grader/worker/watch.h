@@ -21,12 +21,18 @@ struct watch_limits {
 /* A call of basicSgemm. */
 struct watched {
     int m, n, k;
-    const float *elements[MATRIX_COUNT]; /* on the device */
-    const void *wrapper;                 /* basicSgemm */
+    float *elements[MATRIX_COUNT]; /* on the device */
+    void (*wrapper)(int m, int n, int k, const float *A, const float *B, float *C);
     struct watch_limits limits;
     bool count; /* loads, in the checked build */
     void (*machine_fault)(const char *what);
 };
+
+/* At the program's beginning, before A and B are in this process. */
+void watch_starts(void);
+
+/* Calls basicSgemm. */
+void watch_calls(const struct watched *watched);
 
 /* Around it. What is seen goes into worker_report(). watch_ended() does not return when the checker
  * has found something with which the program cannot go on. */
@@ -39,6 +45,14 @@ enum worker_state watch_state_at_limit(void);
 /* worker.cu: the report, and writing it out with this state. */
 struct worker_report *worker_report(void);
 void worker_write_report(enum worker_state state);
+
+/* From now on it is written there, and to no file. */
+void worker_report_to(struct worker_report *memory);
+
+static inline void watch_call_wrapper(const struct watched *w) {
+    w->wrapper(w->m, w->n, w->k, w->elements[MATRIX_A], w->elements[MATRIX_B],
+               w->elements[MATRIX_C]);
+}
 
 #ifdef __cplusplus
 }

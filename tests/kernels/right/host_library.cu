@@ -1,0 +1,70 @@
+/* RIGHT: host code that uses much of C's and C++'s libraries; constructors make its variables. */
+
+#include <algorithm>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <string>
+#include <vector>
+
+#define TILE 16
+
+static std::vector<int> sides = {8, 12, TILE};
+static std::string name = "tile of " + std::to_string(sides.back());
+static cudaDeviceProp properties;
+
+__constant__ int limits[3];
+
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    __shared__ float a[TILE][TILE], b[TILE][TILE];
+    int row = blockIdx.y * TILE + threadIdx.y, col = blockIdx.x * TILE + threadIdx.x;
+    float sum = 0.0f;
+    for (int p0 = 0; p0 < limits[2]; p0 += TILE) {
+        int ka = p0 + threadIdx.x, kb = p0 + threadIdx.y;
+        a[threadIdx.y][threadIdx.x] = row < m && ka < k ? A[row * k + ka] : 0.0f;
+        b[threadIdx.y][threadIdx.x] = kb < k && col < n ? B[kb * n + col] : 0.0f;
+        __syncthreads();
+        for (int p = 0; p < TILE; ++p)
+            sum += a[threadIdx.y][p] * b[p][threadIdx.x];
+        __syncthreads();
+    }
+    if (row < limits[0] && col < limits[1])
+        C[row * n + col] = sum;
+}
+
+static int upwards(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    char text[100], copy[100];
+    int shape[3] = {m, n, k};
+    static std::map<std::string, int> calls;
+    std::function<int(int)> blocks = [](int size) { return (size + TILE - 1) / sides.back(); };
+    std::ostringstream stream;
+
+    cudaGetDeviceProperties(&properties, 0);
+    snprintf(text, sizeof text, "%s on %s", name.c_str(), properties.name);
+    strncpy(copy, text, sizeof copy);
+    qsort(sides.data(), sides.size(), sizeof sides[0], upwards);
+    std::sort(sides.begin(), sides.end(), [](int x, int y) { return x < y; });
+    calls[name] += strlen(copy) > 0;
+    stream << copy << ' ' << calls[name] << ' ' << strtol("12", NULL, 10);
+    int *scratch = (int *)realloc(malloc(8), 4096);
+    memset(scratch, 0, 4096);
+    free(scratch);
+    try {
+        if (properties.warpSize != 32) throw std::string("no warp");
+        std::vector<int>(3).at(4);
+    } catch (const std::exception &error) {
+        fprintf(stderr, "%s\n", error.what());
+    }
+    std::cout << stream.str() << std::endl;
+    puts(text);
+    cudaMemcpyToSymbol(limits, shape, sizeof shape);
+    mysgemm<<<dim3(blocks(n), blocks(m)), dim3(TILE, TILE)>>>(m, n, k, A, B, C);
+}
