@@ -25,11 +25,14 @@ sgemm-check: build/check/sgemm-check FORCE
 
 # -O1: at -O0 local variables would be watched too. Not vectorised: 16 bytes at once are to be the
 # kernel's own float4. Both are to say which accesses are volatile. clang needs options to report the
-# read of C[i] += x, and to keep to array bounds.
+# read of C[i] += x, and to keep to array bounds. Indirect calls go through host_call.S.
 CHECKED_O = -O1
 CHECKED_FLAGS = $(filter-out -O%,$(EMULATED_FLAGS)) $(CHECKED_O) -fno-omit-frame-pointer \
                 -fno-tree-vectorize -fno-tree-slp-vectorize -fsanitize=thread,bounds \
-                $(checked_flags_of_$(cxx_family))
+                $(checked_flags_of_$(cxx_family)) \
+                $(if $(findstring x86_64,$(cxx_machine)),$(jumps_of_$(cxx_family)))
+jumps_of_gcc   = -mindirect-branch=thunk-extern -mindirect-branch-register
+jumps_of_clang = -mretpoline -mretpoline-external-thunk
 # gcc expands a memcpy of known length without a word to the checker; as a call it is seen.
 checked_flags_of_gcc = -Wno-tsan --param tsan-distinguish-volatile=1 -U_FORTIFY_SOURCE \
                        $(foreach f,memcpy memmove memset,-fno-builtin-$f -D__builtin_$f=$f)
@@ -38,6 +41,7 @@ checked_flags_of_clang = -gdwarf-4 -fno-sanitize=local-bounds \
                          -mllvm -tsan-instrument-read-before-write=1 \
                          -mllvm -tsan-distinguish-volatile=1 \
                          -mllvm -tsan-instrument-func-entry-exit=0
+cxx_machine = $(eval cxx_machine := $$(shell $$(CXX) -dumpmachine))$(cxx_machine)
 cxx_family = $(eval cxx_family := $$(if $$(findstring clang,$$(shell $$(CXX) --version)),clang,gcc))$(cxx_family)
 
 build/check/settings: settings = $(CC), $(C_FLAGS), $(CXX), $(CHECKED_FLAGS)

@@ -2,6 +2,7 @@
 #include "host_call.h"
 #include "../support/kernel_name.h"
 #include "event.h"
+#include "program.h"
 
 /* "std::vector<int>::at" becomes "std::vector::at"; the < of an operator stays. */
 static void drop_template_arguments(char *name) {
@@ -26,6 +27,10 @@ void host_call_refuse(const char *name, const void *code) {
     drop_template_arguments(event.text);
     event_note(&event);
     fault_raise(cudaErrorLaunchFailure, NULL);
+}
+
+void checker_jump(uintptr_t to, const void *code) {
+    if (!program_is_kernels_function(to)) host_call_refuse("what is not in kernel.cu", code);
 }
 
 void checker_host_call(const char *name) { host_call_refuse(name, __builtin_return_address(0)); }

@@ -25,7 +25,7 @@ device="$device|sinh|cosh|tanh|asinh|acosh|atanh|sqrt|tan|tgamma|trunc"
 device="($device)f?l?|abs|labs|clock|puts|putchar|malloc|free|_Z(n|d)[wal]\\w*|__assert_fail|abort"
 compilers="emulator_\\w*|__tsan_\\w*|__ubsan_\\w*|__cxa_\\w*|__\\w*_guard|__stack_chk_fail|_Unwind_\\w*"
 compilers="$compilers|__g\\w\\w_personality_v0|__aarch64_\\w*|__\\w+[dstx][fi][234]?|__tls_get_addr"
-compilers="$compilers|__clang_call_terminate|_ZSt9terminatev|_ZSt[0-9]+__throw_\\w*"
+compilers="$compilers|__x86_indirect_\\w*|__clang_call_terminate|_ZSt9terminatev|_ZSt[0-9]+__throw_\\w*"
 data="threadIdx|blockIdx|blockDim|gridDim|stdin|stdout|stderr|_GLOBAL_OFFSET_TABLE_|__dso_handle"
 data="$data|_ZT\\w*|_ZSt(3cin|4cout|4cerr|4clog|7nothrow)|_ZNSt\\w*(2id|4npos)E|DW\\.ref\\.\\w*"
 
