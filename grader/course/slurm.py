@@ -3,7 +3,8 @@
 Slurm is the engine; the files are the truth (results.py). One array of chunks is submitted, and when
 none of its tasks is left in the queue, what has no result yet makes the next one. A job that the
 scheduler does not know is asked for twice before it counts as gone, and sacct is needed nowhere: many
-clusters have no accounting.
+clusters have no accounting. Where Slurm says why a task ended early (a time limit, no memory, a dead
+node), so does the note on each submission that it left.
 
     RESULTS/run/job.json       the array that grades this class, until it has ended: a run that was
                                killed is taken up again, not submitted twice
@@ -11,8 +12,8 @@ clusters have no accounting.
     RESULTS/run/probe.json     what the first job, which grades nothing, says of its node
     RESULTS/run/*.out          what they print
 
-Commands and their options: the man pages of sbatch, squeue, scancel and scontrol (Slurm 20.11 and
-newer).
+Commands and their options: the man pages of sbatch, squeue, sacct, scancel and scontrol (Slurm 20.11
+and newer).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -32,11 +33,13 @@ from typing import Any
 
 from ..errors import MachineFault
 from ..escape import one_line
+from ..files import printable
 from ..interrupt import Stop
 from ..process import completed
 from ..store import PRIVATE, faults_of, write
 from .probe import Machine, read
-from .results import RUN, UNFINISHED, Job, Results, done, last_try, tries, write_json
+from .results import (RUN, UNFINISHED, Job, Results, done, last_try, note_fault, tries,
+                      write_json)
 from .worker import MOST_TRIES, PROJECT, Grade, Watch
 
 CHUNK = 30
@@ -44,7 +47,7 @@ CHUNK = 30
 arrays that start more than some ten tasks a minute."""
 MOST_IN_CHUNK = 50
 JOB, CHUNKS, PROBE = "job.json", "chunks.json", "probe.json"
-PROBE_SAYS = "probe.out"
+PROBE_SAYS, OUTPUT = "probe.out", "%A_%a.out"
 FIRST_POLL_SECONDS, POLL_SECONDS = 0.5, 5.0
 """Between two questions to the scheduler: a small class does not wait, a large one does not bother
 it."""
@@ -57,6 +60,17 @@ ALIVE = ("PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "COMPLETING", "STOPPE
          "REQUEUE_HOLD", "REQUEUE_FED", "RESIZING", "SIGNALING", "STAGE_OUT", "SPECIAL_EXIT",
          "RESV_DEL_HOLD")
 """Job states of squeue's man page in which a task may still do something."""
+WHY = {
+    "TIMEOUT": "its task reached the time limit of Slurm; SLURM='--time=...' sets a longer one",
+    "OUT_OF_MEMORY": "its task ran out of memory; SLURM='--mem=...' asks for more",
+    "NODE_FAIL": "the node of its task failed",
+    "BOOT_FAIL": "the node of its task failed",
+    "DEADLINE": "its task reached its deadline in Slurm",
+    "PREEMPTED": "its task was preempted",
+    "FAILED": "its task failed; {} has what it printed",
+}
+"""Other states, in which a task has ended too early."""
+MOST_ERROR_CHARACTERS = 600
 
 
 @dataclass(frozen=True)
@@ -86,11 +100,13 @@ class Cluster:
         except (OSError, subprocess.TimeoutExpired) as error:
             raise MachineFault(f"{command[0]}: {one_line(str(error))}") from None
         if ended.returncode:
-            said = ended.stderr.strip().splitlines() or [f"status {ended.returncode}"]
-            raise MachineFault(one_line(said[-1].removeprefix(f"{command[0]}: error: "), 200))
+            said = [line.removeprefix(f"{command[0]}: ").removeprefix("error: ")
+                    for line in ended.stderr.splitlines() if line.strip()]
+            raise MachineFault(one_line("; ".join(said), MOST_ERROR_CHARACTERS)
+                               or f"status {ended.returncode}")
         return ended.stdout
 
-    def submit(self, name: str, tasks: int, script: Path, output: Path, cpus: int,
+    def submit(self, name: str, tasks: int, script: Path, output: str, cpus: int,
                gpu: bool) -> str:
         """The array's number. Raises MachineFault in sbatch's words."""
         one_gpu = ["--gres=gpu:1"] if gpu else []
@@ -100,16 +116,25 @@ class Cluster:
                            str(script))
         return printed.strip().partition(";")[0]
 
-    def states(self, array: Array) -> list[str]:
-        """Of its tasks; empty where the scheduler does not know it (any more). Raises MachineFault
-        where there is no answer."""
+    def states(self, array: Array) -> dict[str, str]:
+        """Of its tasks, by their numbers; empty where the scheduler does not know it (any more).
+        Raises MachineFault where there is no answer."""
         try:
-            return self.ask("squeue", "--noheader", "--array", "--states=all",
-                            f"--jobs={array.job}", "--format=%T").split()
+            said = self.ask("squeue", "--noheader", "--array", "--states=all", f"--jobs={array.job}",
+                            "--format=%K %T")
         except MachineFault as error:
             if "Invalid job id" in str(error):
-                return []
+                return {}
             raise
+        return dict(line.split()[:2] for line in said.splitlines() if line.strip())
+
+    def accounted(self, array: Array) -> dict[str, str]:
+        """The same of tasks that the scheduler has forgotten; empty where there is no accounting."""
+        with suppress(MachineFault):
+            said = self.ask("sacct", "--noheader", "--parsable2", "--allocations",
+                            f"--jobs={array.job}", "--format=JobID,State")
+            return dict(re.findall(r"^\d+_(\d+)\|(\w+)", said, re.MULTILINE))
+        return {}
 
     def number(self, name: str) -> str:
         """Of the array of this name; empty: there is none."""
@@ -148,13 +173,13 @@ class Runs:
                                "of this class is in the queue, remove it") from None
         if not array.job:
             array = Array(self.cluster.number(array.name), array.name, array.run)
-        return array if array.job and alive(self.cluster.states(array)) else None
+        return array if array.job and alive(self.cluster.states(array).values()) else None
 
     def submit(self, jobs: Sequence[Job], grade: Grade) -> Array:
         """As many of them as the cluster takes at once. Raises MachineFault."""
         tasks = min(-(-len(jobs) // CHUNK), self.cluster.largest_array())
-        size = min(-(-len(jobs) // tasks), MOST_IN_CHUNK)
-        chunks = [list(jobs[i:i + size]) for i in range(0, len(jobs), size)][:tasks]
+        jobs = jobs[:tasks * MOST_IN_CHUNK]
+        chunks = [jobs[len(jobs) * i // tasks:len(jobs) * (i + 1) // tasks] for i in range(tasks)]
         name = f"sgemm-{os.urandom(6).hex()}"
         script = self.script("task.sh", "grader.course.task", shlex.quote(str(self.folder / CHUNKS)),
                              '"$SLURM_ARRAY_TASK_ID"', str(self.workers))
@@ -166,24 +191,29 @@ class Runs:
         return array
 
     def submit_tasks(self, name: str, tasks: int, script: Path, gpu: bool,
-                     output: str = "%A_%a.out") -> str:
+                     output: str = OUTPUT) -> str:
         """Fewer of them where a limit on jobs refuses them all: Slurm's words for limits differ."""
         while True:
             try:
-                return self.cluster.submit(name, tasks, script, self.folder / output,
-                                           self.workers, gpu)
+                return self.cluster.submit(name, tasks, script, self.output(output), self.workers,
+                                           gpu)
             except MachineFault as error:
                 if tasks == 1:
                     self.job_file.unlink(missing_ok=True)
                     raise MachineFault(f"sbatch: {error}") from None
                 tasks //= 2
 
+    def output(self, name: str) -> str:
+        """In names of files, % is Slurm's."""
+        return f"{str(self.folder).replace('%', '%%')}/{name}"
+
     def script(self, name: str, module: str, *words: str) -> Path:
         """Slurm's copy of it runs in the project's folder; `exec`, so that its signals arrive.
         `words` are the shell's. Raises MachineFault."""
         path = self.folder / name
         with faults_of(path):
-            self.folder.mkdir(mode=PRIVATE, exist_ok=True)
+            for folder in (self.results.folder, self.folder):
+                folder.mkdir(mode=PRIVATE, exist_ok=True)
             write(path, f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -B -m {module} "
                         f"{' '.join(words)}\n".encode())
         return path
@@ -210,7 +240,7 @@ class Runs:
         try:
             while not (machine := read(answer)) and unknown < ASKED_TWICE:
                 with suppress(MachineFault):
-                    unknown = 0 if alive(self.cluster.states(array)) else unknown + 1
+                    unknown = 0 if alive(self.cluster.states(array).values()) else unknown + 1
                 time.sleep(poll)
                 poll = min(poll * 1.2, POLL_SECONDS)
         finally:
@@ -243,20 +273,22 @@ class Runs:
                 if not to_try or stop.asked or rounds == MOST_ROUNDS_WITHOUT_RESULT:
                     break
                 array = self.submit(to_try, grade)
-            cancelled = self.wait(array, left, grade, stop, watch)
+            states = self.wait(array, left, grade, stop, watch)
+            still_left = settled(left, grade, LATE_FILES_SECONDS)
+            if still_left and not stop.asked:
+                if "CANCELLED" in states.values():
+                    raise MachineFault("the job array was cancelled; the same command grades the rest")
+                self.explain(array, states, still_left, grade)
             array = None
-            still_left = settled(left, grade)
-            if cancelled and still_left and not stop.asked:
-                raise MachineFault("the job array was cancelled; the same command grades the rest")
             rounds = rounds + 1 if len(still_left) == len(left) else 0
         with faults_of(self.job_file):
             self.job_file.unlink(missing_ok=True)
 
     def wait(self, array: Array, jobs: Sequence[Job], grade: Grade, stop: Stop,
-             watch: Watch) -> bool:
-        """Until none of its tasks can do anything any more; whether somebody cancelled it."""
-        waiting, unknown, held_back, cancelled = list(jobs), 0, False, False
-        poll = FIRST_POLL_SECONDS
+             watch: Watch) -> dict[str, str]:
+        """Until none of its tasks can do anything any more; the last states that were seen."""
+        waiting, unknown, held_back = list(jobs), 0, False
+        seen, poll = dict[str, str](), FIRST_POLL_SECONDS
         while unknown < ASKED_TWICE:
             if stop.at_once:
                 self.cluster.cancel(array)
@@ -265,8 +297,8 @@ class Runs:
                 held_back = True
             try:
                 states = self.cluster.states(array)
-                cancelled = cancelled or "CANCELLED" in states
-                unknown = 0 if alive(states) else unknown + 1
+                seen |= states
+                unknown = 0 if alive(states.values()) else unknown + 1
             except MachineFault:
                 pass  # the scheduler restarts; the tasks go on meanwhile
             for job in [job for job in waiting if done(job, grade.key)]:
@@ -275,10 +307,26 @@ class Runs:
             watch([], None)
             pause(poll, stop)
             poll = min(poll * 1.2, POLL_SECONDS)
-        return cancelled
+        return seen
+
+    def explain(self, array: Array, states: dict[str, str], left: Sequence[Job],
+                grade: Grade) -> None:
+        """Writes down why their tasks ended before they had a result. Raises MachineFault."""
+        with faults_of(self.folder / CHUNKS):
+            chunks = json.loads((self.folder / CHUNKS).read_bytes())["chunks"]
+        task = {Path(directory): str(number) for number, chunk in enumerate(chunks)
+                for directory, _ in chunk}
+        left = [job for job in left if job.directory in task and not ended_by_itself(job, grade)]
+        if any(states.get(task[job.directory], ALIVE[0]) in ALIVE for job in left):
+            states = states | self.cluster.accounted(array)
+        for job in left:
+            number = task[job.directory]
+            if why := WHY.get(states.get(number, "")):
+                output = self.folder / OUTPUT.replace("%A", array.job).replace("%a", number)
+                note_fault(job, grade.run, why.format(printable(str(output))))
 
 
-def alive(states: Sequence[str]) -> bool:
+def alive(states: Iterable[str]) -> bool:
     return any(state in ALIVE for state in states)
 
 
@@ -300,6 +348,12 @@ def settled(jobs: Sequence[Job], grade: Grade, seconds: float = LATE_FILES_SECON
         waited += 0.5
         left = [job for job in left if not done(job, grade.key)]
     return left
+
+
+def ended_by_itself(job: Job, grade: Grade) -> bool:
+    """With a reason of its own why there is no result."""
+    last = last_try(job)
+    return bool(last and last.run == grade.run and last.message != UNFINISHED)
 
 
 def begun_and_not_ended(job: Job, grade: Grade) -> bool:

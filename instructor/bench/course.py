@@ -2,8 +2,12 @@
 
     course.py [--submissions N] [--rounds N]
 
-Two figures, each from runs that take turns. Workers: how long the same submissions take one at a time
-and two at a time; linear would be half. Scheduling: what beside the graders' own processes a chunk of
+Figures from runs that take turns. Workers: how long the same submissions take one at a time and two
+at a time; linear would be half. A run in which nothing is left to grade says what is the same for any
+number of workers (start, a look at the machine, tables and pages); it is taken off, and has a row of
+its own, and so has what remains of linear in a class of 60 with it. Where others use the processors,
+time says little, and the processor time that two workers take beside one says whether they are in
+each other's way. Scheduling: what beside the graders' own processes a chunk of
 30 takes, with a grader that only puts a result in its place, compared with a loop that starts the
 same processes and does nothing else. Nothing is asserted: machines differ, and many are shared.
 """
@@ -12,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -20,6 +25,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from rich import box
 from rich.console import Console
@@ -32,7 +38,7 @@ from grader.course import results, worker  # noqa: E402
 from grader.interrupt import Stop  # noqa: E402
 from grader.store import read_record  # noqa: E402
 
-CHUNK = 30
+CHUNK, A_CLASS = 30, 60
 TARGET_OF_LINEAR, TARGET_SECONDS = 0.9, 0.05
 PLACES_A_RESULT = """
 import os, pathlib, sys
@@ -42,13 +48,19 @@ os.rename(place / "prepared.json", place / "result.json")
 """
 
 
-def grade_class(folder: Path, jobs: int) -> float:
-    """Seconds."""
+class Took(NamedTuple):
+    seconds: float
+    processor: float
+
+
+def grade_class(folder: Path, jobs: int) -> Took:
     command = [sys.executable, "-B", "-m", "grader.course", "grade", "--class", str(folder),
                "--suite", "public", "--seed", "1", f"--jobs={jobs}"]
-    began = time.monotonic()
+    began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, cwd=REPOSITORY, check=True, stdout=subprocess.DEVNULL)
-    return time.monotonic() - began
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return Took(time.monotonic() - began,
+                after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
 def make_class(folder: Path, submissions: int) -> None:
@@ -58,18 +70,31 @@ def make_class(folder: Path, submissions: int) -> None:
         (folder / "submissions" / f"s{number}.cu").write_text(f"{text}// {number}\n")
 
 
-def of_linear(submissions: int, rounds: int) -> list[float]:
-    """The time with one worker over twice that with two: 1 is linear."""
+class Round(NamedTuple):
+    one: Took
+    two: Took
+    nothing: Took
+    submissions: int
+
+    def of_linear(self, submissions: int | None = None) -> float:
+        """The time with one worker over twice that with two, without what neither changes; or with
+        it, in a class of so many."""
+        one, two = (took.seconds - self.nothing.seconds for took in (self.one, self.two))
+        fixed = self.nothing.seconds * self.submissions / submissions if submissions else 0.0
+        return (one + fixed) / (2 * (two + fixed))
+
+
+def with_workers(submissions: int, rounds: int) -> list[Round]:
     found = []
     with tempfile.TemporaryDirectory(prefix="bench-class-") as temporary:
         folder = Path(temporary) / "class"
         make_class(folder, submissions)
         for _ in range(rounds):
-            seconds = []
+            took = []
             for jobs in (1, 2):
                 shutil.rmtree(folder / "results", ignore_errors=True)
-                seconds.append(grade_class(folder, jobs))
-            found.append(seconds[0] / (2 * seconds[1]))
+                took.append(grade_class(folder, jobs))
+            found.append(Round(*took, grade_class(folder, 2), submissions))
         [record] = (folder / "results/records/s0").glob("*/result.json")
         shutil.copy(record, Path(tempfile.gettempdir()) / f"bench-class-{os.getpid()}.json")
     return found
@@ -124,7 +149,7 @@ def main() -> None:
     parser.add_argument("--submissions", type=int, default=12)
     parser.add_argument("--rounds", type=int, default=3)
     asked = parser.parse_args()
-    linear = of_linear(asked.submissions, asked.rounds)
+    rounds = with_workers(asked.submissions, asked.rounds)
     record = Path(tempfile.gettempdir()) / f"bench-class-{os.getpid()}.json"
     try:
         cost = scheduling(record, 2 * asked.rounds)
@@ -133,7 +158,14 @@ def main() -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for head in ("what", "median", "least", "most", "target"):
         table.add_column(head, justify="left" if head == "what" else "right", no_wrap=True)
-    table.add_row("two workers, of linear", *spread(linear, "{:.2f}"), f"{TARGET_OF_LINEAR:g}")
+    table.add_row("two workers, of linear", *spread([each.of_linear() for each in rounds], "{:.2f}"),
+                  f"{TARGET_OF_LINEAR:g}")
+    table.add_row(f"... in a class of {A_CLASS}, with what is fixed",
+                  *spread([each.of_linear(A_CLASS) for each in rounds], "{:.2f}"), "")
+    table.add_row("fixed: start, probe, tables, pages, s",
+                  *spread([each.nothing.seconds for each in rounds], "{:.2f}"), "")
+    table.add_row("processor time of two workers, of one's",
+                  *spread([each.two.processor / each.one.processor for each in rounds], "{:.2f}"), "")
     table.add_row(f"scheduling, s a submission (chunk of {CHUNK})", *spread(cost, "{:.4f}"),
                   f"{TARGET_SECONDS:g}")
     Console(width=None if sys.stdout.isatty() else 80, highlight=False).print(table)

@@ -89,9 +89,9 @@ class Slurm:
     def start_node(self) -> None:
         self.call("slurmd", "-f", self.environment["SLURM_CONF"], "-N", self.host)
 
-    def wait_for_node(self, state: str) -> None:
+    def wait_for_node(self, *states: str) -> None:
         until = time.monotonic() + STARTING_SECONDS
-        while state not in self.ask("sinfo", "--noheader", "--format=%T"):
+        while self.ask("sinfo", "--noheader", "--format=%T").strip("* \n") not in states:
             assert time.monotonic() < until, (self.folder / "slurmctld.log").read_text()[-2000:]
             time.sleep(0.1)
 

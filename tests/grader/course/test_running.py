@@ -210,6 +210,20 @@ def test_ctrl_c_twice_ends_what_runs(pupils: Class) -> None:
     assert not (place / "try.json").exists(), "an interrupt is no fault of the machine"
 
 
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_clocks_that_differ(pupils: Class, hours: int) -> None:
+    """A node or a file server whose clock is an hour off: nothing is believed because of a time."""
+    pupils.add("alice", "score 3")
+    pupils.add("bob", "fault 3", "score 4")
+    assert pupils.run().returncode == 3
+    for path in [pupils.folder, *pupils.folder.rglob("*")]:
+        if pupils.temporary not in (path, path.parent):
+            os.utime(path, (time.time() + 3600 * hours,) * 2)
+    assert pupils.run().returncode == 0
+    assert pupils.points() == {"alice": "3", "bob": "4"}
+    assert pupils.counted("begun") == {"alice": 1, "bob": 4}
+
+
 def test_files_that_show_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a network file system: a result is waited for where a try has not ended; one that was
     never begun is not."""

@@ -7,16 +7,18 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 import slurm_cluster
 from conftest import missing
-from fake_class import Class, interrupt, make_project, wait_for
+from fake_class import Class, interrupt, json_of, make_project, wait_for
 from grader.course.slurm import Cluster
 from slurm_cluster import Slurm
 
@@ -44,7 +46,7 @@ def slurm() -> Iterator[Slurm]:
 
 @pytest.fixture
 def pupils(project: Path, slurm: Slurm, tmp_path: Path) -> Iterator[Class]:
-    made = Class(project, tmp_path / "the class", slurm.environment)
+    made = Class(project, tmp_path / "the class 50%j", slurm.environment)
     yield made
     assert slurm.jobs() == [], "something is left in the queue"
     assert not list(made.temporary.iterdir()), "temporary files are left"
@@ -85,16 +87,19 @@ def test_faults_are_tried_by_another_task(pupils: Class) -> None:
 def test_a_bad_option_is_told_in_slurms_words(pupils: Class) -> None:
     pupils.add("alice", "score 3")
     ended = pupils.run(*SLURM, "--slurm=--partition=nowhere")
-    assert ended.returncode == 3 and "Invalid partition name" in ended.stderr
+    assert ended.returncode == 3 and "grade-class: sbatch: " in ended.stderr
+    assert "invalid partition specified: nowhere; Batch job submission failed: Invalid partition name " \
+        "specified\n" in ended.stderr, "all of its lines"
     assert not (pupils.results / "run/job.json").exists()
 
 
 def test_options_reach_sbatch(pupils: Class, slurm: Slurm) -> None:
     pupils.add("alice", "sleep 3", "score 3")
-    with pupils.start(*SLURM, "--jobs", "2", "--slurm=--comment='of the class' --nice=7") as run:
+    with pupils.start(*SLURM, "--jobs", "2", "--slurm=--comment='of the class' --nice=7 --time=20") as run:
         wait_for(lambda: pupils.counted("begun"))
         shown = slurm.call("scontrol", "show", "job")
         assert "Comment=of the class" in shown and "Nice=7" in shown and "CPUs/Task=2" in shown
+        assert "TimeLimit=00:20:00" in shown
         run.communicate(timeout=60)
 
 
@@ -113,6 +118,36 @@ def test_each_task_has_a_gpu_to_itself(slurm: Slurm, tmp_path: Path,
     Cluster().submit("no-gpu", 1, script, output, 1, gpu=False)
     wait_for(lambda: slurm.jobs() == [])
     assert output.read_text().splitlines() == ["begins on", "ends"]
+
+
+@pytest.mark.slow
+def test_a_time_limit(pupils: Class, slurm: Slurm) -> None:
+    """A minute is the shortest. Those behind the one that takes too long say why they have no points."""
+    pupils.add("alice", "sleep 300", "score 3")
+    pupils.add("bob", "score 4")
+    message = "its task reached the time limit of Slurm; SLURM='--time=...' sets a longer one"
+    with pupils.start(*SLURM, "--slurm=--time=1") as process:
+        wait_for(lambda: any(json_of(path)["message"] == message for path in
+                             pupils.results.glob("records/bob/*/try.json")), seconds=180)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        interrupt(process, signal.SIGINT)
+    wait_for(lambda: slurm.jobs() == [])
+    assert pupils.counted("graded") == {}
+
+
+def test_a_regrade_is_taken_up_again(pupils: Class, slurm: Slurm) -> None:
+    pupils.fill(4, random.Random(8), seconds=0.5)
+    assert pupils.run(*SLURM).returncode == 0
+    before = (pupils.results / "gradebook.csv").read_bytes()
+    with pupils.start(*SLURM, "--seed=5", what="regrade") as process:
+        wait_for(lambda: 2 in pupils.counted("graded").values())
+        interrupt(process, signal.SIGKILL)
+    assert (pupils.results / "gradebook.csv").read_bytes() == before
+    ended = pupils.run(*SLURM, "--seed=5", "--accept", what="regrade")
+    assert ended.returncode == 0, ended.stderr
+    assert set(pupils.counted("begun").values()) == {2}
+    assert {json_of(path)["seed"] for path in pupils.results.glob("records/*/*/result.json")} == {5}
 
 
 # ---- interrupts ----------------------------------------------------------------------------------
@@ -178,6 +213,51 @@ def test_a_requeued_task(pupils: Class, slurm: Slurm) -> None:
         _, err = process.communicate(timeout=90)
     assert process.returncode == 0, err
     assert pupils.points() == expected and set(pupils.counted("graded").values()) == {1}
+
+
+Events = ["kill", "interrupt", "cancel", "requeue", "down"]
+
+
+def happen(event: str, process: subprocess.Popen[str], slurm: Slurm) -> None:
+    if event == "kill":
+        os.killpg(process.pid, signal.SIGKILL)
+    elif event == "interrupt":
+        for _ in range(2):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.3)
+    elif event == "down":
+        slurm.ask("scontrol", "update", f"nodename={slurm.host}", "state=down", "reason=test")
+        time.sleep(1)
+        slurm.ask("scontrol", "update", f"nodename={slurm.host}", "state=resume")
+    for task in slurm.jobs()[:1]:
+        if event == "cancel":
+            slurm.ask("scancel", task.partition("_")[0])
+        elif event == "requeue":
+            slurm.ask("scontrol", "requeue", task)
+
+
+@pytest.mark.parametrize("seed, events", [(1, 2), *(
+    pytest.param(seed, 5, marks=pytest.mark.slow) for seed in range(2, 12))])
+def test_whatever_happens_at_random_moments(pupils: Class, slurm: Slurm, seed: int,
+                                            events: int) -> None:
+    """50 times in all, one after another, while the same class is graded."""
+    draw = random.Random(seed)
+    expected = pupils.fill(40, draw, seconds=0.1)
+    for _ in range(events):
+        with pupils.start(*SLURM, "--jobs", "2") as process:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(draw.uniform(1, 6))
+            happen(draw.choice(Events), process, slurm)
+            if process.poll() is None and draw.random() < 0.5:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.communicate(timeout=120)
+        slurm.wait_for_node("idle", "mixed", "allocated")
+    for _ in range(2):  # of a killed run's array it may be told that it was cancelled
+        ended = pupils.run(*SLURM, "--jobs", "2")
+    assert ended.returncode == 0, ended.stderr
+    assert pupils.points() == expected
+    assert set(pupils.counted("graded").values()) == {1}, "graded twice"
+    assert not list(pupils.results.glob("records/*/*/try.json"))
 
 
 def test_a_node_that_is_set_down(pupils: Class, slurm: Slurm) -> None:
