@@ -3,6 +3,8 @@ of pytest's (conftest.py), so that all of them have the fixture `checker`."""
 
 from __future__ import annotations
 
+import hashlib
+import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Tree, clean_environment, need, strict_json
+from conftest import Tree, clean_environment, first_of_each, need, strict_json
 from corpus import KINDS
 
 TILED = "instructor/solutions/2_tiled.cu"
@@ -22,14 +24,18 @@ SETUPS = {
     for level in ("-O1", "-O2")
 }
 
+EACH_SETUP = first_of_each(list(SETUPS), lambda _: None)
+"""gcc at -O1, as most users have it, and in tests marked slow the others. SETUPS where a compiler or
+-O2 makes a difference."""
+
 Builder = Callable[[str, "str | Path"], Path]
 
 
 @pytest.fixture(scope="session")
 def checker(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Builder:
-    """./sgemm-check in this setup, from this kernel, until the next call. A compiler's tree is
-    built once, and the other workers start from a copy of what was built there: only the kernel is
-    left to compile."""
+    """./sgemm-check in this setup, from this kernel: built once and kept, by what the file holds.
+    A compiler's tree is built once, and the other workers start from a copy of what was built
+    there: only the kernel is left to compile."""
     trees: dict[str, Tree] = {}
 
     def variables(setup: str) -> list[str]:
@@ -45,8 +51,13 @@ def checker(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Builder
         return trees[cc]
 
     def build(setup: str, kernel: str | Path) -> Path:
-        tree(setup).make("sgemm-check", f"KERNEL={kernel}", *variables(setup))
-        return tree(setup).path / "sgemm-check"
+        path = tree(setup).path
+        text = "\0".join([setup, str(kernel)]).encode() + (path / kernel).read_bytes()
+        kept = path / f"sgemm-check-{hashlib.sha256(text).hexdigest()[:16]}"
+        if not kept.exists():
+            tree(setup).make("sgemm-check", f"KERNEL={kernel}", *variables(setup))
+            shutil.copy2(path / "sgemm-check", kept)
+        return kept
 
     return build
 

@@ -19,7 +19,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,9 +111,20 @@ def gpu() -> None:
 
 def sample(values: Sequence[Any], every: int, start: int = 0) -> list[Any]:
     """These parameters, of which all but each `every`th, from the `start`th on, are marked slow."""
+    return slow_but(values, lambda number, _: (number - start) % every == 0)
+
+
+def first_of_each(values: Sequence[Any], family: Callable[[Any], object]) -> list[Any]:
+    """These parameters, of which all but the first of each family are marked slow."""
+    firsts = {family(value): number for number, value in reversed([*enumerate(values)])}
+    return slow_but(values, lambda number, value: firsts[family(value)] == number)
+
+
+def slow_but(values: Sequence[Any], by_day: Callable[[int, Any], bool]) -> list[Any]:
+    """These parameters, of which all are marked slow but those that number and value choose."""
     return [
         pytest.param(*(value if isinstance(value, tuple) else (value,)),
-                     marks=[pytest.mark.slow] if (number - start) % every else [])
+                     marks=[] if by_day(number, value) else [pytest.mark.slow])
         for number, value in enumerate(values)
     ]
 
@@ -198,7 +209,7 @@ class Tree:
         built = self.programs / f"build {name}"
         with locked(self.programs / f"build {name}.lock"):
             if not built.exists():
-                self.make(*args)
+                self.make(f"-j{len(os.sched_getaffinity(0))}", *args)
                 shutil.copytree(self.path / "build", built)
             else:
                 shutil.copytree(built, self.path / "build")

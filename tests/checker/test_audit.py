@@ -16,7 +16,7 @@ NAIVE = (REPOSITORY / "instructor/solutions/1_naive.cu").read_text()
 HIDDEN = '__attribute__((no_sanitize("thread")))'
 
 
-RUNS = 16
+RUNS = 8
 """Blocks are drawn at random, and where in a block an audit begins."""
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from checked import SETUPS, Builder, Checked, run_check
-from conftest import Tree, need
+from checked import EACH_SETUP, SETUPS, Builder, Checked, run_check
+from conftest import Tree, first_of_each, need, sample
 
 NAIVE = "instructor/solutions/1_naive.cu"
 TILED = "instructor/solutions/2_tiled.cu"
@@ -54,7 +54,7 @@ def ways(counted: Any, *keys: str) -> dict[str, tuple[Any, ...]]:
 
 @pytest.mark.parametrize(
     ("setup", "kernel", "size", "loads", "naive"),
-    [
+    first_of_each([
         (GCC, NAIVE, 64, 524_288, 524_288),
         (GCC, TILED, 64, 32_768, 524_288),
         (GCC, right("counts_tile_32"), 64, 16_384, 524_288),
@@ -63,7 +63,7 @@ def ways(counted: Any, *keys: str) -> dict[str, tuple[Any, ...]]:
         (GCC, NAIVE, 4, 128, 128),
         *((setup, MEMCPY, 64, 524_288, 524_288) for setup in SETUPS),
         *((setup, COPIES, 64, 524_288, 524_288) for setup in SETUPS),
-    ],
+    ], family=lambda values: values[1:]),
 )
 def test_loads_against_the_naive_kernel(
     checker: Builder,
@@ -203,7 +203,7 @@ H200 = {
 }
 
 
-@pytest.mark.parametrize("kernel", H200, ids=lambda kernel: Path(kernel).stem)
+@pytest.mark.parametrize("kernel", sample([*H200], every=2), ids=lambda kernel: Path(kernel).stem)
 def test_against_a_gpu(checker: Builder, kernel: str) -> None:
     loads, stores, load_conflicts, store_conflicts, shared_stores = H200[kernel]
     found = counts(checker(GCC, kernel), 64)
@@ -283,7 +283,7 @@ void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
 """
 
 
-@pytest.mark.parametrize("setup", SETUPS)
+@pytest.mark.parametrize("setup", EACH_SETUP)
 def test_vectors_as_students_write_them(
     checker: Builder,
     setup: str, tmp_path: Path,
@@ -445,7 +445,7 @@ the naive kernel, 2 m n k: 128, 2 times as many
 """
 
 
-@pytest.mark.parametrize("setup", SETUPS)
+@pytest.mark.parametrize("setup", EACH_SETUP)
 def test_phases_of_a_small_product(checker: Builder, setup: str) -> None:
     text = run_check(checker(setup, right("counts_tile_2")), "--phases").stdout
     assert PHASES_BY_HAND in text, text

@@ -39,7 +39,7 @@ def test_the_page_has_the_sections_of_the_table() -> None:
     assert next(iter(titles)) == next(iter(EXAMPLES)) and len(titles) > 10
 
 
-@pytest.mark.parametrize("each", sample(list(EXAMPLES.values()), every=30),
+@pytest.mark.parametrize("each", sample(list(EXAMPLES.values()), every=45),
                          ids=lambda each: each.mistake)
 def test_the_page_shows_what_is_printed(checker: Builder, each: Seeded) -> None:
     """If not: make diagnosis."""

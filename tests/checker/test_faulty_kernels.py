@@ -7,20 +7,25 @@ points for it.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
-from conftest import run_sgemm
+from conftest import first_of_each, run_sgemm
 from corpus import FAULTS, Fault
 
 KERNELS = [fault for fault in FAULTS if fault.fails]
 
 
-def cases(key: str) -> list:
-    return [
-        pytest.param(wrong, case, id=f"{wrong.path.stem}: {case}")
-        for wrong in KERNELS
-        for case in getattr(wrong, key)
-    ]
+def cases(key: str, family: Callable[[tuple[Fault, str]], str] = lambda each: number(each[0]),
+          ) -> pytest.MarkDecorator:
+    """In `make test` one of each number, or other family."""
+    values = [(wrong, case) for wrong in KERNELS for case in getattr(wrong, key)]
+    return pytest.mark.parametrize(("wrong", "case"), first_of_each(values, family),
+                                   ids=[f"{wrong.path.stem}: {case}" for wrong, case in values])
+
+
+def number(fault: Fault) -> str:
+    return fault.path.stem[:2]
 
 
 def run_case(tree, wrong: Fault, backend: str, case: str):
@@ -29,7 +34,7 @@ def run_case(tree, wrong: Fault, backend: str, case: str):
     return run_sgemm(tree.build(wrong.path, BACKEND=backend), *case.split())
 
 
-@pytest.mark.parametrize(("wrong", "case"), cases("fails"))
+@cases("fails")
 def test_fails(tree, wrong, backend, case):
     run = run_case(tree, wrong, backend, case)
     assert run.status == 1, f"{wrong.path} is wrong, but\n{run.output}"
@@ -37,7 +42,7 @@ def test_fails(tree, wrong, backend, case):
         assert words in run.output
 
 
-@pytest.mark.parametrize(("wrong", "case"), cases("passes"))
+@cases("passes")
 def test_passes_by_luck(tree, wrong, backend, case):
     """The files say why simple cases are not enough; were that untrue, they would mislead
     an author of test cases."""
@@ -51,7 +56,7 @@ def plain(text: str) -> str:
     return re.sub(r"\d+", "N", " ".join(text.split()))
 
 
-@pytest.mark.parametrize(("wrong", "case"), cases("explains"))
+@cases("explains", family=lambda each: each[1].split()[0])
 def test_is_explained(tree, wrong, case):
     """On the CPU backend: a GPU's NaN do not say where they came from."""
     name, shape = re.fullmatch(r"(\S+) \((.*)\)", case).groups()
@@ -77,10 +82,11 @@ def test_fails_with_every_fill(tree, name, fill):
     assert run_sgemm(program, 34, "--fill", fill).status == 1
 
 
-@pytest.mark.parametrize("name", [fault.path.stem for fault in KERNELS if fault.path.stem != "18_one_element"])
-def test_quick_verification_finds_it_too(tree, name):
+@pytest.mark.parametrize("wrong", first_of_each(
+    [fault for fault in KERNELS if fault.path.stem != "18_one_element"], number),
+    ids=lambda fault: fault.path.stem)
+def test_quick_verification_finds_it_too(tree, wrong):
     """`--verify quick` compares samples; that must be enough for what students get wrong."""
-    wrong = next(wrong for wrong in KERNELS if wrong.path.stem == name)
     run = run_sgemm(tree.build(wrong.path), *wrong.fails[0].split(), "--verify", "quick")
     assert run.status == 1, f"{wrong.path} passed --verify quick\n{run.output}"
 

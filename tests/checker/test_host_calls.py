@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from checked import Builder, run_check
+from conftest import sample
 
 CALLS = {  # the kernel makes one of them, whose number is n: and what is found
     "getenv(text)": "a kernel calls getenv, a host function",
@@ -71,7 +72,7 @@ TEXT = KERNEL.replace("CASES", CASES).replace("HOST", HOST)
 LINES = range(TEXT[:TEXT.index("case 1:")].count("\n") + 1, TEXT[:TEXT.index("C[i *")].count("\n"))
 
 
-@pytest.fixture(scope="module", params=["gcc", "clang"])
+@pytest.fixture(scope="module", params=sample(["gcc", "clang"], every=2))
 def program(request: pytest.FixtureRequest, checker: Builder,
             tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("calls") / "kernel.cu"

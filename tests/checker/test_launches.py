@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from checked import Builder, Checked, run_check
+from conftest import sample
 
 PROTOTYPE = "(int m, int n, int k, const float *A, const float *B, float *C)"
 ARGUMENTS = "(m, n, k, A, B, C)"
@@ -77,7 +78,7 @@ def test_a_launch_that_is_refused_is_shown(checker: Builder, tmp_path: Path) -> 
     assert finding["launch"]["line"] == finding["line"] == line_of(tmp_path, "<<<")
 
 
-@pytest.mark.parametrize(("kernels", "call", "name"), [
+@pytest.mark.parametrize(("kernels", "call", "name"), sample([
     ("template <int T, class F> __global__ void TILED { C[m * n] = T; }\n", "tiled<16, float>",
      "tiled<16, float>"),
     ("template <bool LAST> __global__ void TILED { C[m * n] = 0; }\n", "tiled<true>",
@@ -88,7 +89,7 @@ def test_a_launch_that_is_refused_is_shown(checker: Builder, tmp_path: Path) -> 
      "(anonymous namespace)::tiled"),
     ("static __global__ void TILED { C[m * n] = 0; }\n", "tiled", "tiled"),
     ('extern "C" __global__ void TILED { C[m * n] = 0; }\n', "tiled", "tiled"),
-])  # fmt: skip
+], every=2))  # fmt: skip
 def test_a_kernels_name_has_no_parameters(
     checker: Builder, tmp_path: Path, kernels: str, call: str, name: str
 ) -> None:

@@ -38,7 +38,7 @@ def expect_cause(run: Checked, names: list[str], lines: list[int]) -> None:
     assert cause["name"] in names and (not lines or cause["line"] in lines), run.json
 
 
-@pytest.mark.parametrize("seeded", sample(SEEDED, every=31), ids=lambda each: each.name)
+@pytest.mark.parametrize("seeded", sample(SEEDED, every=61), ids=lambda each: each.name)
 def test_mistake(checker: Builder, tmp_path: Path, seeded: Seeded) -> None:
     kernel = seeded.write(tmp_path)
     program = checker("gcc -O1", kernel)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from checked import SETUPS, Builder, run_check
+from checked import EACH_SETUP, Builder, run_check
 from conftest import REPOSITORY, sample
 from corpus import RIGHT, SOLUTIONS
 
@@ -110,7 +110,7 @@ def counted_line(program: Path, line: int, memory: str) -> Any:
 # ---- each remark ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("setup", SETUPS)
+@pytest.mark.parametrize("setup", EACH_SETUP)
 def test_loads_as_in_the_naive_kernel(checker: Builder, setup: str) -> None:
     program = checker(setup, "instructor/solutions/1_naive.cu")
     found = remark(program)
@@ -138,7 +138,7 @@ def test_the_line_of_the_other_load(checker: Builder) -> None:
     assert found["detail"][0].startswith(f"B in line {line_of(program, '// load B')}, ")
 
 
-@pytest.mark.parametrize("setup", SETUPS)
+@pytest.mark.parametrize("setup", EACH_SETUP)
 def test_x_counts_rows(edited: Callable[..., Path], setup: str) -> None:
     program = edited(EXCHANGED, setup)
     found = remark(program)
@@ -161,7 +161,7 @@ def test_bank_conflicts(checker: Builder) -> None:
     assert worst == 32
 
 
-@pytest.mark.parametrize("setup", SETUPS)
+@pytest.mark.parametrize("setup", EACH_SETUP)
 @pytest.mark.parametrize(("edits", "which"), [
     (IN_THE_LOOP, 0), (BEHIND_THE_LOOP, 2), (TWO_BUFFERS, 1),
 ], ids=["twice", "behind the loop", "two buffers"])  # fmt: skip

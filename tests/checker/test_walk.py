@@ -125,9 +125,9 @@ def test_replay(checker: Builder, tmp_path: Path, kernel: str) -> None:
             interval += 1
 
 
-@pytest.mark.parametrize("kernel, shape", [
+@pytest.mark.parametrize("kernel, shape", sample([
     (TILED, (16, 40, 16)), (NAIVE, (16, 40, 16)), (f"{STYLES}/register_tile.cu", (30, 20, 30)),
-    (f"{RIGHT}/float4_throughout.cu", (16, 32, 16))], ids=lambda value: Path(str(value)).stem)  # fmt: skip
+    (f"{RIGHT}/float4_throughout.cu", (16, 32, 16))], every=2), ids=lambda value: Path(str(value)).stem)  # fmt: skip
 def test_loads_are_those_of_counts(checker: Builder, tmp_path: Path, kernel: str,
                                    shape: tuple[int, int, int]) -> None:
     """Where the grid is one block, the accesses shown are all that --counts has counted."""
@@ -199,11 +199,11 @@ def test_block_of_missing_or_wrong_elements(checker: Builder, tmp_path: Path, na
     assert first and data["block"] == block
 
 
-@pytest.mark.parametrize("name", ["15_phase_not_counted", "15_waits_for_all_threads"])
+@pytest.mark.parametrize("name", sample(["15_phase_not_counted", "15_waits_for_all_threads"], 2))
 def test_kernel_that_does_not_end(checker: Builder, tmp_path: Path, name: str) -> None:
     """What it did is shown up to a limit, at whose end the page opens."""
     page = tmp_path / "page.html"
-    data = walk(checker("gcc -O1", f"{FAULTY}/{name}.cu"), page, "--timeout", 5, status=1)
+    data = walk(checker("gcc -O1", f"{FAULTY}/{name}.cu"), page, "--timeout", 1, status=1)
     assert data["finding"]["kind"] == "endless" and data["left_out"] > 0 and data["end"]["stopped"]
     assert data["finding"]["step"] == len(data["steps"]) - 1 > 1000
     assert page.stat().st_size < 5_000_000

@@ -14,7 +14,7 @@ import pytest
 from browser import (MEDIA, SECONDS, assert_accessible, assert_fits, assert_nothing_amiss, media, shot,
                      window)
 from checked import TILED, Builder
-from conftest import REPOSITORY
+from conftest import REPOSITORY, first_of_each, sample
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
@@ -65,12 +65,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("pages")
 
 
+@pytest.fixture(scope="session")
+def tiled_data(checker: Builder, folder: Path) -> Any:
+    """The model answer on 20 x 36 times 36 x 20, as tiled.html shows it."""
+    return walk(checker("gcc -O1", TILED), folder / "tiled.html")
+
+
 @pytest.fixture
-def tiled(driver: Any, checker: Builder, folder: Path) -> tuple[Page, Any]:
-    """The model answer on 20 x 36 times 36 x 20, and its data."""
-    file = folder / "tiled.html"
-    data = walk(checker("gcc -O1", TILED), file)
-    return Page(driver, file), data
+def tiled(driver: Any, tiled_data: Any, folder: Path) -> tuple[Page, Any]:
+    """Its page, opened, and its data."""
+    return Page(driver, folder / "tiled.html"), tiled_data
 
 
 def test_steps_forward_and_back(tiled: tuple[Page, Any]) -> None:
@@ -190,10 +194,10 @@ def test_provenance(tiled: tuple[Page, Any]) -> None:
         assert f"at line {store.line}" in said
 
 
-@pytest.mark.parametrize("name, words", [
+@pytest.mark.parametrize("name, words", first_of_each([
     ("01_first_barrier", "__syncthreads()"), ("02_second_barrier", "__syncthreads()"),
     ("18_b_stride_k", "B"), ("18_grid_exchanged", "grid"), ("03_barrier_in_branch", "barrier"),
-    ("05_b_columns", "B")])  # fmt: skip
+    ("05_b_columns", "B")], family=lambda values: values[1]))  # fmt: skip
 def test_finding(driver: Any, checker: Builder, folder: Path, name: str, words: str) -> None:
     """It is on the page with its line and hint, and f leads to its step."""
     file = folder / f"{name}.html"
@@ -246,7 +250,7 @@ def test_recording_that_was_cut(driver: Any, checker: Builder, folder: Path) -> 
 
 
 def test_kernel_that_does_not_end(driver: Any, checker: Builder, folder: Path) -> None:
-    page, data = opened(driver, checker, folder, f"{FAULTY}/15_phase_not_counted.cu", "--timeout", 5,
+    page, data = opened(driver, checker, folder, f"{FAULTY}/15_phase_not_counted.cu", "--timeout", 1,
                         status=1, fragment="#finding")  # fmt: skip
     assert page.step == len(data["steps"]) - 1
     assert "the kernel went on until it was stopped; more than" in page.text("cut")
@@ -379,11 +383,11 @@ def test_narrow_windows(tiled: tuple[Page, Any], width: int, height: int) -> Non
         page.shot(f"{width} x {height}")
 
 
-@pytest.mark.parametrize("kernel, args", [
+@pytest.mark.parametrize("kernel, args", sample([
     (NAIVE, ()), (TILED, (1, 1, 1)), (f"{STYLES}/register_tile.cu", ()),
     (f"{STYLES}/one_dimensional.cu", ()), ("tests/kernels/right/dynamic_shared.cu", ()),
     ("tests/kernels/right/warp_shuffle.cu", ()), ("tests/kernels/right/split_k.cu", ()),
-    (f"{STYLES}/tiles_32.cu", ("--block", "63,63", 2048, 2, 2048))],
+    (f"{STYLES}/tiles_32.cu", ("--block", "63,63", 2048, 2, 2048))], every=2),
     ids=["naive", "1 x 1 x 1", "register tile", "1-D block", "dynamic", "shuffle", "split k",
          "64 x 64 blocks"])  # fmt: skip
 def test_other_kernels(driver: Any, checker: Builder, folder: Path, kernel: str,
@@ -413,9 +417,10 @@ def test_text_of_a_student(driver: Any, checker: Builder, folder: Path) -> None:
     page.assert_nothing_amiss()
 
 
-@pytest.mark.parametrize("features", MEDIA.values(), ids=MEDIA)
-@pytest.mark.parametrize("which", ["tiled", "01_first_barrier", "03_barrier_in_branch"])
-def test_accessible(driver: Any, checker: Builder, folder: Path, which: str, features: Any,
+@pytest.mark.parametrize(("which", "medium"), sample(
+    [(which, medium) for which in ("tiled", "01_first_barrier", "03_barrier_in_branch")
+     for medium in MEDIA], every=4))  # each page and each medium once
+def test_accessible(driver: Any, checker: Builder, folder: Path, which: str, medium: str,
                     request: pytest.FixtureRequest) -> None:
     """For everybody, in each of their media; nothing moves by itself."""
     file = folder / f"axe {which}.html"
@@ -424,7 +429,7 @@ def test_accessible(driver: Any, checker: Builder, folder: Path, which: str, fea
     else:
         walk(checker("gcc -O1", f"{FAULTY}/{which}.cu"), file, status=1)
     step = 16 if which == "03_barrier_in_branch" else 3
-    with media(driver, features):
+    with media(driver, MEDIA[medium]):
         page = Page(driver, file, f"#step={step}")
         page.shot(request.node.callspec.id)
         assert_accessible(driver)

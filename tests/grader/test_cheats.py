@@ -10,11 +10,11 @@ import re
 import secrets
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment
+from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment, first_of_each
 
 from grader import options
 from grader.build import Parts, trusted_parts
@@ -31,9 +31,6 @@ WAYS = {*range(1, 42)} - {35}
 that are no plain text, is for test_intake.py. 37 makes its own fault look like the machine's; 38 is
 not parallel; 39 has loads that are not to be counted; 40 hides races and other memory faults; 41
 writes what the checker counts, or has the runtime's code run for itself."""
-
-SLOW = {"37_relocations", "37_tokens"}
-"""They take the time that compilers and the grader may take."""
 
 HERE = {20: "test_shapes_learnt_by_heart"}
 """What is made of the cases has a test in this file instead."""
@@ -74,11 +71,13 @@ def grade(path: Path, parts: Parts, results: Path, suite: str) -> Record:
     return record
 
 
-def marked(path: Path) -> Any:
-    return pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in SLOW else [])
+def one_of_each_way(chosen: Callable[[Path], bool]) -> pytest.MarkDecorator:
+    """The chosen ones; the first of each number in `make test`, and all in `make test-all`."""
+    paths = first_of_each([path for path in CHEATS if chosen(path)], lambda path: path.stem[:2])
+    return pytest.mark.parametrize("path", paths, ids=lambda path: path.stem)
 
 
-@pytest.mark.parametrize("path", [marked(path) for path in CHEATS if gets_nothing(path)])
+@one_of_each_way(gets_nothing)
 def test_cheats_get_nothing_and_are_named(path: Path, parts: Parts, tmp_path: Path) -> None:
     gets_nothing_and_is_named(path, grade(path, parts, tmp_path, "all"))
 
@@ -127,9 +126,7 @@ def gets_nothing_and_is_named(path: Path, record: Record) -> None:
         assert abs(line - marked_line(path)) <= 1, record.refusal
 
 
-@pytest.mark.parametrize("path", [path for path in CHEATS
-                                  if not gets_nothing(path) and not fails_speed(path)],
-                         ids=lambda path: path.stem)
+@one_of_each_way(lambda path: not gets_nothing(path) and not fails_speed(path))
 def test_cheats_lose_what_they_did_not_earn(path: Path, parts: Parts, tmp_path: Path) -> None:
     loses_what_it_did_not_earn(path, grade(path, parts, tmp_path, "public"))
 
@@ -142,8 +139,7 @@ def loses_what_it_did_not_earn(path: Path, record: Record) -> None:
     assert all(head(path)["named"] in each.reason for each in criteria)
 
 
-@pytest.mark.parametrize("path", [path for path in CHEATS if fails_speed(path)],
-                         ids=lambda path: path.stem)
+@one_of_each_way(fails_speed)
 def test_cheats_of_the_clock_get_nothing_more_without_one(path: Path, parts: Parts,
                                                           tmp_path: Path) -> None:
     """What they earn honestly is theirs; and where no GPU is, nobody gets points for speed."""

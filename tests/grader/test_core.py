@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY
+from conftest import REPOSITORY, first_of_each, sample
 
 from grader import build, examine, process, run
 from grader.build import Parts, Programs
@@ -183,7 +183,7 @@ def test_old_habits_are_built(before: bytes, parts: Parts, box: Sandbox, work: P
     build.build_submission(parts, before + with_wrapper("LAUNCH;").lstrip(), box, work)
 
 
-@pytest.mark.parametrize("name", ["verify", "report_stop", "reference"])
+@pytest.mark.parametrize("name", sample(["verify", "report_stop", "reference"], every=3))
 def test_what_support_h_declares_is_not_to_be_called(name: str, parts: Parts, box: Sandbox,
                                                      work: Path) -> None:
     text = with_wrapper(f"void (*volatile f)() = (void (*)()){name}; (void)f; LAUNCH;")
@@ -276,7 +276,7 @@ WRONG_RUNS: dict[str, tuple[bytes, str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_RUNS)
+@pytest.mark.parametrize("name", sample([*WRONG_RUNS], every=2))
 def test_what_is_known_of_a_wrong_run(name: str, parts: Parts, box: Sandbox, work: Path) -> None:
     source, which, expected = WRONG_RUNS[name]
     outcome = run_source(source, which, parts, box, work)
@@ -313,7 +313,7 @@ def run_both(programs: Programs, parts: Parts, box: Sandbox, problem: Problem = 
                                   box=box)
 
 
-@pytest.fixture(scope="module", params=SURPLUS, ids=lambda path: path.stem)
+@pytest.fixture(scope="module", params=sample(SURPLUS, every=2), ids=lambda path: path.stem)
 def surplus(request: pytest.FixtureRequest, parts: Parts, box: Sandbox,
             tmp_path_factory: pytest.TempPathFactory) -> Programs:
     return build.build_submission(parts, request.param.read_bytes(), box,
@@ -386,8 +386,8 @@ ENDLESS = {
 }
 
 
-@pytest.mark.parametrize("which", build.BUILDS)
-@pytest.mark.parametrize("what", ENDLESS)
+@pytest.mark.parametrize(("what", "which"), sample(  # each of both once
+    [(what, which) for what in ENDLESS for which in build.BUILDS], every=3))
 def test_what_does_not_end_is_stopped_at_its_line(what: str, which: str, parts: Parts, box: Sandbox,
                                                   work: Path) -> None:
     source, ended, line = ENDLESS[what]
@@ -408,9 +408,9 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("tried, which", [
+@pytest.mark.parametrize("tried, which", first_of_each([
     (tried, which) for tried in REFUSED for which in build.BUILDS
-    if which == "checked" or "program" not in tried])
+    if which == "checked" or "program" not in tried], family=lambda values: values[0]))
 def test_what_is_refused_when_it_runs(tried: str, which: str, parts: Parts, box: Sandbox,
                                       work: Path) -> None:
     with pytest.raises(Refused, match=tried) as refusal:

@@ -51,7 +51,8 @@ def jail(place: Path) -> Path:
     return program
 
 
-@pytest.fixture(scope="module", params=["bubblewrap", "uid", "none"])
+@pytest.fixture(scope="module", params=[
+    "bubblewrap", "uid", pytest.param("none", marks=pytest.mark.slow)])  # whose limits are those of uid
 def box(request: pytest.FixtureRequest, jail: Path) -> Sandbox:
     if request.param == "bubblewrap":
         need("bwrap")
@@ -120,7 +121,7 @@ def shell(box: Sandbox, text: str, cwd: Path = Path("/"), **more: Any) -> Ran:
     ("exit 0", 0, b""), ("exit 77", 77, b""), ("exit 137", 137, b""), ("exit 255", 255, b""),
     ("kill -9 $$", -9, b""), ("kill -11 $$", -11, b""), ("kill -24 $$", -24, b""),
     ("printf a; printf b >&2; printf c", 0, b"abc"),
-    ("exec <&- >&- 2>&-; sleep 7; exit 3", 3, b""),
+    ("exec <&- >&- 2>&-; sleep 2; exit 3", 3, b""),
 ])  # fmt: skip
 def test_status_and_output(box: Sandbox, text: str, status: int, output: bytes) -> None:
     """A signal is no exit status, and a program that closes its output goes on."""

@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY, Tree, clean_environment, need, sample
+from conftest import REPOSITORY, Tree, clean_environment, first_of_each, need, sample
 
 from grader import record as records
 from grader.cases import Case, Performance, Suite, load_suites
@@ -607,7 +607,7 @@ def test_grades_that_are_known_beforehand(group, loses, tests, record_says, word
     assert len(failures) == bool(words) and all(words in line for line in failures), failures
 
 
-@pytest.mark.parametrize("shapes", [[(17, 31, 16)], [(1021, 2, 33), (48, 48, 48)]],
+@pytest.mark.parametrize("shapes", sample([[(17, 31, 16)], [(1021, 2, 33), (48, 48, 48)]], 2),
                          ids=["one more", "two more"])
 def test_shapes_learnt_by_heart_earn_nothing(grader_cache, tmp_path, shapes) -> None:
     """For any public cases: `make cases` makes these cheats of them."""
@@ -757,6 +757,7 @@ def test_make_cases(checkout, cases) -> None:
     done = cases("--faulty", "04_a_columns", "--full")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "sound: these cases can be published" in done.stdout
+    assert done.stderr.startswith("cases: building the grader's own parts\ncases: grading ")
     assert all(len(line) <= 80 for line in done.stdout.splitlines())
     assert listed(done.stdout, "others do not") == "public/small: first; hidden/other: first"
     assert listed(done.stdout, "single case catches") == "04_a_columns (public/small/edges)"
@@ -768,6 +769,7 @@ def test_make_cases(checkout, cases) -> None:
         "public/small: first, edges, edges-again; ")
 
 
+@pytest.mark.slow  # as test_grades_that_are_known_beforehand, by the command
 def test_a_case_that_a_solution_fails(checkout, cases) -> None:
     write_suites(checkout, SMALL_SUITE + TILES_OF_ONE)
     done = cases("--faulty", "04_a_columns")
@@ -776,6 +778,7 @@ def test_a_case_that_a_solution_fails(checkout, cases) -> None:
                      r"points for\s+tiled", done.stdout), done.stdout
 
 
+@pytest.mark.slow  # as test_a_fault_that_goes_free, by the command
 def test_a_fault_that_no_case_catches(checkout, cases) -> None:
     write_suites(checkout, SMALL_SUITE)
     text = (checkout.path / "instructor/faulty/18_rows_beyond_the_grid.cu").read_text()
@@ -790,16 +793,19 @@ def test_a_fault_that_no_case_catches(checkout, cases) -> None:
     assert "not sound: 18_only_rows loses no points in any case" in done.stdout
 
 
-def test_progress_without_a_terminal(checkout, cases) -> None:
-    """A line for each stage and each tenth."""
-    write_suites(checkout, SMALL_SUITE)
-    done = cases("--faulty", "0[45]_*")
-    lines = [line for line in done.stderr.splitlines() if line]
-    total = int(re.fullmatch(r"cases: grading (\d+) submissions, \d+ at a time", lines[1])[1])
-    assert lines[0] == "cases: building the grader's own parts" and total >= 10
-    graded = [int(re.fullmatch(rf"cases: (\d+) of {total} graded, \d+ s", line)[1])
-              for line in lines[2:]]
-    assert len(graded) == 10 and graded == sorted(graded) and graded[-1] == total
+def test_progress_without_a_terminal(capsys) -> None:
+    """A line for each tenth."""
+    class Fake:
+        def prove(self, kernel: Kernel) -> Proved:
+            return Proved(kernel, [])
+
+    proved = prove_cases.prove_all(Fake(), FAULTY, 2)
+    assert [each.kernel for each in proved] == FAULTY and len(FAULTY) > 10
+    first, *lines = capsys.readouterr().err.splitlines()
+    assert first == f"cases: grading {len(FAULTY)} submissions, 2 at a time"
+    graded = [int(re.fullmatch(rf"cases: (\d+) of {len(FAULTY)} graded, \d+ s", line)[1])
+              for line in lines]
+    assert len(graded) == 10 and graded == sorted(graded) and graded[-1] == len(FAULTY)
 
 
 def test_a_look_at_the_files_alone(checkout, grader_cache) -> None:
@@ -890,11 +896,13 @@ def revealing(grader_cache: Path) -> prove_cases.Grader:
     return grader_of(REVEALING)
 
 
-@pytest.mark.parametrize("kernel", sample(FAULTY, every=4), ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("kernel", first_of_each(FAULTY, lambda kernel: kernel.loses),
+                         ids=lambda kernel: kernel.name)
 def test_a_faulty_kernel_loses_what_its_head_declares(
     revealing: prove_cases.Grader, kernel: Kernel
 ) -> None:
-    """`make cases` tries all cases, and takes some minutes; here a single one does."""
+    """`make cases` tries all cases, and takes some minutes; here a single one does. In `make test`
+    the first kernel that loses what it does, in `make test-all` all."""
     elsewhere = TOO_SMALL_THERE.get(kernel.name)
     proved = (grader_of(elsewhere) if elsewhere else revealing).prove(kernel)
     assert proved.loses() != "nothing"
