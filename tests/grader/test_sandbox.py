@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY, missing, need
+from conftest import REPOSITORY, missing, need, slow_but
 
 from grader import sandbox, uids
 from grader.errors import MachineFault
@@ -264,7 +264,12 @@ LIMIT_TESTS: dict[str, tuple[str, dict[str, float], Callable[[Ran], bool]]] = {
 }
 
 
-@pytest.mark.parametrize("name", LIMIT_TESTS)
+KINDS_AND_LIMITS = [(kind, name) for kind in ("bubblewrap", "uid", "none") for name in LIMIT_TESTS]
+
+
+@pytest.mark.parametrize(("box", "name"), slow_but(  # it is one jail that all kinds have
+    KINDS_AND_LIMITS, lambda number, value: value[0] == "bubblewrap" or number % 4 == 0),
+    indirect=["box"])
 def test_limits(box: Sandbox, work: Path, name: str) -> None:
     body, changes, holds = LIMIT_TESTS[name]
     ran = run(box, work, body, limits=change(**changes))
