@@ -100,9 +100,9 @@ class Cluster:
         except (OSError, subprocess.TimeoutExpired) as error:
             raise MachineFault(f"{command[0]}: {one_line(str(error))}") from None
         if ended.returncode:
-            said = [line.removeprefix(f"{command[0]}: ").removeprefix("error: ")
-                    for line in ended.stderr.splitlines() if line.strip()]
-            raise MachineFault(one_line("; ".join(said), MOST_ERROR_CHARACTERS)
+            lines = [line.removeprefix(f"{command[0]}: ").removeprefix("error: ")
+                     for line in ended.stderr.splitlines() if line.strip()]
+            raise MachineFault(one_line("; ".join(lines), MOST_ERROR_CHARACTERS)
                                or f"status {ended.returncode}")
         return ended.stdout
 
@@ -120,20 +120,20 @@ class Cluster:
         """Of its tasks, by their numbers; empty where the scheduler does not know it (any more).
         Raises MachineFault where there is no answer."""
         try:
-            said = self.ask("squeue", "--noheader", "--array", "--states=all", f"--jobs={array.job}",
-                            "--format=%K %T")
+            printed = self.ask("squeue", "--noheader", "--array", "--states=all",
+                               f"--jobs={array.job}", "--format=%K %T")
         except MachineFault as error:
             if "Invalid job id" in str(error):
                 return {}
             raise
-        return dict(line.split()[:2] for line in said.splitlines() if line.strip())
+        return dict(line.split()[:2] for line in printed.splitlines() if line.strip())
 
     def accounted(self, array: Array) -> dict[str, str]:
         """The same of tasks that the scheduler has forgotten; empty where there is no accounting."""
         with suppress(MachineFault):
-            said = self.ask("sacct", "--noheader", "--parsable2", "--allocations",
-                            f"--jobs={array.job}", "--format=JobID,State")
-            return dict(re.findall(r"^\d+_(\d+)\|(\w+)", said, re.MULTILINE))
+            printed = self.ask("sacct", "--noheader", "--parsable2", "--allocations",
+                               f"--jobs={array.job}", "--format=JobID,State")
+            return dict(re.findall(r"^\d+_(\d+)\|(\w+)", printed, re.MULTILINE))
         return {}
 
     def number(self, name: str) -> str:
@@ -316,7 +316,7 @@ class Runs:
             chunks = json.loads((self.folder / CHUNKS).read_bytes())["chunks"]
         task = {Path(directory): str(number) for number, chunk in enumerate(chunks)
                 for directory, _ in chunk}
-        left = [job for job in left if job.directory in task and not ended_by_itself(job, grade)]
+        left = [job for job in left if job.directory in task and said(job, grade) in ("", UNFINISHED)]
         if any(states.get(task[job.directory], ALIVE[0]) in ALIVE for job in left):
             states = states | self.cluster.accounted(array)
         for job in left:
@@ -343,19 +343,14 @@ def settled(jobs: Sequence[Job], grade: Grade, seconds: float = LATE_FILES_SECON
     down, so only where neither is there is anything to wait for."""
     left = [job for job in jobs if not done(job, grade.key)]
     waited = 0.0
-    while waited < seconds and any(begun_and_not_ended(job, grade) for job in left):
+    while waited < seconds and any(said(job, grade) == UNFINISHED for job in left):
         sleep(0.5)
         waited += 0.5
         left = [job for job in left if not done(job, grade.key)]
     return left
 
 
-def ended_by_itself(job: Job, grade: Grade) -> bool:
-    """With a reason of its own why there is no result."""
+def said(job: Job, grade: Grade) -> str:
+    """Of its last try in this run: why there is no result; "" where it has not begun."""
     last = last_try(job)
-    return bool(last and last.run == grade.run and last.message != UNFINISHED)
-
-
-def begun_and_not_ended(job: Job, grade: Grade) -> bool:
-    last = last_try(job)
-    return bool(last and last.run == grade.run and last.message == UNFINISHED)
+    return last.message if last and last.run == grade.run else ""
