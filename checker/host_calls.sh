@@ -49,4 +49,10 @@ rm -f "$out.symbols"
     cat "$macro"
     for name in $calls; do echo "guard $name"; done
 } >"$out.S"
-objcopy --redefine-syms="$out.names" "$object" "$out.o"
+
+# All its code in one place: linkers put what is hot, or begins a program, somewhere else, and
+# program.c knows kernel.cu's functions by where they are.
+apart=$(readelf -SW "$object" | sed -nE \
+    's/.* (\.text\.(hot|unlikely|startup|exit|unknown|split)[^ ]*) .*/--rename-section \1=.text.kernel/p')
+# shellcheck disable=SC2086 # several words, or none
+objcopy --redefine-syms="$out.names" $apart "$object" "$out.o"
