@@ -4,6 +4,7 @@ of pytest's (conftest.py), so that all of them have the fixture `checker`."""
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -12,15 +13,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Tree, clean_environment, first_of_each, need, strict_json
+from conftest import BUILT, Tree, clean_environment, first_of_each, need, strict_json
 from corpus import KINDS
 
 TILED = "instructor/solutions/2_tiled.cu"
 RUN_SECONDS = 60
 
+
+
+def usual(tool: str, name: str) -> str:
+    """`name`, as make itself calls a compiler, if that is `tool`: what `tree` has built serves."""
+    paths = [os.path.realpath(shutil.which(each) or each) for each in (tool, name)]
+    return name if paths[0] == paths[1] else tool
+
+
 SETUPS = {
-    f"{cc} {level}": {"CC": cc, "CXX": cxx, "CHECKED_O": level}
-    for cc, cxx in (("gcc", "g++"), ("clang", "clang++"))
+    f"{compiler} {level}": {"CC": cc, "CXX": cxx, "CHECKED_O": level}
+    for compiler, cc, cxx in (("gcc", usual("gcc", "cc"), usual("g++", "c++")),
+                              ("clang", "clang", "clang++"))
     for level in ("-O1", "-O2")
 }
 
@@ -42,13 +52,16 @@ def checker(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Builder
         return ["BACKEND=cpu", *(f"{name}={value}" for name, value in SETUPS[setup].items())]
 
     def tree(setup: str) -> Tree:
-        cc = SETUPS[setup]["CC"]
-        if cc not in trees:
-            for tool in (cc, SETUPS[setup]["CXX"], "addr2line"):
+        compiler, tools = setup.split()[0], (SETUPS[setup]["CC"], SETUPS[setup]["CXX"])
+        if compiler not in trees:
+            for tool in (*tools, "addr2line"):
                 need(tool)
-            trees[cc] = Tree(tmp_path_factory.mktemp(f"a checkout for {cc}"), programs)
-            trees[cc].build_once(f"checker {cc}", "sgemm-check", *variables(setup))
-        return trees[cc]
+            trees[compiler] = Tree(tmp_path_factory.mktemp(f"a checkout for {compiler}"), programs)
+            if tools == ("cc", "c++"):
+                trees[compiler].build_once(*BUILT)
+            else:
+                trees[compiler].build_once(f"checker {compiler}", "sgemm-check", *variables(setup))
+        return trees[compiler]
 
     def build(setup: str, kernel: str | Path) -> Path:
         path = tree(setup).path
