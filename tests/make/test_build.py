@@ -748,15 +748,20 @@ def test_python_that_will_not_do(tree, tmp_path, body, message):
 
 def test_ctrl_c_while_packages_are_installed(fresh_tree, tmp_path):
     """No traceback of the Python that makes the environment, and nothing goes on without make."""
+    begun = tmp_path / "begun"
     python = script(tmp_path / "bin", "python", f"""
-        case "$*" in "-m venv "*) set -- -c "import time; time.sleep({RUN_SECONDS})";; esac
+        case "$*" in "-m venv "*)
+            set -- -c "import time; open('{begun}', 'w'); time.sleep({RUN_SECONDS})";;
+        esac
         exec "{sys.executable}" "$@" """)
     with subprocess.Popen([need("make"), "grade", "VENV=packages", f"PYTHON={python}"],
                           cwd=fresh_tree.path, env=clean_environment(), stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           start_new_session=True) as process:
         assert process.stdout.readline().startswith("installing ")
-        time.sleep(0.3)  # the environment's Python has started, or will not at all
+        until = time.monotonic() + RUN_SECONDS
+        while not begun.exists() and time.monotonic() < until:
+            time.sleep(0.02)
         os.killpg(process.pid, signal.SIGINT)
         rest = process.stdout.read()  # whoever goes on has it open
     assert rest.count("\n") == 1 and rest.startswith("make: ***"), rest
