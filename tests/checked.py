@@ -20,7 +20,6 @@ TILED = "instructor/solutions/2_tiled.cu"
 RUN_SECONDS = 60
 
 
-
 def usual(tool: str, name: str) -> str:
     """`name`, as make itself calls a compiler, if that is `tool`: what `tree` has built serves."""
     paths = [os.path.realpath(shutil.which(each) or each) for each in (tool, name)]
