@@ -71,21 +71,31 @@ bool cause_may_loop_over_tiles(void) {
 
 /* --- words ------------------------------------------------------------------------------------ */
 
-static void begin(struct cause *cause, const char *name, const char *file, int line) {
+const char *cause_name(enum cause_kind kind) {
+    static const char *const names[] = {
+        [CAUSE_NONE] = NULL,
+#define CAUSE(name, kind, meaning) [CAUSE_##name] = kind,
+#include "causes.def"
+#undef CAUSE
+    };
+    return names[kind];
+}
+
+static void begin(struct cause *cause, enum cause_kind kind, const char *file, int line) {
     memset(cause, 0, sizeof *cause);
-    snprintf(cause->name, sizeof cause->name, "%s", name);
+    cause->kind = kind;
     cause->line = line;
     snprintf(cause->file, sizeof cause->file, "%.*s", (int)sizeof cause->file - 1,
              place_relative(file));
 }
 
-void cause_at_access(struct cause *cause, const char *name, const struct recovered *access) {
-    begin(cause, name, access->place.file, access->place.line);
+void cause_at_access(struct cause *cause, enum cause_kind kind, const struct recovered *access) {
+    begin(cause, kind, access->place.file, access->place.line);
 }
 
-void cause_at_launch(struct cause *cause, const char *name, const struct situation *s) {
+void cause_at_launch(struct cause *cause, enum cause_kind kind, const struct situation *s) {
     const struct finding_launch *launch = &s->failed->finding.launch;
-    begin(cause, name, launch->file, launch->line);
+    begin(cause, kind, launch->file, launch->line);
 }
 
 const char *cause_array_name(const struct situation *s, int array) {
@@ -126,18 +136,8 @@ static cause_rule *const rules[] = {
 };
 
 bool cause_is_asked(enum finding_kind kind) {
-    switch (kind) {
-    case FINDING_OUT_OF_BOUNDS:
-    case FINDING_SHARED_OUT_OF_BOUNDS:
-    case FINDING_UNINITIALISED_SHARED:
-    case FINDING_GLOBAL_RACE:
-    case FINDING_SHARED_RACE:
-    case FINDING_INPUT_WRITTEN:
-    case FINDING_BAD_LAUNCH:
-    case FINDING_UNWRITTEN:
-    case FINDING_WRONG_RESULT: return true;
-    default: return false;
-    }
+    const struct finding_kind_text *text = finding_text(kind);
+    return text && text->cause == FINDING_CAUSE_MAYBE;
 }
 
 /* A race on a tile has no other cause here than a block that does not fit it; and where C is A B
@@ -170,6 +170,6 @@ void cause_find(const struct recovery *recovery, struct shape shape, const struc
     find_views(&s);
     for (size_t i = 0; i < LENGTH(rules) && asked && !found; i++)
         found = explains(rules[i], f) && rules[i](&s, cause);
-    if (!found) cause->name[0] = '\0';
+    if (!found) cause->kind = CAUSE_NONE;
     if (found && !cause->shows_launch) say_shape(cause, shape);
 }

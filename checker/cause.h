@@ -45,7 +45,7 @@ struct situation {
     struct view load[2], use[2], store;
 };
 
-/* Sets *cause, if the run proves one; else leaves its name empty. */
+/* Sets *cause, if the run proves one; else its kind is CAUSE_NONE. */
 void cause_find(const struct recovery *recovery, struct shape shape, const struct outcome *failed,
                 struct cause *cause);
 
@@ -82,8 +82,8 @@ long long cause_extent(const struct part *part, const int most[INDEX_VARIABLES],
 void cause_rows_of_b(const struct situation *s, long long *first, long long *last);
 
 /* Begins a cause at an access of the kernel, or at the launch. */
-void cause_at_access(struct cause *cause, const char *name, const struct recovered *access);
-void cause_at_launch(struct cause *cause, const char *name, const struct situation *s);
+void cause_at_access(struct cause *cause, enum cause_kind kind, const struct recovered *access);
+void cause_at_launch(struct cause *cause, enum cause_kind kind, const struct situation *s);
 
 /* "A", or of a shared array, its own name. */
 const char *cause_array_name(const struct situation *s, int array);

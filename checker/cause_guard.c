@@ -227,7 +227,7 @@ static bool says_bound(const struct situation *s, struct cause *cause, const str
     for (int i = 0; i < 2; i++) {
         const int size = wrong_bound(s, all, of[i], right[i]);
         if (size < 0) continue;
-        cause_at_access(cause, "guard-dimension", v->access);
+        cause_at_access(cause, CAUSE_GUARD_DIMENSION, v->access);
         CAUSE_WHAT("the %s of %s is compared with %s; %s has %s %s", word[i], name,
                    s->size[size].name, name, s->size[right[i]].name, words[i]);
         say_access(s, cause, v);
@@ -284,7 +284,7 @@ static void say_reason(const struct situation *s, struct cause *cause, int matri
 static bool says_left_out(const struct situation *s, struct cause *cause, const struct view *v,
                           int matrix, const struct chances *all) {
     const struct reasons r = reasons_of(s, matrix, all);
-    cause_at_access(cause, r.others ? "guard-dimension" : "shared-guard", v->access);
+    cause_at_access(cause, r.others ? CAUSE_GUARD_DIMENSION : CAUSE_SHARED_GUARD, v->access);
     CAUSE_WHAT("a condition skips loads of elements of %s that exist", cause_array_name(s, matrix));
     say_access(s, cause, v);
     say_reason(s, cause, matrix, &r);

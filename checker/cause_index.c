@@ -43,7 +43,7 @@ bool cause_row_length(const struct situation *s, struct cause *cause) {
     const struct view *views[] = {&s->load[MATRIX_OF_A], &s->load[MATRIX_OF_B], &s->store};
     for (int matrix = 0; matrix < CHECKED_MATRICES; matrix++) {
         if (!has_wrong_length(views[matrix], matrix)) continue;
-        cause_at_access(cause, "row-length", views[matrix]->access);
+        cause_at_access(cause, CAUSE_ROW_LENGTH, views[matrix]->access);
         say_row_length(s, cause, matrix, views[matrix]);
         return true;
     }
@@ -110,11 +110,11 @@ bool cause_block_exchanged(const struct situation *s, struct cause *cause) {
     if (wrong[0] && wrong[1] &&
         agree(&s->use[0], used(s, 0), &s->store, stored(s, 1), LAYOUT_BLOCK) &&
         agree(&s->use[1], used(s, 1), &s->store, stored(s, 0), LAYOUT_BLOCK)) {
-        cause_at_access(cause, "block-exchanged", s->store.access);
+        cause_at_access(cause, CAUSE_BLOCK_EXCHANGED, s->store.access);
         CAUSE_WHAT("blockIdx.x and blockIdx.y are exchanged in the store of C");
     } else {
         const struct view *load = &s->load[matrix];
-        cause_at_access(cause, "block-exchanged",
+        cause_at_access(cause, CAUSE_BLOCK_EXCHANGED,
                         load->access ? load->access : s->use[matrix].access);
         CAUSE_WHAT("the %s of %s that a block loads are not the %s of C that it stores",
                    directions[matrix], cause_array_name(s, matrix), directions[matrix]);
@@ -219,7 +219,7 @@ bool cause_thread_exchanged(const struct situation *s, struct cause *cause) {
     if (matrix < 0) return false;
     const enum exchanged_in in = exchanged_in(s, matrix, use, load);
     const struct recovered *made = s->load[matrix].access, *product = s->use[matrix].access;
-    cause_at_access(cause, "thread-exchanged",
+    cause_at_access(cause, CAUSE_THREAD_EXCHANGED,
                     in == IN_STORE_OF_C     ? s->store.access
                     : in == IN_TILE         ? store_to(s, product->array)
                     : in == IN_LOAD && made ? made
@@ -233,7 +233,7 @@ bool cause_thread_exchanged(const struct situation *s, struct cause *cause) {
 /* --- along k ---------------------------------------------------------------------------------- */
 
 static bool says_wrong_direction(const struct situation *s, struct cause *cause, int matrix) {
-    cause_at_access(cause, "phase-step", s->load[matrix].access);
+    cause_at_access(cause, CAUSE_PHASE_STEP, s->load[matrix].access);
     CAUSE_WHAT("from phase to phase the tile of %s moves on along its %s, not along k",
                cause_array_name(s, matrix), directions[!matrix ? 0 : 1]);
     CAUSE_DETAIL("%s\n", cause_access(s, cause, s->load[matrix].access).text);
@@ -246,7 +246,7 @@ static bool says_phase_missing(const struct situation *s, struct cause *cause, i
     if (part_has(along_k(s, matrix), LAYOUT_PHASE) || !load->access || load->access->phases < 2)
         return false;
     if (part_has(used(s, matrix), LAYOUT_PHASE)) return says_wrong_direction(s, cause, matrix);
-    cause_at_access(cause, "phase-missing", load->access);
+    cause_at_access(cause, CAUSE_PHASE_MISSING, load->access);
     CAUSE_WHAT("every tile phase loads the same elements of %s", cause_array_name(s, matrix));
     CAUSE_DETAIL("%s\n", cause_access(s, cause, load->access).text);
     if (part_has(along_k(s, !matrix), LAYOUT_PHASE))
@@ -281,7 +281,7 @@ static long long loaded_along_k(const struct situation *s, int matrix) {
 /* The tiles are right, and not all of them is multiplied. */
 static bool says_steps(const struct situation *s, struct cause *cause, int matrix, long long loaded,
                        long long steps) {
-    cause_at_access(cause, "loop-count", s->use[matrix].access);
+    cause_at_access(cause, CAUSE_LOOP_COUNT, s->use[matrix].access);
     CAUSE_WHAT("%lld products are added in each tile phase; the tiles are %lld wide", steps,
                loaded);
     CAUSE_DETAIL("%s\n", cause_access(s, cause, s->use[matrix].access).text);
@@ -297,7 +297,7 @@ static bool says_phase_step(const struct situation *s, struct cause *cause, int 
     const struct recovered *load = s->load[matrix].access;
     if (s->use[matrix].access->phases < 2 || on <= 0 || on == steps || !load) return false;
     if (on == loaded_along_k(s, matrix)) return says_steps(s, cause, matrix, on, steps);
-    cause_at_access(cause, "phase-step", load);
+    cause_at_access(cause, CAUSE_PHASE_STEP, load);
     CAUSE_WHAT("from phase to phase the tile of %s moves on by %lld, but it is %lld %s %s",
                cause_array_name(s, matrix), on, steps, directions[!matrix],
                matrix == MATRIX_OF_A ? "wide" : "high");
@@ -314,7 +314,7 @@ bool cause_some_phases(const struct situation *s, struct cause *cause) {
               b = s->load[1].access ? s->load[1].access->phases : 0;
     if (!a || !b || a == b || !s->recovery->trace->ended || !is_known(s)) return false;
     const int matrix = a < b ? MATRIX_OF_A : MATRIX_OF_B;
-    cause_at_access(cause, "phase-step", s->load[matrix].access);
+    cause_at_access(cause, CAUSE_PHASE_STEP, s->load[matrix].access);
     CAUSE_WHAT("elements of %s are loaded in %d of %d tile phases only",
                cause_array_name(s, matrix), a < b ? a : b, a < b ? b : a);
     for (int i = 0; i < 2; i++)
@@ -354,7 +354,7 @@ bool cause_constant(const struct situation *s, struct cause *cause) {
             continue; /* one of several loads */
         if (runs_backwards(&v->layout)) continue;
         if (v->layout.size != (int)cause_columns[matrix]) continue;
-        cause_at_access(cause, "off-by-one", v->access);
+        cause_at_access(cause, CAUSE_OFF_BY_ONE, v->access);
         const long long off = row ? row : col;
         CAUSE_WHAT("the index of %s is %lld %s%s too %s", cause_array_name(s, matrix), llabs(off),
                    direction[!row], llabs(off) > 1 ? "s" : "", off > 0 ? "large" : "small");
@@ -399,7 +399,7 @@ bool cause_loop_count(const struct situation *s, struct cause *cause) {
     if (loaded_along_k(s, MATRIX_OF_B) < part_coefficient(row, INDEX_PHASE)) return false;
     cause_rows_of_b(s, &first, &last);
     if (first == 0 && last >= s->shape.k - 1 && last < end_of_tiles(s)) return false;
-    cause_at_access(cause, "loop-count", s->load[MATRIX_OF_B].access);
+    cause_at_access(cause, CAUSE_LOOP_COUNT, s->load[MATRIX_OF_B].access);
     if (last >= s->shape.k)
         CAUSE_WHAT("the loop over k runs too far: to %lld, where k is %d", last, s->shape.k);
     else if (first > 0)
@@ -429,7 +429,7 @@ bool cause_steps(const struct situation *s, struct cause *cause) {
         if (!a->exact || !recover_row_and_column(array, &a->formula, &l)) continue;
         const size_t end = part_has(&l.row, LAYOUT_STEP) ? rows : cols, steps = (size_t)a->steps;
         if (steps != end && steps != end + 1) continue;
-        cause_at_access(cause, "loop-count", a);
+        cause_at_access(cause, CAUSE_LOOP_COUNT, a);
         CAUSE_WHAT("the loop over a tile runs beyond it: %s has %zu rows and %zu columns",
                    array->name, rows, cols);
         CAUSE_HINT("from where to where does the loop over a tile run?");
@@ -457,7 +457,7 @@ static int not_loaded(const struct situation *s) {
 static bool says_not_stored(const struct situation *s, struct cause *cause,
                             const struct recovered *read) {
     const int matrix = not_loaded(s);
-    cause_at_access(cause, "tile-not-stored", read);
+    cause_at_access(cause, CAUSE_TILE_NOT_STORED, read);
     CAUSE_WHAT("no thread stores any element of %s, which is read here",
                cause_array_name(s, read->array));
     if (matrix >= 0)
@@ -475,7 +475,7 @@ bool cause_tile_not_stored(const struct situation *s, struct cause *cause) {
     }
     const int matrix = not_loaded(s); /* the compiler knows the rest of it, then: zeros */
     if (matrix < 0 || !s->use[!matrix].access || !s->recovery->trace->ended) return false;
-    cause_at_access(cause, "tile-not-stored", s->use[!matrix].access);
+    cause_at_access(cause, CAUSE_TILE_NOT_STORED, s->use[!matrix].access);
     CAUSE_WHAT("no thread loads any element of %s: what is %s multiplied by?",
                cause_array_name(s, matrix), cause_array_name(s, !matrix));
     CAUSE_HINT("which line should load %s, and is it reached?", cause_array_name(s, matrix));
@@ -488,7 +488,7 @@ bool cause_store_in_loop(const struct situation *s, struct cause *cause) {
     if (!c->access || c->access->phases < 2 || part_has(&c->layout.row, LAYOUT_PHASE) ||
         part_has(&c->layout.col, LAYOUT_PHASE))
         return false;
-    cause_at_access(cause, "store-in-loop", c->access);
+    cause_at_access(cause, CAUSE_STORE_IN_LOOP, c->access);
     CAUSE_WHAT("each element of C is stored in every tile phase, and only the last store survives");
     CAUSE_DETAIL("%s, in each of %d phases", cause_access(s, cause, c->access).text,
                  c->access->phases);
@@ -504,7 +504,7 @@ bool cause_sum(const struct situation *s, struct cause *cause) {
     if (!s->recovery->trace->ended || !part_same(along_k(s, 0), along_k(s, 1), ~0u) ||
         along_k(s, 0)->constant || along_k(s, 1)->constant)
         return false;
-    cause_at_access(cause, "sum-start", s->store.access);
+    cause_at_access(cause, CAUSE_SUM_START, s->store.access);
     CAUSE_WHAT("line %d multiplies the right elements, but the sum that is stored is wrong",
                s->use[MATRIX_OF_A].access->place.line);
     CAUSE_DETAIL("for C[i][j] it takes row i of A and column j of B");

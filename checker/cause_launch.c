@@ -16,7 +16,7 @@ bool cause_matrices_exchanged(const struct situation *s, struct cause *cause) {
     if (!a->access || !b->access || a->layout.size != SIZE_N || b->layout.size != SIZE_K)
         return false;
     if (!is_at_phase_row(a) || is_at_phase_row(b)) return false;
-    cause_at_launch(cause, "matrices-exchanged", s);
+    cause_at_launch(cause, CAUSE_MATRICES_EXCHANGED, s);
     CAUSE_WHAT("A and B are passed to the kernel in the wrong order");
     CAUSE_DETAIL("%s\n", cause_access(s, cause, a->access).text);
     CAUSE_DETAIL("%s\n", cause_access(s, cause, b->access).text);
@@ -41,7 +41,7 @@ bool cause_sizes_exchanged(const struct situation *s, struct cause *cause) {
     if (a < 0 || b < 0 || c != b || a == b || (a == SIZE_K && b == SIZE_N)) return false;
     if (b == SIZE_N && !runs_to(s, (enum size)a)) return false; /* only A's row length is wrong */
     const int m = SIZE_M + SIZE_N + SIZE_K - a - b;
-    cause_at_launch(cause, "sizes-exchanged", s);
+    cause_at_launch(cause, CAUSE_SIZES_EXCHANGED, s);
     CAUSE_WHAT("m, n and k are passed to the kernel in the wrong order");
     CAUSE_DETAIL("the kernel takes %s for m, %s for n and %s for k:\n", s->size[m].name,
                  s->size[b].name, s->size[a].name);
@@ -70,7 +70,7 @@ bool cause_launch_exchanged(const struct situation *s, struct cause *cause) {
         !memcmp(t->block, failed->finding.launch.block, sizeof t->block) ||
         memcmp(t->grid, failed->finding.launch.grid, sizeof t->grid))
         return false;
-    cause_at_launch(cause, "launch-exchanged", s);
+    cause_at_launch(cause, CAUSE_LAUNCH_EXCHANGED, s);
     CAUSE_WHAT("grid and block are exchanged in <<<...>>>");
     CAUSE_DETAIL("for C of %d x %d: ", failed->shape.m, failed->shape.n);
     say_launch(s, cause, failed->finding.launch.grid, failed->finding.launch.block);
@@ -210,11 +210,11 @@ static bool tile_too_small(const struct situation *s, struct cause *cause,
     const unsigned *block = s->recovery->trace->block;
     if (!overflows(s, f)) return false;
     if (fits_another(s, f)) {
-        cause_at_access(cause, "tile-size", f->store);
+        cause_at_access(cause, CAUSE_TILE_SIZE, f->store);
         CAUSE_WHAT("%s[%zu][%zu] is too small for blocks of %u x %u threads", f->array->name,
                    f->rows, f->cols, block[0], block[1]);
     } else {
-        cause_at_launch(cause, "block-shape", s);
+        cause_at_launch(cause, CAUSE_BLOCK_SHAPE, s);
         CAUSE_WHAT("blocks of %u x %u threads do not fit the tile %s[%zu][%zu]", block[0], block[1],
                    f->array->name, f->rows, f->cols);
     }
@@ -230,7 +230,7 @@ static bool tile_not_filled(const struct situation *s, struct cause *cause,
     if (s->store.access && s->store.access->steps > 1) return false; /* nor of C one element each */
     if (!f->unstored_read || (unsigned)f->store->threads < block[0] * block[1] * block[2])
         return false;
-    cause_at_launch(cause, "block-shape", s);
+    cause_at_launch(cause, CAUSE_BLOCK_SHAPE, s);
     CAUSE_WHAT("blocks of %u x %u threads do not fill the tile %s[%zu][%zu]", block[0], block[1],
                f->array->name, f->rows, f->cols);
     say_block(s, cause, f);
@@ -251,7 +251,7 @@ static bool gaps_between_blocks(const struct situation *s, struct cause *cause) 
             const long long apart = part_coefficient(part[i], (enum index_variable)v);
             const long long wide = cause_extent(part[i], most, ~LAYOUT_BLOCK);
             if (apart <= wide || most[v] < 1) continue;
-            cause_at_launch(cause, "block-shape", s);
+            cause_at_launch(cause, CAUSE_BLOCK_SHAPE, s);
             CAUSE_WHAT("blocks of %u x %u threads leave gaps in C", block[0], block[1]);
             CAUSE_DETAIL("%s\n", cause_access(s, cause, s->store.access).text);
             CAUSE_DETAIL("one block stores %lld %s, and the next begins %lld %s further", wide,
@@ -320,7 +320,7 @@ bool cause_grid(const struct situation *s, struct cause *cause) {
     if (covers(cover, failed->shape)) return false;
     const bool exchanged = covers(covered(s, swapped), failed->shape);
     const bool fixed = !memcmp(t->grid, failed->finding.launch.grid, sizeof t->grid);
-    cause_at_launch(cause, exchanged ? "grid-exchanged" : "grid-too-small", s);
+    cause_at_launch(cause, exchanged ? CAUSE_GRID_EXCHANGED : CAUSE_GRID_TOO_SMALL, s);
     if (exchanged)
         CAUSE_WHAT("grid x and grid y are exchanged: the grid does not cover C");
     else if (fixed)

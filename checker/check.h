@@ -49,9 +49,16 @@ struct check_options {
 /* A launch whose blocks end may take so many times as long as one block. */
 enum { CHECK_LAUNCH_BLOCKS = 4 };
 
+enum cause_kind {
+    CAUSE_NONE,
+#define CAUSE(name, ...) CAUSE_##name,
+#include "causes.def"
+#undef CAUSE
+};
+
 /* The mistake behind a finding, where a run proves one: cause.h. */
 struct cause {
-    char name[32]; /* "row-length"; empty: none is known */
+    enum cause_kind kind; /* CAUSE_NONE: none is known */
     char file[512];
     int line;          /* 0: unknown */
     char what[240];    /* the headline, without place */
@@ -168,6 +175,9 @@ void run_barriers_remark(struct shape shape, struct outcome *outcome);
 /* Whether a mistake that cause.c knows can have shown itself so. Missing barriers, returns,
  * pointers and the rest are what the finding says they are. */
 bool cause_is_asked(enum finding_kind kind);
+
+/* "row-length"; null: CAUSE_NONE. */
+const char *cause_name(enum cause_kind kind);
 
 /* --- judge.c ---------------------------------------------------------------------------------- */
 

@@ -3,8 +3,8 @@
 #include <stddef.h>
 
 static const struct finding_kind_text texts[FINDING_KINDS] = {
-#define FINDING(name, kind, memory, result, headline, hint, meaning)                               \
-    [FINDING_##name] = {kind, FINDING_MEMORY_##memory, headline, hint},
+#define FINDING(name, kind, memory, result, cause, headline, hint, meaning)                        \
+    [FINDING_##name] = {kind, FINDING_MEMORY_##memory, FINDING_CAUSE_##cause, headline, hint},
 #include "findings.def"
 #undef FINDING
 };

@@ -191,7 +191,7 @@ static void gather_evidence(const struct check_options *o, struct shape shape,
         run_evidence(o, shape, failed, indices, outcome);
         end_child();
     }
-    if (!outcome->done) outcome->cause.name[0] = '\0';
+    if (!outcome->done) outcome->cause.kind = CAUSE_NONE;
 }
 
 /* Whether the kernel is right on the shape of the evidence: then that shows no mistake. */
@@ -228,11 +228,11 @@ static void find_cause(const struct check_options *o, struct outcome *failed,
     struct shape shapes[EVIDENCE_SHAPES];
     if (!cause_is_asked(failed->finding.kind)) return;
     evidence_shapes(failed, shapes);
-    for (int i = 0; i < EVIDENCE_SHAPES && !failed->cause.name[0]; i++) {
+    for (int i = 0; i < EVIDENCE_SHAPES && !failed->cause.kind; i++) {
         gather_evidence(o, shapes[i], failed, NULL, room);
         const struct cause cause = room->cause;
         /* What the launch of the failed run proves, another shape cannot disprove. */
-        if (cause.name[0] && (cause.shows_launch || !is_right_on(o, shapes[i], room)))
+        if (cause.kind && (cause.shows_launch || !is_right_on(o, shapes[i], room)))
             failed->cause = cause;
     }
 }
@@ -477,7 +477,7 @@ int main(int argc, char **argv) {
         if (outcome->finding.kind == FINDING_NONE) continue;
         status = EXIT_WRONG;
         find_cause(&o, outcome, &outcomes[o.shape_count]);
-        if (!outcome->cause.name[0]) suspect_sizes(&outcomes[0], outcome);
+        if (!outcome->cause.kind) suspect_sizes(&outcomes[0], outcome);
     }
     if (status == EXIT_PASSED && !o.sized && !o.report)
         outcomes[count - 1].remark = find_remark(&outcomes[o.shape_count]);

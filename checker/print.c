@@ -53,7 +53,7 @@ static void print_symptom(FILE *out, const struct finding *f) {
 void print_finding(FILE *out, const struct outcome *outcome) {
     const struct finding *f = &outcome->finding;
     const struct cause *cause = &outcome->cause;
-    const bool explained = cause->name[0] != '\0';
+    const bool explained = cause->kind != CAUSE_NONE;
     if (explained) {
         print_headline(out, cause->line ? cause->file : f->at.file, cause->line, red, cause->what);
         print_indented(out, cause->detail);
@@ -131,12 +131,12 @@ static void json_shape(struct json *json, struct shape s) {
 }
 
 void json_cause(struct json *json, const struct cause *cause) {
-    if (!cause->name[0]) {
+    if (!cause->kind) {
         json_text(json, "cause", NULL);
         return;
     }
     json_open(json, "cause", '{');
-    json_text(json, "name", cause->name);
+    json_text(json, "name", cause_name(cause->kind));
     json_text(json, "file", cause->file);
     json_value(json, "line", "%d", cause->line);
     json_text(json, "what", cause->what);

@@ -1,12 +1,14 @@
-"""The kinds of findings, as checker/findings.def has them: its rows are calls in Python as in C."""
+"""The kinds of findings, and the causes that `make check` can prove behind them, as the tables of
+checker/ have them: their rows are calls in Python as in C."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-TABLE = Path(__file__).parent.parent / "checker" / "findings.def"
+CHECKER = Path(__file__).parent.parent / "checker"
 
 
 @dataclass(frozen=True)
@@ -17,6 +19,8 @@ class Kind:
     """"shared-race"."""
     may_be_right: bool
     """A GPU may compute the right C all the same."""
+    may_have_cause: bool
+    """Another mistake may be behind it."""
     headline: str
     hint: str
     """May be empty."""
@@ -24,21 +28,27 @@ class Kind:
     """Markdown, for docs/check.md."""
 
 
-def read(table: Path = TABLE) -> dict[str, Kind]:
-    """By their names, in the order of the file. Raises OSError where it cannot be read, SyntaxError
-    and ValueError where a row is not as its first comment says."""
-    rows = ast.parse(table.read_text().split("*/", 1)[1])
-    kinds = {}
-    for row in rows.body:
+def rows(table: Path, parts: int) -> Iterator[list[str]]:
+    """The arguments of each row; names stand for themselves. Raises OSError where the table cannot be
+    read, SyntaxError and ValueError where a row is not as its first comment says."""
+    for row in ast.parse(table.read_text().split("*/", 1)[1]).body:
         if not (isinstance(row, ast.Expr) and isinstance(row.value, ast.Call)):
             raise ValueError(f"{table}: not a row: {ast.unparse(row)}")
-        if len(row.value.args) != 7:
-            raise ValueError(f"{table}: a row has seven parts: {ast.unparse(row)}")
-        _, name, _, result, *texts = row.value.args
-        kind = Kind(ast.literal_eval(name), ast.unparse(result) == "MAYBE",
-                    *map(ast.literal_eval, texts))
-        kinds[kind.name] = kind
-    return kinds
+        if len(row.value.args) != parts:
+            raise ValueError(f"{table}: a row has {parts} parts: {ast.unparse(row)}")
+        yield [each.id if isinstance(each, ast.Name) else ast.literal_eval(each)
+               for each in row.value.args]
 
 
-KINDS = read()
+def kinds(table: Path = CHECKER / "findings.def") -> dict[str, Kind]:
+    """By their names, in the order of the file. Raises as rows() does."""
+    return {name: Kind(name, result == "MAYBE", cause == "MAYBE", *texts)
+            for _, name, _, result, cause, *texts in rows(table, 8)}
+
+
+def causes(table: Path = CHECKER / "causes.def") -> dict[str, str]:
+    """What they mean, in Markdown, likewise."""
+    return {name: meaning for _, name, meaning in rows(table, 3)}
+
+
+KINDS, CAUSES = kinds(), causes()

@@ -1,10 +1,9 @@
 """What the pages say of the mistakes that `make check` names: docs/diagnosis.md, which `make
-diagnosis` writes, has each of mistakes.toml as it is printed, and docs/check.md each cause."""
+diagnosis` writes, has each of mistakes.toml as it is printed, and docs/check.md an example."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from checked import Builder, run_check
@@ -57,20 +56,6 @@ def test_facts_end_where_the_symptom_begins(checker: Builder) -> None:
     assert lines[-1].startswith("    (from a run with ") and "row" in lines[0]
     assert run.stdout.splitlines()[len(lines)].startswith("    symptom: ")
     assert diagnosis.first_lines("k.cu:1: a\n    b\n    m=1 k=1 n=1\n") == ["k.cu:1: a", "    b"]
-
-
-def named_causes() -> Iterator[str]:
-    """In the source: what cause_at_access() and cause_at_launch() are given."""
-    for path in sorted((REPOSITORY / "checker").glob("cause*.c")):
-        for call in re.findall(r"cause_at_(?:access|launch)\(([^;]*)\);", path.read_text()):
-            yield from re.findall(r'"([a-z-]+)"', call)
-
-
-def test_the_documentation_has_every_cause() -> None:
-    page = (REPOSITORY / "docs" / "check.md").read_text()
-    table = page.split("| cause | what it means |\n|---|---|\n")[1].split("\n\n")[0]
-    rows = re.findall(r"^\| `([a-z-]+)` \| \S.* \|$", table, re.MULTILINE)
-    assert len(rows) == len(table.splitlines()) and sorted(rows) == sorted(set(named_causes()))
 
 
 def test_the_documentation_shows_what_is_printed(checker: Builder) -> None:

@@ -1,4 +1,5 @@
-"""checker/findings.def is the one table of findings: what is made from it says the same."""
+"""checker/findings.def and causes.def are the tables of findings and causes: what is made from them
+says the same."""
 
 from __future__ import annotations
 
@@ -6,13 +7,21 @@ from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY
-from grader.findings import KINDS, read
+from grader.findings import CAUSES, KINDS, kinds
 
 
-def test_the_documentation_has_the_table() -> None:
-    rows = [f"| `{kind.name}` | {kind.meaning} |\n" for kind in KINDS.values()]
+def test_the_documentation_has_the_tables() -> None:
     page = (REPOSITORY / "docs" / "check.md").read_text()
-    assert "|---|---|\n" + "".join(rows) + "\n" in page
+    findings = [(kind.name, kind.meaning) for kind in KINDS.values()]
+    for table in (findings, CAUSES.items()):
+        rows = [f"| `{name}` | {meaning} |\n" for name, meaning in table]
+        assert "|---|---|\n" + "".join(rows) + "\n" in page
+
+
+def test_every_cause_has_a_rule() -> None:
+    rules = "".join(path.read_text() for path in (REPOSITORY / "checker").glob("cause_*.c"))
+    for name in CAUSES:
+        assert f"CAUSE_{name.upper().replace('-', '_')}" in rules
 
 
 def test_every_row_is_complete() -> None:
@@ -23,9 +32,9 @@ def test_every_row_is_complete() -> None:
         assert len(kind.headline) < 80
 
 
-@pytest.mark.parametrize("row", ["x = 1", 'FINDING(A, "a", NONE, MAYBE, "b", "c")', "FINDING("])
+@pytest.mark.parametrize("row", ["x = 1", 'FINDING(A, "a", NONE, MAYBE, "b", "c", "d")', "FINDING("])
 def test_a_row_that_is_none(row: str, tmp_path: Path) -> None:
     table = tmp_path / "findings.def"
     table.write_text(f"/* rows */\n{row}\n")
     with pytest.raises((SyntaxError, ValueError)):
-        read(table)
+        kinds(table)
