@@ -202,8 +202,10 @@ static void say_block(const struct situation *s, struct cause *cause, const stru
                  plural(f->stored_rows), f->stored_cols, plural(f->stored_cols));
 }
 
-static const char tile_hint[] = "each thread stores one element of the tile: how many threads does "
-                                "the tile need in x and in y?";
+static void say_tile_hint(struct cause *cause) {
+    CAUSE_HINT("each thread stores one element of the tile: how many threads does the tile need "
+               "in x and in y?");
+}
 
 static bool tile_too_small(const struct situation *s, struct cause *cause,
                            const struct filling *f) {
@@ -220,7 +222,7 @@ static bool tile_too_small(const struct situation *s, struct cause *cause,
     }
     CAUSE_DETAIL("%s\n", cause_access(s, cause, f->store).text);
     CAUSE_DETAIL("threadIdx.x is 0 to %u, threadIdx.y 0 to %u", block[0] - 1, block[1] - 1);
-    CAUSE_HINT("%s", tile_hint);
+    say_tile_hint(cause);
     return true;
 }
 
@@ -234,7 +236,7 @@ static bool tile_not_filled(const struct situation *s, struct cause *cause,
     CAUSE_WHAT("blocks of %u x %u threads do not fill the tile %s[%zu][%zu]", block[0], block[1],
                f->array->name, f->rows, f->cols);
     say_block(s, cause, f);
-    CAUSE_HINT("%s", tile_hint);
+    say_tile_hint(cause);
     return true;
 }
 

@@ -1,4 +1,4 @@
-"""Builds the grader's own parts, which contain no student's code, and a submission's two programs.
+"""Builds the grader's own parts, which contain no student's code, and a submission's programs.
 
 The parts (judge, sandbox launcher, runtime, checker, what calls basicSgemm) are made once, from a
 copy of their sources in a cache: so grading works in a read-only checkout, and two graders at once
@@ -38,6 +38,7 @@ SOURCES = ("Makefile", "make", "support.c", "support.h", "support", "emulator", 
 """What the parts are made of."""
 
 FOR_THE_CLOCK = ("recorder", "submission.fatbin")
+CHECK = "check"
 FIRST_GCC_LINES = 30
 LARGEST_OBJECT = 64 << 20
 
@@ -90,6 +91,8 @@ class Programs:
     """The plain build once more, in a program that writes down what is launched."""
     kernels: Path | None = None
     """Its kernels alone, without any host code."""
+    checked_object: bytes = b""
+    """Of which `checked` is linked."""
     unproven: tuple[int, ...] = ()
     """Lines with accesses that are perhaps unwatched: see instructions.py."""
 
@@ -385,7 +388,20 @@ def compiled(parts: Parts, shared: Path, source: bytes, box: Sandbox, programs: 
     compile_in_sandbox(shared, "programs", programs, box)
     names = program_names(parts)
     replace_directory(programs, {name: take_file(programs / name) for name in names}, 0o555)
-    return replace(Programs(*(programs / name for name in names)), unproven=unproven)
+    return replace(Programs(*(programs / name for name in names)), unproven=unproven,
+                   checked_object=made["checked.o"])
+
+
+def check_program(parts: Parts, programs: Programs, source: bytes, box: Sandbox) -> Path:
+    """What `make check` runs of a submission: ./sgemm-check. Linked once, where it is asked for.
+    Raises NotBuilt, Refused, MachineFault and OSError."""
+    shared, place = (programs.checked.parent.with_name(name) for name in ("parts", CHECK))
+    if not place.exists():
+        place.mkdir()
+        replace_directory(place, {"checked.o": programs.checked_object, KERNEL: source})
+        compile_in_sandbox(shared, CHECK, place, box)
+        replace_directory(place, {CHECK: take_file(place / CHECK)}, 0o555)
+    return place / CHECK
 
 
 def replace_directory(directory: Path, files: dict[str, bytes], mode: int = 0o644) -> None:

@@ -84,6 +84,7 @@ $(VENV)/grader-ready: grader/requirements.txt
 # CPU; so is the plain one, unless BACKEND=cuda, where cuda/ holds what it is linked with.
 worker_parts = build/cpu/rewrite build/cpu/grader/worker/worker.o $(begin) $(end) \
     $(patsubst %.c,build/c/%.o,$(wildcard grader/worker/*.c)) \
+    build/cpu/checker/run.o build/check/walk_page.o \
     build/libchecker.a build/libsupport.a build/libemulator.a \
     grader/worker/compile.sh make/preprocess.sh make/check_kernel.sh checker/host_calls.sh \
     checker/host_call.S support/source.S

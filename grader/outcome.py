@@ -1,7 +1,7 @@
 """The outcome of one run of a submission, as the judge (judge/judge.c) reports it in JSON.
 
-Nothing here was made by a process in which student code ran, except two things that are only
-reported: `finding` (the checker runs in the same process as the kernel that it watches) and
+Nothing here was made by a process in which student code ran, except what is only reported:
+`finding` (the checker runs in the same process as the kernel that it watches), its `cause`, and
 `output` (what the submission printed).
 """
 
@@ -14,6 +14,18 @@ from pydantic import BaseModel, ConfigDict
 
 class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Cause(Strict):
+    """The mistake behind a finding, as `make check` proves it: for pages, never for points; see
+    causes.py. The kinds are those of findings.py."""
+
+    kind: str
+    what: str
+    """"a row of B has n elements, but here rows are k elements apart"."""
+    file: str
+    line: int
+    hint: str | None = None
 
 
 class Finding(Strict):
@@ -36,6 +48,7 @@ class Finding(Strict):
     """The line behind which a __syncthreads() is missing; 0: none, or not known."""
     launch: str | None = None
     """One line: kernel, grid, block, and the size of C; None where it is not known."""
+    cause: Cause | None = None
 
     @property
     def below(self) -> list[str]:

@@ -14,8 +14,9 @@ from pathlib import Path
 from . import score
 from .build import Parts, Programs, build_submission, work_directory
 from .cases import Case, Performance
+from .causes import find_cause
 from .errors import MachineFault, NotBuilt, Refused
-from .outcome import Finding, Outcome
+from .outcome import Cause, Finding, Outcome
 from .record import Build, Refusal, Test, Timing
 from .repair import TimedSandbox, with_barrier
 from .run import Problem, run_problem
@@ -33,6 +34,7 @@ class Tools:
     build: Callable[..., Programs] = build_submission
     run: Callable[..., Outcome] = run_problem
     time: Callable[..., Timing] = time_performance
+    cause: Callable[..., Cause | None] = find_cause
 
 
 class Runner:
@@ -131,6 +133,11 @@ class Runner:
                     self._repaired[source] = None
                 self._use(box.seconds)
             return self._repaired.get(source)
+
+    def cause_of(self, case: Case, finding: Finding) -> Cause | None:
+        """In no time that counts."""
+        return self._programs and self.tools.cause(self.parts, self._programs, self.source, case,
+                                                   finding, self.box)
 
     def computes(self, problem: Problem) -> bool:
         """Whether the submission gets some element of this product right, or would but for one

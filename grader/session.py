@@ -27,7 +27,9 @@ from .audit import neighbours
 from .build import Parts
 from .cases import Case, Suite
 from .errors import MachineFault, Refused
+from .findings import KINDS
 from .intake import Submission, printable
+from .outcome import Cause
 from .record import VERSION, Record, Refusal, Test, Timing
 from .run import GPU_SECONDS, HOST_SECONDS, Problem
 from .runner import Runner, Tools, one_line, refusal_of
@@ -36,6 +38,7 @@ from .schedule import run_in_order
 
 BEFORE_ALL_CASES = -1
 OF_ALL_CASES = 3.0
+MOST_CAUSES = 3  # a second each
 EXPLICABLE = 64  # elements of C: of a few that are wrong, one mistake says nothing (explain.c)
 
 Finished = Callable[[Record, "Test | Timing"], None]
@@ -105,6 +108,8 @@ class Grading:
             with self._stage("audit"):
                 if complete:
                     self._audit()
+            with self._stage("causes"):
+                self._find_causes()
             return self.record(complete)
         finally:
             self.stop()
@@ -248,6 +253,24 @@ class Grading:
         except Refused as error:
             found = refusal_of(error)
         self._refusal = (len(self._order), found)
+
+    def _find_causes(self) -> None:
+        """The mistakes behind the first findings of public cases, after all that points depend on.
+        What has been found at one line has one cause, in other cases, too."""
+        causes: dict[tuple[str, int], Cause | None] = {}
+        for key, case in self._cases.items():
+            test = self._known.get(key)
+            finding = test.finding if isinstance(test, Test) and not self._refusal else None
+            if not finding or case.hidden or not KINDS[finding.kind].may_have_cause:
+                continue
+            place = finding.kind, finding.line
+            if place not in causes and len(causes) < MOST_CAUSES:
+                causes[place] = self._runner.cause_of(case, finding)
+        for key, test in self._known.items():
+            if isinstance(test, Test) and test.finding:
+                cause = causes.get((test.finding.kind, test.finding.line))
+                finding = test.finding.model_copy(update={"cause": cause})
+                self._known[key] = test.model_copy(update={"finding": finding})
 
     def _neighbours(self, public: list[Case], passes: Callable[[Test], bool]) -> list[Problem]:
         """Shapes like those of the public cases that it passes."""

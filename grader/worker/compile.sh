@@ -6,6 +6,7 @@
 #     sh compile.sh programs    both objects, and kernel.cu's text -> plain and checked; for a GPU,
 #                               moreover, recorder and submission.fatbin, the kernels alone: what
 #                               ../clock times
+#     sh compile.sh check       checked.o and kernel.cu's text -> check: make check's own program
 #
 # Exit status: 0, or 1 with the compiler's words on standard error.
 parts=$(dirname "$0")
@@ -60,14 +61,24 @@ constructors_apart() {
 }
 
 # Carries the text along: where a barrier is missing follows from it.
-checked_program() {
+checked_objects() {
     sh "$parts/host_calls.sh" checked.o "$parts/host_call.S" guarded &&
         $CXX -c guarded.S -o guards.o &&
         { printf 'kernel.cu\0' && cat kernel.cu; } >kernel.source &&
-        $CXX -DKERNEL_SOURCE='"kernel.source"' -c "$parts/source.S" -o source.o &&
-        constructors_apart &&
+        $CXX -DKERNEL_SOURCE='"kernel.source"' -c "$parts/source.S" -o source.o
+}
+
+checked_program() {
+    checked_objects && constructors_apart &&
         program checked guarded.o guards.o source.o "$parts/host_process.o" \
             "$parts/host_calls.o" "$parts/device_calls.o" "$parts/libchecker.a"
+}
+
+check_program() {
+    checked_objects &&
+        $CXX -pthread "$parts/kernel_begin.o" guarded.o "$parts/kernel_end.o" guards.o source.o \
+            "$parts/run.o" "$parts/walk_page.o" "$parts/libchecker.a" "$parts/libsupport.a" \
+            "$parts/libemulator.a" -lm -o check
 }
 
 # The two builds side by side. When both fail it is for the same reason, which is printed once.
@@ -84,8 +95,12 @@ programs)
     checked_program 2>checked.errors
     second=$?
     ;;
+check)
+    check_program
+    exit
+    ;;
 *)
-    echo "compile.sh: objects or programs" >&2
+    echo "compile.sh: objects, programs or check" >&2
     exit 1
     ;;
 esac

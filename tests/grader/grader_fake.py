@@ -13,6 +13,10 @@ after 3` is right with a barrier behind line 3 of this text, and `races` is not.
     clock 1024 1024 1024: 0.7
     clock: refused it waits for a stream
 
+And what `make check` proves, by its kind and line in this text:
+
+    cause: row-length 3
+
     python tests/grader/grader_fake.py ...          # as python -m grader, with this instead of the core
 """
 
@@ -32,7 +36,7 @@ if str(REPOSITORY) not in sys.path:
 from grader.cases import Case, Performance, Suite  # noqa: E402
 from grader.errors import MachineFault, NotBuilt, Refused  # noqa: E402
 from grader.intake import Submission  # noqa: E402
-from grader.outcome import Finding, Loads, Outcome  # noqa: E402
+from grader.outcome import Cause, Finding, Loads, Outcome  # noqa: E402
 from grader.record import Timing  # noqa: E402
 from grader.run import Problem  # noqa: E402
 from grader.runner import Tools  # noqa: E402
@@ -44,6 +48,7 @@ PARTS = SimpleNamespace(backend="cpu", architecture=None, compiler="fake 1.0", j
 ON_GPU = SimpleNamespace(**vars(PARTS) | {"backend": "cuda", "architecture": "sm_90"})
 CUBLAS_SECONDS = 5e-5
 BARRIER = "__syncthreads();"
+WHAT = "a row of B has n elements, but here rows are k elements apart"
 COMMAND = [sys.executable, "-B", __file__]
 
 
@@ -140,6 +145,16 @@ def clock(parts: Any, programs: dict[str, str], asked: Performance, *, box: Any)
     return timing_of(asked, Said.model_validate(said), 0.5)
 
 
+def cause(parts: Any, programs: dict[str, str], source: bytes, case: Case, finding: Finding,
+          box: Any) -> Cause | None:
+    assert not case.hidden
+    if "cause" not in programs:
+        return None
+    kind, line = programs["cause"].split()
+    return Cause(kind=kind, what=WHAT, file="kernel.cu", line=int(line),
+                 hint="where does the next row of B begin?")
+
+
 def measured(ratio: float) -> dict[str, Any]:
     """What the clock prints of a kernel with this ratio to cuBLAS."""
     return {"state": "timed", "device": "a fake GPU", "samples": 11, "ratio": ratio,
@@ -179,8 +194,9 @@ def submission(text: str, name: str = "alice", path: str = "/s/alice/kernel.cu")
 
 
 def grading(text: str, suites: list[Suite], **more: Any) -> Grading:
-    """`run`, `clock`: in place of the fake ones; `gpu`: with a GPU."""
-    tools = Tools(more.pop("build", build), more.pop("run", run), more.pop("clock", clock))
+    """`run`, `clock`, `cause`: in place of the fake ones; `gpu`: with a GPU."""
+    tools = Tools(more.pop("build", build), more.pop("run", run), more.pop("clock", clock),
+                  more.pop("cause", cause))
     return Grading(submission(text), suites, more.pop("seed", 7), BOX,
                    ON_GPU if more.pop("gpu", False) else PARTS, more.pop("jobs", 2),
                    tools=tools, **more)
@@ -191,7 +207,7 @@ def main(words: list[str]) -> int:
 
     plugin.trusted_parts = lambda backend: ON_GPU if backend == "cuda" else PARTS
     options.choose_sandbox = lambda *arguments: BOX
-    plugin.Grading = functools.partial(plugin.Grading, tools=Tools(build, run, clock))
+    plugin.Grading = functools.partial(plugin.Grading, tools=Tools(build, run, clock, cause))
     return __main__.main(words)
 
 

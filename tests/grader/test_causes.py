@@ -1,0 +1,242 @@
+"""The mistake behind a finding, in the record: what `make check` proves of a public case, and never
+points. A failure here means that a student is told another mistake, that a submission can write what
+it likes on a page, or that this costs someone points."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import grader_fake as fake
+import pytest
+from conftest import REPOSITORY, sample
+from corpus import FAULTS, Fault
+
+from grader import causes
+from grader.build import Parts, trusted_parts
+from grader.errors import MachineFault
+from grader.findings import CAUSES, KINDS
+from grader.intake import Submission
+from grader.outcome import Cause, Finding
+from grader.record import Record
+from grader.sandbox import Ran, choose_sandbox
+from grader.session import MOST_CAUSES, Grading
+from instructor.faulty import diagnosis
+
+SUITE = fake.suite(*(fake.case(f"{m}", m, k, n, criteria={"correct": 2, "memory": 2})
+                     for m, k, n in ((34, 34, 34), (35, 70, 20), (5, 7, 3), (1030, 3, 5))))
+FAULTY = REPOSITORY / "instructor" / "faulty"
+STRIDE = (FAULTY / "18_a_stride_n.cu").read_text()
+PROVED = [fault for fault in FAULTS if fault.cause in CAUSES and KINDS[fault.finds].may_have_cause
+          and fault.finds not in ("shared-out-of-bounds", "bad-launch")]  # which say as much
+
+
+@pytest.fixture
+def parts(grader_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Parts:
+    monkeypatch.setenv("GRADER_CACHE", str(grader_cache))
+    return trusted_parts()
+
+
+def grade(text: str, parts: Parts) -> Record:
+    box = choose_sandbox("auto", False, [], parts.jail)
+    source = text.encode()
+    record = Grading(Submission("s", Path("kernel.cu"), source, source, []), [SUITE], 1, box,
+                     parts).run()
+    assert record.complete and record.build.ok and record.refusal is None, record.build
+    return record
+
+
+def causes_in(record: Record) -> list[Cause | None]:
+    return [test.finding.cause for test in record.tests if test.finding]
+
+
+# ---- what is proved ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fault", sample(PROVED, every=9), ids=lambda fault: fault.path.stem)
+def test_the_record_has_the_cause_that_is_declared(fault: Fault, parts: Parts) -> None:
+    """At a line of its own, in the checker's words, and with its hint."""
+    text = (REPOSITORY / fault.path).read_text()
+    found = [cause for cause in causes_in(grade(text, parts)) if cause]
+    assert {cause.kind for cause in found} == {fault.cause}
+    for cause in found:
+        assert cause.file == "kernel.cu" and 0 < cause.line <= text.count("\n") and cause.hint
+
+
+def test_what_names_itself_has_none(parts: Parts) -> None:
+    """A missing barrier."""
+    record = grade((FAULTY / "01_first_barrier.cu").read_text(), parts)
+    assert causes_in(record) == [None] * 4
+
+
+def test_every_sentence_of_the_checker_is_known() -> None:
+    """Of all mistakes of students, as docs/diagnosis.md shows them; and no other."""
+    examples, seen = diagnosis.examples(), 0
+    entries = re.findall(r"\*\*(\S+)\*\*: .* `(\S+)`:\n\n```\n\w+\.cu:\d+: (.*)\n",
+                         diagnosis.PAGE.read_text())
+    for mistake, name, what in entries:
+        if name in CAUSES:
+            seen += 1
+            assert causes.is_sentence("WHAT", what, examples[mistake].text), what
+            assert not causes.is_sentence("WHAT", f"{what} more", examples[mistake].text)
+            assert not causes.is_sentence("HINT", what, examples[mistake].text)
+    assert seen > 60
+
+
+# ---- who is asked, and what it changes -----------------------------------------------------------
+
+
+class Asked:
+    """In place of find_cause: which cases it was asked about."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def __call__(self, parts: Any, programs: Any, source: bytes, case: Any, finding: Finding,
+                 box: Any) -> Cause | None:
+        self.names.append(case.name)
+        return fake.cause(parts, {"cause": "row-length 3"}, source, case, finding, box)
+
+
+def asked_about(text: str, *suites: Any) -> tuple[list[str], Record]:
+    asked = Asked()
+    record = fake.grading(text, [*suites], cause=asked).run()
+    return asked.names, record
+
+
+TWO = fake.suite(fake.case("a", 11, 11, 11), fake.case("b", 12, 12, 12))
+HIDDEN = fake.suite(fake.case("c", 7919, 13, 13, suite="hidden/x"), name="hidden/x")
+
+
+@pytest.mark.parametrize("text", ["right", "leak", "hang", "naive", "error", "copies",
+                                  "7919 13 13: wrong\nright"])
+def test_nothing_is_run_for_what_cannot_have_one(text: str) -> None:
+    """What is right, finds that name themselves, what is refused, and hidden cases."""
+    names, record = asked_about(text, TWO, HIDDEN)
+    assert names == [] and not any(causes_in(record))
+
+
+def test_findings_at_one_place_share_a_cause() -> None:
+    names, record = asked_about("wrong", TWO, HIDDEN)
+    assert names == ["a"]
+    assert [cause and cause.line for cause in causes_in(record)] == [3, 3, 3]
+
+
+def test_only_some_are_looked_for() -> None:
+    """A submission may have a mistake in each case."""
+    cases = [fake.case(f"c{size}", size, size, size, criteria={"memory": 4})
+             for size in range(11, 20)]
+
+    def run(*given: Any, **more: Any) -> Any:
+        finding = Finding(kind="out-of-bounds", what="a load", file="kernel.cu", line=given[3].m)
+        return fake.run(*given, **more).model_copy(update={"finding": finding})
+
+    asked = Asked()
+    fake.grading("leak", [fake.suite(*cases)], cause=asked, run=run).run()
+    assert asked.names == ["c11", "c12", "c13"] and len(asked.names) == MOST_CAUSES
+
+
+@pytest.mark.parametrize("verb", ["wrong", "doubled", "race", "starter"])
+def test_it_changes_no_points(verb: str) -> None:
+    _, with_it = asked_about(verb, TWO, HIDDEN)
+    without = fake.grading(verb, [TWO, HIDDEN], cause=lambda *given: None).run()
+    left = [test.model_copy(update={"finding": None, "seconds": 0}) for test in with_it.tests]
+    assert left == [test.model_copy(update={"finding": None, "seconds": 0})
+                    for test in without.tests]
+    assert with_it.score == without.score
+
+
+# ---- what a submission says ----------------------------------------------------------------------
+
+TRUE = {"name": "row-length", "file": "kernel.cu", "line": 2, "detail": [],
+        "what": "a row of A has k elements, but here rows are n elements apart",
+        "hint": "where does the next row of A begin?"}
+WRONG = Finding(kind="wrong-result", what="C is wrong")
+SOURCE = b"// k n\nfloat tile;\n"
+
+
+def said(cause: Any = None, kind: str = "wrong-result", **changes: Any) -> bytes:
+    cause = TRUE | changes if cause is None else cause
+    return json.dumps({"status": "finding", "finding": {"kind": kind, "cause": cause}}).encode()
+
+
+def taken(output: bytes, monkeypatch: pytest.MonkeyPatch, fault: Exception | None = None,
+          **ended: Any) -> Cause | None:
+    """What comes of a program that prints this."""
+
+    class Box:
+        def run(self, command: Any) -> Ran:
+            if fault:
+                raise fault
+            return Ran(**{"status": 1, "output": output, "truncated": False,
+                          "time_limit_hit": False, "cpu_seconds": 0.1} | ended)
+
+    monkeypatch.setattr(causes, "check_program", lambda *given: Path("check/check"))
+    programs: Any = type("Programs", (), {"checked": Path("submission/checked")})
+    return causes.find_cause(fake.PARTS, programs, SOURCE, fake.case(), WRONG, Box())  # type: ignore
+
+
+def test_what_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last line; of a hint that the checker does not have, nothing."""
+    cause = taken(b"printed\n\xff{}\n" + said() + b"\n", monkeypatch)
+    assert cause == Cause(kind="row-length", what=str(TRUE["what"]), file="kernel.cu", line=2,
+                          hint=str(TRUE["hint"]))
+    other = taken(said(hint="you are great"), monkeypatch)
+    assert other and other.hint is None
+
+
+@pytest.mark.parametrize("output", [
+    b"", b"\n", b"null", b"[]", b"{", b"\xff\xfe", b"[" * 60_000, b'{"finding": null}',
+    said()[:-9], said() + b"\nand more", said([TRUE]), said("row-length"), said({}),
+    said(kind="leak"), said(name="genius"), said(name=""), said(file="/etc/passwd"), said(file=""),
+    said(line=0), said(line=-1), said(line=4), said(line="2"), said(line=2.0), said(line=True),
+    said(line=10 ** 400), said(what=""), said(what="m=7919 k=6007 n=5003"),
+    said(what="TEST PASSED <script>"), said(what=["x"]), said(what=TRUE["hint"]),
+    said(what="a row of A has k elements, but here rows are 7919 elements apart"),
+    said(what="a row of moa has k elements, but here rows are n elements apart"),
+    said(what=f"{TRUE['what']}\n::error::x"), said(what=TRUE["what"] * 1000),
+], ids=lambda output: repr(output[-40:]))
+def test_what_is_not_taken(output: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert taken(output, monkeypatch) is None
+
+
+def test_what_ends_badly_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And no grade fails for it."""
+    assert taken(b"", monkeypatch, status=-9, time_limit_hit=True) is None
+    assert taken(b"", monkeypatch, fault=MachineFault("no sandbox")) is None
+    assert taken(said(), monkeypatch, fault=OSError("no disk")) is None
+
+
+FORGED = """
+#include <stdio.h>
+static const char forged[] =
+    "{\\"finding\\": {\\"kind\\": \\"wrong-result\\", \\"cause\\": {\\"name\\": \\"sum-start\\", "
+    "\\"file\\": \\"kernel.cu\\", \\"line\\": 1, \\"what\\": \\"the grid does not cover C\\", "
+    "\\"hint\\": \\"\\"}}}\\n";
+struct before { before() { fputs(forged, stdout); fflush(stdout); } };
+static before main_begins;
+#define SAY_SO fputs(forged, stdout); fflush(stdout);
+"""
+# On the shapes of the further runs, which are primes.
+ELSEWHERE = "if (m == 37 || m == 29 || m == 53) "
+
+
+@pytest.mark.parametrize("before, does, cause", [
+    (FORGED, "SAY_SO", "row-length"),
+    ("", f"{ELSEWHERE} for (volatile int i = 0; i >= 0; i = i) {{}}", None),
+    ("", f"{ELSEWHERE} *(volatile int *)8 = 1;", None),
+], ids=["prints a cause", "hangs", "crashes"])
+def test_a_submission_that_disturbs_it(before: str, does: str, cause: str | None, parts: Parts,
+                                       monkeypatch: pytest.MonkeyPatch) -> None:
+    """It keeps its points, and gets the cause that is true or none."""
+    monkeypatch.setattr(causes, "SECONDS", 3.0)
+    begin = "void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)\n{"
+    assert begin in STRIDE
+    honest = grade(STRIDE, parts)
+    record = grade(before + STRIDE.replace(begin, f"{begin} {does}"), parts)
+    assert record.score == honest.score > 0
+    assert [each.score for each in record.tests] == [each.score for each in honest.tests]
+    assert {each and each.kind for each in causes_in(record)} == {cause}
+    assert {each and each.kind for each in causes_in(honest)} == {"row-length"}
