@@ -1,12 +1,12 @@
 """The mistake behind a finding, where `make check` can prove one: for pages, never for points.
 
-In: a submission's programs and a public case that went wrong. Out: a Cause, or None. The checker's own
-main (checker/main.c) is linked with the checked object and runs that case in the sandbox, as on a
-student's machine.
+In: a submission's programs and a public case that went wrong. Out: a Cause, or None. The checker's
+own main (checker/main.c) is linked with the checked object and runs that case in the sandbox, as on
+a student's machine.
 
 The submission's host code runs in that process and can have it print anything. So what it prints is
-a claim, of which no more is taken than a known kind, a line of kernel.cu, and a sentence that the
-checker has, made of words of its own or of kernel.cu.
+a claim, of which no more is taken than a known kind, a line of kernel.cu, and sentences that the
+checker has, made of words of its own or of kernel.cu, and numbers.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ BLOCK_SECONDS = 2
 OUTPUT_BYTES = 64 << 10
 LONGEST = 240  # characters of a sentence, as in check.h
 NUMBER, WORD = r"(?:[0-9]{1,5})", r"(\w{0,40})"
+FROM_A_RUN = re.compile(r"\(from a run with m=[0-9]{1,4} k=[0-9]{1,4} n=[0-9]{1,4}\)")
 # What a kernel prints goes with the rest of standard error.
 QUIETLY = ["/bin/sh", "-c", 'exec "$@" 2>/dev/null', "sh"]
 
@@ -48,6 +49,7 @@ class SaidCause(Said):
     file: str
     line: int
     what: str
+    detail: list[str]
     hint: str
 
 
@@ -86,13 +88,14 @@ def command(program: Path, programs: Programs, case: Case) -> Command:
 
 
 def believed(said: SaidCause, source: bytes) -> Cause | None:
-    if said.name not in CAUSES or said.file != KERNEL or not 0 < said.line <= source.count(b"\n") + 1:
-        return None
     text = source.decode(errors="replace")
-    if not is_sentence("WHAT", said.what, text):
+    at_a_line = said.file == KERNEL and 0 < said.line <= text.count("\n") + 1
+    if said.name not in CAUSES or not at_a_line or not is_sentence("WHAT", said.what, text):
         return None
     hint = said.hint if is_sentence("HINT", said.hint, text) else None
-    return Cause(kind=said.name, what=said.what, file=KERNEL, line=said.line, hint=hint)
+    shape = [line for line in said.detail[-1:] if FROM_A_RUN.fullmatch(line)]
+    return Cause(kind=said.name, what=said.what, file=KERNEL, line=said.line, detail=shape,
+                 hint=hint)
 
 
 def is_sentence(part: str, said: str, source: str) -> bool:

@@ -25,6 +25,8 @@ class Cause(Strict):
     """"a row of B has n elements, but here rows are k elements apart"."""
     file: str
     line: int
+    detail: list[str] = []
+    """Of the facts: "(from a run with m=37 k=53 n=29)", which numbers in `what` are of."""
     hint: str | None = None
 
 
@@ -51,9 +53,16 @@ class Finding(Strict):
     cause: Cause | None = None
 
     @property
+    def mistake(self) -> Cause | Finding:
+        """What to correct: as `make check`, everything that shows it names the cause first."""
+        return self.cause or self
+
+    @property
     def below(self) -> list[str]:
-        """The lines below the headline."""
-        return [*self.detail, *([self.launch] if self.launch else [])]
+        """The lines below the headline of the mistake."""
+        above = [*self.cause.detail, f"symptom: {at(self.file, self.line, self.what)}"] \
+            if self.cause else []
+        return [*above, *self.detail, *([self.launch] if self.launch else [])]
 
 
 class Loads(Strict):

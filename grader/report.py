@@ -216,9 +216,9 @@ def about_finding(record: Record, tests: list[Test], console: Console) -> Text |
     shape = f"m={test.m} k={test.k} n={test.n}"
     if not any(shape in line for line in details):
         details.append(f"{shape}, fill {test.fill}, seed {test.seed}")
-    block = [paragraph(harmless(headline(finding)), console, style="bold"),
+    block = [paragraph(harmless(headline(finding.mistake)), console, style="bold"),
              *(paragraph(harmless(line), console, INDENT) for line in details)]
-    block = [with_hint(block, finding.hint, console)]
+    block = [with_hint(block, finding.mistake.hint, console)]
     if test.output:
         block += [Text("    it printed:"), *quoted(test.output.splitlines(), OUTPUT_LINES, console)]
     return Text("\n").join(block)

@@ -23,7 +23,7 @@ import math
 
 from .cases import Case
 from .findings import KINDS
-from .outcome import Finding, Loads, Outcome, at
+from .outcome import Cause, Finding, Loads, Outcome, at
 from .record import Criterion, CriterionName, Test
 from .score import ABOUT, but_for, status_of
 
@@ -290,7 +290,7 @@ def kind_of_result(run: Outcome) -> str:
     return "out-of-bounds" if run.guards_changed else "not-float32"
 
 
-def headline(finding: Finding) -> str:
+def headline(finding: Cause | Finding) -> str:
     return at(finding.file, finding.line, finding.what)
 
 

@@ -105,11 +105,11 @@ def lost(item: Item) -> list[str]:
         lines += [f"{criterion.name}: {one_line(criterion.reason)}" for criterion in item.criteria
                   if not criterion.passed and criterion.reason not in ("", item.reason)]
         if item.finding:
-            finding = item.finding
-            headline = placed(finding.file, finding.line, finding.what)
+            finding, mistake = item.finding, item.finding.mistake
+            headline = placed(mistake.file, mistake.line, mistake.what)
             lines += [] if any(headline in line for line in lines) else [headline]
             lines += ["    " + one_line(line) for line in finding.below]
-            hints.append(finding.hint or "")
+            hints.append(mistake.hint or "")
     return lines + [f"hint: {one_line(hint)}" for hint in dict.fromkeys(hints) if hint]
 
 

@@ -39,7 +39,7 @@ def of_cases(record: Record) -> list[tuple[Place, str]]:
     for item in graded(record):
         if item.status in ("passed", "skipped"):
             continue
-        finding = item.finding if isinstance(item, Test) else None
+        finding = item.finding.mistake if isinstance(item, Test) and item.finding else None
         place = ((finding.file or "", finding.line, finding.what) if finding
                  else ("", 0, item.reason))
         cases, _ = by_mistake.setdefault(place, ([], lost(item)))

@@ -4,6 +4,7 @@ it likes on a page, or that this costs someone points."""
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from pathlib import Path
@@ -14,15 +15,17 @@ import pytest
 from conftest import REPOSITORY, sample
 from corpus import FAULTS, Fault
 
-from grader import causes
+from grader import causes, report
 from grader.build import Parts, trusted_parts
 from grader.errors import MachineFault
+from grader.feedback import student_view
 from grader.findings import CAUSES, KINDS
 from grader.intake import Submission
 from grader.outcome import Cause, Finding
 from grader.record import Record
 from grader.sandbox import Ran, choose_sandbox
 from grader.session import MOST_CAUSES, Grading
+from grader.wording import lost
 from instructor.faulty import diagnosis
 
 SUITE = fake.suite(*(fake.case(f"{m}", m, k, n, criteria={"correct": 2, "memory": 2})
@@ -63,6 +66,7 @@ def test_the_record_has_the_cause_that_is_declared(fault: Fault, parts: Parts) -
     assert {cause.kind for cause in found} == {fault.cause}
     for cause in found:
         assert cause.file == "kernel.cu" and 0 < cause.line <= text.count("\n") and cause.hint
+        assert bool(cause.detail) != cause.kind.startswith(("grid-", "launch-"))
 
 
 def test_what_names_itself_has_none(parts: Parts) -> None:
@@ -122,6 +126,17 @@ def test_findings_at_one_place_share_a_cause() -> None:
     names, record = asked_about("wrong", TWO, HIDDEN)
     assert names == ["a"]
     assert [cause and cause.line for cause in causes_in(record)] == [3, 3, 3]
+    assert [cause and cause.line for cause in causes_in(student_view(record))] == [3, 3, None]
+
+
+def test_what_is_printed_names_it_first() -> None:
+    """On the terminal, and in what exporters make of a case."""
+    record = asked_about("wrong", TWO)[1]
+    printed = io.StringIO()
+    report.show(record, None, printed)
+    for said in (printed.getvalue(), "\n".join(lost(record.tests[0]))):
+        assert said.index(f"kernel.cu:3: {fake.WHAT}") < said.index("symptom: all 121 are wrong")
+        assert "hint: where does the next row of B begin?" in said
 
 
 def test_only_some_are_looked_for() -> None:
@@ -150,7 +165,7 @@ def test_it_changes_no_points(verb: str) -> None:
 
 # ---- what a submission says ----------------------------------------------------------------------
 
-TRUE = {"name": "row-length", "file": "kernel.cu", "line": 2, "detail": [],
+TRUE = {"name": "row-length", "file": "kernel.cu", "line": 2, "detail": ["B is k x n", "(from a run with m=37 k=53 n=29)"],
         "what": "a row of A has k elements, but here rows are n elements apart",
         "hint": "where does the next row of A begin?"}
 WRONG = Finding(kind="wrong-result", what="C is wrong")
@@ -179,12 +194,12 @@ def taken(output: bytes, monkeypatch: pytest.MonkeyPatch, fault: Exception | Non
 
 
 def test_what_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The last line; of a hint that the checker does not have, nothing."""
+    """The last line; of the facts the shape, and of a hint that the checker does not have, nothing."""
     cause = taken(b"printed\n\xff{}\n" + said() + b"\n", monkeypatch)
     assert cause == Cause(kind="row-length", what=str(TRUE["what"]), file="kernel.cu", line=2,
-                          hint=str(TRUE["hint"]))
-    other = taken(said(hint="you are great"), monkeypatch)
-    assert other and other.hint is None
+                          detail=["(from a run with m=37 k=53 n=29)"], hint=str(TRUE["hint"]))
+    other = taken(said(hint="you are great", detail=["(from a run with fun)"]), monkeypatch)
+    assert other and other.hint is None and other.detail == []
 
 
 @pytest.mark.parametrize("output", [
@@ -192,7 +207,7 @@ def test_what_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     said()[:-9], said() + b"\nand more", said([TRUE]), said("row-length"), said({}),
     said(kind="leak"), said(name="genius"), said(name=""), said(file="/etc/passwd"), said(file=""),
     said(line=0), said(line=-1), said(line=4), said(line="2"), said(line=2.0), said(line=True),
-    said(line=10 ** 400), said(what=""), said(what="m=7919 k=6007 n=5003"),
+    said(line=10 ** 400), said(detail="x"), said(what=""), said(what="m=7919 k=6007 n=5003"),
     said(what="TEST PASSED <script>"), said(what=["x"]), said(what=TRUE["hint"]),
     said(what="a row of A has k elements, but here rows are 7919 elements apart"),
     said(what="a row of moa has k elements, but here rows are n elements apart"),

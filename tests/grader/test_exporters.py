@@ -26,7 +26,7 @@ from grader.course import gradebook
 from grader.course.model import Attempt, HandIn, Standing, Student
 from grader.exporters import annotations, autolab, classroom50, gradescope, summary
 from grader.feedback import student_view
-from grader.outcome import Finding
+from grader.outcome import Cause, Finding
 from grader.record import Build, Criterion, Record, Refusal, Submission, Times, Timing
 from grader.record import Test as Case
 from grader.store import read_record
@@ -130,7 +130,8 @@ def poisoned(text: str) -> list[Record]:
     """Records with this text wherever a submission may have put any."""
     finding = Finding(kind="wrong-result", what=text, file=text, line=3, detail=[text], hint=text,
                       launch=text)
-    here = finding.model_copy(update={"file": "kernel.cu"})
+    cause = Cause(kind=text, what=text, file="kernel.cu", line=3, detail=[text], hint=text)
+    here = finding.model_copy(update={"file": "kernel.cu", "cause": cause})
     criteria = [Criterion(name="correct", score=1, max_score=10 / 3, passed=False, reason=text)]
     tests = [make_test(text, 1, 10 / 3, hidden=hidden, title=text, fill=text, reason=text,
                        hint=text, finding=found, output=text, criteria=criteria, status=status)

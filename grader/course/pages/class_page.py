@@ -85,9 +85,17 @@ class MistakeRow:
     label: str
     kind: str
     rows: list[Row] = field(default_factory=list)
+    symptoms: dict[str, list[Row]] = field(default_factory=dict)
+    """Of a cause: the kinds of findings in which it showed, and to whom."""
     cases: Counter[str] = field(default_factory=Counter)
     code: dict[str, list[Row]] = field(default_factory=dict)
     """The lines that have it, without blanks around them, and who wrote them."""
+
+    @property
+    def seen_as(self) -> list[tuple[str, int]]:
+        """Its findings, the commonest first."""
+        return sorted(((kind, len(rows)) for kind, rows in self.symptoms.items()),
+                      key=lambda each: (-each[1], each[0]))
 
     @property
     def examples(self) -> list[tuple[str, list[Row]]]:
@@ -234,6 +242,9 @@ def frequent(found: Iterable[tuple[Standing, Row, list[Mistake]]]) -> list[Mista
             row = rows.setdefault((each.kind, each.label), MistakeRow(each.label, each.kind))
             if student not in row.rows:
                 row.rows.append(student)
+            for kind in each.symptoms:
+                if student not in row.symptoms.setdefault(kind, []):
+                    row.symptoms[kind].append(student)
             row.cases.update(item.key for item in each.items)
             text = lines[each.line - 1].strip() if 0 < each.line <= len(lines) else ""
             if text and student not in row.code.setdefault(text, []):

@@ -176,9 +176,10 @@ def advise(record: Record, mistake: Mistake, code: list[Line]) -> Advice:
                       "make grade" if refusal else "make")
     first = mistake.items[0]
     finding = first.finding if isinstance(first, Test) else None
-    headline = placed(finding.file, finding.line, finding.what) if finding else first.reason
+    named = finding.mistake if finding else None
+    headline = placed(named.file, named.line, named.what) if named else first.reason
     return Advice(headline, tuple(finding.below) if finding else (),
-                  (finding.hint if finding else "") or first.hint, mistake.items, excerpt,
+                  (named.hint if named else "") or first.hint, mistake.items, excerpt,
                   first.output if isinstance(first, Test) else "", command(first))
 
 

@@ -1,7 +1,7 @@
 """What is wrong in a submission.
 
 In: a record, as its reader may see it. Out: its mistakes; cases that lost points for the same
-reason at the same line are one.
+reason at the same line are one. The reason is a finding, or where that is known, its cause.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass, replace
 
 from ...feedback import LOST, SPEED
-from ...findings import KINDS
-from ...outcome import Finding
+from ...findings import CAUSES, KINDS
+from ...outcome import Cause, Finding
 from ...record import Record, Test
 from ...wording import Item
 
@@ -21,13 +21,19 @@ KERNEL = "kernel.cu"
 @dataclass(frozen=True)
 class Mistake:
     kind: str
-    """Of a finding; or "refused", "build", a criterion, a state of a timed shape."""
+    """Of a cause or a finding; or "refused", "build", a criterion, a state of a timed shape."""
     label: str
     """In words without numbers: the same for all shapes and all students."""
     line: int = 0
     """Of kernel.cu; 0: not known."""
     items: tuple[Item, ...] = ()
     """What lost points for it, in the order of the suites; empty: everything."""
+
+    @property
+    def symptoms(self) -> set[str]:
+        """The kinds of findings in which it showed, if it is the cause of them."""
+        return {item.finding.kind for item in self.items
+                if isinstance(item, Test) and item.finding and item.finding.cause}
 
 
 def mistakes_of(record: Record) -> list[Mistake]:
@@ -49,16 +55,20 @@ def mistake_of(item: Item) -> Mistake:
     if not isinstance(item, Test):
         return Mistake(item.state, f"speed: {SPEED[item.state]}")
     if item.finding:
-        finding = item.finding
-        return Mistake(finding.kind, label_of(finding), line_of(finding.file, finding.line))
+        mistake = item.finding.mistake
+        return Mistake(mistake.kind, label_of(mistake), line_of(mistake.file, mistake.line))
     lost = next(each.name for each in item.criteria if not each.passed)
     return Mistake(lost, LOST[lost])
 
 
-def label_of(finding: Finding) -> str:
-    """The finding's own words; or its kind's, where these have numbers or places in them."""
-    kind = KINDS.get(finding.kind)  # none in a record of another version
-    return kind.headline if kind and re.search(r"\d", finding.what) else finding.what
+def label_of(mistake: Cause | Finding) -> str:
+    """Its own words; or its kind's, where these have numbers or places in them."""
+    if not re.search(r"\d", mistake.what):
+        return mistake.what
+    if isinstance(mistake, Cause):
+        return CAUSES.get(mistake.kind, mistake.what).replace("`", "")
+    kind = KINDS.get(mistake.kind)  # none in a record of another version
+    return kind.headline if kind else mistake.what
 
 
 def without_numbers(text: str) -> str:

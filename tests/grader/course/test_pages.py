@@ -33,8 +33,8 @@ from grader import store
 from grader.course.model import Attempt, HandIn, Override, Standing, Student
 from grader.course.pages import write_class_page, write_feedback
 from grader.feedback import LOST
-from grader.findings import KINDS
-from grader.outcome import Loads
+from grader.findings import CAUSES, KINDS
+from grader.outcome import Cause, Finding, Loads
 from grader.record import Record, Submission
 from instructor.release.leaks import secrets_of
 
@@ -135,6 +135,29 @@ def test_the_command_shows_the_same_inputs_again(tmp_path: Path) -> None:
     assert "./sgemm-check 35 70 20 --counts" in said(make_record([untiled]))
     assert "Try next: make " in said(RECORDS["broken"])
     assert "Try next: make grade" in said(RECORDS["refused"])
+
+
+CAUSE = Cause(kind="row-length", what=fake.WHAT, file="kernel.cu", line=20,
+              detail=["(from a run with m=37 k=53 n=29)"], hint="where does the next row of B begin?")
+LOAD = Finding(kind="out-of-bounds", what="load from B beyond its last row", file="kernel.cu", line=31,
+               detail=["thread (0,4) reads B[70][0]"], hint="is every index within?", cause=CAUSE)
+
+
+def test_the_mistake_stands_above_its_symptom(tmp_path: Path) -> None:
+    """At its own line, with its own hint, and once for all cases that it cost."""
+    wrong = LOAD.model_copy(update={"kind": "wrong-result", "what": "5 of 9 are wrong", "line": 0})
+    record = make_record([make_test("a", 0, 1, finding=LOAD), make_test("b", 0, 1, finding=wrong),
+                          make_test("c", 0, 1, hidden=True, finding=LOAD)])
+    page, text = feedback(standing(record), tmp_path)
+    for said in (page.text, html.unescape(text)):
+        first = said.index(f"kernel.cu:20: {fake.WHAT}")
+        assert first < said.index("(from a run with m=37 k=53 n=29)") < said.index("symptom: kernel.cu:31: load from B beyond its last row")
+        assert "thread (0,4) reads B[70][0]" in said and "This cost points in a, b." in said
+        assert "Hint: where does the next row of B begin?" in said
+        assert "is every index within?" not in said and "5 of 9" not in said
+    assert len(page.all("article")) == 1
+    source = (tmp_path / "ada.html").read_text()
+    assert re.search(rf'<li class="mistake"><code>line 20;</code><strong.*?{fake.WHAT}<', source)
 
 
 def test_hidden_cases_show_points_and_the_kind_of_a_mistake(tmp_path: Path) -> None:
@@ -252,12 +275,14 @@ def test_hidden_cases_stand_in_no_file_of_a_student(verb: str, where: str, gpu: 
     """Searched for as `make release` does, and word by word; staff see them."""
     text = "34 34 34: right\n64 64 64: right\n" if where == "hidden" else ""
     record = graded("error" if verb == "error" else
-                    f"{text}clock 8563 8563 8563: wrong 8563\n{verb}", gpu=gpu)
+                    f"cause: row-length 3\n{text}clock 8563 8563 8563: wrong 8563\n{verb}", gpu=gpu)
     which = standing(record, content="int main;\n" * 40, late="late", notes=("7919 for staff",),
                      override=Override("ada", "was ill", extension=1))
     page, markdown = feedback(which, tmp_path)
     secrets = secrets_of(SUITES[1:], SUITES[:1], set())
     assert not secrets.not_searched and len(secrets.sizes) == 3
+    if verb == "wrong":  # a cause of public cases, and shown for these alone
+        assert (fake.WHAT in page.text and fake.WHAT in markdown) == (where == "everywhere")
     for name in ("ada.html", "ada.md"):
         said = (tmp_path / name).read_text()
         assert list(secrets.search(name, said)) == []
@@ -473,6 +498,30 @@ def test_mistakes_with_numbers_in_their_words_are_one(tmp_path: Path) -> None:
     class_page(standings, tmp_path)
     [row] = [row for row in rows(tmp_path / "class.html") if "wrong-result" in row[0]]
     assert row[0].startswith(KINDS["wrong-result"].headline) and row[1] == "2"
+
+
+def test_a_mistake_counts_by_its_cause_and_its_findings(tmp_path: Path) -> None:
+    """Where the cause is known, it is one row, whatever it did to which case; where it is not, the
+    finding is; and of words with numbers the cause's meaning is shown."""
+    wrong = LOAD.model_copy(update={"kind": "wrong-result"})
+    unknown = LOAD.model_copy(update={"cause": None})
+    below = LOAD.model_copy(update={"cause": CAUSE.model_copy(update={"line": 21})})
+    steps = [LOAD.model_copy(update={"cause": Cause(
+        kind="phase-step", what=f"the tile moves on by {number}", file="kernel.cu", line=number)})
+        for number in (8, 16)]
+    found = [(LOAD, wrong), (LOAD, below), (LOAD, unknown), (wrong, wrong),
+             *((each,) for each in steps)]
+    class_page([standing(make_record([make_test(name, 0, 1, finding=each)
+                                      for name, each in zip("ab", findings)]), student(number))
+                for number, findings in enumerate(found, 1)], tmp_path)
+    table = [row for row in rows(tmp_path / "class.html") if len(row) == 4][1:]
+    assert [row[:2] for row in table] == [
+        [f"{fake.WHAT} row-length, seen as out-of-bounds (3), wrong-result (2)", "4"],
+        [f"{CAUSES['phase-step']} phase-step, seen as out-of-bounds (2)", "2"],
+        ["load from B beyond its last row out-of-bounds", "1"]]
+    assert table[0][2] == "line 20; Student 1, Student 2, Student 3, Student 4 line 21; Student 2"
+    assert table[1][2] == "line 8; Student 5 line 16; Student 6"
+    assert rows(tmp_path / "class.html")[-6][5] == fake.WHAT  # of the first student
 
 
 def test_who_needs_a_person_is_late_or_missing(tmp_path: Path) -> None:
