@@ -16,7 +16,6 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import instructions, source_text, symbols
 from .errors import MachineFault, NotBuilt, Refused
 from .sandbox import Command, Limits, Sandbox
 
@@ -68,11 +67,15 @@ class Examiner:
 
 def examine_source(path: Path) -> None:
     """Raises Refused."""
+    from . import source_text
+
     source_text.check_source(path.read_bytes())
 
 
 def examine_made(directory: Path, cuda: bool) -> list[int]:
     """Lines of accesses that are perhaps unwatched. Raises Refused."""
+    from . import instructions, source_text, symbols  # their libraries: 0.1 s, in this process only
+
     tokens = {name: source_text.check_preprocessed((directory / name).read_bytes())
               for name in TEXTS}
     for which in (".i", ".device.i"):
