@@ -14,8 +14,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -28,7 +27,7 @@ RESULT, PARTIAL = "result.json", "result.partial.json"
 PRIVATE = 0o700  # a sandbox that is only another user must not read the results of others
 HASH_LENGTH = 8  # hexadecimal digits; of all submissions of one name
 LONGEST_NAME = 100  # of suites, in a file's name
-LEFT_BEHIND_SECONDS = 3600.0  # temporary files older than this belong to graders that were killed
+NEW = ".new"  # ends the names of temporary files
 
 
 class Store:
@@ -42,7 +41,7 @@ class Store:
             with alone_in(results):
                 self.directory = self._choose(results, submission, named)
                 self.directory.mkdir(mode=PRIVATE, exist_ok=True)
-                remove_left_behind(self.directory)
+                remove_left_behind(self.directory.glob(f".*{NEW}"))
                 write(self.directory / PARTIAL, as_json(first))
 
     @staticmethod
@@ -138,24 +137,34 @@ def as_json(record: Record) -> bytes:
 def write(path: Path, content: bytes) -> None:
     """All or nothing, even if the machine crashes. Raises OSError."""
     path.parent.mkdir(mode=PRIVATE, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=NEW, dir=path.parent)
     try:
         with open(descriptor, "wb") as file:
+            lock(descriptor, fcntl.LOCK_EX)
             file.write(content)
             file.flush()
             os.fsync(descriptor)
-        os.replace(temporary, path)
+            os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
 
 
-def remove_left_behind(directory: Path) -> None:
-    for path in directory.glob(".result*.json.*"):
-        with contextlib.suppress(OSError):
-            if path.stat().st_mtime < time.time() - LEFT_BEHIND_SECONDS:
+def remove_left_behind(paths: Iterable[Path]) -> None:
+    """Of these temporary files those of write() that was killed: nobody holds them. One that is still
+    empty may be about to be locked."""
+    for path in paths:
+        with contextlib.suppress(OSError), open(path, "r+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(file.fileno()).st_size:
                 path.unlink()
+
+
+def lock(descriptor: int, how: int) -> None:
+    """Nothing, on a file system without locks."""
+    with contextlib.suppress(OSError):
+        fcntl.flock(descriptor, how)
 
 
 @contextlib.contextmanager
@@ -164,8 +173,7 @@ def alone_in(directory: Path) -> Iterator[None]:
     On a file system without locks nothing is locked. Raises OSError."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        with contextlib.suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        lock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
         os.close(descriptor)

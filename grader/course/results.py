@@ -32,7 +32,7 @@ from ..errors import BadInput, MachineFault
 from ..files import KERNEL
 from ..options import SEED_BITS
 from ..record import VERSION, Record
-from ..store import PRIVATE, RESULT, faults_of, read_record, write
+from ..store import NEW, PRIVATE, RESULT, faults_of, read_record, remove_left_behind, write
 
 RECORDS, HISTORY, RUN = "records", "history", "run"
 TRY, SEED, LOCK = "try.json", "seed", ".lock"
@@ -112,6 +112,7 @@ class Results:
                 os.ftruncate(descriptor, 0)
                 os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode(),
                           0)
+            remove_left_behind(self.folder.rglob(f".*{NEW}"))
             yield
         finally:
             os.close(descriptor)

@@ -4,8 +4,8 @@ and what is on disk is whole at every moment. With a core that compiles and runs
 
 from __future__ import annotations
 
+import fcntl
 import json
-import os
 import random
 import signal
 import stat
@@ -377,12 +377,14 @@ def test_results_are_private(tmp_path: Path) -> None:
 def test_what_killed_graders_left_is_swept(tmp_path: Path) -> None:
     record = grade("right", [public("a")])
     directory = Store(tmp_path, submission("x"), record).directory
-    old, new = directory / f".{RESULT}.old", directory / f".{PARTIAL}.new"
-    for path in (old, new):
+    left, empty, written = (directory / f".{RESULT}.{name}.new" for name in ("left", "empty", "written"))
+    for path in (left, written):
         path.write_text("{")
-    os.utime(old, (1, 1))
-    Store(tmp_path, submission("x"), record)
-    assert not old.exists() and new.exists()
+    empty.touch()  # somebody may be about to lock it
+    with written.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        Store(tmp_path, submission("x"), record)
+        assert not left.exists() and empty.exists() and written.exists()
 
 
 def test_a_full_disk_is_the_machines_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,7 +59,7 @@ for line in kernel.decode().splitlines():
         sys.exit(3)
 if record["tests"]:
     record["score"] = sum(test["score"] for test in record["tests"])
-temporary = place / ".result.json.new"
+temporary = place / "written"
 temporary.write_text(json.dumps(record))
 os.replace(temporary, place / "result.json")
 with open(calls, "a") as file:

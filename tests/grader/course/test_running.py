@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import random
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from conftest import REPOSITORY
 from fake_class import Class, interrupt, json_of, make_project, only, wait_for
 from grader.course import results, slurm, worker
 
@@ -181,6 +184,25 @@ def test_two_runs_at_once(pupils: Class) -> None:
 
 
 # ---- interrupts ----------------------------------------------------------------------------------
+
+
+def test_temporary_files_of_dead_runs_are_removed(pupils: Class) -> None:
+    """Of writers that were killed, wherever they wrote; not those that somebody writes."""
+    pupils.add("alice", "score 3")
+    assert pupils.run().returncode == 0
+    [record] = pupils.results.glob("records/alice/*")
+    killed = "import os, pathlib, signal, sys; from grader.store import write; " \
+        "os.fsync = lambda fd: os.kill(os.getpid(), signal.SIGKILL); write(pathlib.Path(sys.argv[1]), b'x')"
+    for place in (pupils.results / "class.md", record / "result.json"):
+        subprocess.run([sys.executable, "-c", killed, place], cwd=REPOSITORY, check=False)
+    assert len(list(pupils.results.rglob(".*.new"))) == 2
+    with (record / ".try.json.abcdefgh.new").open("wb") as written:
+        written.write(b"x")
+        written.flush()
+        fcntl.flock(written, fcntl.LOCK_EX)
+        assert pupils.run().returncode == 0
+        assert [path.name for path in pupils.results.rglob(".*.new")] == [Path(written.name).name]
+    assert pupils.run().returncode == 0 and not list(pupils.results.rglob(".*.new"))
 
 
 def test_ctrl_c_once_finishes_what_runs(pupils: Class) -> None:
