@@ -190,18 +190,20 @@ def run_all(given: argparse.Namespace, asked: Asked, the_class: Class, key: Key,
         if given.queue == "slurm":
             runs_of(given, asked, results).run(jobs, grade, stop, shown)
             return stop.asked
-        refuse_beside_slurm(results)
+        refuse_beside_slurm(results, given.what)
         with scratch(results.folder) as environment:
             worker.run(jobs, asked.jobs, replace(grade, environment=environment), stop, shown)
         return stop.asked
 
 
-def refuse_beside_slurm(results: Results) -> None:
-    """Raises BadInput where a job array grades this class already."""
+def refuse_beside_slurm(results: Results, what: str) -> None:
+    """Raises BadInput where a job array does this (grade, regrade) to the class already."""
     array = Runs(results, Cluster(), 1).present()
     if array:
-        raise BadInput(f"{results.folder}: is graded by Slurm's job {array.job}; QUEUE=slurm waits "
-                       f"for it, `scancel {array.job}` ends it")
+        command = {"grade": "grade-class"}.get(what, what)
+        raise BadInput(f"{results.folder}: Slurm's job {array.job} works here; finish it with "
+                       f"`make {command} CLASS=... QUEUE=slurm`, or end it with "
+                       f"`scancel {array.job}`, and then start this again")
 
 
 def say_kept(count: int) -> None:
@@ -219,7 +221,7 @@ def regrade_class(given: argparse.Namespace) -> int:
     present = gather(settings, results)
     again = replace(present, results=Results(settings.results / REGRADE))
     with results.alone():
-        refuse_beside_slurm(results)
+        refuse_beside_slurm(results, "grade")
         before = present.standings(None)
         if not any(each.counted and each.counted.record for each in before):
             raise BadInput(f"{results.folder}: nothing is graded yet; `make grade-class` does that")

@@ -10,6 +10,7 @@ node), so does the note on each submission that it left.
                                killed is taken up again, not submitted twice
     RESULTS/run/chunks.json    what each of its tasks grades
     RESULTS/run/probe.json     what the first job, which grades nothing, says of its node
+    RESULTS/run/stop           Ctrl-C was pressed: they begin no further submission
     RESULTS/run/*.out          what they print
 
 Commands and their options: the man pages of sbatch, squeue, sacct, scancel and scontrol (Slurm 20.11
@@ -46,7 +47,7 @@ CHUNK = 30
 """Submissions a task: a grade takes seconds, starting a task as long, and clusters advise against
 arrays that start more than some ten tasks a minute."""
 MOST_IN_CHUNK = 50
-JOB, CHUNKS, PROBE = "job.json", "chunks.json", "probe.json"
+JOB, CHUNKS, PROBE, STOP = "job.json", "chunks.json", "probe.json", "stop"
 PROBE_SAYS, OUTPUT = "probe.out", "%A_%a.out"
 FIRST_POLL_SECONDS, POLL_SECONDS = 0.5, 5.0
 """Between two questions to the scheduler: a small class does not wait, a large one does not bother
@@ -183,6 +184,8 @@ class Runs:
         name = f"sgemm-{os.urandom(6).hex()}"
         script = self.script("task.sh", "grader.course.task", shlex.quote(str(self.folder / CHUNKS)),
                              '"$SLURM_ARRAY_TASK_ID"', str(self.workers))
+        with faults_of(self.folder / STOP):
+            (self.folder / STOP).unlink(missing_ok=True)
         write_json(self.folder / CHUNKS, self.chunks(chunks, grade))
         write_json(self.job_file, asdict(Array("", name, grade.run)))
         number = self.submit_tasks(name, len(chunks), script, grade.key.backend == "cuda")
@@ -294,6 +297,7 @@ class Runs:
                 self.cluster.cancel(array)
             elif stop.asked and not held_back:
                 self.cluster.cancel(array, "--state=PENDING")
+                write_json(self.folder / STOP, array.name)
                 held_back = True
             try:
                 states = self.cluster.states(array)

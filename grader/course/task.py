@@ -23,6 +23,7 @@ from pathlib import Path  # noqa: E402
 from ..errors import MachineFault  # noqa: E402
 from .results import Job, Key  # noqa: E402
 from .scratch import scratch  # noqa: E402
+from .slurm import STOP  # noqa: E402
 from .worker import MOST_TRIES, Grade, run  # noqa: E402
 
 
@@ -36,6 +37,7 @@ def main(words: Sequence[str]) -> int:
     key = asked["key"] | {"suites": tuple(asked["key"]["suites"])}
 
     def report(running: Sequence[Job], ended: Job | None) -> None:
+        stop.asked = stop.asked or (path.parent / STOP).exists()
         if ended:
             print(ended.directory, flush=True)
 
