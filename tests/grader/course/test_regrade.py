@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import errno
 import random
+import shutil
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -61,18 +62,28 @@ class Course(Class):
                 for path in (self.results / "records").iterdir()}
 
 
-@pytest.fixture
-def course(project: Path, tmp_path: Path) -> Iterator[Course]:
+@pytest.fixture(scope="module")
+def graded(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Course:
     """alice has all points, bob loses those of `edge`, eve half of those of `small`."""
-    made = Course(project, tmp_path / "the class")
+    made = Course(project, tmp_path_factory.mktemp("course") / "the class")
     made.cases(small=10, edge=10)
     made.add("alice", "# all")
     made.add("bob", "loses edge 1 the last column is missing")
     made.add("eve", "loses small 0.5 C is transposed")
     assert made.run().returncode == 0
     assert made.points() == {"alice": "20", "bob": "10", "eve": "15"}
-    yield made
-    assert not list(made.temporary.iterdir()), "temporary files are left"
+    shutil.copytree(made.folder, made.folder.with_name("as it was graded"))
+    return made
+
+
+@pytest.fixture
+def course(graded: Course) -> Iterator[Course]:
+    """As it was graded, in the same place, and with the same cases."""
+    shutil.rmtree(graded.folder)
+    shutil.copytree(graded.folder.with_name("as it was graded"), graded.folder)
+    use_cases(graded.project, Path(graded.suite))
+    yield graded
+    assert not list(graded.temporary.iterdir()), "temporary files are left"
 
 
 def state_of(course: Course) -> Any:
@@ -214,7 +225,10 @@ def test_interrupted(course: Course, number: signal.Signals, accept: tuple[str, 
         status = interrupt(process, number)
     assert status == (-number if number == signal.SIGKILL else 130)
     assert state_of(course) == before
-    wait_for(lambda: not list(course.temporary.glob("*/run-*/*")) or number == signal.SIGKILL)
+    if number == signal.SIGKILL:  # what it had begun goes on without it, and counts
+        wait_for(lambda: course.counted("graded").get("x") == 2)
+    else:
+        wait_for(lambda: not list(course.temporary.glob("*/run-*/*")))
     graded = course.counted("graded")
     ended = course.regrade("--accept")
     assert ended.returncode == 0, ended.stderr
