@@ -4,7 +4,7 @@ it (corpus.py).
 Every file is built with gcc and with clang, at -O1 and at -O2; in `make test` one of each number,
 finding and cause with gcc at -O1, and a sample in the other settings. Every right kernel, of which
 nothing may be found, is built with both at -O1, as users do, and with one of the two at -O2; in
-`make test` the solutions and a fifth of the others, another fifth of which test_solutions.py runs.
+`make test` the solutions and a tenth of the others, a fifth of which test_solutions.py runs.
 Of each kind of finding, one is also read as text; in `make test-all` all are. A failure here means
 that a student is sent to the wrong line, or reads that right code is wrong.
 """
@@ -131,7 +131,7 @@ def by_day(values: list, chosen: list, setup: str) -> list:
 @pytest.mark.parametrize(("fault", "setup"), [
     *by_day(FAULTS, ONE_OF_EACH, "gcc -O1"),
     *(each for number, setup in enumerate(["clang -O1", "gcc -O2", "clang -O2"])
-      for each in by_day(FAULTS, FAULTS[3 * number::50], setup)),
+      for each in by_day(FAULTS, FAULTS[3 * number::100], setup)),
 ], ids=lambda value: value.path.stem if isinstance(value, Fault) else value)  # fmt: skip
 def test_fault(checker: Builder, fault: Fault, setup: str) -> None:
     program = checker(setup, fault.path)
@@ -178,10 +178,10 @@ def test_compiles_with_nvcc(kernel: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("kernel", "setup"), [
-    *by_day(RIGHT, [*SOLUTIONS, *OTHER_STYLES[::5]], "gcc -O1"),
-    *by_day(RIGHT, RIGHT[::18], "clang -O1"),
-    *by_day(RIGHT[::2], RIGHT[2::24], "gcc -O2"),
-    *by_day(RIGHT[1::2], RIGHT[1::24], "clang -O2"),
+    *by_day(RIGHT, [*SOLUTIONS, *OTHER_STYLES[::10]], "gcc -O1"),
+    *by_day(RIGHT, RIGHT[::36], "clang -O1"),
+    *by_day(RIGHT[::2], RIGHT[2::48], "gcc -O2"),
+    *by_day(RIGHT[1::2], RIGHT[1::48], "clang -O2"),
 ], ids=lambda value: value.stem if isinstance(value, Path) else value)  # fmt: skip
 def test_nothing_is_found_in_a_right_kernel(checker: Builder, kernel: Path, setup: str) -> None:
     program = checker(setup, kernel.relative_to(REPOSITORY))

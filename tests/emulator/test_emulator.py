@@ -150,8 +150,8 @@ def builder(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Builder
     return build
 
 
-# All features with gcc; elsewhere each eighth, and the others in tests marked slow.
-SAMPLES = {name: FEATURES if name == "gcc" else FEATURES[number::8]
+# All features with gcc; elsewhere each sixteenth, and the others in tests marked slow.
+SAMPLES = {name: FEATURES if name == "gcc" else FEATURES[number::16]
            for number, name in enumerate(SETUPS)}
 FEATURE_TESTS = [
     pytest.param(setup, feature, marks=[] if feature in SAMPLES[setup] else [pytest.mark.slow])

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from checked import SETUPS
 from conftest import REPOSITORY, RUN_SECONDS, Tree
 
 NOBODY = 65534
@@ -73,11 +74,11 @@ def folder() -> Iterator[Path]:
         yield Path(path)
 
 
-@pytest.fixture(scope="module", params=["gcc", "clang"])
+@pytest.fixture(scope="module", params=["gcc", pytest.param("clang", marks=pytest.mark.slow)])
 def worker(request: pytest.FixtureRequest, tree: Tree, folder: Path) -> Path:
     """A checked one, with forged_calls.c in it."""
-    cxx = {"gcc": "g++", "clang": "clang++"}[request.param]
-    tree.make("grader-parts", "BACKEND=cpu", f"CC={request.param}", f"CXX={cxx}")
+    tools = SETUPS[f"{request.param} -O1"]
+    tree.make("grader-parts", "BACKEND=cpu", f"CC={tools['CC']}", f"CXX={tools['CXX']}")
     parts, work = folder / request.param, folder / f"work of {request.param}"
     shutil.copytree(tree.path / "build" / "grader", parts)
     forger = ["-c", REPOSITORY / "tests/grader/forged_calls.c", "-o", parts / "forged.o"]
