@@ -35,13 +35,13 @@ RUN_SECONDS = 120
 # What `make test` or the user's shell hands down must not reach the makes of the tests.
 NOT_INHERITED = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "KERNEL", "BACKEND", "ARCH",
                  "NVCC", "PYTHON", "NO_COLOR", "VENV", "SUBMISSION", "CLASS", "SUITE",
-                 "RESULTS", "NAME", "SEED", "JOBS", "PROTECTION", "GRADE_ARGS", "GRADER_CACHE",
-                 "DIR", "FAULTY", "KERNELS", "SHAPES", "SAMPLES", "LADDER")
+                 "RESULTS", "NAME", "SEED", "JOBS", "PROTECTION", "GRADE_ARGS", "DIR",
+                 "FAULTY", "KERNELS", "SHAPES", "SAMPLES", "LADDER")
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One worker a core and one more, since tests also wait; but not hundreds."""
-    return min(len(os.sched_getaffinity(0)) + 1, 16)
+    """One worker a core and two more, since tests also wait; but not hundreds."""
+    return min(len(os.sched_getaffinity(0)) + 2, 16)
 
 
 class FailuresAtOnce:
@@ -251,11 +251,13 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session", autouse=True)
 def grader_cache(programs: Path) -> Path:
     """Where the grader keeps its own parts, which depend on their sources alone: built once for all
     tests that grade, in copies of the repository and in bundles made of it."""
-    return programs / "parts of the grader ü"
+    cache = programs / "parts of the grader ü"
+    os.environ["GRADER_CACHE"] = str(cache)
+    return cache
 
 
 BUILT = ("both programs", "sgemm", "sgemm-check", "BACKEND=cpu")  # in `tree`: Tree.build_once()

@@ -57,8 +57,7 @@ def marked_line(path: Path) -> int:
 
 
 @pytest.fixture
-def parts(grader_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Parts:
-    monkeypatch.setenv("GRADER_CACHE", str(grader_cache))
+def parts() -> Parts:
     return trusted_parts()
 
 
@@ -87,16 +86,14 @@ def test_cheats_get_nothing_and_are_named(path: Path, parts: Parts, tmp_path: Pa
 @pytest.mark.parametrize("path", [path for path in CHEATS
                                   if path.stem[:2] in ("33", "36", "37", "38", "39", "40", "41")],
                          ids=lambda path: path.stem)
-def test_without_namespaces_they_get_no_more(path: Path, tree: Tree, grader_cache: Path,
-                                             tmp_path: Path) -> None:
+def test_without_namespaces_they_get_no_more(path: Path, tree: Tree, tmp_path: Path) -> None:
     """In a checkout whose private folders only their owner may read: uids alone protect no others."""
     for private in ("testcases/hidden", "instructor"):
         subprocess.run(["chmod", "-R", "go=", tree.path / private], check=True)
     ran = subprocess.run(
         [sys.executable, "-B", "-m", "grader", "--submission", path, "--results", tmp_path,
          "--name", "cheat", "--suite", "all", "--protection", "uid"],
-        cwd=tree.path, env=clean_environment({"GRADER_CACHE": str(grader_cache)}),
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+        cwd=tree.path, env=clean_environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
         timeout=3 * RUN_SECONDS, check=False,
     )  # fmt: skip
     assert ran.returncode == 1, ran.stdout + ran.stderr
@@ -167,13 +164,9 @@ full = 0.9
 @pytest.mark.usefixtures("gpu")
 @pytest.mark.parametrize("path", [path for path in CHEATS if 21 <= int(path.stem[:2]) <= 29],
                          ids=lambda path: path.stem)
-def test_cheats_of_the_clock_get_nothing_for_speed(
-    path: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory,
-    monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cheats_of_the_clock_get_nothing_for_speed(path: Path, tmp_path: Path) -> None:
     suite = tmp_path / "speed.toml"
     suite.write_text(ONE_SHAPE)
-    monkeypatch.setenv("GRADER_CACHE", str(tmp_path_factory.getbasetemp().parent / "grader cache"))
     record = grade(path, trusted_parts("cuda"), tmp_path, str(suite))
     timings = record.performance
     assert timings and all(timing.score == 0 for timing in timings), timings

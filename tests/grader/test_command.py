@@ -332,7 +332,8 @@ def test_progress_and_colour_are_for_terminals(kernel: Path) -> None:
 def test_stages_for_the_benchmark(kernel: Path, tmp_path: Path) -> None:
     grade(kernel, "right", GRADER_STAGES=str(tmp_path / "stages.json"))
     stages = json.loads((tmp_path / "stages.json").read_text())
-    assert set(stages) == {"trusted parts", "compile", "cases", "clock", "audit", "report"}
+    assert set(stages) == {"trusted parts", "compile", "cases", "clock", "audit", "causes",
+                           "report"}
     assert all(0 <= seconds < SECONDS for seconds in stages.values())
 
 
@@ -401,20 +402,18 @@ def test_an_old_python_is_named_in_one_line(module: str, tmp_path: Path) -> None
 
 
 @pytest.fixture
-def parts(grader_cache: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Where the grader's own parts are."""
+def parts() -> None:
+    """The grader's own parts are built."""
     for tool in ("make", "cc", "c++"):
         need(tool)
-    monkeypatch.setenv("GRADER_CACHE", str(grader_cache))
     build.trusted_parts()
-    return str(grader_cache)
 
 
 @pytest.fixture
-def real(tree: Tree, parts: str, tmp_path: Path):  # type: ignore[no-untyped-def]
+def real(tree: Tree, parts: None, tmp_path: Path):  # type: ignore[no-untyped-def]
     def really(*words: str) -> Run:
         return call([sys.executable, "-m", "grader"], "--results", str(tmp_path / "r"), *words,
-                    cwd=tree.path, GRADER_CACHE=parts)
+                    cwd=tree.path)
 
     return really
 
@@ -464,7 +463,8 @@ def interrupted(command: list[str], seconds: float, cwd: Path, **env: str) -> Ru
 @pytest.mark.parametrize("seconds", sample(
     [0.0, 0.02, 0.04, 0.07, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5, 4.0], every=6, start=3))
 @pytest.mark.parametrize("target", ["grade", "grade-class", "cases", "release", "gradescope"])
-def test_ctrl_c_at_any_time(tree: Tree, parts: str, tmp_path: Path, venv: Path, target: str,
+@pytest.mark.usefixtures("parts")
+def test_ctrl_c_at_any_time(tree: Tree, tmp_path: Path, venv: Path, target: str,
                             seconds: float) -> None:
     """One line of the grader's, beside make's own; no traceback, no temporary files. Early while
     the grader's own parts are built, later while they are used."""
@@ -477,10 +477,9 @@ def test_ctrl_c_at_any_time(tree: Tree, parts: str, tmp_path: Path, venv: Path, 
              "grade-class": [f"CLASS={pupil.parent.parent}", f"RESULTS={tmp_path / 'r'}"],
              "release": [f"DIR={tmp_path / 'copy'}"]}.get(target, [])
     words += [f"PYTHON={venv}/bin/python" if target == "gradescope" else f"VENV={venv}"]
+    parts = {"GRADER_CACHE": str(tmp_path / "parts")} if seconds <= 0.7 else {}
     run = interrupted([need("make"), "--no-print-directory", "-o", f"{venv}/grader-ready", target,
-                       *words], seconds, tree.path,
-                      GRADER_CACHE=parts if seconds > 0.7 else str(tmp_path / "parts"),
-                      TMPDIR=str(tmp_path / "tmp"))
+                       *words], seconds, tree.path, TMPDIR=str(tmp_path / "tmp"), **parts)
     said = [line for line in run.stderr.splitlines()
             if not re.match(r"make: |cases: (building|grading|\d+ of) ", line)]
     assert len(said) <= 1 and "Traceback" not in run.stdout + run.stderr, run
@@ -515,7 +514,8 @@ def test_a_faulty_kernel_and_the_same_seed(real, tmp_path: Path) -> None:  # typ
     assert graded("1") == graded("2")
 
 
-def test_a_read_only_checkout(fresh_tree: Tree, parts: str, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("parts")
+def test_a_read_only_checkout(fresh_tree: Tree, tmp_path: Path) -> None:
     """Nothing is written there; results and parts lie elsewhere."""
     def listing() -> list[tuple[str, int]]:
         return sorted((str(path), path.stat().st_mtime_ns) for path in fresh_tree.path.rglob("*"))
@@ -525,7 +525,7 @@ def test_a_read_only_checkout(fresh_tree: Tree, parts: str, tmp_path: Path) -> N
     fresh_tree.path.chmod(0o555)
     before = listing()
     run = call([sys.executable, "-m", "grader", "-k", "16x16x16", "--results",
-                str(tmp_path / "r")], cwd=fresh_tree.path, GRADER_CACHE=parts)
+                str(tmp_path / "r")], cwd=fresh_tree.path)
     assert run.status == 1, run.stderr
     assert listing() == before
     for path in [fresh_tree.path, *fresh_tree.path.rglob("*")]:

@@ -23,17 +23,11 @@ pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 KERNEL = (REPOSITORY / "instructor/solutions/1_naive.cu").read_text()
 
 
-@pytest.fixture(scope="session")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.getbasetemp().parent / "grader cache"
-
-
-def grade(cache: Path, results: Path, submission: Path,
-          suite: str | Path = "all") -> tuple[int, dict]:
+def grade(results: Path, submission: Path, suite: str | Path = "all") -> tuple[int, dict]:
     ran = subprocess.run(
         [sys.executable, "-B", "-m", "grader", "--backend", "cuda", "--submission", str(submission),
          "--suite", str(suite), "--results", str(results), "--name", "it"],
-        cwd=REPOSITORY, env=clean_environment({"GRADER_CACHE": str(cache)}), capture_output=True,
+        cwd=REPOSITORY, env=clean_environment(), capture_output=True,
         text=True, check=False)  # fmt: skip
     assert ran.returncode in (0, 1), ran.stdout + ran.stderr
     return ran.returncode, json.loads((results / "it" / "result.json").read_text())
@@ -44,9 +38,9 @@ def of_cases(record: dict) -> float:
 
 
 @pytest.mark.alone
-def test_full_marks(cache: Path, tmp_path: Path) -> None:
+def test_full_marks(tmp_path: Path) -> None:
     """For all but speed, which tiles of 16 x 16 do not bring far."""
-    _, record = grade(cache, tmp_path, REPOSITORY / "instructor/solutions/2_tiled.cu")
+    _, record = grade(tmp_path, REPOSITORY / "instructor/solutions/2_tiled.cu")
     assert (of_cases(record), record["max_score"], record["backend"]) == (100, 110, "cuda")
     assert record["architecture"] == gpu_architecture()
     for timing in record["performance"]:
@@ -56,20 +50,19 @@ def test_full_marks(cache: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.alone
-def test_speed_earns_points(cache: Path, tmp_path: Path) -> None:
+def test_speed_earns_points(tmp_path: Path) -> None:
     submission = REPOSITORY / "instructor/solutions/4_register_tiles.cu"
-    _, record = grade(cache, tmp_path, submission, REPOSITORY / "testcases/public/speed.toml")
+    _, record = grade(tmp_path, submission, REPOSITORY / "testcases/public/speed.toml")
     for timing in record["performance"]:
         assert timing["ratio"] > 0.35 and 0 < timing["score"] < timing["max_score"], timing
 
 
 def test_kernels_for_another_gpu_are_the_machines_fault(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the plain run and in the recorder, before any code of the submission's."""
     other = "sm_80" if gpu_architecture() != "sm_80" else "sm_86"
     monkeypatch.setattr(build, "gpu_architecture", lambda: other)
-    monkeypatch.setenv("GRADER_CACHE", str(cache))
     parts = build.trusted_parts("cuda")
     box = choose_sandbox("auto", False, [], parts.jail)
     programs = build.build_submission(parts, KERNEL.encode(), box, tmp_path)
@@ -81,11 +74,11 @@ def test_kernels_for_another_gpu_are_the_machines_fault(
         time_performance(parts, programs, shape, box=box)
 
 
-def test_an_architecture_that_is_not_this_gpus_is_refused(cache: Path, tmp_path: Path) -> None:
+def test_an_architecture_that_is_not_this_gpus_is_refused(tmp_path: Path) -> None:
     ran = subprocess.run(
         [sys.executable, "-B", "-m", "grader", "--backend", "cuda", "--submission",
          "instructor/solutions/1_naive.cu", "--results", str(tmp_path)], cwd=REPOSITORY,
-        env=clean_environment({"GRADER_CACHE": str(cache), "ARCH": "sm_52"}), capture_output=True,
+        env=clean_environment({"ARCH": "sm_52"}), capture_output=True,
         text=True, check=False)  # fmt: skip
     assert ran.returncode == 3 and "ARCH=sm_52, but the GPU here is sm_" in ran.stderr + ran.stdout
 
@@ -94,21 +87,21 @@ def test_an_architecture_that_is_not_this_gpus_is_refused(cache: Path, tmp_path:
     ("instructor/solutions/1_naive.cu", {"tiled"}),
     ("kernel.cu", {"correct", "memory", "tiled"}),
 ])  # fmt: skip
-def test_what_is_lost(cache: Path, tmp_path: Path, submission: str, lost: set[str]) -> None:
-    status, record = grade(cache, tmp_path, REPOSITORY / submission)
+def test_what_is_lost(tmp_path: Path, submission: str, lost: set[str]) -> None:
+    status, record = grade(tmp_path, REPOSITORY / submission)
     failed = [c for t in record["tests"] for c in t["criteria"] if not c["passed"]]
     assert (status, {c["name"] for c in failed}) == (1, lost), failed
 
 
-def test_a_kernel_that_hangs(cache: Path, tmp_path: Path) -> None:
+def test_a_kernel_that_hangs(tmp_path: Path) -> None:
     submission = REPOSITORY / "instructor/faulty/15_step_of_zero.cu"
-    _, record = grade(cache, tmp_path, submission)
+    _, record = grade(tmp_path, submission)
     assert record["score"] == 0 and "time limit" in record["tests"][0]["reason"]
 
 
-def test_a_stray_write(cache: Path, tmp_path: Path) -> None:
+def test_a_stray_write(tmp_path: Path) -> None:
     submission = REPOSITORY / "instructor/faulty/06_c_rows.cu"
-    _, record = grade(cache, tmp_path, submission)
+    _, record = grade(tmp_path, submission)
     assert record["score"] < 100
     assert any(test["finding"] and test["finding"]["kind"] == "out-of-bounds"
                for test in record["tests"])
@@ -122,11 +115,11 @@ def test_a_stray_write(cache: Path, tmp_path: Path) -> None:
     # Host code that the checked build on the CPU does not see.
     ("\n#ifdef __NVCC__\nfopen(\"x\", \"r\");\n#endif\n", "fopen"),
 ])  # fmt: skip
-def test_refusals(cache: Path, tmp_path: Path, statement: str, named: str) -> None:
+def test_refusals(tmp_path: Path, statement: str, named: str) -> None:
     wrapper = KERNEL.index("void basicSgemm")
     brace = KERNEL.index("{", wrapper) + 1
     submission = tmp_path / "kernel.cu"
     submission.write_text("#include <cstdio>\n#include <cstdlib>\n" + KERNEL[:brace] + statement
                           + KERNEL[brace:])
-    _, record = grade(cache, tmp_path, submission)
+    _, record = grade(tmp_path, submission)
     assert record["score"] == 0 and named in record["refusal"]["tried"]

@@ -53,9 +53,7 @@ def make_bundle(tree: Path, platform: str, out: Path, status: int = 0) -> tuple[
 def built_parts(grader_cache: Path) -> Path:
     """The grader's own parts. A bundle's grader takes them only where it would make the very same
     of the sources that are in the bundle."""
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("GRADER_CACHE", str(grader_cache))
-        build.trusted_parts()
+    build.trusted_parts()
     return grader_cache
 
 
@@ -293,8 +291,7 @@ def autolab_files(tree: Tree, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run_autolab(
-    files: Path, job: Path, kernel: Path | None, *settings: str, python: str = sys.executable,
-    grader_cache: Path | None = None
+    files: Path, job: Path, kernel: Path | None, *settings: str, python: str = sys.executable
 ) -> str:
     """As Tango's autodriver: both files and the submission in an empty directory, `make`, and
     whatever it prints on either stream."""
@@ -306,7 +303,7 @@ def run_autolab(
     if kernel:
         shutil.copy(kernel, job / "kernel.cu")
     return run(need("make"), *settings, cwd=job, status=None,
-               env={"SGEMM_PYTHON": python, "GRADER_CACHE": str(grader_cache or "")}).stdout
+               env={"SGEMM_PYTHON": python}).stdout
 
 
 def autoresult(printed: str) -> Any:
@@ -328,9 +325,9 @@ def test_autolab_files_are_the_two_that_it_looks_for(autolab_files: Path) -> Non
 
 
 def test_autolab_gives_a_solution_all_points(
-    autolab_files: Path, built_parts: Path, short_path: Path
+    autolab_files: Path, short_path: Path
 ) -> None:
-    printed = run_autolab(autolab_files, short_path, SOLUTION, grader_cache=built_parts)
+    printed = run_autolab(autolab_files, short_path, SOLUTION)
     scores = autoresult(printed)
     assert scores and set(scores) == {"Public", "Hidden"}, printed
     assert sum(scores.values()) == pytest.approx(100)
@@ -338,21 +335,21 @@ def test_autolab_gives_a_solution_all_points(
 
 @pytest.mark.slow
 def test_autolab_takes_a_zip_and_may_have_one_problem_and_the_public_cases_only(
-    autolab_files: Path, built_parts: Path, short_path: Path, tmp_path: Path
+    autolab_files: Path, short_path: Path, tmp_path: Path
 ) -> None:
     """It gives every submission the name kernel.cu."""
     with zipfile.ZipFile(tmp_path / "lab.zip", "w") as archive:
         archive.write(SOLUTION, "lab/kernel.cu")
     printed = run_autolab(autolab_files, short_path, tmp_path / "lab.zip", "SUITE=public",
-                          "PROBLEM=Lab 2", grader_cache=built_parts)
+                          "PROBLEM=Lab 2")
     assert autoresult(printed) == {"Lab 2": 40}, printed
     assert "note: lab/kernel.cu was taken out of kernel.cu" in printed
 
 
 def test_autolab_gives_0_for_no_submission_and_no_scores_for_a_fault_of_the_machine(
-    autolab_files: Path, built_parts: Path, short_path: Path
+    autolab_files: Path, short_path: Path
 ) -> None:
-    printed = run_autolab(autolab_files, short_path, None, grader_cache=built_parts)
+    printed = run_autolab(autolab_files, short_path, None)
     assert autoresult(printed) == {"Public": 0, "Hidden": 0}
     assert "kernel.cu" in printed.split("\n")[1]
     printed = run_autolab(autolab_files, short_path, SOLUTION, python="/bin/false")

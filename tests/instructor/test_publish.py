@@ -41,21 +41,18 @@ def checkout(tmp_path: Path, programs: Path) -> Tree:
     return Tree(path, programs)
 
 
-def run_script(
-    tree: Tree, grader_cache: Path, name: str, *words: object
-) -> subprocess.CompletedProcess[str]:
+def run_script(tree: Tree, name: str, *words: object,
+               **env: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-B", "-m", f"instructor.release.{name}", *map(str, words)]
     return subprocess.run(
-        command, cwd=tree.path, env=clean_environment({"GRADER_CACHE": str(grader_cache)}),
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False,
+        command, cwd=tree.path, env=clean_environment(env), stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=SECONDS, check=False,
     )
 
 
 @pytest.fixture
-def release(
-    checkout: Tree, grader_cache: Path
-) -> Callable[..., subprocess.CompletedProcess[str]]:
-    return lambda *words: run_script(checkout, grader_cache, "student_copy", *words)
+def release(checkout: Tree) -> Callable[..., subprocess.CompletedProcess[str]]:
+    return lambda *words: run_script(checkout, "student_copy", *words)
 
 
 def said(result: subprocess.CompletedProcess[str], status: int) -> list[str]:
@@ -161,12 +158,11 @@ def test_everything_that_must_not_be_there_is_found_at_once(checkout, release) -
 
 @pytest.fixture
 def trial(
-    checkout: Tree, tmp_path: Path, grader_cache: Path, monkeypatch: pytest.MonkeyPatch
+    checkout: Tree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[], student_copy.Trial]:
     """Of a student's copy of what is in the checkout then."""
     for module in (repository, student_copy):
         monkeypatch.setattr(module, "REPOSITORY", checkout.path)
-    monkeypatch.setenv("GRADER_CACHE", str(grader_cache))
 
     def copied() -> student_copy.Trial:
         names = [name for name in student_copy.files_to_publish(uncommitted=True)
@@ -232,11 +228,10 @@ def test_a_dir_that_cannot_be_used(release, tmp_path) -> None:
     assert len(said(release(""), 2)) == 1
 
 
-def test_a_release_that_is_stopped_leaves_nothing(checkout, grader_cache) -> None:
+def test_a_release_that_is_stopped_leaves_nothing(checkout) -> None:
     command = [sys.executable, "-B", "-m", "instructor.release.student_copy", "../copy"]
     with subprocess.Popen(command, cwd=checkout.path, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL,
-                          env=clean_environment({"GRADER_CACHE": str(grader_cache)})) as running:
+                          stderr=subprocess.DEVNULL, env=clean_environment()) as running:
         deadline = time.monotonic() + 120
         while not list(checkout.path.parent.glob(".copy-*/trial")):
             assert time.monotonic() < deadline and running.poll() is None
@@ -609,9 +604,8 @@ def test_grades_that_are_known_beforehand(group, loses, tests, record_says, word
 
 @pytest.mark.parametrize("shapes", sample([[(17, 31, 16)], [(1021, 2, 33), (48, 48, 48)]], 2),
                          ids=["one more", "two more"])
-def test_shapes_learnt_by_heart_earn_nothing(grader_cache, tmp_path, shapes) -> None:
+def test_shapes_learnt_by_heart_earn_nothing(tmp_path, shapes) -> None:
     """For any public cases: `make cases` makes these cheats of them."""
-    os.environ["GRADER_CACHE"] = str(grader_cache)
     more = [case(f"new-{m}", (m, k, n), "public/new") for m, k, n in shapes]
     suites = [*SUITES[:1], suite(*more), *SUITES[1:]]
     kernels = prove_cases.made_of_cases(suites, tmp_path)
@@ -687,15 +681,12 @@ def test_a_fixed_fill_needs_a_case_of_random_numbers() -> None:
 
 
 @pytest.fixture
-def cases(
-    checkout: Tree, grader_cache: Path
-) -> Callable[..., subprocess.CompletedProcess[str]]:
+def cases(checkout: Tree) -> Callable[..., subprocess.CompletedProcess[str]]:
     for rung in (checkout.path / "instructor/solutions").glob("[3-8]_*.cu"):
         rung.unlink()  # each is graded: two solutions say as much
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
-        return run_script(checkout, grader_cache, "prove_cases", "--groups",
-                          "starter,solution,faulty", *words)
+        return run_script(checkout, "prove_cases", "--groups", "starter,solution,faulty", *words)
 
     return run
 
@@ -815,7 +806,7 @@ def test_a_look_at_the_files_alone(checkout, grader_cache) -> None:
     def look(cases: str) -> subprocess.CompletedProcess[str]:
         checkout.write("testcases/public/small.toml", cases)
         nothing_built = grader_cache.parent / "no parts of the grader"
-        done = run_script(checkout, nothing_built, "prove_cases", "--files")
+        done = run_script(checkout, "prove_cases", "--files", GRADER_CACHE=str(nothing_built))
         assert not nothing_built.exists()
         return done
 
@@ -827,7 +818,7 @@ def test_a_look_at_the_files_alone(checkout, grader_cache) -> None:
     absurd = TWIN.replace("34", "16384").replace("19", "16384").replace("21", "16384")
     for words in ((), ("--files",)):  # `make cases` says so, too, before it grades anything
         checkout.write("testcases/public/small.toml", SMALL_SUITE + absurd)
-        (line,) = said(run_script(checkout, grader_cache, "prove_cases", *words), 2)
+        (line,) = said(run_script(checkout, "prove_cases", *words), 2)
         assert "small.toml: case 'edges-again': m k n = 16384 16384 16384: the time limit" in line
     done = look(SMALL_SUITE.replace('"random"', '"index"'))
     assert done.returncode == 1 and "not sound: public/small/first: the fill" in done.stdout
@@ -891,8 +882,7 @@ def grader_of(name: str) -> prove_cases.Grader:
 
 
 @pytest.fixture(scope="session")
-def revealing(grader_cache: Path) -> prove_cases.Grader:
-    os.environ["GRADER_CACHE"] = str(grader_cache)
+def revealing() -> prove_cases.Grader:
     return grader_of(REVEALING)
 
 

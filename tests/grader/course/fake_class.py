@@ -115,10 +115,9 @@ def use_cases(project: Path, suite: Path | str = "public") -> None:
 
 
 def environment(folder: Path, more: Mapping[str, str] = {}) -> dict[str, str]:
-    """`GRADER_CACHE`: of the checkout, so that the grader's parts are built once for all tests."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
-    return {**kept, "GRADER_CACHE": str(REPOSITORY / "build" / "grader-cache"), "COLUMNS": "80",
-            "FAKE_CALLS": str(folder / "calls"), "PYTHONDONTWRITEBYTECODE": "1", **more}
+    return {**kept, "COLUMNS": "80", "FAKE_CALLS": str(folder / "calls"),
+            "PYTHONDONTWRITEBYTECODE": "1", **more}
 
 
 class Class:

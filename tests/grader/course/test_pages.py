@@ -679,12 +679,11 @@ def test_on_paper(driver: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_next_command_shows_the_mistake(tree: Tree, venv: Path, grader_cache: Path,
-                                            tmp_path: Path) -> None:
+def test_the_next_command_shows_the_mistake(tree: Tree, venv: Path, tmp_path: Path) -> None:
     """A faulty kernel, graded; the command on its page, run by the shell as a student would."""
     kernel = REPOSITORY / "instructor" / "faulty" / "01_first_barrier.cu"
     tree.make("grade", f"SUBMISSION={kernel}", f"RESULTS={tmp_path}", "NAME=ada", f"VENV={venv}",
-              check=False, env={"GRADER_CACHE": str(grader_cache)})
+              check=False)
     record = store.read_record(tmp_path / "ada" / "result.json")
     page, _ = feedback(standing(record, content=kernel.read_text()), tmp_path)
     source = (tmp_path / "ada.html").read_text()
