@@ -8,7 +8,7 @@
  * thread:   15 15
  * block:    0 0
  * phase:    1 of 3
- * loses:    correct */
+ * loses:    memory or correct */
 
 #define TILE 16
 

@@ -125,15 +125,17 @@ class Proved:
                 yield f"{name}: declares `loses: {declares}` and loses {self.loses()}{self.where()}"
         elif group == "right":
             if not self.refused:  # which no case decides
-                yield from self.other_losses("tiled or nothing")
+                yield from self.other_losses(("tiled", "parallel"))
         elif declares:
-            yield from self.other_losses(declares)
+            first = CRITERIA.index(declares) if declares in CRITERIA else len(CRITERIA)
+            yield from self.other_losses(CRITERIA[first:], declares)
         elif self.score > 0:
             cases = [test.key for test in self.tests if test.score > 0]
             yield f"{name}: gets {self.score:g} of {self.points:g} points for nothing: {few(cases)}"
 
-    def other_losses(self, allowed: str) -> Iterator[str]:
-        """Of a right kernel: what it must not lose, and what it declares to lose and did not."""
+    def other_losses(self, allowed: Iterable[str], declared: str = "") -> Iterator[str]:
+        """Of a kernel whose C is right: what it must not lose, and what it declares to lose and did
+        not. Who loses a criterion may lose those less basic with it."""
         name = self.kernel.name
         if self.refused or not all(record.build.ok for record in self.records):
             why = self.refused or self.records[0].build.message
@@ -145,8 +147,8 @@ class Proved:
                 if lost and criterion.name not in allowed:
                     yield (f"{name}: is right, but {test.key} takes points for "
                            f"{criterion.name}: {criterion.reason or test.reason}")
-                if not lost and allowed == criterion.name and criterion.max_score > 0:
-                    yield (f"{name}: declares `loses: {allowed}`, but gets the points for it in "
+                if not lost and declared == criterion.name and criterion.max_score > 0:
+                    yield (f"{name}: declares `loses: {declared}`, but gets the points for it in "
                            f"{test.key}")
 
     def where(self) -> str:

@@ -639,6 +639,22 @@ def test_heads(tmp_path: Path) -> None:
     assert cheats["21_side_stream"] == "tiled" and cheats["24_graph"] == ""
 
 
+def test_a_cheat_may_lose_what_is_less_basic_but_not_what_is_more() -> None:
+    every = case("all", (16, 16, 16), "public/a", points=3.0,
+                 criteria={"correct": 1.0, "memory": 1.0, "tiled": 1.0})
+
+    def failures(loses: str, **passed: bool) -> list[str]:
+        cheat = Kernel(Path("40_cheat.cu"), "cheat", loses)
+        return list(Proved(cheat, [record(graded(every, **passed))]).failures())
+
+    assert failures("memory", memory=False, tiled=False) == []
+    assert failures("tiled", tiled=False) == []
+    (line,) = failures("tiled", memory=False, tiled=False)
+    assert "takes points for memory" in line
+    (line,) = failures("memory", tiled=False)
+    assert "declares `loses: memory`, but gets the points" in line
+
+
 def timed(name: str, **more) -> Performance:
     values = {"m": 1024, "k": 1024, "n": 1024, "points": 2.0, "none": 0.3, "full": 0.9}
     return Performance(name=name, suite="hidden/a", hidden=True, **values | more)
