@@ -34,7 +34,7 @@ CHECKED_FLAGS = $(filter-out -O%,$(EMULATED_FLAGS)) $(CHECKED_O) -fno-omit-frame
 jumps_of_gcc   = -mindirect-branch=thunk-extern -mindirect-branch-register
 jumps_of_clang = -mretpoline -mretpoline-external-thunk
 # gcc expands a memcpy of known length without a word to the checker; as a call it is seen.
-checked_flags_of_gcc = -Wno-tsan --param tsan-distinguish-volatile=1 -U_FORTIFY_SOURCE \
+checked_flags_of_gcc = -Wno-tsan --param tsan-distinguish-volatile=1 \
                        $(foreach f,memcpy memmove memset,-fno-builtin-$f -D__builtin_$f=$f)
 # DWARF 4: in clang's DWARF 5, addr2line (binutils 2.40) takes one file for another.
 checked_flags_of_clang = -gdwarf-4 -fno-sanitize=local-bounds \

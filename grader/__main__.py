@@ -69,7 +69,7 @@ class Quiet:
         self.state.quiet = True
         option = config.option
         printer = config.pluginmanager.get_plugin("terminalreporter")
-        if printer and not (option.verbose > 0 or option.collectonly):
+        if printer and not (option.help or option.verbose > 0 or option.collectonly):
             config.pluginmanager.unregister(printer)
 
 

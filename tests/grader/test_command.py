@@ -206,6 +206,11 @@ def test_collecting_runs_nothing(kernel: Path) -> None:
     assert not (kernel.parent.parent / "results").exists()
 
 
+def test_help() -> None:
+    run = call([sys.executable, "-B", "-m", "grader", "--help"], cwd=REPOSITORY)
+    assert run.status == 0 and "--submission" in run.stdout and not run.stderr
+
+
 def test_plain_pytest(kernel: Path, tmp_path: Path) -> None:
     """From the project's root, as everyone knows it."""
     command = [sys.executable, "-B", "-m", "pytest", "grader", "--collect-only", "-q", "-k", "34"]

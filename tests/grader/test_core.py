@@ -97,6 +97,21 @@ def test_other_sources_make_other_parts(parts: Parts, monkeypatch: pytest.Monkey
     assert build.parts_key() != key
 
 
+def test_a_compiler_that_fortifies_by_default(parts: Parts, tmp_path: Path) -> None:
+    """As Ubuntu's gcc does: the functions that it calls instead are in no list of a grader."""
+    (tmp_path / "kernel.cc").write_text(
+        '#include <string.h>\nextern char to[8];\n'
+        'void copy(const char *from, int n) { strncpy(to, from, n); }\n')
+    settings = (parts.directory / "flags").read_text()
+    for which in ("PLAIN", "CHECKED"):
+        [flags] = re.findall(rf"^{which}_FLAGS='(.*)'$", settings, re.MULTILINE)
+        subprocess.run(["c++", "-D_FORTIFY_SOURCE=3", *flags.split(), "-c", "kernel.cc"],
+                       cwd=tmp_path, check=True)
+        called = subprocess.run(["nm", "-u", "kernel.o"], cwd=tmp_path, check=True, text=True,
+                                capture_output=True).stdout
+        assert " strncpy" in called and "_chk" not in called
+
+
 @pytest.mark.parametrize("name, value, words", [
     ("CXX", "/nonexistent/g++", "no C\\+\\+ compiler.*install"),
     ("GRADER_CACHE", "/proc/nowhere", "/proc/nowhere.*GRADER_CACHE"),
