@@ -4,10 +4,8 @@
 # No strict aliasing: kernels read float arrays through float4 pointers. No warning for comparing
 # signed with unsigned, narrowing in dim3{...} or a pragma of nvcc's: that is everybody's style.
 # With stack-clash protection a local array that is too large for a thread's stack meets the guard.
-# Some distributions' gcc fortifies by default, and then calls functions of other names (__strncpy_chk).
 EMULATED_FLAGS = -std=c++17 -O3 -g -pthread -fno-strict-aliasing -fstack-clash-protection \
-                 -U_FORTIFY_SOURCE -Wall -Wno-sign-compare -Wno-unknown-pragmas \
-                 -Wno-narrowing -Wno-unused-variable
+                 -Wall -Wno-sign-compare -Wno-unknown-pragmas -Wno-narrowing -Wno-unused-variable
 
 # Compiled fast rather than fast: all kernels wait for it, and it runs for milliseconds.
 build/c/emulator/rewrite.o: private C_FLAGS += -O1

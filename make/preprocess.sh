@@ -22,8 +22,9 @@ if [ "$CPATH" ]; then
     unset CPATH
 fi
 
+# Some distributions' gcc fortifies by default: it then calls functions of other names, __strncpy_chk.
 preprocess() {
-    "$@" -iquote "$support" -isystem "$include" -isystem "$include/empty" \
+    "$@" -U_FORTIFY_SOURCE -iquote "$support" -isystem "$include" -isystem "$include/empty" \
         -include cuda_runtime.h -E -x c++ "$file"
 }
 

@@ -32,7 +32,8 @@ preprocess() { # plain|checked, flags
 object_for_gpu() {
     # The text that is looked at is the CPU's; what is special to nvcc shows in its object.
     preprocess plain $PLAIN_FLAGS &&
-        "$NVCC" $CUDA_FLAGS -Xcudafe --error_limit=3 -I "$parts/include" -x cu -c kernel.cu -o plain.o
+        "$NVCC" $CUDA_FLAGS -U_FORTIFY_SOURCE -Xcudafe --error_limit=3 -I "$parts/include" \
+            -x cu -c kernel.cu -o plain.o
 }
 
 program_for_gpu() {

@@ -99,15 +99,20 @@ def test_other_sources_make_other_parts(parts: Parts, monkeypatch: pytest.Monkey
 
 def test_a_compiler_that_fortifies_by_default(parts: Parts, tmp_path: Path) -> None:
     """As Ubuntu's gcc does: the functions that it calls instead are in no list of a grader."""
-    (tmp_path / "kernel.cc").write_text(
-        '#include <string.h>\nextern char to[8];\n'
-        'void copy(const char *from, int n) { strncpy(to, from, n); }\n')
+    compiler = tmp_path / "fortifies"
+    compiler.write_text('compiler=$1; shift; exec "$compiler" -D_FORTIFY_SOURCE=3 "$@"\n')
+    (tmp_path / "parts").mkdir()
+    for part in parts.directory.iterdir():
+        (tmp_path / "parts" / part.name).symlink_to(part)
     settings = (parts.directory / "flags").read_text()
-    for which in ("PLAIN", "CHECKED"):
-        [flags] = re.findall(rf"^{which}_FLAGS='(.*)'$", settings, re.MULTILINE)
-        subprocess.run(["c++", "-D_FORTIFY_SOURCE=3", *flags.split(), "-c", "kernel.cc"],
-                       cwd=tmp_path, check=True)
-        called = subprocess.run(["nm", "-u", "kernel.o"], cwd=tmp_path, check=True, text=True,
+    (tmp_path / "parts/flags").unlink()
+    (tmp_path / "parts/flags").write_text(
+        re.sub("^CXX='", f"CXX='sh {compiler} ", settings, flags=re.MULTILINE))
+    (tmp_path / "kernel.cu").write_bytes(with_wrapper(
+        "char to[8]; strncpy(to, (const char *)&A, n); if (to[0]) LAUNCH;", "#include <cstring>\n"))
+    subprocess.run(["sh", "parts/compile.sh", "objects"], cwd=tmp_path, check=True)
+    for which in ("plain", "checked"):
+        called = subprocess.run(["nm", "-u", f"{which}.o"], cwd=tmp_path, check=True, text=True,
                                 capture_output=True).stdout
         assert " strncpy" in called and "_chk" not in called
 
