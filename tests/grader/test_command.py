@@ -15,12 +15,14 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import jsonschema
 import pytest
 from conftest import REPOSITORY, Tree, clean_environment, need, sample
+from forks import fake_grader
 from grader_fake import COMMAND
 from rich.cells import cell_len
 
@@ -44,9 +46,13 @@ class Run:
 
 
 def call(command: list[str], *words: str, cwd: Path | None = None, **env: str) -> Run:
-    ran = subprocess.run([*command, *words], cwd=cwd, env=clean_environment(env), timeout=SECONDS,
-                         stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    return Run(ran.returncode, ran.stdout.decode(), ran.stderr.decode())
+    if command[:len(COMMAND)] == COMMAND:
+        ran = fake_grader().run([*command[2:], *words], clean_environment(env), cwd)
+    else:
+        ran = subprocess.run([*command, *words], cwd=cwd, env=clean_environment(env),
+                             timeout=SECONDS, stdin=subprocess.DEVNULL, capture_output=True,
+                             check=False, text=True, encoding="utf-8")
+    return Run(ran.returncode, ran.stdout, ran.stderr)
 
 
 @pytest.fixture
@@ -313,15 +319,16 @@ def test_no_text_of_a_submission_is_a_command(kernel: Path) -> None:
 def on_a_terminal(command: list[str], status: int | None = 0, **env: str) -> str:
     """What a terminal, of 100 columns unless `env` says otherwise, shows."""
     reader, writer = pty.openpty()
-    process = subprocess.Popen(command, stdout=writer, stderr=writer, stdin=subprocess.DEVNULL,
-                               env=clean_environment({"TERM": "xterm", "COLUMNS": "100"} | env))
-    os.close(writer)
-    shown = b""
-    with contextlib.suppress(OSError):  # how the end of a terminal's output is read
-        while part := os.read(reader, 65536):
-            shown += part
+    environment = clean_environment({"TERM": "xterm", "COLUMNS": "100"} | env)
+    with ThreadPoolExecutor() as beside:
+        ended = beside.submit(fake_grader().run_on, [os.ttyname(writer)] * 2, command[2:], environment)
+        ended.add_done_callback(lambda _: os.close(writer))
+        shown = b""
+        with contextlib.suppress(OSError):  # how the end of a terminal's output is read
+            while part := os.read(reader, 65536):
+                shown += part
     os.close(reader)
-    assert process.wait(SECONDS) == status or status is None
+    assert ended.result() == status or status is None
     return shown.decode()
 
 

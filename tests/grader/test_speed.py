@@ -9,7 +9,6 @@ import io
 import json
 import os
 import signal
-import subprocess
 import threading
 import time
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 import grader_fake as fake
 import pytest
 from conftest import clean_environment
+from forks import Run, fake_grader
 from grader_fake import grading
 from hypothesis import given
 from hypothesis import strategies as st
@@ -481,13 +481,13 @@ def test_why_a_hidden_shape_was_not_timed() -> None:
 # ---- the command ---------------------------------------------------------------------------------
 
 
-def command(tmp_path: Path, text: str, *words: str) -> subprocess.CompletedProcess[str]:
+def command(tmp_path: Path, text: str, *words: str) -> Run:
     path = tmp_path / "alice" / "kernel.cu"
     path.parent.mkdir(exist_ok=True)
     path.write_text(text)
-    return subprocess.run(
-        [*fake.COMMAND, "--submission", str(path), "--results", str(tmp_path / "results"), "--suite",
-         "public", *words], env=clean_environment(), capture_output=True, text=True, check=False)
+    return fake_grader().run(
+        [fake.COMMAND[-1], "--submission", str(path), "--results", str(tmp_path / "results"),
+         "--suite", "public", *words], clean_environment())
 
 
 def test_the_table_of_speed(tmp_path: Path) -> None:

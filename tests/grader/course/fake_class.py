@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from conftest import REPOSITORY
+from forks import Python, python
 
 MAX_SCORE = 40
 
@@ -99,17 +100,21 @@ def make_project(folder: Path) -> Path:
                  "testcases"):
         (folder / name).symlink_to(REPOSITORY / name)
     (folder / "grader/__main__.py").write_text(ACTOR)
+    (folder / "template.py").write_text(TEMPLATE)
     (folder / "empty class").mkdir()
     use_cases(folder)
     return folder
 
 
+def course_python(project: Path) -> Python:
+    return python(project, "grader.course.__main__", "grader.course.probe")
+
+
 def use_cases(project: Path, suite: Path | str = "public") -> None:
     """What each result is of from now on; of the cases of a file each has all points, but for those
     that a submission `loses`."""
-    made = subprocess.run([sys.executable, "-B", "-c", TEMPLATE, str(project / "empty class"), str(suite)],
-                          cwd=project, env=environment(project), capture_output=True, text=True,
-                          check=False)
+    made = course_python(project).run(
+        [str(project / "template.py"), str(project / "empty class"), str(suite)], environment(project))
     assert made.returncode == 0, made.stderr
     (project / "grader/template.json").write_text(made.stdout)
 
@@ -159,9 +164,7 @@ class Class:
             **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options)
 
     def run(self, *words: str, what: str = "grade") -> subprocess.CompletedProcess[str]:
-        with self.start(*words, what=what) as process:
-            out, err = process.communicate(timeout=120)
-        return subprocess.CompletedProcess([], process.returncode, out, err)
+        return course_python(self.project).run(self.command(*words, what=what)[2:], self.environment)
 
     def gradebook(self) -> dict[str, dict[str, str]]:
         with open(self.results / "gradebook.csv", newline="") as file:

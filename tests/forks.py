@@ -1,0 +1,120 @@
+"""Python programs of this project in forks of one process, which has imported what they import: each
+starts in a tenth of the processor time.
+
+    done = python(folder, "grader.course.__main__").run(["-m", "grader.course", ...], environment)
+
+A fork has the arguments, the environment, the streams and the working directory of the program, and
+ends as that does. What is signalled while it runs, or is about how Python starts, starts a Python of
+its own.
+
+    python forks.py MODULES     in: requests, a line of JSON each; out: the status of each
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import importlib
+import json
+import os
+import runpy
+import select
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+SECONDS = 300
+
+
+Run = subprocess.CompletedProcess[str]
+
+
+class Python:
+    """With `modules`, which are found in `folder`, imported."""
+
+    def __init__(self, folder: Path, modules: Sequence[str]):
+        self.folder = folder
+        self.server = subprocess.Popen(
+            [sys.executable, "-B", __file__, *modules], cwd=folder, text=True, bufsize=1,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        atexit.register(self.server.communicate)  # at its input's end it ends
+
+    def run(self, words: Sequence[str], environment: Mapping[str, str],
+            cwd: Path | None = None) -> Run:
+        """`words`: -m and a module, or a file; and its arguments."""
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            streams = [f"/proc/{os.getpid()}/fd/{file.fileno()}" for file in (out, err)]
+            status = self.run_on(streams, words, environment, cwd)
+            out.seek(0)
+            err.seek(0)
+            return subprocess.CompletedProcess(words, status, out.read().decode(), err.read().decode())
+
+    def run_on(self, streams: Sequence[str], words: Sequence[str], environment: Mapping[str, str],
+               cwd: Path | None = None) -> int:
+        """Its status. `streams`: standard output and standard error, by path."""
+        request = {"words": list(words), "cwd": str(cwd or self.folder), "streams": list(streams),
+                   "environment": dict(environment)}
+        assert self.server.stdin and self.server.stdout
+        self.server.stdin.write(json.dumps(request) + "\n")
+        if not select.select([self.server.stdout], [], [], SECONDS)[0]:
+            self.server.kill()
+            raise TimeoutError(words)
+        return int(self.server.stdout.readline())
+
+
+@functools.cache
+def python(folder: Path, *modules: str) -> Python:
+    """One in each worker."""
+    return Python(folder, modules)
+
+
+def fake_grader() -> Python:
+    """For grader_fake.COMMAND, without its interpreter."""
+    return python(Path(__file__).parent / "grader", "grader_fake", "grader.__main__")
+
+
+def next_request() -> dict[str, Any]:
+    """In a fork of this process for each."""
+    answers = os.dup(1)
+    for line in sys.stdin:
+        request: dict[str, Any] = json.loads(line)
+        child = os.fork()
+        if not child:
+            os.close(answers)
+            return request
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        os.write(answers, f"{status}\n".encode())
+    sys.exit()
+
+
+def become(request: dict[str, Any]) -> None:
+    for number, path in enumerate(["/dev/null", *request["streams"]]):
+        opened = os.open(path, os.O_RDWR)
+        os.dup2(opened, number)
+        os.close(opened)
+    # Made for what they lead to, a terminal or a file.
+    sys.stdout, sys.stderr = (open(number, "w", encoding="utf-8", errors="backslashreplace",
+                                   buffering=1 if number == 2 or os.isatty(number) else -1)
+                              for number in (1, 2))
+    os.chdir(request["cwd"])
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    what, *words = request["words"]
+    if what != "-m":
+        sys.argv, sys.path[0] = [what, *words], str(Path(what).parent)
+        runpy.run_path(what, run_name="__main__")
+        return
+    module, *words = words
+    sys.argv, sys.path[0] = [module, *words], request["cwd"]
+    sys.modules.pop(f"{module}.__main__", None)
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    sys.path[0] = os.getcwd()
+    for name in sys.argv[1:]:
+        importlib.import_module(name)
+    become(next_request())
