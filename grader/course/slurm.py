@@ -26,7 +26,7 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -265,10 +265,11 @@ class Runs:
 
     def run(self, jobs: Sequence[Job], grade: Grade, stop: Stop, watch: Watch) -> None:
         """Until each has a result, or the machine has failed often enough; or until `stop` is
-        asked. Raises MachineFault, also if somebody else cancelled the array."""
-        array, rounds = self.present(), 0
+        asked. Raises MachineFault, also if somebody else cancels the array meanwhile."""
+        array, rounds, ended_before = self.present(), 0, set[str]()
         if array:
             grade = Grade(grade.key, array.run, grade.options)  # its tries go on
+            ended_before = tasks_in(self.cluster.states(array), "CANCELLED", "COMPLETING")
         while True:
             left = [job for job in jobs if not done(job, grade.key)]
             to_try = [job for job in left if tries(job, grade.run) < MOST_TRIES]
@@ -279,10 +280,10 @@ class Runs:
             states = self.wait(array, left, grade, stop, watch)
             still_left = settled(left, grade, LATE_FILES_SECONDS)
             if still_left and not stop.asked:
-                if "CANCELLED" in states.values():
+                if tasks_in(states, "CANCELLED") - ended_before:
                     raise MachineFault("the job array was cancelled; the same command grades the rest")
                 self.explain(array, states, still_left, grade)
-            array = None
+            array, ended_before = None, set()
             rounds = rounds + 1 if len(still_left) == len(left) else 0
         with faults_of(self.job_file):
             self.job_file.unlink(missing_ok=True)
@@ -332,6 +333,10 @@ class Runs:
 
 def alive(states: Iterable[str]) -> bool:
     return any(state in ALIVE for state in states)
+
+
+def tasks_in(states: Mapping[str, str], *which: str) -> set[str]:
+    return {task for task, state in states.items() if state in which}
 
 
 def pause(seconds: float, stop: Stop) -> None:

@@ -209,6 +209,22 @@ def test_a_cancelled_array_is_not_submitted_again(pupils: Class, slurm: Slurm) -
     assert pupils.points() == expected and set(pupils.counted("graded").values()) == {1}
 
 
+def test_an_array_that_was_cancelled_before_this_run_began(pupils: Class, slurm: Slurm) -> None:
+    """By Ctrl-C, and the run that did so was killed: the next one waits for what runs, and grades the
+    rest."""
+    pupils.add("a first one", "sleep 5", "score 2")
+    expected = {"a first one": "2"} | pupils.fill(34, random.Random(8), seconds=0.02)
+    one_at_a_time = f"--cpus-per-task={slurm_cluster.SLOTS}"
+    with pupils.start(*SLURM, f"--slurm={one_at_a_time}") as process:
+        wait_for(lambda: pupils.counted("begun"))
+        process.send_signal(signal.SIGINT)
+        wait_for(lambda: len(slurm.jobs()) == 1)
+        assert interrupt(process, signal.SIGKILL) == -signal.SIGKILL
+    ended = pupils.run(*SLURM)
+    assert ended.returncode == 0, ended.stderr
+    assert pupils.points() == expected and set(pupils.counted("begun").values()) == {1}
+
+
 @pytest.mark.slow
 def test_a_requeued_task(pupils: Class, slurm: Slurm) -> None:
     expected = pupils.fill(6, random.Random(5), seconds=0.4)
@@ -258,8 +274,7 @@ def test_whatever_happens_at_random_moments(pupils: Class, slurm: Slurm, seed: i
                 os.killpg(process.pid, signal.SIGKILL)
             process.communicate(timeout=120)
         slurm.wait_for_node("idle", "mixed", "allocated")
-    for _ in range(2):  # of a killed run's array it may be told that it was cancelled
-        ended = pupils.run(*SLURM, "--jobs", "2")
+    ended = pupils.run(*SLURM, "--jobs", "2")
     assert ended.returncode == 0, ended.stderr
     assert pupils.points() == expected
     assert set(pupils.counted("graded").values()) == {1}, "graded twice"
