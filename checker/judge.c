@@ -5,15 +5,16 @@
 
 static void say_unwritten(struct finding *f, const struct verdict *v, uint64_t elements) {
     const struct box *box = &v->unwritten_box;
-    APPEND(f->what, "%" PRIu64 " of the %" PRIu64 " elements of C are never written", v->unwritten,
-           elements);
+    APPEND(f->what, "%" PRIu64 " of the %" PRIu64 " elements of C %s never written", v->unwritten,
+           elements, is_or_are(v->unwritten));
     APPEND(f->detail, "in rows %d to %d, columns %d to %d", box->row_first, box->row_last,
            box->col_first, box->col_last);
 }
 
 static void say_wrong(struct finding *f, const struct verdict *v, uint64_t elements) {
     const struct wrong_element *first = &v->first[0];
-    APPEND(f->what, "%" PRIu64 " of the %" PRIu64 " elements of C are wrong", v->wrong, elements);
+    APPEND(f->what, "%" PRIu64 " of the %" PRIu64 " elements of C %s wrong", v->wrong, elements,
+           is_or_are(v->wrong));
     if (v->first_count)
         APPEND(f->detail, "the first: C[%d][%d] is %.9g, and should be %.9g", first->row,
                first->col, (double)first->got, first->expected);

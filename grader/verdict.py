@@ -26,6 +26,7 @@ from .findings import KINDS
 from .outcome import Cause, Finding, Loads, Outcome, at
 from .record import Criterion, CriterionName, Test
 from .score import ABOUT, but_for, status_of
+from .wording import counted
 
 ORDER: tuple[CriterionName, ...] = ("builds", "correct", "memory", "tiled", "parallel")
 
@@ -245,14 +246,15 @@ def what_went_wrong(run: Outcome) -> str:
     if not run.launches:
         return NO_LAUNCH.what
     if run.inputs_changed:
-        return f"changed {run.inputs_changed} elements of A and B"
+        return f"changed {counted(run.inputs_changed, 'element')} of A and B"
     if run.explanation:
         return headline(run.explanation)
     bad = run.wrong + run.unwritten
     if bad:
-        return f"{bad} of {run.elements} elements of C are wrong or were never written"
+        is_wrong = "is wrong or was" if bad == 1 else "are wrong or were"
+        return f"{bad} of {run.elements} elements of C {is_wrong} never written"
     if run.guards_changed:
-        return f"wrote {run.guards_changed} numbers outside A, B and C"
+        return f"wrote {counted(run.guards_changed, 'number')} outside A, B and C"
     return "C is less precise than float32"
 
 

@@ -16,9 +16,8 @@ enum {
     QUARANTINED = 256     /* freed allocations whose addresses stay closed */
 };
 
-/* Device memory has addresses that the system gives to nobody else: those of the host's heap and
- * stack are far away, also where host code is another process. A hint: where there are no such
- * addresses, the system chooses. */
+/* Device memory starts at an address far from the host's heap and stack, so that its addresses are
+ * free in the host code's process, too. A hint: where it is out of range, the system chooses. */
 #define DEVICE_BEGIN ((uintptr_t)1 << 45)
 
 /* The farthest address that is described relative to an allocation: a row too many or a negative
@@ -139,36 +138,41 @@ static void *keep(struct allocation *a) {
     return a->begin;
 }
 
-void *memory_allocate(size_t bytes, enum allocation_kind kind) {
+/* At `begin` exactly, or, where that is null, anywhere; closed, between its gaps. Null: out of
+ * memory, or the addresses are not free. */
+static struct allocation *reserve(char *begin, size_t bytes, enum allocation_kind kind) {
     struct allocation *a = calloc(1, sizeof *a);
-    size_t mapped = whole_pages(bytes), all = mapped + 2 * (size_t)GAP_BYTES;
+    const size_t mapped = whole_pages(bytes), all = mapped + 2 * (size_t)GAP_BYTES;
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     char *low = MAP_FAILED;
-    if (a)
+    if (a && begin)
+        low = mmap(begin - GAP_BYTES, all, PROT_NONE, flags | MAP_FIXED_NOREPLACE, -1, 0);
+    else if (a)
         low = mmap((void *)__atomic_fetch_add(&memory.next, all, __ATOMIC_RELAXED), all, PROT_NONE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (low == MAP_FAILED || mprotect(low + GAP_BYTES, mapped, PROT_READ | PROT_WRITE) != 0) {
+                   flags, -1, 0);
+    /* Linux before 4.17 takes MAP_FIXED_NOREPLACE for a hint. */
+    if (low == MAP_FAILED || (begin && low != begin - GAP_BYTES)) {
         free(a);
         return NULL;
     }
     *a = (struct allocation){
         .kind = kind, .begin = low + GAP_BYTES, .bytes = bytes, .mapped = mapped};
-    poison(a->begin, mapped);
+    return a;
+}
+
+void *memory_allocate(size_t bytes, enum allocation_kind kind) {
+    struct allocation *a = reserve(NULL, bytes, kind);
+    if (!a || mprotect(a->begin, a->mapped, PROT_READ | PROT_WRITE) != 0) {
+        free(a);
+        return NULL;
+    }
+    poison(a->begin, a->mapped);
     return keep(a);
 }
 
 bool memory_reserve(void *begin, size_t bytes) {
-    struct allocation *a = calloc(1, sizeof *a);
-    const size_t mapped = whole_pages(bytes), all = mapped + 2 * (size_t)GAP_BYTES;
-    char *const low = (char *)begin - GAP_BYTES;
-    if (!a ||
-        mmap(low, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE,
-             -1, 0) != low) {
-        free(a);
-        return false;
-    }
-    *a = (struct allocation){
-        .kind = ALLOCATION_DEVICE, .begin = begin, .bytes = bytes, .mapped = mapped};
-    return keep(a) != NULL;
+    struct allocation *a = reserve(begin, bytes, ALLOCATION_DEVICE);
+    return a && keep(a);
 }
 
 /* Closes the pages and gives their memory back; the addresses are reused only much later. */

@@ -206,13 +206,14 @@ static bool judge_result(struct clock *c) {
             v.max_u, v.rms_u);
     if (v.wrong == 0)
         return judge(&c->judgement, STATE_WRONG,
-                     "%zu of %llu elements of C were never written, "
+                     "%zu of %llu elements of C %s never written, "
                      "the first in row %d, column %d",
-                     v.unwritten, elements, v.row, v.col);
+                     v.unwritten, elements, v.unwritten == 1 ? "was" : "were", v.row, v.col);
+    const size_t bad = v.wrong + v.unwritten;
     return judge(&c->judgement, STATE_WRONG,
-                 "%zu of %llu elements of C are wrong: in row %d, "
+                 "%zu of %llu elements of C %s wrong: in row %d, "
                  "column %d it is %g instead of %g",
-                 v.wrong + v.unwritten, elements, v.row, v.col, (double)v.got, v.expected);
+                 bad, elements, bad == 1 ? "is" : "are", v.row, v.col, (double)v.got, v.expected);
 }
 
 /* Too fast for float32, whatever the host's clock says. */

@@ -243,7 +243,7 @@ def regrade_class(given: argparse.Namespace) -> int:
             return conclude(standings, settings, given)
     print("nothing was replaced" if failed else
           "nothing was replaced; `make regrade CLASS=... ACCEPT=1` takes the new results")
-    return tell(failed)
+    return report_failed(failed)
 
 
 def take_over(present: Class, again: Class, key: Key) -> None:
@@ -297,10 +297,10 @@ def conclude(standings: Sequence[Standing], settings: Settings, given: argparse.
     failed = not_graded_today(standings, settings)
     if failed and stopped:
         raise KeyboardInterrupt
-    return tell(failed)
+    return report_failed(failed)
 
 
-def tell(failed: Sequence[Standing]) -> int:
+def report_failed(failed: Sequence[Standing]) -> int:
     """Whom the machine failed, and why; the exit status."""
     if not failed:
         return GRADED

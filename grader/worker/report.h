@@ -23,6 +23,11 @@ struct layout {
     size_t bytes;
 };
 
+/* Without the guards. */
+static inline size_t elements_bytes(const struct passage *p) {
+    return (size_t)p->rows * (size_t)p->cols * sizeof(float);
+}
+
 static inline struct layout layout_of(int m, int n, int k) {
     const int rows[MATRIX_COUNT] = {m, k, m}, cols[MATRIX_COUNT] = {k, n, n};
     const size_t guard = guard_size(m, n, k);

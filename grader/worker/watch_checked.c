@@ -87,10 +87,9 @@ static void begin_to_check(const struct watched *watched) {
 
 /* It knows where the matrices are, and has none. */
 static void reserve_matrices(const struct watched *watched) {
-    const int rows[] = {watched->m, watched->k, watched->m};
-    const int cols[] = {watched->k, watched->n, watched->n};
+    const struct layout layout = layout_of(watched->m, watched->n, watched->k);
     for (int i = 0; i < MATRIX_COUNT; i++) {
-        const size_t bytes = (size_t)rows[i] * (size_t)cols[i] * sizeof(float);
+        const size_t bytes = elements_bytes(&layout.of[i]);
         if (memory_reserve(watched->elements[i], bytes))
             observer->allocated((char *)watched->elements[i], bytes, true);
     }

@@ -70,8 +70,7 @@ struct part {
 };
 
 static struct part part_of(const struct passage *p) {
-    const size_t elements = (size_t)p->rows * (size_t)p->cols * sizeof(float);
-    if (worker_is_checked) return {p->guard * sizeof(float), elements};
+    if (worker_is_checked) return {p->guard * sizeof(float), elements_bytes(p)};
     return {0, p->bytes};
 }
 

@@ -146,8 +146,10 @@ def test_the_checked_run_counts_too(changes: dict[str, Any], words: str) -> None
     ("changes", "words", "kind"),
     [
         ({"inputs_changed": 3}, "changed 3 elements of A and B", "input-written"),
+        ({"inputs_changed": 1}, "changed 1 element of A and B", "input-written"),
         ({"guards_changed": 2}, "wrote 2 numbers outside A, B and C", "out-of-bounds"),
         ({"unwritten": 1156}, "1156 of 1156 elements of C are wrong or were", "unwritten"),
+        ({"wrong": 1}, "1 of 1156 elements of C is wrong or was", "wrong-result"),
         ({"not_float32": True}, "C is less precise than float32", "not-float32"),
         ({"ended": "exited"}, "it ended the program instead of returning", "host-fault"),
         ({"ended": "stopped", "detail": "a fault"}, "a fault", "kernel-fault"),

@@ -72,7 +72,7 @@ def test_the_attempt_that_counts(tmp_path: Path, rule: str,
 
 
 def test_who_was_stopped_at_a_time_limit_needs_a_person(tmp_path: Path) -> None:
-    """Perhaps only slow; unless somebody has decided."""
+    """The kernel may only be slow. Points by hand settle it."""
     slow = Finding(kind="time-limit", what="time limit exceeded")
     test = make_test("a", 0, 10, finding=slow)
     [attempt] = attempts((-1, 30))
