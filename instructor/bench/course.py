@@ -2,30 +2,26 @@
 
     course.py [--submissions N] [--rounds N]
 
-Figures from runs that take turns. Workers: how long the same submissions take one at a time and two
-at a time; linear would be half. A run in which nothing is left to grade says what is the same for any
-number of workers (start, a look at the machine, tables and pages); it is taken off, and has a row of
-its own, and so has what remains of linear in a class of 60 with it. Where others use the processors,
-time says little, and the processor time that two workers take beside one says whether they are in
-each other's way. Scheduling: what beside the graders' own processes a chunk of
-30 takes, with a grader that only puts a result in its place, compared with a loop that starts the
-same processes and does nothing else. Nothing is asserted: machines differ, and many are shared.
+The same class is graded by one worker on one core, by one on two cores and by two on two cores, in
+turn. getrusage() does not see what runs below the sandbox; /proc/stat does, and whatever else runs
+on those cores. Scheduling is measured with a grader that only puts a result in its place: what a chunk
+takes, less what a loop takes that starts the same processes and does nothing else. Nothing is
+asserted: machines differ, and many are shared.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import resource
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from rich import box
 from rich.console import Console
@@ -34,12 +30,27 @@ from rich.table import Table
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(REPOSITORY))
 
+from grader.build import trusted_parts  # noqa: E402
 from grader.course import results, worker  # noqa: E402
+from grader.course.slurm import CHUNK  # noqa: E402
 from grader.interrupt import Stop  # noqa: E402
 from grader.store import read_record  # noqa: E402
+from grader.wording import counted  # noqa: E402
 
-CHUNK, A_CLASS = 30, 60
 TARGET_OF_LINEAR, TARGET_SECONDS = 0.9, 0.05
+NOT_BUSY = (3, 4, 7)
+"""Columns of /proc/stat: idle, waiting for a disk, and taken by the machine's other guests."""
+MEANING = """\
+Of linear: 1 is half the time of the one worker. From one core, each worker has
+a core in both, and what is missing is the cost of grading two at a time. One
+worker on two cores uses both while it compiles the two builds of a submission;
+two workers have to share them.
+Processor time: what these cores computed, by /proc/stat, which includes the
+sandbox and other programs. Where it is far above the first row's, the machine
+was busy, and the times mean little.
+Nothing to grade: start, a look at the machine, tables and pages. It is
+subtracted from the other times.
+Scheduling: what a chunk takes beside its graders' processes."""
 PLACES_A_RESULT = """
 import os, pathlib, sys
 words = dict(word.split("=", 1) for word in sys.argv[1:])
@@ -48,19 +59,43 @@ os.rename(place / "prepared.json", place / "result.json")
 """
 
 
-class Took(NamedTuple):
-    seconds: float
-    processor: float
+@dataclass
+class Run:
+    """So many workers on so many cores: what each round took."""
+
+    workers: int
+    cores: int
+    seconds: list[float] = field(default_factory=list)
+    processor: list[float] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return f"{counted(self.workers, 'worker')} on {counted(self.cores, 'core')}"
+
+    def measure(self, folder: Path) -> None:
+        cores = sorted(os.sched_getaffinity(0))[:self.cores]
+        command = [sys.executable, "-B", "-m", "grader.course", "grade", "--class", str(folder),
+                   "--suite", "public", "--seed", "1", f"--jobs={self.workers}"]
+        began, before = time.monotonic(), busy(cores)
+        status = subprocess.run(command, cwd=REPOSITORY, check=False, stdout=subprocess.DEVNULL,
+                                preexec_fn=lambda: os.sched_setaffinity(0, cores)).returncode
+        if status:
+            sys.exit(status)  # it has said why
+        self.seconds.append(time.monotonic() - began)
+        self.processor.append(busy(cores) - before)
 
 
-def grade_class(folder: Path, jobs: int) -> Took:
-    command = [sys.executable, "-B", "-m", "grader.course", "grade", "--class", str(folder),
-               "--suite", "public", "--seed", "1", f"--jobs={jobs}"]
-    began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, cwd=REPOSITORY, check=True, stdout=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return Took(time.monotonic() - began,
-                after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+def busy(cores: Sequence[int]) -> float:
+    """Seconds for which they have computed since the machine started."""
+    ticks = 0
+    for line in Path("/proc/stat").read_text().splitlines():
+        name, *columns = line.split()
+        if name in {f"cpu{core}" for core in cores}:  # the last two columns are in the first two, too
+            ticks += sum(int(ticks) for place, ticks in enumerate(columns[:8])
+                         if place not in NOT_BUSY)
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+# ---- workers -------------------------------------------------------------------------------------
 
 
 def make_class(folder: Path, submissions: int) -> None:
@@ -70,49 +105,31 @@ def make_class(folder: Path, submissions: int) -> None:
         (folder / "submissions" / f"s{number}.cu").write_text(f"{text}// {number}\n")
 
 
-class Round(NamedTuple):
-    one: Took
-    two: Took
-    nothing: Took
-    submissions: int
-
-    def of_linear(self, submissions: int | None = None) -> float:
-        """The time with one worker over twice that with two, without what neither changes; or with
-        it, in a class of so many."""
-        one, two = (took.seconds - self.nothing.seconds for took in (self.one, self.two))
-        fixed = self.nothing.seconds * self.submissions / submissions if submissions else 0.0
-        return (one + fixed) / (2 * (two + fixed))
-
-
-def with_workers(submissions: int, rounds: int) -> list[Round]:
-    found = []
-    with tempfile.TemporaryDirectory(prefix="bench-class-") as temporary:
-        folder = Path(temporary) / "class"
-        make_class(folder, submissions)
-        for _ in range(rounds):
-            took = []
-            for jobs in (1, 2):
+def measure_workers(folder: Path, runs: Sequence[Run], nothing: Run, rounds: int) -> None:
+    for number in range(rounds):
+        for run in (*runs, nothing):
+            if run is not nothing:
                 shutil.rmtree(folder / "results", ignore_errors=True)
-                took.append(grade_class(folder, jobs))
-            found.append(Round(*took, grade_class(folder, 2), submissions))
-        [record] = (folder / "results/records/s0").glob("*/result.json")
-        shutil.copy(record, Path(tempfile.gettempdir()) / f"bench-class-{os.getpid()}.json")
-    return found
+            what = "nothing left to grade" if run is nothing else str(run)
+            say(f"round {number + 1} of {rounds}, {what}")
+            run.measure(folder)
 
 
-def scheduling(record: Path, rounds: int) -> list[float]:
+# ---- scheduling ----------------------------------------------------------------------------------
+
+
+def scheduling(record: Path, rounds: int) -> Iterator[float]:
     """Seconds a submission that a chunk takes beside its processes."""
-    found = []
     with tempfile.TemporaryDirectory(prefix="bench-class-") as temporary:
         project = Path(temporary) / "project"
         (project / "grader").mkdir(parents=True)
         (project / "grader/__main__.py").write_text(PLACES_A_RESULT)
         worker.PROJECT = project
         for number in range(rounds):
+            say(f"round {number + 1} of {rounds}, scheduling")
             chunk = prepared(Path(temporary) / f"{number}", record)
             bare = prepared(Path(temporary) / f"{number} bare", record)
-            found.append((run_chunk(chunk, record) - run_bare(bare, project)) / CHUNK)
-    return found
+            yield (run_chunk(chunk, record) - run_bare(bare, project)) / CHUNK
 
 
 def prepared(folder: Path, record: Path) -> list[results.Job]:
@@ -144,36 +161,64 @@ def run_bare(jobs: Sequence[results.Job], project: Path) -> float:
     return time.monotonic() - began
 
 
+# ---- the table -----------------------------------------------------------------------------------
+
+
+def say(what: str) -> None:
+    console = Console(stderr=True)
+    if console.is_terminal:
+        console.print(what, style="dim", highlight=False)
+
+
+def show(runs: Sequence[Run], nothing: Run, cost: Sequence[float], submissions: int) -> None:
+    def each(run: Run, of: str) -> list[float]:
+        """Seconds a submission, for each round."""
+        return [(took - fixed) / submissions
+                for took, fixed in zip(getattr(run, of), getattr(nothing, of), strict=True)]
+
+    def of_linear(one: Run, two: Run) -> list[float]:
+        return [alone / (two.workers * together) for alone, together in zip(
+            each(one, "seconds"), each(two, "seconds"), strict=True)]
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("seconds a submission", no_wrap=True)
+    for head in ("median", "least", "most", "target"):
+        table.add_column(head, justify="right", no_wrap=True)
+
+    def row(what: str, values: Sequence[float], places: int = 2, target: object = "") -> None:
+        table.add_row(what, *(f"{value:.{places}f}" for value in (
+            statistics.median(values), min(values), max(values))), str(target))
+
+    for run in runs:
+        row(str(run), each(run, "seconds"))
+        row("    processor time", each(run, "processor"))
+    alone, both_cores, together = runs
+    row(f"scheduling, in a chunk of {CHUNK}", cost, 4, TARGET_SECONDS)
+    table.add_section()
+    row(f"of linear, from {alone}", of_linear(alone, together), target=TARGET_OF_LINEAR)
+    row(f"of linear, from {both_cores}", of_linear(both_cores, together))
+    row("a run with nothing to grade, seconds", nothing.seconds)
+    console = Console(width=None if sys.stdout.isatty() else 80, highlight=False)
+    console.print(table)
+    console.print(MEANING)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make bench-class", description=__doc__.split("\n")[0])
-    parser.add_argument("--submissions", type=int, default=12)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--submissions", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=2)
     asked = parser.parse_args()
-    rounds = with_workers(asked.submissions, asked.rounds)
-    record = Path(tempfile.gettempdir()) / f"bench-class-{os.getpid()}.json"
-    try:
-        cost = scheduling(record, 2 * asked.rounds)
-    finally:
-        record.unlink()
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for head in ("what", "median", "least", "most", "target"):
-        table.add_column(head, justify="left" if head == "what" else "right", no_wrap=True)
-    table.add_row("two workers, of linear", *spread([each.of_linear() for each in rounds], "{:.2f}"),
-                  f"{TARGET_OF_LINEAR:g}")
-    table.add_row(f"... in a class of {A_CLASS}, with what is fixed",
-                  *spread([each.of_linear(A_CLASS) for each in rounds], "{:.2f}"), "")
-    table.add_row("fixed: start, probe, tables, pages, s",
-                  *spread([each.nothing.seconds for each in rounds], "{:.2f}"), "")
-    table.add_row("processor time of two workers, of one's",
-                  *spread([each.two.processor / each.one.processor for each in rounds], "{:.2f}"), "")
-    table.add_row(f"scheduling, s a submission (chunk of {CHUNK})", *spread(cost, "{:.4f}"),
-                  f"{TARGET_SECONDS:g}")
-    Console(width=None if sys.stdout.isatty() else 80, highlight=False).print(table)
-
-
-def spread(values: Sequence[float], form: str) -> list[str]:
-    return [form.format(value)
-            for value in (statistics.median(values), min(values), max(values))]
+    if len(os.sched_getaffinity(0)) < 2:
+        sys.exit("bench-class: needs two cores")
+    runs, nothing = [Run(1, 1), Run(1, 2), Run(2, 2)], Run(2, 2)
+    with tempfile.TemporaryDirectory(prefix="bench-class-") as temporary:
+        folder = Path(temporary) / "class"
+        make_class(folder, asked.submissions)
+        trusted_parts()  # built before anything is timed
+        measure_workers(folder, runs, nothing, asked.rounds)
+        [record] = (folder / "results/records/s0").glob("*/result.json")
+        cost = list(scheduling(record, asked.rounds))
+    show(runs, nothing, cost, asked.submissions)
 
 
 if __name__ == "__main__":

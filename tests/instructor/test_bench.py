@@ -23,6 +23,7 @@ from conftest import REPOSITORY, Tree, clean_environment, missing, strict_json
 
 sys.path.append(str(REPOSITORY / "instructor" / "bench"))
 
+import course  # noqa: E402
 import ladder  # noqa: E402
 import shapes  # noqa: E402
 
@@ -265,6 +266,45 @@ def test_counts_of_what_is_wrong(tree: Tree) -> None:
 def test_counts_of_no_shape(tree: Tree) -> None:
     done = tree.make("bench-counts", "SHAPES=64 64", check=False)
     assert "Error 2" in done.stderr and "bench-counts: SHAPES" in done.stderr
+
+
+# ---- a class -------------------------------------------------------------------------------------
+
+
+def test_a_class_with_two_workers_beside_one(capsys: Any) -> None:
+    """What no number of workers changes is subtracted."""
+    runs = [course.Run(1, 1, [17.0, 25.0], [17.0, 17.0]), course.Run(1, 2, [13.0, 13.0], [17.0, 17.0]),
+            course.Run(2, 2, [11.0, 13.0], [17.0, 17.0])]
+    course.show(runs, course.Run(2, 2, [1.0, 1.0], [1.0, 1.0]), [0.01, 0.02], submissions=8)
+    printed = capsys.readouterr().out
+    rows = {found[0].strip(): [float(figure) for figure in found[1].split()] for found in re.findall(
+        r"^ (.*?)  +((?: *[\d.]+)+) *$", printed, re.MULTILINE)}
+    assert rows["1 worker on 1 core"] == [2.5, 2.0, 3.0]
+    assert rows["2 workers on 2 cores"] == [1.38, 1.25, 1.5]
+    assert rows["processor time"] == [2.0, 2.0, 2.0]
+    assert rows["of linear, from 1 worker on 1 core"] == [0.9, 0.8, 1.0, 0.9]
+    assert rows["of linear, from 1 worker on 2 cores"] == [0.55, 0.5, 0.6]
+    assert rows["scheduling, in a chunk of 30"] == [0.015, 0.01, 0.02, 0.05]
+    assert max(map(len, printed.splitlines())) <= 80
+
+
+def test_processor_time_includes_what_nobody_waited_for() -> None:
+    """As in the sandbox, whose processes are not in getrusage()."""
+    core = min(os.sched_getaffinity(0))
+    burn = ("import os, time\nos.sched_setaffinity(0, {%d})\n"
+            "if os.fork() == 0:\n  while time.process_time() < 0.5: pass" % core)
+    before = course.busy([core])
+    subprocess.run([sys.executable, "-c", burn], stdout=subprocess.PIPE, check=True)
+    assert course.busy([core]) - before > 0.45
+
+
+@pytest.mark.slow
+def test_make_bench_class() -> None:
+    done = subprocess.run(
+        [sys.executable, "-B", "instructor/bench/course.py", "--submissions=1", "--rounds=1"],
+        cwd=REPOSITORY, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "scheduling, in a chunk of 30" in done.stdout
 
 
 # ---- charts --------------------------------------------------------------------------------------
