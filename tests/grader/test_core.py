@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY, first_of_each, sample
+from conftest import REPOSITORY, sample
 
 from grader import build, examine, process, run
 from grader.build import Parts, Programs
@@ -196,10 +196,10 @@ def test_what_does_not_build(source: bytes, message: str, line: int | None, part
         assert error.value.file in ("kernel.cu", "/dev/zero")
 
 
-@pytest.mark.parametrize("before", [b'#include "support.h"\n', b'extern "C" '])
-def test_old_habits_are_built(before: bytes, parts: Parts, box: Sandbox, work: Path) -> None:
+def test_old_habits_are_built(parts: Parts, box: Sandbox, work: Path) -> None:
     """Submissions of older terms include support.h; extern "C" comes from other courses."""
-    build.build_submission(parts, before + with_wrapper("LAUNCH;").lstrip(), box, work)
+    source = with_wrapper("LAUNCH;").lstrip()
+    build.build_submission(parts, b'#include "support.h"\nextern "C" ' + source, box, work)
 
 
 @pytest.mark.parametrize("name", sample(["verify", "report_stop", "reference"], every=3))
@@ -250,15 +250,13 @@ def test_every_fill(tiled: Programs, parts: Parts, box: Sandbox) -> None:
         assert run.run_problem(parts, tiled, "plain", problem, box=box).right, fill
 
 
-@pytest.mark.parametrize(("source", "loads"), [(NAIVE, 2 * 64**3), (TILED, 2 * 64**3 // 16)])
-def test_loads_are_counted(source: bytes, loads: int, parts: Parts, box: Sandbox,
-                           work: Path) -> None:
+def test_loads_are_counted(tiled: Programs, parts: Parts, box: Sandbox, work: Path) -> None:
     problem = Problem(m=64, n=64, k=64, fill="random", seed=2, tolerance=None, time_limit=2.0)
-    outcome = run_source(source, "checked", parts, box, work, problem, count=True)
-    assert outcome.loads is not None
-    assert (outcome.loads.all, outcome.loads.naive) == (loads, 2 * 64**3)
-    assert outcome.loads.once_per_block == 2 * 64**3 // 16
-    assert outcome.loads.threads == 64**2
+    naive = build.build_submission(parts, NAIVE, box, work)
+    for programs, loads in ((naive, 2 * 64**3), (tiled, 2 * 64**3 // 16)):
+        counted = run.run_problem(parts, programs, "checked", problem, count=True, box=box).loads
+        assert counted and (counted.all, counted.naive) == (loads, 2 * 64**3)
+        assert counted.once_per_block == 2 * 64**3 // 16 and counted.threads == 64**2
 
 
 STORE = b"C[i * n + j] = sum;"
@@ -303,19 +301,54 @@ def test_what_is_known_of_a_wrong_run(name: str, parts: Parts, box: Sandbox, wor
     assert not outcome.right or outcome.finding
 
 
-@pytest.mark.parametrize(
-    ("body", "before", "ended", "words"),
-    [
-        ("exit(0);", "#include <cstdlib>\n", "exited", "ended the program"),
-        ("LAUNCH; abort();", "#include <cstdlib>\n", "crashed", "crashed"),
-        ("*(volatile int *)64 = 1;", "", "crashed", "crashed"),
-        ("*(float *)C = 1;", "", "crashed", "device pointer"),
-        ("mysgemm<<<dim3(0), dim3(16, 16)>>>(m, n, k, A, B, C);", "", "stopped", "launch failed"),
-    ],
-)
-def test_how_it_ends(body: str, before: str, ended: str, words: str, parts: Parts, box: Sandbox,
-                     work: Path) -> None:
-    outcome = run_source(with_wrapper(body, before), "plain", parts, box, work)
+HOW_IT_ENDS = {
+    "exit(0);": ("exited", "ended the program"),
+    "LAUNCH; abort();": ("crashed", "crashed"),
+    "*(volatile int *)64 = 1;": ("crashed", "crashed"),
+    "*(float *)C = 1;": ("crashed", "device pointer"),
+    "mysgemm<<<dim3(0), dim3(16, 16)>>>(m, n, k, A, B, C);": ("stopped", "launch failed"),
+}
+REFUSED = {
+    "copies device memory to the host":
+        "float c; cudaMemcpy(&c, C, 4, cudaMemcpyDeviceToHost); exit(0);",
+    "copies from the host into C":
+        "LAUNCH; cudaMemcpy((float *)C + 3, &x, 4, cudaMemcpyHostToDevice); LAUNCH;",
+    "writes into the program that runs it":
+        "LAUNCH; for (long *at = mine; at != mine + 64; at++) *at = 1;",
+}
+ENDLESS = "LAUNCH; for (volatile int x = 1; x;) {}"
+SCRATCH = ("float *a; cudaMalloc(&a, 4 * m * k);"
+           "cudaMemcpy(a, A, 4 * m * k, cudaMemcpyDeviceToDevice);"
+           "const float *old = A; A = a; LAUNCH; A = old; cudaFree(a);")
+PRINTS = r'printf("\033[2J::error::\n%c\t\u202e|", 7); fflush(stdout); LAUNCH;'
+WRAPPERS = [*HOW_IT_ENDS, *REFUSED.values(), ENDLESS, SCRATCH, PRINTS]
+SUBMISSION_OF_ALL = with_wrapper(
+    "\n".join(f"if (m == {m}) {{ {body} }}" for m, body in enumerate(WRAPPERS, 1)),
+    "#include <cstdio>\n#include <cstdlib>\nconst float x = 1;\nlong mine[4];\n")
+
+
+@pytest.fixture(scope="module")
+def submission_of_all(parts: Parts, box: Sandbox, tmp_path_factory: pytest.TempPathFactory,
+                      ) -> Programs:
+    """Compiled once: m says which of WRAPPERS runs."""
+    return build.build_submission(parts, SUBMISSION_OF_ALL, box, tmp_path_factory.mktemp("all"))
+
+
+def run_wrapper(body: str, which: str, submission_of_all: Programs, parts: Parts, box: Sandbox,
+                seconds: float = 2.0) -> Outcome:
+    problem = replace(EDGES, m=WRAPPERS.index(body) + 1, time_limit=seconds)
+    return run.run_problem(parts, submission_of_all, which, problem, box=box)
+
+
+def line_of(body: str) -> int:
+    lines = SUBMISSION_OF_ALL.decode().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if body in line)
+
+
+@pytest.mark.parametrize("body", HOW_IT_ENDS)
+def test_how_it_ends(body: str, submission_of_all: Programs, parts: Parts, box: Sandbox) -> None:
+    ended, words = HOW_IT_ENDS[body]
+    outcome = run_wrapper(body, "plain", submission_of_all, parts, box)
     assert outcome.ended == ended and words in outcome.detail and not outcome.right
 
 
@@ -377,71 +410,54 @@ def test_too_many_blocks_end_at_the_same_one_each_time(
 
 def test_loads_that_are_handed_on_are_counted(parts: Parts, box: Sandbox, work: Path) -> None:
     """A block that stores nothing of C can leave what it has loaded to one that does."""
-    source = """
+    source = b"""
     __device__ float handed[64];
     __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {
         float sum = 0;
         for (int i = 0; i < m * k; i++) sum += A[i];
-        if (sum > LEAST) handed[blockIdx.x] = sum;
+        if (sum > (n == 20 ? -1e30f : 1e30f)) handed[blockIdx.x] = sum;
     }
     void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
         mysgemm<<<64, 1>>>(m, n, k, A, B, C);
     }
     """
-    loads = []
-    for least in ("-1e30f", "1e30f"):
-        path = work / least
-        path.mkdir()
-        programs = build.build_submission(parts, source.replace("LEAST", least).encode(), box, path)
-        checked = run_both(programs, parts, box)[1]
-        assert checked.loads
-        loads.append(checked.loads.all)
-    assert loads == [64 * EDGES.m * EDGES.k, 0]
+    programs = build.build_submission(parts, source, box, work)
+    loads = [run_both(programs, parts, box, replace(EDGES, n=n))[1].loads for n in (20, 21)]
+    assert [each and each.all for each in loads] == [64 * EDGES.m * EDGES.k, 0]
 
 
-ENDLESS = {
-    "kernel": (with_wrapper("LAUNCH;").replace(b"p++", b"p += 0"), "endless", 7),
-    "wrapper": (with_wrapper("LAUNCH;\nfor (volatile int x = 1; x;) {}"), "time-limit", 15),
-}
-
-
-@pytest.mark.parametrize(("what", "which"), sample(  # each of both once
-    [(what, which) for what in ENDLESS for which in build.BUILDS], every=3))
-def test_what_does_not_end_is_stopped_at_its_line(what: str, which: str, parts: Parts, box: Sandbox,
-                                                  work: Path) -> None:
-    source, ended, line = ENDLESS[what]
+@pytest.mark.parametrize("which", sample(build.BUILDS, every=2))
+def test_a_kernel_that_does_not_end_is_stopped_at_its_line(which: str, parts: Parts, box: Sandbox,
+                                                           work: Path) -> None:
+    source = with_wrapper("LAUNCH;").replace(b"p++", b"p += 0")
     problem = Problem(m=4, n=4, k=4, fill="random", seed=1, tolerance=None, time_limit=0.3)
     outcome = run_source(source, which, parts, box, work, problem)
     place = outcome.finding or outcome
-    assert (outcome.ended, place.file, place.line) == (ended, "kernel.cu", line)
+    assert (outcome.ended, place.file, place.line) == ("endless", "kernel.cu", 7)
 
 
-REFUSED = {
-    "copies device memory to the host": with_wrapper(
-        "float c;\ncudaMemcpy(&c, C, 4, cudaMemcpyDeviceToHost); exit(0);", "#include <cstdlib>\n"),
-    "copies from the host into C": with_wrapper(
-        "LAUNCH;\ncudaMemcpy((float *)C + 3, &x, 4, cudaMemcpyHostToDevice); LAUNCH;",
-        "const float x = 1;\n"),
-    "writes into the program that runs it": with_wrapper(
-        "LAUNCH;\nfor (long *at = mine; at != mine + 64; at++) *at = 1;", "long mine[4];\n"),
-}
+@pytest.mark.parametrize("which", build.BUILDS)
+def test_a_wrapper_that_does_not_end(which: str, submission_of_all: Programs, parts: Parts,
+                                     box: Sandbox) -> None:
+    outcome = run_wrapper(ENDLESS, which, submission_of_all, parts, box, seconds=0.3)
+    place = outcome.finding or outcome
+    assert (outcome.ended, place.file, place.line) == ("time-limit", "kernel.cu", line_of(ENDLESS))
 
 
-@pytest.mark.parametrize("tried, which", first_of_each([
+@pytest.mark.parametrize("tried, which", [
     (tried, which) for tried in REFUSED for which in build.BUILDS
-    if which == "checked" or "program" not in tried], family=lambda values: values[0]))
-def test_what_is_refused_when_it_runs(tried: str, which: str, parts: Parts, box: Sandbox,
-                                      work: Path) -> None:
+    if which == "checked" or "program" not in tried])
+def test_what_is_refused_when_it_runs(tried: str, which: str, submission_of_all: Programs,
+                                      parts: Parts, box: Sandbox) -> None:
+    body = REFUSED[tried]
     with pytest.raises(Refused, match=tried) as refusal:
-        run_source(REFUSED[tried], which, parts, box, work)
-    assert (refusal.value.file, refusal.value.line) == ("kernel.cu", 16)
+        run_wrapper(body, which, submission_of_all, parts, box)
+    assert (refusal.value.file, refusal.value.line) == ("kernel.cu", line_of(body))
 
 
-def test_scratch_on_the_device_is_allowed(parts: Parts, box: Sandbox, work: Path) -> None:
-    source = with_wrapper("float *a; cudaMalloc(&a, 4 * m * k);"
-                          "cudaMemcpy(a, A, 4 * m * k, cudaMemcpyDeviceToDevice);"
-                          "const float *old = A; A = a; LAUNCH; A = old; cudaFree(a);")
-    assert run_source(source, "checked", parts, box, work).right
+def test_scratch_on_the_device_is_allowed(submission_of_all: Programs, parts: Parts,
+                                          box: Sandbox) -> None:
+    assert run_wrapper(SCRATCH, "checked", submission_of_all, parts, box).right
 
 
 def test_a_compiler_behind_ccache_is_the_compiler_alone(tmp_path: Path) -> None:
@@ -461,10 +477,9 @@ def test_a_compiler_behind_ccache_is_the_compiler_alone(tmp_path: Path) -> None:
     assert set(done.stderr.splitlines()) == {"home /nonexistent, disabled 1"}
 
 
-def test_what_is_printed_moves_no_terminal(parts: Parts, box: Sandbox, work: Path) -> None:
-    source = with_wrapper(r'printf("\033[2J::error::\n%c\t\u202e|", 7); fflush(stdout); LAUNCH;',
-                          "#include <cstdio>\n")
-    outcome = run_source(source, "plain", parts, box, work)
+def test_what_is_printed_moves_no_terminal(submission_of_all: Programs, parts: Parts,
+                                           box: Sandbox) -> None:
+    outcome = run_wrapper(PRINTS, "plain", submission_of_all, parts, box)
     assert outcome.right and outcome.output == "\\x1b[2J::error::\n\\x07 \\u202e|"
 
 
