@@ -201,7 +201,7 @@ def refuse_beside_slurm(results: Results, what: str) -> None:
     array = Runs(results, Cluster(), 1).present()
     if array:
         command = {"grade": "grade-class"}.get(what, what)
-        raise BadInput(f"{results.folder}: Slurm's job {array.job} works here; finish it with "
+        raise BadInput(f"{results.folder}: Slurm's job {array.job} is grading here; finish it with "
                        f"`make {command} CLASS=... QUEUE=slurm`, or end it with "
                        f"`scancel {array.job}`, and then start this again")
 
@@ -306,7 +306,7 @@ def report_failed(failed: Sequence[Standing]) -> int:
         return GRADED
     console = console_for(sys.stderr)
     for each in failed[:MOST_LISTED]:
-        why = "; ".join(each.notes) or "its turn has not come"
+        why = "; ".join(each.notes) or "not graded yet"
         print(paragraph(f"no grade: {harmless(each.student.known_as)}: {harmless(why)}", console).plain,
               file=sys.stderr)
     say(f"{counted(len(failed), 'student')} without a grade, which is not a zero; "

@@ -82,7 +82,7 @@ class Archive(ABC):
             found = in_zip(found)
         self.taken += len(found.content)
         if self.taken > LARGEST_CLASS:
-            raise BadInput(f"{label}: what was taken out of this download is larger than "
+            raise BadInput(f"{label}: the kernels in this download are more than "
                            f"{LARGEST_CLASS >> 20} MB; split it")
         clean(found.content, printable(str(found.path)))
         return found
@@ -106,7 +106,7 @@ class Zipped(Archive):
     def read(self, name: str, largest: int | None = None) -> bytes:
         shown = f"{self.shown}/{printable(name)}"
         if self.count[name] > 1:
-            raise BadInput(f"{shown}: is there {self.count[name]} times; keep one of them")
+            raise BadInput(f"{shown}: is in the archive {self.count[name]} times; keep one")
         with damage_named(shown):
             return unpacked(self.archive, self.entries[name], shown, largest)
 

@@ -90,7 +90,7 @@ def fill(gradebook: Path, standings: Sequence[Standing], assignment: str = "") -
         if "points possible" in simple(cells[0]):
             check_possible(table, line, cells[place], standings, filling)
         elif standing and cells[place].strip() == "N/A":
-            filling.left_out(standing, "the assignment is not theirs in Canvas")
+            filling.left_out(standing, "the assignment is not assigned to them in Canvas")
         elif standing:
             cells[place] = ("EX" if standing.state == "excused" else
                             cells[place] if standing.points is None else points(standing.points))

@@ -62,7 +62,7 @@ class Filling:
         ours = {points(each.possible) for each in self.standings if each.possible is not None}
         theirs = number(cell)
         if theirs is not None and ours and ours != {points(theirs)}:
-            self.remarks.append(f"{column} is {points(theirs)}, and these points are of "
+            self.remarks.append(f"{column} is {points(theirs)}, and here it is "
                                 f"{' or '.join(sorted(ours))}")
 
     def notes(self) -> list[str]:
@@ -79,7 +79,7 @@ def refuse_missing(table: Table, kind: Columns, column: str, how: str) -> int:
     """The place of this column in such a table. Raises BadInput if it is another table."""
     place = table.column(column)
     if columns_of(table) is not kind or place is None:
-        raise table.refuse(1, f"not the table that is to be filled, or without a column {column}; "
+        raise table.refuse(1, f"not the expected table, or it has no column {column}; "
                            f"{how}")
     return place
 

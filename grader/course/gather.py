@@ -85,8 +85,8 @@ def gather(settings: Settings, results: Results) -> Class:
     if settings.moodle:
         hand_ins = dated(hand_ins, times(settings.moodle, settings.zone))
     if not hand_ins:
-        raise BadInput(f"{', '.join(map(str, settings.submissions))}: nothing was handed in; it holds "
-                       "a folder, .cu file or zip of each student, or what a platform exports")
+        raise BadInput(f"{', '.join(map(str, settings.submissions))}: nothing was handed in; it should "
+                       "hold a folder, .cu file or zip for each student, or what a platform exports")
     handed_in: dict[str, list[HandIn]] = {}
     students: dict[str, Student] = {}
     for hand_in in hand_ins:

@@ -62,7 +62,7 @@ def cells_of_attempt(attempt: Attempt) -> list[str]:
     record, hand_in = attempt.record, attempt.hand_in
     said = [hand_in.problem, attempt.fault, *hand_in.notes, *(about(record) if record else [])]
     if attempt.old:
-        said.insert(0, "the result is of an earlier run")
+        said.insert(0, "the result is from an earlier run")
     return [attempt.student.known_as, str(attempt.number), when(hand_in.submitted),
             shown(record.score if record else None), shown(record.max_score if record else None),
             attempt.sha256, hand_in.source,

@@ -108,7 +108,7 @@ def in_disguise(folder: Path, entry: Path) -> HandIn:
     others."""
     return HandIn((Claim(word=entry.stem),), source(folder, entry),
                   problem="looks like a platform's download among single students' hand-ins; if "
-                          "it is one, name its path alone")
+                          "it is one, give its path alone")
 
 
 def of_a_student(folder: Path, entry: Path, zone: tzinfo) -> list[HandIn]:
@@ -125,8 +125,8 @@ def of_a_student(folder: Path, entry: Path, zone: tzinfo) -> list[HandIn]:
         return [taken(folder, entry)]
     return [taken(folder, attempt, entry.name, time) if time
             else HandIn((Claim(word=entry.name),), source(folder, attempt),
-                        problem="lies beside attempts that are named by their times; name it by "
-                                "its own, or delete it")
+                        problem="is beside attempts that are named by their times; name it by its "
+                                "time, too, or delete it")
             for attempt, time in times.items()]
 
 

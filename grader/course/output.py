@@ -87,7 +87,7 @@ def about(standings: Sequence[Standing]) -> list[str]:
     human = sum(each.needs_human for each in standings)
     lines = [f"{counted(len(standings), 'student')}: {together(standings)}"]
     if human:
-        lines.append(f"{counted(human, 'student')} for a person to look at: see class.html")
+        lines.append(f"{counted(human, 'student')} to review: see class.html")
     return lines
 
 

@@ -66,14 +66,14 @@ def override_of(cells: dict[str, str], zone: tzinfo, where: str,
     if excused not in (*YES, *NO):
         mistakes.append(f"{where}: excused = {quoted(excused)}: it must be yes, or empty")
     if not cells.get("reason"):
-        mistakes.append(f"{where}: reason: is missing; whoever asks later wants to know")
+        mistakes.append(f"{where}: reason: missing; someone will want to know later")
     override = Override(
         student=cells.get("student", ""), reason=cells.get("reason", ""), excused=excused in YES,
         points=number(cells, "points", MOST_POINTS, where, mistakes),
         extension=number(cells, "extension", MOST_DAYS, where, mistakes) or 0.0,
         submitted=time(cells, zone, where, mistakes))
     if override.excused and override.points is not None:
-        mistakes.append(f"{where}: excused, and with points: which of them?")
+        mistakes.append(f"{where}: both excused and with points; choose one")
     return override if len(mistakes) == before else None
 
 

@@ -75,11 +75,11 @@ def with_points(standing: Standing, settings: Settings) -> Standing:
         possible=record.max_score, deducted=deducted, late=in_words(late, deducted),
         late_days_used=late.days_used)
     if faults or counted_one.old:
-        standing = with_note(standing, "points of an earlier run", True)
+        standing = with_note(standing, "points from an earlier run", True)
     if late.unknown:
-        standing = with_note(standing, "late, by an unknown time: give it in overrides.csv", True)
+        standing = with_note(standing, "late, but not known by how much: give the time in overrides.csv", True)
     elif settings.deadline and time_of(counted_one, standing) is None:
-        standing = with_note(standing, "when it was handed in is not known; counts as in time")
+        standing = with_note(standing, "when it was handed in is not known; it counts as on time")
     if record.refusal or to_look_at(record):
         standing = replace(standing, needs_human=True)
     return standing

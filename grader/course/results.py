@@ -106,7 +106,7 @@ class Results:
             except OSError as error:
                 if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
                     who = os.pread(descriptor, 200, 0).decode(errors="replace").strip()
-                    raise BadInput(f"{self.folder}: another run works here ({who}); wait for it, or "
+                    raise BadInput(f"{self.folder}: another run is using this folder ({who}); wait for it, or "
                                    "end it") from None
             with contextlib.suppress(OSError):  # of use to people only
                 os.ftruncate(descriptor, 0)
@@ -130,7 +130,7 @@ class Results:
         try:
             return int(text)
         except ValueError:
-            raise BadInput(f"{path}: no number; it is the seed of all results here. Remove it to "
+            raise BadInput(f"{path}: not a number; it is the seed of all results here. Remove it to "
                            "grade again with a new one") from None
 
     # ---- attempts --------------------------------------------------------------------------------

@@ -103,9 +103,9 @@ class Settings:
 def read_settings(folder: Path, results: Path | None = None) -> Settings:
     """`results`: instead of the folder's own. Raises BadInput."""
     if not folder.is_dir():
-        what = "is no folder" if folder.exists() else "no such folder"
-        raise BadInput(f"{printable(str(folder))}: {what}; CLASS names one with what a class has "
-                       "handed in")
+        what = "not a folder" if folder.exists() else "no such folder"
+        raise BadInput(f"{printable(str(folder))}: {what}; CLASS names the folder with what the "
+                       "class handed in")
     folder = folder.resolve()
     given = read_file(folder / FILE) if (folder / FILE).exists() else File()
     mistakes: list[str] = []
@@ -167,7 +167,7 @@ def deadline_of(given: File, zone: tzinfo, where: str, mistakes: list[str]) -> d
         mistakes.append(f"{where}: deadline = {deadline}: in the year {deadline.year}?")
     if deadline and not deadline.tzinfo:
         if not given.timezone:
-            mistakes.append(f"{where}: deadline: of which time zone? Write "
+            mistakes.append(f"{where}: deadline: in which time zone? Write "
                             f"{deadline.isoformat()}+00:00, or add timezone = \"Europe/Berlin\"")
         deadline = deadline.replace(tzinfo=zone)
     return deadline
@@ -180,8 +180,8 @@ def zone_of(given: File, where: str, mistakes: list[str]) -> tzinfo:
     try:
         return ZoneInfo(given.timezone)
     except (KeyError, ValueError, OSError):  # not found, "../x", a folder
-        mistakes.append(f"{where}: timezone = {quoted(given.timezone)}: there is none of this name; "
-                        'a time zone is written "Europe/Berlin"')
+        mistakes.append(f"{where}: timezone = {quoted(given.timezone)}: there is no such time zone; "
+                        'one is written "Europe/Berlin"')
         return timezone.utc
 
 

@@ -85,7 +85,7 @@ def text_of(path: Path) -> str:
     except OSError as error:
         raise BadInput(f"{shown}: {error.strerror}") from None
     if len(content) > LARGEST:
-        raise BadInput(f"{shown}: larger than {LARGEST >> 20} MB; no table of a class is")
+        raise BadInput(f"{shown}: larger than {LARGEST >> 20} MB, which no class's table is")
     for encoding in encodings(content):
         try:
             text = content.decode(encoding)

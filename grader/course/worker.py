@@ -125,12 +125,12 @@ def settle(one: Running, grade: Grade) -> bool:
 
 def why(status: int, said: str, differs: str) -> str:
     if differs:
-        return f"graded with another {differs} than the rest of the class; see docs/class.md"
+        return f"graded with a different {differs} than the rest of the class; see docs/class.md"
     if status < 0:
         return f"the grader was killed ({signal.Signals(-status).name}); is there enough memory?"
     if status == STATUS:
         return "the grader was interrupted"
-    return said or f"the grader ended with status {status}, and without a result"
+    return said or f"the grader ended with status {status} and left no result"
 
 
 def last_line(said: IO[bytes]) -> str:

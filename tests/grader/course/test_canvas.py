@@ -129,7 +129,7 @@ def test_excused_zero_and_not_assigned(tmp_path: Path) -> None:
     content, notes = canvas.fill(gradebook(tmp_path, *rows), [excused(ADA), graded(BOB, 0.0),
                                                               graded(other, 5.0)], "51")
     assert [row[5] for row in cells(content)[3:]] == ["EX", "0", "N/A", ""]
-    assert notes == ["Somebody Else (else), 5 points: the assignment is not theirs in Canvas"]
+    assert notes == ["Somebody Else (else), 5 points: the assignment is not assigned to them in Canvas"]
 
 
 def test_whose_points_are_in_no_row_is_noted(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_whose_points_are_in_no_row_is_noted(tmp_path: Path) -> None:
                  graded(student("Zoe", "zoe"), None)]
     content, notes = canvas.fill(gradebook(tmp_path, *ROWS), standings, "51")
     assert cells(content)[3][5] == "50"
-    assert notes == ["Points Possible is 100, and these points are of 100 or 40",
+    assert notes == ["Points Possible is 100, and here it is 100 or 40",
                      "Eve Stranger (eve), 1 points: no row is theirs",
                      "Ada Lovelace (ada2), 1 points: no row is theirs"]
     twins = [graded(student("Ada Lovelace", f"ada{number}"), number) for number in (1, 2)]
@@ -198,7 +198,7 @@ def test_a_column_that_cannot_be_filled(tmp_path: Path, assignment: str, said: s
 
 def test_another_table(tmp_path: Path) -> None:
     for header in (["Identifier", "Full name", "Section"], ["name"], ["Student", "ID", "Lab (5)"]):
-        with pytest.raises(BadInput, match="line 1: not the table that is to be filled"):
+        with pytest.raises(BadInput, match="line 1: not the expected table"):
             canvas.fill(table(tmp_path / "g.csv", header, ["a"] * len(header)), [])
     path = table(tmp_path / "g.csv", ["Student", "ID", "Section", "Total (5)"],
                  ["Points Possible", "", "", "(read only)"])

@@ -295,7 +295,7 @@ def test_paths_outside_and_names_that_are_there_twice(tmp_path: Path) -> None:
                   ("/etc/kernel.cu", KERNEL), ("C:\\kernel.cu", KERNEL))
     found = got(path)
     assert [each.content for each in found] == [b"", b"bob", b"", b"", b""]
-    assert found[0].claims[0].canvas_id == "7" and "is there 2 times" in found[0].problem
+    assert found[0].claims[0].canvas_id == "7" and "is in the archive 2 times" in found[0].problem
     assert {each.problem for each in found[2:]} == {"a path outside of the archive"}
     assert sorted(tmp_path.iterdir()) == [path]  # nothing was unpacked
 

@@ -171,8 +171,8 @@ def test_blind_marking_and_newer_columns(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("header, said", [
     (["Identifikator", "Vollständiger Name", "Bewertung"], "no column names a student"),
-    (["Identifier", "Full name", "Status"], "without a column Grade; download the grading worksheet"),
-    (["name", "Grade"], "not the table that is to be filled"),
+    (["Identifier", "Full name", "Status"], "or it has no column Grade; download the grading worksheet"),
+    (["name", "Grade"], "not the expected table"),
     (["Identifier", "Full name", "Grade", "Scale"], "by a scale; set its type to Point"),
 ])  # fmt: skip
 def test_another_table(tmp_path: Path, header: list[str], said: str) -> None:

@@ -143,8 +143,8 @@ def test_overrides_as_spreadsheets_write_them(tmp_path: Path, encoding: str,
 
 @pytest.mark.parametrize("row, says", [
     ("eve,1,,,,x", "is no student of this class"), ("ada,x,,,,x", "must be a number from 0 to"),
-    ("ada,nan,,,,x", "must be a number from 0 to"), ("ada,1,,,,", "reason: is missing"),
-    ("ada,1,yes,,,x", "which of them?"), ("ada,,maybe,,,x", "must be yes, or empty"),
+    ("ada,nan,,,,x", "must be a number from 0 to"), ("ada,1,,,,", "reason: missing"),
+    ("ada,1,yes,,,x", "both excused and with points"), ("ada,,maybe,,,x", "must be yes, or empty"),
     ("ada,,,,yesterday,x", "must be a date and time"), ("ada,1,,,,x\nada1,2,,,,x", "a row already"),
 ])  # fmt: skip
 def test_a_mistake_in_overrides_is_named_with_its_line(tmp_path: Path, row: str, says: str) -> None:

@@ -132,7 +132,7 @@ def test_a_fault_keeps_the_points_of_before(pupils: Class) -> None:
     assert pupils.run("--seed", "5").returncode == 3
     row = pupils.gradebook()["alice"]
     assert row["points"] == "3" and row["look_at"] == "yes"
-    assert "points of an earlier run" in row["note"] and "no sandbox works here" in row["note"]
+    assert "points from an earlier run" in row["note"] and "no sandbox works here" in row["note"]
 
 
 @pytest.fixture
@@ -179,7 +179,7 @@ def test_two_runs_at_once(pupils: Class) -> None:
         wait_for(lambda: pupils.counted("begun"))
         second = pupils.run()
         assert second.returncode == 2
-        assert f"another run works here (process {first.pid} on " in second.stderr
+        assert f"another run is using this folder (process {first.pid} on " in second.stderr
         interrupt(first, signal.SIGTERM)
 
 

@@ -74,11 +74,11 @@ def test_a_value_that_lateness_cannot_have(tmp_path: Path, key: str, value: str)
      "deadline = 9999-12-31 23:59:00+00:00: in the year 9999?"),
     ("deadline = 2026-13-20T00:00:00Z",
      "not TOML: Expected newline"),
-    ("deadline = 2026-11-20T23:59:00", "deadline: of which time zone? Write "
+    ("deadline = 2026-11-20T23:59:00", "deadline: in which time zone? Write "
      "2026-11-20T23:59:00+00:00, or add timezone = \"Europe/Berlin\""),
-    ("timezone = 'Europe/Brlin'", "timezone = 'Europe/Brlin': there is none of this name; a time "
-     "zone is written \"Europe/Berlin\""),
-    ("timezone = '../x'", "timezone = '../x': there is none of this name; a time zone is written "
+    ("timezone = 'Europe/Brlin'", "timezone = 'Europe/Brlin': there is no such time zone; one is "
+     "written \"Europe/Berlin\""),
+    ("timezone = '../x'", "timezone = '../x': there is no such time zone; one is written "
      "\"Europe/Berlin\""),
     ("canvas = 'a.csv'", "canvas = 'a.csv': there is no such file in this folder"),
     ("roster = '.'", "roster = '.': there is no such file in this folder"),
@@ -143,8 +143,8 @@ def test_a_folder_that_is_no_class(tmp_path: Path, capsys: Said) -> None:
     (tmp_path / "empty").mkdir()
     holds_nothing = ("holds no hand-ins (folders, .cu files, zips, or a download of Canvas, Moodle "
                      "or Gradescope)")
-    names_one = "CLASS names one with what a class has handed in"
-    for name, says in {"nowhere": f"no such folder; {names_one}", "file": f"is no folder; {names_one}",
+    names_one = "CLASS names the folder with what the class handed in"
+    for name, says in {"nowhere": f"no such folder; {names_one}", "file": f"not a folder; {names_one}",
                        "a\nb": f"no such folder; {names_one}", "empty": holds_nothing}.items():
         shown = str(tmp_path / name).replace("\n", "\\n")
         assert run(capsys, f"--class={tmp_path / name}") == [f"{shown}: {says}"]

@@ -72,7 +72,7 @@ def test_a_row_of_the_attempts() -> None:
     assert (one["points"], one["possible"], one["result"]) == ("36.5", "40", "/r/ada/5ha/result.json")
     assert one["note"].startswith("ignored: a.txt")
     assert (two["points"], two["sha256"], two["result"], two["note"]) == ("", "", "", "two kernels")
-    assert three["note"].startswith("the result is of an earlier run; no space; ignored: a.txt")
+    assert three["note"].startswith("the result is from an earlier run; no space; ignored: a.txt")
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1+1", "@SUM(1)", "\t=1", "a\r\n=1", 'a "b", c'])
