@@ -38,25 +38,35 @@ static void say_launch(struct finding_launch *launch, const struct checked_matri
     launch_describe(&shape, matrix->name, matrix->rows, matrix->cols, launch->text);
 }
 
-/* The launch with this number, and which one it is where there are several. */
-static void add_launch(struct finding *f, uint64_t number) {
+/* The launch with this number, and which one it is where there are several; without its line. */
+static bool describe_launch(struct finding *f, uint64_t number) {
     struct finding_launch *launch = &f->launch;
     struct seen_launch seen;
-    if (!launches_find(number, &seen) || !output()) return;
+    if (!launches_find(number, &seen) || !output()) return false;
     memcpy(launch->kernel, seen.kernel, sizeof launch->kernel);
     memcpy(launch->grid, seen.grid, sizeof launch->grid);
     memcpy(launch->block, seen.block, sizeof launch->block);
     launch->shared_bytes = seen.shared_bytes;
-    const struct finding_party at = party_at(&seen.place);
-    memcpy(launch->file, at.file, sizeof launch->file);
-    launch->line = at.line;
     say_launch(launch, output());
     if (launches_noted() > 1)
         APPEND(launch->text, "; launch %" PRIu64 " of %" PRIu64, number, launches_noted());
+    return true;
+}
+
+static void add_launch(struct finding *f, uint64_t number) {
+    if (!describe_launch(f, number)) return;
+    const struct place place = launches_place(number);
+    const struct finding_party at = party_at(&place);
+    memcpy(f->launch.file, at.file, sizeof f->launch.file);
+    f->launch.line = at.line;
 }
 
 void checker_add_launch(struct finding *finding) {
     if (!finding->launch.kernel[0]) add_launch(finding, launches_noted());
+}
+
+void checker_describe_launch(struct finding *finding) {
+    if (!finding->launch.kernel[0]) describe_launch(finding, launches_noted());
 }
 
 /* --- the run ---------------------------------------------------------------------------------- */

@@ -72,6 +72,8 @@ struct finding checker_leak(void);
 /* Gives a finding that has no launch the last one that the wrapper has made, if any: one about what
  * came out of a run. */
 void checker_add_launch(struct finding *finding);
+/* The same without its line, which takes some milliseconds to find. */
+void checker_describe_launch(struct finding *finding);
 
 /* Sets file and line of a party to where a function of the program begins. */
 void checker_place(const void *function, struct finding_party *party);

@@ -62,8 +62,13 @@ bool launches_find(uint64_t number, struct seen_launch *launch) {
         .grid = {n->grid.x, n->grid.y, n->grid.z},
         .block = {n->block.x, n->block.y, n->block.z},
         .shared_bytes = n->shared_bytes,
-        .place = place_find(n->frames, n->frame_count),
     };
     launches_kernel_name(n->kernel, launch->kernel, sizeof launch->kernel);
     return true;
+}
+
+struct place launches_place(uint64_t number) {
+    if (!is_kept(number)) return (struct place){.line = 0};
+    const struct noted *n = slot(number);
+    return place_find(n->frames, n->frame_count);
 }

@@ -12,7 +12,6 @@ struct seen_launch {
     char kernel[128]; /* its name, without parameters */
     unsigned grid[3], block[3];
     size_t shared_bytes; /* dynamic, for each block */
-    struct place place;  /* of kernel<<<...>>>; line 0: unknown */
 };
 
 /* A run begins, and has made none. */
@@ -22,9 +21,10 @@ void launches_note(const struct launch *launch);
 /* Since the run began. */
 uint64_t launches_noted(void);
 
-/* The launch with this number, from 1 to launches_noted(), with its line: asks addr2line. False: it
- * was not kept. */
+/* The launch with this number, from 1 to launches_noted(). False: it was not kept. */
 bool launches_find(uint64_t number, struct seen_launch *launch);
+/* Where it is: kernel<<<...>>>. Asks addr2line. Line 0: unknown. */
+struct place launches_place(uint64_t number);
 
 /* The name of a kernel, without its parameters. */
 void launches_kernel_name(const void *kernel, char *name, size_t bytes);

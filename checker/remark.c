@@ -216,13 +216,13 @@ static bool bank_conflicts(const struct counts_of_run *run, struct remark *remar
 
 static bool surplus_blocks(const struct counts_of_run *run, struct remark *remark) {
     const struct counted_launch *l = &run->launches[0];
-    struct seen_launch seen;
     struct finding finding = {FINDING_NONE};
     if (run->count != 1 || !l->idle_blocks || cause_may_loop_over_tiles() ||
-        l->blocks_ended != l->blocks || !launches_find(1, &seen) || !seen.place.line)
+        l->blocks_ended != l->blocks)
         return false;
     checker_add_launch(&finding);
-    remark_at(remark, REMARK_SURPLUS_BLOCKS, seen.place.file, seen.place.line);
+    if (!finding.launch.line) return false;
+    remark_at(remark, REMARK_SURPLUS_BLOCKS, finding.launch.file, finding.launch.line);
     REMARK_WHAT("the grid has %llu blocks; %llu store elements of C", (unsigned long long)l->blocks,
                 (unsigned long long)(l->blocks - l->idle_blocks));
     REMARK_DETAIL("%s", finding.launch.text);

@@ -116,6 +116,7 @@ def compilers() -> dict[str, str]:
     return {"CC": os.environ.get("CC") or "cc", "CXX": os.environ.get("CXX") or "c++"}
 
 
+@functools.cache
 def version_of(command: str) -> str:
     """ "gcc 12.2.0" or "clang 14.0.6". Raises MachineFault if there is no such compiler."""
     ask = [*command.split(), "-E", "-P", "-x", "c++", "-"]

@@ -61,7 +61,7 @@ static void keep_counts(void) {
 static void keep_launch(const struct finding *finding) {
     struct worker_report *r = worker_report();
     struct finding found = *finding;
-    checker_add_launch(&found);
+    checker_describe_launch(&found);
     snprintf(r->launch, sizeof r->launch, "%.*s", (int)sizeof r->launch - 1, found.launch.text);
 }
 
