@@ -200,6 +200,7 @@ ENTITY = re.compile(r"&(?:lt|gt|amp|quot|#x?[0-9a-fA-F]+);")  # &sum; is C, too
 
 # Code of a kernel has one of these, or indexes much with variables.
 OF_A_KERNEL = {"__shared__", "__syncthreads", "threadIdx", "blockIdx", "blockDim", "gridDim", "<<<"}
+PERHAPS_OF_A_KERNEL = re.compile("|".join(map(re.escape, sorted({"[", *OF_A_KERNEL}))))
 MATRICES = {"A", "B", "C"}  # indexed: A [
 ROW_TIMES_LENGTH = re.compile(r"\[ [^\[\]]*\* [^\[\]]*\]")
 WORDS_OF_C = set("int float for if else while do return const void unsigned double static size_t "
@@ -267,10 +268,16 @@ def in_any_order(tokens: Piece) -> Statement:
 def pieces(tokens: Piece) -> Iterator[tuple[int, Piece]]:
     """The index and the tokens of every piece of a program that is long enough to be recognised."""
     for length, made in ((PIECE, tuple), (PIECE_WITHOUT_NAMES, renamed)):
-        for start in range(len(tokens) - length + 1):
-            piece = tokens[start:start + length]
-            if of_a_kernel(piece):
-                yield start, made(piece)
+        looked_at = 0
+        for at, token in enumerate(tokens):
+            if not PERHAPS_OF_A_KERNEL.match(token):
+                continue  # no piece without such a token is of a kernel
+            last = min(at, len(tokens) - length)
+            for start in range(max(looked_at, at - length + 1), last + 1):
+                piece = tokens[start:start + length]
+                if of_a_kernel(piece):
+                    yield start, made(piece)
+            looked_at = at + 1
 
 
 def statements(text: str) -> Iterator[tuple[int, Statement]]:
@@ -279,8 +286,10 @@ def statements(text: str) -> Iterator[tuple[int, Statement]]:
     for end in ENDS:
         start = 0
         for match in re.finditer(rf"{end}|\Z", text):
-            tokens = tuple(token for token in TOKEN.findall(text, start, match.start())
-                           if token not in OPTIONAL)
+            tokens = ()
+            if PERHAPS_OF_A_KERNEL.search(text, start, match.start()):
+                tokens = tuple(token for token in TOKEN.findall(text, start, match.start())
+                               if token not in OPTIONAL)
             if len(tokens) in STATEMENT and of_a_kernel(tokens):
                 yield start, in_any_order(tokens)
             start = match.end()

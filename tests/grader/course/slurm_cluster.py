@@ -44,8 +44,8 @@ SlurmdParameters=config_overrides
 SchedulerParameters=sched_interval=1,sched_min_interval=0,bf_interval=1,batch_sched_delay=0
 MaxArraySize=3
 ReturnToService=2
-KillWait=3
-MinJobAge=10
+KillWait=1
+MinJobAge=5
 AccountingStorageType=accounting_storage/none
 JobAcctGatherType=jobacct_gather/none
 GresTypes=gpu

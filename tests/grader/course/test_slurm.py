@@ -22,10 +22,17 @@ from fake_class import Class, interrupt, json_of, make_project, wait_for
 from grader.course.slurm import Cluster
 from slurm_cluster import Slurm
 
+POLLS = "POLL_SECONDS = 0.5, 5.0"
+
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_project(tmp_path_factory.mktemp("project") / "a project")
+    """Which asks this Slurm more often than it would ask one that others use."""
+    made = make_project(tmp_path_factory.mktemp("project") / "a project")
+    text = (made / "grader/course/slurm.py").read_text()
+    assert POLLS in text
+    (made / "grader/course/slurm.py").write_text(text.replace(POLLS, "POLL_SECONDS = 0.2, 0.4"))
+    return made
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +101,7 @@ def test_a_bad_option_is_told_in_slurms_words(pupils: Class) -> None:
 
 
 def test_options_reach_sbatch(pupils: Class, slurm: Slurm) -> None:
-    pupils.add("alice", "sleep 3", "score 3")
+    pupils.add("alice", "sleep 2", "score 3")
     with pupils.start(*SLURM, "--jobs", "2", "--slurm=--comment='of the class' --nice=7 --time=20") as run:
         wait_for(lambda: pupils.counted("begun"))
         shown = slurm.call("scontrol", "show", "job")
@@ -166,7 +173,7 @@ def test_a_run_that_was_killed_is_taken_up_again(pupils: Class, slurm: Slurm) ->
 
 
 def test_this_machine_does_not_grade_beside_an_array(pupils: Class, slurm: Slurm) -> None:
-    pupils.add("alice", "sleep 4", "score 3")
+    pupils.add("alice", "sleep 2", "score 3")
     with pupils.start(*SLURM) as process:
         wait_for(lambda: pupils.counted("begun"))
         interrupt(process, signal.SIGKILL)
@@ -180,7 +187,7 @@ def test_this_machine_does_not_grade_beside_an_array(pupils: Class, slurm: Slurm
 def test_ctrl_c(pupils: Class, slurm: Slurm, times: int) -> None:
     """Once: the submission that runs is finished, what waits is taken back, also of its task. Twice:
     all of it is cancelled."""
-    pupils.fill(35, random.Random(7), seconds=0.4)
+    pupils.fill(35, random.Random(7), seconds=0.2)
     one_at_a_time = f"--cpus-per-task={slurm_cluster.SLOTS}"
     with pupils.start(*SLURM, f"--slurm={one_at_a_time}") as process:
         wait_for(lambda: pupils.counted("begun"))
@@ -212,7 +219,7 @@ def test_a_cancelled_array_is_not_submitted_again(pupils: Class, slurm: Slurm) -
 def test_an_array_that_was_cancelled_before_this_run_began(pupils: Class, slurm: Slurm) -> None:
     """By Ctrl-C, and the run that did so was killed: the next one waits for what runs, and grades the
     rest."""
-    pupils.add("a first one", "sleep 5", "score 2")
+    pupils.add("a first one", "sleep 3", "score 2")
     expected = {"a first one": "2"} | pupils.fill(34, random.Random(8), seconds=0.02)
     one_at_a_time = f"--cpus-per-task={slurm_cluster.SLOTS}"
     with pupils.start(*SLURM, f"--slurm={one_at_a_time}") as process:
