@@ -209,7 +209,8 @@ class Tree:
         built = self.programs / f"build {name}"
         with locked(self.programs / f"build {name}.lock"):
             if not built.exists():
-                self.make(f"-j{len(os.sched_getaffinity(0))}", *args)
+                made = self.make(f"-j{len(os.sched_getaffinity(0))}", *args)
+                assert made.stderr == "", f"a warning:\n{made.stderr}"
                 shutil.copytree(self.path / "build", built)
             else:
                 # A test that needed no make may have left files of its own there.

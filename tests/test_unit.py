@@ -42,8 +42,8 @@ def c_flags(tree) -> list[str]:
 
 
 def compile_support(tree, *flags: str):
-    """support.c and support/ as a library, once for all tests and workers."""
-    library = tree.programs / f"support{'-sanitized' if flags else ''}.a"
+    """support.c and support/ as a library with these flags, once for all tests and workers."""
+    library = tree.programs / "support-sanitized.a"
     with locked(library.with_suffix(".lock")):
         if not library.exists():
             objects = library.with_suffix(".objects")
@@ -57,9 +57,10 @@ def compile_support(tree, *flags: str):
 def compile_test(tree, source, *flags: str):
     """Build a test with that library, once for all workers."""
     program = tree.programs / f"{source.stem}{'-sanitized' if flags else ''}"
-    library = compile_support(tree, *flags)
     with locked(program.with_suffix(".lock")):
         if not program.exists():
+            tree.make("build/libsupport.a")
+            library = compile_support(tree, *flags) if flags else "build/libsupport.a"
             compile_c(tree, tree.path, *flags, str(source.relative_to(REPOSITORY)), str(library),
                       "-o", str(program), "-lm")
     return program
