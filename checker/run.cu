@@ -126,8 +126,8 @@ static void unchanged(const struct matrix *sent, const float *device, const char
     struct finding finding = {FINDING_INPUT_WRITTEN};
     check_file(finding.at.file, sizeof finding.at.file);
     snprintf(finding.what, sizeof finding.what,
-             "%llu elements of %s are changed, which is an input",
-             (unsigned long long)damage.elements, name);
+             "%llu element%s of %s changed, although it is an input",
+             (unsigned long long)damage.elements, damage.elements == 1 ? "" : "s", name);
     snprintf(finding.hint, sizeof finding.hint, "%s", finding_text(FINDING_INPUT_WRITTEN)->hint);
     end_with(&finding);
 }

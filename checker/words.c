@@ -204,7 +204,7 @@ static void say_uninitialised_global(struct diagnosis *d) {
 }
 
 static void say_input_written(struct diagnosis *d) {
-    WHAT("%s is written, which is an input", d->f->variable);
+    WHAT("%s is written, although it is an input", d->f->variable);
     if (d->e->in_kernel)
         DETAIL("thread %s writes %s", AT, ELEMENT);
     else

@@ -231,7 +231,7 @@ def next_without_mistakes(feedback: Feedback) -> str:
     if lost(hidden):
         return (f"Nothing is wrong in the cases that you can see. {lost(hidden)} of the "
                 f"{len(hidden)} hidden ones lost points. Check sizes of your own, with m, k and n "
-                f"different, and no multiples of your tile: {BUILD} M K N")
+                f"different and none a multiple of your tile: {BUILD} M K N")
     if lost(feedback.speed):
         return "No mistake was found. What is missing is speed, below."
     return "No mistake was found."
