@@ -12,10 +12,12 @@
 #include "event.h"
 #include "host.h"
 #include "order.h"
+#include "stack.h"
 
 extern struct dim3 blockDim, gridDim;
 
 #define CODE __builtin_return_address(0)
+#define CALLEE ((const struct frame *)__builtin_frame_address(0))
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define INLINE static inline __attribute__((always_inline))
 
@@ -60,10 +62,6 @@ INLINE bool is_in(uintptr_t address, const void *begin, const void *end) {
     return address - (uintptr_t)begin < (uintptr_t)end - (uintptr_t)begin;
 }
 
-static bool is_on_stack(const struct watch *w, uintptr_t address) {
-    return is_in(address, w->memory.stacks.begin, w->memory.stacks.end);
-}
-
 /* Global or shared memory; and not a local variable, what a shuffle passes on, what is a special
  * register or a constant on a GPU, or a flag of the compiler's. */
 static bool is_memory(const struct watch *w, const struct access *access) {
@@ -71,22 +69,10 @@ static bool is_memory(const struct watch *w, const struct access *access) {
         record written = w->shadow[watch_word(w, access->address)].write;
         return written != RECORD_OUTSIDE && !(written == RECORD_BEFORE && access->size == 1);
     }
-    return !is_on_stack(w, access->address) &&
+    return !stack_holds(w, access->address) &&
            !is_in(access->address, w->memory.exchanged.begin, w->memory.exchanged.end) &&
            !is_in(access->address, &blockDim, &blockDim + 1) &&
            !is_in(access->address, &gridDim, &gridDim + 1);
-}
-
-enum { OWN_STACK = STACK_BYTES - 4 * 4096 }; /* nothing else is so close below a stack's top */
-
-/* Local variables are each thread's own: on a GPU, another thread that has a pointer to one finds
- * something else there. */
-static void local_access(const struct watch *w, const struct access *access) {
-    const uintptr_t stacks = (uintptr_t)w->memory.stacks.begin;
-    const uintptr_t own = ((uintptr_t)__builtin_frame_address(0) - stacks) / STACK_BYTES;
-    if ((access->address - stacks) / STACK_BYTES == own || event_noted()) return;
-    const struct event event = event_here(w, FINDING_FOREIGN_LOCAL, access);
-    event_note(&event);
 }
 
 static void consume(struct watch *w, const struct access *access) {
@@ -97,10 +83,6 @@ static void look_at(struct watch *w, const struct access *access) {
     if (watch_consumers[0] && !access->atomic) {
         consume(w, access);
         if (!access->copying && fine_in_shared(w, access)) return;
-    }
-    if (is_on_stack(w, access->address)) {
-        local_access(w, access);
-        return;
     }
     if (w->bad_index.pending) bad_index_access(w, access);
     if (watch_is_shared(w, access->address))
@@ -118,7 +100,10 @@ __attribute__((noinline)) void access_slowly(const struct access *access) {
     const uintptr_t top = w->stack_top[running_index.linear];
     const uintptr_t depth = top - (uintptr_t)__builtin_frame_address(0);
     if (depth > w->deepest) w->deepest = depth;
-    if (top - access->address < OWN_STACK) return;
+    if (stack_holds(w, access->address)) {
+        stack_access(w, access);
+        return;
+    }
     /* Twice: consumers may look at the value, and let other threads run. */
     access_announce((const void *)access->address, access->size);
     look_at(w, access);
@@ -143,7 +128,7 @@ INLINE void read_word(const void *p, const void *code) {
         uintptr_t word = word_of((uintptr_t)p - w->shared_begin);
         if (LIKELY(word < w->shared_words)) {
             if (LIKELY(read_shared(w, &w->shadow[word], record_now(w, code)))) return;
-        } else if (is_input(w, (uintptr_t)p)) {
+        } else if (is_input(w, (uintptr_t)p) || stack_is_local(w, (uintptr_t)p, CALLEE)) {
             return;
         }
     }
@@ -157,6 +142,7 @@ INLINE void write_word(const void *p, const void *code) {
         if (LIKELY(word < w->shared_words) &&
             LIKELY(write_shared(w, &w->shadow[word], record_now(w, code))))
             return;
+        if (stack_may_store(w, (uintptr_t)p, WORD, CALLEE)) return;
     }
     slowly(p, WORD, true, code);
 }
@@ -166,8 +152,9 @@ INLINE void write_word(const void *p, const void *code) {
 INLINE void read_vector(const void *p, unsigned size, const void *code) {
     struct watch *w = watch_here();
     uintptr_t address = (uintptr_t)p;
-    if (LIKELY(w) && address % size == 0 && is_input(w, address + size - WORD) &&
-        is_input(w, address))
+    if (LIKELY(w) &&
+        ((address % size == 0 && is_input(w, address + size - WORD) && is_input(w, address)) ||
+         stack_is_local(w, address, CALLEE)))
         return;
     slowly(p, size, false, code);
 }
@@ -198,7 +185,7 @@ SLOW(__tsan_write16, 16, true)
 static __attribute__((noinline)) void access_volatile(const void *p, unsigned size, bool write,
                                                       const void *code) {
     struct watch *w = watch_here();
-    const bool own = w && is_on_stack(w, (uintptr_t)p);
+    const bool own = w && stack_holds(w, (uintptr_t)p);
     const struct access access = {.address = (uintptr_t)p,
                                   .size = size,
                                   .write = write,
@@ -312,14 +299,14 @@ static void atomically(volatile const void *p, unsigned size, bool write, const 
                                   .strong = true,
                                   .code = code};
     access_slowly(&access);
-    if (!w || is_on_stack(w, access.address)) return;
+    if (!w || stack_holds(w, access.address)) return;
     w->synchronises = true;
     if (write) order_release(w, access.address);
 }
 
 static void acquire(volatile const void *p) {
     struct watch *w = watch_here();
-    if (w && !is_on_stack(w, (uintptr_t)p)) order_acquire(w, (uintptr_t)p);
+    if (w && !stack_holds(w, (uintptr_t)p)) order_acquire(w, (uintptr_t)p);
 }
 
 /* Consumers get it when it has taken effect; the load before a compare-and-swap is the emulator's
@@ -448,3 +435,33 @@ void __ubsan_handle_out_of_bounds(struct out_of_bounds *data, uintptr_t index) {
         bad_index_begins(w, data->file, (int)data->line, data->array->name,
                          index_value(data->index, index));
 }
+
+struct type_mismatch {
+    const char *file;
+    uint32_t line, column;
+};
+
+/* gcc's -fsanitize=object-size: the access that comes next leaves an object that the compiler
+ * knows. A constant's it does not announce, so it is announced here. */
+void __ubsan_handle_type_mismatch_v1(struct type_mismatch *data, uintptr_t address);
+void __ubsan_handle_type_mismatch_v1(struct type_mismatch *data, uintptr_t address) {
+    struct watch *w = watch_here();
+    const struct access access = {.address = address, .size = WORD, .code = CODE};
+    if (w && !watch_is_shared(w, address))
+        bad_index_outside(w, &access, data->file, (int)data->line);
+}
+
+/* clang's -fsanitize-coverage, for which -fsanitize=thread announces local arrays, too. */
+void __sanitizer_cov_trace_pc(void);
+void __sanitizer_cov_trace_pc(void) {}
+#define COVERAGE(size)                                                                             \
+    void __sanitizer_cov_load##size(const void *p);                                                \
+    void __sanitizer_cov_load##size(const void *p) { (void)p; }                                    \
+    void __sanitizer_cov_store##size(const void *p);                                               \
+    void __sanitizer_cov_store##size(const void *p) { (void)p; }
+COVERAGE(1)
+COVERAGE(2)
+COVERAGE(4)
+COVERAGE(8)
+COVERAGE(16)
+#undef COVERAGE

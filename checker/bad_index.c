@@ -1,7 +1,9 @@
 /* Indices that the compiler's bounds check objects to. It says the array's type, the index and the
  * line, and not which array: that follows from the access that comes next. */
+#include "access.h"
 #include "event.h"
 #include "names.h"
+#include "regions.h"
 #include <string.h>
 
 enum { ACCESSES_OF_A_STATEMENT = 8 }; /* among which the one with the bad index is looked for */
@@ -37,6 +39,17 @@ void bad_index_begins(struct watch *w, const char *file, int line, const char *t
                                       .type = type,
                                       .index = index};
     watch_slowly(w);
+}
+
+void bad_index_outside(struct watch *w, const struct access *access, const char *file, int line) {
+    const bool hidden = region_find(access->address) != NULL;
+    access_slowly(access);
+    if (event_noted() || (w->bad_index.pending && !hidden)) return;
+    struct event event =
+        event_here(w, hidden ? FINDING_UNSEEN : FINDING_LOCAL_OUT_OF_BOUNDS, access);
+    event.file = file;
+    event.line = line;
+    event_note(&event);
 }
 
 void bad_index_access(struct watch *w, const struct access *access) {

@@ -25,7 +25,9 @@ sgemm-check: build/check/sgemm-check FORCE
 
 # -O1: at -O0 local variables would be watched too. Not vectorised: 16 bytes at once are to be the
 # kernel's own float4. Both are to say which accesses are volatile. clang needs options to report the
-# read of C[i] += x, and to keep to array bounds. Indirect calls go through host_call.S.
+# read of C[i] += x, and to keep to array bounds. Neither announces what it knows to be a local array,
+# however far an index leads, unless its address goes somewhere: to a check of the object's size, or
+# to a second announcement. Indirect calls go through host_call.S.
 CHECKED_O = -O1
 CHECKED_FLAGS = $(filter-out -O%,$(EMULATED_FLAGS)) $(CHECKED_O) -fno-omit-frame-pointer \
                 -fno-tree-vectorize -fno-tree-slp-vectorize -fsanitize=thread,bounds \
@@ -34,10 +36,11 @@ CHECKED_FLAGS = $(filter-out -O%,$(EMULATED_FLAGS)) $(CHECKED_O) -fno-omit-frame
 jumps_of_gcc   = -mindirect-branch=thunk-extern -mindirect-branch-register
 jumps_of_clang = -mretpoline -mretpoline-external-thunk
 # gcc expands a memcpy of known length without a word to the checker; as a call it is seen.
-checked_flags_of_gcc = -Wno-tsan --param tsan-distinguish-volatile=1 \
+checked_flags_of_gcc = -fsanitize=object-size -Wno-tsan --param tsan-distinguish-volatile=1 \
                        $(foreach f,memcpy memmove memset,-fno-builtin-$f -D__builtin_$f=$f)
 # DWARF 4: in clang's DWARF 5, addr2line (binutils 2.40) takes one file for another.
 checked_flags_of_clang = -gdwarf-4 -fno-sanitize=local-bounds \
+                         -fsanitize-coverage=func,trace-pc,trace-loads,trace-stores \
                          -mllvm -tsan-instrument-read-before-write=1 \
                          -mllvm -tsan-distinguish-volatile=1 \
                          -mllvm -tsan-instrument-func-entry-exit=0
@@ -65,11 +68,12 @@ $(begin) $(end): private C_FLAGS += -g0
 
 # What runs at each access is optimised: a checked run spends its time in access.c, and -O3 takes a
 # tenth off it. The rest runs once, if at all, and compiles three times as fast like this.
-build/c/checker/%.o: private C_FLAGS += -O0
+# Frame pointers: a store to where a function returns to is found by them.
+build/c/checker/%.o: private C_FLAGS += -O0 -fno-omit-frame-pointer
 at_each_access = audit bad_index event global mark names observe order phases recover regions \
-                 release shared trace watch index layout
-$(at_each_access:%=build/c/checker/%.o): private C_FLAGS += -O2
-build/c/checker/access.o build/c/checker/counts.o: private C_FLAGS += -O3
+                 release shared stack trace watch index layout
+$(at_each_access:%=build/c/checker/%.o): private C_FLAGS += -O2 -fno-omit-frame-pointer
+build/c/checker/access.o build/c/checker/counts.o: private C_FLAGS += -O3 -fno-omit-frame-pointer
 
 build/libchecker.a: $(filter-out $(begin) $(end),$(patsubst %.c,build/c/%.o,\
                                    $(wildcard checker/*.c checker/walk/*.c)))

@@ -249,7 +249,7 @@ static struct remark gather_remark(remark_run *run, struct shape shape, struct o
         run(shape, room);
         end_child();
     }
-    return room->done ? room->remark : (struct remark){REMARK_NONE};
+    return room->done ? room->remark : (struct remark){.kind = REMARK_NONE};
 }
 
 /* A barrier that is not needed at the edges, nor where all tiles are whole. */
@@ -259,7 +259,7 @@ static struct remark find_barrier(const struct outcome *counted, struct outcome 
     const struct remark remark = gather_remark(run_barriers_remark, shapes[0], room);
     if (!remark.kind) return remark;
     const struct remark again = gather_remark(run_barriers_remark, remark_whole_shape, room);
-    return again.line == remark.line ? remark : (struct remark){REMARK_NONE};
+    return again.line == remark.line ? remark : (struct remark){.kind = REMARK_NONE};
 }
 
 static struct remark find_remark(struct outcome *room) {

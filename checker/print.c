@@ -243,7 +243,7 @@ void print_json(FILE *out, const struct check_options *o, const struct outcome *
         json_finding(&json, o, &outcomes[count - 1]);
     else
         json_text(&json, "finding", NULL);
-    json_remark(&json, count ? &outcomes[count - 1].remark : &(struct remark){REMARK_NONE});
+    json_remark(&json, count ? &outcomes[count - 1].remark : &(struct remark){.kind = REMARK_NONE});
     if (o->report) json_report(out, o->report);
     json_close(&json, '}');
     fputc('\n', out);

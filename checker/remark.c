@@ -216,7 +216,7 @@ static bool bank_conflicts(const struct counts_of_run *run, struct remark *remar
 
 static bool surplus_blocks(const struct counts_of_run *run, struct remark *remark) {
     const struct counted_launch *l = &run->launches[0];
-    struct finding finding = {FINDING_NONE};
+    struct finding finding = {.kind = FINDING_NONE};
     if (run->count != 1 || !l->idle_blocks || cause_may_loop_over_tiles() ||
         l->blocks_ended != l->blocks)
         return false;

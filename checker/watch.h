@@ -199,6 +199,9 @@ void global_access(struct watch *w, const struct access *access);
 
 /* An index is outside of an array of `type` ("float [16]"). */
 void bad_index_begins(struct watch *w, const char *file, int line, const char *type, long index);
+/* An access goes outside of an object that the compiler knows, without such an index: of a local or
+ * constant array, or a variable of kernel.cu. */
+void bad_index_outside(struct watch *w, const struct access *access, const char *file, int line);
 /* Whether this access is the one. */
 void bad_index_access(struct watch *w, const struct access *access);
 /* No access followed: it was a local array; or the compiler left the access out. */

@@ -126,6 +126,12 @@ static void say_out_of_bounds(struct diagnosis *d) {
 static void say_bad_index(struct diagnosis *d) {
     const struct event *e = d->e;
     bool local = e->kind == FINDING_LOCAL_OUT_OF_BOUNDS;
+    if (!e->has_index) {
+        WHAT("a pointer or an index leaves a local array");
+        DETAIL("thread %s", AT);
+        HINT("%s", finding_text(FINDING_LOCAL_OUT_OF_BOUNDS)->hint);
+        return;
+    }
     const char *open = strchr(e->array_type, '[');
     long count = open ? strtol(open + 1, NULL, 10) : 0;
     WHAT("index %ld of a %s array that has 0 to %ld", e->index, local ? "local" : "shared",

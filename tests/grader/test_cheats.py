@@ -26,11 +26,12 @@ from instructor.release import prove_cases
 
 CHEATS = sorted((REPOSITORY / "instructor" / "cheats").glob("*.cu"))
 
-WAYS = {*range(1, 42)} - {35}
+WAYS = {*range(1, 43)} - {35}
 """The numbers by which the files are named. 21 to 29 are ways to cheat a clock. 35, submissions
 that are no plain text, is for test_intake.py. 37 makes its own fault look like the machine's; 38 is
 not parallel; 39 has loads that are not to be counted; 40 hides races and other memory faults; 41
-writes what the checker counts, or has the runtime's code run for itself."""
+writes what the checker counts, or has the runtime's code run for itself; 42 does so by an index that
+leads far away from a local array."""
 
 HERE = {20: "test_shapes_learnt_by_heart"}
 """What is made of the cases has a test in this file instead."""

@@ -1,0 +1,89 @@
+"""Stores that leave a local array. Compilers do not announce what they know to be a local variable,
+however far an index leads from it; such a store could change what the checker knows. (access.c, and
+the flags in checker.mk.)"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from checked import Builder, run_check
+from conftest import sample
+
+# How a store gets past -fsanitize=bounds: a function of the number of words, and of a value.
+FORMS = {
+    "subscript": "float own[4] = {x}; own[i] = x; return own[1];",
+    "pointer": "float own[4] = {x}; float *to = own; to[i] = x; return own[1];",
+    "sum": "float own[4] = {x}; *(own + i) = x; return own[1];",
+    "bytes": "float own[4] = {x}; *(float *)((char *)own + 4 * i) = x; return own[1];",
+    "integer": "float own[4] = {x}; *(float *)((size_t)own + 4 * i) = x; return own[1];",
+    "large array": "float own[4] = {x}; (*(float(*)[1 << 28])own)[i] = x; return own[1];",
+    "reference": "float own[4] = {x}; auto &to = reinterpret_cast<float(&)[1 << 28]>(own);"
+                 " to[i] = x; return own[1];",
+    "large member": "struct large { int one; float rest[1 << 28]; };"
+                    " float own[4] = {x}; ((large *)own)->rest[i - 1] = x; return own[1];",
+    "no elements": "float own[4] = {x}; (*(float(*)[0])own)[i] = x; return own[1];",
+    "no bound": "struct open { int one; float rest[]; }; open own; own.one = 1;"
+                " own.rest[i - 1] = x; return own.one;",
+    "rows": "float own[4][4] = {{x}}; auto to = (float(*)[1 << 10])own; to[i / 1024][i % 1024] = x;"
+            " return own[1][1];",
+    "choice": "float own[4] = {x}, other[4] = {x}; float *to = x > 0 ? own : other; to[i] = x;"
+              " return own[1] + other[1];",
+    "function": "float own[4] = {x}; put(own, i, x); return own[1];",
+    "copy": "float own[4] = {x}; memcpy(own + i, &x, 4); return own[1];",
+    "atomic": "float own[4] = {x}; atomicExch(own + i, x); return own[1];",
+    "aligned": "alignas(64) float own[4] = {x}; put(own, i, x); return own[1];",
+    "result": "float own[4] = {x}; sincosf(x, own + i, own); return own[1];",
+}  # fmt: skip
+
+KERNEL = """#include <string.h>
+__device__ __noinline__ static void put(float *to, long i, float x) { to[i] = x; }
+FUNCTIONS
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    const long i = m == 1 ? THREAD : k;
+    if (threadIdx.x == 0)
+        switch (n) {
+            CASES
+        }
+}
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    mysgemm<<<1, 2>>>(m, n, k, A, B, C);
+}
+"""
+THREAD = 65 * 4096 // 4
+"""From a local variable to the next thread's: words of a stack."""
+
+
+@pytest.fixture(scope="session")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    functions = [f"__device__ __noinline__ static float form_{i}(long i, float x) {{ {body} }}"
+                 for i, body in enumerate(FORMS.values(), 1)]
+    cases = [f"case {i}: C[0] = form_{i}(i, 1.0f); break;" for i in range(1, len(FORMS) + 1)]
+    path = tmp_path_factory.mktemp("stores") / "kernel.cu"
+    path.write_text(KERNEL.replace("FUNCTIONS", "\n".join(functions))
+                    .replace("CASES", "\n".join(cases)).replace("THREAD", str(THREAD)))
+    return path
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("setup", ["gcc -O1", "clang -O1"])
+def test_another_threads_memory(checker: Builder, setup: str, kernel: Path, form: str) -> None:
+    run = run_check(checker(setup, kernel), "--json", 1, 1, [*FORMS].index(form) + 1)
+    assert run.finding["kind"] in ("foreign-local", "local-out-of-bounds"), run
+    assert run.finding["line"] == ("put" not in FORMS[form] and 3 + [*FORMS].index(form)) or 2
+
+
+WORDS = 60
+"""That there may be from a local array to where the function's caller goes on."""
+
+
+@pytest.mark.parametrize("form", sample([*FORMS], every=4))
+@pytest.mark.parametrize("setup", ["gcc -O1", "clang -O1"])
+def test_where_a_function_returns_to(checker: Builder, setup: str, kernel: Path, form: str) -> None:
+    """No store gets there: whatever else it changes, no run ends with an address that is 1.0f."""
+    runs = [run_check(checker(setup, kernel), "--json", 2, words, [*FORMS].index(form) + 1)
+            for words in range(4, WORDS, 2)]
+    found = [run.finding["kind"] for run in runs]
+    assert "local-out-of-bounds" in found and "kernel-fault" not in found, found
