@@ -214,7 +214,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="bench-class-") as temporary:
         folder = Path(temporary) / "class"
         make_class(folder, asked.submissions)
-        trusted_parts()  # built before anything is timed
+        say("building the grader's own parts")  # before anything is timed
+        trusted_parts()
         measure_workers(folder, runs, nothing, asked.rounds)
         [record] = (folder / "results/records/s0").glob("*/result.json")
         cost = list(scheduling(record, asked.rounds))
