@@ -80,6 +80,25 @@ def differences(fault: Fault, finding: Any) -> list[str]:
     return wrong
 
 
+# Findings that name the mistake themselves, with its line.
+SAYS_AS_MUCH = {
+    "barrier-missing": ["shared-race"],
+    "barrier-in-if": ["divergent-barrier", "early-return"],
+    "sum-start": ["uninitialised-global"],
+    "store-in-loop": ["uninitialised-global"],
+    "tile-size": ["shared-out-of-bounds"],
+    "loop-count": ["shared-out-of-bounds"],
+    "grid-too-small": ["bad-launch"],
+}
+
+
+def is_explained(fault: Fault, finding: Any) -> bool:
+    """By the cause that its head declares, the line of which need not be the finding's."""
+    if finding["cause"]:
+        return finding["cause"]["name"] == fault.cause
+    return finding["kind"] in SAYS_AS_MUCH.get(fault.cause, [])
+
+
 def lines_of_text(run: Checked) -> list[str]:
     """But for the last one, if it names the command to try next: the walkthrough, where something
     of the kernel has run."""
@@ -138,6 +157,8 @@ def test_fault(checker: Builder, fault: Fault, setup: str) -> None:
     run = run_check(program, "--json", "--seed", 1, *fault.arguments)
     assert run.status == 1, f"{fault.path} is faulty, but\n{run}"
     assert not differences(fault, run.finding), run.json
+    if setup == "gcc -O1" and fault.cause:
+        assert is_explained(fault, run.finding), run.json
     if setup == "gcc -O1" and fault in FIRST_OF_ITS_KIND and fault.finds not in UNSTEADY:
         assert_text_agrees(run_check(program, "--seed", 1, *fault.arguments), run.finding)
 
