@@ -1,5 +1,5 @@
-"""Python programs of this project in forks of one process, which has imported what they import: each
-starts in a tenth of the processor time.
+"""Python programs of this project in forks of one process, which has imported what they import: that
+takes most of the processor time of a short one.
 
     done = python(folder, "grader.course.__main__").run(["-m", "grader.course", ...], environment)
 
