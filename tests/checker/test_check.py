@@ -129,9 +129,10 @@ def assert_text_agrees(run: Checked, finding: Any) -> None:
 
 MANY_BLOCKS = {"18_grid_hard_coded", "surplus_blocks_load"}  # a million threads on every shape
 LIGHT = [fault for fault in FAULTS if fault.path.stem not in MANY_BLOCKS]
-ONE_OF_EACH = [*{(fault.path.stem[:2], fault.finds): fault for fault in reversed(LIGHT)}.values(),
-               *{fault.cause: fault for fault in reversed(LIGHT)}.values()]
 FIRST_OF_ITS_KIND = list({fault.finds: fault for fault in reversed(LIGHT)}.values())
+ONE_OF_EACH = [*FIRST_OF_ITS_KIND,
+               *{fault.path.stem[:2]: fault for fault in reversed(LIGHT)}.values(),
+               *{fault.cause: fault for fault in reversed(LIGHT)}.values()]
 UNSTEADY = {"endless"}  # what is stopped anywhere in its loop
 
 

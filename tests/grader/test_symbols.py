@@ -280,8 +280,9 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("before, inside, words", first_of_each(REFUSED, lambda case: case[2]),
-                         ids=[f"{case[2]}|{case[0][-30:]}" for case in REFUSED])
+@pytest.mark.parametrize("before, inside, words", first_of_each(
+    REFUSED, lambda case: case[2].split()[0]  # calls, uses, defines, includes ...
+), ids=[f"{case[2]}|{case[0][-30:]}" for case in REFUSED])
 def test_refused(objects: Compile, before: str, inside: str, words: str) -> None:
     with pytest.raises(Refused, match=words) as refusal:
         check(objects, before, inside)
