@@ -2,13 +2,11 @@
 of the checker. The first look is the compiler's, which puts the calls there (checker/checker.mk).
 
 An access is taken for watched if the compiler has announced one to the checker since the last
-access that used up its announcement; memory of the thread's own stack and of constant addresses
-needs none. That is no proof, but it does not depend on what the compiler believes of the memory:
-gcc announces no access to what it takes for a constant or a local variable, however far away the
-index leads.
+access that used up its announcement; constant addresses and fixed places of the thread's own stack
+need none. That is no proof, but it does not depend on what the compiler believes of the memory.
 
 What is found is shown to people (record.py, `unproven`) and costs no points: there are honest ways
-to it, such as a pointer to a local array that the compiler keeps in a register. In: an object file,
+to it, such as a table of constants, which gcc does not announce. In: an object file,
 as symbols.py has read it. Disassembled by Capstone, which runs nothing.
 """
 
@@ -118,24 +116,27 @@ def accesses_what_it_may(function: Function, instruction: Any) -> bool:
 
 
 def is_own(function: Function, instruction: Any, operand: Any) -> bool:
-    """Of the thread's stack, or at a constant address."""
+    """At a constant address, or in a place of the thread's stack that no index decides."""
     memory = operand.mem
     registers = {instruction.reg_name(each)
                  for each in (memory.base, memory.index, memory.segment) if each}
+    if memory.index:
+        return bool(registers & FIXED)
     return not registers or bool(registers & (STACK | FIXED | function.own))
 
 
 def note_registers(function: Function, instruction: Any) -> None:
-    """A register that is made of an address of the stack is one, through memory too; any other
-    instruction that sets it makes it something else."""
+    """A register that is made of an address of the stack and of constants is one, through memory too;
+    any other instruction that sets it makes it something else."""
     operands = instruction.operands
     if not operands or instruction.mnemonic in SETS_NOTHING:
         return
-    terms = operands if instruction.mnemonic in OF_TWO else operands[1:]
-    named = {instruction.reg_name(each.reg) for each in terms if each.type == x86.X86_OP_REG}
+    named = {instruction.reg_name(each.reg) for each in operands[1:] if each.type == x86.X86_OP_REG}
+    if instruction.mnemonic in OF_TWO:
+        named = set() if named else {instruction.reg_name(operands[0].reg)}
     if instruction.mnemonic == "lea":
         memory = operands[1].mem
-        named |= {instruction.reg_name(each) for each in (memory.base, memory.index) if each}
+        named = set() if memory.index else {instruction.reg_name(memory.base)}
     slots = {(instruction.reg_name(each.mem.base), each.mem.disp) for each in operands
              if each.type == x86.X86_OP_MEM and not each.mem.index
              and instruction.reg_name(each.mem.base) in STACK}

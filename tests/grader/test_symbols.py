@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import random
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -17,10 +19,6 @@ from grader import instructions, symbols
 from grader.errors import Refused
 from grader.source_text import check_preprocessed, check_source
 
-FLAGS = ["-std=c++17", "-g", "-pthread", "-fno-strict-aliasing", "-fstack-clash-protection", "-w"]
-PLAIN = [*FLAGS, "-O3"]
-CHECKED = [*FLAGS, "-O1", "-fno-omit-frame-pointer", "-fsanitize=thread,bounds"]
-
 Compile = Callable[..., Path]
 
 
@@ -29,12 +27,17 @@ def objects(tree: Tree, tmp_path_factory: pytest.TempPathFactory) -> Compile:
     """Compiles a text as grader/worker/compile.sh does, after a look at what is preprocessed."""
     tree.make("build/cpu/rewrite", "BACKEND=cpu")
 
+    @functools.cache
+    def flags_of(build: str, cxx: str) -> list[str]:
+        printed = tree.make("flags", f"--eval=flags: ; @echo '$({build}_FLAGS)'", f"CXX={cxx}")
+        return [*shlex.split(printed.stdout.splitlines()[-1]), "-w"]
+
     def compile_text(text: str, *, cxx: str = "c++", checked: bool = False,
                      look: Callable[[bytes], object] = bool) -> Path:
         if not shutil.which(cxx):
             missing(cxx)
         work = tmp_path_factory.mktemp("object")
-        flags = CHECKED if checked else PLAIN
+        flags = flags_of("CHECKED" if checked else "EMULATED", cxx)
         (work / "kernel.cu").write_text(text)
         subprocess.run(["sh", tree.path / "make/preprocess.sh", tree.path / "emulator/include",
                         tree.path, tree.path / "build/cpu/rewrite", "kernel.cu", "kernel", cxx,
@@ -401,6 +404,19 @@ def test_without_calls_each_access_is_found(objects: Compile) -> None:
     lines = text.splitlines()
     found = {lines[line - 1].strip() for line in look(objects(text))}
     assert any("A[" in line for line in found) and any("C[" in line for line in found), found
+
+
+def test_an_index_into_a_local_array_needs_a_call(objects: Compile) -> None:
+    text = KERNEL + """}
+__global__ void other(int i, int j, float *C)
+{
+    float own[4] = {1.0f};
+    own[i] = 2.0f; // here
+    C[0] = own[j];
+}
+"""
+    line = text[:text.index("// here")].count("\n") + 1
+    assert line in look(objects(text)) and look(objects(text, checked=True)) == []
 
 
 # ---- the text ------------------------------------------------------------------------------------
