@@ -46,6 +46,7 @@ LATE_SECONDS = 15.0
 BYTES_AT_ONCE = 1 << 16
 
 SHARED_MEMORY = Path("/dev/shm")
+MOST_FILES = 5  # named in one line
 """Files in it are memory. Only where a submission may write there are they counted as in use."""
 
 
@@ -338,10 +339,13 @@ def with_few_files(box: Sandbox) -> Sandbox:
     confined = replace(box, landlock=True)
     if not probe(confined):
         return replace(confined, note=f"{box.note}; no other files, by Landlock")
-    places = tuple(uids.open_directories())
-    shown = ", ".join(map(str, places))
-    return replace(box, open_places=places,
-                   note=f"{box.note}; no Landlock: {shown} can be written, and are swept")
+    places, files = uids.open_places()
+    note = f"{box.note}; no Landlock: {', '.join(map(str, places))} can be written, and are swept"
+    if files:
+        shown, more = shlex.join(map(str, files[:MOST_FILES])), len(files) - MOST_FILES
+        note += (f"; a submission can leave something for the next one in {len(files)} more: "
+                 f"chmod o-w {shown}" + (f", and {more} others" if more > 0 else ""))
+    return replace(box, open_places=tuple(places), note=note)
 
 
 def refuse_open_paths(private: Sequence[Path]) -> None:

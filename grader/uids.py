@@ -66,20 +66,33 @@ def keep_files_only(top: Path) -> None:
             path.unlink()
 
 
-def open_directories() -> list[Path]:
-    """All directories of this machine in which every user may make files."""
-    found = dict.fromkeys(path for path in TEMPORARY if path.is_dir())
+def open_places() -> tuple[list[Path], list[Path]]:
+    """All directories of this machine in which every user may make files, and all files that every
+    user may write."""
+    directories = [path for path in TEMPORARY if path.is_dir()]
+    files: list[Path] = []
     for top in mount_points():
         device = device_of(top)
-        for directory, directories, _ in os.walk(top):
+        for directory, below, names in os.walk(top):
             path = Path(directory)
-            if stat.S_IMODE(path.lstat().st_mode) & OPEN == OPEN:
-                found[path] = None
-            directories[:] = [name for name in directories if device_of(path / name) == device]
-    return list(found)
+            if may_all(path, OPEN):
+                directories.append(path)
+            files += [path / name for name in names if may_all(path / name, stat.S_IWOTH)]
+            below[:] = [name for name in below if device_of(path / name) == device
+                        and may_all(path / name, stat.S_IXOTH)]
+    return list(dict.fromkeys(directories)), files
 
 
 OPEN = stat.S_IWOTH | stat.S_IXOTH
+
+
+def may_all(path: Path, wanted: int) -> bool:
+    """Whether all users have these permissions for it, a regular file or a directory."""
+    try:
+        mode = path.lstat().st_mode
+    except OSError:  # gone
+        return False
+    return (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) and mode & wanted == wanted
 
 
 def mount_points() -> list[Path]:

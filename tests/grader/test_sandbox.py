@@ -383,11 +383,24 @@ def test_without_landlock_all_open_directories_are_swept(jail: Path, place: Path
     nested = place / "open" / "to" / "all"
     nested.mkdir(parents=True)
     nested.chmod(0o1777)
-    found = uids.open_directories()
+    found, _ = uids.open_places()
     assert nested in found and Path("/tmp") in found and place not in found
     box = Sandbox("uid", "", jail, open_places=tuple(found))
     assert shell(box, f"mkdir {nested}/left && touch {nested}/left/f").status == 0
     assert not list(nested.iterdir())
+
+
+@as_root
+def test_without_landlock_files_that_all_may_write_are_named(
+        monkeypatch: pytest.MonkeyPatch, jail: Path, place: Path) -> None:
+    monkeypatch.setattr(uids, "mount_points", lambda: [place])
+    monkeypatch.setattr(sandbox, "probe", lambda _: "no Landlock")
+    for directory, mode in (("here", 0o755), ("closed", 0o700)):
+        (place / directory).mkdir(mode=mode)
+        (place / directory / "two words").touch()
+        (place / directory / "two words").chmod(0o666)
+    note = sandbox.with_few_files(Sandbox("uid", "", jail)).note
+    assert f"in 1 more: chmod o-w '{place}/here/two words'" in note and "closed" not in note
 
 
 @as_root
