@@ -393,14 +393,15 @@ def test_without_landlock_all_open_directories_are_swept(jail: Path, place: Path
 @as_root
 def test_without_landlock_files_that_all_may_write_are_named(
         monkeypatch: pytest.MonkeyPatch, jail: Path, place: Path) -> None:
-    monkeypatch.setattr(uids, "mount_points", lambda: [place])
+    top = place / "a disk"
+    monkeypatch.setattr(uids, "mount_points", lambda: [top])
     monkeypatch.setattr(sandbox, "probe", lambda _: "no Landlock")
     for directory, mode in (("here", 0o755), ("closed", 0o700)):
-        (place / directory).mkdir(mode=mode)
-        (place / directory / "two words").touch()
-        (place / directory / "two words").chmod(0o666)
+        (top / directory).mkdir(mode=mode, parents=True)
+        (top / directory / "two words").touch()
+        (top / directory / "two words").chmod(0o666)
     note = sandbox.with_few_files(Sandbox("uid", "", jail)).note
-    assert f"in 1 more: chmod o-w '{place}/here/two words'" in note and "closed" not in note
+    assert f"in 1 more: chmod o-w '{top}/here/two words'" in note and "closed" not in note
 
 
 @as_root
