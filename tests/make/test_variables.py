@@ -112,7 +112,7 @@ def test_values_are_looked_at_before_anything_is_run(tree: Tree, target: str, ve
 
 def test_a_class_is_named(tree: Tree, venv: Path) -> None:
     done = make(tree, "grade-class", "BACKEND=cpu", f"VENV={venv}")
-    assert done.returncode == 2 and "grade-class: class: no such folder; CLASS names one" in done.stderr
+    assert done.returncode == 2 and "class: no such folder; CLASS names the folder" in done.stderr
 
 
 @pytest.mark.parametrize("word", ["ANONYMOUS=2", "ACCEPT=0", "ACCEPT=1 no"])
