@@ -36,7 +36,11 @@ struct store {
     uintptr_t begin, end;
 };
 
-enum { SAVED = 6 }; /* registers that x86-64's functions save */
+#ifdef __x86_64__
+enum { SAVED = 6, LOCALS_ABOVE = false }; /* registers that functions save below their frame */
+#else
+enum { SAVED = 0, LOCALS_ABOVE = true }; /* aarch64: above it, as local variables are */
+#endif
 
 static inline bool meets(struct store store, const void *p, size_t size) {
     return store.begin < (uintptr_t)p + size && store.end > (uintptr_t)p;
@@ -75,7 +79,7 @@ static inline bool stack_may_store(const struct watch *w, uintptr_t address, siz
     for (const struct frame *each = callee->caller; each > callee && (uintptr_t)(each + 1) <= end;
          callee = each, each = each->caller) {
         if (meets_frame(store, each, end)) return false;
-        if (!is_of_kernel(each->returns_to)) return store.end <= (uintptr_t)each;
+        if (!is_of_kernel(each->returns_to)) return LOCALS_ABOVE || store.end <= (uintptr_t)each;
     }
     return true;
 }
