@@ -181,6 +181,15 @@ SLOW(__tsan_write8, 8, true)
 SLOW(__tsan_write16, 16, true)
 #undef SLOW
 
+/* Of an object with virtual functions, where their table is. */
+void __tsan_vptr_read(void **p);
+void __tsan_vptr_update(void **p, void *value);
+void __tsan_vptr_read(void **p) { slowly(p, sizeof *p, false, CODE); }
+void __tsan_vptr_update(void **p, void *value) {
+    (void)value;
+    slowly(p, sizeof *p, true, CODE);
+}
+
 /* A store right behind a fence releases what was before it, and is strong, as all loads are. */
 static __attribute__((noinline)) void access_volatile(const void *p, unsigned size, bool write,
                                                       const void *code) {
@@ -214,10 +223,11 @@ VOLATILE(16)
 
 /* Bytes, one by one: where the compiler promises no alignment, and ranges of any length. */
 static void bytes(const void *p, size_t size, bool write, const void *code) {
-    for (const char *byte = p, *end = byte + size; byte < end;) {
-        unsigned step = (uintptr_t)byte % WORD == 0 && end - byte >= WORD ? WORD : 1;
+    unsigned step;
+    const char *byte = p;
+    for (size_t left = size; left; left -= step, byte += step) {
+        step = (uintptr_t)byte % WORD == 0 && left >= WORD ? WORD : 1;
         slowly(byte, step, write, code);
-        byte += step;
     }
     access_announce(p, size);
 }
@@ -233,6 +243,14 @@ BYTES(__tsan_unaligned_write2, 2, true)
 BYTES(__tsan_unaligned_write4, 4, true)
 BYTES(__tsan_unaligned_write8, 8, true)
 BYTES(__tsan_unaligned_write16, 16, true)
+BYTES(__tsan_unaligned_volatile_read2, 2, false)
+BYTES(__tsan_unaligned_volatile_read4, 4, false)
+BYTES(__tsan_unaligned_volatile_read8, 8, false)
+BYTES(__tsan_unaligned_volatile_read16, 16, false)
+BYTES(__tsan_unaligned_volatile_write2, 2, true)
+BYTES(__tsan_unaligned_volatile_write4, 4, true)
+BYTES(__tsan_unaligned_volatile_write8, 8, true)
+BYTES(__tsan_unaligned_volatile_write16, 16, true)
 #undef BYTES
 
 void __tsan_read_range(void *p, size_t size);
@@ -265,15 +283,11 @@ void *__tsan_memset(void *to, int value, size_t size) {
 void __tsan_init(void);
 void __tsan_func_entry(void *caller);
 void __tsan_func_exit(void);
-void __tsan_vptr_read(void **p);
-void __tsan_vptr_update(void **p, void *value);
 void __tsan_atomic_thread_fence(int order);
 void __tsan_atomic_signal_fence(int order);
 void __tsan_init(void) {}
 void __tsan_func_entry(void *caller) { (void)caller; }
 void __tsan_func_exit(void) {}
-void __tsan_vptr_read(void **p) { (void)p; }
-void __tsan_vptr_update(void **p, void *value) { (void)p, (void)value; }
 /* __threadfence_block() is weaker than the others (device_functions.h). */
 void __tsan_atomic_thread_fence(int order) {
     struct watch *w = watch_here();

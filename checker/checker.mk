@@ -32,12 +32,19 @@ CHECKED_O = -O1
 CHECKED_FLAGS = $(filter-out -O%,$(EMULATED_FLAGS)) $(CHECKED_O) -fno-omit-frame-pointer \
                 -fno-tree-vectorize -fno-tree-slp-vectorize -fsanitize=thread,bounds \
                 $(checked_flags_of_$(cxx_family)) \
-                $(if $(findstring x86_64,$(cxx_machine)),$(jumps_of_$(cxx_family)))
-jumps_of_gcc   = -mindirect-branch=thunk-extern -mindirect-branch-register
-jumps_of_clang = -mretpoline -mretpoline-external-thunk
-# gcc expands a memcpy of known length without a word to the checker; as a call it is seen.
-checked_flags_of_gcc = -fsanitize=object-size -Wno-tsan --param tsan-distinguish-volatile=1 \
-                       $(foreach f,memcpy memmove memset,-fno-builtin-$f -D__builtin_$f=$f)
+                $(if $(findstring x86_64,$(cxx_machine)),$(x86_flags_of_$(cxx_family)))
+x86_flags_of_gcc   = -mindirect-branch=thunk-extern -mindirect-branch-register
+# clang announces no long double of 10 bytes.
+x86_flags_of_clang = -mretpoline -mretpoline-external-thunk -mlong-double-64
+# gcc expands a memcpy of known length without a word to the checker, and makes memcpy of others; as
+# calls they are seen. Nor does it announce what a call returns straight into memory, which it does
+# where it need not copy it.
+checked_flags_of_gcc = -fsanitize=object-size -fno-elide-constructors -Wno-tsan \
+                       --param tsan-distinguish-volatile=1 \
+                       $(foreach f,memcpy memmove memset,-D__builtin_$f=$f) \
+                       $(foreach f,$(that_store),-fno-builtin-$f -fno-builtin-__$(f)_chk)
+that_store = memcpy memmove memset mempcpy bcopy bzero strcpy strncpy strcat strncat stpcpy stpncpy \
+             sprintf snprintf vsprintf vsnprintf
 # DWARF 4: in clang's DWARF 5, addr2line (binutils 2.40) takes one file for another.
 checked_flags_of_clang = -gdwarf-4 -fno-sanitize=local-bounds \
                          -fsanitize-coverage=func,trace-pc,trace-loads,trace-stores \

@@ -30,6 +30,17 @@ guarded_\name:
     .balign 16
     .endm
 
+/* free and delete: library.c. */
+    .macro frees name
+    .globl guarded_\name
+    .type guarded_\name, %function
+guarded_\name:
+#if defined __x86_64__
+    jmp checker_free
+#elif defined __aarch64__
+    b checker_free
+#endif
+    .endm
 
 #ifdef __x86_64__
     .macro thunk register

@@ -22,10 +22,10 @@ device="acos|asin|atan|atan2|cbrt|ceil|copysign|cos|erf|erfc|exp|exp10|exp2|expm
 device="$device|fma|fmax|fmin|fmod|hypot|ilogb|j0|j1|ldexp|lgamma|llrint|llround|log|log10|log1p"
 device="$device|log2|logb|lrint|lround|nan|nearbyint|nextafter|pow|remainder|rint|round|scalbn|sin"
 device="$device|sinh|cosh|tanh|asinh|acosh|atanh|sqrt|tan|tgamma|trunc"
-device="($device)f?l?|abs|labs|clock|puts|putchar|malloc|free|_Z(n|d)[wal]\\w*|__assert_fail|abort"
-compilers="emulator_\\w*|__tsan_\\w*|__ubsan_\\w*|__sanitizer_cov_\\w*|__cxa_\\w*|__\\w*_guard|__stack_chk_fail|_Unwind_\\w*"
-compilers="$compilers|__g\\w\\w_personality_v0|__aarch64_\\w*|__\\w+[dstx][fi][234]?|__tls_get_addr"
-compilers="$compilers|__x86_indirect_\\w*|__clang_call_terminate|_ZSt9terminatev|_ZSt[0-9]+__throw_\\w*"
+device="($device)f?l?|abs|labs|clock|puts|putchar|malloc|_Zn[wa]\\w*|__assert_fail|abort"
+compilers="emulator_\\w*|__tsan_\\w*|__ubsan_\\w*|__sanitizer_cov_\\w*|__\\w*_guard|__cxa_guard_\\w*"
+compilers="$compilers|__stack_chk_fail|__g\\w\\w_personality_v0|__aarch64_\\w*|__\\w+[dstx][fi][234]?"
+compilers="$compilers|__tls_get_addr|__x86_indirect_\\w*|__clang_call_terminate|_ZSt9terminatev"
 data="threadIdx|blockIdx|blockDim|gridDim|stdin|stdout|stderr|_GLOBAL_OFFSET_TABLE_|__dso_handle"
 data="$data|_ZT\\w*|_ZSt(3cin|4cout|4cerr|4clog|7nothrow)|_ZNSt\\w*(2id|4npos)E|DW\\.ref\\.\\w*"
 
@@ -47,7 +47,12 @@ rm -f "$out.symbols"
 } >"$out.names"
 {
     cat "$macro"
-    for name in $calls; do echo "guard $name"; done
+    for name in $calls; do
+        case $name in
+        free | _Zd[al]Pv*) echo "frees $name" ;;
+        *) echo "guard $name" ;;
+        esac
+    done
 } >"$out.S"
 
 # All its code in one place: linkers put what is hot, or begins a program, somewhere else, and

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void stores(const void *p, unsigned size, const void *code) {
@@ -68,15 +69,20 @@ double checker_remquo(double x, double y, int *quotient) {
 static bool has_n(const char *format) {
     for (const char *p = strchr(format, '%'); p; p = strchr(p + 1, '%')) {
         p += 1 + strspn(p + 1, "0123456789.*$#+- 'hlLqjztI");
+        if (*p == 'w') p += 1 + (p[1] == 'f') + strspn(p + 1 + (p[1] == 'f'), "0123456789");
         if (*p == 'n') return true;
         if (!*p) return false;
     }
     return false;
 }
 
+/* A kernel's format is copied: another block could change it behind the look at it. */
 static int print(const char *format, va_list arguments, const void *code) {
-    if (watch_here() && has_n(format)) host_call_refuse("printf with %n", code);
-    return vprintf(format, arguments);
+    char *own = watch_here() ? strdup(format) : NULL;
+    if (own && has_n(own)) host_call_refuse("printf with %n", code);
+    const int printed = own || !watch_here() ? vprintf(own ? own : format, arguments) : -1;
+    free(own);
+    return printed;
 }
 
 int checker_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -91,4 +97,14 @@ int checker_printf(const char *format, ...) {
 }
 int checker_vprintf(const char *format, va_list arguments) {
     return print(format, arguments, __builtin_return_address(0));
+}
+
+/* --- the heap --------------------------------------------------------------------------------- */
+
+/* delete's, too. A kernel's stays allocated: what a forged pointer would have C's library do to its
+ * lists of free memory, it would do to any address. */
+void checker_free(void *p);
+
+void checker_free(void *p) {
+    if (!watch_here()) free(p);
 }

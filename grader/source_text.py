@@ -63,6 +63,8 @@ PREPROCESSED = (
     Forbidden(re.compile(r"__(sync|atomic|(c11|cpp|opencl|scoped|hip)_atomic)_\w+"),
               "uses the compiler's {}", CUDAS_ATOMICS),
     Forbidden(re.compile(r"atomic(_\w+)?"), "uses C++'s {}", CUDAS_ATOMICS),
+    Forbidden(re.compile(r"_ExtInt|_BitInt"),
+              "uses integers of a size that the checker cannot see ({})"),
 )
 
 # Names with two underscores, or one and a capital letter, belong to compilers and their libraries.
@@ -84,7 +86,7 @@ CUDAS_OWN = re.compile(
     r"|__assume|__builtin_(assume|assume_aligned|expect|unreachable)")
 OF_MACROS = re.compile(
     r"__null|__extension__|__assert_fail|__(PRETTY_FUNCTION|FUNCTION|func)__|__errno_location"
-    r"|__builtin_(inff?|infl|nanf?|nanl|huge_valf?|huge_vall|offsetof|va_(start|end|arg|copy)"
+    r"|__builtin_(inff?|infl|nanf?|nanl|huge_valf?|huge_vall|offsetof|va_(list|start|end|arg|copy)"
     r"|memcpy|memmove|memset)|__(typeof|decltype|alignof|attribute)(__)?|__(clock|time)_t"
     r"|__(gnuc_)?va_list|__int128(_t)?|__uint128_t|__thread|__sighandler_t|__bswap_\d+")
 OF_COMPILERS = re.compile(r"__(builtin|has|is|array|sanitizer|tsan|asan|ubsan|msan|hwasan"
@@ -95,12 +97,15 @@ OF_COMPILERS = re.compile(r"__(builtin|has|is|array|sanitizer|tsan|asan|ubsan|ms
 ATTRIBUTES = re.compile(
     r"_*(aligned|always_inline|noinline|unused|maybe_unused|nodiscard|warn_unused_result|noreturn"
     r"|deprecated|fallthrough|likely|unlikely|packed|hot|cold|flatten|nothrow|pure|const|format"
-    r"|printf|scanf|gnu|clang|may_alias|nonnull|device|host|global|shared|constant|vector_size)_*")
+    r"|printf|scanf|gnu|clang|may_alias|nonnull|device|host|global|shared|constant)_*")
 
 # Of the directives that a compiler heeds, those that change code otherwise than by unrolling it.
 PRAGMAS = re.compile(r"weak|redefine_extname|attribute|section|optimize|target|push_options"
                      r"|pop_options|reset_options|visibility|poison|intrinsic|float_control|comment"
                      r"|init_seg|code_seg|data_seg|system_header")
+
+# Macros have these become calls, which the checker sees (checker.mk, cuda_runtime.h).
+MADE_CALLS = re.compile(rb"__builtin_\w*|mem(cpy|move|set)")
 
 # Functions of these headers are instructions, or are made of them.
 INSTRUCTIONS = re.compile(rb".*intrin\.h|(arm|altivec)\w*\.h|stdatomic\.h|ia32\w*\.h")
@@ -180,6 +185,8 @@ def check_directive(words: list[bytes], line: int) -> None:
         if inside.startswith("/") or ".." in inside.split("/"):
             raise Refused(f"includes the file {inside}", STUDENT_FILE, line,
                           "only kernel.cu is graded; headers of the system have plain names")
+    if name in (b"define", b"undef") and MADE_CALLS.fullmatch(words[1] if words[1:] else b""):
+        raise Refused(f"defines {words[1].decode()} anew", STUDENT_FILE, line, "take it out")
     if name == b"embed":
         raise Refused("embeds a file", STUDENT_FILE, line, "only kernel.cu is graded")
 

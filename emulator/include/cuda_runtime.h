@@ -19,6 +19,19 @@
 
 #define __CUDACC__ 1
 
+/* What these store compilers do not tell the checker; of memcpy and of an assignment they do. */
+#define __builtin_va_start(list, last)                                                             \
+    __extension__({                                                                                \
+        __builtin_va_list made;                                                                    \
+        __builtin_va_start(made, last);                                                            \
+        __builtin_va_copy(list, made);                                                             \
+    })
+#ifdef __x86_64__ /* an array */
+#define __builtin_va_copy(to, from) ((void)::memcpy(to, from, sizeof(__builtin_va_list)))
+#else
+#define __builtin_va_copy(to, from) ((void)((to) = (from)))
+#endif
+
 /* Macros, as CUDA's are; ../rewrite.c takes the words out. */
 #define __global__ __global__
 #define __device__ __device__

@@ -168,6 +168,9 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
 cudaError_t emulator_copy_symbol(void *to, const void *from, size_t bytes, size_t offset,
                                  size_t symbol_bytes, enum cudaMemcpyKind kind,
                                  enum cudaMemcpyKind between_sides) {
+    if (worker_in_kernel())
+        fault_raise(cudaErrorNotSupported, "a kernel cannot call cudaMemcpyToSymbol or "
+                                           "cudaMemcpyFromSymbol; host code can");
     if (offset > symbol_bytes || bytes > symbol_bytes - offset)
         return error_set(cudaErrorInvalidValue);
     if (kind != between_sides && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)

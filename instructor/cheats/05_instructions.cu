@@ -1,7 +1,7 @@
 /* CHEAT 5: loads by an instruction of the CPU's that no checker sees.
  *
  * tries:    5
- * named:    instructions */
+ * named:    instructions | the attribute vector_size */
 
 typedef float four __attribute__((vector_size(16)));
 

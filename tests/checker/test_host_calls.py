@@ -13,6 +13,9 @@ CALLS = {  # the kernel makes one of them, whose number is n: and what is found
     "getenv(text)": "a kernel calls getenv, a host function",
     "sum += rand()": "a kernel calls rand, a host function",
     "qsort(text, 4, 1, nullptr)": "a kernel calls qsort, a host function",
+    "throw 1": "a kernel calls __cxa_allocate_exception, a host function",
+    "cudaMemcpyToSymbol(*C, A, 4)": "a kernel cannot call cudaMemcpyToSymbol or "
+                                    "cudaMemcpyFromSymbol",
     "exit(1)": "a kernel calls exit, a host function",
     "cudaFree(C)": "a kernel calls cudaFree, a host function",
     "std::cout << m": "a kernel calls std::ostream::operator<<, a host function",
@@ -24,9 +27,10 @@ CALLS = {  # the kernel makes one of them, whose number is n: and what is found
     "modff(sum, (float *)end)": "store to C beyond its last row",
     "remquof(sum, 3.0f, end)": "store to C beyond its last row",
     "memset(end, 0, 4)": "store to C beyond its last row",
+    "memset(end, 0, (size_t)-8)": "store to C beyond its last row",
     "sincosf(sum, &sine, &cosine); frexpf(sum, &exponent); modf(sum, &whole)": None,
     'printf("%d%%n %s", m, text)': None,
-    "memcpy(text + 8, text, 8); free(malloc(8))": None,
+    "memcpy(text + 8, text, 8); free(malloc(8)); delete new int(m); free(C)": None,
 }
 HOST = """std::string s = "x"; s += std::to_string(m); std::cerr << s << strlen(s.c_str()) << rand();
     fprintf(stderr, "%d\\n", m); cudaGetLastError()"""
