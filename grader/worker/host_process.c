@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "host_process.h"
 #include "calls.h"
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,6 +45,11 @@ static _Noreturn void host(void (*run)(const struct watched *)) {
     host_calls_begin(to_device[WRITE_END], to_host[READ_END]);
     fault_install();
     worker_write_report(WORKER_IN_WRAPPER);
+    /* Both processes would map the same addresses next: a pointer of this one's to the checker's
+     * memory. The heap's are others. */
+#ifdef M_MMAP_MAX
+    mallopt(M_MMAP_MAX, 0);
+#endif
     construct();
     run(&watched);
     fflush(stdout);

@@ -647,3 +647,18 @@ def test_no_argument_of_a_trusted_program_tells_of_a_case(parts: Parts,
 def test_the_judge_refuses_bad_arguments(arguments: str, parts: Parts) -> None:
     ran = subprocess.run([parts.judge], input=arguments, capture_output=True, text=True, check=False)
     assert ran.returncode == 2 and ran.stderr.startswith("judge: ") and not ran.stdout
+
+
+def test_a_pointer_of_the_hosts_is_no_address_of_the_workers(parts: Parts, box: Sandbox,
+                                                             work: Path) -> None:
+    """Whatever its size: the two processes map memory at the same addresses, unless host code has
+    others."""
+    programs = build.build_submission(parts, with_wrapper(
+        "size_t words = (size_t)k << (m + 12); float *p = (float *)malloc(4 * words);"
+        "touch<<<1, 64>>>(p, words); LAUNCH;", "#include <cstdlib>\n"
+        "__global__ void touch(float *p, size_t words)"
+        "{ if (threadIdx.x == blockIdx.y) p[words / 64 * (words % 64)] = 1; }\n"), box, work)
+    outcomes = [run.run_problem(parts, programs, "checked", replace(EDGES, m=m, n=4, k=k), box=box)
+                for m in range(1, 12) for k in (4, 5)]
+    found = {outcome.finding and outcome.finding.kind for outcome in outcomes}
+    assert found == {"host-pointer-on-device"}
