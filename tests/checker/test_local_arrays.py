@@ -98,7 +98,7 @@ WORDS = 60
 """That there may be from a local array to where the function's caller goes on."""
 
 
-@pytest.mark.parametrize("form", sample([*FORMS], every=4))
+@pytest.mark.parametrize("form", sample([form for form in FORMS if form != "text"], every=4))
 @pytest.mark.parametrize("setup", ["gcc -O1", "clang -O1"])
 def test_where_a_function_returns_to(checker: Builder, setup: str, kernel: Path, form: str) -> None:
     """No store gets there: whatever else it changes, no run ends with an address that is 1.0f."""
