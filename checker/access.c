@@ -128,7 +128,7 @@ INLINE void read_word(const void *p, const void *code) {
         uintptr_t word = word_of((uintptr_t)p - w->shared_begin);
         if (LIKELY(word < w->shared_words)) {
             if (LIKELY(read_shared(w, &w->shadow[word], record_now(w, code)))) return;
-        } else if (is_input(w, (uintptr_t)p) || stack_is_local(w, (uintptr_t)p, CALLEE)) {
+        } else if (stack_is_local(w, (uintptr_t)p, CALLEE) || is_input(w, (uintptr_t)p)) {
             return;
         }
     }
@@ -145,6 +145,12 @@ INLINE void write_word(const void *p, const void *code) {
         if (stack_may_store(w, (uintptr_t)p, WORD, CALLEE)) return;
     }
     slowly(p, WORD, true, code);
+}
+
+INLINE bool fine_on_stack(const void *p, unsigned size, bool write, const struct frame *callee) {
+    struct watch *w = watch_here();
+    return LIKELY(w) && (write ? stack_may_store(w, (uintptr_t)p, size, callee)
+                               : stack_is_local(w, (uintptr_t)p, callee));
 }
 
 /* Eight or sixteen bytes of an input. Vectors in shared memory are rare enough for the slow path.
@@ -172,7 +178,9 @@ void __tsan_read16(void *p) { read_vector(p, 16, CODE); }
 
 #define SLOW(name, size, write)                                                                    \
     void name(void *p);                                                                            \
-    void name(void *p) { slowly(p, size, write, CODE); }
+    void name(void *p) {                                                                           \
+        if (!fine_on_stack(p, size, write, CALLEE)) slowly(p, size, write, CODE);                  \
+    }
 SLOW(__tsan_read1, 1, false)
 SLOW(__tsan_read2, 2, false)
 SLOW(__tsan_write1, 1, true)

@@ -12,7 +12,7 @@ static const struct frame *callee_of(const struct access *access) {
 
 /* On a GPU, a thread that has a pointer to another one's local variable finds something else there.
  * No store there, or to what is no variable, is made: a function would return to anywhere. */
-void stack_access(const struct watch *w, const struct access *access) {
+void stack_access(struct watch *w, const struct access *access) {
     const struct frame *callee = callee_of(access);
     const bool here = access->address < stack_end(w, callee) &&
                       access->address >= stack_end(w, callee) - STACK_BYTES;

@@ -19,15 +19,17 @@ struct frame {
     const void *returns_to;
 };
 
-/* Where the stack ends that the frame is on. */
-static inline uintptr_t stack_end(const struct watch *w, const struct frame *frame) {
-    const uintptr_t stacks = (uintptr_t)w->memory.stacks.begin;
-    return stacks + (((uintptr_t)frame - stacks) / STACK_BYTES + 1) * STACK_BYTES;
+/* Where the stack ends that the frame is on. That of the last one is remembered: threads run for a
+ * while. */
+static inline uintptr_t stack_end(struct watch *w, const struct frame *frame) {
+    const uintptr_t stacks = (uintptr_t)w->memory.stacks.begin, here = (uintptr_t)frame;
+    if (w->last_stack_end - here - 1 >= STACK_BYTES)
+        w->last_stack_end = stacks + ((here - stacks) / STACK_BYTES + 1) * STACK_BYTES;
+    return w->last_stack_end;
 }
 
 /* The running thread's, of a kernel that has called `callee`. */
-static inline bool stack_is_local(const struct watch *w, uintptr_t address,
-                                  const struct frame *callee) {
+static inline bool stack_is_local(struct watch *w, uintptr_t address, const struct frame *callee) {
     const uintptr_t begin = (uintptr_t)(callee + 1);
     return address - begin < stack_end(w, callee) - begin;
 }
@@ -70,7 +72,7 @@ static inline bool is_of_kernel(const void *code) {
 
 /* Whether a store by a kernel that has called `callee` is to local variables of its own: neither to
  * what a function will return with, nor behind the kernel's frames, to the runtime's. */
-static inline bool stack_may_store(const struct watch *w, uintptr_t address, size_t size,
+static inline bool stack_may_store(struct watch *w, uintptr_t address, size_t size,
                                    const struct frame *callee) {
     const struct store store = {address, address + size};
     const uintptr_t end = stack_end(w, callee);
@@ -86,6 +88,6 @@ static inline bool stack_may_store(const struct watch *w, uintptr_t address, siz
 
 /* An access to any thread's stack: notes what is wrong with it, and ends the launch before a store
  * that is. */
-void stack_access(const struct watch *w, const struct access *access);
+void stack_access(struct watch *w, const struct access *access);
 
 #endif

@@ -81,6 +81,7 @@ struct watch {
     struct span input[FAST_INPUTS];
     uint32_t last_read[MAX_BLOCK_THREADS]; /* word of input[0] that each thread read last, plus 1 */
     record thread[MAX_BLOCK_THREADS];      /* its records but for the code */
+    uintptr_t last_stack_end;              /* stack.h's */
 
     /* The block, and its memory. */
     struct order *order; /* order.c's */
