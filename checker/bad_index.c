@@ -43,10 +43,10 @@ void bad_index_begins(struct watch *w, const char *file, int line, const char *t
 
 void bad_index_outside(struct watch *w, const struct access *access, const char *file, int line) {
     const bool hidden = region_find(access->address) != NULL;
+    const enum finding_kind kind = hidden ? FINDING_UNSEEN : FINDING_LOCAL_OUT_OF_BOUNDS;
     access_slowly(access);
-    if (event_noted() || (w->bad_index.pending && !hidden)) return;
-    struct event event =
-        event_here(w, hidden ? FINDING_UNSEEN : FINDING_LOCAL_OUT_OF_BOUNDS, access);
+    if (!event_is_wanted(kind) || (w->bad_index.pending && !hidden)) return;
+    struct event event = event_here(w, kind, access);
     event.file = file;
     event.line = line;
     event_note(&event);

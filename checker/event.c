@@ -3,20 +3,32 @@
 #include "launches.h"
 #include "regions.h"
 
-static struct {
+static struct first {
     bool claimed;
     struct event noted, instead;
     const struct event *complete; /* the one of them that counts */
-} first;
+} first, first_grave;
 static uint32_t tile_width;
 
 /* --- noting ----------------------------------------------------------------------------------- */
 
+/* By these a run does what it could not do on a GPU, or hides what it does. None may hide behind a
+ * mistake that costs less. */
+static bool is_grave(enum finding_kind kind) {
+    return kind == FINDING_TAMPERING || kind == FINDING_UNSEEN || kind == FINDING_HOST_FUNCTION ||
+           kind == FINDING_FOREIGN_LOCAL;
+}
+
+static struct first *first_of(enum finding_kind kind) {
+    return is_grave(kind) ? &first_grave : &first;
+}
+
 bool event_note(const struct event *event) {
-    if (__atomic_exchange_n(&first.claimed, true, __ATOMIC_SEQ_CST)) return false;
-    first.noted = *event;
-    if (!first.noted.launch) first.noted.launch = launches_noted();
-    __atomic_store_n(&first.complete, &first.noted, __ATOMIC_RELEASE);
+    struct first *which = first_of(event->kind);
+    if (__atomic_exchange_n(&which->claimed, true, __ATOMIC_SEQ_CST)) return false;
+    which->noted = *event;
+    if (!which->noted.launch) which->noted.launch = launches_noted();
+    __atomic_store_n(&which->complete, &which->noted, __ATOMIC_RELEASE);
     return true;
 }
 
@@ -26,9 +38,19 @@ void event_replace(const struct event *event) {
     __atomic_store_n(&first.complete, &first.instead, __ATOMIC_RELEASE);
 }
 
-bool event_noted(void) { return __atomic_load_n(&first.claimed, __ATOMIC_RELAXED); }
+bool event_is_wanted(enum finding_kind kind) {
+    return !__atomic_load_n(&first_of(kind)->claimed, __ATOMIC_RELAXED);
+}
 
-const struct event *event_first(void) { return __atomic_load_n(&first.complete, __ATOMIC_ACQUIRE); }
+bool event_noted(void) {
+    return __atomic_load_n(&first.claimed, __ATOMIC_RELAXED) ||
+           __atomic_load_n(&first_grave.claimed, __ATOMIC_RELAXED);
+}
+
+const struct event *event_first(void) {
+    const struct event *grave = __atomic_load_n(&first_grave.complete, __ATOMIC_ACQUIRE);
+    return grave ? grave : __atomic_load_n(&first.complete, __ATOMIC_ACQUIRE);
+}
 
 static uint32_t column_reached(const struct watch *w) {
     const struct region *r = region_showing_phases();

@@ -60,12 +60,15 @@ struct event {
     const char *hint; /* a literal; null: the kind's own */
 };
 
-/* Keeps the event if it is the first, and says so. The launch goes on where it can. */
+/* Keeps the event if it is the first, and says so. The launch goes on where it can. What could not
+ * happen on a GPU, or is hidden, is kept beside another event that came first, and counts. */
 bool event_note(const struct event *event);
 /* Takes the place of the first event, on the thread that has noted it. */
 void event_replace(const struct event *event);
 bool event_noted(void);
-/* The first event; null: none, or not yet complete. */
+/* Whether one of this kind would be kept. */
+bool event_is_wanted(enum finding_kind kind);
+/* The event that counts; null: none, or not yet complete. */
 const struct event *event_first(void);
 /* An event at the running thread's access. */
 struct event event_here(const struct watch *w, enum finding_kind kind, const struct access *access);
