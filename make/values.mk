@@ -14,7 +14,9 @@ given := $(filter-out MAKE% -*-%,$(foreach name,$(.VARIABLES),\
 inherited := $(foreach name,KERNEL BACKEND ARCH PYTHON VENV NVCC CC CXX AR V C_FLAGS CUDA_FLAGS \
     EMULATED_FLAGS CHECKED_FLAGS CHECKED_O SUBMISSION CLASS SUITE RESULTS CASES_ARGS \
     RELEASE_ARGS KERNELS SHAPES SAMPLES LADDER,$(if $(filter environment%,$(origin $(name))),$(name)))
-$(foreach name,$(filter-out SHELL,$(given)),$(eval override $(name) := $$(value $(name))))
+# Recipes' programs find them in the environment (CXX), as they would without this.
+$(foreach name,$(filter-out SHELL,$(given)),$(eval override $(name) := $$(value $(name)))\
+    $(eval export $(name)))
 # Twice: with make -e, a variable has the origin "environment override" only once that has been tried.
 as_it_is = $(eval $(filter override,$(origin $1)) $1 := $$(value $1))
 $(foreach name,$(inherited) $(inherited),$(call as_it_is,$(name)))
