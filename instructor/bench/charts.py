@@ -23,11 +23,12 @@ matplotlib.use("Agg")
 from matplotlib import pyplot as plt  # noqa: E402  (after the choice of what draws)
 from matplotlib.axes import Axes  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.lines import Line2D  # noqa: E402
 from matplotlib.ticker import FuncFormatter  # noqa: E402
 
 CUBLAS = "cuBLAS"
 # The rungs go from dark to light as the ladder climbs, which also the colour-blind and a printer
-# without colours can tell apart; the markers differ too, and lines have their names at their ends.
+# without colours can tell apart; the markers differ too.
 COLOURS = matplotlib.colormaps["viridis"]
 MARKERS = "osD^vP*Xph<>"
 CUBLAS_STYLE = {"color": "black", "linestyle": "--", "marker": "", "linewidth": 1.8}
@@ -117,63 +118,13 @@ def read_run(path: Path) -> Run:
     return Run(caption, run["ceilings"], rungs, shapes)
 
 
-# ---- lines with their names at their ends --------------------------------------------------------
+# ---- names ---------------------------------------------------------------------------------------
 
 
-def spread_out(places: Sequence[float], least: float) -> list[float]:
-    """The places moved apart to a distance of `least`, order kept, as little as a few rounds of
-    pushing give."""
-    order = sorted(range(len(places)), key=lambda i: places[i])
-    moved = [places[i] for i in order]
-    for _ in range(200):
-        for i in range(1, len(moved)):
-            lack = least - (moved[i] - moved[i - 1])
-            if lack > 0:
-                moved[i - 1] -= lack / 2
-                moved[i] += lack / 2
-    result = [0.0] * len(places)
-    for position, i in enumerate(order):
-        result[i] = moved[position]
-    return result
-
-
-def line_height(axes: Axes, height: float) -> float:
-    """Of a line of text, as a share of the axes' height."""
-    return 1.25 * axes.figure.dpi * matplotlib.rcParams["font.size"] / 72 / height
-
-
-def write_name(axes: Axes, rung: Rung, at: tuple[float, float], coordinates: str,
-               to: tuple[float, float]) -> None:
-    """The name at `to`, a share of the axes, with a thin line to where it belongs."""
-    text = axes.annotate(
-        rung.name, xy=at, xytext=to, xycoords=coordinates, textcoords="axes fraction",
-        va="center", fontsize=9.5, color=text_colour(rung), annotation_clip=False,
-        bbox={"boxstyle": "square,pad=0.1", "color": "white", "alpha": 0.85},
-        arrowprops={"arrowstyle": "-", "color": "0.7", "linewidth": 0.7, "shrinkA": 1,
-                    "shrinkB": 4, "relpos": (0, 0.5)},
-    )
-    text.set_in_layout(False)
-
-
-def name_lines(axes: Axes, ends: list[tuple[Rung, float, float]]) -> None:
-    """Each line's name to the right of its last point, (x, y), without overlapping another's."""
-    figure = axes.figure
-    figure.get_layout_engine().set(rect=(0, 0, 0.855, 1))  # room for the names
-    figure.canvas.draw()  # or the axes have no size yet
-    height = axes.get_window_extent().height
-    to_share = axes.transData + axes.transAxes.inverted()
-    places = [float(to_share.transform((x, y))[1]) for _, x, y in ends]
-    places = spread_out(places, line_height(axes, height))
-    for (rung, x, y), place in zip(ends, places, strict=True):
-        write_name(axes, rung, (x, y), "data", (1.04, place))
-
-
-def text_colour(rung: Rung) -> Any:
-    """The line's, darkened where it is too light to be read on white."""
-    red, green, blue = matplotlib.colors.to_rgb(rung.style["color"])
-    light = 0.3 * red + 0.6 * green + 0.1 * blue
-    dim = min(1.0, 0.45 / light) if light > 0 else 1.0
-    return (red * dim, green * dim, blue * dim)
+def name_rungs(figure: Figure, rungs: Sequence[Rung]) -> None:
+    """A legend beside the panels, the ladder's top above."""
+    lines = [Line2D([], [], label=rung.name, **rung.style) for rung in reversed(rungs)]
+    figure.legend(handles=lines, loc="outside right center", frameon=False, fontsize=9.5)
 
 
 # ---- figures over size ---------------------------------------------------------------------------
@@ -215,7 +166,7 @@ def draw_part(axes: Axes, run: Run, shapes: list[Shape], figure_of: str) -> None
                 style |= {"marker": "_", "markersize": 52, "markeredgewidth": 1.8}
         elif len(shapes) == 1 and rung.name == CUBLAS:
             style |= {"marker": "_", "markersize": 52, "markeredgewidth": 1.8}
-        axes.plot(*zip(*points, strict=True), label=rung.name, **style)
+        axes.plot(*zip(*points, strict=True), **style)
     axes.set_xlim(-0.5, len(shapes) - 0.5)
     axes.set_xlabel("m = k = n" if cubes else "m × k × n")
     axes.set_xticks(range(len(shapes)), [str(s.m) if cubes else s.label for s in shapes])
@@ -228,7 +179,7 @@ def over_size(
     figure, panels = two_panels(run)
     for axes, shapes in panels:
         draw_part(axes, run, shapes, figure_of)
-    first, (last, last_shapes) = panels[0][0], panels[-1]
+    first = panels[0][0]
     first.set_ylim(bottom=0)
     first.set_ylabel(label)
     first.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
@@ -236,8 +187,7 @@ def over_size(
     if ceiling:
         first.set_ylim(top=1.08 * ceiling)
         draw_ceiling([axes for axes, _ in panels], ceiling)
-    name_lines(last, [(rung, *points[-1]) for rung in run.rungs
-                      if (points := points_of(run, rung, last_shapes, figure_of))])
+    name_rungs(figure, run.rungs)
     return figure
 
 
@@ -286,7 +236,7 @@ def draw_roofline(run: Run) -> Figure:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     size = shape.label.replace("\n", " ")
     entitle(figure, f"SGEMM, roofline at {size}", f"{run.caption}; roofs measured")
-    name_points(axes, [(r, r.flop_per_byte, y) for r, y in zip(rungs, speeds, strict=True)])
+    name_rungs(figure, rungs)
     return figure
 
 
@@ -315,29 +265,6 @@ def draw_roofs(axes: Axes, run: Run, slowest: float) -> None:
                   transform_rotates_text=True, color=GREY)
     axes.annotate(f"FFMA: {peak:,.0f} GFLOP/s", (0.99, peak), xycoords=("axes fraction", "data"),
                   xytext=(0, 4), textcoords="offset points", ha="right", fontsize=8.5, color=GREY)
-
-
-NEAR = 0.06  # a share of the axes' width: names of points that are closer would be on each other
-
-
-def name_points(axes: Axes, points: list[tuple[Rung, float, float]]) -> None:
-    """Each name to the lower right of its point; those of points near each other, in one column."""
-    axes.figure.canvas.draw()
-    apart = line_height(axes, axes.get_window_extent().height)
-    to_share = axes.transData + axes.transAxes.inverted()
-    columns: list[list[tuple[Rung, tuple[float, float], Any]]] = []
-    for rung, x, y in sorted(points, key=lambda point: point[1]):
-        share = to_share.transform((x, y))
-        if not columns or share[0] - columns[-1][-1][2][0] > NEAR:
-            columns.append([])
-        columns[-1].append((rung, (x, y), share))
-    for column in columns:
-        heights = [float(share[1]) for _, _, share in column]
-        places = spread_out([height - 0.8 * apart for height in heights], apart)
-        lower = max(0.0, max(places) - max(heights))  # or roofs are written on
-        right = max(float(share[0]) for _, _, share in column) + 0.035
-        for (rung, at, _), place in zip(column, places, strict=True):
-            write_name(axes, rung, at, "data", (right, place - lower))
 
 
 # --------------------------------------------------------------------------------------------------
