@@ -92,8 +92,10 @@ build/check/walk.js: $(walk_scripts) | build/check/.
 	cat $^ >$@
 build/check/walk.css: checker/walk/colours.css checker/walk/page.css | build/check/.
 	cat $^ >$@
-build/check/walk_page.o: checker/walk/page.S checker/walk/page.html build/check/walk.css \
-        build/check/walk.js build/check/settings
+build/check/walk.html: checker/walk/page.sh checker/walk/page.html build/check/walk.css \
+        build/check/walk.js
+	sh $^ >$@
+build/check/walk_page.o: checker/walk/page.S build/check/walk.html build/check/settings
 	$(CC) -c $< -o $@
 
 # On a machine with a GPU, too: nothing there sees as much.

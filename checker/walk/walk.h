@@ -3,11 +3,11 @@
  *
  *   steps.c    the trace of the block -> steps, in the order in which they are shown
  *   data.c     steps, matrices and the finding as JSON, in the process that ran the kernel
- *   page.c     the page: page.html, with style, data and script in their places
+ *   page.c     the page, with the data in its place
  *   block.c    which block to show: that of the mistake
- *   sha256.c   what the page's content security policy names its style and script by
  *   page.html, colours.css, page.css, *.js
- *              the page itself: readable files, which page.S puts into the program */
+ *              the page itself: readable files, which page.sh makes one of when the program is
+ *              built, and page.S puts into it */
 #ifndef WALK_WALK_H
 #define WALK_WALK_H
 #include "../check.h"
@@ -35,9 +35,6 @@ struct walked walk_data(FILE *out, const struct check_options *options,
 /* Writes the page around this data, to whose object the member that print_indices() has written to
  * `indices` is added. False: it cannot be written; errno says why. */
 bool walk_page(FILE *out, FILE *data, FILE *indices);
-
-/* Of FIPS 180-4. */
-void sha256(const void *data, size_t bytes, unsigned char digest[32]);
 
 #ifdef __cplusplus
 }
