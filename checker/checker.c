@@ -40,16 +40,10 @@ static void say_launch(struct finding_launch *launch, const struct checked_matri
 
 /* The launch with this number, and which one it is where there are several; without its line. */
 static bool describe_launch(struct finding *f, uint64_t number) {
-    struct finding_launch *launch = &f->launch;
-    struct seen_launch seen;
-    if (!launches_find(number, &seen) || !output()) return false;
-    memcpy(launch->kernel, seen.kernel, sizeof launch->kernel);
-    memcpy(launch->grid, seen.grid, sizeof launch->grid);
-    memcpy(launch->block, seen.block, sizeof launch->block);
-    launch->shared_bytes = seen.shared_bytes;
-    say_launch(launch, output());
+    if (!output() || !launches_find(number, &f->launch)) return false;
+    say_launch(&f->launch, output());
     if (launches_noted() > 1)
-        APPEND(launch->text, "; launch %" PRIu64 " of %" PRIu64, number, launches_noted());
+        APPEND(f->launch.text, "; launch %" PRIu64 " of %" PRIu64, number, launches_noted());
     return true;
 }
 

@@ -55,10 +55,10 @@ static bool is_kept(uint64_t number) {
            (number <= LAUNCHES_FIRST || number + LAUNCHES_LAST > count);
 }
 
-bool launches_find(uint64_t number, struct seen_launch *launch) {
+bool launches_find(uint64_t number, struct finding_launch *launch) {
     if (!is_kept(number)) return false;
     const struct noted *n = slot(number);
-    *launch = (struct seen_launch){
+    *launch = (struct finding_launch){
         .grid = {n->grid.x, n->grid.y, n->grid.z},
         .block = {n->block.x, n->block.y, n->block.z},
         .shared_bytes = n->shared_bytes,

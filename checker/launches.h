@@ -3,16 +3,10 @@
 #ifndef CHECKER_LAUNCHES_H
 #define CHECKER_LAUNCHES_H
 #include "../emulator/runtime/runtime.h"
+#include "finding.h"
 
 /* Of a run that makes more launches than this, the first ones and the last ones are kept. */
 enum { LAUNCHES_FIRST = 8, LAUNCHES_LAST = 8 };
-
-/* Plain data. Extents in the order x, y, z. */
-struct seen_launch {
-    char kernel[128]; /* its name, without parameters */
-    unsigned grid[3], block[3];
-    size_t shared_bytes; /* dynamic, for each block */
-};
 
 /* A run begins, and has made none. */
 void launches_begin(void);
@@ -21,8 +15,9 @@ void launches_note(const struct launch *launch);
 /* Since the run began. */
 uint64_t launches_noted(void);
 
-/* The launch with this number, from 1 to launches_noted(). False: it was not kept. */
-bool launches_find(uint64_t number, struct seen_launch *launch);
+/* The launch with this number, from 1 to launches_noted(), without its place and text. False: it
+ * was not kept. */
+bool launches_find(uint64_t number, struct finding_launch *launch);
 /* Where it is: kernel<<<...>>>. Asks addr2line. Line 0: unknown. */
 struct place launches_place(uint64_t number);
 

@@ -115,8 +115,8 @@ static void json_launch(struct json *json, const struct finding_launch *l) {
     }
     json_open(json, "launch", '{');
     json_text(json, "kernel", l->kernel);
-    json_value(json, "grid", "[%u, %u, %u]", l->grid[0], l->grid[1], l->grid[2]);
-    json_value(json, "block", "[%u, %u, %u]", l->block[0], l->block[1], l->block[2]);
+    json_extent(json, "grid", l->grid);
+    json_extent(json, "block", l->block);
     json_value(json, "shared_bytes", "%zu", l->shared_bytes);
     json_text(json, "file", l->file);
     json_value(json, "line", "%d", l->line);

@@ -300,8 +300,8 @@ static void json_line(struct json *json, const struct counted_line *line) {
 static void json_launch(struct json *json, const struct counted_launch *l) {
     json_open(json, NULL, '{');
     json_text(json, "kernel", l->kernel);
-    json_value(json, "grid", "[%u, %u, %u]", l->grid[0], l->grid[1], l->grid[2]);
-    json_value(json, "block", "[%u, %u, %u]", l->block[0], l->block[1], l->block[2]);
+    json_extent(json, "grid", l->grid);
+    json_extent(json, "block", l->block);
     json_unsigned(json, "blocks", l->blocks);
     json_unsigned(json, "blocks_ended", l->blocks_ended);
     json_unsigned(json, "blocks_without_stores", l->idle_blocks);

@@ -419,10 +419,6 @@ static void json_stored(struct json *json, const struct story *s, const struct b
     json_close(json, '}');
 }
 
-static void json_extent(struct json *json, const char *name, const unsigned extent[3]) {
-    json_value(json, name, "[%u, %u, %u]", extent[0], extent[1], extent[2]);
-}
-
 /* "phases", or null where the block loads nothing of A and B:
  *     kernel, launch (from 0), grid, block_size, block; m, k, n
  *     phases: for each

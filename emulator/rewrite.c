@@ -1,6 +1,7 @@
 /* rewrite: turns preprocessed CUDA into C++ that gcc and clang compile.
  *
  *     rewrite kernel.device.i < kernel.i > kernel.ii     (make/preprocess.sh)
+ *     rewrite --headers < kernel.i        does it include headers of the CUDA toolkit?
  *
  * Nearly all of CUDA's syntax is C++ once the emulator's cuda_runtime.h has defined the names.
  * This program does the rest, between the preprocessor and the compiler:
@@ -1080,20 +1081,8 @@ static void write_output(const struct source *s) {
     if (fflush(stdout) != 0 || ferror(stdout)) trouble("cannot write standard output");
 }
 
-static _Noreturn void print_help(void) {
-    printf(
-        "%s\nTurns the output of `c++ -E` on a CUDA file into C++ for the CPU backend. DEVICE.ii\n"
-        "is the same with -D__CUDA_ARCH__. With --headers, only looks whether the file includes\n"
-        "headers of the CUDA toolkit.\n"
-        "Exit status: 0 done, 1 the file needs a GPU or has a launch or a __shared__ variable\n"
-        "that CUDA does not allow, 2 bad usage, 3 machine trouble.\n",
-        USAGE);
-    exit(fflush(stdout) == 0 ? EXIT_OK : EXIT_TROUBLE);
-}
-
 int main(int argc, char **argv) {
     const char *argument = argc == 2 ? argv[1] : "";
-    if (strcmp(argument, "--help") == 0) print_help();
     if (argc > 2 || (argument[0] == '-' && strcmp(argument, "--headers") != 0)) {
         fprintf(stderr, "rewrite: unexpected argument '%s'\n%s", argv[argc - 1], USAGE);
         return EXIT_USAGE;

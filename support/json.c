@@ -89,6 +89,10 @@ void json_real_if(struct json *json, const char *name, bool known, double value)
         json_text(json, name, NULL);
 }
 
+void json_extent(struct json *json, const char *name, const unsigned extent[3]) {
+    json_value(json, name, "[%u, %u, %u]", extent[0], extent[1], extent[2]);
+}
+
 void json_text_lines(struct json *json, const char *name, const char *lines) {
     json_open(json, name, '[');
     while (*lines) {

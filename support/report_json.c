@@ -37,8 +37,8 @@ static void json_launches(struct json *json, const struct report *report) {
         char text[2 * MESSAGE_SIZE];
         json_open(json, NULL, '{');
         json_text(json, "kernel", l->kernel);
-        json_value(json, "grid", "[%u, %u, %u]", l->grid[0], l->grid[1], l->grid[2]);
-        json_value(json, "block", "[%u, %u, %u]", l->block[0], l->block[1], l->block[2]);
+        json_extent(json, "grid", l->grid);
+        json_extent(json, "block", l->block);
         json_value(json, "static_shared", "%zu", l->static_shared);
         json_value(json, "dynamic_shared", "%zu", l->dynamic_shared);
         json_value(json, "times", "%d", report->launch_repeats[i]);

@@ -161,6 +161,9 @@ void json_real(struct json *json, const char *name, double value);
 /* The same; null where the value is not known. */
 void json_real_if(struct json *json, const char *name, bool known, double value);
 
+/* [x, y, z] */
+void json_extent(struct json *json, const char *name, const unsigned extent[3]);
+
 /* A list of strings, one for each line. */
 void json_text_lines(struct json *json, const char *name, const char *lines);
 

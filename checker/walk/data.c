@@ -15,8 +15,7 @@ enum {
     MOST_ACCESSES = 200000, /* that are shown: 12 bytes each, with a step for each warp, ... */
     MOST_BYTES = 4200000,   /* ... more with one for each thread. A page stays below 5 MB */
     MOST_ELEMENTS = 40000,  /* of a matrix whose values are all in the page */
-    MOST_WRONG = 2000,      /* elements of C */
-    FORMAT = 1              /* of the data; run.js expects this one */
+    MOST_WRONG = 2000       /* elements of C */
 };
 
 struct page {
@@ -164,19 +163,12 @@ static const struct trace_access *access_at(const struct walk_steps *s,
     return NULL;
 }
 
-static void write_access_values(struct json *json, const struct trace_access *a) {
-    for (int i = 0; i < a->words; i++) {
+/* A value for each word; null: not known. */
+static void write_words(struct json *json, const uint32_t *bits, int words, bool known) {
+    for (int i = 0; i < words; i++) {
         float value;
-        memcpy(&value, &a->bits[i], sizeof value);
-        write_value(json, a->valued ? value : NAN);
-    }
-}
-
-static void write_access_old(struct json *json, const struct trace_access *a) {
-    for (int i = 0; i < a->words; i++) {
-        float value;
-        memcpy(&value, &a->bits[a->words + i], sizeof value);
-        write_value(json, value);
+        memcpy(&value, &bits[i], sizeof value);
+        write_value(json, known ? value : NAN);
     }
 }
 
@@ -197,8 +189,8 @@ static void write_site_of_step(struct page *page, const struct walk_step *step, 
         for (size_t i = step->first; i < step->first + step->count; i++) {
             const struct trace_access *a = access_at(s, &s->visit[i], site);
             if (a && what == OFFSETS) json_value(json, NULL, "%lld", (long long)a->offset);
-            if (a && what == VALUES) write_access_values(json, a);
-            if (a && what == OLD) write_access_old(json, a);
+            if (a && what == VALUES) write_words(json, a->bits, a->words, a->valued);
+            if (a && what == OLD) write_words(json, &a->bits[a->words], a->words, true);
         }
         json_close(json, ']');
     }
@@ -465,17 +457,13 @@ static void write_finding(struct page *page) {
 
 /* --- the launch, loads ------------------------------------------------------------------------ */
 
-static void write_triple(struct json *json, const char *name, const unsigned value[3]) {
-    json_value(json, name, "[%u, %u, %u]", value[0], value[1], value[2]);
-}
-
 static void write_launch(struct page *page) {
     struct json *json = &page->json;
     const struct finding_launch *l = &page->outcome->finding.launch;
     json_open(json, "launch", '{');
     json_text(json, "kernel", l->kernel);
-    write_triple(json, "grid", page->trace->grid);
-    write_triple(json, "block", page->trace->block);
+    json_extent(json, "grid", page->trace->grid);
+    json_extent(json, "block", page->trace->block);
     json_value(json, "shared_bytes", "%zu", l->shared_bytes);
     json_value(json, "line", "%d", source_is(l->file) ? l->line : 0);
     json_value(json, "later", "%d", page->trace->later_launches);
@@ -508,12 +496,11 @@ static uint32_t first_interval_as_run(const struct page *page) {
 static void write_members(struct page *page) {
     struct json *json = &page->json;
     const struct shape s = page->outcome->shape;
-    json_value(json, "format", "%d", FORMAT);
     json_text(json, "file", source_name());
     json_text_lines(json, "source", source_text());
     json_value(json, "shape", "{\"m\": %d, \"n\": %d, \"k\": %d}", s.m, s.n, s.k);
     write_launch(page);
-    write_triple(json, "block", page->trace->blocks[0]);
+    json_extent(json, "block", page->trace->blocks[0]);
     write_arrays(page);
     write_sites(page);
     write_steps(page);

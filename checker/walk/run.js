@@ -24,7 +24,6 @@
  * The data. Numbers count from 0. A thread's number is x + block.x * (y + block.y * z); its warp is
  * that divided by 32, its lane the rest.
  *
- *   format       1
  *   file, source the submission: its name, its lines
  *   shape        {m, n, k}
  *   launch       {kernel, grid, block, shared_bytes, line (0: unknown), later}: grid and block are
@@ -150,7 +149,6 @@ function decodeAccess(data, accesses, step, [site, lanes, offsets, values, old =
 }
 
 function decodeRun(data) {
-  if (data.format !== 1) throw new Error('This page cannot read data of format ' + data.format + '.');
   const accesses = makeAccesses(countAccesses(data));
   const run = {
     ...data,

@@ -315,12 +315,6 @@ def test_a_refusal_names_the_line_behind_includes_and_macros(cxx, rewrite, tmp_p
 # ---- Command line -------------------------------------------------------------------------------
 
 
-def test_help(rewrite):
-    result = run(rewrite, b"", "--help")
-    assert result.returncode == 0
-    assert result.stdout.startswith(b"usage: rewrite ")
-
-
 @pytest.mark.parametrize("option", ["--halp", "-x", "no/such/file.ii", ""])
 def test_bad_usage(option, rewrite):
     result = run(rewrite, b"", option)
