@@ -18,13 +18,13 @@ from .causes import find_cause
 from .errors import MachineFault, NotBuilt, Refused
 from .outcome import Cause, Finding, Outcome
 from .record import Build, Refusal, Test, Timing
-from .repair import TimedSandbox, with_barrier
 from .run import Problem, run_problem
-from .sandbox import Sandbox
+from .sandbox import Command, Ran, Sandbox
 from .timing import time_performance
 from .verdict import OUT_OF_TIME, explained, judge_case, wants_checked, wants_counts
 
 LONGEST_OUTPUT = 20_000  # characters of what the compiler printed
+BARRIER = b"__syncthreads();"
 
 
 @dataclass(frozen=True)
@@ -193,3 +193,32 @@ def text(printed: str) -> str:
 
 def one_line(error: BaseException) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:200]
+
+
+# ---- one barrier more ----------------------------------------------------------------------------
+
+
+def with_barrier(source: bytes, finding: Finding) -> bytes | None:
+    """The submission with the barrier that the finding misses; None where it names no place. What the
+    finding says came from a process in which student code ran, and decides nothing but where that
+    line is: points depend on what the repaired submission computes (verdict.py). The line may be one
+    at which no statement can stand; then the text does not compile."""
+    lines = source.split(b"\n")
+    if not 0 < finding.barrier_after < len(lines):
+        return None
+    lines.insert(finding.barrier_after, BARRIER)
+    return b"\n".join(lines)
+
+
+@dataclass
+class TimedSandbox:
+    """A sandbox for one thread. A submission can name a place in each case: what compiling takes
+    counts as its runs do."""
+
+    box: Sandbox
+    seconds: float = 0.0
+
+    def run(self, command: Command) -> Ran:
+        ran = self.box.run(command)
+        self.seconds += ran.seconds
+        return ran

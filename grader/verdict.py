@@ -1,7 +1,7 @@
 """From the outcomes of a case's runs to criteria, points and reasons.
 
 In: Outcome (outcome.py) of the plain run and, where there is one, the checked run; and of both once
-more, where the submission was repaired (repair.py). Out: Test (record.py). Nothing here raises.
+more, where the submission was repaired (runner.py). Out: Test (record.py). Nothing here raises.
 
 Meaning of the criteria (docs/grading.md says the same to students and TAs):
 

@@ -223,7 +223,7 @@ def regrade_class(given: argparse.Namespace) -> int:
     with results.alone():
         refuse_beside_slurm(results, "grade")
         before = present.standings(None)
-        if not any(each.counted and each.counted.record for each in before):
+        if not any(each.record for each in before):
             raise BadInput(f"{results.folder}: nothing is graded yet; `make grade-class` does that")
         key = key_of(given, asked, again, results.seed(asked.seed))
         take_over(present, again, key)

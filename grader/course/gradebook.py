@@ -33,7 +33,7 @@ def gradebook(standings: Sequence[Standing]) -> str:
 
 def cells_of(each: Standing) -> list[str]:
     student, chosen = each.student, each.counted
-    record = chosen.record if chosen and each.state == "graded" else None
+    record = each.record if each.state == "graded" else None
     return [student.known_as, student.login, student.id, student.email, student.section, each.state,
             shown(each.points), shown(each.possible), shown(each.raw), shown(each.deducted or None),
             speed(record) if record else "", each.late,
@@ -44,8 +44,7 @@ def cells_of(each: Standing) -> list[str]:
 
 def note(each: Standing) -> str:
     """Of the standing, then of the record that counts."""
-    record = each.counted.record if each.counted else None
-    said = [*each.notes, *(about(record) if record else [])]
+    said = [*each.notes, *(about(each.record) if each.record else [])]
     return "; ".join(one_line(line) for line in said if line)
 
 
@@ -97,7 +96,7 @@ def share(each: Standing) -> str:
 
 
 def speed_of(each: Standing) -> str:
-    return speed(each.counted.record) if each.counted and each.counted.record else ""
+    return speed(each.record) if each.record else ""
 
 
 def speed(record: Record) -> str:

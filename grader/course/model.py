@@ -137,3 +137,8 @@ class Standing:
     notes: tuple[str, ...] = field(default=())
     """For staff, a line each: why there are no points, what needs a person."""
     needs_human: bool = False
+
+    @property
+    def record(self) -> Record | None:
+        """Of the attempt that counts."""
+        return self.counted.record if self.counted else None

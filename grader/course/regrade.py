@@ -52,15 +52,11 @@ def changes(before: Iterable[Standing], after: Iterable[Standing]) -> list[Chang
 
 
 def change_of(before: Standing, after: Standing) -> Change:
-    found = case_changes(record_of(before), record_of(after))
+    found = case_changes(before.record, after.record)
     if before.counted and after.counted and before.counted.number != after.counted.number:
         found.insert(0, CaseChange("", None, None, f"attempt {after.counted.number} counts, not "
                                                    f"{before.counted.number}"))
     return Change(after.student.known_as, before.points, after.points, tuple(found))
-
-
-def record_of(standing: Standing) -> Record | None:
-    return standing.counted.record if standing.counted else None
 
 
 def case_changes(before: Record | None, after: Record | None) -> list[CaseChange]:

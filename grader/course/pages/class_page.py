@@ -26,7 +26,7 @@ STATES: dict[State, str] = {
     "fault": "not graded: the machine failed", "waiting": "waiting",
 }  # fmt: skip
 BINS = 10
-MOST_MISTAKES, MOST_EXAMPLES, MOST_LINKS = 25, 3, 4
+MOST_MISTAKES, MOST_EXAMPLES = 25, 3
 
 
 @dataclass(frozen=True)
@@ -123,14 +123,14 @@ class Class:
 def class_of(standings: Sequence[Standing], assignment: str, folder: Path) -> Class:
     """`folder`: of the page, to which links are relative."""
     standings = sorted(standings, key=by_name)
-    found = [mistakes_of(record) if (record := record_of(each)) else [] for each in standings]
+    found = [mistakes_of(each.record) if each.record else [] for each in standings]
     rows = [row_of(number, standing, mistakes, folder)
             for number, (standing, mistakes) in enumerate(zip(standings, found, strict=True), 1)]
     mistakes = frequent(zip(standings, rows, found, strict=True))
     got = [each for each in standings if each.state == "graded" and each.points is not None]
     return Class(
         assignment, states_of(standings), summary_of(got), bins_of(got),
-        cases_of(record for each in standings if (record := record_of(each))),
+        cases_of(each.record for each in standings if each.record),
         mistakes[:MOST_MISTAKES], len(mistakes[MOST_MISTAKES:]),
         people=[row for row in rows if row.reasons],
         late=[row for row in rows if row.late],
@@ -140,10 +140,6 @@ def class_of(standings: Sequence[Standing], assignment: str, folder: Path) -> Cl
 
 def by_name(standing: Standing) -> tuple[str, str]:
     return standing.student.known_as.casefold(), standing.student.folder
-
-
-def record_of(standing: Standing) -> Record | None:
-    return standing.counted.record if standing.counted else None
 
 
 # ---- students ------------------------------------------------------------------------------------
@@ -163,7 +159,7 @@ def row_of(number: int, standing: Standing, mistakes: list[Mistake], folder: Pat
 
 def reasons(standing: Standing) -> Iterable[str]:
     """Why a person should look at it, a line each; none where one has decided."""
-    record = record_of(standing)
+    record = standing.record
     if standing.needs_human:
         of_record = [whole(record)[0]] if record and record.refusal else []
         of_record += to_look_at(record) if record else []
@@ -175,7 +171,7 @@ def reasons(standing: Standing) -> Iterable[str]:
 
 def states_of(standings: Sequence[Standing]) -> list[tuple[str, int]]:
     count = Counter(each.state for each in standings)
-    refused = sum(1 for each in standings if (record := record_of(each)) and record.refusal)
+    refused = sum(1 for each in standings if each.record and each.record.refusal)
     shown = [(words, count[state]) for state, words in STATES.items() if count[state]]
     return [*shown, *([("of them refused", refused)] if refused else [])]
 
