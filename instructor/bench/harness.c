@@ -1,13 +1,9 @@
-#define _GNU_SOURCE /* sched_getaffinity */
 #include "harness.h"
+#include "../../support/shared.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <stdbool.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MIN_ROUNDS = 7, MAX_SIZE = 30000 };
@@ -26,11 +22,7 @@ void *bench_allocate(size_t bytes) {
     return memory;
 }
 
-int bench_cores(void) {
-    cpu_set_t set;
-    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    return count < BENCH_MAX_THREADS ? count : BENCH_MAX_THREADS;
-}
+int bench_cores(void) { return worker_count(MAX_WORKERS, INFINITY); }
 
 /* --- sizes ------------------------------------------------------------------------------------ */
 
@@ -65,46 +57,35 @@ void bench_each_size(int argc, char **argv, const char *what,
 
 /* --- turns ------------------------------------------------------------------------------------ */
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static double timed(const struct contender *who) {
-    double begun = now();
+    double begun = clock_seconds();
     who->run(who->context);
-    return now() - begun;
+    return clock_seconds() - begun;
 }
 
 int bench_take_turns(struct contender *all, int count) {
-    double begun = now(), rounds_begun;
+    double begun = clock_seconds(), rounds_begun;
     bool terminal = isatty(STDERR_FILENO);
     int rounds = 0;
     for (int i = 0; i < count; i++) all[i].run(all[i].context);
-    for (rounds_begun = now(); rounds < BENCH_MAX_ROUNDS; rounds++) {
-        if (rounds >= MIN_ROUNDS && now() - rounds_begun > enough_seconds) break;
+    for (rounds_begun = clock_seconds(); rounds < BENCH_MAX_ROUNDS; rounds++) {
+        if (rounds >= MIN_ROUNDS && clock_seconds() - rounds_begun > enough_seconds) break;
         for (int i = 0; i < count; i++) {
-            if (terminal && now() - begun > patience_seconds)
+            if (terminal && clock_seconds() - begun > patience_seconds)
                 fprintf(stderr, "\r%-40s round %d ", all[i].name, rounds + 1);
             all[i].seconds[rounds] = timed(&all[i]);
         }
     }
-    if (terminal && now() - begun > patience_seconds) fprintf(stderr, "\r%60s\r", "");
+    if (terminal && clock_seconds() - begun > patience_seconds) fprintf(stderr, "\r%60s\r", "");
     return rounds;
 }
 
 /* --- statistics ------------------------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double bench_median(const double *values, int count) {
     double sorted[BENCH_MAX_ROUNDS];
     memcpy(sorted, values, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, ascending);
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_doubles);
     return 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]);
 }
 
@@ -127,29 +108,23 @@ void bench_compare(struct contender *all, int count) {
 
 /* --- threads ---------------------------------------------------------------------------------- */
 
-struct share {
+struct shares {
     void (*rows)(void *context, int first, int last);
     void *context;
-    int first, last;
-    pthread_t thread;
+    long long count;
+    int threads;
 };
 
-static void *run_share(void *argument) {
-    struct share *share = argument;
-    share->rows(share->context, share->first, share->last);
-    return NULL;
+static void run_share(void *context, int worker, size_t index) {
+    const struct shares *all = context;
+    long long share = (long long)index;
+    (void)worker;
+    all->rows(all->context, (int)(all->count * share / all->threads),
+              (int)(all->count * (share + 1) / all->threads));
 }
 
 void bench_share_rows(void (*rows)(void *context, int first, int last), void *context, int count) {
-    struct share shares[BENCH_MAX_THREADS];
-    int threads = bench_cores();
-    for (int t = 0; t < threads; t++) {
-        shares[t] = (struct share){.rows = rows,
-                                   .context = context,
-                                   .first = (int)((long long)count * t / threads),
-                                   .last = (int)((long long)count * (t + 1) / threads)};
-        if (pthread_create(&shares[t].thread, NULL, run_share, &shares[t]) != 0)
-            bench_stop(BENCH_MACHINE, "no further thread can be started");
-    }
-    for (int t = 0; t < threads; t++) pthread_join(shares[t].thread, NULL);
+    struct shares all = {rows, context, count, bench_cores()};
+    struct parallel_job job = {.body = run_share, .context = &all, .count = (size_t)all.threads};
+    parallel_run(&job, all.threads);
 }

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-enum { BENCH_MAX_ROUNDS = 25, BENCH_MAX_THREADS = 256 };
+enum { BENCH_MAX_ROUNDS = 25 };
 enum bench_status { BENCH_OK, BENCH_WRONG, BENCH_USAGE, BENCH_MACHINE }; /* exit statuses */
 
 struct contender {

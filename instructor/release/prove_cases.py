@@ -138,7 +138,7 @@ def by_themselves(
     suites: list[Suite], chosen: Callable[[Case], bool], **changes: object
 ) -> list[Suite]:
     """Some of the cases, without what they depend on."""
-    changes |= {"depends": [], "parents": []}
+    changes |= {"depends": []}
     parts = [
         replace(suite, performance=[],
                 cases=[case.model_copy(update=changes) for case in suite.cases if chosen(case)])
