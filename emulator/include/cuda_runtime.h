@@ -13,7 +13,18 @@
 #include <string.h> /* before all others: in gcc's checked build their __builtin_memcpy is memcpy */
 
 #include <limits.h>
+
+/* C++17's <cmath> has Bessel functions and their like, which no kernel needs and which were a third
+ * of the time that it compiles. Only what they include is kept, std::min for one. */
+#include <cstddef> /* has libstdc++'s settings */
+#ifdef _GLIBCXX_USE_STD_SPEC_FUNCS
+#undef _GLIBCXX_USE_STD_SPEC_FUNCS
+#include <bits/stl_algobase.h>
+#include <limits>
+#include <type_traits>
+#endif
 #include <math.h>
+
 #include <stdlib.h>
 #include <time.h>
 

@@ -1,4 +1,5 @@
-/* min and max in every pair of types that CUDA overloads them for, on both sides. */
+/* min and max in every pair of types that CUDA overloads them for, on both sides; and C++'s, which
+ * nvcc's headers bring along. */
 #include "check.h"
 
 template <class A, class B> struct same_type { static const bool value = false; };
@@ -25,6 +26,7 @@ __global__ void on_device(double *out, int i, unsigned u, long long l, float f, 
 }
 
 int main() {
+    CHECK(std::min(4, std::numeric_limits<int>::max()) == 4);
     double *out = visible<double>(16);
     on_device<<<1, 1>>>(out, -5, 4000000000u, -1099511627776LL, 1.5f, 3.25);
     RUN();
