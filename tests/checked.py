@@ -67,7 +67,8 @@ def checker(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Builder
         text = "\0".join([setup, str(kernel)]).encode() + (path / kernel).read_bytes()
         kept = path / f"sgemm-check-{hashlib.sha256(text).hexdigest()[:16]}"
         if not kept.exists():
-            tree(setup).make("sgemm-check", f"KERNEL={kernel}", *variables(setup))
+            tree(setup).make("sgemm-check", f"KERNEL={kernel}", *variables(setup),
+                             env=tree(setup).fast_linker())
             shutil.copy2(path / "sgemm-check", kept)
         return kept
 

@@ -20,7 +20,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -40,8 +40,21 @@ NOT_INHERITED = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "KERNEL", 
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One worker a core and two more, since tests also wait; but not hundreds."""
-    return min(len(os.sched_getaffinity(0)) + 2, 16)
+    """One worker a core and four more, since tests wait half of their time; but not hundreds."""
+    return min(len(os.sched_getaffinity(0)) + 4, 16)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Most of it is rewriting assertions, which pytest keeps in __pycache__: one worker does so,
+    while the others wait, and then read it."""
+    sys.dont_write_bytecode = False  # whatever PYTHONDONTWRITEBYTECODE says
+    with open(__file__) as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            fcntl.flock(lock, fcntl.LOCK_SH)  # all of them together, behind the first
+        return (yield)
 
 
 class FailuresAtOnce:
@@ -230,9 +243,20 @@ class Tree:
         program = self.programs / f"{path.stem}-{key[:16]}"
         with locked(self.programs / f"{program.name}.lock"):
             if not program.exists():
-                self.make(*arguments)
+                self.make(*arguments, env=self.fast_linker())
                 shutil.copy2(self.path / "sgemm", program)
         return program
+
+    def fast_linker(self) -> dict[str, str]:
+        """For the compilers of what is built from many kernels: gold, where it is installed, takes
+        a third of the time of the linker that users have, and that all other tests have."""
+        gold, folder = shutil.which("ld.gold"), self.programs / "linker"
+        if not gold:
+            return {}
+        folder.mkdir(exist_ok=True)
+        with suppress(FileExistsError):
+            (folder / "ld").symlink_to(gold)
+        return {"COMPILER_PATH": str(folder)}
 
     def write(self, name: str, text: str) -> Path:
         """A file of the tree with this text."""

@@ -13,7 +13,7 @@ import pytest
 from conftest import BUILD_SECONDS, REPOSITORY, clean_environment, locked, missing, need, sample
 
 SOURCES = sorted((REPOSITORY / "tests").glob("*/test_*.c"))
-SANITIZERS = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+SANITIZERS = ["-O0", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 SECONDS = 300  # a limit for what hangs
 
 NOT_SANITIZED = {

@@ -203,7 +203,7 @@ def test_block_of_missing_or_wrong_elements(checker: Builder, tmp_path: Path, na
 def test_kernel_that_does_not_end(checker: Builder, tmp_path: Path, name: str) -> None:
     """What it did is shown up to a limit, at whose end the page opens."""
     page = tmp_path / "page.html"
-    data = walk(checker("gcc -O1", f"{FAULTY}/{name}.cu"), page, "--timeout", 1, status=1)
+    data = walk(checker("gcc -O1", f"{FAULTY}/{name}.cu"), page, "--timeout", 0.5, status=1)
     assert data["finding"]["kind"] == "endless" and data["left_out"] > 0 and data["end"]["stopped"]
     assert data["finding"]["step"] == len(data["steps"]) - 1 > 1000
     assert page.stat().st_size < 5_000_000

@@ -250,8 +250,9 @@ def test_recording_that_was_cut(driver: Any, checker: Builder, folder: Path) -> 
 
 
 def test_kernel_that_does_not_end(driver: Any, checker: Builder, folder: Path) -> None:
-    page, data = opened(driver, checker, folder, f"{FAULTY}/15_phase_not_counted.cu", "--timeout", 1,
-                        status=1, fragment="#finding")  # fmt: skip
+    kernel = f"{FAULTY}/15_phase_not_counted.cu"
+    page, data = opened(driver, checker, folder, kernel, "--timeout", 0.5, status=1,
+                        fragment="#finding")  # fmt: skip
     assert page.step == len(data["steps"]) - 1
     assert "the kernel went on until it was stopped; more than" in page.text("cut")
     assert not page.js("return document.querySelector('.waiters')"), "those of a later moment"
