@@ -79,10 +79,13 @@ def calls(scaled: bool) -> list[str]:
     return lines
 
 
+OPTIMIZE = "#pragma GCC optimize 1\n"  # or compiling takes longer than running
+
+
 def run_driver(tree: Tree, rung: Path, lines: list[str]) -> str:
     has_sgemm = int("void sgemm(" in rung.read_text())
     source = tree.write(f"tests/instructor/ladder/{rung.name}",
-                        f"#define HAS_SGEMM {has_sgemm}\n"
+                        f"{OPTIMIZE}#define HAS_SGEMM {has_sgemm}\n"
                         f'#include "../../../instructor/solutions/{rung.name}"\n#include "driver.h"\n')
     tree.make("program", "BACKEND=cpu", f"KERNEL={source.relative_to(tree.path)}")
     done = subprocess.run(
