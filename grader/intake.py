@@ -78,11 +78,8 @@ def refuse_other_encodings(content: bytes, shown: str) -> None:
     more. Raises BadInput."""
     sample = content[:4096]
     nuls = sample.count(0) / len(sample)
-    # UTF-32's first: it begins with that of UTF-16.
-    if nuls > 0.6 or content.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
-        raise BadInput(f"{shown}: UTF-32 text; save it as UTF-8")
     if nuls > 0.3 or content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise BadInput(f"{shown}: UTF-16 text; save it as UTF-8")
+        raise BadInput(f"{shown}: UTF-16 or UTF-32 text; save it as UTF-8")
     if b"\0" in content:
         raise BadInput(f"{shown}: a NUL byte at offset {content.index(0)}; this is not a text file")
 

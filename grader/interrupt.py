@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 
 STATUS = 130
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -32,44 +32,45 @@ def once(number: int, frame: object) -> None:
 
 
 @contextmanager
-def raised() -> Iterator[None]:
-    """Raises KeyboardInterrupt at the first signal."""
+def handled_by(action: object) -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in SIGNALS}
-    handle(once)
+    handle(action)
     try:
         yield
     finally:
-        for number, action in before.items():
-            signal.signal(number, action)
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
 
 
+def raised() -> AbstractContextManager[None]:
+    """Raises KeyboardInterrupt at the first signal."""
+    return handled_by(once)
+
+
+@dataclass
 class Stop:
-    """Of a long run, which looks here again and again: nothing is raised in its middle. Ctrl-C once
-    asks it to begin nothing more, a second time, like any other signal, to end what runs.
+    asked: bool = False
+    at_once: bool = False
 
-        with Stop(lambda: print("...")) as stop:  # at its end: KeyboardInterrupt, if at_once
+
+@contextmanager
+def asked_to_stop(say: Callable[[], None] = lambda: None) -> Iterator[Stop]:
+    """For a long run, which looks at `asked` again and again: nothing is raised in its middle.
+    Ctrl-C once asks it to begin nothing more, and calls `say`; a second time, like any other
+    signal, it asks to end what runs, and there is a KeyboardInterrupt at the end.
+
+        with asked_to_stop(lambda: print("...")) as stop:
             while work and not stop.asked: ...
     """
+    stop = Stop()
 
-    def __init__(self, say: Callable[[], None] = lambda: None):
-        """`say`: called at the first Ctrl-C."""
-        self.asked = self.at_once = False
-        self._say = say
-        self._before: dict[int, Any] = {}
+    def ask(number: int, frame: object) -> None:
+        stop.at_once = stop.asked or number != signal.SIGINT
+        first, stop.asked = not stop.asked, True
+        if first and not stop.at_once:
+            say()
 
-    def __enter__(self) -> Stop:
-        self._before = {number: signal.getsignal(number) for number in SIGNALS}
-        handle(self._handle)
-        return self
-
-    def _handle(self, number: int, frame: object) -> None:
-        self.at_once = self.asked or number != signal.SIGINT
-        first, self.asked = not self.asked, True
-        if first and not self.at_once:
-            self._say()
-
-    def __exit__(self, kind: object, *error: object) -> None:
-        for number, action in self._before.items():
-            signal.signal(number, action)
-        if self.at_once and kind is None:
-            raise KeyboardInterrupt
+    with handled_by(ask):
+        yield stop
+    if stop.at_once:
+        raise KeyboardInterrupt

@@ -17,8 +17,9 @@ SECONDS_TO_END = 10.0
 def completed(command: Sequence[str], timeout: float | None = None, asked: str | None = None,
               **options: Any) -> subprocess.CompletedProcess[str]:
     """subprocess.run() with both outputs captured as text (stderr=STDOUT: as one), in which bytes
-    that are not UTF-8 are replaced. `asked` is its standard input. The program gets a session of its own, so Ctrl-C reaches this
-    process alone, which ends the program and its children before it goes on.
+    that are not UTF-8 are replaced. `asked` is its standard input. The program gets a session of
+    its own, so Ctrl-C reaches this process alone, which ends the program and its children before it
+    goes on.
 
     Raises OSError where the program cannot be started, subprocess.TimeoutExpired after `timeout`
     seconds."""

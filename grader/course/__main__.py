@@ -185,7 +185,7 @@ def run_all(given: argparse.Namespace, asked: Asked, the_class: Class, key: Key,
     names = the_class.names()
     shown_names = {job.directory: names[job] for job in jobs}
     grade = Grade(key, secrets.token_hex(6), passed_on(given, asked, key.seed))
-    with Shown(shown_names, key, what) as shown, interrupt.Stop(
+    with Shown(shown_names, key, what) as shown, interrupt.asked_to_stop(
             lambda: shown.say("interrupted: finishing what runs; Ctrl-C again ends it")) as stop:
         if given.queue == "slurm":
             runs_of(given, asked, results).run(jobs, grade, stop, shown)

@@ -42,7 +42,7 @@ def main(words: Sequence[str]) -> int:
             print(ended.directory, flush=True)
 
     try:
-        with interrupt.Stop() as stop, scratch(path) as environment:
+        with interrupt.asked_to_stop() as stop, scratch(path) as environment:
             grade = Grade(Key(**key), asked["run"], tuple(asked["options"]), environment)
             run(jobs, workers, grade, stop, report, most_tries=1)
     except KeyboardInterrupt:

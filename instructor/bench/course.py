@@ -33,7 +33,7 @@ sys.path.insert(0, str(REPOSITORY))
 from grader.build import trusted_parts  # noqa: E402
 from grader.course import results, worker  # noqa: E402
 from grader.course.slurm import CHUNK  # noqa: E402
-from grader.interrupt import Stop  # noqa: E402
+from grader.interrupt import asked_to_stop  # noqa: E402
 from grader.store import read_record  # noqa: E402
 from grader.wording import counted  # noqa: E402
 
@@ -146,7 +146,7 @@ def run_chunk(jobs: Sequence[results.Job], record: Path) -> float:
     key = results.Key(tuple(known.suites), known.cases or "", known.grader or "", known.seed,
                       known.backend, known.compiler, known.architecture)
     began = time.monotonic()
-    with Stop() as stop:
+    with asked_to_stop() as stop:
         worker.run(jobs, 1, worker.Grade(key, "bench", ()), stop, lambda running, ended: None)
     seconds = time.monotonic() - began
     assert all(results.done(job, key) for job in jobs)
