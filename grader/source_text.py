@@ -87,8 +87,8 @@ CUDAS_OWN = re.compile(
 OF_MACROS = re.compile(
     r"__null|__extension__|__assert_fail|__(PRETTY_FUNCTION|FUNCTION|func)__|__errno_location"
     r"|__builtin_(inff?|infl|nanf?|nanl|huge_valf?|huge_vall|offsetof|va_(list|start|end|arg|copy)"
-    r"|memcpy|memmove|memset)|__(typeof|decltype|alignof|attribute)(__)?|__(clock|time)_t"
-    r"|__(gnuc_)?va_list|__int128(_t)?|__uint128_t|__thread|__sighandler_t|__bswap_\d+")
+    r"|memcpy|memmove|memset|FILE|LINE|FUNCTION)|__(typeof|decltype|alignof|attribute)(__)?"
+    r"|__(clock|time)_t|__(gnuc_)?va_list|__int128(_t)?|__uint128_t|__thread|__sighandler_t|__bswap_\d+")
 OF_COMPILERS = re.compile(r"__(builtin|has|is|array|sanitizer|tsan|asan|ubsan|msan|hwasan"
                           r"|interceptor|nvvm|arm|aarch64|cxa|declspec|GIMPLE|RTL|PHI)_?\w*")
 

@@ -175,7 +175,9 @@ ODD = {
         "#pragma unroll\n#include <math.h>\n#include <float.h>\n#include <assert.h>\n"
         "__device__ float f() { float _Best = -INFINITY; assert(_Best < FLT_MAX); return NAN; }",
         "float *x = NULL; m = __rounded(m) * (x == NULL);"
-        "static_assert(__cplusplus > 2011, \"\"); const char *name = __func__; m += *name;"),
+        "static_assert(__cplusplus > 2011, \"\"); const char *name = __func__; m += *name;"
+        # as assert() has them in glibc 2.41
+        "m += *__builtin_FILE() + *__builtin_FUNCTION() + __builtin_LINE();"),
     "quotes and comments": (
         "// it's #line 3 \"x\"\n/* # 12 \"y.h\" 3 */\n"
         "const char *q = \"# 1 \\\" asm\"; char c = '\"';\n"
