@@ -14,7 +14,7 @@
 
 #include <limits.h>
 
-/* C++17's <cmath> has Bessel functions and their like, which no kernel needs and which were a third
+/* C++17's <cmath> has Bessel functions and their like, which no kernel needs and which were a fifth
  * of the time that it compiles. Only what they include is kept, std::min for one. */
 #include <cstddef> /* has libstdc++'s settings */
 #ifdef _GLIBCXX_USE_STD_SPEC_FUNCS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import random
-import re
 import shlex
 import shutil
 import subprocess
