@@ -67,7 +67,7 @@ struct worker_report {
     uint64_t counted;                     /* 1: the next two say something */
     uint64_t loads, loads_once_per_block; /* elements of global memory, over all launches, in blocks
                                              that store something there */
-    uint64_t threads;                     /* that shared in these of A and B, where most were */
+    uint64_t threads;                     /* that shared in them: watch_checked.c */
     char file[512];
     char detail[MESSAGE_SIZE];
     char launch[2 * MESSAGE_SIZE]; /* the wrapper's last, in words; empty: not known */

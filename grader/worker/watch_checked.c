@@ -1,6 +1,7 @@
 /* The checked build: everything that ../../checker/ finds, and what it counts. */
 #define _GNU_SOURCE
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,8 +14,7 @@ const bool worker_is_checked = true;
 
 static bool counting;
 
-/* What a launch loaded of A and B, and by how many threads. Its other loads say nothing of who did
- * the work: any number can be made up. */
+/* What a launch loaded of global memory, and by how many threads. */
 struct loaders {
     uint64_t elements, threads;
 };
@@ -26,9 +26,11 @@ static struct loaders loaders_of(const struct counted_launch *launch) {
     const uint64_t blocks = launch->blocks - launch->idle_blocks;
     const uint64_t block = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
     const uint64_t warp = block < WARP_SIZE ? block : WARP_SIZE;
-    for (int matrix = MATRIX_A; matrix <= MATRIX_B; matrix++) {
-        elements += launch->of[matrix][COUNTED_LOADS].elements;
-        requests += launch->of[matrix][COUNTED_LOADS].requests;
+    for (int place = 0; place < COUNTED_SHARED; place++) {
+        const struct counted *loads = &launch->of[place][COUNTED_LOADS],
+                             *atomics = &launch->of[place][COUNTED_ATOMICS];
+        elements += loads->elements + atomics->elements;
+        requests += loads->requests + atomics->requests;
     }
     if (elements >= warp * requests) return (struct loaders){elements, blocks * block};
     const bool lone = 4 * elements < warp * requests;
@@ -36,25 +38,46 @@ static struct loaders loaders_of(const struct counted_launch *launch) {
                             (lone ? blocks * warp : blocks * block) * elements / (warp * requests)};
 }
 
-/* Without the loads of blocks that store nothing: C may need fewer blocks than there are. */
+static int fewest_first(const void *a, const void *b) {
+    const struct loaders *x = a, *y = b;
+    return (x->threads > y->threads) - (x->threads < y->threads);
+}
+
+/* So many that no more than half of what a product has to load is loaded by launches of fewer: A
+ * and B may come by way of copies, and launches that copy, or load what nobody needs, may have any
+ * number of threads. Changes the order of the launches. */
+static uint64_t threads_of(struct loaders *launches, int count) {
+    const struct watched *w = &watched_run;
+    const uint64_t half = (uint64_t)w->k * ((uint64_t)w->m + (uint64_t)w->n) / 2;
+    uint64_t elements = 0;
+    qsort(launches, (size_t)count, sizeof *launches, fewest_first);
+    for (int i = 0; i < count; i++)
+        if ((elements += launches[i].elements) > half) return launches[i].threads;
+    return 0;
+}
+
+/* Without the loads of blocks that store nothing: C may need fewer blocks than there are. Of copies
+ * of A and B is not known what a block would load once. */
 static void keep_counts(void) {
     const struct counted_launch *launches;
     struct worker_report *r = worker_report();
-    int count = counts_launches(&launches);
-    uint64_t most = 0;
+    const int count = counts_launches(&launches);
+    struct loaders *loaders = calloc((size_t)count + 1, sizeof *loaders);
+    if (!loaders) watched_run.machine_fault("out of memory for counts");
+    r->counted = count > 0;
     for (int i = 0; i < count; i++) {
-        if (launches[i].blocks_ended < launches[i].blocks) return;
+        if (launches[i].blocks_ended < launches[i].blocks) r->counted = false;
         for (int place = 0; place < COUNTED_SHARED; place++) {
             r->loads += launches[i].of[place][COUNTED_LOADS].elements;
             r->loads += launches[i].of[place][COUNTED_ATOMICS].elements;
         }
         r->loads -= launches[i].idle_loads;
-        r->loads_once_per_block += launches[i].needed - launches[i].idle_needed;
-        const struct loaders loaders = loaders_of(&launches[i]);
-        if (loaders.elements > most) r->threads = loaders.threads;
-        if (loaders.elements > most) most = loaders.elements;
+        r->loads_once_per_block += launches[i].needed - launches[i].idle_needed +
+                                   launches[i].of[COUNTED_OTHER][COUNTED_LOADS].elements;
+        loaders[i] = loaders_of(&launches[i]);
     }
-    r->counted = count > 0;
+    r->threads = threads_of(loaders, count);
+    free(loaders);
 }
 
 /* Of the finding, or the last one: C may be wrong. */

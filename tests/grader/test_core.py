@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from conftest import REPOSITORY, sample
 
-from grader import build, examine, process, run
+from grader import build, examine, process, run, verdict
 from grader.build import Parts, Programs
 from grader.errors import MachineFault, NotBuilt, Refused
 from grader.outcome import Outcome
@@ -406,6 +406,18 @@ def test_too_many_blocks_end_at_the_same_one_each_time(
     assert outcomes[0].file == "kernel.cu" and outcomes[0].line
     done = {each.detail.partition(" after ")[0] for each in outcomes}
     assert len(done) == 1 and " of 6400 blocks were done" in done.pop()
+
+
+@pytest.mark.parametrize("how", ["padded_copies", "padded_by_kernels"])
+def test_tiles_of_copies_of_a_and_b_are_tiles(
+    how: str, parts: Parts, box: Sandbox, work: Path
+) -> None:
+    """Whoever copied them: the threads that multiply count, and what they loaded once."""
+    source = (REPOSITORY / f"tests/kernels/right/{how}.cu").read_bytes()
+    plain, checked = run_both(build.build_submission(parts, source, box, work), parts, box)
+    assert plain.right and checked.right and not checked.finding
+    assert checked.loads and checked.loads.threads >= EDGES.m * EDGES.n
+    assert checked.loads.all <= verdict.most_loads(checked.loads)
 
 
 def test_loads_that_are_handed_on_are_counted(parts: Parts, box: Sandbox, work: Path) -> None:

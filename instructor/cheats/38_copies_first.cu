@@ -1,0 +1,51 @@
+/* CHEAT 38: many threads copy A and B, and one thread multiplies the copies.
+ *
+ * tries:    38
+ * loses:    tiled
+ * named:    threads shared in the work */
+
+#define TILE 16
+
+__global__ void copy(int count, const float *from, float *to)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count)
+        to[i] = from[i];
+}
+
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    float a[TILE][TILE], b[TILE][TILE], c[TILE][TILE];
+    for (int i0 = 0; i0 < m; i0 += TILE)
+        for (int j0 = 0; j0 < n; j0 += TILE) {
+            for (int i = 0; i < TILE; ++i)
+                for (int j = 0; j < TILE; ++j)
+                    c[i][j] = 0.0f;
+            for (int p0 = 0; p0 < k; p0 += TILE) {
+                for (int i = 0; i < TILE; ++i)
+                    for (int j = 0; j < TILE; ++j) {
+                        a[i][j] = i0 + i < m && p0 + j < k ? A[(i0 + i) * k + p0 + j] : 0.0f;
+                        b[i][j] = p0 + i < k && j0 + j < n ? B[(p0 + i) * n + j0 + j] : 0.0f;
+                    }
+                for (int i = 0; i < TILE; ++i)
+                    for (int j = 0; j < TILE; ++j)
+                        for (int p = 0; p < TILE; ++p)
+                            c[i][j] += a[i][p] * b[p][j];
+            }
+            for (int i = 0; i < TILE && i0 + i < m; ++i)
+                for (int j = 0; j < TILE && j0 + j < n; ++j)
+                    C[(i0 + i) * n + j0 + j] = c[i][j];
+        }
+}
+
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    float *A_copy, *B_copy;
+    cudaMalloc(&A_copy, (size_t)m * k * sizeof(float));
+    cudaMalloc(&B_copy, (size_t)k * n * sizeof(float));
+    copy<<<(m * k + 255) / 256, 256>>>(m * k, A, A_copy);
+    copy<<<(k * n + 255) / 256, 256>>>(k * n, B, B_copy);
+    mysgemm<<<1, 1>>>(m, n, k, A_copy, B_copy, C); /* <- here */
+    cudaFree(A_copy);
+    cudaFree(B_copy);
+}
