@@ -43,6 +43,8 @@ AS_WRITTEN = (
                          r"|__has_feature|__has_extension"),
               "asks whether it is being checked ({})",
               f"take it out: {ONE_KERNEL}"),
+    Forbidden(re.compile(r"__managed__"), "has a variable that host and device share ({})",
+              "use __device__, or cudaMalloc"),
 )
 PREPROCESSED = (
     Forbidden(re.compile(r"asm|__asm|__asm__"), "uses inline assembly"),

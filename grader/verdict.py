@@ -218,7 +218,8 @@ def against_parallel(case: Case, plain: Outcome, checked: Outcome | None) -> str
         return headline(finding) if finding else "its loads could not be counted"
     if checked.loads.threads >= case.least_threads:
         return ""
-    return f"{checked.loads.threads} threads shared in the work; at least {case.least_threads} " \
+    threads = counted(checked.loads.threads, "thread")
+    return f"{threads} shared in the work; at least {case.least_threads} " \
         "have to"
 
 

@@ -87,7 +87,8 @@ def test_threads_that_share_in_the_work(asked: dict[str, Any], threads: int, kep
     test = verdict.judge_case(case(points=10.0, **asked), plain, checked)
     assert " ".join(each.name for each in test.criteria if each.passed) == kept
     if not kept:
-        assert test.reason.startswith(f"{threads} threads shared in the work; at least ")
+        shared = "1 thread" if threads == 1 else f"{threads} threads"
+        assert test.reason.startswith(f"{shared} shared in the work; at least ")
         assert "an element of C" in test.hint
 
 

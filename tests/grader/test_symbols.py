@@ -127,6 +127,7 @@ ODD = {
         string s = "x"; s += to_string(m); stringstream o; o << s << m << hex << n;
         cout << o.str() << flush; sort(times.begin(), times.end());
         if (m < 0) throw runtime_error("bad");
+        try { if (m < 0) throw "bad"; if (n < 0) throw 1; } catch (int) {}
         static string once = "once"; cout << once << std::max(1.0, times[0]);
         assert(m > 0);"""),
     "printf": (PRINTS_LIKE_C, """
@@ -450,6 +451,13 @@ def test_asking_for_the_checker_is_refused(text: str) -> None:
     with pytest.raises(Refused, match="asks whether it is being checked") as refused:
         check_source(f"int a;\n{text}\n".encode())
     assert refused.value.line in (2, 3)
+
+
+def test_a_managed_variable_is_refused_by_its_name() -> None:
+    """And not for the attribute that it becomes."""
+    with pytest.raises(Refused, match="that host and device share") as refused:
+        check_source(b"int a;\n__managed__ float shared_by_both[16];\n")
+    assert refused.value.line == 2
 
 
 @pytest.mark.parametrize("text", [
