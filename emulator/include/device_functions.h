@@ -169,6 +169,10 @@ template <class T> static inline T __ldg(const T *address) { return *address; }
 template <class T> static inline T __ldca(const T *address) { return *address; }
 template <class T> static inline T __ldcg(const T *address) { return *address; }
 template <class T> static inline T __ldcs(const T *address) { return *address; }
+template <class T> static inline T __ldlu(const T *address) { return *address; }
+template <class T> static inline T __ldcv(const T *address) { return *address; }
+template <class T> static inline void __stwb(T *address, T value) { *address = value; }
+template <class T> static inline void __stwt(T *address, T value) { *address = value; }
 template <class T> static inline void __stcg(T *address, T value) { *address = value; }
 template <class T> static inline void __stcs(T *address, T value) { *address = value; }
 

@@ -9,6 +9,8 @@ __global__ void loads(const float *__restrict__ in, const float4 *fours, const i
     out[i * 4 + 1] = four.x + four.w;
     out[i * 4 + 2] = __ldca(in + i) + __ldcs(in + i) + __ldcg(in + i);
     __stcs(&out[i * 4 + 3], 5.0f);
+    __stwt(&out[i * 4 + 3], __ldlu(&out[i * 4 + 3]));
+    __stwb(&out[i * 4 + 3], __ldcv(&out[i * 4 + 3]) + 1);
 }
 
 int main() {
@@ -22,7 +24,7 @@ int main() {
         EXPECT(out[i * 4], i + 1000.0f);
         EXPECT(out[i * 4 + 1], i * 8 + 3.0f);
         EXPECT(out[i * 4 + 2], i * 3.0f);
-        EXPECT(out[i * 4 + 3], 5.0f);
+        EXPECT(out[i * 4 + 3], 6.0f);
     }
     return verdict();
 }
