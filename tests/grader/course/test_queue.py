@@ -61,8 +61,7 @@ def jobs_in(folder: Path, count: int) -> list[Job]:
 
 
 def run(folder: Path, jobs: Sequence[Job], cluster: Cluster) -> None:
-    with Stop() as stop:
-        Runs(Results(folder), cluster, 1).run(jobs, GRADE, stop, lambda running, ended: None)
+    Runs(Results(folder), cluster, 1).run(jobs, GRADE, Stop(), lambda running, ended: None)
 
 
 def messages(jobs: Sequence[Job]) -> list[str]:
