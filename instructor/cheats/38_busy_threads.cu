@@ -2,7 +2,7 @@
  *
  * tries:    38
  * loses:    tiled
- * named:    threads shared in the work */
+ * named:    shared in the work */
 
 #define TILE 16
 
