@@ -137,6 +137,8 @@ def taken(folder: Path, entry: Path, word: str = "", submitted: datetime | None 
     shown = printable(str(entry))
     try:
         found = find_kernel(entry)
+        if found.path == entry and entry.suffix.lower() != ".cu":
+            raise BadInput("neither a folder, a .cu file nor a zip")
         clean(found.content, printable(str(found.path)))
     except BadInput as error:
         problem = str(error).removeprefix(f"{shown}: ").removeprefix(f"{shown}/")

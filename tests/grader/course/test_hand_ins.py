@@ -83,6 +83,8 @@ def test_what_cannot_be_taken_is_a_row(tmp_path: Path) -> None:
     write(folder / "nothing.cu", b"")
     write(folder / "wide.cu", KERNEL.decode().encode("utf-16"))
     write(folder / "program.exe", b"MZ, not text\0\0")
+    write(folder / "nul.cu", b"not text\0\0")
+    write(folder / "todo.txt", KERNEL)
     write(folder / "broken.zip", b"PK\3\4 and no more")
     (folder / "link.cu").symlink_to(folder / "ada" / "kernel.cu")
     (folder / "linked").symlink_to(folder / "ada")
@@ -95,7 +97,8 @@ def test_what_cannot_be_taken_is_a_row(tmp_path: Path) -> None:
     assert said.pop("ada") == ""
     for name, part in {
         "empty": "a directory without kernel.cu", "two": "a.cu and b.cu: which one",
-        "huge": "larger than 1 MB", "nothing": "empty", "wide": "UTF-16", "program.exe": "NUL",
+        "huge": "larger than 1 MB", "nothing": "empty", "wide": "UTF-16", "nul": "NUL",
+        "program.exe": "neither a folder", "todo.txt": "neither a folder",
         "broken": "this zip is damaged", "link": "a symbolic link", "linked": "a symbolic link",
         "inside": "a symbolic link", "pipe": "a FIFO", "secret": "a path outside of itself",
         "nested": "without kernel.cu",
