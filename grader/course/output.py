@@ -25,6 +25,7 @@ from .gradebook import attempts, gradebook, summary, table, together
 from .model import Attempt, Standing, Student
 from .nameless import record_without_names, scrub_for, without_names_in
 from .pages import write_class_page, write_feedback
+from .results import Results
 from .settings import Settings
 
 ANONYMOUS, NAMES, FEEDBACK = "anonymous", "names.csv", "feedback"
@@ -96,11 +97,11 @@ def about(standings: Sequence[Standing]) -> list[str]:
 
 def without_names(standings: Sequence[Standing], folder: Path) -> tuple[list[Standing], str]:
     """The standings of "Student 001" and so on, in an order that says nothing about names and is the
-    same each time; and the table that maps them."""
-    secret = (folder / "seed").read_bytes() if (folder / "seed").exists() else b""
+    same each time; and the table that maps them. Raises BadInput and MachineFault."""
+    secret = Results(folder).seed(None)  # not class.toml's, with which anybody could compute the order
 
     def order(each: Standing) -> str:
-        return hashlib.sha256(secret + each.student.folder.encode()).hexdigest()
+        return hashlib.sha256(f"{secret} {each.student.folder}".encode()).hexdigest()
 
     found, rows = [], []
     for number, each in enumerate(sorted(standings, key=order), 1):

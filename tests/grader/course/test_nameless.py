@@ -53,6 +53,13 @@ def test_nothing_names_a_student(tmp_path: Path) -> None:
     assert "Ada Müller-Lovelace" in names and "Student 001" in names
 
 
+def test_the_numbers_cannot_be_computed_from_names(tmp_path: Path) -> None:
+    """Not even where class.toml names the seed; and in one folder they stay."""
+    pupils = [Standing(Student(name, name), "missing") for name in map(str, range(50))]
+    names = [without_names(pupils, tmp_path / place)[1] for place in ("one", "other", "one")]
+    assert names[0] == names[2] != names[1]
+
+
 def test_all_else_stays() -> None:
     scrub = scrub_for(ADA, HandIn((PARTNER,), ""))
     assert scrub(CODE) == """// ___________________ (_____, _____) and ____________ <___________________>
