@@ -7,7 +7,7 @@
     canvas.py moodle.py gradescope.py   what each platform exports and imports
     table.py fill.py   CSV files as spreadsheets write them; a platform's own table, filled
     results.py    the folder of results: what is done, what is old, what failed
-    local.py slurm.py   run what is missing, on this machine or by a job array
+    worker.py slurm.py  run what is missing, on this machine or by a job array
     policy.py     which attempt counts, what being late costs, changes by hand
     gradebook.py  tables, one row a student
     regrade.py    what another version of the cases would change

@@ -102,4 +102,7 @@ def gather(settings: Settings, results: Results) -> Class:
     everybody = sorted(students.values(), key=lambda one: (one.known_as.casefold(), one.folder))
     overrides = read_overrides(settings.overrides, everybody, settings.zone) \
         if settings.overrides else {}
+    for folder, override in overrides.items():
+        if override.submitted and folder in handed_in:
+            handed_in[folder][-1] = replace(handed_in[folder][-1], submitted=override.submitted)
     return Class(settings, results, everybody, handed_in, overrides)

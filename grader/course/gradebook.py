@@ -92,7 +92,7 @@ def together(standings: Sequence[Standing]) -> str:
 
 
 def share(each: Standing) -> str:
-    return f"{shown(each.points)}/{shown(each.possible)}" if each.points is not None else ""
+    return "/".join(filter(None, [shown(each.points), shown(each.possible)]))
 
 
 def speed_of(each: Standing) -> str:

@@ -106,7 +106,7 @@ class Override:
     extension: float = 0.0
     """Days."""
     submitted: datetime | None = None
-    """Of the attempt that counts, where no time is known or another is right."""
+    """Of the last attempt, where no time is known or another is right."""
 
 
 State = Literal["graded", "excused", "missing", "unusable", "fault", "waiting"]

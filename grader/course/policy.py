@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from ..wording import counted, points, to_look_at
 from .model import Attempt, Override, Standing, Student
@@ -78,7 +78,7 @@ def with_points(standing: Standing, settings: Settings) -> Standing:
         standing = with_note(standing, "points from an earlier run", True)
     if late.unknown:
         standing = with_note(standing, "late, but not known by how much: give the time in overrides.csv", True)
-    elif settings.deadline and time_of(counted_one, standing) is None:
+    elif settings.deadline and counted_one.hand_in.submitted is None and counted_one.hand_in.late is None:
         standing = with_note(standing, "when it was handed in is not known; it counts as on time")
     if record.refusal or to_look_at(record):
         standing = replace(standing, needs_human=True)
@@ -115,21 +115,13 @@ def best(standing: Standing, settings: Settings) -> Attempt:
 # ---- late ----------------------------------------------------------------------------------------
 
 
-def time_of(attempt: Attempt, standing: Standing) -> datetime | None:
-    """An override's is that of the last attempt."""
-    override = standing.override
-    if override and override.submitted and attempt.number == standing.attempts[-1].number:
-        return override.submitted
-    return attempt.hand_in.submitted
-
-
 def lateness(attempt: Attempt, standing: Standing, settings: Settings) -> Lateness:
     """Extensions move the deadline; the grace does not, it only forgives a little; late days come
     off before anything is deducted."""
     override, rule = standing.override, settings.late
     if settings.deadline is None:
         return Lateness()
-    submitted = time_of(attempt, standing)
+    submitted = attempt.hand_in.submitted
     if submitted is None:
         return Lateness(unknown=bool(attempt.hand_in.late))
     extension = timedelta(days=override.extension if override else 0)

@@ -171,9 +171,10 @@ def reasons(standing: Standing) -> Iterable[str]:
 
 def states_of(standings: Sequence[Standing]) -> list[tuple[str, int]]:
     count = Counter(each.state for each in standings)
-    refused = sum(1 for each in standings if each.record and each.record.refusal)
-    shown = [(words, count[state]) for state, words in STATES.items() if count[state]]
-    return [*shown, *([("of them refused", refused)] if refused else [])]
+    refused = sum(1 for each in standings
+                  if each.state == "graded" and each.record and each.record.refusal)
+    words = STATES | ({"graded": f"graded ({refused} of them refused)"} if refused else {})
+    return [(words[state], count[state]) for state in STATES if count[state]]
 
 
 def summary_of(got: Sequence[Standing]) -> str:
@@ -182,7 +183,7 @@ def summary_of(got: Sequence[Standing]) -> str:
         return ""
     low, _, high = quantiles(values, n=4, method="inclusive") if len(values) > 1 else values * 3
     among = ""
-    if len({each.possible for each in got}) > 1:
+    if len({each.possible for each in got if each.record}) > 1:
         among = " They were not all graded on the same cases, so these points cannot be compared."
     return (f"Median {points(median(values))}, quartiles {points(low)} and {points(high)}, "
             f"lowest {points(min(values))}, highest {points(max(values))}, "

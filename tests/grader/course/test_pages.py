@@ -451,8 +451,8 @@ def rows(page: Path) -> list[list[str]]:
 
 def test_the_class_in_figures(tmp_path: Path) -> None:
     page = class_page(a_class(), tmp_path)
-    assert ("8 students: 5 graded, 1 missing, 1 cannot be graded, "
-            "1 not graded: the machine failed, 1 of them refused") in page.text
+    assert ("8 students: 5 graded (1 of them refused), 1 missing, 1 cannot be graded, "
+            "1 not graded: the machine failed") in page.text
     assert "Median 10, quartiles 0 and 15, lowest 0, highest 20, of 20 points." in page.text
     found = rows(tmp_path / "class.html")
     histogram = {row[0]: row[1] for row in found if " to below " in row[0] or row[0] == "20: all"}
@@ -573,6 +573,9 @@ def test_points_of_other_cases_are_not_compared(tmp_path: Path) -> None:
     one, other = make_record([make_test("x", 3, 4)]), make_record([make_test("y", 3, 8)])
     page = class_page([standing(one, student(1)), standing(other, student(2))], tmp_path)
     assert "They were not all graded on the same cases" in page.text
+    by_hand = Standing(student(3), "graded", points=2)
+    page = class_page([standing(one, student(1)), by_hand], tmp_path)
+    assert "the same cases" not in page.text
 
 
 # ---- files ---------------------------------------------------------------------------------------

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from test_exporters import make_test
 
+from grader.course.gather import gather
 from grader.course.model import Attempt, HandIn, Override, Standing, Student
 from grader.course.overrides import read_overrides
 from grader.course.policy import attempts_to_grade, standing_of
+from grader.course.results import Results
 from grader.course.settings import Settings, read_settings
 from grader.errors import BadInput
 from grader.outcome import Finding
@@ -112,8 +114,6 @@ def test_what_is_changed_by_hand(tmp_path: Path) -> None:
     assert (fewer.points, fewer.raw) == (3, 40) and "3 points by hand (was 36): copied" in fewer.notes
     excused = graded(tmp_path, late, (20, 40), override=Override("ada", "ill", excused=True))
     assert (excused.state, excused.points) == ("excused", None)
-    known = Override("ada", "by mail", submitted=DEADLINE)
-    assert graded(tmp_path, late, (20, 40), override=known).points == 40
 
 
 def test_a_broken_attempt_that_counts_has_no_points(tmp_path: Path) -> None:
@@ -124,6 +124,25 @@ def test_a_broken_attempt_that_counts_has_no_points(tmp_path: Path) -> None:
 def test_an_unknown_time_is_in_time_and_said(tmp_path: Path) -> None:
     found = graded(tmp_path, "[late]\ndeduct = 10", (None, 40))
     assert found.points == 40 and "is not known" in found.notes[0]
+
+
+@pytest.mark.parametrize("late, notes", [(False, 0), (True, 1)])
+def test_a_platform_may_know_only_who_is_late(tmp_path: Path, late: bool, notes: int) -> None:
+    """As Canvas; that somebody is in time needs no note."""
+    [attempt] = attempts((None, 40))
+    attempt = replace(attempt, hand_in=replace(attempt.hand_in, late=late))
+    found = standing_of(ADA, [attempt], settings(tmp_path), None)
+    assert (found.late, len(found.notes), found.needs_human) == ("late" if late else "", notes, late)
+
+
+def test_a_time_by_hand_is_that_of_the_last_attempt(tmp_path: Path) -> None:
+    """In every table and page."""
+    for time in ("2026-11-20_10-00", "2026-11-22_10-00"):
+        (tmp_path / "ada" / time).mkdir(parents=True)
+        (tmp_path / "ada" / time / "kernel.cu").write_text("int x;")
+    (tmp_path / "overrides.csv").write_text("student,submitted,reason\nada,2026-11-20 23:00,by mail\n")
+    [found] = gather(settings(tmp_path), Results(tmp_path / "results")).standings(None)
+    assert [f"{each.hand_in.submitted:%d %H}" for each in found.attempts] == ["20 10", "20 23"]
 
 
 # ---- overrides.csv -------------------------------------------------------------------------------

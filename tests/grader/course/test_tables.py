@@ -88,11 +88,11 @@ def test_a_spreadsheet_computes_nothing(name: str) -> None:
 def test_the_summary_is_markdown() -> None:
     one = attempt()
     lines = summary([Standing(Student("<b>|*x*", "x"), "graded", (one,), one, 3, 3, 40),
-                     Standing(ADA, "missing")], "Lab |1").splitlines()
-    assert lines[0] == "## Lab &#124;1: 2 students"
-    assert lines[2] == "1 graded; 1 missing; median 3, lowest 3, highest 3 points"
+                     Standing(ADA, "missing"), Standing(ADA, "graded", points=12)], "Lab |1").splitlines()
+    assert lines[0] == "## Lab &#124;1: 3 students"
+    assert lines[2] == "2 graded; 1 missing; median 7.5, lowest 3, highest 12 points"
     assert lines[6].startswith("| &#60;b&#62;&#124;\\*x\\* | 3/40 |  |  |")
-    assert lines[7] == "| Ada Lovelace |  |  |  | missing |"
+    assert lines[7:] == ["| Ada Lovelace |  |  |  | missing |", "| Ada Lovelace | 12 |  |  |  |"]
 
 
 def test_a_class_without_any_points() -> None:
