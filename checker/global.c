@@ -11,6 +11,8 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { LOCKS = 256 };
 
@@ -84,6 +86,15 @@ static void access_word(struct watch *w, const struct marks *marks, uintptr_t be
 
 /* --- addresses in no allocation --------------------------------------------------------------- */
 
+/* Where the host's process cannot be looked at (Landlock): it forked from this one, so that its
+ * memory is what is mapped here, and a heap that has grown from here. */
+static bool is_probably_mapped(uintptr_t address) {
+    const uintptr_t most_heap = (uintptr_t)64 << 30;
+    unsigned char in_memory;
+    return address - (uintptr_t)sbrk(0) < most_heap ||
+           mincore((void *)(address & -(uintptr_t)sysconf(_SC_PAGESIZE)), 1, &in_memory) == 0;
+}
+
 /* Whether the address is mapped into the host's process at all. */
 static bool is_mapped(uintptr_t address) {
     unsigned long begin, end;
@@ -91,7 +102,7 @@ static bool is_mapped(uintptr_t address) {
     bool found = false;
     snprintf(path, sizeof path, "/proc/%d/maps", host_process());
     FILE *maps = fopen(path, "re");
-    if (!maps) return false;
+    if (!maps) return is_probably_mapped(address);
     while (!found && fscanf(maps, "%lx-%lx %7s%*[^\n]", &begin, &end, rights) == 3)
         found = address >= begin && address < end && rights[0] == 'r';
     fclose(maps);
