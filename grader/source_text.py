@@ -227,15 +227,15 @@ def parted(text: bytes) -> tuple[list[bytes], list[Token]]:
     own instructions."""
     of_headers: list[bytes] = []
     tokens: list[Token] = []
-    marker, theirs = MARKER.search(text), False
+    marker = MARKER.search(text)
     while marker:
-        at, name, from_theirs = marker.end(), marker[2], theirs
+        at, name = marker.end(), marker[2]
         theirs = not name.startswith((b"/", b"<"))
         if theirs:
             following = MARKER.search(text, cut(text, at, int(marker[1]) - 1, tokens))
         else:
             header = name.rpartition(b"/")[2]
-            if from_theirs and INSTRUCTIONS.fullmatch(header):
+            if INSTRUCTIONS.fullmatch(header):
                 raise Refused(f"includes <{header.decode(errors='replace')}>: the CPU's own "
                               "instructions, which the checker cannot see", STUDENT_FILE,
                               tokens[-1].line if tokens else 0, "take it out")
