@@ -10,11 +10,13 @@ that up. It is repeated; and if it ends so again, settle() tries a kernel that i
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import math
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -31,6 +33,7 @@ from .sandbox import Command, Limits, Ran, Sandbox
 
 SEAL_SIZE = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 SEAL_ALL = SEAL_SIZE | fcntl.F_SEAL_WRITE
+SEAL_SECONDS = 5.0
 REPORT_BYTES = 64 << 10
 
 # Address space of a worker beside its matrices: the stacks of a block's threads, wide gaps around
@@ -121,7 +124,28 @@ def memory_file(name: str, size: int = 0) -> Iterator[int]:
 
 
 def seal(descriptor: int, seals: int) -> None:
-    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
+    """Linux answers EBUSY as long as something may still write to the file. That may be a process
+    that has ended: whoever reads its /proc/PID/cmdline at that moment, as `ps` does, keeps its
+    memory for a while. Raises OSError."""
+    late = time.monotonic() + SEAL_SECONDS
+    while True:
+        try:
+            fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
+            return
+        except OSError as error:
+            if error.errno != errno.EBUSY or time.monotonic() > late:
+                raise
+        time.sleep(0.02)
+
+
+def seal_all(given: int, back: int, report: int) -> None:
+    """Raises MachineFault."""
+    try:
+        seal(given, SEAL_ALL)
+        seal(back, SEAL_SIZE)
+        seal(report, SEAL_SIZE)
+    except OSError as error:
+        raise MachineFault(f"memory for A, B and C cannot be sealed: {error.strerror}") from error
 
 
 def judge(parts: Parts, task: str, problem: Problem, *files: int,
@@ -232,9 +256,7 @@ def run_once(parts: Parts, programs: Programs, build: str, problem: Problem, box
     with memory_file("in") as given, memory_file("out") as back, \
             memory_file("report", REPORT_BYTES) as report:
         judge(parts, "prepare", problem, given, back)
-        seal(given, SEAL_ALL)
-        seal(back, SEAL_SIZE)
-        seal(report, SEAL_SIZE)
+        seal_all(given, back, report)
         words = [str(program), *map(str, (problem.m, problem.k, problem.n, given, back, report,
                                           may.block_seconds, may.seconds, may.work)),
                  *(["count"] if count else [])]

@@ -483,20 +483,20 @@ def test_ctrl_c_at_any_time(tree: Tree, tmp_path: Path, venv: Path, target: str,
     pupil = tmp_path / "class" / "alice" / "kernel.cu"
     pupil.parent.mkdir(parents=True)
     pupil.write_bytes((REPOSITORY / "kernel.cu").read_bytes())
-    (tmp_path / "tmp").mkdir()
-    tmp_path.chmod(0o755)
     words = {"grade": [f"SUBMISSION={pupil}", f"RESULTS={tmp_path / 'r'}"],
              "grade-class": [f"CLASS={pupil.parent.parent}", f"RESULTS={tmp_path / 'r'}"],
              "release": [f"DIR={tmp_path / 'copy'}"]}.get(target, [])
     words += [f"PYTHON={venv}/bin/python" if target == "gradescope" else f"VENV={venv}"]
     parts = {"GRADER_CACHE": str(tmp_path / "parts")} if seconds <= 0.7 else {}
-    run = interrupted([need("make"), "--no-print-directory", "-o", f"{venv}/grader-ready", target,
-                       *words], seconds, tree.path, TMPDIR=str(tmp_path / "tmp"), **parts)
+    with build.work_directory() as temporary:  # pytest's own are closed to the sandbox's uid
+        run = interrupted([need("make"), "--no-print-directory", "-o", f"{venv}/grader-ready",
+                           target, *words], seconds, tree.path, TMPDIR=temporary, **parts)
+        left = list(Path(temporary).iterdir())
     said = [line for line in run.stderr.splitlines()
             if not re.match(r"make: |cases: (building|grading|\d+ of) ", line)]
     assert len(said) <= 1 and "Traceback" not in run.stdout + run.stderr, run
     assert all("interrupted" in line for line in said), run
-    assert list((tmp_path / "tmp").iterdir()) == []
+    assert left == []
 
 
 def test_an_interrupt_has_a_status_of_its_own(kernel: Path) -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import fcntl
 import json
+import mmap
 import os
 import re
 import shutil
 import signal
 import struct
 import subprocess
+import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
@@ -64,10 +67,11 @@ def box(parts: Parts) -> Sandbox:
 
 
 @pytest.fixture
-def work(tmp_path: Path) -> Path:
-    directory = tmp_path / "work"
-    directory.mkdir()
-    return directory
+def work() -> Iterator[Path]:
+    """As the grader makes it, so that the sandbox's uid can pass through it: pytest's own are
+    closed."""
+    with build.work_directory() as directory:
+        yield Path(directory)
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +191,6 @@ def test_the_architecture_is_asked_for_once_outside(monkeypatch: pytest.MonkeyPa
 def test_what_does_not_build(source: bytes, message: str, line: int | None, parts: Parts,
                              work: Path) -> None:
     box = choose_sandbox("auto", False, [], parts.jail)
-    work.parent.chmod(0o755)
     with pytest.raises(NotBuilt) as error:
         build.build_submission(parts, source, box, work)
     assert re.search(message, error.value.message), error.value.message
@@ -638,6 +641,24 @@ def test_the_matrices_are_sealed(parts: Parts) -> None:
                 os.ftruncate(descriptor, 0)
             with pytest.raises(OSError):
                 fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, 0)
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_memory_that_is_still_mapped_elsewhere(ends: bool,
+                                               monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the judge's is, after its end, while `ps` reads about it."""
+    monkeypatch.setattr(run, "SEAL_SECONDS", 60.0 if ends else 0.1)
+    with run.memory_file("in", 4096) as given, run.memory_file("out") as out, \
+            run.memory_file("report") as report, mmap.mmap(given, 4096) as mapped:
+        with pytest.raises(OSError, match="busy"):
+            fcntl.fcntl(given, fcntl.F_ADD_SEALS, run.SEAL_ALL)
+        if ends:
+            threading.Timer(0.2, mapped.close).start()
+            run.seal_all(given, out, report)
+            assert fcntl.fcntl(given, fcntl.F_GET_SEALS) == run.SEAL_ALL
+        else:
+            with pytest.raises(MachineFault, match="cannot be sealed: Device or resource busy"):
+                run.seal_all(given, out, report)
 
 
 def test_no_argument_of_a_trusted_program_tells_of_a_case(parts: Parts,
