@@ -77,7 +77,7 @@ def override_of(cells: dict[str, str], zone: tzinfo, where: str,
     return override if len(mistakes) == before else None
 
 
-def number(cells: dict[str, str], column: str, most: float, where: str,
+def number(cells: dict[str, str], column: str, most: int, where: str,
            mistakes: list[str]) -> float | None:
     text = cells.get(column, "")
     if not text:
@@ -87,7 +87,7 @@ def number(cells: dict[str, str], column: str, most: float, where: str,
     except ValueError:
         value = math.nan
     if not 0 <= value <= most:
-        mistakes.append(f"{where}: {column} = {quoted(text)}: it must be a number from 0 to {most:g}")
+        mistakes.append(f"{where}: {column} = {quoted(text)}: it must be a number from 0 to {most}")
         return None
     return value
 

@@ -172,9 +172,11 @@ def changed_by_hand(standing: Standing) -> Standing:
                          f"excused: {override.reason}")
     if override.points is not None:
         was = f" (was {points(standing.points)})" if standing.points is not None else ""
+        more = f", more than the {points(standing.possible)} of the cases" \
+            if standing.possible and override.points > standing.possible else ""
         return with_note(replace(standing, state="graded", points=override.points,
                                  needs_human=False),
-                         f"{points(override.points)} points by hand{was}: {override.reason}")
+                         f"{points(override.points)} points by hand{was}{more}: {override.reason}")
     if override.extension:
         standing = with_note(standing, f"{override.extension:g} days more: {override.reason}")
     if override.submitted:

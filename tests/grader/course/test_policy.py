@@ -112,6 +112,8 @@ def test_what_is_changed_by_hand(tmp_path: Path) -> None:
     assert graded(tmp_path, late, (20, 40), override=more).points == 40
     fewer = graded(tmp_path, late, (20, 40), override=Override("ada", "copied", points=3))
     assert (fewer.points, fewer.raw) == (3, 40) and "3 points by hand (was 36): copied" in fewer.notes
+    above = graded(tmp_path, late, (20, 40), override=Override("ada", "bonus", points=400))
+    assert above.notes[-1] == "400 points by hand (was 36), more than the 40 of the cases: bonus"
     excused = graded(tmp_path, late, (20, 40), override=Override("ada", "ill", excused=True))
     assert (excused.state, excused.points) == ("excused", None)
 
@@ -162,7 +164,7 @@ def test_overrides_as_spreadsheets_write_them(tmp_path: Path, encoding: str,
 
 @pytest.mark.parametrize("row, says", [
     ("eve,1,,,,x", "is no student of this class"), ("ada,x,,,,x", "must be a number from 0 to"),
-    ("ada,nan,,,,x", "must be a number from 0 to"), ("ada,1,,,,", "reason: missing"),
+    ("ada,nan,,,,x", "must be a number from 0 to 1000000"), ("ada,1,,,,", "reason: missing"),
     ("ada,1,yes,,,x", "both excused and with points"), ("ada,,maybe,,,x", "must be yes, or empty"),
     ("ada,,,,yesterday,x", "must be a date and time"), ("ada,1,,,,x\nada1,2,,,,x", "a row already"),
 ])  # fmt: skip
