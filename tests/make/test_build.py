@@ -766,7 +766,8 @@ def test_ctrl_c_while_packages_are_installed(fresh_tree, tmp_path):
             time.sleep(0.02)
         os.killpg(process.pid, signal.SIGINT)
         rest = process.stdout.read()  # whoever goes on has it open
-    assert rest.count("\n") == 1 and rest.startswith("make: ***"), rest
+    # Make's own, one or three: it may find its children gone, and say so.
+    assert rest and all(line.startswith("make: ***") for line in rest.splitlines()), rest
     assert list((fresh_tree.path / "packages").iterdir()) == []
 
 
