@@ -1,12 +1,13 @@
 """`make cases`: can these test cases be published?
 
     python -m instructor.release.prove_cases [--faulty GLOB] [--groups LIST] [--jobs N] [--full]
-                                             [--files]
+                                             [--points FILE] [--files]
 
 Grades every kernel whose grade is known beforehand (solutions, right kernels in other styles, the
 starter, cheats, faulty kernels), on all suites, and compares. The line `loses:` of a head declares
 the most basic criterion that a kernel loses, in the order builds, correct, memory, tiled;
-docs/instructor.md has the other words and how to read the tables.
+docs/instructor.md has the other words and how to read the tables. With --points, FILE has a line for
+each kernel, case and criterion: two such files, of two versions of the grader, say whose grade changed.
 
 Faulty kernels are tried in each case by itself, without those that it depends on; in large cases
 only those that no smaller case catches. With --files (`make cases-check`) nothing is graded: the
@@ -342,6 +343,16 @@ def show(proof: Proof, timed: list[Performance], full: bool, seconds: float) -> 
     print_verdict(console, proof.failures, "[green]sound[/green]: these cases can be published")
 
 
+def write_points(proved: list[Proved], path: Path) -> None:
+    """One line for each criterion of each case of each kernel, in the order of their names:
+    "2_tiled public/basics/34 correct 3 of 3"."""
+    lines = [f"{each.kernel.name} {test.key} {criterion.name} {criterion.score:g} of "
+             f"{criterion.max_score:g}\n"
+             for each in proved for test in each.tests for criterion in test.criteria]
+    lines += [f"{each.kernel.name} refused\n" for each in proved if each.refused]
+    path.write_text("".join(sorted(lines)), encoding="utf-8")
+
+
 # ---- the command ---------------------------------------------------------------------------------
 
 
@@ -357,6 +368,8 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--files", action="store_true",
                         help="grade nothing, only read and list the files (make cases-check)")
     parser.add_argument("--full", action="store_true", help="also a line for each faulty kernel")
+    parser.add_argument("--points", type=Path, metavar="FILE",
+                        help="write the points of each kernel, case and criterion to FILE")
     return parser.parse_args()
 
 
@@ -367,6 +380,8 @@ def prove(arguments: argparse.Namespace, suites: list[Suite]) -> list[Proved]:
         if group not in GROUPS:
             raise BadInput(f"--groups {arguments.groups}: {group!r} is not one of "
                            f"{', '.join(GROUPS)}")
+    if arguments.points and not arguments.points.parent.is_dir():
+        raise BadInput(f"--points {arguments.points}: there is no such folder")
     if arguments.jobs < 1:
         raise BadInput(f"--jobs (JOBS with make): {arguments.jobs}: at least one at a time")
     todo = kernels(arguments.faulty, groups)
@@ -392,6 +407,8 @@ def main() -> int:
             return 1 if mistakes else 0
         with interrupt.raised():
             proved = prove(arguments, suites)
+        if arguments.points:
+            write_points(proved, arguments.points)
     except BadInput as bad:
         report(str(bad))
         return 2

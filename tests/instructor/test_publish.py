@@ -602,6 +602,14 @@ def test_grades_that_are_known_beforehand(group, loses, tests, record_says, word
     assert len(failures) == bool(words) and all(words in line for line in failures), failures
 
 
+def test_points_are_written_one_a_line(tmp_path: Path) -> None:
+    proved = [Proved(Kernel(Path("5_f.cu"), "solution"), [record(graded(FIRST, memory=False))]),
+              Proved(Kernel(Path("4_e.cu"), "cheat"), [record(refused="calls sqrtf")])]
+    prove_cases.write_points(proved, tmp_path / "points.txt")
+    assert (tmp_path / "points.txt").read_text().splitlines() == [
+        "4_e refused", "5_f public/a/first correct 2 of 2", "5_f public/a/first memory 0 of 1"]
+
+
 @pytest.mark.parametrize("shapes", sample([[(17, 31, 16)], [(1021, 2, 33), (48, 48, 48)]], 2),
                          ids=["one more", "two more"])
 def test_shapes_learnt_by_heart_earn_nothing(tmp_path, shapes) -> None:
