@@ -1,0 +1,247 @@
+"""What ./sgemm and ./sgemm-check print about every kernel of the corpora: kept, and compared.
+
+    python tests/same_words.py keep FOLDER [--compilers gcc,clang] [--kernels GLOB] [--every N] [--jobs N]
+    python tests/same_words.py compare OLD NEW
+
+A change that moves code must change no word; this is the yardstick for it. `keep` works on the checkout
+that it is started in, so that an older version, which may lack this file, can be asked, too:
+
+    git worktree add ../before HEAD~1
+    (cd ../before && python ../after/tests/same_words.py keep /tmp/before)
+    (cd ../after && python tests/same_words.py keep /tmp/after)
+    python tests/same_words.py compare /tmp/before /tmp/after
+
+FOLDER gets a file for each compiler and kernel, which holds the command lines, what they print, and
+their exit status, or what the build printed. Times are replaced by 0: they differ from run to run.
+Seeds are fixed, and each program has one core: where two blocks race, the same one wins. Each job
+builds in a copy of the checkout. A kernel takes three seconds of processor time; --every 10 takes each
+tenth one. Only Python's own library is used.
+
+Exit status: 0, for `compare` if nothing differs; 1 if something does; 2 bad usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import fnmatch
+import json
+import os
+import queue
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+FOLDERS = ("instructor/solutions", "instructor/faulty", "instructor/faulty/styles",
+           "tests/kernels/right")
+COMPILERS = {"gcc": ("CC=gcc", "CXX=g++"), "clang": ("CC=clang", "CXX=clang++")}
+RUN_SECONDS = 120
+# A whole tile, an edge in each direction, and a single row.
+SHAPES = ("34", "35 70 20", "1 5 7")
+SEED = "--seed 1"
+
+DECLARED = re.compile(r"^ \* (shape|options|fails): +(.*?) *(?:\*/)?$", re.MULTILINE)
+# What differs from run to run: times, rates, where the linker or the kernel puts things, and the
+# number of a process.
+VARYING = [
+    (re.compile(r"\b\d+\.\d+(?= (?:s|ms|us|GFLOP/s)\b)"), "0"),
+    (re.compile(r"(\"(?:seconds|median|min|max|gflops|setup|allocate|to_device|launch|from_device|"
+                r"verify)\": )\d[-+.\de]*"), r"\g<1>0"),
+    (re.compile(r"(\"kernel\": )\[[-+.\de, ]*\]"), r"\g<1>[0]"),
+    (re.compile(r"0x[0-9a-f]{6,}"), "0x0"),
+]
+
+
+# ---- what is run ---------------------------------------------------------------------------------
+
+
+def corpus(folder: Path) -> list[str]:
+    """The kernels as paths from the root of the checkout; those of mistakes.toml are written to
+    `folder`, which lies in it."""
+    found = [str(path) for place in FOLDERS for path in sorted(Path(place).glob("*.cu"))]
+    sys.path.insert(0, os.getcwd())
+    from instructor.faulty.mistakes import seeded  # the checkout's own
+
+    folder.mkdir(parents=True, exist_ok=True)
+    return found + [str(each.write(folder)) for each in seeded()]
+
+
+def commands(kernel: str) -> list[str]:
+    """The command lines to run, of which the declared shapes and options come first."""
+    text = Path(kernel).read_text(encoding="utf-8", errors="replace").split("*/")[0]
+    declared = dict(DECLARED.findall(text))
+    own = " ".join(filter(None, [declared.get("shape", ""), declared.get("options", "")]))
+    fails = [shape for shape in declared.get("fails", "").split(", ") if shape]
+    runs = [f"./sgemm {SEED} {shape}" for shape in dict.fromkeys([*fails[:2], *SHAPES])]
+    runs.append(f"./sgemm {SEED} --json 34")
+    for options in ("", "--json", "--counts", "--counts --json", "--phases", "--phases --json",
+                    "--indices", "--indices --json"):
+        runs.append(" ".join(filter(None, ["./sgemm-check", SEED, options, own])))
+    return runs
+
+
+def steady(text: str) -> str:
+    """`text` without what differs from run to run."""
+    for pattern, instead in VARYING:
+        text = pattern.sub(instead, text)
+    return text
+
+
+def readable(line: str) -> str:
+    """JSON in lines that diff can tell apart; any other line as it is."""
+    if line.startswith("{"):
+        try:
+            return json.dumps(json.loads(line), indent=1) + "\n"
+        except json.JSONDecodeError:
+            pass
+    return line
+
+
+def printed(command: list[str], tree: Path) -> str:
+    """What `command` prints in `tree`, and its exit status."""
+    try:
+        ran = subprocess.run(command, cwd=tree, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, timeout=RUN_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return f"(no end within {RUN_SECONDS} s)\n"
+    text = steady(ran.stdout.decode("utf-8", "replace"))
+    if "--json" in command:
+        text = "".join(map(readable, text.splitlines(keepends=True)))
+    return text + f"(exit status {ran.returncode})\n"
+
+
+def words_of(kernel: str, compiler: str, tree: Path) -> str:
+    """All that is said of one kernel, built by one compiler."""
+    built = printed(["make", "-s", "-j1", "BACKEND=cpu", f"KERNEL={kernel}", *COMPILERS[compiler],
+                     "sgemm", "sgemm-check"], tree)
+    text = f"$ make\n{built}"
+    if built.endswith("(exit status 0)\n"):
+        for line in commands(kernel):
+            text += f"\n$ {line}\n{printed(line.split(), tree)}"
+    return text.replace(str(tree), ".")
+
+
+# ---- keep ----------------------------------------------------------------------------------------
+
+
+def copy_of_checkout(place: Path) -> Path:
+    shutil.copytree(".", place, symlinks=True, ignore=shutil.ignore_patterns(
+        ".git", ".venv", "build", "results", "docs", "*.pyc"))
+    return place
+
+
+def keep(arguments: argparse.Namespace) -> int:
+    """Run everything, in `jobs` copies of the checkout for each compiler."""
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="words-") as temporary:
+        origin = copy_of_checkout(Path(temporary) / "origin")
+        os.chdir(origin)
+        kernels = [each for each in corpus(Path("build/mistakes"))
+                   if fnmatch.fnmatchcase(Path(each).stem, arguments.kernels)][::arguments.every]
+        todo = [(kernel, compiler) for compiler in arguments.compilers for kernel in kernels]
+        trees: dict[str, queue.SimpleQueue[Path]] = {}
+        for compiler in arguments.compilers:
+            trees[compiler] = queue.SimpleQueue()
+            for number in range(arguments.jobs):
+                tree = shutil.copytree(origin, Path(temporary) / f"{compiler}-{number}",
+                                       symlinks=True)
+                trees[compiler].put(tree)
+
+        def one(kernel: str, compiler: str) -> None:
+            tree = trees[compiler].get()
+            try:
+                text = words_of(kernel, compiler, tree)
+            finally:
+                trees[compiler].put(tree)
+            place = arguments.folder / compiler / f"{Path(kernel).stem}.txt"
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text, encoding="utf-8")
+
+        cores: queue.SimpleQueue[int] = queue.SimpleQueue()
+        for number in range(arguments.jobs):
+            cores.put(sorted(os.sched_getaffinity(0))[number % len(os.sched_getaffinity(0))])
+
+        def on_one_core() -> None:  # of this thread alone, and of what it starts
+            os.sched_setaffinity(0, {cores.get()})
+
+        with ThreadPoolExecutor(arguments.jobs, initializer=on_one_core) as pool:
+            waiting = [pool.submit(one, *each) for each in todo]
+            for done, future in enumerate(as_completed(waiting), 1):
+                future.result()
+                if done * 20 // len(todo) > (done - 1) * 20 // len(todo):
+                    print(f"{done} of {len(todo)} kernels, {time.monotonic() - start:.0f} s",
+                          file=sys.stderr, flush=True)
+    return 0
+
+
+# ---- compare -------------------------------------------------------------------------------------
+
+
+def texts(folder: Path) -> dict[str, str]:
+    return {str(path.relative_to(folder)): path.read_text(encoding="utf-8")
+            for path in sorted(folder.glob("*/*.txt"))}
+
+
+def compare(arguments: argparse.Namespace) -> int:
+    """Print what differs, as diff -u does, and how much."""
+    old, new = texts(arguments.old), texts(arguments.new)
+    for name in sorted(old.keys() ^ new.keys()):
+        print(f"only in {arguments.old if name in old else arguments.new}: {name}")
+    both = sorted(old.keys() & new.keys())
+    differing = [name for name in both if old[name] != new[name]]
+    for name in differing:
+        sys.stdout.writelines(difflib.unified_diff(
+            old[name].splitlines(keepends=True), new[name].splitlines(keepends=True),
+            f"{arguments.old}/{name}", f"{arguments.new}/{name}", n=1))
+    print(f"{len(both)} files compared, {len(differing)} differ")
+    return 1 if differing or not both else 0
+
+
+# ---- the command ---------------------------------------------------------------------------------
+
+
+def compilers(names: str) -> list[str]:
+    unknown = [name for name in names.split(",") if name not in COMPILERS]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is not one of {', '.join(COMPILERS)}")
+    return names.split(",")
+
+
+def positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text}: at least one")
+    return int(text)
+
+
+def folder(text: str) -> Path:
+    path = Path(text)
+    if not path.is_dir():
+        raise argparse.ArgumentTypeError(f"{text}: no such folder")
+    return path
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    ways = parser.add_subparsers(dest="way", required=True)
+    one = ways.add_parser("keep", help="run everything and keep what is printed")
+    one.add_argument("folder", type=lambda text: Path(text).absolute())
+    one.add_argument("--compilers", type=compilers, default=list(COMPILERS), metavar="LIST")
+    one.add_argument("--kernels", default="*", metavar="GLOB", help="only these, without .cu")
+    one.add_argument("--every", type=positive, default=1, metavar="N", help="only each Nth of them")
+    one.add_argument("--jobs", type=positive, default=len(os.sched_getaffinity(0)), metavar="N")
+    one.set_defaults(run=keep)
+    two = ways.add_parser("compare", help="show what differs")
+    two.add_argument("old", type=folder)
+    two.add_argument("new", type=folder)
+    two.set_defaults(run=compare)
+    arguments = parser.parse_args()
+    return arguments.run(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
