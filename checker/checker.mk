@@ -101,6 +101,6 @@ build/check/walk_page.o: checker/walk/page.S build/check/walk.html build/check/s
 # On a machine with a GPU, too: nothing there sees as much.
 build/check/sgemm-check: $(begin) build/check/guarded.o $(end) build/check/guards.o \
         build/cpu/checker/run.o build/check/source.o build/check/walk_page.o \
-        build/libchecker.a build/libsupport.a build/libemulator.a
+        build/libchecker.a build/libsupport.a build/libemulator.a | build/check/kernel.spaces
 	@sh make/check_kernel.sh build/check/kernel.o
 	$(CXX) $(EMULATED_FLAGS) $^ -o $@ -lm

@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "names.h"
 #include "../emulator/runtime/runtime.h"
-#include "dwarf.h"
+#include "../emulator/runtime/dwarf.h"
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +72,11 @@ static struct {
     int type_count, variable_count;
 } * reading;
 
+static bool is_type(enum dwarf_tag tag) {
+    return tag == DWARF_ARRAY || tag == DWARF_REFERENCE || tag == DWARF_TYPEDEF ||
+           tag == DWARF_CONST || tag == DWARF_VOLATILE;
+}
+
 /* Subranges follow the array whose dimensions they are. */
 static void keep_entry(const struct dwarf_entry *entry, void *data) {
     (void)data;
@@ -82,7 +87,7 @@ static void keep_entry(const struct dwarf_entry *entry, void *data) {
         struct type *last = reading->type_count ? &reading->types[reading->type_count - 1] : NULL;
         if (last && last->array && last->dimensions < NAME_DIMENSIONS)
             last->dimension[last->dimensions++] = entry->count;
-    } else if (reading->type_count < ENTRIES) {
+    } else if (is_type(entry->tag) && reading->type_count < ENTRIES) {
         reading->types[reading->type_count++] =
             (struct type){.at = entry->at,
                           .of = entry->type,
@@ -172,7 +177,12 @@ static void read_names(void) {
     listed();
     reading = calloc(1, sizeof *reading);
     if (!reading) return;
-    dwarf_visit(keep_entry, NULL);
+    struct dwarf_sections sections = {.info.size = 0};
+    image_find_section(".debug_info", &sections.info);
+    image_find_section(".debug_abbrev", &sections.abbrev);
+    image_find_section(".debug_str", &sections.str);
+    image_find_section(".debug_line_str", &sections.line_str);
+    dwarf_visit(&sections, keep_entry, NULL);
     for (int i = 0; i < reading->variable_count; ++i) {
         complete_from_origin(&reading->variables[i]);
         join_static(&reading->variables[i]);

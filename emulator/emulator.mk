@@ -32,16 +32,29 @@ flags_check = $(CHECKED_FLAGS)
 build/cpu/kernel.ii build/check/kernel.ii: build/%/kernel.ii: build/%/kernel.source FORCE \
                                                               build/cpu/rewrite
 	@$(preprocess) "$$KERNEL" $(basename $@) $(CXX) $(flags_$*) || { rm -f $(program); exit 2; }
-	@cmp -s $(basename $@).new $@ || { rm -f $(program); mv $(basename $@).new $@; }
+	@cat $(basename $@).new $(basename $@).marked | cmp -s - $@.both || { rm -f $(program); \
+	    cat $(basename $@).new $(basename $@).marked >$@.both; mv $(basename $@).new $@; }
+
+# Compiled a second time, beside the first, to see who calls whom.
+spaces = $(patsubst %.c,build/c/%.o,$(wildcard emulator/spaces/*.c) emulator/runtime/dwarf.c)
+$(filter build/c/emulator/spaces/%,$(spaces)): private C_FLAGS += -O1
+build/cpu/spaces: $(spaces) build/cpu/settings
+	$(CXX) $(EMULATED_FLAGS) $(spaces) -o $@
+
+build/cpu/kernel.spaces build/check/kernel.spaces: build/%/kernel.spaces: build/%/kernel.ii \
+        build/cpu/spaces emulator/spaces/check_spaces.sh
+	@sh emulator/spaces/check_spaces.sh build/cpu/spaces $(basename $@).marked $(CXX) \
+	    $(EMULATED_FLAGS) || { rm -f $(program); exit 2; }
+	@touch $@
 
 build/cpu/kernel.o: build/cpu/kernel.ii build/cpu/settings
 	@$(say) "CXX $$KERNEL"
 	$(CXX) $(EMULATED_FLAGS) -x c++-cpp-output -c $< -o $@
 
 build/cpu/sgemm: $(addprefix build/cpu/,kernel.o main.o support/launches.o source.o) \
-                 build/libsupport.a build/libemulator.a
+                 build/libsupport.a build/libemulator.a | build/cpu/kernel.spaces
 	@sh make/check_kernel.sh $<
 	$(CXX) $(EMULATED_FLAGS) $^ -o $@ -lm
 
-build/cpu/program: build/cpu/kernel.o build/libemulator.a
+build/cpu/program: build/cpu/kernel.o build/libemulator.a | build/cpu/kernel.spaces
 	$(CXX) $(EMULATED_FLAGS) $^ -o $@ -lm

@@ -1,6 +1,6 @@
 /* rewrite: turns preprocessed CUDA into C++ that gcc and clang compile.
  *
- *     rewrite kernel.device.i < kernel.i > kernel.ii     (make/preprocess.sh)
+ *     rewrite kernel.device.i kernel.marked < kernel.i > kernel.ii       (make/preprocess.sh)
  *     rewrite --headers < kernel.i        does it include headers of the CUDA toolkit?
  *
  * Nearly all of CUDA's syntax is C++ once the emulator's cuda_runtime.h has defined the names.
@@ -13,8 +13,12 @@
  *     __noinline__ float f()       __attribute__((__noinline__)) float f()
  *     k<<<g, b>>>(x)               ...(x, 1.0f)          where k(float *x, float y = 1.0f)
  *
- * and refuses, in one line that names the place, what runs only on a GPU. It is given a file as it
- * reads without __CUDA_ARCH__ and, where that makes a difference, as it reads with it, and takes
+ * For spaces/check_spaces.sh it writes a second text, in which attributes stand for __global__,
+ * __device__,
+ * __host__ and __constant__.
+ *
+ * It also refuses, in one line that names the place, what runs only on a GPU. It is given a file as
+ * it reads without __CUDA_ARCH__ and, where that makes a difference, as it reads with it, and takes
  * each function from the text that is meant for it.
  *
  * It reads the preprocessor's output because macros are expanded there, and touches only text of
@@ -68,16 +72,18 @@ enum token_kind {
 };
 
 /* A token and what the rules want to be done to it; white space lies between tokens and is always
- * copied. The three strings are NULL for nothing, and live as long as the program. */
+ * copied. The strings are NULL for nothing, and live as long as the program. */
 struct token {
     size_t start;
     size_t length;
     const char *before;
     const char *replacement;
     const char *after;
+    const char *marked; /* the replacement in the marked text, if it is another one */
     enum token_kind kind;
     bool user;   /* in a file of the student's, not in a system header */
     bool device; /* in the body of a function that only a GPU runs */
+    bool host;   /* in the body of one that the host can run */
 };
 
 struct source {
@@ -381,6 +387,8 @@ static _Noreturn void refuse(const struct source *s, size_t i, const char *messa
 }
 
 /* ---- Functions ------------------------------------------------------------------------------- */
+
+static const char *const SPACES[] = {"__global__", "__device__", "__host__", NULL};
 
 /* A piece of a file, of a namespace or of a class: a declaration, a function with its body, or just
  * what opens ("namespace x {") or closes such a scope. */
@@ -715,6 +723,66 @@ static void replace_run(struct source *s, const size_t run[3], const char *by) {
     s->tokens[run[2]].replacement = "";
 }
 
+static bool same_token(const struct source *s, size_t i, size_t j) {
+    const struct token *t = &s->tokens[i], *u = &s->tokens[j];
+    return t->length == u->length && memcmp(s->text + t->start, s->text + u->start, t->length) == 0;
+}
+
+/* The name of what is launched, the token before <<< or its template arguments; NONE: it is none.
+ */
+static size_t launched_name(const struct source *s, size_t before) {
+    if (is(s, before, ">")) before = opening_partner(s, before, 0);
+    if (is(s, before, "<")) before = previous_token(s, before);
+    return before != NONE && s->tokens[before].kind == IDENTIFIER ? before : NONE;
+}
+
+/* Whether a name can be something else than a function: it also stands where it is not called,
+ * launched or declared with parameters, or behind :: and the like. */
+static bool may_be_variable(const struct source *s, size_t name) {
+    static const char *const of_functions[] = {"(", "<", NULL};
+    static const char *const selects[] = {"::", ".", "->", NULL};
+    for (size_t i = 0; i < s->count; i++)
+        if (s->tokens[i].user && s->tokens[i].kind == IDENTIFIER && same_token(s, i, name) &&
+            (!is_any(s, next_token(s, i), of_functions) ||
+             is_any(s, previous_token(s, i), selects)))
+            return true;
+    return false;
+}
+
+/* Whether this is the first launch by this name, of the first few names: so that the time for many
+ * launches does not grow with their square. */
+static bool is_new_name(const struct source *s, size_t name) {
+    static size_t known[64], count;
+    for (size_t i = 0; i < count; i++)
+        if (same_token(s, known[i], name)) return false;
+    if (count == sizeof known / sizeof *known) return false;
+    known[count++] = name;
+    return true;
+}
+
+/* The launch of a function that is no kernel, where all functions of the name are none. */
+static void refuse_no_kernel(const struct source *s, size_t launch) {
+    const size_t name = launched_name(s, previous_token(s, launch));
+    bool device = false, found = false;
+    if (name == NONE || !is_new_name(s, name) || may_be_variable(s, name)) return;
+    for (struct piece p = next_of_student(s, NONE); p.first != NONE;
+         p = next_of_student(s, p.last)) {
+        if (p.parameters == NONE || p.parameters == p.first ||
+            !same_token(s, name, previous_token(s, p.parameters)))
+            continue;
+        if (p.kernel) return;
+        found = true;
+        device = device || p.device;
+    }
+    if (found)
+        refuse(s, launch,
+               device
+                   ? "a __device__ function call cannot be configured; only kernels are launched "
+                     "with <<<grid, block>>>: write __global__ instead of __device__ before it"
+                   : "a host function call cannot be configured; only kernels are launched with "
+                     "<<<grid, block>>>: write __global__ before it");
+}
+
 /* At the first < of a run. Returns the run's last token. C++ itself has three in a row only in
  * operator<< <T>. */
 static size_t open_launch(struct source *s, struct nesting *n, size_t i) {
@@ -725,6 +793,7 @@ static size_t open_launch(struct source *s, struct nesting *n, size_t i) {
             refuse(s, i,
                    "a kernel cannot launch a kernel (dynamic parallelism) here; launch it from "
                    "host code");
+        refuse_no_kernel(s, i);
         replace_run(s, run, LAUNCH_OPEN);
         push(n, LAUNCH, i);
     }
@@ -786,18 +855,12 @@ struct kernels {
     size_t capacity;
 };
 
-static bool same_token(const struct source *s, size_t i, size_t j) {
-    const struct token *t = &s->tokens[i], *u = &s->tokens[j];
-    return t->length == u->length && memcmp(s->text + t->start, s->text + u->start, t->length) == 0;
-}
-
 /* Writes the defaults that a launch leaves to its kernel behind the arguments, whose ( is `open`: a
  * pointer to the kernel, which is what is launched, does not know them. `name` is the token
  * before <<<. */
 static void add_defaults(struct source *s, const struct kernels *kernels, size_t name,
                          size_t open) {
-    if (is(s, name, ">")) name = opening_partner(s, name, 0);
-    if (is(s, name, "<")) name = previous_token(s, name);
+    name = launched_name(s, name);
     for (size_t k = 0; name != NONE && k < kernels->count; k++) {
         size_t parameters = kernels->parameters[k];
         if (!same_token(s, name, previous_token(s, parameters))) continue;
@@ -813,6 +876,11 @@ static void find_functions(struct source *s, struct kernels *kernels) {
     for (struct piece p = next_of_student(s, NONE); p.first != NONE;
          p = next_of_student(s, p.last)) {
         for (size_t i = p.body; i < p.last && only_on_device(&p); i++) s->tokens[i].device = true;
+        /* As far as a lambda or class in there, which can be for the device. */
+        for (size_t i = p.body; p.parameters != NONE && !only_on_device(&p) && i < p.last; i++) {
+            if (is_any(s, i, SPACES)) break;
+            s->tokens[i].host = true;
+        }
         if (!p.kernel || p.parameters == NONE) continue;
         if (kernels->count == kernels->capacity)
             kernels->parameters = grow(kernels->parameters, &kernels->capacity, sizeof(size_t));
@@ -921,6 +989,10 @@ static void place_dynamic(struct source *s, const struct declarator *d, bool fil
         d->last == d->name ? DYNAMIC_REFERENCE_NAME : DYNAMIC_REFERENCE_VALUE;
 }
 
+static const char SHARED_IN_HOST[] =
+    "a __shared__ variable declaration is not allowed inside a host function; if this is a kernel, "
+    "write __global__ before it";
+
 /* Rewrites the declaration with its __shared__ at token `at`, which starts at or after `limit`, and
  * returns its last token. The words __shared__, static and extern go; their replacement comes in
  * before the first word behind them that is no attribute, where both compilers take it. */
@@ -939,6 +1011,7 @@ static size_t rewrite_shared(struct source *s, size_t at, size_t limit, bool fil
             break;
         }
     }
+    if (!dynamic && s->tokens[at].host) refuse(s, at, SHARED_IN_HOST);
     s->tokens[first].before = !dynamic     ? STATIC_SHARED
                               : file_scope ? DYNAMIC_EXTERN
                                            : DYNAMIC_REFERENCE;
@@ -987,17 +1060,98 @@ static void rewrite_noinline(struct source *s, size_t i) {
     s->tokens[i].after = "))";
 }
 
+/* ---- Rule 6: execution and memory spaces ------------------------------------------------------
+ */
+
+/* What the words become in the marked text; spaces/marks.h says what is made of it. */
+static const char MARK_DEVICE[] = "__attribute__((patchable_function_entry(1, 0), aligned(4096)))";
+static const char MARK_GLOBAL[] = "__attribute__((patchable_function_entry(2, 1)))";
+static const char MARK_BOTH[] = "__attribute__((patchable_function_entry(3, 2)))";
+static const char MARK_BOTH_DEFAULTED[] = "__attribute__((patchable_function_entry(3, 2))) =";
+static const char MARK_CONSTANT[] = "__attribute__((aligned(4096)))";
+static const char *const MARK_LAMBDA[] = {") __attribute__((patchable_function_entry(1, 0)))",
+                                          ") __attribute__((patchable_function_entry(3, 2)))"};
+
+/* Whether a word before token i, in the same declaration, is one of these. */
+static bool is_behind(const struct source *s, size_t i, const char *const *words) {
+    while ((i = previous_token(s, i)) != NONE) {
+        if (is(s, i, ")")) {
+            i = opening_partner(s, i, 0);
+            size_t before = i == NONE ? NONE : previous_token(s, i);
+            if (!is_any(s, before, ATTRIBUTES)) return false;
+            i = before;
+        } else if (s->tokens[i].kind != IDENTIFIER && !is(s, i, "::")) {
+            return false;
+        } else if (is_any(s, i, words)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ... or a word at or behind it, as far as what the declaration declares. */
+static bool is_among(const struct source *s, size_t i, const char *word) {
+    for (; i != NONE && (s->tokens[i].kind == IDENTIFIER || is(s, i, "::")); i = next_token(s, i)) {
+        if (is(s, i, word)) return true;
+        size_t attribute = end_of_attribute(s, i);
+        if (attribute != NONE) i = attribute;
+    }
+    return false;
+}
+
+/* The ) of the parameters of the lambda whose [captures] end before token i; NONE: it is none. */
+static size_t end_of_lambda_parameters(const struct source *s, size_t i) {
+    size_t before = previous_token(s, i);
+    if (before == NONE || !is(s, before, "]")) return NONE;
+    size_t open = opening_partner(s, before, 0);
+    if (open == NONE || is(s, next_token(s, open), "[")) return NONE; /* [[an attribute]] */
+    while (is_any(s, i, SPACES)) i = next_token(s, i);
+    return is(s, i, "(") ? closing_partner(s, i) : NONE;
+}
+
+/* Takes one of the words out. In the marked text the first one of a declaration becomes the mark of
+ * all of them; none does where it is part of a type or a parameter. */
+static void mark_space(struct source *s, size_t i, bool in_parentheses) {
+    static const char *const no_function[] = {"typedef", "using", "struct", "class", "union", NULL};
+    const bool both = is_among(s, i, "__host__") && is_among(s, i, "__device__");
+    const size_t lambda = end_of_lambda_parameters(s, i);
+    s->tokens[i].replacement = "";
+    if (lambda != NONE) {
+        if (is_among(s, i, "__device__")) s->tokens[lambda].marked = MARK_LAMBDA[both];
+        return;
+    }
+    if (in_parentheses || is_behind(s, i, SPACES) || is_behind(s, i, no_function)) return;
+    if (is_among(s, i, "__global__"))
+        s->tokens[i].marked = MARK_GLOBAL;
+    else if (is_among(s, i, "__device__"))
+        s->tokens[i].marked = both ? MARK_BOTH : MARK_DEVICE;
+}
+
+/* What else is other in the marked text. A function that is defaulted is for those who call it, and
+ * none is compiled into its callers. */
+static void mark_others(struct source *s, size_t i) {
+    struct token *t = &s->tokens[i];
+    if (is(s, i, "__constant__")) {
+        t->replacement = "";
+        t->marked = MARK_CONSTANT;
+    } else if (is(s, i, "always_inline") || (t->user && is(s, i, "__always_inline__"))) {
+        t->marked = "noinline";
+    } else if (is(s, i, "default") && t->user && is(s, previous_token(s, i), "=")) {
+        s->tokens[previous_token(s, i)].marked = MARK_BOTH_DEFAULTED;
+    }
+}
+
 /* ---- All rules over the whole file ----------------------------------------------------------- */
 
 static void rewrite(struct source *s) {
     struct nesting nesting = {0};
     struct kernels kernels = {0};
     size_t shared_end = 0; /* the token after the last shared declaration */
-    static const char *const sides[] = {"__global__", "__device__", "__host__", NULL};
     find_functions(s, &kernels);
     for (size_t i = 0; i < s->count; i++) {
         /* gcc says that what a macro of a system header gives comes from there. */
-        if (is_any(s, i, sides)) s->tokens[i].replacement = "";
+        if (is_any(s, i, SPACES)) mark_space(s, i, innermost(&nesting) == '(');
+        mark_others(s, i);
         if (s->tokens[i].kind == IDENTIFIER && s->tokens[i].user) {
             refuse_gpu_only(s, i);
             if (is(s, i, "__noinline__")) rewrite_noinline(s, i);
@@ -1030,7 +1184,7 @@ static void rewrite(struct source *s) {
 
 /* ---- Input, output, main --------------------------------------------------------------------- */
 
-static const char USAGE[] = "usage: rewrite [DEVICE.ii] < preprocessed.ii > plain.ii\n"
+static const char USAGE[] = "usage: rewrite [DEVICE.ii [MARKED.ii]] < preprocessed.ii > plain.ii\n"
                             "       rewrite --headers < preprocessed.ii\n";
 
 static void read_input(struct source *s, FILE *in) {
@@ -1063,27 +1217,37 @@ static void read_device(struct source *host, const char *name) {
     free(device.text);
 }
 
-static void write_output(const struct source *s) {
+/* The text with the replacements; or, if that is wanted, the marked one. */
+static void write_output(const struct source *s, FILE *out, bool marked) {
     size_t done = 0;
     for (size_t i = 0; i < s->count; i++) {
         const struct token *t = &s->tokens[i];
-        if (!t->before && !t->replacement && !t->after) continue;
-        fwrite(s->text + done, 1, t->start - done, stdout);
-        if (t->before) fputs(t->before, stdout);
-        if (t->replacement)
-            fputs(t->replacement, stdout);
+        const char *replacement = marked && t->marked ? t->marked : t->replacement;
+        if (!t->before && !replacement && !t->after) continue;
+        fwrite(s->text + done, 1, t->start - done, out);
+        if (t->before) fputs(t->before, out);
+        if (replacement)
+            fputs(replacement, out);
         else
-            fwrite(s->text + t->start, 1, t->length, stdout);
-        if (t->after) fputs(t->after, stdout);
+            fwrite(s->text + t->start, 1, t->length, out);
+        if (t->after) fputs(t->after, out);
         done = t->start + t->length;
     }
-    fwrite(s->text + done, 1, s->length - done, stdout);
-    if (fflush(stdout) != 0 || ferror(stdout)) trouble("cannot write standard output");
+    fwrite(s->text + done, 1, s->length - done, out);
+}
+
+static void write_marked(const struct source *s, const char *name) {
+    FILE *out = fopen(name, "w");
+    if (out) write_output(s, out, true);
+    if (!out || ferror(out) | fclose(out)) {
+        fprintf(stderr, "rewrite: '%s': %s\n", name, strerror(errno));
+        exit(EXIT_TROUBLE);
+    }
 }
 
 int main(int argc, char **argv) {
-    const char *argument = argc == 2 ? argv[1] : "";
-    if (argc > 2 || (argument[0] == '-' && strcmp(argument, "--headers") != 0)) {
+    const char *argument = argc >= 2 ? argv[1] : "";
+    if (argc > 3 || (argument[0] == '-' && strcmp(argument, "--headers") != 0)) {
         fprintf(stderr, "rewrite: unexpected argument '%s'\n%s", argv[argc - 1], USAGE);
         return EXIT_USAGE;
     }
@@ -1092,9 +1256,11 @@ int main(int argc, char **argv) {
     tokenize(&s);
     refuse_toolkit(&s);
     if (argument[0] != '-') {
-        if (argc == 2) read_device(&s, argument);
+        if (argc >= 2) read_device(&s, argument);
         rewrite(&s);
-        write_output(&s);
+        if (argc == 3) write_marked(&s, argv[2]);
+        write_output(&s, stdout, false);
+        if (fflush(stdout) != 0 || ferror(stdout)) trouble("cannot write standard output");
     }
     return EXIT_OK;
 }

@@ -82,11 +82,11 @@ $(VENV)/grader-ready: grader/requirements.txt
 # What grader/build.py needs from here, all of it made without a submission: the judge; and in
 # build/grader what is linked with one, in the sandbox, by compile.sh. The checked build is for the
 # CPU; so is the plain one, unless BACKEND=cuda, where cuda/ holds what it is linked with.
-worker_parts = build/cpu/rewrite build/cpu/grader/worker/worker.o $(begin) $(end) \
+worker_parts = build/cpu/rewrite build/cpu/spaces build/cpu/grader/worker/worker.o $(begin) $(end) \
     $(patsubst %.c,build/c/%.o,$(wildcard grader/worker/*.c)) \
     build/cpu/checker/run.o build/check/walk_page.o \
     build/libchecker.a build/libsupport.a build/libemulator.a \
-    grader/worker/compile.sh make/preprocess.sh make/check_kernel.sh checker/host_calls.sh \
+    grader/worker/compile.sh make/preprocess.sh emulator/spaces/check_spaces.sh make/check_kernel.sh checker/host_calls.sh \
     checker/host_call.S support/source.S
 include_parts = support.h # the one header of this project that a submission may include
 

@@ -3,7 +3,8 @@
 #     preprocess.sh INCLUDE SUPPORT REWRITE FILE.cu OUT COMPILER [FLAG...]
 #
 # INCLUDE is emulator/include, SUPPORT the directory of support.h, REWRITE the program. Writes OUT.i
-# and OUT.device.i, the text with __CUDA_ARCH__, and of both OUT.new; OUT.*.errors are its own.
+# and OUT.device.i, the text with __CUDA_ARCH__, and of both OUT.new, and OUT.marked for
+# emulator/spaces/check_spaces.sh; OUT.*.errors are its own.
 # Exit status 1: the file cannot be compiled for the CPU; why is on standard error.
 include=$(cd "$1" && pwd) support=$2 rewrite=$3 file=$4 out=$5
 shift 5
@@ -34,7 +35,7 @@ device=$!
 preprocess "$@" >"$out.i" 2>"$out.i.errors"
 host=$?
 if wait "$device" && [ $host -eq 0 ]; then
-    "$rewrite" "$out.device.i" <"$out.i" >"$out.new" && cat "$out.i.errors" >&2 # warnings
+    "$rewrite" "$out.device.i" "$out.marked" <"$out.i" >"$out.new" && cat "$out.i.errors" >&2 # warnings
     exit
 fi
 [ $host -ne 0 ] || mv "$out.device.i.errors" "$out.i.errors"

@@ -15,7 +15,7 @@ void emulator_copy_wait(size_t groups_left);
 
 /* The runtime finds a call's line by its return address: so the call is inlined into the
  * kernel, and never a tail call. */
-#define EMULATOR_IN_THE_KERNEL static inline __attribute__((always_inline))
+#define EMULATOR_IN_THE_KERNEL static inline __device__ __attribute__((always_inline))
 
 /* 4, 8 or 16 bytes, of which the last `zero_fill` are not copied but set to 0. */
 EMULATOR_IN_THE_KERNEL void __pipeline_memcpy_async(void *shared, const void *global, size_t bytes,

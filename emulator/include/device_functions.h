@@ -36,9 +36,10 @@ static const int warpSize = 32;
 
 /* --- barriers ------------------------------------------------------------------------------- */
 
-static inline void __syncthreads(void) { emulator_barrier_here(); }
+static inline __device__ void __syncthreads(void) { emulator_barrier_here(); }
 /* Barriers at two places have to stay two, though both branches of an if end in one: the checker
- * names their lines. The same in all builds, so that one text is what is checked and what is run. */
+ * names their lines. The same in all builds, so that one text is what is checked and what is run.
+ */
 #define __syncthreads()                                                                            \
     __extension__({                                                                                \
         ::emulator_different<__COUNTER__>();                                                       \
@@ -47,40 +48,45 @@ static inline void __syncthreads(void) { emulator_barrier_here(); }
     })
 /* An instruction that differs from all others; a macro of this file, not an asm of the student's.
  */
-template <int number> static inline __attribute__((always_inline)) void emulator_different(void) {
+template <int number>
+static inline __device__ __attribute__((always_inline)) void emulator_different(void) {
     __asm__ volatile("" : : "i"(number));
 }
-static inline int __syncthreads_count(int predicate) {
+static inline __device__ int __syncthreads_count(int predicate) {
     return (int)emulator_barrier_vote(predicate).yes;
 }
-static inline int __syncthreads_and(int predicate) {
+static inline __device__ int __syncthreads_and(int predicate) {
     emulator_votes votes = emulator_barrier_vote(predicate);
     return votes.yes == votes.arrived;
 }
-static inline int __syncthreads_or(int predicate) {
+static inline __device__ int __syncthreads_or(int predicate) {
     return emulator_barrier_vote(predicate).yes != 0;
 }
-static inline void __syncwarp(unsigned mask = 0xFFFFFFFFu) { emulator_warp_exchange(mask, 0); }
+static inline __device__ void __syncwarp(unsigned mask = 0xFFFFFFFFu) {
+    emulator_warp_exchange(mask, 0);
+}
 
 /* Of different strength, so that the checker knows them apart. */
-static inline void __threadfence_block(void) { __atomic_thread_fence(__ATOMIC_ACQ_REL); }
-static inline void __threadfence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-static inline void __threadfence_system(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-static inline void __nanosleep(unsigned) { emulator_spin(); }
-static inline void __trap(void) { emulator_trap(); }
-static inline long long clock64(void) { return emulator_clock(); }
+static inline __device__ void __threadfence_block(void) { __atomic_thread_fence(__ATOMIC_ACQ_REL); }
+static inline __device__ void __threadfence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static inline __device__ void __threadfence_system(void) {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+static inline __device__ void __nanosleep(unsigned) { emulator_spin(); }
+static inline __device__ void __trap(void) { emulator_trap(); }
+static inline __device__ long long clock64(void) { return emulator_clock(); }
 
 /* --- warps ---------------------------------------------------------------------------------- */
 
 /* A warp is 32 threads of consecutive linear index, x fastest. */
-static inline unsigned emulator_lane(void) {
+static inline __device__ unsigned emulator_lane(void) {
     return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32;
 }
 
 /* The value of lane `source`, or this thread's own if `keep`. CUDA leaves undefined what a lane
  * that takes no part would give; here that is a NaN, so that it cannot pass for a result. */
 template <class T>
-static inline T emulator_shuffle(unsigned mask, T value, unsigned source, bool keep) {
+static inline __device__ T emulator_shuffle(unsigned mask, T value, unsigned source, bool keep) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "shuffles move 4 or 8 bytes");
     emulator_u64 bits = 0;
     memcpy(&bits, &value, sizeof value);
@@ -90,45 +96,47 @@ static inline T emulator_shuffle(unsigned mask, T value, unsigned source, bool k
     memcpy(&value, &bits, sizeof value);
     return value;
 }
-template <class T> static inline T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
+template <class T>
+static inline __device__ T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
     unsigned base = emulator_lane() & ~((unsigned)width - 1);
     return emulator_shuffle(mask, value, base + ((unsigned)source & ((unsigned)width - 1)), false);
 }
 template <class T>
-static inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+static inline __device__ T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
     unsigned lane = emulator_lane(), base = lane & ~((unsigned)width - 1);
     return emulator_shuffle(mask, value, (lane - delta) & 31, delta > lane - base);
 }
 template <class T>
-static inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+static inline __device__ T __shfl_down_sync(unsigned mask, T value, unsigned delta,
+                                            int width = 32) {
     unsigned lane = emulator_lane(), left = (unsigned)width - 1 - (lane & ((unsigned)width - 1));
     return emulator_shuffle(mask, value, (lane + delta) & 31, delta > left);
 }
 template <class T>
-static inline T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {
+static inline __device__ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {
     unsigned lane = emulator_lane(), end = (lane & ~((unsigned)width - 1)) + (unsigned)width;
     unsigned source = lane ^ (unsigned)lane_mask;
     return emulator_shuffle(mask, value, source & 31, source >= end);
 }
 
-static inline unsigned __ballot_sync(unsigned mask, int predicate) {
+static inline __device__ unsigned __ballot_sync(unsigned mask, int predicate) {
     const emulator_warp_values *warp = emulator_warp_exchange(mask, predicate != 0);
     unsigned ballot = 0;
     for (unsigned lane = 0; lane < 32; ++lane)
         ballot |= (unsigned)(warp->lanes >> lane & 1 && warp->value[lane]) << lane;
     return ballot;
 }
-static inline int __any_sync(unsigned mask, int predicate) {
+static inline __device__ int __any_sync(unsigned mask, int predicate) {
     return __ballot_sync(mask, predicate) != 0;
 }
-static inline int __all_sync(unsigned mask, int predicate) {
+static inline __device__ int __all_sync(unsigned mask, int predicate) {
     return __ballot_sync(mask, !predicate) == 0;
 }
 /* A macro, so that each place in the text has its own number: lanes in different branches do not
  * count together, though both branches call it. */
 #define __activemask() emulator_warp_active(__COUNTER__)
 
-template <class T> static inline unsigned __match_any_sync(unsigned mask, T value) {
+template <class T> static inline __device__ unsigned __match_any_sync(unsigned mask, T value) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "matches compare 4 or 8 bytes");
     emulator_u64 bits = 0;
     memcpy(&bits, &value, sizeof value);
@@ -140,7 +148,7 @@ template <class T> static inline unsigned __match_any_sync(unsigned mask, T valu
 }
 
 #define EMULATOR_REDUCE(name, type, combine)                                                       \
-    static inline type name(unsigned mask, type value) {                                           \
+    static inline __device__ type name(unsigned mask, type value) {                                \
         const emulator_warp_values *warp = emulator_warp_exchange(mask, (emulator_u64)value);      \
         type result = value;                                                                       \
         for (unsigned lane = 0; lane < 32; ++lane)                                                 \
@@ -156,7 +164,7 @@ EMULATOR_REDUCE(__reduce_max_sync, unsigned, other > result ? other : result)
 EMULATOR_REDUCE(__reduce_and_sync, unsigned, result &other)
 EMULATOR_REDUCE(__reduce_or_sync, unsigned, result | other)
 EMULATOR_REDUCE(__reduce_xor_sync, unsigned, result ^ other)
-static inline int __reduce_add_sync(unsigned mask, int value) {
+static inline __device__ int __reduce_add_sync(unsigned mask, int value) {
     return (int)__reduce_add_sync(mask, (unsigned)value);
 }
 EMULATOR_REDUCE(__reduce_min_sync, int, other < result ? other : result)
@@ -165,28 +173,28 @@ EMULATOR_REDUCE(__reduce_max_sync, int, other > result ? other : result)
 
 /* --- loads and stores with a cache hint: plain ones here -------------------------------------- */
 
-template <class T> static inline T __ldg(const T *address) { return *address; }
-template <class T> static inline T __ldca(const T *address) { return *address; }
-template <class T> static inline T __ldcg(const T *address) { return *address; }
-template <class T> static inline T __ldcs(const T *address) { return *address; }
-template <class T> static inline T __ldlu(const T *address) { return *address; }
-template <class T> static inline T __ldcv(const T *address) { return *address; }
-template <class T> static inline void __stwb(T *address, T value) { *address = value; }
-template <class T> static inline void __stwt(T *address, T value) { *address = value; }
-template <class T> static inline void __stcg(T *address, T value) { *address = value; }
-template <class T> static inline void __stcs(T *address, T value) { *address = value; }
+template <class T> static inline __device__ T __ldg(const T *address) { return *address; }
+template <class T> static inline __device__ T __ldca(const T *address) { return *address; }
+template <class T> static inline __device__ T __ldcg(const T *address) { return *address; }
+template <class T> static inline __device__ T __ldcs(const T *address) { return *address; }
+template <class T> static inline __device__ T __ldlu(const T *address) { return *address; }
+template <class T> static inline __device__ T __ldcv(const T *address) { return *address; }
+template <class T> static inline __device__ void __stwb(T *address, T value) { *address = value; }
+template <class T> static inline __device__ void __stwt(T *address, T value) { *address = value; }
+template <class T> static inline __device__ void __stcg(T *address, T value) { *address = value; }
+template <class T> static inline __device__ void __stcs(T *address, T value) { *address = value; }
 
 /* --- atomics --------------------------------------------------------------------------------- */
 
 /* Each returns the old value. An operation that changes nothing is how a thread waits for another
  * (`while (atomicCAS(&lock, 0, 1));`), so it lets the others run. */
 #define EMULATOR_ATOMIC(name, type, builtin)                                                       \
-    static inline type name(type *address, type value) {                                           \
+    static inline __device__ type name(type *address, type value) {                                \
         if (value == 0) emulator_spin();                                                           \
         return builtin(address, value, __ATOMIC_RELAXED);                                          \
     }
 #define EMULATOR_ATOMIC_LOOP(name, type, as, next)                                                 \
-    static inline type name(type *address, type value) {                                           \
+    static inline __device__ type name(type *address, type value) {                                \
         as seen, wanted;                                                                           \
         __atomic_load((as *)address, &seen, __ATOMIC_RELAXED);                                     \
         type old, fresh;                                                                           \
@@ -199,7 +207,7 @@ template <class T> static inline void __stcs(T *address, T value) { *address = v
         return old;                                                                                \
     }
 #define EMULATOR_ATOMIC_EXCHANGE(type, as)                                                         \
-    static inline type atomicExch(type *address, type value) {                                     \
+    static inline __device__ type atomicExch(type *address, type value) {                          \
         as old, fresh;                                                                             \
         memcpy(&fresh, &value, sizeof fresh);                                                      \
         __atomic_exchange((as *)address, &fresh, &old, __ATOMIC_RELAXED);                          \
@@ -208,7 +216,7 @@ template <class T> static inline void __stcs(T *address, T value) { *address = v
         return value;                                                                              \
     }
 #define EMULATOR_ATOMIC_CAS(type)                                                                  \
-    static inline type atomicCAS(type *address, type compare, type value) {                        \
+    static inline __device__ type atomicCAS(type *address, type compare, type value) {             \
         type old = compare;                                                                        \
         if (!__atomic_compare_exchange_n(address, &old, value, false, __ATOMIC_RELAXED,            \
                                          __ATOMIC_RELAXED))                                        \

@@ -14,8 +14,12 @@ typedef unsigned short ushort;
 /* min and max for every pair of arithmetic types that CUDA's header overloads. For float and
  * double a NaN gives way to a number, as fminf and fmaxf have it. */
 #define EMULATOR_MIN_MAX(type, a_type, b_type)                                                     \
-    static inline type min(a_type a, b_type b) { return (type)a < (type)b ? (type)a : (type)b; }   \
-    static inline type max(a_type a, b_type b) { return (type)a > (type)b ? (type)a : (type)b; }
+    static inline __host__ __device__ type min(a_type a, b_type b) {                               \
+        return (type)a < (type)b ? (type)a : (type)b;                                              \
+    }                                                                                              \
+    static inline __host__ __device__ type max(a_type a, b_type b) {                               \
+        return (type)a > (type)b ? (type)a : (type)b;                                              \
+    }
 EMULATOR_MIN_MAX(int, int, int)
 EMULATOR_MIN_MAX(unsigned, unsigned, unsigned)
 EMULATOR_MIN_MAX(unsigned, int, unsigned)
@@ -29,18 +33,20 @@ EMULATOR_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
 EMULATOR_MIN_MAX(unsigned long long, long long, unsigned long long)
 EMULATOR_MIN_MAX(unsigned long long, unsigned long long, long long)
 #undef EMULATOR_MIN_MAX
-static inline float min(float a, float b) { return fminf(a, b); }
-static inline float max(float a, float b) { return fmaxf(a, b); }
-static inline double min(double a, double b) { return fmin(a, b); }
-static inline double max(double a, double b) { return fmax(a, b); }
-static inline double min(float a, double b) { return fmin(a, b); }
-static inline double max(float a, double b) { return fmax(a, b); }
-static inline double min(double a, float b) { return fmin(a, b); }
-static inline double max(double a, float b) { return fmax(a, b); }
+static inline __host__ __device__ float min(float a, float b) { return fminf(a, b); }
+static inline __host__ __device__ float max(float a, float b) { return fmaxf(a, b); }
+static inline __host__ __device__ double min(double a, double b) { return fmin(a, b); }
+static inline __host__ __device__ double max(double a, double b) { return fmax(a, b); }
+static inline __host__ __device__ double min(float a, double b) { return fmin(a, b); }
+static inline __host__ __device__ double max(float a, double b) { return fmax(a, b); }
+static inline __host__ __device__ double min(double a, float b) { return fmin(a, b); }
+static inline __host__ __device__ double max(double a, float b) { return fmax(a, b); }
 
-static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
-static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
-static inline float __saturatef(float x) { return !(x > 0.0f) ? 0.0f : x > 1.0f ? 1.0f : x; }
+static inline __host__ __device__ float rsqrtf(float x) { return 1.0f / sqrtf(x); }
+static inline __host__ __device__ double rsqrt(double x) { return 1.0 / sqrt(x); }
+static inline __device__ float __saturatef(float x) {
+    return !(x > 0.0f) ? 0.0f : x > 1.0f ? 1.0f : x;
+}
 /* These are macros because glibc's <math.h> has declared functions of the same names. */
 #define __expf(x) expf(x)
 #define __exp10f(x) powf(10.0f, (x))
@@ -51,89 +57,97 @@ static inline float __saturatef(float x) { return !(x > 0.0f) ? 0.0f : x > 1.0f 
 #define __cosf(x) cosf(x)
 #define __tanf(x) tanf(x)
 #define __powf(x, y) powf((x), (y))
-static inline float __fdividef(float x, float y) { return x / y; }
+static inline __device__ float __fdividef(float x, float y) { return x / y; }
 
 /* The _rn forms round once for each operation: the compiler must not join a product and a sum
  * into one fused operation, which a volatile result keeps it from. */
-static inline float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
-static inline double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
-static inline float __fmul_rn(float x, float y) {
+static inline __device__ float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
+static inline __device__ double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
+static inline __device__ float __fmul_rn(float x, float y) {
     volatile float product = x * y;
     return product;
 }
-static inline float __fadd_rn(float x, float y) {
+static inline __device__ float __fadd_rn(float x, float y) {
     volatile float sum = x + y;
     return sum;
 }
-static inline float __fsub_rn(float x, float y) {
+static inline __device__ float __fsub_rn(float x, float y) {
     volatile float difference = x - y;
     return difference;
 }
-static inline float __fdiv_rn(float x, float y) { return x / y; }
-static inline float __frcp_rn(float x) { return 1.0f / x; }
-static inline float __fsqrt_rn(float x) { return sqrtf(x); }
-static inline float __frsqrt_rn(float x) { return (float)(1.0 / sqrt((double)x)); }
-static inline double __dmul_rn(double x, double y) {
+static inline __device__ float __fdiv_rn(float x, float y) { return x / y; }
+static inline __device__ float __frcp_rn(float x) { return 1.0f / x; }
+static inline __device__ float __fsqrt_rn(float x) { return sqrtf(x); }
+static inline __device__ float __frsqrt_rn(float x) { return (float)(1.0 / sqrt((double)x)); }
+static inline __device__ double __dmul_rn(double x, double y) {
     volatile double product = x * y;
     return product;
 }
-static inline double __dadd_rn(double x, double y) {
+static inline __device__ double __dadd_rn(double x, double y) {
     volatile double sum = x + y;
     return sum;
 }
 
 /* Conversions saturate and turn NaN into 0, as the GPU's do (C++ leaves both undefined). */
-static inline int emulator_to_int(double x) {
+static inline __device__ int emulator_to_int(double x) {
     return x >= 2147483647.0 ? INT_MAX : x <= -2147483648.0 ? INT_MIN : x == x ? (int)x : 0;
 }
-static inline unsigned emulator_to_uint(double x) {
+static inline __device__ unsigned emulator_to_uint(double x) {
     return x >= 4294967295.0 ? UINT_MAX : x > 0.0 ? (unsigned)x : 0u;
 }
-static inline int __float2int_rn(float x) { return emulator_to_int(rintf(x)); }
-static inline int __float2int_rz(float x) { return emulator_to_int(truncf(x)); }
-static inline int __float2int_ru(float x) { return emulator_to_int(ceilf(x)); }
-static inline int __float2int_rd(float x) { return emulator_to_int(floorf(x)); }
-static inline unsigned __float2uint_rn(float x) { return emulator_to_uint(rintf(x)); }
-static inline unsigned __float2uint_rz(float x) { return emulator_to_uint(truncf(x)); }
-static inline unsigned __float2uint_ru(float x) { return emulator_to_uint(ceilf(x)); }
-static inline unsigned __float2uint_rd(float x) { return emulator_to_uint(floorf(x)); }
-static inline int __double2int_rn(double x) { return emulator_to_int(rint(x)); }
-static inline int __double2int_rz(double x) { return emulator_to_int(trunc(x)); }
-static inline float __int2float_rn(int x) { return (float)x; }
-static inline float __uint2float_rn(unsigned x) { return (float)x; }
-static inline float __double2float_rn(double x) { return (float)x; }
+static inline __device__ int __float2int_rn(float x) { return emulator_to_int(rintf(x)); }
+static inline __device__ int __float2int_rz(float x) { return emulator_to_int(truncf(x)); }
+static inline __device__ int __float2int_ru(float x) { return emulator_to_int(ceilf(x)); }
+static inline __device__ int __float2int_rd(float x) { return emulator_to_int(floorf(x)); }
+static inline __device__ unsigned __float2uint_rn(float x) { return emulator_to_uint(rintf(x)); }
+static inline __device__ unsigned __float2uint_rz(float x) { return emulator_to_uint(truncf(x)); }
+static inline __device__ unsigned __float2uint_ru(float x) { return emulator_to_uint(ceilf(x)); }
+static inline __device__ unsigned __float2uint_rd(float x) { return emulator_to_uint(floorf(x)); }
+static inline __device__ int __double2int_rn(double x) { return emulator_to_int(rint(x)); }
+static inline __device__ int __double2int_rz(double x) { return emulator_to_int(trunc(x)); }
+static inline __device__ float __int2float_rn(int x) { return (float)x; }
+static inline __device__ float __uint2float_rn(unsigned x) { return (float)x; }
+static inline __device__ float __double2float_rn(double x) { return (float)x; }
 
-template <class To, class From> static inline To emulator_bits(From from) {
+template <class To, class From> static inline __device__ To emulator_bits(From from) {
     static_assert(sizeof(To) == sizeof(From), "reinterpreted values have one size");
     To to;
     memcpy(&to, &from, sizeof to);
     return to;
 }
-static inline int __float_as_int(float x) { return emulator_bits<int>(x); }
-static inline unsigned __float_as_uint(float x) { return emulator_bits<unsigned>(x); }
-static inline float __int_as_float(int x) { return emulator_bits<float>(x); }
-static inline float __uint_as_float(unsigned x) { return emulator_bits<float>(x); }
-static inline long long __double_as_longlong(double x) { return emulator_bits<long long>(x); }
-static inline double __longlong_as_double(long long x) { return emulator_bits<double>(x); }
+static inline __device__ int __float_as_int(float x) { return emulator_bits<int>(x); }
+static inline __device__ unsigned __float_as_uint(float x) { return emulator_bits<unsigned>(x); }
+static inline __device__ float __int_as_float(int x) { return emulator_bits<float>(x); }
+static inline __device__ float __uint_as_float(unsigned x) { return emulator_bits<float>(x); }
+static inline __device__ long long __double_as_longlong(double x) {
+    return emulator_bits<long long>(x);
+}
+static inline __device__ double __longlong_as_double(long long x) {
+    return emulator_bits<double>(x);
+}
 
-static inline int emulator_low24(int x) {
+static inline __device__ int emulator_low24(int x) {
     return (int)(((unsigned)x & 0xFFFFFFu) ^ 0x800000u) - 0x800000;
 }
-static inline int __mul24(int x, int y) {
+static inline __device__ int __mul24(int x, int y) {
     return (int)(unsigned)((long long)emulator_low24(x) * emulator_low24(y));
 }
-static inline unsigned __umul24(unsigned x, unsigned y) { return (x & 0xFFFFFF) * (y & 0xFFFFFF); }
-static inline int __mulhi(int x, int y) { return (int)(((long long)x * y) >> 32); }
-static inline unsigned __umulhi(unsigned x, unsigned y) {
+static inline __device__ unsigned __umul24(unsigned x, unsigned y) {
+    return (x & 0xFFFFFF) * (y & 0xFFFFFF);
+}
+static inline __device__ int __mulhi(int x, int y) { return (int)(((long long)x * y) >> 32); }
+static inline __device__ unsigned __umulhi(unsigned x, unsigned y) {
     return (unsigned)(((unsigned long long)x * y) >> 32);
 }
-static inline int __popc(unsigned x) { return __builtin_popcount(x); }
-static inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
-static inline int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
-static inline int __clzll(long long x) { return x ? __builtin_clzll((unsigned long long)x) : 64; }
-static inline int __ffs(int x) { return __builtin_ffs(x); }
-static inline int __ffsll(long long x) { return __builtin_ffsll(x); }
-static inline unsigned __brev(unsigned x) {
+static inline __device__ int __popc(unsigned x) { return __builtin_popcount(x); }
+static inline __device__ int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+static inline __device__ int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
+static inline __device__ int __clzll(long long x) {
+    return x ? __builtin_clzll((unsigned long long)x) : 64;
+}
+static inline __device__ int __ffs(int x) { return __builtin_ffs(x); }
+static inline __device__ int __ffsll(long long x) { return __builtin_ffsll(x); }
+static inline __device__ unsigned __brev(unsigned x) {
     x = (x >> 1 & 0x55555555u) | (x & 0x55555555u) << 1;
     x = (x >> 2 & 0x33333333u) | (x & 0x33333333u) << 2;
     x = (x >> 4 & 0x0F0F0F0Fu) | (x & 0x0F0F0F0Fu) << 4;

@@ -4,10 +4,14 @@
 #include "vector_types.h"
 
 #define EMULATOR_MAKE(type, base)                                                                  \
-    static inline base##1 make_##base##1(type x) { return base##1 {x}; }                           \
-    static inline base##2 make_##base##2(type x, type y) { return base##2 {x, y}; }                \
-    static inline base##3 make_##base##3(type x, type y, type z) { return base##3 {x, y, z}; }     \
-    static inline base##4 make_##base##4(type x, type y, type z, type w) {                         \
+    static inline __host__ __device__ base##1 make_##base##1(type x) { return base##1 {x}; }       \
+    static inline __host__ __device__ base##2 make_##base##2(type x, type y) {                     \
+        return base##2 {x, y};                                                                     \
+    }                                                                                              \
+    static inline __host__ __device__ base##3 make_##base##3(type x, type y, type z) {             \
+        return base##3 {x, y, z};                                                                  \
+    }                                                                                              \
+    static inline __host__ __device__ base##4 make_##base##4(type x, type y, type z, type w) {     \
         return base##4 {x, y, z, w};                                                               \
     }
 

@@ -32,19 +32,20 @@ __attribute__((always_inline)) inline void emulator_copy_whole(void *to, const v
 }
 #define EMULATOR_WHOLE_COPIES(name, bytes)                                                         \
     name() = default;                                                                              \
-    __attribute__((always_inline)) name(const name &from) {                                        \
+    __host__ __device__ __attribute__((always_inline)) name(const name &from) {                    \
         emulator_copy_whole<bytes>(this, &from);                                                   \
     }                                                                                              \
-    __attribute__((always_inline)) name &operator=(const name &from) {                             \
+    __host__ __device__ __attribute__((always_inline)) name &operator=(const name &from) {         \
         emulator_copy_whole<bytes>(this, &from);                                                   \
         return *this;                                                                              \
     }
 #define EMULATOR_WHOLE2(type, name)                                                                \
     EMULATOR_WHOLE_COPIES(name, 2 * sizeof(type))                                                  \
-    constexpr name(type x_, type y_ = 0) : x(x_), y(y_) {}
+    __host__ __device__ constexpr name(type x_, type y_ = 0) : x(x_), y(y_) {}
 #define EMULATOR_WHOLE4(type, name)                                                                \
     EMULATOR_WHOLE_COPIES(name, 4 * sizeof(type))                                                  \
-    constexpr name(type x_, type y_ = 0, type z_ = 0, type w_ = 0) : x(x_), y(y_), z(z_), w(w_) {}
+    __host__ __device__ constexpr name(type x_, type y_ = 0, type z_ = 0, type w_ = 0)             \
+        : x(x_), y(y_), z(z_), w(w_) {}
 #else
 #define EMULATOR_WHOLE2(type, name)
 #define EMULATOR_WHOLE4(type, name)
@@ -104,10 +105,11 @@ EMULATOR_VECTORS_OF_8(double, double)
 struct dim3 {
     unsigned int x, y, z;
 #ifdef __cplusplus
-    constexpr dim3(unsigned int x_ = 1, unsigned int y_ = 1, unsigned int z_ = 1)
+    __host__ __device__ constexpr dim3(unsigned int x_ = 1, unsigned int y_ = 1,
+                                       unsigned int z_ = 1)
         : x(x_), y(y_), z(z_) {}
-    constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
-    constexpr operator uint3() const { return uint3{x, y, z}; }
+    __host__ __device__ constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+    __host__ __device__ constexpr operator uint3() const { return uint3{x, y, z}; }
 #endif
 };
 typedef struct dim3 dim3;

@@ -16,10 +16,21 @@ HOME=/nonexistent CCACHE_DISABLE=1 # where c++ is ccache: it asks for a home, an
 export TMPDIR HOME CCACHE_DISABLE
 
 object() { # plain|checked, flags
+    preprocess "$@" && compile "$@"
+}
+
+compile() { # plain|checked, flags
     name=$1
     shift
-    preprocess "$name" "$@" &&
-        $CXX "$@" $FEW_ERRORS -x c++-cpp-output -c "$name.new" -o "$name.o"
+    $CXX "$@" $FEW_ERRORS -x c++-cpp-output -c "$name.new" -o "$name.o"
+}
+
+# Status 4: it compiles, but nvcc would refuse it, for which the reasons are in spaces.errors.
+plain_object() {
+    preprocess plain $PLAIN_FLAGS || return
+    sh "$parts/check_spaces.sh" "$parts/spaces" plain.marked $CXX $PLAIN_FLAGS 2>spaces.errors &
+    compile plain $PLAIN_FLAGS || return
+    wait $! || return 4
 }
 
 preprocess() { # plain|checked, flags
@@ -85,7 +96,7 @@ check_program() {
 # The two builds side by side. When both fail it is for the same reason, which is printed once.
 case $1 in
 objects)
-    if [ "$NVCC" ]; then object_for_gpu; else object plain $PLAIN_FLAGS; fi 2>plain.errors &
+    if [ "$NVCC" ]; then object_for_gpu; else plain_object; fi 2>plain.errors &
     first=$!
     object checked $CHECKED_FLAGS 2>checked.errors
     second=$?
@@ -106,10 +117,12 @@ check)
     ;;
 esac
 
-if ! wait "$first"; then
-    cat plain.errors >&2
-    exit 1
-fi
+wait "$first"
+case $? in
+0) ;;
+4) cat spaces.errors >&2 && exit 1 ;;
+*) cat plain.errors >&2 && exit 1 ;;
+esac
 if [ "$second" -ne 0 ]; then
     cat checked.errors >&2
     exit 1

@@ -111,9 +111,10 @@ class Programs:
 
 def make(tree: Tree, setup: Setup, source: str, check: bool) -> subprocess.CompletedProcess[str]:
     arguments = [f"{key}={value}" for key, value in setup.variables.items()]
-    if setup.foreign:  # the rewriter runs here, whatever its output is for
-        tree.make("build/cpu/rewrite", "CC=gcc", "CXX=g++")
-        arguments += ["-o", "build/cpu/rewrite"]  # leave it as it is
+    if setup.foreign:  # the rewriter and what checks spaces run here, whatever they work for
+        tools = ["build/cpu/rewrite", "build/cpu/spaces"]
+        tree.make(*tools, "CC=gcc", "CXX=g++")
+        arguments += [word for tool in tools for word in ("-o", tool)]  # leave them as they are
     return tree.make("program", "BACKEND=cpu", f"KERNEL={source}", *arguments, check=check)
 
 

@@ -1,7 +1,6 @@
 /* DWARF versions 4 and 5, chapter 7: units, abbreviations, attributes. Every read is checked
  * against the end of its section; whatever does not fit ends the visit. */
 #include "dwarf.h"
-#include "../emulator/runtime/runtime.h"
 #include <string.h>
 
 enum attribute {
@@ -9,6 +8,7 @@ enum attribute {
     AT_NAME = 0x03,
     AT_UPPER_BOUND = 0x2f,
     AT_ABSTRACT_ORIGIN = 0x31,
+    AT_ARTIFICIAL = 0x34,
     AT_COUNT = 0x37,
     AT_SPECIFICATION = 0x47,
     AT_TYPE = 0x49,
@@ -92,9 +92,8 @@ static struct value block_of(struct reader *r, uint64_t bytes) {
 static size_t size_to_skip(const struct unit *u, uint64_t form) {
     switch (form) {
     case 0x01: return u->address; /* addr */
-    case 0x0c:
     case 0x25:
-    case 0x29: return 1; /* flag, strx1, addrx1 */
+    case 0x29: return 1; /* strx1, addrx1 */
     case 0x26:
     case 0x2a: return 2; /* strx2, addrx2 */
     case 0x27:
@@ -123,6 +122,7 @@ static struct value read_value(const struct unit *u, struct reader *r, uint64_t 
         return reference;
     }
     switch (form) {
+    case 0x0c: /* flag */
     case 0x0b: constant.number = read_fixed(r, 1); return constant;
     case 0x05: constant.number = read_fixed(r, 2); return constant;
     case 0x06: constant.number = read_fixed(r, 4); return constant;
@@ -143,8 +143,8 @@ static struct value read_value(const struct unit *u, struct reader *r, uint64_t 
     case 0x03: return block_of(r, read_fixed(r, 2));
     case 0x04: return block_of(r, read_fixed(r, 4));
     case 0x09:
-    case 0x18: return block_of(r, read_leb(r)); /* block, exprloc */
-    case 0x19: return reference;                /* flag_present: no bytes */
+    case 0x18: return block_of(r, read_leb(r));      /* block, exprloc */
+    case 0x19: constant.number = 1; return constant; /* flag_present: no bytes */
     case 0x1a:
     case 0x1b:
     case 0x22:
@@ -201,6 +201,7 @@ static void take(struct dwarf_entry *entry, uint64_t attribute, const struct val
     case AT_NAME: entry->name = value->text; break;
     case AT_LINKAGE_NAME: entry->linkage_name = value->text; break;
     case AT_TYPE: entry->type = value->number; break;
+    case AT_ARTIFICIAL: entry->artificial = value->number != 0; break;
     case AT_ABSTRACT_ORIGIN:
     case AT_SPECIFICATION: entry->origin = value->number; break;
     case AT_LOCATION: entry->tls_offset = tls_offset_of(value->block); break;
@@ -216,7 +217,8 @@ static void take(struct dwarf_entry *entry, uint64_t attribute, const struct val
 static bool is_wanted(uint64_t tag) {
     return tag == DWARF_ARRAY || tag == DWARF_REFERENCE || tag == DWARF_TYPEDEF ||
            tag == DWARF_SUBRANGE || tag == DWARF_CONST || tag == DWARF_VARIABLE ||
-           tag == DWARF_VOLATILE;
+           tag == DWARF_VOLATILE || tag == DWARF_CLASS || tag == DWARF_STRUCTURE ||
+           tag == DWARF_UNION || tag == DWARF_FUNCTION;
 }
 
 static void visit_entries(struct unit *u, struct reader abbreviations,
@@ -267,14 +269,13 @@ static bool read_head(struct unit *u, uint64_t *abbreviations) {
     return (version == 4 || version == 5) && !r.bad;
 }
 
-void dwarf_visit(void (*visit)(const struct dwarf_entry *entry, void *data), void *data) {
-    struct unit u = {.begin = 0};
+void dwarf_visit(const struct dwarf_sections *sections,
+                 void (*visit)(const struct dwarf_entry *entry, void *data), void *data) {
+    struct unit u = {.info = sections->info,
+                     .abbrev = sections->abbrev,
+                     .str = sections->str,
+                     .line_str = sections->line_str};
     uint64_t abbreviations = 0;
-    if (!image_find_section(".debug_info", &u.info) ||
-        !image_find_section(".debug_abbrev", &u.abbrev))
-        return;
-    image_find_section(".debug_str", &u.str);
-    image_find_section(".debug_line_str", &u.line_str);
-    if (read_head(&u, &abbreviations))
+    if (u.info.size && u.abbrev.size && read_head(&u, &abbreviations))
         visit_entries(&u, reader_of(&u.abbrev, abbreviations), visit, data);
 }

@@ -1,0 +1,17 @@
+/* The kernel takes the address of a host const. */
+static const int start = 0;
+__device__ int value(const int *p) { return *p; }
+
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    int col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= m || col >= n) return;
+    float sum = 0.0f;
+    for (int i = 0; i < k; ++i) sum += A[row * k + i] * B[i * n + col + value(&start)]; // refused: identifier "start" is undefined in device code
+    C[row * n + col] = sum;
+}
+
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
+    dim3 block(16, 16), grid((n + 15) / 16, (m + 15) / 16);
+    mysgemm<<<grid, block>>>(m, n, k, A, B, C);
+}

@@ -1,0 +1,155 @@
+"""Tests that what nvcc refuses is refused here: by make, make check, make program and the grade.
+
+tests/emulator/refused/*.cu are the programs, each with one mistake. The first comment says which;
+the line that nvcc refuses, at which it is refused here, too, ends with a phrase of the message:
+
+    mysgemm(m, n, k, A, B, C); // refused: a __global__ function call must be configured
+
+nvcc's front end needs no GPU: where it is installed, the programs are held against it.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from conftest import Tree, clean_environment, find_nvcc, need, need_nvcc, sample
+
+from grader import build
+from grader.errors import NotBuilt
+from grader.sandbox import choose_sandbox
+
+PROGRAMS = sorted((Path(__file__).parent / "refused").glob("*.cu"))
+NAMES = [path.stem for path in PROGRAMS]
+MOST_LINES = 5
+MARK = "// refused: "
+
+
+@dataclass(frozen=True)
+class Refused:
+    """What is expected."""
+
+    path: str
+    line: int
+    phrase: str
+
+    @property
+    def place(self) -> str:
+        return f"{self.path}:{self.line}:"
+
+
+def expected(name: str) -> Refused:
+    path = f"tests/emulator/refused/{name}.cu"
+    lines = (Path(__file__).parent / "refused" / f"{name}.cu").read_text().splitlines()
+    assert lines[0].startswith(("/*", "//")), f"{path} does not say what its mistake is"
+    [(number, text)] = [(i, text) for i, text in enumerate(lines, 1) if MARK in text]
+    phrase = text.partition(MARK)[2].strip()
+    assert phrase, f"{path}: no phrase"
+    return Refused(path, number, phrase)
+
+
+def check_message(refused: Refused, printed: str) -> None:
+    """The first thing that is said is of that place, in few lines."""
+    lines = [line for line in printed.splitlines() if not line.startswith("make")]
+    assert len(lines) <= MOST_LINES, printed
+    first = next((line for line in lines if re.match(r"\S+:\d+:", line)), "")
+    assert first.startswith(refused.place), printed
+    assert refused.phrase in first, printed
+
+
+def test_there_are_fifty() -> None:
+    assert len(NAMES) >= 50
+
+
+def check_make(tree: Tree, name: str, target: str, program: str, *tools: str) -> None:
+    refused = expected(name)
+    (tree.path / program).unlink(missing_ok=True)
+    ran = tree.make(target, "BACKEND=cpu", f"KERNEL={refused.path}", *tools, check=False)
+    assert ran.returncode == 2, ran.stdout
+    check_message(refused, ran.stderr)
+    assert not (tree.path / program).exists()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_make(name: str, tree: Tree) -> None:
+    check_make(tree, name, "sgemm", "sgemm")
+
+
+@pytest.fixture(scope="module")
+def clang_tree(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Tree:
+    for tool in ("clang", "clang++"):
+        need(tool)
+    return Tree(tmp_path_factory.mktemp("a checkout"), programs)
+
+
+@pytest.mark.parametrize("name", sample(NAMES, 8))
+def test_make_with_clang(name: str, clang_tree: Tree) -> None:
+    check_make(clang_tree, name, "sgemm", "sgemm", "CC=clang", "CXX=clang++")
+
+
+@pytest.mark.parametrize("name", sample(NAMES, 8, 1))
+def test_make_check(name: str, tree: Tree) -> None:
+    check_make(tree, name, "check", "sgemm-check")
+
+
+@pytest.mark.parametrize("name", sample(NAMES, 16, 2))
+def test_make_program(name: str, tree: Tree) -> None:
+    check_make(tree, name, "program", "build/program")
+
+
+@pytest.fixture
+def work() -> Iterator[Path]:
+    with build.work_directory() as directory:
+        yield Path(directory)
+
+
+@pytest.mark.parametrize("name", sample(NAMES, 8, 3))
+def test_grade(name: str, work: Path) -> None:
+    """It loses the criterion "builds", with that reason and line."""
+    refused, parts = expected(name), build.trusted_parts()
+    box = choose_sandbox("auto", False, [], parts.jail)
+    source = PROGRAMS[NAMES.index(name)].read_bytes()
+    with pytest.raises(NotBuilt) as error:
+        build.build_submission(parts, source, box, work)
+    assert (error.value.file, error.value.line) == ("kernel.cu", refused.line)
+    assert refused.phrase in error.value.message
+    assert len(error.value.output.splitlines()) <= MOST_LINES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nvcc_refuses_it(name: str, tmp_path: Path) -> None:
+    """At the same line. Both passes: the device's alone does not see the host's mistakes."""
+    refused = expected(name)
+    ran = subprocess.run(
+        [need_nvcc(), "-arch=sm_90", "-c", PROGRAMS[NAMES.index(name)], "-o", tmp_path / "a.o"],
+        env=clean_environment(), capture_output=True, text=True, check=False,
+    )
+    assert ran.returncode != 0
+    lines = re.findall(r"\.cu[(:](\d+)\)?.* error", ran.stdout + ran.stderr)
+    assert lines and int(lines[0]) == refused.line, ran.stdout + ran.stderr
+
+
+# ---- what nvcc takes is taken --------------------------------------------------------------------
+
+TAKEN = sorted((Path(__file__).parent / "taken").glob("*.cu"))
+
+
+@pytest.mark.parametrize("cxx", ["g++", pytest.param("clang++", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("path", TAKEN, ids=lambda path: path.stem)
+def test_what_nvcc_takes_is_taken(path: Path, cxx: str, tree: Tree, clang_tree: Tree) -> None:
+    """Calls and data that look like mistakes."""
+    tools = ("CC=clang", "CXX=clang++") if cxx == "clang++" else ()
+    where = clang_tree if tools else tree
+    where.make("program", "BACKEND=cpu", f"KERNEL=tests/emulator/taken/{path.name}", *tools)
+    assert (where.path / "build" / "program").exists()
+
+
+@pytest.mark.parametrize("path", TAKEN, ids=lambda path: path.stem)
+def test_nvcc_takes_it(path: Path, tmp_path: Path) -> None:
+    flags = ["--extended-lambda"] if "extended" in path.stem else []
+    subprocess.run([need_nvcc(), "-arch=sm_90", *flags, "-c", path, "-o", tmp_path / "a.o"],
+                   env=clean_environment(), capture_output=True, check=True)
