@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from conftest import Tree, clean_environment, find_nvcc, need, need_nvcc, sample
+from conftest import Tree, clean_environment, need, need_nvcc, sample
 
 from grader import build
 from grader.errors import NotBuilt
@@ -144,8 +144,12 @@ def test_what_nvcc_takes_is_taken(path: Path, cxx: str, tree: Tree, clang_tree: 
     """Calls and data that look like mistakes."""
     tools = ("CC=clang", "CXX=clang++") if cxx == "clang++" else ()
     where = clang_tree if tools else tree
+    marked = where.path / "build/cpu/kernel.marked.o"
+    marked.unlink(missing_ok=True)
     where.make("program", "BACKEND=cpu", f"KERNEL=tests/emulator/taken/{path.name}", *tools)
     assert (where.path / "build" / "program").exists()
+    # gcc does not take a mark in front of mutable: then nothing is checked.
+    assert marked.exists() or (path.stem, cxx) == ("extended_lambda", "g++")
 
 
 @pytest.mark.parametrize("path", TAKEN, ids=lambda path: path.stem)
@@ -153,3 +157,34 @@ def test_nvcc_takes_it(path: Path, tmp_path: Path) -> None:
     flags = ["--extended-lambda"] if "extended" in path.stem else []
     subprocess.run([need_nvcc(), "-arch=sm_90", *flags, "-c", path, "-o", tmp_path / "a.o"],
                    env=clean_environment(), capture_output=True, check=True)
+
+
+MARKS = {
+    "__device__ int f();": [1, 0],
+    "__global__ void k();": [2, 1],
+    "inline __host__ __device__ int f();": [3, 2],
+    "__device__ static __host__ int f();": [3, 2],
+    "__host__ __attribute__((noinline)) __device__ int f();": [3, 2],
+    "template <class T> __global__ void k(T t);": [2, 1],
+    "void f() { g([=] __device__(int i) { return i; }); }": [1, 0],
+    "void f() { g([=] __host__ __device__(int i) { return i; }); }": [3, 2],
+    "struct s { s() = default; };": [3, 2],
+    "__host__ int f();": None,
+    "typedef __device__ int (*f)();": None,
+    "void f(__device__ int g());": None,
+    "int f();": None,
+}
+
+
+@pytest.mark.parametrize(("text", "mark"), MARKS.items())
+def test_the_marked_text(text: str, mark: list[int] | None, tree: Tree, tmp_path: Path) -> None:
+    """One mark for all of a declaration's words, and none in the text that is built."""
+    tree.make("build/cpu/rewrite", "BACKEND=cpu")
+    source, marked = tmp_path / "kernel.i", tmp_path / "kernel.marked"
+    source.write_text(text)
+    with open(source, "rb") as given:
+        plain = subprocess.run([tree.path / "build/cpu/rewrite", source, marked], stdin=given,
+                               capture_output=True, check=True).stdout
+    found = re.findall(rb"patchable_function_entry\((\d), (\d)\)", marked.read_bytes())
+    assert [[int(n) for n in each] for each in found] == ([mark] if mark else [])
+    assert b"patchable" not in plain
