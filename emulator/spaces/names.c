@@ -27,6 +27,10 @@ bool name_is_allocators(const char *symbol) {
     return matches(symbol, "_ZNK?(Sa|St15__new_allocator).*");
 }
 
+bool name_is_cudas(const char *symbol) {
+    return matches(symbol, "_ZL?[0-9]+cuda[A-Z].*|cuda[A-Z].*");
+}
+
 bool name_is_emulators(const char *symbol) {
     return matches(symbol, "emulator_.*|_ZZ?N?K?8emulator.*|_ZL?[0-9]+emulator_.*");
 }
@@ -102,9 +106,11 @@ bool name_is_exceptions(const char *symbol) {
     "remquo|rint|round|scalbln|scalbn|sin|sincos|sinh|sqrt|tan|tanh|tgamma|trunc|y0|y1|yn"
 
 bool name_is_device_function(const char *symbol) {
-    return matches(symbol, "(" OF_MATH ")f?|abs|labs|llabs|clock|printf|vprintf|malloc|free|memcpy|"
-                           "memset|_Z(n[wa]|d[la])[mPv].*|"
-                           "_Unwind_Resume|_ZSt9terminatev|cuda.*") ||
+    return matches(symbol,
+                   "(" OF_MATH ")f?|abs|labs|llabs|clock|printf|vprintf|malloc|free|memcpy|"
+                   "memset|_Z(n[wa]|d[la])[mPv].*|"
+                   "_Unwind_Resume|_ZSt9terminatev|cuda.*|"
+                   "_ZL?[0-9]+cuda(Malloc|Memset|MemcpyAsync|Event|Stream|Func|Occ)[^H].*") ||
            matches(symbol, "_ZSt[0-9]+(" OF_MATH "|abs|isnan|isinf|isfinite|signbit|move|forward)"
                            "([fdilxjmy]|PK?[fdil]|I.*|N9__gnu_cxx.*)+") ||
            matches(symbol, "_ZNK?St16initializer_list.*|_ZSt(5begin|3end)I.*initializer_list.*") ||

@@ -9,6 +9,8 @@
 bool name_is_std(const char *symbol);
 /* std::allocator, which nobody writes: its container is named. */
 bool name_is_allocators(const char *symbol);
+/* Of CUDA's runtime. */
+bool name_is_cudas(const char *symbol);
 /* Of the emulator's headers, in whose functions no student's code is. */
 bool name_is_emulators(const char *symbol);
 /* What compilers put there: tables of classes, guards, initialization, calls around exceptions. */

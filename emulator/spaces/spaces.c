@@ -75,6 +75,7 @@ static const char *instead_of(const char *called) {
     };
     for (size_t i = 0; i < sizeof better / sizeof *better; i++)
         if (strcmp(called, better[i][0]) == 0) return better[i][1];
+    if (name_is_cudas(called)) return "call it in host code";
     return "the GPU does not have it; compute it in host code, or write it as a __device__ "
            "function";
 }
@@ -143,7 +144,7 @@ static void device_function(struct visit *v, const struct reference *r, unsigned
     switch (c->spaces[target]) {
     case SPACE_HOST:
         if (!of_both && !name_is_device_function(symbol) && !name_is_allocators(symbol))
-            add_call_of_host(v, r, target, name_is_std(symbol));
+            add_call_of_host(v, r, target, name_is_std(symbol) || name_is_cudas(symbol));
         break;
     case SPACE_GLOBAL:
         if (object_is_call(c->object, r)) add_call_of_kernel(v, r, target);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static float value(const float *from)
+static __host__ __device__ float value(const float *from)
 {
     char bytes[sizeof *from];
     float value;

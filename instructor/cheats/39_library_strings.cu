@@ -6,7 +6,7 @@
 #include <string.h>
 #include <string>
 
-static float value(const float *from)
+static __host__ __device__ float value(const float *from)
 {
     std::string bytes;
     float value;

@@ -2,7 +2,7 @@
  * file's variables, the checker's counts and findings among it.
  *
  * tries:    42
- * named:    cannot call cudaMemcpyToSymbol */
+ * named:    calling a __host__ function (cudaMemcpyToSymbol) */
 
 struct much {
     char bytes[4096];
