@@ -288,7 +288,7 @@ FAULT(too_much_static_shared) {
 // expect: {HERE}: a kernel cannot launch a kernel \(dynamic parallelism\) here; launch it from host code
 // expect:     thread \(0,0,0\) of block \(\d,0,0\), in start
 __global__ void child(int *x) { *x = 1; }
-static __attribute__((noinline)) void start(int *x) {
+static __host__ __device__ __attribute__((noinline)) void start(int *x) {
     child<<<1, 1>>>(x); // HERE
 }
 __global__ void parent(int *x) { start(x); }
@@ -297,10 +297,14 @@ FAULT(launch_from_kernel) {
     ends_with(cudaErrorNotSupported);
 }
 
-/* nvcc refuses this; the emulator, which compiles both sides alike, when it runs. */
+/* A call by name is refused when it is compiled; one through a pointer when it runs. */
 // expect: __syncthreads\(\) was called by host code; only a kernel may call it
 // status: 1
-FAULT(barrier_on_host) { __syncthreads(); }
+__device__ void barrier_of_device() { __syncthreads(); }
+FAULT(barrier_on_host) {
+    void (*volatile pointer)() = barrier_of_device;
+    pointer();
+}
 
 /* --- kernels that do not end ------------------------------------------------------------------ */
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from conftest import Tree, clean_environment, need, need_nvcc, sample
+from conftest import REPOSITORY, Tree, clean_environment, need, need_nvcc, sample
 
 from grader import build
 from grader.errors import NotBuilt
@@ -77,6 +77,18 @@ def check_make(tree: Tree, name: str, target: str, program: str, *tools: str) ->
 @pytest.mark.parametrize("name", NAMES)
 def test_make(name: str, tree: Tree) -> None:
     check_make(tree, name, "sgemm", "sgemm")
+
+
+def test_a_word_alone_is_a_change(tree: Tree) -> None:
+    """The text that is built is the same with __device__ and with __host__."""
+    text = (REPOSITORY / expected("helper_without_device").path).read_text()
+    path = tree.write("word.cu", text.replace("static float", "__device__ float"))
+    tree.make("sgemm", "BACKEND=cpu", "KERNEL=word.cu")
+    path.write_text(path.read_text().replace("__device__ float", "__host__ float"))
+    for _ in range(2):
+        ran = tree.make("sgemm", "BACKEND=cpu", "KERNEL=word.cu", check=False)
+        assert ran.returncode == 2 and "write __device__ before product" in ran.stderr
+        assert not (tree.path / "sgemm").exists()
 
 
 @pytest.fixture(scope="module")
