@@ -4,8 +4,8 @@
  * in its debug information. Read once, when the first name is asked for. */
 #define _GNU_SOURCE
 #include "names.h"
-#include "../emulator/runtime/runtime.h"
 #include "../emulator/runtime/dwarf.h"
+#include "../emulator/runtime/runtime.h"
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -303,8 +303,8 @@ static void keep_variable(const struct image_symbol *symbol, void *data) {
     struct variable *variable = data;
     if (symbol->type != STT_OBJECT || variable->address - symbol->value >= symbol->size) return;
     variable->is = true;
-    *variable->found = (struct shared_name){.offset = variable->address - symbol->value,
-                                            .bytes = symbol->size};
+    *variable->found =
+        (struct shared_name){.offset = variable->address - symbol->value, .bytes = symbol->size};
     short_name(symbol->name, variable->found->name, sizeof variable->found->name);
 }
 
