@@ -104,8 +104,6 @@ __attribute__((noinline)) void access_slowly(const struct access *access) {
         stack_access(w, access);
         return;
     }
-    /* Twice: consumers may look at the value, and let other threads run. */
-    access_announce((const void *)access->address, access->size);
     look_at(w, access);
     access_announce((const void *)access->address, access->size);
 }

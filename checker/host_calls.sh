@@ -22,7 +22,7 @@ device="acos|asin|atan|atan2|cbrt|ceil|copysign|cos|erf|erfc|exp|exp10|exp2|expm
 device="$device|fma|fmax|fmin|fmod|hypot|ilogb|j0|j1|ldexp|lgamma|llrint|llround|log|log10|log1p"
 device="$device|log2|logb|lrint|lround|nan|nearbyint|nextafter|pow|remainder|rint|round|scalbn|sin"
 device="$device|sinh|cosh|tanh|asinh|acosh|atanh|sqrt|tan|tgamma|trunc"
-device="($device)f?l?|abs|labs|clock|puts|putchar|malloc|_Zn[wa]\\w*|__assert_fail|abort"
+device="($device)f?l?|abs|labs|puts|putchar|malloc|_Zn[wa]\\w*|__assert_fail|abort"
 compilers="emulator_\\w*|__tsan_\\w*|__ubsan_\\w*|__sanitizer_cov_\\w*|__\\w*_guard|__cxa_guard_\\w*"
 compilers="$compilers|__stack_chk_fail|__g\\w\\w_personality_v0|__aarch64_\\w*|__\\w+[dstx][fi][234]?"
 compilers="$compilers|__tls_get_addr|__x86_indirect_\\w*|__clang_call_terminate|_ZSt9terminatev"
@@ -39,7 +39,7 @@ rm -f "$out.symbols"
     for name in $calls; do
         case $name in
         memcpy | memmove | memset) echo "$name __tsan_$name" ;;
-        sincos | sincosf | frexp | frexpf | modf | modff | remquo | remquof | printf | vprintf)
+        sincos | sincosf | frexp | frexpf | modf | modff | remquo | remquof | printf | vprintf | clock)
             echo "$name checker_$name" ;;
         *) echo "$name guarded_$name" ;;
         esac

@@ -1,6 +1,7 @@
-/* The device functions of C's library that load or store through a pointer, in place of which
- * host_calls.sh links these: what the library does there, the compiler has not announced. Each does
- * as the function of its name does (C17, 7.12.6, 7.12.10 and 7.21.6; sincos is GNU's and CUDA's).
+/* The device functions of C's library that load or store through a pointer, or tell the time, in
+ * place of which host_calls.sh links these: what the library does there, the compiler has not
+ * announced. Each does as the function of its name does (C17, 7.12.6, 7.12.10, 7.21.6 and 7.27.2.1;
+ * sincos is GNU's and CUDA's).
  */
 #define _GNU_SOURCE
 #include "access.h"
@@ -10,6 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+long long emulator_clock(void); /* of the emulator's headers for kernels */
 
 static void stores(const void *p, unsigned size, const void *code) {
     access_slowly(
@@ -62,6 +66,13 @@ double checker_remquo(double x, double y, int *quotient) {
     STORES(quotient);
     return remquo(x, y, quotient);
 }
+
+/* --- the clock -------------------------------------------------------------------------------- */
+
+/* In a kernel, CUDA's: see emulator_clock(). */
+clock_t checker_clock(void);
+
+clock_t checker_clock(void) { return watch_here() ? (clock_t)emulator_clock() : clock(); }
 
 /* --- printing --------------------------------------------------------------------------------- */
 

@@ -200,9 +200,13 @@ static void copy_arrived(const struct async_copy *copy) {
 static void launch_begins(const struct launch *launch) {
     launches_note(launch);
     order_begin_launch();
+    audit_begin_launch();
 }
 
-static void launch_ended(const struct launch *launch) { WATCH_CONSUMERS(launch_ended, launch); }
+static void launch_ended(const struct launch *launch) {
+    audit_end_launch();
+    WATCH_CONSUMERS(launch_ended, launch);
+}
 
 void observe_runtime(void) {
     static struct observer all;

@@ -39,14 +39,14 @@ void watch_slowly(struct watch *w) {
     memset(w->input, 0, sizeof w->input);
 }
 
-static bool is_consumed(const struct watch *w) {
+bool watch_is_consumed(const struct watch *w) {
     for (const struct consumer **each = watch_consumers; *each; ++each)
         if (!(*each)->skips || !(*each)->skips(w)) return true;
     return false;
 }
 
 void watch_fast(struct watch *w) {
-    if (is_consumed(w) || w->many_steps || audit_is_on(w)) {
+    if (watch_is_consumed(w) || w->many_steps || audit_is_on(w)) {
         watch_slowly(w);
         return;
     }

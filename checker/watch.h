@@ -155,8 +155,9 @@ const struct watch *watch_of_block(uint64_t block);
 _Noreturn void watch_machine_fault(const char *what);
 void watch_on_machine_fault(void (*handler)(const char *what));
 
-/* From now on the running block's accesses all take the slow path; or, if no consumer needs them,
- * only those that need it. */
+/* Whether a consumer needs the running block's accesses. From now on all of them take the slow path;
+ * or, if none does, only those that need it. */
+bool watch_is_consumed(const struct watch *w);
 void watch_slowly(struct watch *w);
 void watch_fast(struct watch *w);
 

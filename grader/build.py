@@ -93,8 +93,6 @@ class Programs:
     """Its kernels alone, without any host code."""
     checked_object: bytes = b""
     """Of which `checked` is linked."""
-    unproven: tuple[int, ...] = ()
-    """Lines with accesses that are perhaps unwatched: see instructions.py."""
 
     def of(self, build: str) -> Path:
         return self.plain if build == "plain" else self.checked
@@ -383,13 +381,12 @@ def compiled(parts: Parts, shared: Path, source: bytes, box: Sandbox, programs: 
     made = {name: take_file(programs / name) for name in (*TEXTS, *OBJECTS)}
     # Examined, linked and run in a directory of the same name, so that lines are of "kernel.cu".
     replace_directory(programs, made | {KERNEL: source})
-    unproven = examiner.check("made", str(programs),
-                              *([parts.backend] if parts.backend == "cuda" else []))
+    examiner.check("made", str(programs), *([parts.backend] if parts.backend == "cuda" else []))
     replace_directory(programs, {name: made[name] for name in OBJECTS} | {KERNEL: source})
     compile_in_sandbox(shared, "programs", programs, box)
     names = program_names(parts)
     replace_directory(programs, {name: take_file(programs / name) for name in names}, 0o555)
-    return replace(Programs(*(programs / name for name in names)), unproven=unproven,
+    return replace(Programs(*(programs / name for name in names)),
                    checked_object=made["checked.o"])
 
 

@@ -4,9 +4,8 @@ and object files can keep a parser busy for minutes.
     python -m grader.examine source FILE           as it was written
     python -m grader.examine made DIRECTORY [cuda] plain.i, plain.o and their like, beside kernel.cu
 
-Called by check(), under limits. Prints READY when it has begun, and then two lines of JSON: what is
-refused, or null; and lines of kernel.cu for people to look at. In: those files, and source_text.py,
-symbols.py and instructions.py, which look at them.
+Called by check(), under limits. Prints READY when it has begun, and then a line of JSON: what is
+refused, or null. In: those files, and source_text.py and symbols.py, which look at them.
 """
 
 from __future__ import annotations
@@ -48,9 +47,8 @@ class Examiner:
 
     jail: Path
 
-    def check(self, *words: str) -> tuple[int, ...]:
-        """The lines of accesses that are perhaps unwatched. Raises Refused, NotBuilt at a limit,
-        and MachineFault."""
+    def check(self, *words: str) -> None:
+        """Raises Refused, NotBuilt at a limit, and MachineFault."""
         command = [sys.executable, "-B", "-m", "grader.examine", *words]
         ran = Sandbox("none", "", self.jail).run(Command(command, LIMITS, cwd=ROOT))
         before, begun, printed = ran.output.decode(errors="replace").partition(READY)
@@ -59,10 +57,9 @@ class Examiner:
             raise MachineFault(f"the submission cannot be examined: {last[:LONGEST]}")
         if ran.status != 0:  # a limit, or a parser's answer to it: MemoryError, RecursionError
             raise NotBuilt(TOO_LARGE)
-        refused, unproven = map(json.loads, printed.splitlines())
+        refused = json.loads(printed)
         if refused is not None:
             raise Refused(**refused)
-        return tuple(unproven)
 
 
 def examine_source(path: Path) -> None:
@@ -72,9 +69,9 @@ def examine_source(path: Path) -> None:
     source_text.check_source(path.read_bytes())
 
 
-def examine_made(directory: Path, cuda: bool) -> list[int]:
-    """Lines of accesses that are perhaps unwatched. Raises Refused."""
-    from . import instructions, source_text, symbols  # their libraries: 0.1 s, in this process only
+def examine_made(directory: Path, cuda: bool) -> None:
+    """Raises Refused."""
+    from . import source_text, symbols  # their libraries: 0.1 s, in this process only
 
     tokens = {name: source_text.check_preprocessed((directory / name).read_bytes())
               for name in TEXTS}
@@ -82,21 +79,21 @@ def examine_made(directory: Path, cuda: bool) -> list[int]:
         source_text.check_same(*(tokens[f"{build}{which}"] for build in BUILDS))
     source = (directory / KERNEL).read_bytes()
     symbols.check_object(directory / "plain.o", False, source, cuda)
-    return instructions.unproven(symbols.check_object(directory / "checked.o", True, source))
+    symbols.check_object(directory / "checked.o", True, source)
 
 
 def main(what: str, path: str, *more: str) -> None:
     print(READY, end="", flush=True)
-    refused, unproven = None, []
+    refused = None
     try:
         if what == "source":
             examine_source(Path(path))
         else:
-            unproven = examine_made(Path(path), "cuda" in more)
+            examine_made(Path(path), "cuda" in more)
     except Refused as error:
         refused = {"tried": error.tried[:LONGEST], "file": error.file, "line": error.line,
                    "hint": error.hint[:LONGEST]}
-    print(json.dumps(refused), json.dumps(unproven), sep="\n")
+    print(json.dumps(refused))
 
 
 if __name__ == "__main__":

@@ -167,9 +167,14 @@ class Build(Strict):
     line: int
     output: str
     """What the compiler printed, shortened."""
-    unproven: list[int] = []
-    """The student's lines with a load or store that is perhaps unwatched (instructions.py), 0 for
-    an unknown line: for people to look at. It costs no points."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def without_old_keys(cls, data: Any) -> Any:
+        """Earlier versions listed lines for people to read."""
+        if isinstance(data, dict):
+            return {key: value for key, value in data.items() if key != "unproven"}
+        return data
 
 
 class Record(Scored):

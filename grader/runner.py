@@ -56,8 +56,7 @@ class Runner:
         """Sets `build` and `refusal`. Raises MachineFault."""
         try:
             self._programs = self._built(self.source, self.box)
-            self.build = self.build.model_copy(
-                update={"ok": True, "unproven": list(self._programs.unproven)})
+            self.build = self.build.model_copy(update={"ok": True})
         except NotBuilt as error:
             self.build = Build(ok=False, message=text(error.message), file=error.file,
                                line=error.line, output=text(error.output)[:LONGEST_OUTPUT])

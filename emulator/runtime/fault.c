@@ -11,6 +11,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -420,10 +422,13 @@ void fault_stop_workers(const pthread_t *workers, int count) {
 /* --- signals ---------------------------------------------------------------------------------- */
 
 static void on_fault(int signal, siginfo_t *info, void *context) {
-    if (!worker_in_kernel())
-        host_fault(signal, info);
-    else if (!observer || !observer->faulted || !observer->faulted(signal, info->si_addr, context))
+    if (this_worker && observer && observer->faulted &&
+        observer->faulted(signal, info->si_addr, context))
+        return;
+    if (worker_in_kernel())
         kernel_fault(signal, info, context);
+    else
+        host_fault(signal, info);
 }
 
 static void install(int signal, void (*handler)(int, siginfo_t *, void *),
@@ -446,8 +451,22 @@ void fault_install(void) {
     pthread_once(&once, install_all);
 }
 
+void *fault_hidden_memory(size_t bytes) {
+    enum { PAGE_BITS = 12, PLACE_BITS = 45 };
+    const uintptr_t lowest = (uintptr_t)1 << (PLACE_BITS + 1); /* beyond device memory */
+    uintptr_t drawn = 0;
+    if (getrandom(&drawn, sizeof drawn, GRND_NONBLOCK) != sizeof drawn) drawn = 0;
+    drawn = drawn >> (64 - PLACE_BITS + PAGE_BITS) << PAGE_BITS;
+    void *made = mmap((void *)(lowest + drawn), bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    explicit_bzero(&drawn, sizeof drawn);
+    return made == MAP_FAILED ? NULL : made;
+}
+
 /* A fiber's stack may be what overflowed, so handlers have a stack of their own. */
 void fault_thread_stack(void) {
-    stack_t stack = {.ss_size = HANDLER_STACK_BYTES, .ss_sp = malloc(HANDLER_STACK_BYTES)};
+    stack_t stack = {.ss_size = HANDLER_STACK_BYTES,
+                     .ss_sp = fault_hidden_memory(HANDLER_STACK_BYTES)};
     if (stack.ss_sp) sigaltstack(&stack, NULL);
+    explicit_bzero(&stack, sizeof stack);
 }

@@ -276,9 +276,16 @@ uintptr_t place_link_address(const void *address);
 
 /* --- fault.c ---------------------------------------------------------------------------------- */
 
-/* Installs the handlers (once); gives this OS thread a stack for them. */
+/* Installs the handlers (once); gives this OS thread a stack for them. That is hidden memory whose
+ * lowest HANDLER_OWN bytes are the observer's: what a handler keeps there (at its context's
+ * uc_stack.ss_sp) no kernel can find. */
+enum { HANDLER_OWN = 256 };
 void fault_install(void);
 void fault_thread_stack(void);
+
+/* Fresh zeroed memory of this process, never freed, at a random address that is noted nowhere; null:
+ * out of memory. */
+void *fault_hidden_memory(size_t bytes);
 
 /* At the first fault of a kernel `event` is posted, and fault_happened() true. */
 void fault_wake(sem_t *event);
@@ -424,7 +431,7 @@ struct observer {
     void (*failed)(cudaError_t error);        /* a call of the host's */
     void (*looked)(cudaError_t error);        /* at the last error; what cudaGetLastError gave */
     void (*fault)(const struct fault *fault); /* instead of printing it */
-    /* A worker's signal SIGSEGV or SIGTRAP, in a handler of it; true: the kernel goes on. */
+    /* A worker's signal, in a handler of it; true: the worker goes on. */
     bool (*faulted)(int number, const void *address, void *context);
 };
 extern const struct observer *observer;

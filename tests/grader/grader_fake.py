@@ -55,7 +55,6 @@ COMMAND = [sys.executable, "-B", __file__]
 class Programs(dict[str, str]):
     """What a submission says of each shape, in place of its programs."""
 
-    unproven = ()
     barrier = 0
     """The line behind which one was put in."""
 

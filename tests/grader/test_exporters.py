@@ -620,6 +620,18 @@ def test_records_without_speed_can_still_be_read(tmp_path: Path) -> None:
     assert (record.format, record.performance, record.score) == (1, [], 14)
 
 
+def test_records_with_lines_to_read_can_still_be_read(tmp_path: Path) -> None:
+    """Earlier versions listed them; other keys that are unknown are an error."""
+    old = json.loads(PUBLIC.model_dump_json())
+    old["build"]["unproven"] = [7]
+    (tmp_path / "result.json").write_text(json.dumps(old))
+    assert read_record(tmp_path / "result.json") == PUBLIC
+    old["build"]["unknown"] = [7]
+    (tmp_path / "result.json").write_text(json.dumps(old))
+    with pytest.raises(BadInput, match="build.unknown"):
+        read_record(tmp_path / "result.json")
+
+
 # ---- the command ---------------------------------------------------------------------------------
 
 

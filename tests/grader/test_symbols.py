@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from conftest import REPOSITORY, Tree, first_of_each, missing, sample
 
-from grader import instructions, symbols
+from grader import symbols
 from grader.errors import Refused
 from grader.source_text import check_preprocessed, check_source
 
@@ -359,67 +359,6 @@ def test_damaged_objects_are_refused_and_raise_nothing_else(objects: Compile,
         path.write_bytes(damaged[:draw.choice([len(good), draw.randrange(len(good))])])
         with suppress(Refused):
             symbols.check_object(path, False)
-
-
-# ---- the instructions ----------------------------------------------------------------------------
-
-
-def look(path: Path) -> list[int]:
-    return instructions.unproven(symbols.Object(path.read_bytes(), b""))
-
-
-# The compiler takes what it indexes for a constant, or for a local variable that nobody else knows.
-FAR_AWAY = """
-static const struct { int one; float far[0]; } constants = {1};
-__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
-    long far = A - constants.far;
-    if (threadIdx.x < m * n)
-        C[threadIdx.x] = constants.far[far + threadIdx.x]; // here
-}
-"""
-UNWATCHED = """
-__attribute__((no_sanitize("thread"))) __global__ void mysgemm(float *C)
-{
-    C[threadIdx.x] += 1.0f; // here
-}
-"""
-
-
-@pytest.mark.parametrize(("text", "cxx"), [(FAR_AWAY, "g++"), (UNWATCHED, "g++"),
-                                           (UNWATCHED, "clang++")])
-def test_accesses_without_a_call_are_found(objects: Compile, text: str, cxx: str) -> None:
-    line = text[:text.index("// here")].count("\n") + 1
-    assert look(objects(text, cxx=cxx, checked=True)) == [line]
-
-
-@pytest.mark.parametrize("cxx", ["g++", "clang++"])
-@pytest.mark.parametrize("kernel", ["instructor/solutions/1_naive.cu",
-                                    "instructor/solutions/2_tiled.cu",
-                                    "tests/kernels/right/local_array_2d.cu"])
-def test_the_compilers_calls_are_found(objects: Compile, kernel: str, cxx: str) -> None:
-    text = (REPOSITORY / kernel).read_text()
-    assert look(objects(text, cxx=cxx, checked=True)) == []
-
-
-def test_without_calls_each_access_is_found(objects: Compile) -> None:
-    text = (REPOSITORY / "instructor/solutions/1_naive.cu").read_text()
-    lines = text.splitlines()
-    found = {lines[line - 1].strip() for line in look(objects(text))}
-    assert any("A[" in line for line in found) and any("C[" in line for line in found), found
-
-
-def test_an_index_into_a_local_array_needs_a_call(objects: Compile) -> None:
-    text = KERNEL + """}
-__global__ void other(int i, int j, float *C)
-{
-    float own[4] = {1.0f};
-    own[i] = 2.0f; // here
-    C[0] = own[j];
-}
-"""
-    line = text[:text.index("// here")].count("\n") + 1
-    assert line in look(objects(text)) and look(objects(text, checked=True)) == []
 
 
 # ---- the text ------------------------------------------------------------------------------------
