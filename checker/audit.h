@@ -7,8 +7,8 @@
  *
  * One block of each launch, drawn at random, is looked at from its first access on; windows in all
  * blocks whose accesses take the slow path begin at random. No kernel can know when: what has been
- * drawn is in hidden memory (runtime.h), and when the next window begins is in no memory at all, but
- * decided at that time. On other processors nothing is audited. */
+ * drawn is in hidden memory (runtime.h), and when the next window begins is in no memory at all,
+ * but decided at that time. On other processors nothing is audited. */
 #ifndef CHECKER_AUDIT_H
 #define CHECKER_AUDIT_H
 #include "watch.h"
@@ -26,6 +26,9 @@ bool audit_is_on(const struct watch *w);
 /* The running thread is going to access these bytes, and none but those announced. */
 void audit_announce(struct watch *w, uintptr_t address, size_t size);
 
+/* In this process nothing is audited: its runs show what is known, and decide nothing. Before the
+ * next function. */
+void audit_nothing(void);
 /* Adds the faults to what the runtime reports. */
 void audit_observe(struct observer *o);
 

@@ -3,6 +3,7 @@
  * A and B hold values that say which element they are, so that a tile's elements can be traced back
  * to them; the matrices lie in the middle of larger allocations, so that the run goes on past an
  * index that is outside. */
+#include "audit.h"
 #include "cause.h"
 #include "names.h"
 #include "sgemm.h"
@@ -136,6 +137,7 @@ bool evidence_run(struct shape s, double seconds, bool counts,
     checked.stopped = stopped_here;
     checked.machine_fault = machine_fault;
     trace_watch();
+    audit_nothing();
     checker_begin(&checked);
     run_wrapper(s, A, B, C);
     return checker_end().finding.kind == FINDING_NONE;
