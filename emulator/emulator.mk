@@ -35,7 +35,7 @@ build/cpu/kernel.ii build/check/kernel.ii: build/%/kernel.ii: build/%/kernel.sou
 	@cat $(basename $@).new $(basename $@).marked | cmp -s - $@.both || { rm -f $(program); \
 	    cat $(basename $@).new $(basename $@).marked >$@.both; mv $(basename $@).new $@; }
 
-# Compiled a second time, beside the first, to see who calls whom. The program runs for milliseconds.
+# Compiled a second time, beside the first, to see who calls whom.
 spaces = $(patsubst %.c,build/c/%.o,$(wildcard emulator/spaces/*.c) emulator/runtime/dwarf.c)
 $(filter build/c/emulator/spaces/%,$(spaces)): private C_FLAGS += -O0
 build/cpu/spaces: $(spaces) build/cpu/settings

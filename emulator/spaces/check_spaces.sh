@@ -10,6 +10,7 @@ shift 2
 
 # Nothing inlined, and a section for each function and variable: so that each call and each use of
 # data has a relocation. gcc would make puts of a printf, and nothing of a memmove.
-"$@" -fno-sanitize=all -O0 -w -gdwarf-4 -fno-inline -ffunction-sections -fdata-sections -fno-builtin-printf -fno-builtin-memmove \
+"$@" -fno-sanitize=all -O0 -w -gdwarf-4 -fno-inline -ffunction-sections -fdata-sections \
+    -fno-builtin-printf -fno-builtin-memmove \
     -x c++-cpp-output -c "$marked" -o "$marked.o" 2>/dev/null || exit 0
 "$spaces" "$marked.o"
