@@ -3,6 +3,7 @@
  *   main.c          the command line's run: one shape after the other, each in its own process
  *   options.c       the command line
  *   run.cu          one shape: matrices, the wrapper, what was seen, what came out
+ *   ask_plain.c     the plain build's run of a shape, plain.c: which blocks write
  *   judge.c         from a wrong C to a finding
  *   evidence.c      a run that shows what a kernel's indices are
  *   cause*.c        from a finding and such a run to the mistake behind it
@@ -43,7 +44,8 @@ struct check_options {
     unsigned walk_block[3];
     struct shape *shapes; /* to check, in this order */
     int shape_count;
-    int calls; /* of basicSgemm, for each shape */
+    int calls;       /* of basicSgemm, for each shape */
+    bool all_blocks; /* are watched, however many there are */
 };
 
 /* A launch whose blocks end may take so many times as long as one block. */
@@ -106,6 +108,7 @@ struct outcome {
     bool in_wrapper; /* it is, or was when it died, inside basicSgemm */
     struct shape shape;
     double seconds;
+    struct checked_blocks blocks;     /* where not all were watched */
     struct finding finding;           /* kind FINDING_NONE: nothing wrong */
     struct cause cause;               /* of a finding */
     struct remark remark;             /* where there is no finding */
@@ -148,10 +151,11 @@ void run_evidence(const struct check_options *options, struct shape shape,
                   const struct outcome *failed, FILE *indices, struct outcome *outcome);
 
 /* Runs the wrapper once, on coded matrices of this shape with margins, so many seconds of processor
- * time for a launch at most, its loads and stores counted if `counts` says so; their trace
- * (trace.h) is kept. Returns whether nothing wrong was seen; a mistake that ends the run calls
- * `stopped`, and the machine's fault ends the process. */
+ * time for a launch at most, its loads and stores counted if `counts` says so, `writers` as in
+ * checker.h; their trace (trace.h) is kept. Returns whether nothing wrong was seen; a mistake that
+ * ends the run calls `stopped`, and the machine's fault ends the process. */
 bool evidence_run(struct shape shape, double seconds, bool counts,
+                  const struct writers *(*writers)(void),
                   void (*stopped)(const struct checked_result *result));
 
 /* --- remark.c --------------------------------------------------------------------------------- */
@@ -178,6 +182,11 @@ bool cause_is_asked(enum finding_kind kind);
 
 /* "row-length"; null: CAUSE_NONE. */
 const char *cause_name(enum cause_kind kind);
+
+/* --- ask_plain.c ------------------------------------------------------------------------------ */
+
+/* Has the plain build run this shape once. Null: it did not come to its end, or is not there. */
+const struct writers *ask_plain(const struct check_options *options, struct shape shape);
 
 /* --- judge.c ---------------------------------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 #include "diagnose.h"
 #include "host.h"
 #include "launches.h"
+#include "surplus.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -67,7 +68,7 @@ void checker_describe_launch(struct finding *finding) {
 
 /* What has been seen so far. */
 static struct checked_result result(void) {
-    struct checked_result r = {.launches = (int)launches_noted()};
+    struct checked_result r = {.launches = (int)launches_noted(), .blocks = surplus_seen()};
     const struct event *event = event_first();
     if (event) r.finding = diagnose(event);
     if (event) add_launch(&r.finding, event->launch);
@@ -91,6 +92,7 @@ void checker_begin(const struct checked_run *asked) {
                                                 .processor_time = true});
     if (run.counts || run.phases) counts_watch();
     if (run.phases) phases_watch(run.block_x, run.block_y);
+    surplus_begin(run.writers);
     host_begin(run.host_process, stopped);
 }
 

@@ -34,9 +34,18 @@ struct checked_matrix {
                           width in each phase */
 };
 
+/* Blocks of launches that have far more than write anything, of which not all were watched: in all;
+ * watched; those that write, all of which were. 0, 0, 0: all blocks of all launches were. */
+struct checked_blocks {
+    uint64_t all, watched, writing;
+};
+
+struct writers; /* ../emulator/runtime/runtime.h */
+
 struct checked_result {
     struct finding finding; /* kind FINDING_NONE: no mistake was seen */
     int launches;           /* that the wrapper made and that were possible */
+    struct checked_blocks blocks;
 };
 
 /* What to run under watch. Strings and functions must outlive the run; the rest is copied. */
@@ -51,6 +60,10 @@ struct checked_run {
     /* Launches of so many threads at most run on one core: blocks run in order then, and every run
      * sees the same. 0: as the runtime has it. */
     uint64_t alone_threads;
+    /* Of the plain build's run with the same arguments: which blocks write. Called at most once, at
+     * a launch with so many threads that it matters; may return null, which means unknown. A null
+     * pointer: all blocks are watched. Of those that write nothing a sample is. */
+    const struct writers *(*writers)(void);
     /* The process whose memory is the host's; 0: this one. */
     int host_process;
     /* A mistake that ends the program was seen; must not return. */

@@ -12,6 +12,7 @@
 #include "counts.h"
 #include "launches.h"
 #include "regions.h"
+#include "surplus.h"
 #include "watch.h"
 #include <stdlib.h>
 #include <string.h>
@@ -481,7 +482,8 @@ static void take_site(struct counted_launch *launch, struct totals *totals, stru
 static void take_worker(struct counted_launch *launch, struct totals *totals, struct counts *c) {
     for (size_t i = 0; i < c->table_size; ++i)
         if (c->table[i].key) take_site(launch, totals, c->table[i].site);
-    if (c->blocks && (!launch->blocks_ended || c->least_barriers < launch->least_barriers))
+    if (c->blocks &&
+        (launch->blocks_ended == launch->passed_over || c->least_barriers < launch->least_barriers))
         launch->least_barriers = c->least_barriers;
     if (c->most_barriers > launch->most_barriers) launch->most_barriers = c->most_barriers;
     launch->blocks_ended += c->blocks;
@@ -546,7 +548,9 @@ static void launch_ended(const struct launch *launch) {
         .grid = {launch->grid.x, launch->grid.y, launch->grid.z},
         .block = {launch->block.x, launch->block.y, launch->block.z},
         .blocks = launch->blocks,
+        .passed_over = surplus_passed_over(),
     };
+    counted->blocks_ended = counted->idle_blocks = counted->passed_over;
     launches_kernel_name(launch->kernel, counted->kernel, sizeof counted->kernel);
     struct totals totals = {0};
     for (struct counts *c = all_workers; c; c = c->next) take_worker(counted, &totals, c);

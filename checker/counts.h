@@ -52,6 +52,7 @@ struct counted_launch {
      * how many, and what they have part of in loads and atomics of global memory and in `needed`.
      */
     uint64_t idle_blocks, idle_loads, idle_needed;
+    uint64_t passed_over; /* of idle_blocks: did not run, and no other figure has part in them */
     struct counted_line lines[COUNTED_LINES]; /* where most is to gain comes first */
     int line_count;
 };

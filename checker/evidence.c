@@ -126,6 +126,7 @@ static float *coded(int matrix, int rows, int cols) {
 }
 
 bool evidence_run(struct shape s, double seconds, bool counts,
+                  const struct writers *(*writers)(void),
                   void (*stopped_here)(const struct checked_result *result)) {
     float *A = coded(MATRIX_OF_A, s.m, s.k), *B = coded(MATRIX_OF_B, s.k, s.n);
     float *C = allocate((size_t)s.m * (size_t)s.n);
@@ -134,6 +135,7 @@ bool evidence_run(struct shape s, double seconds, bool counts,
     checked.launch_seconds = seconds;
     checked.alone_threads = UINT64_MAX;
     checked.counts = counts;
+    checked.writers = writers;
     checked.stopped = stopped_here;
     checked.machine_fault = machine_fault;
     trace_watch();
@@ -150,6 +152,6 @@ void run_evidence(const struct check_options *options, struct shape s, const str
     run.failed = failed;
     run.outcome = outcome;
     run.indices = indices;
-    evidence_run(s, CHECK_LAUNCH_BLOCKS * options->run.timeout, false, stopped);
+    evidence_run(s, CHECK_LAUNCH_BLOCKS * options->run.timeout, false, NULL, stopped);
     conclude();
 }

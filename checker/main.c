@@ -131,8 +131,8 @@ static void explain_death(struct outcome *outcome, bool killed, int status) {
         snprintf(f->what, sizeof f->what, "basicSgemm ended the program instead of returning");
 }
 
-static void check_shape(const struct check_options *o, struct shape shape,
-                        struct outcome *outcome) {
+static void run_in_child(const struct check_options *o, struct shape shape,
+                         struct outcome *outcome) {
     const double limit = o->calls * (o->run.timeout + grace);
     const struct limits limits = {limit, 10 * CHECK_LAUNCH_BLOCKS * limit};
     int status = 0, printed[2];
@@ -155,6 +155,28 @@ static void check_shape(const struct check_options *o, struct shape shape,
     bool ended = wait_for(child, printed[0], &shape, &limits, &status);
     close(printed[0]);
     if (!outcome->done) explain_death(outcome, !ended, status);
+}
+
+/* Whether blocks that did not run could have part in what was found: as far as they write nothing
+ * to device memory in the plain build, not in what threads of one block did. */
+static bool may_be_of_blocks_left_out(const struct finding *f) {
+    switch (f->kind) {
+    case FINDING_NONE: return false;
+    case FINDING_ENDLESS:
+    case FINDING_TIME_LIMIT:
+    case FINDING_UNINITIALISED_GLOBAL: return true;
+    default: return !f->at.in_kernel;
+    }
+}
+
+/* Where not all blocks were watched, and that may be why something was found: again, with all. */
+static void check_shape(const struct check_options *given, struct shape shape,
+                        struct outcome *outcome) {
+    struct check_options o = *given;
+    run_in_child(&o, shape, outcome);
+    if (!outcome->blocks.all || !may_be_of_blocks_left_out(&outcome->finding)) return;
+    o.all_blocks = true;
+    run_in_child(&o, shape, outcome);
 }
 
 /* --- the mistake behind a finding ------------------------------------------------------------- */
@@ -264,8 +286,9 @@ static struct remark find_barrier(const struct outcome *counted, struct outcome 
 
 static struct remark find_remark(struct outcome *room) {
     const struct remark first = gather_remark(run_counts_remark, remark_counted_shape, room);
-    if (first.kind && first.kind < REMARK_UNNEEDED_BARRIER) return first;
     const struct outcome counted = *room;
+    if (first.kind && first.kind < REMARK_UNNEEDED_BARRIER) return first;
+    if (first.kind && counted.blocks.all) return first; /* so many blocks come before a barrier */
     const struct remark barrier = find_barrier(&counted, room);
     return barrier.kind ? barrier : first;
 }

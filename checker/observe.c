@@ -10,6 +10,7 @@
 #include "host.h"
 #include "launches.h"
 #include "order.h"
+#include "surplus.h"
 #include <string.h>
 
 /* --- beginning -------------------------------------------------------------------------------- */
@@ -211,6 +212,7 @@ static void launch_ended(const struct launch *launch) {
 void observe_runtime(void) {
     static struct observer all;
     all.launch_begins = launch_begins;
+    all.choose_blocks = surplus_choose;
     all.launch_ended = launch_ended;
     all.out_of_memory = watch_machine_fault;
     all.block_begins = block_begins;

@@ -1,6 +1,7 @@
 /* Findings as a student reads them, and as JSON for programs. */
 #include "../support/shared.h"
 #include "check.h"
+#include <inttypes.h>
 #include <stdlib.h>
 
 /* --- text ------------------------------------------------------------------------------------- */
@@ -27,6 +28,15 @@ static void print_circumstances(FILE *out, const struct finding *f, struct shape
     }
     if (f->phase) fprintf(out, "tile phase %d of %d, ", f->phase, f->phases);
     fprintf(out, "m=%d k=%d n=%d\n", shape.m, shape.k, shape.n);
+}
+
+/* Where not all blocks were watched. */
+static void print_blocks(FILE *out, const struct checked_blocks *b) {
+    fprintf(out, "%" PRIu64 " of %" PRIu64 " blocks watched: ", b->watched, b->all);
+    if (b->writing == 1)
+        fputs("the one that writes, and a sample", out);
+    else
+        fprintf(out, "the %" PRIu64 " that write, and a sample", b->writing);
 }
 
 static const char red[] = "\33[1;31m", bold[] = "\33[1m";
@@ -64,6 +74,11 @@ void print_finding(FILE *out, const struct outcome *outcome) {
     print_indented(out, f->detail);
     if (!explained || !cause->shows_launch) print_indented(out, f->launch.text);
     print_circumstances(out, f, outcome->shape);
+    if (outcome->blocks.all) {
+        fputs("    ", out);
+        print_blocks(out, &outcome->blocks);
+        fputc('\n', out);
+    }
     if (f->at.in_kernel && !f->at.line)
         fputs("    (no source line: is addr2line, of binutils, installed?)\n", out);
     if (!source_is(f->at.file)) fprintf(out, "    built from %s\n", source_name());
@@ -73,12 +88,21 @@ void print_finding(FILE *out, const struct outcome *outcome) {
 
 void print_clean(FILE *out, const struct outcome *outcomes, int count) {
     double seconds = 0;
-    for (int i = 0; i < count; i++) seconds += outcomes[i].seconds;
-    fprintf(out, "no mistake found: every load and store watched, C right (%.2f s)\n", seconds);
+    bool all = true;
+    for (int i = 0; i < count; i++) {
+        seconds += outcomes[i].seconds;
+        all = all && !outcomes[i].blocks.all;
+    }
+    fprintf(out, "no mistake found: every load and store %swatched, C right (%.2f s)\n",
+            all ? "" : "of blocks that write ", seconds);
     fprintf(out, "    built from %s\n", source_name());
-    for (int i = 0; i < count; i++)
-        fprintf(out, "    m=%d k=%d n=%d\n", outcomes[i].shape.m, outcomes[i].shape.k,
-                outcomes[i].shape.n);
+    for (int i = 0; i < count; i++) {
+        const struct outcome *o = &outcomes[i];
+        fprintf(out, "    m=%d k=%d n=%d%s", o->shape.m, o->shape.k, o->shape.n,
+                o->blocks.all ? ": " : "");
+        if (o->blocks.all) print_blocks(out, &o->blocks);
+        fputc('\n', out);
+    }
 }
 
 void print_remark(FILE *out, const struct remark *remark) {
@@ -121,6 +145,18 @@ static void json_launch(struct json *json, const struct finding_launch *l) {
     json_text(json, "file", l->file);
     json_value(json, "line", "%d", l->line);
     json_text(json, "text", l->text);
+    json_close(json, '}');
+}
+
+static void json_blocks(struct json *json, const struct checked_blocks *b) {
+    if (!b->all) {
+        json_text(json, "blocks", NULL);
+        return;
+    }
+    json_open(json, "blocks", '{');
+    json_unsigned(json, "all", b->all);
+    json_unsigned(json, "watched", b->watched);
+    json_unsigned(json, "writing", b->writing);
     json_close(json, '}');
 }
 
@@ -200,9 +236,9 @@ static void json_report(FILE *out, FILE *report) {
  *   message      what the machine or the command line did wrong; else null
  *   source       file: what the program was built from; changed: whether it has changed since, null
  *                when the file is gone
- *   checked      the shapes that were run: m, k, n, seconds
- *   finding      the mistake, or null:
- *     kind             one of findings.def
+ *   checked      the shapes that were run: m, k, n, seconds, blocks: of launches of which not all
+ *                blocks were watched, how many there are in all, were watched, and write; null:
+ * there is no such launch finding      the mistake, or null: kind             one of findings.def
  *     what, detail     the headline and the lines below it
  *     hint             as in the text
  *     formula          the name of the formula that a wrong C follows, or null
@@ -236,6 +272,7 @@ void print_json(FILE *out, const struct check_options *o, const struct outcome *
         json_open(&json, NULL, '{');
         json_shape(&json, outcomes[i].shape);
         json_value(&json, "seconds", "%.6f", outcomes[i].seconds);
+        json_blocks(&json, &outcomes[i].blocks);
         json_close(&json, '}');
     }
     json_close(&json, ']');

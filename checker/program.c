@@ -51,6 +51,29 @@ bool program_is_kernels_variable(uintptr_t address, size_t bytes) {
     return extent && bytes <= (uintptr_t)extent->end - address;
 }
 
+static bool is_librarys(const char *name) {
+    return strncmp(name, "_ZSt", 4) == 0 || strncmp(name, "std", 3) == 0;
+}
+
+static void look_for_variable(const struct image_symbol *symbol, void *data) {
+    bool *found = data;
+    for (int i = 0; symbol->type == STT_OBJECT && i < EXTENTS; ++i) {
+        const uintptr_t begin = place_link_address(extents()[i].begin + 1),
+                        end = place_link_address(extents()[i].end);
+        if (symbol->value >= begin && symbol->value < end && !is_librarys(symbol->name) &&
+            strncmp(symbol->name, "DW.ref.", 7) != 0) /* the compiler's own, for exceptions */
+            *found = true;
+    }
+}
+
+bool program_has_variables(void) {
+    static int known; /* 1: none, 2: some */
+    bool found = &__start_emulator_managed[0] != &__stop_emulator_managed[0];
+    if (!known) image_symbols(look_for_variable, &found);
+    if (!known) known = found ? 2 : 1;
+    return known == 2;
+}
+
 /* --- functions -------------------------------------------------------------------------------- */
 
 static void look_for_function(const struct image_symbol *symbol, void *data) {
@@ -142,8 +165,7 @@ static void look(const struct image_symbol *symbol, void *data) {
     struct question *question = data;
     uintptr_t begin = symbol->value;
     if (symbol->type != STT_OBJECT || question->address - begin >= symbol->size) return;
-    if (strncmp(symbol->name, "_ZSt", 4) == 0 || strncmp(symbol->name, "std", 3) == 0)
-        question->library = true;
+    if (is_librarys(symbol->name)) question->library = true;
 }
 
 /* std::cout and its kind, stdout and its kind, which the linker copies into the program. */

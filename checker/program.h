@@ -16,6 +16,8 @@ bool program_kernel_wrote(uintptr_t address);
  * it is among none. */
 const struct marks *program_marks(uintptr_t address, uintptr_t *begin);
 
+/* Whether kernel.cu has variables, of whichever side, but for constants that the compiler knows. */
+bool program_has_variables(void);
 /* Whether these bytes are in kernel.cu's variables. */
 bool program_is_kernels_variable(uintptr_t address, size_t bytes);
 /* Whether one of kernel.cu's functions begins there. */

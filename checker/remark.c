@@ -2,6 +2,7 @@
 #include "remark.h"
 #include "cause.h"
 #include "launches.h"
+#include "surplus.h"
 #include <unistd.h>
 
 const struct shape remark_counted_shape = {64, 64, 64};
@@ -241,18 +242,34 @@ static void stopped(const struct checked_result *result) {
     _exit(EXIT_WRONG);
 }
 
+/* Which blocks write does not depend on the values that they read, as far as a remark goes. */
+static struct shape shape_of_run;
+static const struct writers *writers(void) {
+    const struct check_options plain = {.run = {.fill = FILL_RANDOM, .timeout = limit}};
+    return ask_plain(&plain, shape_of_run);
+}
+
+/* Loads of blocks that did not run are not counted. */
+static bool all_ran(const struct counts_of_run *run) {
+    for (int i = 0; i < run->count; i++)
+        if (run->launches[i].passed_over) return false;
+    return true;
+}
+
 void run_counts_remark(struct shape shape, struct outcome *outcome) {
-    struct counts_of_run run = {.shape = shape};
-    outcome->done = evidence_run(shape, limit, true, stopped);
+    struct counts_of_run run = {.shape = shape_of_run = shape};
+    outcome->done = evidence_run(shape, limit, true, writers, stopped);
     if (!outcome->done) return;
+    outcome->blocks = surplus_seen();
     run.count = counts_launches(&run.launches);
     for (size_t i = 0; i < LENGTH(rules) && run.count && !outcome->remark.kind; i++)
-        rules[i](&run, &outcome->remark);
+        if (rules[i] == surplus_blocks || all_ran(&run)) rules[i](&run, &outcome->remark);
     checker_add_launch(&outcome->finding);
 }
 
 /* A launch that is not in the trace may have the same barriers. */
 void run_barriers_remark(struct shape shape, struct outcome *outcome) {
-    outcome->done = evidence_run(shape, limit, false, stopped);
+    shape_of_run = shape;
+    outcome->done = evidence_run(shape, limit, false, writers, stopped);
     if (outcome->done && launches_noted() == 1) remark_barriers(trace_kept(), &outcome->remark);
 }

@@ -65,7 +65,10 @@ static void end_with(const struct finding *finding) {
     _exit(EXIT_WRONG);
 }
 
-static void stopped(const struct checked_result *result) { end_with(&result->finding); }
+static void stopped(const struct checked_result *result) {
+    outcome->blocks = result->blocks;
+    end_with(&result->finding);
+}
 
 void check_file(char *file, size_t bytes) {
     struct finding_party party;
@@ -78,12 +81,23 @@ void check_file(char *file, size_t bytes) {
 static const double small = 64.0 * 64 * 64;
 static const uint64_t threads_of_small = 64 * 64 * 128; // a block of 128 an element of C is usual
 
+// Of the shape that runs: the same in each of its calls.
+static const struct writers *writers() {
+    static bool has_asked;
+    static const struct writers *said;
+    if (!has_asked) said = ask_plain(asked, outcome->shape);
+    has_asked = true;
+    return said;
+}
+
 static void run_watched(struct shape s, const float *A, const float *B, float *C) {
     struct checked_run run = sgemm_run(s.m, s.n, s.k, A, B, C, wrapper_function());
     run.counts = asked->counts;
     run.phases = asked->phases;
     run.block_x = asked->block_x;
     run.block_y = asked->block_y;
+    const bool exact = asked->counts || asked->phases || asked->walk_data;
+    if (!asked->all_blocks && !exact) run.writers = writers;
     run.block_seconds = asked->run.timeout;
     run.launch_seconds = CHECK_LAUNCH_BLOCKS * asked->run.timeout;
     if ((double)s.m * s.n * s.k <= small) run.alone_threads = threads_of_small;
@@ -94,6 +108,7 @@ static void run_watched(struct shape s, const float *A, const float *B, float *C
     outcome->in_wrapper = true;
     run_wrapper(s, A, B, C);
     const struct checked_result result = checker_end();
+    outcome->blocks = result.blocks;
     end_with(&result.finding);
     outcome->in_wrapper = false;
 }

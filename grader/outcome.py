@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class Strict(BaseModel):
@@ -79,6 +79,14 @@ class Loads(Strict):
     stored something, less what their warps were empty."""
 
 
+class Blocks(Strict):
+    """Of launches with far more blocks than write anything: how many there are, and how many of them
+    were watched: all that write, and a sample of the others."""
+
+    all: int
+    watched: int
+
+
 class Outcome(Strict):
     build: Literal["plain", "checked"]
     ended: Literal["returned", "stopped", "crashed", "exited", "endless", "deadlock", "time-limit"]
@@ -113,6 +121,11 @@ class Outcome(Strict):
     """Checked build only."""
     loads: Loads | None = None
     """Checked build with counting only, when all launches ended."""
+    blocks: Blocks | None = None
+    """Checked build only: where not all blocks were watched."""
+    writers: bytes = Field(b"", repr=False)
+    """Plain build on the CPU only: which blocks write, for the checked run (struct writers in
+    emulator/runtime/runtime.h). Made in the process in which the submission ran."""
     output: str = ""
     """The first kilobytes that the submission printed; valid text, control characters escaped."""
     seconds: float = 0.0

@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from .outcome import Finding, Loads, Strict
+from .outcome import Blocks, Finding, Loads, Strict
 
 FORMAT = 2
 """1 had no speed in it; such records can still be read."""
@@ -87,6 +87,8 @@ class Test(Item):
     finding: Finding | None = None
     loads: Loads | None = None
     """Counted in the checked run; null where they were not, or the run ended at a mistake."""
+    blocks: Blocks | None = None
+    """Where not all blocks of the checked run were watched."""
     output: str = ""
     """What the submission printed. For the TA: never shown to students for hidden cases."""
 

@@ -95,6 +95,8 @@ def show(record: Record, where: Path | None, stream: TextIO, only: set[str] | No
             console.print(block, "", sep="\n")
     if not_timed(timings):
         console.print(paragraph(f"{not_timed(timings)} Try BACKEND=cuda.", console))
+    if about_blocks(tests):
+        console.print(paragraph(about_blocks(tests), console))
     for note in record.submission.notes:
         console.print(paragraph(f"note: {harmless(note)}", console))
     console.print(paragraph(f"protection: {harmless(protection(record))}", console))
@@ -110,6 +112,16 @@ def show(record: Record, where: Path | None, stream: TextIO, only: set[str] | No
         got, possible = map(points, totals(items))
         console.print(paragraph(f"{got} of {possible} points in {counted(len(items), 'case')}; no "
                                 "grade, because not all cases were run", console, style="bold"))
+
+
+def about_blocks(tests: list[Test]) -> str:
+    """Where not all blocks of a checked run were watched."""
+    seen = [test.blocks for test in tests if test.blocks]
+    if not seen:
+        return ""
+    watched, blocks = sum(each.watched for each in seen), sum(each.all for each in seen)
+    return f"note: {watched} of {counted(blocks, 'block')} watched in {counted(len(seen), 'case')} " \
+        "with more blocks than C needs: all that write, and a sample of the others"
 
 
 def paragraph(text: str | Text, console: Console, indent: int = 0, style: str = "") -> Text:

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
 import json
 import math
 import os
 import signal
+import struct
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -35,6 +37,8 @@ SEAL_SIZE = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 SEAL_ALL = SEAL_SIZE | fcntl.F_SEAL_WRITE
 SEAL_SECONDS = 5.0
 REPORT_BYTES = 64 << 10
+WRITERS_BYTES = 64 << 10
+WRITERS_HEAD = struct.Struct("=QQ")  # of struct writers: work, sample
 
 # Address space of a worker beside its matrices: the stacks of a block's threads, wide gaps around
 # allocations, shadow memory (emulator/runtime/memory.c, block.c).
@@ -138,12 +142,13 @@ def seal(descriptor: int, seals: int) -> None:
         time.sleep(0.02)
 
 
-def seal_all(given: int, back: int, report: int) -> None:
+def seal_all(given: int, back: int, report: int, writers: int) -> None:
     """Raises MachineFault."""
     try:
         seal(given, SEAL_ALL)
         seal(back, SEAL_SIZE)
         seal(report, SEAL_SIZE)
+        seal(writers, SEAL_SIZE)
     except OSError as error:
         raise MachineFault(f"memory for A, B and C cannot be sealed: {error.strerror}") from error
 
@@ -236,13 +241,33 @@ def run_problem(parts: Parts, programs: Programs, build: str, problem: Problem, 
                 plain: Outcome | None = None, count: bool = False) -> Outcome:
     """One run; of the checked build, after the plain one that ended. Raises MachineFault, and
     Refused for what no submission may do."""
-    if plain and plain.work > problem.work(CHECKED_WORK):
+    if plain and watched_work(plain) > problem.work(CHECKED_WORK):
         return Outcome(build="checked", ended="time-limit", detail=TOO_MUCH_WORK)
 
     def attempt(of: Programs) -> Outcome:
         return run_once(parts, of, build, problem, box, plain, count)
 
-    return settle(attempt, parts, programs, box)
+    outcome = settle(attempt, parts, programs, box)
+    if plain and may_be_of_blocks_left_out(outcome, plain):
+        again = run_problem(parts, programs, build, problem, box=box, count=count,
+                            plain=plain.model_copy(update={"writers": b""}))
+        return again.model_copy(update={"seconds": outcome.seconds + again.seconds})
+    return outcome
+
+
+def watched_work(plain: Outcome) -> int:
+    """Of the blocks that a checked run watches, but for the sample."""
+    said = WRITERS_HEAD.unpack_from(plain.writers)[0] if plain.writers else 0
+    return said or plain.work
+
+
+def may_be_of_blocks_left_out(checked: Outcome, plain: Outcome) -> bool:
+    """Where not all blocks were watched, and the plain run ended with a C that is right: whether
+    blocks that did not run can have part in what went wrong. They write nothing to device memory, so
+    that they have none in what the checker saw threads of others do."""
+    kind = checked.finding.kind if checked.finding else ""
+    return bool(checked.blocks and plain.right and not (checked.right and not checked.finding)
+                and kind in ("", "endless", "time-limit", "uninitialised-global"))
 
 
 def run_once(parts: Parts, programs: Programs, build: str, problem: Problem, box: Sandbox,
@@ -254,23 +279,38 @@ def run_once(parts: Parts, programs: Programs, build: str, problem: Problem, box
         may = replace(may, seconds=max(problem.time_limit, GPU_SECONDS))
     program = programs.of(build)
     with memory_file("in") as given, memory_file("out") as back, \
-            memory_file("report", REPORT_BYTES) as report:
+            memory_file("report", REPORT_BYTES) as report, \
+            memory_file("writers", WRITERS_BYTES) as writers:
         judge(parts, "prepare", problem, given, back)
-        seal_all(given, back, report)
+        if plain:
+            os.pwrite(writers, with_sample(plain.writers, problem), 0)
+        seal_all(given, back, report, writers)
         words = [str(program), *map(str, (problem.m, problem.k, problem.n, given, back, report,
-                                          may.block_seconds, may.seconds, may.work)),
+                                          may.block_seconds, may.seconds, may.work, writers)),
                  *(["count"] if count else [])]
         limits = (limits_on_gpu if on_gpu else limits_for)(may.seconds, os.fstat(given).st_size)
         kills = oom_kills()
         with on_the_gpu(parts) if on_gpu else nullcontext():
             ran = box.run(Command(words, limits, cwd=program.parent, readable=[program.parent],
-                                  pass_fds=(given, back, report),
+                                  pass_fds=(given, back, report, writers),
                                   devices=gpu_devices() if on_gpu else ()))
         refuse_shortage(ran, kills)
         verdict = judge(parts, "verdict", problem, given, back, report,
                      more=(problem.tolerance or "fill",))
+        noted = b"" if on_gpu or build != "plain" else os.pread(writers, WRITERS_BYTES, 0)
     outcome = outcome_of(build, json.loads(verdict), ran, limits.cpu_seconds)
+    outcome = outcome.model_copy(update={"writers": noted})
     return in_time(outcome, plain) if plain else outcome
+
+
+def with_sample(noted: bytes, problem: Problem) -> bytes:
+    """And what a sample of blocks is drawn with: it follows from the case's seed, which does not
+    follow from it."""
+    if not noted:
+        return b""
+    digest = hashlib.blake2b(f"blocks {problem.seed}".encode(), digest_size=8).digest()
+    work, _ = WRITERS_HEAD.unpack_from(noted)
+    return WRITERS_HEAD.pack(work, int.from_bytes(digest, "little")) + noted[WRITERS_HEAD.size:]
 
 
 def refuse_shortage(ran: Ran, kills_before: int) -> None:

@@ -98,7 +98,8 @@ def judge_case(case: Case, plain: Outcome, checked: Outcome | None,
         score=math.fsum(each.score for each in criteria), max_score=case.points,
         status=status_of(criteria), criteria=criteria, reason=mistake or main_reason(lost, checked),
         hint=hint_for(case, lost, finding), finding=finding,
-        loads=checked.loads if checked else None, output=plain.output,
+        loads=checked.loads if checked else None, blocks=checked.blocks if checked else None,
+        output=plain.output,
         seconds=sum(run.seconds for run in (plain, checked, *(repaired or ())) if run),
     )  # fmt: skip
 

@@ -125,7 +125,7 @@ def check_members(run: Checked) -> None:
     assert (run.json["message"] is None) == (run.status < 2), run
     assert (run.finding is not None) == (run.status == 1), run
     for shape in run.json["checked"]:
-        assert shape.keys() == {"m", "k", "n", "seconds"}
+        assert shape.keys() == {"m", "k", "n", "seconds", "blocks"}
     if run.finding:
         assert FINDING_MEMBERS <= run.finding.keys(), run
         assert run.finding["cause"] is None or run.finding["cause"].keys() == CAUSE_MEMBERS

@@ -30,6 +30,7 @@ struct allocation {
     char *begin;
     size_t bytes;  /* as asked for */
     size_t mapped; /* whole pages */
+    bool read_only;
 };
 
 static struct {
@@ -45,7 +46,10 @@ static struct {
 
 static void protect_all(int protection) {
     for (struct allocation *a = memory.first; a; a = a->next)
-        if (a->kind == ALLOCATION_DEVICE) mprotect(a->begin, a->mapped, protection);
+        if (a->kind == ALLOCATION_DEVICE) {
+            a->read_only = false;
+            mprotect(a->begin, a->mapped, protection);
+        }
 }
 
 void memory_open(void) {
@@ -58,6 +62,26 @@ void memory_close(void) {
     pthread_mutex_lock(&memory.lock);
     if (--memory.opened == 0) protect_all(PROT_NONE);
     pthread_mutex_unlock(&memory.lock);
+}
+
+/* Nobody else changes the list while kernels run: launches take turns, and host code that allocates
+ * meanwhile adds in front. */
+bool memory_refuse_writes(void) {
+    for (struct allocation *a = memory.first; a; a = a->next)
+        if (a->kind != ALLOCATION_DEVICE) return false;
+    for (struct allocation *a = memory.first; a; a = a->next)
+        if (!a->read_only) a->read_only = mprotect(a->begin, a->mapped, PROT_READ) == 0;
+    return true;
+}
+
+bool memory_allow_writes(const void *address) {
+    const char *at = address;
+    for (struct allocation *a = memory.first; a; a = a->next)
+        if (a->read_only && at >= a->begin && at < a->begin + a->mapped) {
+            a->read_only = false;
+            return mprotect(a->begin, a->mapped, PROT_READ | PROT_WRITE) == 0;
+        }
+    return false;
 }
 
 /* --- finding ---------------------------------------------------------------------------------- */

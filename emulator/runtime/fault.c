@@ -425,6 +425,7 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
     if (this_worker && observer && observer->faulted &&
         observer->faulted(signal, info->si_addr, context))
         return;
+    if (worker_in_kernel() && signal == SIGSEGV && writers_faulted(info->si_addr)) return;
     if (worker_in_kernel())
         kernel_fault(signal, info, context);
     else

@@ -82,13 +82,26 @@ static bool count_block(struct launch *launch, uint64_t work) {
     return !most || work <= most;
 }
 
+/* Whether a block is to run; *at is its worker's place in launch->only, whose blocks come in order.
+ */
+static bool is_chosen(const struct launch *launch, uint64_t block, size_t *at) {
+    const struct block_runs *only = launch->only;
+    if (!only) return true;
+    while (*at < only->count && only->run[*at].last < block) ++*at;
+    return *at < only->count && only->run[*at].first <= block;
+}
+
 static void run_blocks(struct launch *launch, struct pace *pace) {
+    size_t at = 0;
     while (!__atomic_load_n(&launch->stop, __ATOMIC_RELAXED)) {
-        uint64_t block = __atomic_fetch_add(&launch->next_block, 1, __ATOMIC_RELAXED);
+        uint64_t block = __atomic_fetch_add(&launch->next_block, 1, __ATOMIC_RELAXED), work = 0;
         if (block >= launch->blocks) return;
-        __atomic_store_n(&pace->steps, pace->steps + 1, __ATOMIC_RELAXED);
-        uint64_t work = worker_run_block(launch, block);
-        __atomic_store_n(&pace->steps, pace->steps + 1, __ATOMIC_RELAXED);
+        if (is_chosen(launch, block, &at)) {
+            __atomic_store_n(&pace->steps, pace->steps + 1, __ATOMIC_RELAXED);
+            work = worker_run_block(launch, block);
+            __atomic_store_n(&pace->steps, pace->steps + 1, __ATOMIC_RELAXED);
+        }
+        if (launch->noted) writers_block_ended(block, work);
         if (!count_block(launch, work)) __atomic_store_n(&launch->stop, true, __ATOMIC_RELAXED);
     }
 }
@@ -254,6 +267,7 @@ static cudaError_t report_limit(const struct launch *launch, const struct taken 
 
 static cudaError_t run_on_pool(struct launch *launch) {
     struct taken taken = {0};
+    launch->noted = pool.count == 1 && writers_launch_begins(launch);
     pthread_mutex_lock(&pool.lock);
     launch->alone = launch->blocks * launch->block_threads <= pool.alone;
     pool.launch = launch;
@@ -264,6 +278,7 @@ static cudaError_t run_on_pool(struct launch *launch) {
 
     bool in_time = wait_in_time(&taken);
     pool.work += __atomic_load_n(&launch->work, __ATOMIC_RELAXED);
+    writers_launch_ended(launch, pool.launched, in_time && !fault_happened());
     if (in_time && !fault_happened())
         return launch->blocks_ended == launch->blocks ? cudaSuccess : report_limit(launch, &taken);
     if (!in_time) fault_see_worker(pool.threads[taken.worker]);
@@ -331,6 +346,7 @@ void emulator_launch(const void *kernel, struct uint3 grid, struct uint3 block, 
         gridDim = (struct dim3){grid.x, grid.y, grid.z};
         memory_open();
         if (observer) observer->launch_begins(&made);
+        if (observer) made.only = observer->choose_blocks(&made);
         __atomic_store_n(&pool.running, true, __ATOMIC_RELAXED);
         error = run_on_pool(&made);
         __atomic_store_n(&pool.running, false, __ATOMIC_RELAXED);

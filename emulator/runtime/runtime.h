@@ -7,6 +7,7 @@
  *   block.c        the threads of one block: who runs next, barriers, warp operations
  *   copies.c       asynchronous copies into shared memory
  *   fault.c        signals: what a kernel or host code did, and where
+ *   writers.c      which blocks of a launch write to device memory
  *   allocations.c  the pages that are device memory
  *   error.c        error codes and which call returns them
  *   worker.c       one worker's thread-local variables, shared memory among them
@@ -80,6 +81,15 @@ bool fiber_is_switching(const void *address);
 
 /* --- block.c ---------------------------------------------------------------------------------- */
 
+/* Blocks of a launch by number, from the first to the last; and several such runs, in order. */
+struct block_run {
+    uint64_t first, last;
+};
+struct block_runs {
+    const struct block_run *run;
+    size_t count;
+};
+
 struct launch {
     const void *kernel;
     struct uint3 grid, block;
@@ -91,8 +101,10 @@ struct launch {
     size_t data_bytes;
     uint64_t next_block; /* taken with an atomic add, as are the next two */
     uint64_t blocks_ended, work;
-    bool alone; /* on the first worker: no two blocks run at once */
-    bool stop;  /* no further block is begun */
+    bool alone;                    /* on the first worker: no two blocks run at once */
+    bool stop;                     /* no further block is begun */
+    bool noted;                    /* writers.c notes which blocks write */
+    const struct block_runs *only; /* the blocks that run, the others are passed over; null: all */
 };
 
 /* A worker with its stacks and tables, for any launch. Null when out of memory. */
@@ -215,6 +227,38 @@ struct memory_copy {
 /* From now on, `watcher` is called at each; null: no longer. */
 void memory_watch_copies(void (*watcher)(const struct memory_copy *copy));
 
+/* --- writers.c -------------------------------------------------------------------------------- */
+
+/* Which blocks of a run's launches write to device memory, as far as that is known: of launches of
+ * more than WRITERS_THREADS threads (the checker watches as many in a tenth of a second) that came
+ * to their end, on one worker, by their number from 1 on. Plain data, which one process writes and
+ * another one reads, of the same launches; all zeros: nothing is known. */
+enum { WRITERS_THREADS = 1 << 17, WRITERS_LAUNCHES = 16, WRITERS_RUNS = 2000 };
+struct writers {
+    uint64_t work;        /* of all launches, without the blocks that are known to write nothing */
+    uint64_t sample;      /* the reader's: what it draws a sample of the other blocks with */
+    uint32_t count, runs; /* of the launches and runs below */
+    struct writers_launch {
+        int32_t number;
+        uint32_t grid[3], block[3];
+        uint32_t first, count; /* of its runs: blocks that write */
+    } launch[WRITERS_LAUNCHES];
+    struct block_run run[WRITERS_RUNS];
+};
+
+/* From now on launches are noted there. While a block of one runs, device memory can only be read
+ * until the block writes to it. `into` is all zeros, and must outlive the run. */
+void writers_note(struct writers *into);
+
+/* launch.c's: a launch, the pool's only worker's, begins; whether it is noted. One of its blocks
+ * has ended. All have ended (or a launch that was not noted), with so much work. */
+bool writers_launch_begins(const struct launch *launch);
+void writers_block_ended(uint64_t block, uint64_t work);
+void writers_launch_ended(const struct launch *launch, int number, bool all);
+
+/* fault.c's, in a signal handler: a kernel's access to an address faulted. True: it may go on. */
+bool writers_faulted(const void *address);
+
 /* --- allocations.c ---------------------------------------------------------------------------- */
 
 /* Managed and pinned memory is both the host's and the device's. */
@@ -234,6 +278,13 @@ bool memory_free(void *pointer, bool pinned);
  * faults. */
 void memory_open(void);
 void memory_close(void);
+
+/* Lets kernels only read device memory, until memory_close() or, an allocation at a time,
+ * memory_allow_writes(). False: there is memory that is the host's, too. */
+bool memory_refuse_writes(void);
+/* An access to this address has faulted. True: it was a write to an allocation that could only be
+ * read, and can be written now. Async-signal-safe. */
+bool memory_allow_writes(const void *address);
 
 /* Of the allocation that has all `bytes` from `address` on; ALLOCATION_NONE where none has. */
 enum allocation_kind allocation_kind_of(const void *address, size_t bytes);
@@ -413,6 +464,8 @@ struct observer {
     void (*launch_begins)(const struct launch *launch);
     void (*launch_ended)(const struct launch *launch);
     void (*launch_refused)(const struct launch *launch, cudaError_t error);
+    /* Behind launch_begins: launch->only. */
+    const struct block_runs *(*choose_blocks)(const struct launch *launch);
     void (*out_of_memory)(const char *what); /* this machine's, not a kernel's fault */
 
     void (*block_begins)(const struct launch *launch, uint64_t index);

@@ -233,12 +233,24 @@ static void json_judged(struct json *json, const struct judged *j) {
     json_finding(json, "explanation", &j->explanation);
 }
 
+static void json_blocks(struct json *json, const struct worker_report *r) {
+    if (!r->blocks) {
+        json_value(json, "blocks", "null");
+        return;
+    }
+    json_open(json, "blocks", '{');
+    json_unsigned(json, "all", r->blocks);
+    json_unsigned(json, "watched", r->blocks_watched);
+    json_close(json, '}');
+}
+
 /* One object:
  *   state          how far the worker got: enum worker_state
  *   detail, file, line, launches, launch, work, bytes_to_host, bytes_into_c: as the worker reports
  *   elements       of C
  *   finding        of the checker, or null
  *   loads          {all, naive, once_per_block, threads} where they were counted, or null
+ *   blocks         {all, watched} where not all blocks were watched, or null
  * and where the state is "returned":
  *   right          none of the following is wrong
  *   unwritten, wrong, nan, not_float32: of C's elements, see struct verdict
@@ -272,6 +284,7 @@ static void verdict_json(const struct task *t, const struct worker_report *r,
     } else {
         json_value(&json, "loads", "null");
     }
+    json_blocks(&json, r);
     if (j) json_judged(&json, j);
     json_close(&json, '}');
     putchar('\n');

@@ -56,6 +56,9 @@ enum worker_state {
 
 enum { WORKER_MAGIC = 0x53474d31 };
 
+/* Room for struct writers, as ../run.py makes it. */
+enum { WORKER_WRITERS_BYTES = 64 << 10 };
+
 struct worker_report {
     uint32_t magic;
     uint32_t state;
@@ -72,6 +75,8 @@ struct worker_report {
     char detail[MESSAGE_SIZE];
     char launch[2 * MESSAGE_SIZE]; /* the wrapper's last, in words; empty: not known */
     struct finding finding;
+    uint64_t blocks, blocks_watched; /* of launches of which not all blocks were watched: all of
+                                        them, and those that were; 0, 0: there is none */
 };
 
 #endif

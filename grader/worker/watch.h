@@ -11,6 +11,8 @@ extern "C" {
 /* Whether this is the checked build. */
 extern const bool worker_is_checked;
 
+struct writers;
+
 /* Of each launch: processor time for a block and for all of them, and work (runtime.h). On a GPU
  * only `seconds` counts, on the wall. */
 struct watch_limits {
@@ -25,6 +27,9 @@ struct watched {
     void (*wrapper)(int m, int n, int k, const float *A, const float *B, float *C);
     struct watch_limits limits;
     bool count; /* loads, in the checked build */
+    /* Which blocks write (../../emulator/runtime/runtime.h): the plain build notes it there, and
+     * the checked one reads it. */
+    struct writers *writers;
     void (*machine_fault)(const char *what);
 };
 

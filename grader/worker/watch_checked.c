@@ -80,6 +80,11 @@ static void keep_counts(void) {
     free(loaders);
 }
 
+static void keep_blocks(const struct checked_blocks *blocks) {
+    worker_report()->blocks = blocks->all;
+    worker_report()->blocks_watched = blocks->watched;
+}
+
 /* Of the finding, or the last one: C may be wrong. */
 static void keep_launch(const struct finding *finding) {
     struct worker_report *r = worker_report();
@@ -95,11 +100,14 @@ static void stopped(const struct checked_result *result) {
     _exit(EXIT_WRONG);
 }
 
+static const struct writers *writers(void) { return watched_run.writers; }
+
 static void begin_to_check(const struct watched *watched) {
     float *const *of = watched->elements;
     struct checked_run run = sgemm_run(watched->m, watched->n, watched->k, of[MATRIX_A],
                                        of[MATRIX_B], of[MATRIX_C], (const void *)watched->wrapper);
     run.counts = counting = watched->count;
+    run.writers = writers;
     run.stopped = stopped;
     run.machine_fault = watched->machine_fault;
     run.host_process = host_process_id();
@@ -156,6 +164,7 @@ void watch_ended(void) {
     const struct checked_result result = checker_end();
     watch_wrapper_ended();
     r->launches = result.launches;
+    keep_blocks(&result.blocks);
     r->finding = result.finding.kind != FINDING_NONE ? result.finding : checker_leak();
     keep_launch(&r->finding);
     if (counting) keep_counts();

@@ -51,6 +51,7 @@ void watch_starts(void) {}
 void watch_begins(const struct watched *watched) {
     fault_handle(fault);
     emulator_on_launch(launched);
+    writers_note(watched->writers);
     watch_launches(watched);
 }
 

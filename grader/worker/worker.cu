@@ -5,10 +5,11 @@
 // believed unless it has to be (report.h). It knows no seed and no expected result, prints nothing,
 // and by the time the submission is called it holds A and B nowhere but in device memory.
 //
-//     worker M K N in out report block_seconds seconds work [count]
+//     worker M K N in out report block_seconds seconds work writers [count]
 //
 // in, out, report: open descriptors of files of the layout in report.h. block_seconds, seconds,
-// work: what each launch may take (watch.h). count: loads are counted (checked build).
+// work: what each launch may take (watch.h). writers: an open descriptor, too, of what the plain
+// build notes and the checked one reads. count: loads are counted (checked build).
 #include <cuda_runtime.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,13 +103,24 @@ static void from_device(const struct passage *p, const float *device, int out) {
     free(buffer);
 }
 
+// The plain build writes, and the checked one reads.
+static struct writers *writers_in(int file) {
+    const int rights = worker_is_checked ? PROT_READ : PROT_READ | PROT_WRITE;
+    const int sharing = worker_is_checked ? MAP_PRIVATE : MAP_SHARED;
+    void *memory = mmap(NULL, WORKER_WRITERS_BYTES, rights, sharing, file, 0);
+    if (memory == MAP_FAILED) machine_fault("the file of blocks that write cannot be mapped");
+    close(file);
+    return (struct writers *)memory;
+}
+
 // ------------------------------------------------------------------ the run ---------------------
 
 static int number(const char *text) { return (int)strtol(text, NULL, 10); }
 
 int main(int argc, char **argv) {
-    if (argc < 10) {
-        fprintf(stderr, "usage: worker M K N in out report block_seconds seconds work [count]\n");
+    if (argc < 11) {
+        fprintf(stderr, "usage: worker M K N in out report block_seconds seconds work writers "
+                        "[count]\n");
         return EXIT_USAGE;
     }
     const int m = number(argv[1]), k = number(argv[2]), n = number(argv[3]);
@@ -137,7 +149,8 @@ int main(int argc, char **argv) {
         {elements[MATRIX_A], elements[MATRIX_B], elements[MATRIX_C]},
         basicSgemm,
         {strtod(argv[7], NULL), strtod(argv[8], NULL), strtoull(argv[9], NULL, 10)},
-        argc > 10,
+        argc > 11,
+        writers_in(number(argv[10])),
         machine_fault};
     watch_begins(&watched);
     worker_write_report(WORKER_IN_WRAPPER);

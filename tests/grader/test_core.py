@@ -383,6 +383,46 @@ def test_surplus_blocks_are_no_mistake_and_their_loads_are_free(
     loads, same = checked.loads, run_both(tiled, parts, box)[1].loads
     assert loads and same and loads == same.model_copy(update={"threads": loads.threads})
     assert loads.threads >= EDGES.m * EDGES.n
+    assert checked.blocks and checked.blocks.all == 6400
+    assert 6 < checked.blocks.watched <= 6 + 29  # all that write, and a sample
+
+
+def test_the_limit_of_the_checked_run_is_of_the_blocks_it_watches(
+    monkeypatch: pytest.MonkeyPatch, surplus: Programs, parts: Parts, box: Sandbox
+) -> None:
+    monkeypatch.setattr(run, "CHECKED_WORK", 100_000)
+    plain, checked = run_both(surplus, parts, box)
+    assert plain.work > EDGES.work(100_000) > run.watched_work(plain) > 0
+    assert checked.ended == "returned" and checked.right
+
+
+def noted(blocks: tuple[int, int], plain: Outcome) -> Outcome:
+    """The plain run's outcome, had it said that these blocks alone write, from the first to the
+    last."""
+    head, run_of_blocks = 16 + 8 + 36 * 16, struct.pack("=QQ", *blocks)
+    launch = struct.pack("=II", 1, 1) + plain.writers[24:24 + 28] + struct.pack("=II", 0, 1)
+    return plain.model_copy(update={
+        "writers": (plain.writers[:16] + launch).ljust(head, b"\0") + run_of_blocks})
+
+
+@pytest.mark.parametrize("blocks", [(5, 5), (80, 81), (6400, 6400), (9, 3)],
+                         ids=["one that does not", "a part of them", "none of the grid", "no run"])
+def test_what_the_plain_run_says_of_blocks_is_not_believed(
+    blocks: tuple[int, int], surplus: Programs, parts: Parts, box: Sandbox
+) -> None:
+    """A submission runs in its process. Where C does not come right by the blocks that it names, all
+    are watched."""
+    plain = run.run_problem(parts, surplus, "plain", EDGES, box=box)
+    checked = run.run_problem(parts, surplus, "checked", EDGES, box=box, count=True,
+                              plain=noted(blocks, plain))
+    assert checked.right and not checked.finding and not checked.blocks
+
+
+def test_blocks_of_other_seeds_are_others(surplus: Programs) -> None:
+    """And the sample's seed is not the case's."""
+    said = bytes(run.WRITERS_BYTES)
+    seeds = [run.with_sample(said, replace(EDGES, seed=seed))[8:16] for seed in (1, 1, 2)]
+    assert seeds[0] == seeds[1] != seeds[2] and int.from_bytes(seeds[0], "little") > 1 << 32
 
 
 @pytest.mark.parametrize(("changed", "value", "words"), [
@@ -395,6 +435,8 @@ def test_a_checked_run_out_of_time_is_no_mistake(
 ) -> None:
     monkeypatch.setattr(run, changed, value)
     monkeypatch.setattr(run, "CHECKED_SLOWER", 0)
+    monkeypatch.setattr(run, "with_sample", lambda *_: b"")  # all blocks are watched, then
+    monkeypatch.setattr(run, "watched_work", lambda plain: plain.work)
     plain, checked = run_both(surplus, parts, box)
     assert plain.right and plain.work > 80 * 80 * 256
     assert (checked.ended, checked.finding) == ("time-limit", None) and words in checked.detail
@@ -423,19 +465,21 @@ def test_tiles_of_copies_of_a_and_b_are_tiles(
     assert checked.loads.all <= verdict.most_loads(checked.loads)
 
 
-def test_loads_that_are_handed_on_are_counted(parts: Parts, box: Sandbox, work: Path) -> None:
+@pytest.mark.parametrize("blocks", [64, 1 << 18])
+def test_loads_that_are_handed_on_are_counted(blocks: int, parts: Parts, box: Sandbox,
+                                              work: Path) -> None:
     """A block that stores nothing of C can leave what it has loaded to one that does."""
     source = b"""
     __device__ float handed[64];
     __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {
         float sum = 0;
-        for (int i = 0; i < m * k; i++) sum += A[i];
-        if (sum > (n == 20 ? -1e30f : 1e30f)) handed[blockIdx.x] = sum;
+        for (int i = 0; i < m * k && blockIdx.x < 64; i++) sum += A[i];
+        if (blockIdx.x < 64 && sum > (n == 20 ? -1e30f : 1e30f)) handed[blockIdx.x] = sum;
     }
     void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
-        mysgemm<<<64, 1>>>(m, n, k, A, B, C);
+        mysgemm<<<GRID, 1>>>(m, n, k, A, B, C);
     }
-    """
+    """.replace(b"GRID", str(blocks).encode())
     programs = build.build_submission(parts, source, box, work)
     loads = [run_both(programs, parts, box, replace(EDGES, n=n))[1].loads for n in (20, 21)]
     assert [each and each.all for each in loads] == [64 * EDGES.m * EDGES.k, 0]
@@ -649,16 +693,17 @@ def test_memory_that_is_still_mapped_elsewhere(ends: bool,
     """As the judge's is, after its end, while `ps` reads about it."""
     monkeypatch.setattr(run, "SEAL_SECONDS", 60.0 if ends else 0.1)
     with run.memory_file("in", 4096) as given, run.memory_file("out") as out, \
-            run.memory_file("report") as report, mmap.mmap(given, 4096) as mapped:
+            run.memory_file("report") as report, run.memory_file("writers") as writers, \
+            mmap.mmap(given, 4096) as mapped:
         with pytest.raises(OSError, match="busy"):
             fcntl.fcntl(given, fcntl.F_ADD_SEALS, run.SEAL_ALL)
         if ends:
             threading.Timer(0.2, mapped.close).start()
-            run.seal_all(given, out, report)
+            run.seal_all(given, out, report, writers)
             assert fcntl.fcntl(given, fcntl.F_GET_SEALS) == run.SEAL_ALL
         else:
             with pytest.raises(MachineFault, match="cannot be sealed: Device or resource busy"):
-                run.seal_all(given, out, report)
+                run.seal_all(given, out, report, writers)
 
 
 def test_no_argument_of_a_trusted_program_tells_of_a_case(parts: Parts,

@@ -17,6 +17,8 @@ import pytest
 from checked import SETUPS
 from conftest import REPOSITORY, RUN_SECONDS, Tree
 
+from grader.run import WRITERS_BYTES
+
 NOBODY = 65534
 MATRICES = 64 << 20
 """Bytes: more than A, B and C of 16 x 16 need, with their guards."""
@@ -97,11 +99,13 @@ def worker(request: pytest.FixtureRequest, tree: Tree, folder: Path) -> Path:
 def test_host_code_that_has_taken_over_its_process(worker: Path, what: str) -> None:
     """As another user, if this is root, whom nothing stops."""
     k = list(CASES).index(what) + 1
-    files = [os.memfd_create(name) for name in ("in", "out", "report")]
+    files = [os.memfd_create(name) for name in ("in", "out", "report", "writers")]
     os.ftruncate(files[0], MATRICES)
+    os.ftruncate(files[3], WRITERS_BYTES)
     try:
         ran = subprocess.run(
-            [worker, "16", str(k), "16", *map(str, files), "1", "1", "0"], pass_fds=files,
+            [worker, "16", str(k), "16", *map(str, files[:3]), "1", "1", "0", str(files[3])],
+            pass_fds=files,
             stdout=subprocess.PIPE, text=True, user=NOBODY if os.geteuid() == 0 else None,
             timeout=RUN_SECONDS, check=False)  # fmt: skip
         state = struct.unpack("<II", os.pread(files[2], 8, 0))[1]

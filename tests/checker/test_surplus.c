@@ -1,0 +1,178 @@
+/* Tests of checker/surplus.c: of a launch with far more blocks than write anything, all that write
+ * are chosen, and of the others the first, the last, those at corners and edges, and some that are
+ * drawn; and what another process says of them is looked at before it is used. */
+#include "../../checker/surplus.c"
+
+#include "../check.h"
+
+static int launches = 1;
+static bool variables;
+int launches_made(void) { return launches; }
+bool program_has_variables(void) { return variables; }
+
+static struct writers said;
+static const struct writers *say(void) { return &said; }
+static const struct writers *say_nothing(void) { return NULL; }
+
+enum { X = 80, Y = 60, C_X = 3, C_Y = 2 };
+
+static struct launch launch(void) {
+    return (struct launch){
+        .grid = {X, Y, 1}, .block = {16, 16, 1}, .block_threads = 256, .blocks = X * Y};
+}
+
+/* C has 3 x 2 tiles. */
+static void begin(void) {
+    launches = 1;
+    variables = false;
+    said = (struct writers){.count = 1, .runs = C_Y};
+    said.launch[0] = (struct writers_launch){1, {X, Y, 1}, {16, 16, 1}, 0, C_Y};
+    for (uint64_t y = 0; y < C_Y; y++) said.run[y] = (struct block_run){y * X, y * X + C_X - 1};
+    launches = 0;
+    surplus_begin(say);
+    launches = 1;
+}
+
+static bool has(const struct block_runs *only, uint64_t block) {
+    for (size_t i = 0; only && i < only->count; i++)
+        if (only->run[i].first <= block && block <= only->run[i].last) return true;
+    return false;
+}
+
+static const struct block_runs *choose(void) {
+    const struct launch l = launch();
+    return surplus_choose(&l);
+}
+
+TEST(all_that_write_are_chosen) {
+    begin();
+    const struct block_runs *only = choose();
+    for (uint64_t y = 0; y < C_Y; y++)
+        for (uint64_t x = 0; x < C_X; x++) CHECK(has(only, y * X + x));
+    CHECK_INT(surplus_seen().all, X * Y);
+    CHECK_INT(surplus_seen().writing, C_X * C_Y);
+}
+
+TEST(the_sample_has_corners_and_edges) {
+    begin();
+    const struct block_runs *only = choose();
+    CHECK(has(only, C_X));     /* the first one, and the first in x */
+    CHECK(has(only, C_Y * X)); /* the first in y */
+    CHECK(has(only, X - 1));   /* the corners */
+    CHECK(has(only, (Y - 1) * X));
+    CHECK(has(only, X * Y - 1)); /* and the last one */
+}
+
+TEST(runs_are_in_order_and_counted) {
+    begin();
+    const struct block_runs *only = choose();
+    uint64_t next = 0, count = 0;
+    for (size_t i = 0; i < only->count; i++) {
+        CHECK(only->run[i].first >= next && only->run[i].last >= only->run[i].first);
+        next = only->run[i].last + 1;
+        count += next - only->run[i].first;
+    }
+    CHECK(next == X * Y);
+    CHECK_INT(surplus_seen().watched, count);
+    CHECK_INT(surplus_passed_over(), X * Y - count);
+    CHECK(count > C_X * C_Y + 5 && count <= C_X * C_Y + SAMPLE);
+}
+
+static unsigned drawn(uint64_t seed, uint64_t block[64]) {
+    unsigned count = 0;
+    begin();
+    said.sample = seed;
+    const struct block_runs *only = choose();
+    for (uint64_t b = 0; b < X * Y && count < 64; b++)
+        if (has(only, b)) block[count++] = b;
+    return count;
+}
+
+TEST(the_seed_decides_which_are_drawn) {
+    uint64_t one[64], again[64], other[64];
+    const unsigned count = drawn(1, one);
+    CHECK_INT(drawn(1, again), count);
+    CHECK(memcmp(one, again, count * sizeof *one) == 0);
+    CHECK(drawn(2, other) != count || memcmp(one, other, count * sizeof *one) != 0);
+}
+
+TEST(all_blocks_are_drawn_in_the_end) {
+    static bool seen[X * Y];
+    unsigned count = 0;
+    for (uint64_t seed = 0; seed < 3000; seed++) {
+        uint64_t block[64];
+        for (unsigned i = drawn(seed, block); i-- > 0;) seen[block[i]] = true;
+    }
+    for (int i = 0; i < X * Y; i++) count += seen[i];
+    CHECK_INT(count, X * Y);
+}
+
+TEST(where_nothing_is_known_all_blocks_are_watched) {
+    begin();
+    variables = true; /* of kernel.cu: a block can write to them unseen */
+    CHECK(!choose());
+    begin();
+    launches = 2; /* another launch */
+    CHECK(!choose());
+    begin();
+    said.launch[0].grid[1]--; /* another grid */
+    CHECK(!choose());
+    launches = 0;
+    surplus_begin(say_nothing);
+    launches = 1;
+    CHECK(!choose());
+    surplus_begin(NULL);
+    CHECK(!choose());
+    CHECK_INT(surplus_seen().all, 0);
+    CHECK_INT(surplus_passed_over(), 0);
+}
+
+TEST(a_launch_of_few_threads_or_few_that_write_nothing_is_watched) {
+    begin();
+    struct launch l = launch();
+    l.block_threads = WRITERS_THREADS / (X * Y);
+    CHECK(!surplus_choose(&l));
+    begin();
+    said.launch[0].count = 1;
+    said.run[0] = (struct block_run){0, X * Y - SAMPLE - 1};
+    CHECK(!choose());
+    begin();
+    said.launch[0].count = 1;
+    said.run[0] = (struct block_run){0, X * Y - SAMPLE - 2};
+    CHECK(choose() != NULL);
+}
+
+TEST(a_launch_in_which_no_block_writes) {
+    begin();
+    said.launch[0].count = 0;
+    const struct block_runs *only = choose();
+    CHECK(has(only, 0) && has(only, X * Y - 1));
+    CHECK_INT(surplus_seen().writing, 0);
+}
+
+TEST(what_cannot_be_is_not_believed) {
+    static const struct block_run bad[][2] = {
+        {{0, 2}, {2, 4}},      /* twice */
+        {{5, 4}, {6, 7}},      /* none */
+        {{80, 82}, {0, 2}},    /* not in order */
+        {{0, 2}, {80, X * Y}}, /* not in the grid */
+        {{0, UINT64_MAX}, {0, 0}},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        begin();
+        memcpy(said.run, bad[i], sizeof bad[i]);
+        CHECK_THAT(!choose(), "number %zu", i);
+    }
+    begin();
+    said.launch[0].count = WRITERS_RUNS + 1;
+    CHECK(!choose());
+    begin();
+    said.launch[0].first = WRITERS_RUNS;
+    CHECK(!choose());
+    begin();
+    said.launch[0].first = UINT32_MAX;
+    CHECK(!choose());
+    begin();
+    said.count = UINT32_MAX; /* of which there is room for 16 */
+    CHECK(choose() != NULL);
+}
