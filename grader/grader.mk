@@ -8,6 +8,12 @@ SUITE       ?= public
 RESULTS     ?= results
 export SUBMISSION CLASS SUITE RESULTS NAME SEED JOBS LIMIT PROTECTION QUEUE SLURM
 
+# In a fresh checkout the parts that the grader builds for itself take as long as the packages.
+beside_pip = $(if $(wildcard $(VENV)/grader-ready),,parts-beside-pip)
+parts-beside-pip: FORCE
+	@sh make/start_python.sh '$(PYTHON)' -B -m grader.parts $(or $(filter cuda,$(BACKEND)),cpu) \
+	    >/dev/null 2>&1 || :
+
 # What is given becomes an option, even if it is empty; values reach the shell through the
 # environment.
 if_given = $(if $(filter $1,$(given)),--$2 "$$$1")
@@ -22,7 +28,7 @@ takes_grader  = SUITE RESULTS SEED JOBS LIMIT PROTECTION BACKEND GRADE_ARGS $(ta
 ## make grade               points for kernel.cu on the public test cases
 ##      SUBMISSION=path     ... for another file, folder or zip
 ##      SUITE=all           ... on all cases there are; see docs/grading.md
-grade: $(VENV)/grader-ready
+grade: $(VENV)/grader-ready $(beside_pip)
 	@sh make/start_python.sh $(VENV)/bin/python -B -m grader --submission "$$SUBMISSION" \
 	    $(call if_given,NAME,name) $(shared_options)
 # KERNEL is another word for SUBMISSION; of both one would be ignored.
@@ -42,11 +48,11 @@ course = @sh make/start_python.sh $(VENV)/bin/python -B -m grader.course $1 --cl
     $(call if_given,PROTECTION,protection) $(call if_given,QUEUE,queue) \
     $(if $(filter SLURM,$(given)),--slurm="$$SLURM") $(call switch,ANONYMOUS,anonymous) \
     $(call switch,ACCEPT,accept) $(grade_backend) $(GRADE_ARGS)
-grade-class: $(VENV)/grader-ready
+grade-class: $(VENV)/grader-ready $(beside_pip)
 	$(call course,grade)
 takes_grade-class = CLASS QUEUE SLURM ANONYMOUS $(takes_grader)
 
-regrade: $(VENV)/grader-ready
+regrade: $(VENV)/grader-ready $(beside_pip)
 	$(call course,regrade)
 takes_regrade = ACCEPT $(takes_grade-class)
 

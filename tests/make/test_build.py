@@ -800,6 +800,43 @@ def test_the_first_download_shows_that_it_goes_on(fresh_tree, tmp_path):
     assert len(fresh_tree.make(*target).stdout.splitlines()) == 3  # this pip knows no --quiet
 
 
+BESIDE_PIP = """case $* in
+"-m venv "*)
+    mkdir -p "$3/bin"
+    until [ -e BEGUN ]; do sleep 0.1; done # else this never ends
+    printf '#!/bin/sh\nexit 3\n' >"$3/bin/python"
+    chmod +x "$3/bin/python" ;;
+*"-m grader.parts "*)
+    echo "$*" >BEGUN
+    echo error >&2
+    exit 1 ;;
+esac"""
+
+
+@pytest.mark.parametrize("given", [(), ("BACKEND=cuda",)])
+def test_the_graders_parts_are_built_while_packages_are_installed(fresh_tree, tmp_path, given):
+    """And what fails then, the grader reports."""
+    begun = tmp_path / "begun"
+    python = script(tmp_path / "bin", "python", BESIDE_PIP.replace("BEGUN", f"'{begun}'"))
+    result = fresh_tree.make("-j2", "grade", f"VENV={tmp_path}/packages", f"PYTHON={python}", *given,
+                             check=False)
+    assert "error" not in result.stderr.replace("Error", "")
+    assert begun.read_text().split()[-1] == ("cuda" if given else "cpu")
+
+
+def test_the_graders_parts_need_no_package(tree):
+    """Nor do they say anything, whatever fails."""
+    cache = tree.path / "parts"
+    for make, made in (("/nowhere", False), (need("make"), True)):
+        tools = os.pathsep.join([str(Path(make).parent), os.environ["PATH"]] if made else ["/nowhere"])
+        env = clean_environment({"GRADER_CACHE": str(cache), "PATH": tools})
+        done = subprocess.run([sys.executable, "-S", "-B", "-m", "grader.parts", "cpu"],
+                              cwd=tree.path, env=env, capture_output=True, text=True,
+                              timeout=BUILD_SECONDS, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        assert any(cache.glob("*/build/judge")) == made
+
+
 def test_line_ends_of_windows(fresh_tree, tmp_path):
     """git for Windows converts them at each clone, unless a repository says otherwise; a script or
     a macro with a carriage return at the end of each line is broken."""
