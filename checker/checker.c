@@ -92,6 +92,7 @@ void checker_begin(const struct checked_run *asked) {
                                                 .processor_time = true});
     if (run.counts || run.phases) counts_watch();
     if (run.phases) phases_watch(run.block_x, run.block_y);
+    event_hurries(run.block_seconds_then);
     surplus_begin(run.writers);
     host_begin(run.host_process, stopped);
 }

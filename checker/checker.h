@@ -57,6 +57,7 @@ struct checked_run {
     unsigned block_x, block_y;
     /* Processor time for a block of a launch, and for all of them; 0: as the runtime has it. */
     double block_seconds, launch_seconds;
+    double block_seconds_then; /* the same for a block, once a mistake has been seen; 0: no other */
     /* Launches of so many threads at most run on one core: blocks run in order then, and every run
      * sees the same. 0: as the runtime has it. */
     uint64_t alone_threads;

@@ -9,6 +9,7 @@ static struct first {
     const struct event *complete; /* the one of them that counts */
 } first, first_grave;
 static uint32_t tile_width;
+static double seconds_then; /* for a block */
 
 /* --- noting ----------------------------------------------------------------------------------- */
 
@@ -23,12 +24,15 @@ static struct first *first_of(enum finding_kind kind) {
     return is_grave(kind) ? &first_grave : &first;
 }
 
+void event_hurries(double block_seconds) { seconds_then = block_seconds; }
+
 bool event_note(const struct event *event) {
     struct first *which = first_of(event->kind);
     if (__atomic_exchange_n(&which->claimed, true, __ATOMIC_SEQ_CST)) return false;
     which->noted = *event;
     if (!which->noted.launch) which->noted.launch = launches_noted();
     __atomic_store_n(&which->complete, &which->noted, __ATOMIC_RELEASE);
+    if (seconds_then > 0) launch_limit_block(seconds_then);
     return true;
 }
 

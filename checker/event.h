@@ -60,6 +60,9 @@ struct event {
     const char *hint; /* a literal; null: the kind's own */
 };
 
+/* From now on, once an event has been noted, a block may take so many seconds of what it takes; 0:
+ * as long as before. */
+void event_hurries(double block_seconds);
 /* Keeps the event if it is the first, and says so. The launch goes on where it can. What could not
  * happen on a GPU, or is hidden, is kept beside another event that came first, and counts. */
 bool event_note(const struct event *event);

@@ -107,6 +107,7 @@ static void stopped(const struct checked_result *result) {
     _exit(EXIT_WRONG);
 }
 
+static const double longest = 0.5;    /* seconds for a block, which takes some milliseconds */
 static const size_t margin = 1 << 20; /* bytes, on both sides: beyond any wrong row length here */
 
 static float *allocate(size_t elements) {
@@ -152,6 +153,7 @@ void run_evidence(const struct check_options *options, struct shape s, const str
     run.failed = failed;
     run.outcome = outcome;
     run.indices = indices;
-    evidence_run(s, CHECK_LAUNCH_BLOCKS * options->run.timeout, false, NULL, stopped);
+    const double timeout = options->run.timeout < longest ? options->run.timeout : longest;
+    evidence_run(s, CHECK_LAUNCH_BLOCKS * timeout, false, NULL, stopped);
     conclude();
 }

@@ -90,6 +90,10 @@ static const struct writers *writers() {
     return said;
 }
 
+// A block of the usual shapes takes some milliseconds. One that takes longer and has shown a
+// mistake may well not end.
+static const double usual_block_seconds = 0.5;
+
 static void run_watched(struct shape s, const float *A, const float *B, float *C) {
     struct checked_run run = sgemm_run(s.m, s.n, s.k, A, B, C, wrapper_function());
     run.counts = asked->counts;
@@ -99,6 +103,7 @@ static void run_watched(struct shape s, const float *A, const float *B, float *C
     const bool exact = asked->counts || asked->phases || asked->walk_data;
     if (!asked->all_blocks && !exact) run.writers = writers;
     run.block_seconds = asked->run.timeout;
+    if (!asked->sized) run.block_seconds_then = usual_block_seconds;
     run.launch_seconds = CHECK_LAUNCH_BLOCKS * asked->run.timeout;
     if ((double)s.m * s.n * s.k <= small) run.alone_threads = threads_of_small;
     run.stopped = stopped;

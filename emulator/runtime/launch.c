@@ -60,6 +60,12 @@ static struct {
           .work_to_do = PTHREAD_COND_INITIALIZER};
 
 void launch_limit_time(const struct time_limits *limits) { pool.limits = *limits; }
+void launch_limit_block(double block_seconds) {
+    double limit;
+    __atomic_load(&pool.limits.block_seconds, &limit, __ATOMIC_RELAXED);
+    if (block_seconds < limit)
+        __atomic_store(&pool.limits.block_seconds, &block_seconds, __ATOMIC_RELAXED);
+}
 void emulator_time_limit(double seconds) {
     launch_limit_time(&(struct time_limits){.block_seconds = seconds, .seconds = seconds});
 }

@@ -207,6 +207,9 @@ struct time_limits {
  * and the launch, in wall-clock time. */
 void launch_limit_time(const struct time_limits *limits);
 
+/* From now on, in a launch that is running too, a block may take so many seconds at most. */
+void launch_limit_block(double block_seconds);
+
 /* Whether a launch is running. Async-signal-safe. */
 bool launch_is_running(void);
 

@@ -167,3 +167,23 @@ def processes(session: int) -> list[tuple[str, int]]:
             words = (path / "cmdline").read_bytes().split(b"\0")
             found.append((words[0].decode(), int(path.name)))
     return found
+
+
+ENDLESS = [("++phase)", "phase += 0)"), (A, "A[row * k + a_col + m * k]")]
+
+
+def test_an_endless_loop_with_an_index_outside_ends_soon(checker: Builder, tmp_path: Path) -> None:
+    """Not only when a block has had all its time: here 50 minutes."""
+    text = (REPOSITORY / TILED).read_text()
+    for before, after in ENDLESS:
+        assert text.count(before) == 1, before
+        text = text.replace(before, after)
+    path = tmp_path / "edited.cu"
+    path.write_text(text)
+    program = checker("gcc -O1", path)
+    ran = subprocess.run([program, "--timeout", "3000"], env=clean_environment(), text=True,
+                         cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                         timeout=SECONDS, check=False)
+    line = 1 + text[:text.index(ENDLESS[1][1])].count("\n")
+    assert ran.returncode == 1
+    assert ran.stdout.startswith(f"edited.cu:{line}: load from A beyond its last row"), ran.stdout
