@@ -3,6 +3,7 @@
 #include "audit.h"
 #include "event.h"
 #include "regions.h"
+#include "surplus.h"
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -203,11 +204,12 @@ static uint64_t draw(struct shared *shared) {
 
 /* Which block of a launch is looked at, if any: a wrapper may launch thousands of kernels. */
 static void begin_launch(struct shared *shared, const struct watch *w) {
-    const uint64_t times = shared->spent / SPENT, blocks = w->launch->blocks;
+    const uint64_t times = shared->spent / SPENT, blocks = surplus_count(w->launch);
     const uint64_t one_in = (1 + times * times) * (watch_is_consumed(w) ? 1 : ONE_IN);
     shared->launch = launches;
     shared->windows = 0;
-    shared->whole = draw(shared) % one_in ? blocks : draw(shared) % blocks;
+    shared->whole = draw(shared) % one_in ? w->launch->blocks /* none */
+                                          : surplus_block(w->launch, draw(shared) % blocks);
 }
 
 static void begin_block(struct watch *w, struct own *own) {
@@ -217,7 +219,7 @@ static void begin_block(struct watch *w, struct own *own) {
     w->audit->key = draw(shared);
     *own = (struct own){.shared = shared, .is_whole = shared->whole == w->block};
     unlock(shared);
-    const bool drawn = w->audit->key % w->launch->blocks < BLOCKS;
+    const bool drawn = w->audit->key % surplus_count(w->launch) < BLOCKS;
     if (own->is_whole || drawn) w->audit->on = true;
     if (!own->is_whole && drawn && w->audit->key >> 40 & 1) begin_window(own, WINDOW, WINDOW);
     if (!own->is_whole) return;

@@ -141,9 +141,8 @@ static int by_number(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-/* Both, in order. Returns how many blocks there are. */
-static uint64_t merge(struct sample *s) {
-    uint64_t count = 0;
+/* Both, in order. */
+static void merge(struct sample *s) {
     int at = 0;
     runs = (struct block_runs){chosen, 0};
     qsort(s->block, (size_t)s->size, sizeof *s->block, by_number);
@@ -154,8 +153,6 @@ static uint64_t merge(struct sample *s) {
                 chosen[runs.count++] = (struct block_run){s->block[at], s->block[at]};
         if (i < s->count) chosen[runs.count++] = s->writers[i];
     }
-    for (size_t i = 0; i < runs.count; i++) count += chosen[i].last - chosen[i].first + 1;
-    return count;
 }
 
 const struct block_runs *surplus_choose(const struct launch *launch) {
@@ -171,10 +168,30 @@ const struct block_runs *surplus_choose(const struct launch *launch) {
         writing += sample.writers[i].last - sample.writers[i].first + 1;
     if (launch->blocks - writing <= SAMPLE) return NULL;
     take_sample(&sample, launch, launch->blocks - writing);
-    const uint64_t watched = merge(&sample);
+    merge(&sample);
+    const struct launch chosen_of = {.blocks = launch->blocks, .only = &runs};
+    const uint64_t watched = surplus_count(&chosen_of);
     passed_over = launch->blocks - watched;
     seen.all += launch->blocks;
     seen.watched += watched;
     seen.writing += writing;
     return &runs;
+}
+
+uint64_t surplus_count(const struct launch *launch) {
+    uint64_t count = 0;
+    if (!launch->only) return launch->blocks;
+    for (size_t i = 0; i < launch->only->count; i++)
+        count += launch->only->run[i].last - launch->only->run[i].first + 1;
+    return count;
+}
+
+uint64_t surplus_block(const struct launch *launch, uint64_t rank) {
+    const struct block_runs *only = launch->only;
+    for (size_t i = 0; only && i < only->count; i++) {
+        const uint64_t blocks = only->run[i].last - only->run[i].first + 1;
+        if (rank < blocks) return only->run[i].first + rank;
+        rank -= blocks;
+    }
+    return rank;
 }

@@ -20,6 +20,10 @@ const struct block_runs *surplus_choose(const struct launch *launch);
 /* Of the launches so far of which not all blocks ran. */
 struct checked_blocks surplus_seen(void);
 
+/* How many of a launch's blocks run; and the number of one of them, by its rank among them. */
+uint64_t surplus_count(const struct launch *launch);
+uint64_t surplus_block(const struct launch *launch, uint64_t rank);
+
 /* Blocks of the running launch that do not run, as they write nothing. */
 uint64_t surplus_passed_over(void);
 

@@ -142,6 +142,21 @@ TEST(a_launch_of_few_threads_or_few_that_write_nothing_is_watched) {
     CHECK(choose() != NULL);
 }
 
+TEST(blocks_that_run_have_ranks) {
+    begin();
+    struct launch l = launch();
+    uint64_t block = 0;
+    CHECK_INT(surplus_count(&l), X * Y);
+    CHECK_INT(surplus_block(&l, 77), 77);
+    l.only = choose();
+    const uint64_t count = surplus_count(&l);
+    CHECK_INT(count, surplus_seen().watched);
+    for (uint64_t rank = 0; rank < count; rank++, block++) {
+        while (!has(l.only, block)) block++;
+        CHECK_INT(surplus_block(&l, rank), block);
+    }
+}
+
 TEST(a_launch_in_which_no_block_writes) {
     begin();
     said.launch[0].count = 0;
