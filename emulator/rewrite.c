@@ -17,7 +17,8 @@
  * __device__,
  * __host__ and __constant__.
  *
- * It also refuses, in one line that names the place, what runs only on a GPU. It is given a file as
+ * It also refuses, in one line that names the place, what runs only on a GPU, what nvcc refuses in
+ * the text of a file, and what is nested too deep for a compiler. It is given a file as
  * it reads without __CUDA_ARCH__ and, where that makes a difference, as it reads with it, and takes
  * each function from the text that is meant for it.
  *
@@ -27,10 +28,13 @@
  * and the checked build name the student's own lines. What it does not understand it leaves as it
  * is, for the compiler to report.
  *
- * The order below: tokens, places, functions, the rules one by one, input and output, main. */
+ * The order below: tokens, places, functions, nesting, the rules one by one, input and output,
+ * main.
+ */
 
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -92,6 +96,7 @@ struct source {
     struct token *tokens;
     size_t count;
     size_t capacity;
+    bool unbalanced; /* a bracket closes another kind of bracket than is open */
 };
 
 static const size_t NONE = SIZE_MAX;
@@ -386,6 +391,23 @@ static _Noreturn void refuse(const struct source *s, size_t i, const char *messa
     refuse_name(s, i, message, "", "");
 }
 
+/* Likewise, with a message as printf() makes it. */
+__attribute__((format(printf, 3, 4))) static _Noreturn void
+refuse_as(const struct source *s, size_t i, const char *format, ...) {
+    char message[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    refuse(s, i, message);
+}
+
+/* A token's length and text, as the %.*s of printf() takes them. */
+enum { LONGEST_NAME = 100 };
+#define SPELLED(s, i)                                                                              \
+    (int)((s)->tokens[i].length < LONGEST_NAME ? (s)->tokens[i].length : LONGEST_NAME),            \
+        (s)->text + (s)->tokens[i].start
+
 /* ---- Functions ------------------------------------------------------------------------------- */
 
 static const char *const SPACES[] = {"__global__", "__device__", "__host__", NULL};
@@ -461,6 +483,168 @@ static bool only_on_device(const struct piece *p) {
 
 static bool only_on_host(const struct piece *p) {
     return p->first != NONE && !p->device && p->body != NONE;
+}
+
+/* ---- Nesting --------------------------------------------------------------------------------- */
+
+/* C++ asks compilers for 256 open brackets (C++17, Annex B), and clang takes no more. gcc takes any
+ * number: with hundreds of thousands it is busy for a minute, or crashes. So it is with what else
+ * makes a compiler's tree deep. The other limits are far above what people write, and both
+ * compilers need about a second for as much: a statement's tokens without those in its brackets,
+ * each ? or < counted as ten, since gcc's time grows with the square of their number; and the
+ * else of one chain. */
+enum { MOST_OPEN = 256, MOST_ELSE = 1000, LONGEST_STATEMENT = 5000, BRANCH_WEIGHT = 10 };
+
+/* What a bracket opens: ( or [; a file, namespace or class; statements; values, {1, 2}. */
+enum level_kind { LEVEL_GROUP, LEVEL_SCOPE, LEVEL_BLOCK, LEVEL_LIST };
+
+struct level {
+    enum level_kind kind;
+    char bracket;
+    size_t open;     /* the bracket's token; NONE for the file */
+    size_t function; /* the name of the function whose body this is; NONE: it is none */
+
+    /* Of the statement or declaration that is being read: */
+    size_t begin, first_group; /* tokens; NONE: there is none yet */
+    size_t weight, elses;
+    bool class_key;
+};
+
+struct levels {
+    struct level of[MOST_OPEN + 1];
+    size_t depth;
+    size_t group; /* the ( or [ that was closed last */
+};
+
+static void begin_statement(struct level *level) {
+    level->begin = level->first_group = NONE;
+    level->weight = 0;
+    level->class_key = false;
+}
+
+/* Whether the { at token i, in `outer`, opens statements, values or a scope. */
+static enum level_kind kind_of_braces(const struct source *s, const struct level *outer, size_t i) {
+    static const char *const before_body[] = {")",        ";",     "}",       "]",     ":",
+                                              "else",     "do",    "try",     "const", "noexcept",
+                                              "override", "final", "mutable", NULL};
+    size_t before = previous_token(s, i);
+    if (before == NONE || opens_namespace(s, i)) return LEVEL_SCOPE;
+    if (outer->class_key && !is(s, before, ")")) return LEVEL_SCOPE;
+    if (is_any(s, before, before_body)) return LEVEL_BLOCK;
+    return is(s, before, "{") ? outer->kind : LEVEL_LIST;
+}
+
+/* Whether the { at token i, which follows on the ) of `group`, begins a function's body: a name is
+ * before the parameters, and a type before the name, as no statement has it. */
+static bool begins_function(const struct source *s, size_t i, size_t group) {
+    static const char *const no_names[] = {"if",       "while",     "for",       "switch",
+                                           "catch",    "constexpr", "consteval", "requires",
+                                           "noexcept", "throw",     "decltype",  NULL};
+    static const char *const no_types[] = {"else", "return", "do",   "new",    "goto",
+                                           "case", "throw",  "case", "sizeof", NULL};
+    size_t name = group == NONE ? NONE : previous_token(s, group);
+    size_t type = name == NONE ? NONE : previous_token(s, name);
+    while (is(s, type, "*") || is(s, type, "&")) type = previous_token(s, type);
+    if (type == NONE || !is(s, previous_token(s, i), ")") || s->tokens[name].kind != IDENTIFIER ||
+        is_any(s, name, no_names) || is_any(s, name, ATTRIBUTES))
+        return false;
+    return s->tokens[type].kind == IDENTIFIER && !is_any(s, type, no_types);
+}
+
+/* The function whose body is being read; the outermost, if there are several. */
+static const struct level *open_function(const struct levels *levels) {
+    for (size_t d = 1; d <= levels->depth; d++)
+        if (levels->of[d].function != NONE) return &levels->of[d];
+    return NULL;
+}
+
+static void open_level(const struct source *s, struct levels *levels, size_t i, char bracket) {
+    struct level *outer = &levels->of[levels->depth];
+    struct level inner = {.kind = LEVEL_GROUP, .bracket = bracket, .open = i, .function = NONE};
+    if (levels->depth == MOST_OPEN)
+        refuse_as(s, i, "more than %d brackets are open here; that is too deep for a compiler",
+                  MOST_OPEN);
+    if (bracket == '{') {
+        inner.kind = kind_of_braces(s, outer, i);
+        const bool body = inner.kind == LEVEL_BLOCK && outer->first_group != NONE;
+        if (body && outer->kind == LEVEL_SCOPE)
+            inner.function = previous_token(s, outer->first_group);
+        const struct level *function = s->unbalanced ? NULL : open_function(levels);
+        if (function && outer->kind == LEVEL_BLOCK && begins_function(s, i, levels->group)) {
+            size_t name = previous_token(s, levels->group);
+            refuse_as(
+                s, name,
+                "the function %.*s begins inside %.*s, whose { in line %zu is still open: a } "
+                "is missing before this line",
+                SPELLED(s, name), SPELLED(s, function->function), place_of(s, function->open).line);
+        }
+    } else if (outer->first_group == NONE && !is_any(s, previous_token(s, i), ATTRIBUTES)) {
+        outer->first_group = i;
+    }
+    levels->of[++levels->depth] = inner;
+    begin_statement(&levels->of[levels->depth]);
+}
+
+/* At a closing bracket. A statement ends with its last }, unless that is a lambda's and more
+ * follows. */
+static void close_level(struct source *s, struct levels *levels, size_t i, char bracket) {
+    const struct level *inner = &levels->of[levels->depth];
+    const char open = bracket == ')' ? '(' : bracket == ']' ? '[' : '{';
+    size_t next = next_token(s, i);
+    if (levels->depth == 0 || inner->bracket != open) s->unbalanced = true;
+    if (levels->depth == 0) return;
+    if (bracket != '}') levels->group = inner->open;
+    struct level *outer = &levels->of[--levels->depth];
+    if (inner->kind == LEVEL_LIST || bracket != '}' || next == NONE) return;
+    if (s->tokens[next].kind != IDENTIFIER && !is(s, next, "}")) return;
+    if (inner->kind == LEVEL_BLOCK || outer->kind != LEVEL_SCOPE) begin_statement(outer);
+    if (!is(s, next, "else")) outer->elses = 0;
+}
+
+/* Reads token i, which is no bracket, as part of its statement. */
+static void read_in_statement(const struct source *s, struct level *level, size_t i, char c) {
+    static const char *const class_keys[] = {"struct", "union", "class", NULL};
+    if (c == ';') {
+        begin_statement(level);
+        if (!is(s, next_token(s, i), "else")) level->elses = 0;
+    } else if (c == ',' && level->kind == LEVEL_LIST) {
+        begin_statement(level);
+    } else if (is(s, i, "else")) {
+        if (++level->elses > MOST_ELSE)
+            refuse_as(s, i, "more than %d else in one chain; that is too deep for a compiler",
+                      MOST_ELSE);
+    } else {
+        level->class_key = level->class_key || is_any(s, i, class_keys);
+    }
+}
+
+/* Refuses what is nested too deep, a function inside a function, and a file that ends inside one.
+ * What else is wrong with brackets the compiler says. */
+static void check_nesting(struct source *s) {
+    struct levels levels = {.group = NONE};
+    levels.of[0] = (struct level){.kind = LEVEL_SCOPE, .open = NONE, .function = NONE};
+    begin_statement(&levels.of[0]);
+    for (size_t i = next_token(s, NONE); i != NONE; i = next_token(s, i)) {
+        struct level *level = &levels.of[levels.depth];
+        char c = punctuator(s, i);
+        if (level->begin == NONE) level->begin = i;
+        level->weight += c == '?' || c == '<' ? BRANCH_WEIGHT : 1;
+        if (level->weight > LONGEST_STATEMENT && s->tokens[i].user)
+            refuse_as(s, level->begin,
+                      "what begins here has no end for %d words and signs; that is too deep for a "
+                      "compiler: make several statements of it",
+                      LONGEST_STATEMENT);
+        if (c == '(' || c == '[' || c == '{')
+            open_level(s, &levels, i, c);
+        else if (c == ')' || c == ']' || c == '}')
+            close_level(s, &levels, i, c);
+        else
+            read_in_statement(s, level, i, c);
+    }
+    const struct level *function = open_function(&levels);
+    if (function && !s->unbalanced && s->tokens[function->open].user)
+        refuse_as(s, function->open, "the { of %.*s in this line is never closed: a } is missing",
+                  SPELLED(s, function->function));
 }
 
 /* ---- Two texts, with __CUDA_ARCH__ and without ----------------------------------------------- */
@@ -783,23 +967,6 @@ static void refuse_no_kernel(const struct source *s, size_t launch) {
                      "<<<grid, block>>>: write __global__ before it");
 }
 
-/* At the first < of a run. Returns the run's last token. C++ itself has three in a row only in
- * operator<< <T>. */
-static size_t open_launch(struct source *s, struct nesting *n, size_t i) {
-    size_t run[3] = {i, i, i};
-    size_t length = read_run(s, i, "<", run);
-    if (length == 3 && s->tokens[i].user && !is(s, previous_token(s, i), "operator")) {
-        if (s->tokens[i].device)
-            refuse(s, i,
-                   "a kernel cannot launch a kernel (dynamic parallelism) here; launch it from "
-                   "host code");
-        refuse_no_kernel(s, i);
-        replace_run(s, run, LAUNCH_OPEN);
-        push(n, LAUNCH, i);
-    }
-    return run[2];
-}
-
 /* The parameters of a kernel, or the arguments of a launch, from their ( to their ), which may be
  * missing: NONE. */
 struct list {
@@ -855,6 +1022,12 @@ struct kernels {
     size_t capacity;
 };
 
+static bool names_kernel(const struct source *s, const struct kernels *kernels, size_t name) {
+    for (size_t k = 0; k < kernels->count; k++)
+        if (same_token(s, name, previous_token(s, kernels->parameters[k]))) return true;
+    return false;
+}
+
 /* Writes the defaults that a launch leaves to its kernel behind the arguments, whose ( is `open`: a
  * pointer to the kernel, which is what is launched, does not know them. `name` is the token
  * before <<<. */
@@ -871,8 +1044,159 @@ static void add_defaults(struct source *s, const struct kernels *kernels, size_t
     }
 }
 
+/* ---- What nvcc refuses in the head of a kernel, and what the device cannot have -------------- */
+
+static bool is_ellipsis(const struct source *s, size_t i) {
+    size_t second = is(s, i, ".") ? next_token(s, i) : NONE;
+    return is(s, second, ".") && is(s, next_token(s, second), ".");
+}
+
+/* The names of template parameter packs, and of function parameter packs: sorted words. */
+struct packs {
+    struct word {
+        const char *text;
+        size_t length;
+    } * words;
+    size_t count, capacity;
+};
+
+static int compare_words(const void *a, const void *b) {
+    const struct word *x = a, *y = b;
+    if (x->length != y->length) return x->length < y->length ? -1 : 1;
+    return memcmp(x->text, y->text, x->length);
+}
+
+/* A pack's name follows on ... where it is declared. */
+static void find_packs(const struct source *s, struct packs *packs) {
+    for (size_t i = next_token(s, NONE); i != NONE; i = next_token(s, i)) {
+        if (punctuator(s, i) != '.' || !is_ellipsis(s, i)) continue;
+        size_t name = next_token(s, next_token(s, next_token(s, i)));
+        if (name == NONE || s->tokens[name].kind != IDENTIFIER) continue;
+        if (packs->count == packs->capacity)
+            packs->words = grow(packs->words, &packs->capacity, sizeof *packs->words);
+        packs->words[packs->count++] =
+            (struct word){s->text + s->tokens[name].start, s->tokens[name].length};
+    }
+    if (packs->count) qsort(packs->words, packs->count, sizeof *packs->words, compare_words);
+}
+
+static bool names_pack(const struct source *s, const struct packs *packs, size_t i) {
+    const struct word word = {s->text + s->tokens[i].start, s->tokens[i].length};
+    if (s->tokens[i].kind != IDENTIFIER) return false;
+    return is(s, i, "auto") ||
+           (packs->count && bsearch(&word, packs->words, packs->count, sizeof word, compare_words));
+}
+
+/* Whether the parenthesis at token `open` is a list of parameters, or of arguments: not one of an
+ * expression, such as the fold (f(values), ...). */
+static bool follows_on_name(const struct source *s, size_t open) {
+    static const char *const before_expression[] = {
+        "return", "else",  "do",     "throw",     "case",     "sizeof",   "delete",
+        "typeof", "and",   "or",     "not",       "xor",      "new",      "if",
+        "for",    "while", "switch", "co_return", "co_yield", "co_await", NULL};
+    size_t before = previous_token(s, open);
+    if (before == NONE) return false;
+    return is(s, before, "]") ||
+           (s->tokens[before].kind == IDENTIFIER && !is_any(s, before, before_expression));
+}
+
+/* Whether the ... at token i ends a function's parameters as C has it, (int n, ...) or (int n...):
+ * it is no pack, and expands none. */
+static bool takes_any_arguments(const struct source *s, const struct packs *packs, size_t i) {
+    size_t end = next_token(s, next_token(s, next_token(s, i))), before = previous_token(s, i);
+    size_t depth = 0, angles = 0;
+    bool pack = false;
+    if (!is(s, end, ")") || before == NONE) return false;
+    if (is(s, before, "(")) return !is(s, previous_token(s, before), "catch");
+    const bool comma = is(s, before, ",");
+    for (; before != NONE; before = previous_token(s, before)) {
+        char c = punctuator(s, before);
+        if (c == ';') return false;
+        depth += c == ')' || c == ']' || c == '}';
+        angles += c == '>';
+        if (c == '<' && angles) angles--;
+        if (c == ',' && !comma && !depth && !angles) return !pack;
+        if ((c == '(' || c == '[' || c == '{') && depth-- == 0) break;
+        pack = pack || names_pack(s, packs, before);
+    }
+    return !pack || (comma && before != NONE && follows_on_name(s, before));
+}
+
+/* Where a function's own declaration begins: a piece may begin in a header before it. */
+static size_t head_of(const struct source *s, const struct piece *p) {
+    size_t head = p->parameters == NONE ? p->last : p->parameters;
+    for (size_t i = head; i != NONE && i >= p->first; i = previous_token(s, i)) {
+        if (!s->tokens[i].user || is(s, i, ";") || is(s, i, "{") || is(s, i, "}")) break;
+        head = i;
+    }
+    return head;
+}
+
+/* Refuses a variable number of arguments in what runs on the device. nvcc takes it but in kernels;
+ * here a structure that is passed so would be read without a word to the checker: gcc announces no
+ * such access. */
+static void refuse_ellipsis(const struct source *s, const struct packs *packs,
+                            const struct piece *p) {
+    static const char BUILTIN[] = "__builtin_va_";
+    static const char INSTEAD[] =
+        "in device code does not work on the CPU backend; make a template "
+        "of the function: template <class... T> f(T... values)";
+    size_t close = p->kernel && p->parameters != NONE ? closing_partner(s, p->parameters) : NONE;
+    for (size_t i = head_of(s, p); i != NONE && i <= p->last; i = next_token(s, i)) {
+        const struct token *t = &s->tokens[i];
+        if (punctuator(s, i) == '.' && is_ellipsis(s, i) && takes_any_arguments(s, packs, i)) {
+            if (close != NONE && next_token(s, i + 2) == close)
+                refuse_as(s, i, "the kernel %.*s cannot take a variable number of arguments (...)",
+                          SPELLED(s, previous_token(s, p->parameters)));
+            refuse_as(s, i, "a variable number of arguments (...) %s", INSTEAD);
+        }
+        if (t->kind == IDENTIFIER && t->length >= sizeof BUILTIN - 1 &&
+            memcmp(s->text + t->start, BUILTIN, sizeof BUILTIN - 1) == 0)
+            refuse_as(s, i, "%.*s (va_list, va_arg, ...) %s", SPELLED(s, i), INSTEAD);
+    }
+}
+
+/* The token behind the template parameters whose < follows on token i. */
+static size_t skip_template(const struct source *s, size_t i, size_t end) {
+    size_t depth = 0;
+    for (i = next_token(s, i); i != NONE && i < end; i = next_token(s, i)) {
+        char c = punctuator(s, i);
+        depth += c == '<' || c == '(';
+        if ((c == '>' || c == ')') && --depth == 0) return next_token(s, i);
+    }
+    return end;
+}
+
+/* Refuses a kernel that returns something, where its head says so in words that are no names of
+ * types: what those stand for the compiler knows. */
+static void refuse_return_type(const struct source *s, const struct piece *p) {
+    static const char *const types[] = {"char",   "short", "int",    "long",     "float",
+                                        "double", "bool",  "*",      "unsigned", "signed",
+                                        "size_t", "&",     "float2", "float4",   NULL};
+    const size_t name = previous_token(s, p->parameters);
+    size_t close = closing_partner(s, p->parameters), type = NONE, deduced = NONE;
+    for (size_t i = head_of(s, p); i != NONE && i < name; i = next_token(s, i)) {
+        if (is(s, i, "template")) i = skip_template(s, i, name);
+        if (i == NONE || i >= name) break;
+        if (is_any(s, i, types)) type = i;
+        if (is(s, i, "auto")) deduced = i;
+    }
+    size_t arrow = close == NONE ? NONE : next_token(s, close);
+    if (deduced != NONE && close != NONE) {
+        type = is(s, arrow, "->") ? NONE : deduced;
+        if (is(s, arrow, "->") && is_any(s, next_token(s, arrow), types)) type = deduced;
+    }
+    if (type != NONE && name != NONE && s->tokens[name].kind == IDENTIFIER)
+        refuse_as(s, type,
+                  "the kernel %.*s must return void: write __global__ void, and store its results "
+                  "in memory",
+                  SPELLED(s, name));
+}
+
 /* Marks what only a GPU runs, and notes the kernels. */
 static void find_functions(struct source *s, struct kernels *kernels) {
+    struct packs packs = {0};
+    find_packs(s, &packs);
     for (struct piece p = next_of_student(s, NONE); p.first != NONE;
          p = next_of_student(s, p.last)) {
         for (size_t i = p.body; i < p.last && only_on_device(&p); i++) s->tokens[i].device = true;
@@ -881,11 +1205,59 @@ static void find_functions(struct source *s, struct kernels *kernels) {
             if (is_any(s, i, SPACES)) break;
             s->tokens[i].host = true;
         }
+        if (p.device) refuse_ellipsis(s, &packs, &p);
         if (!p.kernel || p.parameters == NONE) continue;
+        refuse_return_type(s, &p);
         if (kernels->count == kernels->capacity)
             kernels->parameters = grow(kernels->parameters, &kernels->capacity, sizeof(size_t));
         kernels->parameters[kernels->count++] = p.parameters;
     }
+    free(packs.words);
+}
+
+/* A launch that is written k<<grid, block>>(x), a statement of its own: no value of a kernel's can
+ * be shifted. `i` and `run` are those of open_launch. */
+static void refuse_two_brackets(const struct source *s, const struct kernels *kernels, size_t i,
+                                size_t last) {
+    enum { FAR = 64 }; /* tokens of template arguments */
+    static const char *const ends[] = {";", "{", "}", ")", ":", "else", "do", NULL};
+    size_t name = previous_token(s, i), close = next_token(s, last), depth = 0;
+    if (is(s, name, ">")) name = opening_partner(s, name, name > FAR ? name - FAR : 0);
+    if (is(s, name, "<")) name = previous_token(s, name);
+    if (name == NONE || !names_kernel(s, kernels, name)) return;
+    size_t before = previous_token(s, name);
+    while (is(s, before, "::")) before = previous_token(s, previous_token(s, before));
+    if (before != NONE && !is_any(s, before, ends)) return;
+    for (; close != NONE && !is_any(s, close, ends); close = next_token(s, close)) {
+        char c = punctuator(s, close);
+        depth += c == '(' || c == '[';
+        if ((c == ')' || c == ']') && depth-- == 0) return;
+        if (depth || c != '>') continue;
+        if (!is(s, next_token(s, close), ">")) continue;
+        refuse_as(s, i,
+                  "a launch has three angle brackets on each side, %.*s<<<grid, block>>>(...), and "
+                  "this one has two",
+                  SPELLED(s, name));
+    }
+}
+
+/* At the first < of a run. Returns the run's last token. C++ itself has three in a row only in
+ * operator<< <T>. */
+static size_t open_launch(struct source *s, struct nesting *n, const struct kernels *kernels,
+                          size_t i) {
+    size_t run[3] = {i, i, i};
+    size_t length = read_run(s, i, "<", run);
+    if (length == 3 && s->tokens[i].user && !is(s, previous_token(s, i), "operator")) {
+        if (s->tokens[i].device && !s->unbalanced)
+            refuse(s, i,
+                   "a kernel cannot launch a kernel (dynamic parallelism) here; launch it from "
+                   "host code");
+        refuse_no_kernel(s, i);
+        replace_run(s, run, LAUNCH_OPEN);
+        push(n, LAUNCH, i);
+    }
+    if (length == 2 && s->tokens[i].user) refuse_two_brackets(s, kernels, i, run[2]);
+    return run[2];
 }
 
 /* At the first > of a run, directly inside a launch. Returns the run's last token. A run may begin
@@ -943,8 +1315,26 @@ static _Noreturn void refuse_initializer(const struct source *s, size_t i) {
            "kernel, then __syncthreads()");
 }
 
+/* Whether the ( at token i follows on the declarator's name and so holds its first value, as in
+ * `float t(0)`: a word that is no type is before it, and a type before that. In `float (t)[4]` and
+ * in `decltype(x) t` it does not, nor in `tile t()`, which declares a function. */
+static bool opens_value(const struct source *s, size_t i) {
+    static const char *const types[] = {"char",   "short",    "int",      "long",     "float",
+                                        "double", "bool",     "unsigned", "signed",   "wchar_t",
+                                        "const",  "volatile", "decltype", "typename", NULL};
+    static const char *const no_types[] = {"const",  "volatile", "typename", "struct",
+                                           "class",  "union",    "enum",     "__shared__",
+                                           "static", "extern",   "inline",   NULL};
+    size_t name = previous_token(s, i), type = name == NONE ? NONE : previous_token(s, name);
+    if (type == NONE || s->tokens[name].kind != IDENTIFIER || is_any(s, name, types) ||
+        is(s, next_token(s, i), ")"))
+        return false;
+    return is(s, type, ">") || is(s, type, "*") || is(s, type, "&") || is(s, type, ",") ||
+           (s->tokens[type].kind == IDENTIFIER && !is_any(s, type, no_types));
+}
+
 /* Reads a declarator, the first with the type before it, from token i of the declaration whose
- * __shared__ is token `at`. An initializer, but {}, is refused. */
+ * __shared__ is token `at`. An initializer is refused. */
 static struct declarator read_declarator(const struct source *s, size_t i, size_t at) {
     static const char *const class_keys[] = {"struct", "union", "class", "enum", NULL};
     struct declarator d = {.name = NONE, .end = at, .last = at};
@@ -961,8 +1351,9 @@ static struct declarator read_declarator(const struct source *s, size_t i, size_
         if (c == '=') refuse_initializer(s, at);
         if (c == '{' && !class_body) {
             if (is(s, d.last, ")")) break; /* a function's body: this declares no variable */
-            if (!is(s, next_token(s, i), "}")) refuse_initializer(s, at);
+            refuse_initializer(s, at);
         }
+        if (c == '(' && !angles && opens_value(s, i)) refuse_initializer(s, at);
         class_body = class_body || is_any(s, i, class_keys);
         array = array || c == '[';
         angles = c == '<' ? angles + 1 : c == '>' && angles ? angles - 1 : angles;
@@ -1141,6 +1532,22 @@ static void mark_others(struct source *s, size_t i) {
     }
 }
 
+/* ---- Rule 7: what is no call ------------------------------------------------------------------
+ */
+
+/* Refuses the name of a barrier or fence that is a statement without its parentheses: nothing
+ * happens there. nvcc says so, too, in a warning. */
+static void refuse_uncalled(const struct source *s, size_t i) {
+    static const char *const names[] = {"__syncthreads",        "__syncwarp",
+                                        "__threadfence",        "__threadfence_block",
+                                        "__threadfence_system", NULL};
+    static const char *const before[] = {";", "{", "}", ")", ":", "else", "do", NULL};
+    if (is_any(s, i, names) && is(s, next_token(s, i), ";") &&
+        is_any(s, previous_token(s, i), before))
+        refuse_as(s, i, "%.*s without parentheses does nothing: write %.*s();", SPELLED(s, i),
+                  SPELLED(s, i));
+}
+
 /* ---- All rules over the whole file ----------------------------------------------------------- */
 
 static void rewrite(struct source *s) {
@@ -1154,6 +1561,7 @@ static void rewrite(struct source *s) {
         mark_others(s, i);
         if (s->tokens[i].kind == IDENTIFIER && s->tokens[i].user) {
             refuse_gpu_only(s, i);
+            refuse_uncalled(s, i);
             if (is(s, i, "__noinline__")) rewrite_noinline(s, i);
             if (!is(s, i, "__shared__")) continue;
             if (innermost(&nesting) == '(' || i < shared_end)
@@ -1172,7 +1580,7 @@ static void rewrite(struct source *s) {
         else if (c == ')' || c == ']' || c == '}' || c == ';')
             close_bracket(s, &nesting, c);
         else if (c == '<')
-            i = open_launch(s, &nesting, i);
+            i = open_launch(s, &nesting, &kernels, i);
         else if (c == '>' && innermost(&nesting) == LAUNCH)
             i = close_launch(s, &nesting, &kernels, i);
     }
@@ -1211,6 +1619,7 @@ static void read_device(struct source *host, const char *name) {
     fclose(in);
     if (host->length != device.length || memcmp(host->text, device.text, host->length) != 0) {
         tokenize(&device);
+        check_nesting(&device);
         merge(host, &device);
     }
     free(device.tokens);
@@ -1256,6 +1665,7 @@ int main(int argc, char **argv) {
     tokenize(&s);
     refuse_toolkit(&s);
     if (argument[0] != '-') {
+        check_nesting(&s);
         if (argc >= 2) read_device(&s, argument);
         rewrite(&s);
         if (argc == 3) write_marked(&s, argv[2]);

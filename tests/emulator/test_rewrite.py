@@ -372,6 +372,7 @@ FRAGMENTS = [
 
 def test_random_input_never_crashes_and_keeps_every_line(sanitized):
     draw = random.Random(20240229)
+    accepted = 0
     for round_number in range(300):
         pieces = draw.choices(FRAGMENTS, k=draw.randrange(1, 400))
         text = "".join(pieces).encode("latin-1")
@@ -383,10 +384,86 @@ def test_random_input_never_crashes_and_keeps_every_line(sanitized):
         result = run(sanitized, text)
         assert result.returncode in (0, 1), result.stderr.decode(errors="replace")
         if result.returncode == 0:
+            accepted += 1
             assert result.stderr == b""
             assert result.stdout.count(b"\n") == text.count(b"\n")
         else:
             assert result.stderr.count(b"\n") == 1
+    assert accepted > 30
+
+
+# ---- Nesting -------------------------------------------------------------------------------------
+
+OPEN = "more than 256 brackets are open here"
+STATEMENT = "what begins here has no end for 5000 words and signs"
+ELSE = "more than 1000 else in one chain"
+
+# What is repeated, around a 1 or, with nothing behind it, before one; and what is said of 450,000.
+DEEP = {
+    "parentheses": ("x = ", "(", ")", OPEN),
+    "braces": ("", "{", "}", OPEN),
+    "brackets": ("x = ", "x[", "]", OPEN),
+    "calls": ("x = ", "f(", ")", OPEN),
+    "casts with parentheses": ("x = ", "float(", ")", OPEN),
+    "initializers": ("int x[] = ", "{", "}", OPEN),
+    "classes": ("", "struct { ", "; }", OPEN),
+    "lambdas": ("auto x = ", "[] { return ", "; }()", OPEN),
+    "declarators": ("int ", "(*", ")", OPEN),
+    "brackets that are not closed": ("x = ", "(", "", OPEN),
+    "statement expressions": ("x = ", "({", "; })", OPEN),
+    "unary operators": ("x = ", "-", "", STATEMENT),
+    "casts": ("x = ", "(float)", "", STATEMENT),
+    "binary operators": ("x = ", "1 + ", "", STATEMENT),
+    "comparisons": ("x = ", "y < ", "", STATEMENT),
+    "conditions": ("x = ", "y ? 2 : ", "", STATEMENT),
+    "commas": ("x = (y", ", y", "", STATEMENT),
+    "assignments": ("", "x = ", "", STATEMENT),
+    "calls of lambdas": ("x = ", "[] { return 1; }() + ", "", STATEMENT),
+    "template arguments": ("", "list<", "", STATEMENT),
+    "pointers": ("float ", "*", "", STATEMENT),
+    "strings": ("const char *x = ", '"a" ', "", STATEMENT),
+    "if": ("", "if (y) ", "", STATEMENT),
+    "for": ("", "for (;;) ", "", STATEMENT),
+    "else if": ("if (y) ; ", "else if (y) ; ", "", ELSE),
+    "else if with braces": ("if (y) {} ", "else if (y) { x = 1; } ", "", ELSE),
+}
+
+
+def nested(before: str, opening: str, closing: str, count: int) -> bytes:
+    inside = f"{before}{opening * count}1{closing * count};"
+    return LINEMARKER + f"int x[1], y;\nvoid f()\n{{\n    {inside}\n}}\n".encode()
+
+
+@pytest.mark.parametrize("form", DEEP.values(), ids=DEEP.keys())
+def test_what_no_compiler_takes_is_refused(form, rewrite):
+    *text, message = form
+    result = run(rewrite, nested(*text, 450_000))
+    assert (result.returncode, result.stdout) == (1, b"")
+    assert result.stderr.decode().startswith(f"kernel.cu:4: {message}")
+    assert result.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("form", DEEP.values(), ids=DEEP.keys())
+def test_what_people_nest_is_not(form, rewrite):
+    *text, _ = form
+    result = run(rewrite, nested(*text, 100))
+    assert (result.returncode, result.stderr) == (0, b"")
+
+
+LONG = {
+    "statements": "void f() {" + "x = 1;" * 100_000 + "}",
+    "blocks": "void f() {" + "if (x) { y = 1; } else { y = 2; } " * 100_000 + "}",
+    "functions": "__device__ int f(int a) { return (a + 1) * 2; }\n" * 50_000,
+    "a table": "int t[] = {" + "1, " * 200_000 + "};",
+    "a table of rows": "int t[][2] = {" + "{1, 2}, " * 100_000 + "};",
+    "names of numbers": "enum {" + "".join(f"n{i} = {i}, " for i in range(50_000)) + "};",
+}
+
+
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG.keys())
+def test_what_is_only_long_is_not(text, rewrite):
+    result = run(rewrite, LINEMARKER + text.encode())
+    assert (result.returncode, result.stderr) == (0, b"")
 
 
 # One megabyte of each: what would take hours if any rule went over the same text again and again.
