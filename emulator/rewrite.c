@@ -812,6 +812,34 @@ static void refuse_toolkit(const struct source *s) {
     }
 }
 
+/* A name as the list of functions that the emulator lacks has it. */
+static int compare_with_name(const void *word, const void *entry) {
+    const char *const *name = entry;
+    return strcmp(word, *name);
+}
+
+/* A call of a function of CUDA's that the emulator lacks. Not in a file that declares such
+ * functions itself, for which *declared is set: what that one means the linker finds out. */
+static void refuse_gpu_only_call(const struct source *s, size_t i, bool *declared) {
+    static const char *const names[] = {
+#include "gpu_only_functions.def"
+    };
+    static const char *const no_types[] = {"return", "else", "do", "case", "throw", "goto", NULL};
+    const struct token *t = &s->tokens[i];
+    char word[LONGEST_NAME];
+    if (t->length >= sizeof word || !is(s, next_token(s, i), "(")) return;
+    memcpy(word, s->text + t->start, t->length);
+    word[t->length] = '\0';
+    if (!bsearch(word, names, sizeof names / sizeof *names, sizeof *names, compare_with_name))
+        return;
+    size_t before = previous_token(s, i);
+    const bool type = before != NONE && s->tokens[before].kind == IDENTIFIER;
+    *declared = *declared || (type && !is_any(s, before, no_types));
+    if (!*declared)
+        refuse_name(s, i, word, "() runs only on a GPU;",
+                    " build with BACKEND=cuda on a machine that has one");
+}
+
 /* The headers that define these names exist as empty stubs: an #include that a template left
  * behind does no harm, a use is refused. */
 static void refuse_gpu_only(const struct source *s, size_t i) {
@@ -1553,6 +1581,7 @@ static void refuse_uncalled(const struct source *s, size_t i) {
 static void rewrite(struct source *s) {
     struct nesting nesting = {0};
     struct kernels kernels = {0};
+    bool declared = false;
     size_t shared_end = 0; /* the token after the last shared declaration */
     find_functions(s, &kernels);
     for (size_t i = 0; i < s->count; i++) {
@@ -1561,6 +1590,7 @@ static void rewrite(struct source *s) {
         mark_others(s, i);
         if (s->tokens[i].kind == IDENTIFIER && s->tokens[i].user) {
             refuse_gpu_only(s, i);
+            refuse_gpu_only_call(s, i, &declared);
             refuse_uncalled(s, i);
             if (is(s, i, "__noinline__")) rewrite_noinline(s, i);
             if (!is(s, i, "__shared__")) continue;

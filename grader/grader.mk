@@ -133,14 +133,15 @@ few_errors_of_gcc   = -fmax-errors=3
 few_errors_of_clang = -ferror-limit=3
 
 # In a form that c++ and nvcc both take.
-worker_calls = -Xlinker \
-    --wrap=cudaMemcpy,--wrap=cudaMemcpyAsync,--wrap=cudaMemcpy2D,--wrap=__cudaPopCallConfiguration
+worker_calls = $(addprefix -Xlinker --wrap=,cudaMemcpy cudaMemcpyAsync cudaMemcpy2D \
+    cudaMemcpy2DAsync __cudaPopCallConfiguration)
 
 # The calls that the recorder intercepts, in the order of record.cu.
-recorder_calls = $(addprefix -Xlinker --wrap=,cudaMalloc cudaMallocPitch cudaFree \
-    cudaLaunchKernel __cudaLaunchKernel __cudaLaunchKernel_ptsz cudaLaunchKernelExC \
-    cudaFuncSetAttribute cudaMemset cudaMemsetAsync cudaMemset2D cudaMemcpy cudaMemcpyAsync \
-    cudaMemcpy2D __cudaRegisterVar cudaMemcpyToSymbol cudaStreamWaitEvent cudaDeviceReset)
+recorder_calls = $(addprefix -Xlinker --wrap=,cudaMalloc cudaMallocPitch cudaMallocAsync \
+    cudaFree cudaFreeAsync cudaLaunchKernel __cudaLaunchKernel __cudaLaunchKernel_ptsz \
+    cudaLaunchKernelExC cudaFuncSetAttribute cudaMemset cudaMemsetAsync cudaMemset2D \
+    cudaMemset2DAsync cudaMemcpy cudaMemcpyAsync cudaMemcpy2D cudaMemcpy2DAsync \
+    __cudaRegisterVar cudaMemcpyToSymbol cudaStreamWaitEvent cudaDeviceReset)
 
 # C that includes CUDA's headers, which nvcc knows where to find.
 build/cuda/grader/clock/%.o: grader/clock/%.c build/cuda/settings | $$(@D)/.

@@ -59,7 +59,7 @@ PREPROCESSED = (
                          r"|setjmp|longjmp|stack_address|sponentry|thread_pointer|__clear_cache"
                          r"|addressof_stack)|__get_cpuid\w*"),
               "looks at the program's stack or registers ({})"),
-    Forbidden(re.compile(r"cudaMemcpyFromSymbol\w*"), "copies device memory to the host ({})"),
+    Forbidden(re.compile(r"cudaMemcpyFromSymbol\w*"), "can copy device memory to the host ({})"),
     Forbidden(re.compile(r"(?i:(cuda_)?emulator)(?!_(barrier_here|different|warp_active)\b).*"),
               EMULATORS_OWN, ONE_TEXT),
     Forbidden(re.compile(r"__(sync|atomic|(c11|cpp|opencl|scoped|hip)_atomic)_\w+"),

@@ -73,6 +73,10 @@ template <class T>
 static inline cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height) {
     return cudaMallocPitch((void **)pointer, pitch, width, height);
 }
+template <class T>
+static inline cudaError_t cudaMallocAsync(T **pointer, size_t bytes, cudaStream_t stream) {
+    return cudaMallocAsync((void **)pointer, bytes, stream);
+}
 template <class T> static inline cudaError_t cudaMallocHost(T **pointer, size_t bytes) {
     return cudaMallocHost((void **)pointer, bytes);
 }
@@ -89,8 +93,17 @@ static inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t byt
                                           cudaMemcpyKind kind) {
     return cudaMemcpyAsync(to, from, bytes, kind, nullptr);
 }
+static inline cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
+                                            size_t from_pitch, size_t width, size_t height,
+                                            cudaMemcpyKind kind) {
+    return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, nullptr);
+}
 static inline cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes) {
     return cudaMemsetAsync(pointer, value, bytes, nullptr);
+}
+static inline cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width,
+                                            size_t height) {
+    return cudaMemset2DAsync(pointer, pitch, value, width, height, nullptr);
 }
 static inline cudaError_t cudaEventRecord(cudaEvent_t event) {
     return cudaEventRecord(event, nullptr);
@@ -121,6 +134,58 @@ cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void (*kernel)(P...),
                                               size_t dynamic_bytes) {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void *)kernel, threads,
                                                          dynamic_bytes);
+}
+
+template <class... P>
+static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int *blocks, void (*kernel)(P...), int threads, size_t dynamic_bytes, unsigned int flags) {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, (const void *)kernel,
+                                                                  threads, dynamic_bytes, flags);
+}
+
+/* The largest block, of `limit` threads at most if that is not 0, of which a multiprocessor holds
+ * the most threads, in *block; in *grid, how many such blocks the device holds. `dynamic_bytes`
+ * gives the dynamic shared memory of a block of so many threads. */
+template <class Kernel, class Bytes>
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
+    int *grid, int *block, Kernel kernel, Bytes dynamic_bytes, int limit, unsigned int flags) {
+    int warp, most, multiprocessors, held = 0;
+    cudaDeviceGetAttribute(&warp, cudaDevAttrWarpSize, 0);
+    cudaDeviceGetAttribute(&most, cudaDevAttrMaxThreadsPerBlock, 0);
+    cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
+    if (limit > 0 && limit < most) most = limit;
+    for (int whole = (most + warp - 1) / warp * warp; whole > 0; whole -= warp) {
+        int threads = whole < most ? whole : most, blocks;
+        cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+            &blocks, (const void *)kernel, threads, dynamic_bytes(threads), flags);
+        if (error != cudaSuccess) return error;
+        if (blocks * threads <= held) continue;
+        held = blocks * threads;
+        *block = threads;
+        *grid = blocks * multiprocessors;
+    }
+    return held ? cudaSuccess : cudaErrorInvalidConfiguration;
+}
+template <class Kernel, class Bytes>
+static inline cudaError_t
+cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block, Kernel kernel,
+                                               Bytes dynamic_bytes, int limit = 0) {
+    return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
+        grid, block, kernel, dynamic_bytes, limit, cudaOccupancyDefault);
+}
+template <class Kernel>
+static inline cudaError_t
+cudaOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, Kernel kernel,
+                                            size_t dynamic_bytes = 0, int limit = 0,
+                                            unsigned int flags = cudaOccupancyDefault) {
+    return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
+        grid, block, kernel, [=](int) { return dynamic_bytes; }, limit, flags);
+}
+template <class Kernel>
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, Kernel kernel,
+                                                             size_t dynamic_bytes = 0,
+                                                             int limit = 0) {
+    return cudaOccupancyMaxPotentialBlockSizeWithFlags(grid, block, kernel, dynamic_bytes, limit);
 }
 
 /* __device__ and __constant__ variables are ordinary variables here; only sizes are checked. */

@@ -46,9 +46,16 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
                             cudaStream_t stream);
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                          size_t width, size_t height, enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                              size_t width, size_t height, enum cudaMemcpyKind kind,
+                              cudaStream_t stream);
 cudaError_t cudaMemset(void *pointer, int value, size_t bytes);
 cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream);
 cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, size_t height);
+cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream);
+cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream);
+cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream);
 
 /* Streams and events. */
 cudaError_t cudaStreamCreate(cudaStream_t *stream);
@@ -72,6 +79,10 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
 cudaError_t cudaFuncGetName(const char **name, const void *kernel); /* mangled */
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel,
                                                           int threads, size_t dynamic_bytes);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *kernel,
+                                                                   int threads,
+                                                                   size_t dynamic_bytes,
+                                                                   unsigned int flags);
 
 /* What only the emulator has.
  *

@@ -140,6 +140,20 @@ enum allocation_kind allocation_kind_of(const void *address, size_t bytes) {
     return kind;
 }
 
+bool memory_touches_device(const void *address, size_t bytes) {
+    const uintptr_t at = (uintptr_t)address;
+    bool touches = false;
+    pthread_mutex_lock(&memory.lock);
+    for (const struct allocation *a = memory.first; a && !touches; a = a->next) {
+        const uintptr_t low = (uintptr_t)a->begin - GAP_BYTES,
+                        high = (uintptr_t)a->begin + a->mapped + GAP_BYTES;
+        touches = a->kind == ALLOCATION_DEVICE && at < high && bytes > 0 &&
+                  (at >= low || bytes > low - at);
+    }
+    pthread_mutex_unlock(&memory.lock);
+    return touches;
+}
+
 /* --- allocating and freeing ------------------------------------------------------------------- */
 
 static void poison(char *begin, size_t bytes) {

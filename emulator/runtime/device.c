@@ -64,7 +64,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
         .sharedMemPerBlock = SHARED_PER_BLOCK,
         .regsPerBlock = REGISTERS,
         .warpSize = WARP_SIZE,
-        .memPitch = 2147483647,
+        .memPitch = MAX_PITCH,
         .maxThreadsPerBlock = MAX_BLOCK_THREADS,
         .maxThreadsDim = {MAX_BLOCK_X, MAX_BLOCK_Y, MAX_BLOCK_Z},
         .maxGridSize = {MAX_GRID_X, MAX_GRID_Y, MAX_GRID_Z},
@@ -344,4 +344,13 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
     if (threads > MAX_BLOCK_THREADS || dynamic_bytes > f->dynamic_limit) most = 0;
     *blocks = most;
     return error_surface();
+}
+
+/* The flags are about a cache. */
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *kernel,
+                                                                   int threads,
+                                                                   size_t dynamic_bytes,
+                                                                   unsigned int flags) {
+    if (flags > cudaOccupancyDisableCachingOverride) return error_set(cudaErrorInvalidValue);
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, dynamic_bytes);
 }

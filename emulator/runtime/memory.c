@@ -102,72 +102,111 @@ cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t 
 }
 
 cudaError_t cudaFree(void *pointer) { return release(pointer, false); }
+
+/* There is no pool: it is the same memory. */
+cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream) {
+    (void)stream;
+    return cudaMalloc(pointer, bytes);
+}
+
+cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream) {
+    (void)stream;
+    return cudaFree(pointer);
+}
+
 cudaError_t cudaFreeHost(void *pointer) { return release(pointer, true); }
 
 /* --- copying ---------------------------------------------------------------------------------- */
 
-/* One end of a copy must be where the direction says: inside one device allocation, or not in
- * device memory at all. Pinned and managed memory is both. */
-static bool end_fits(const void *address, size_t bytes, bool on_device) {
-    switch (allocation_kind_of(address, bytes)) {
+/* Rows in memory, `pitch` bytes from one to the next. */
+struct rows {
+    const char *begin;
+    size_t pitch, width, height; /* width and height are not 0 */
+};
+
+/* Bytes from the first to the last of the rows. False: so many that no memory has them. */
+static bool rows_extent(const struct rows *rows, size_t *bytes) {
+    size_t all;
+    return !__builtin_mul_overflow(rows->height - 1, rows->pitch, bytes) &&
+           !__builtin_add_overflow(*bytes, rows->width, bytes) &&
+           !__builtin_add_overflow((uintptr_t)rows->begin, *bytes, &all);
+}
+
+/* One end of a copy must be where the direction says, with all rows: inside one device allocation,
+ * or not in device memory at all. Pinned and managed memory is both. */
+static bool end_fits(const struct rows *rows, bool on_device) {
+    size_t bytes;
+    if (!rows_extent(rows, &bytes)) return false;
+    switch (allocation_kind_of(rows->begin, bytes)) {
     case ALLOCATION_DEVICE: return on_device;
-    case ALLOCATION_NONE: return !on_device && !memory_is_device(address);
+    case ALLOCATION_NONE: return !on_device && !memory_touches_device(rows->begin, bytes);
     default: return true;
     }
 }
 
-static cudaError_t check_copy(const void *to, const void *from, size_t bytes,
+static cudaError_t check_copy(const struct rows *to, const struct rows *from,
                               enum cudaMemcpyKind kind) {
     bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     if ((unsigned)kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
-    if (!to || !from) return cudaErrorInvalidValue;
+    if (!to->begin || !from->begin) return cudaErrorInvalidValue;
     if (kind == cudaMemcpyDefault) {
-        to_device = memory_is_device(to);
-        from_device = memory_is_device(from);
+        to_device = memory_is_device(to->begin);
+        from_device = memory_is_device(from->begin);
     }
-    if (!end_fits(to, bytes, to_device) || !end_fits(from, bytes, from_device))
-        return cudaErrorInvalidValue;
-    return cudaSuccess;
+    return end_fits(to, to_device) && end_fits(from, from_device) ? cudaSuccess
+                                                                  : cudaErrorInvalidValue;
 }
 
 void memory_watch_copies(void (*watcher)(const struct memory_copy *copy)) {
     copy_watcher = watcher;
 }
 
-static void report_copy(const char *to, const char *from, size_t bytes) {
-    const struct memory_copy copy = {to, from, bytes, memory_is_device(to), memory_is_device(from)};
+/* Which end of a copy is a __device__ or __constant__ variable, which is the program's own memory.
+ */
+enum symbol_end { SYMBOL_NONE, SYMBOL_TO, SYMBOL_FROM };
+
+static void report_copy(const char *to, const char *from, size_t bytes, enum symbol_end symbol) {
+    const struct memory_copy copy = {to, from, bytes, memory_is_device(to) || symbol == SYMBOL_TO,
+                                     memory_is_device(from) || symbol == SYMBOL_FROM};
     if (copy_watcher) copy_watcher(&copy);
 }
 
-static cudaError_t copy_rows(char *to, size_t to_pitch, const char *from, size_t from_pitch,
-                             size_t width, size_t height, enum cudaMemcpyKind kind) {
-    if (far_device) return far_device->copy(to, to_pitch, from, from_pitch, width, height, kind);
+static cudaError_t copy_rows(const struct rows *to, const struct rows *from,
+                             enum cudaMemcpyKind kind, enum symbol_end symbol) {
+    char *begin = (char *)to->begin;
+    if (far_device)
+        return far_device->copy(begin, to->pitch, from->begin, from->pitch, to->width, to->height,
+                                kind);
     if (error_surface() != cudaSuccess) return error_sticky();
-    if (!width || !height) return cudaSuccess;
-    const size_t last = height - 1;
-    cudaError_t error = check_copy(to, from, width, kind);
-    if (error == cudaSuccess)
-        error = check_copy(to + last * to_pitch, from + last * from_pitch, width, kind);
+    if (!to->width || !to->height) return cudaSuccess;
+    const cudaError_t error = check_copy(to, from, kind);
     if (error != cudaSuccess) return error_set(error);
-    report_copy(to, from, last * to_pitch + width);
+    report_copy(begin, from->begin, (to->height - 1) * to->pitch + to->width, symbol);
     memory_open();
-    for (size_t row = 0; row < height; ++row)
-        memmove(to + row * to_pitch, from + row * from_pitch, width);
+    for (size_t row = 0; row < to->height; ++row)
+        memmove(begin + row * to->pitch, from->begin + row * from->pitch, to->width);
     memory_close();
-    for (size_t row = 0; observer && row < height; ++row)
-        observer->copied(to + row * to_pitch, width);
+    for (size_t row = 0; observer && row < to->height; ++row)
+        observer->copied(begin + row * to->pitch, to->width);
     return cudaSuccess;
 }
 
+static cudaError_t copy_bytes(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                              enum symbol_end symbol) {
+    const struct rows written = {to, bytes, bytes, 1}, read = {from, bytes, bytes, 1};
+    return copy_rows(&written, &read, kind, symbol);
+}
+
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
-    return copy_rows(to, bytes, from, bytes, bytes, 1, kind);
+    return copy_bytes(to, from, bytes, kind, SYMBOL_NONE);
 }
 
 /* The copies to and from __device__ and __constant__ variables, which are the program's own. */
 cudaError_t emulator_copy_symbol(void *to, const void *from, size_t bytes, size_t offset,
                                  size_t symbol_bytes, enum cudaMemcpyKind kind,
                                  enum cudaMemcpyKind between_sides) {
+    const bool into = between_sides == cudaMemcpyHostToDevice;
     if (worker_in_kernel())
         fault_raise(cudaErrorNotSupported, "a kernel cannot call cudaMemcpyToSymbol or "
                                            "cudaMemcpyFromSymbol; host code can");
@@ -176,7 +215,10 @@ cudaError_t emulator_copy_symbol(void *to, const void *from, size_t bytes, size_
     if (kind != between_sides && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
         return error_set(cudaErrorInvalidMemcpyDirection);
     if (far_device) return far_device->copy_to_symbol(to, from, bytes);
-    return cudaMemcpy(to, from, bytes, cudaMemcpyDefault);
+    return copy_bytes(to, from, bytes, cudaMemcpyDefault,
+                      !place_in_image(into ? to : from) ? SYMBOL_NONE
+                      : into                            ? SYMBOL_TO
+                                                        : SYMBOL_FROM);
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
@@ -187,16 +229,29 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
 
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                          size_t width, size_t height, enum cudaMemcpyKind kind) {
-    if (width > to_pitch || width > from_pitch) return error_set(cudaErrorInvalidPitchValue);
-    return copy_rows(to, to_pitch, from, from_pitch, width, height, kind);
+    const struct rows written = {to, to_pitch, width, height},
+                      read = {from, from_pitch, width, height};
+    if (width > to_pitch || width > from_pitch ||
+        (height > 1 && (to_pitch > MAX_PITCH || from_pitch > MAX_PITCH)))
+        return error_set(cudaErrorInvalidPitchValue);
+    return copy_rows(&written, &read, kind, SYMBOL_NONE);
+}
+
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                              size_t width, size_t height, enum cudaMemcpyKind kind,
+                              cudaStream_t stream) {
+    (void)stream;
+    return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
 }
 
 cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, size_t height) {
     if (far_device) return far_device->set(pointer, pitch, value, width, height);
     if (error_surface() != cudaSuccess) return error_sticky();
     if (!width || !height) return cudaSuccess;
-    if (width > pitch) return error_set(cudaErrorInvalidValue);
-    if (allocation_kind_of(pointer, (height - 1) * pitch + width) == ALLOCATION_NONE)
+    const struct rows rows = {pointer, pitch, width, height};
+    size_t bytes;
+    if (width > pitch || (height > 1 && pitch > MAX_PITCH) || !rows_extent(&rows, &bytes) ||
+        allocation_kind_of(pointer, bytes) == ALLOCATION_NONE)
         return error_set(cudaErrorInvalidValue);
     memory_open();
     for (size_t row = 0; row < height; ++row) memset((char *)pointer + row * pitch, value, width);
@@ -213,4 +268,10 @@ cudaError_t cudaMemset(void *pointer, int value, size_t bytes) {
 cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream) {
     (void)stream;
     return cudaMemset(pointer, value, bytes);
+}
+
+cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream) {
+    (void)stream;
+    return cudaMemset2D(pointer, pitch, value, width, height);
 }

@@ -12,10 +12,14 @@
 #include <unistd.h>
 
 extern char **environ;
-extern const char __executable_start[], etext[]; /* set by the linker */
+extern const char __executable_start[], etext[], end[]; /* set by the linker */
 
 bool place_in_program(const void *address) {
     return (const char *)address >= __executable_start && (const char *)address < etext;
+}
+
+bool place_in_image(const void *address) {
+    return (const char *)address >= __executable_start && (const char *)address < end;
 }
 
 /* --- lines ------------------------------------------------------------------------------------ */

@@ -45,7 +45,8 @@ enum {
     THREADS_PER_MULTIPROCESSOR = 2048,
     BLOCKS_PER_MULTIPROCESSOR = 32,
     REGISTERS = 65536,
-    CONSTANT_MEMORY = 64 * 1024
+    CONSTANT_MEMORY = 64 * 1024,
+    MAX_PITCH = 2147483647 /* bytes from row to row in a copy */
 };
 
 /* Signalling NaNs that mark words never written: memory from cudaMalloc, and shared memory when a
@@ -224,11 +225,18 @@ int launches_made(void);
 /* A copy that the host asks for, about to be made. */
 struct memory_copy {
     const char *to, *from;
-    size_t bytes; /* from the first to the last that is written */
-    bool to_device, from_device;
+    size_t bytes;                /* from the first to the last that is written */
+    bool to_device, from_device; /* a __device__ variable's memory is the device's */
 };
 /* From now on, `watcher` is called at each; null: no longer. */
 void memory_watch_copies(void (*watcher)(const struct memory_copy *copy));
+
+/* Copies `bytes` between memory and a variable of symbol_bytes, whose address has `offset` added
+ * already. `between_sides`, from host to device or back, says which end it is. Errors are those of
+ * cudaMemcpyToSymbol and cudaMemcpyFromSymbol. */
+cudaError_t emulator_copy_symbol(void *to, const void *from, size_t bytes, size_t offset,
+                                 size_t symbol_bytes, enum cudaMemcpyKind kind,
+                                 enum cudaMemcpyKind between_sides);
 
 /* --- writers.c -------------------------------------------------------------------------------- */
 
@@ -295,6 +303,9 @@ enum allocation_kind allocation_kind_of(const void *address, size_t bytes);
 /* Whether address is device memory: inside an allocation, or in the gap around one. */
 bool memory_is_device(const void *address);
 
+/* Whether any of the `bytes` from address on is device memory, or in the gap around some. */
+bool memory_touches_device(const void *address, size_t bytes);
+
 /* Says in words where an address lies relative to the nearest allocation; empty if near none.
  * Takes no lock, for use after a fault. */
 void memory_describe(const void *address, char *text, size_t bytes);
@@ -324,6 +335,10 @@ const char *place_relative(const char *file);
 
 /* Whether a code address lies in the program itself (not in a shared library). */
 bool place_in_program(const void *address);
+
+/* Whether an address lies in the program's code or among its static variables: not on a stack, in
+ * memory that was allocated, or in a shared library. */
+bool place_in_image(const void *address);
 
 /* An address as the program's file knows it: a position-independent one is linked at 0. */
 uintptr_t place_link_address(const void *address);

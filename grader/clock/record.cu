@@ -137,6 +137,15 @@ static void record_free(void *pointer) {
 
 WRAP(cudaFree, (void *pointer), (pointer), record_free(pointer), )
 
+// As cudaMalloc and cudaFree, which is what the replay knows.
+extern "C" cudaError_t __wrap_cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t) {
+    return allocate(pointer, bytes);
+}
+extern "C" cudaError_t __wrap_cudaFreeAsync(void *pointer, cudaStream_t) {
+    record_free(pointer);
+    return __real_cudaFree(pointer);
+}
+
 // ------------------------------------------------------------------ which words are addresses ---
 
 // A GPU address is a number like 0x7f1a2b000000. A word of 8 bytes whose value lies in a live
@@ -407,6 +416,11 @@ WRAP(cudaMemsetAsync, (void *to, int value, size_t bytes, cudaStream_t stream),
      if (can_be_ordered(stream, "calls cudaMemsetAsync")) record_set(to, bytes, value, bytes, 1), )
 WRAP(cudaMemset2D, (void *to, size_t pitch, int value, size_t width, size_t height),
      (to, pitch, value, width, height), record_set(to, pitch, value, width, height), )
+WRAP(cudaMemset2DAsync,
+     (void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream),
+     (to, pitch, value, width, height, stream),
+     if (can_be_ordered(stream, "calls cudaMemset2DAsync"))
+         record_set(to, pitch, value, width, height), )
 WRAP(cudaMemcpy, (void *to, const void *from, size_t bytes, cudaMemcpyKind kind),
      (to, from, bytes, kind), record_copy(to, bytes, from, bytes, bytes, 1), )
 WRAP(cudaMemcpyAsync,
@@ -419,6 +433,12 @@ WRAP(cudaMemcpy2D,
       cudaMemcpyKind kind),
      (to, to_pitch, from, from_pitch, width, height, kind),
      record_copy(to, to_pitch, from, from_pitch, width, height), )
+WRAP(cudaMemcpy2DAsync,
+     (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+      cudaMemcpyKind kind, cudaStream_t stream),
+     (to, to_pitch, from, from_pitch, width, height, kind, stream),
+     if (can_be_ordered(stream, "calls cudaMemcpy2DAsync"))
+         record_copy(to, to_pitch, from, from_pitch, width, height), )
 
 // ------------------------------------------------------------------ variables -------------------
 
@@ -431,12 +451,10 @@ static struct {
 } variables[MOST_VARIABLES];
 static int variable_count;
 
-extern "C" void __real___cudaRegisterVar(void **binary, char *host, char *address,
-                                         const char *name, int external, size_t size, int constant,
-                                         int global);
-extern "C" void __wrap___cudaRegisterVar(void **binary, char *host, char *address,
-                                         const char *name, int external, size_t size, int constant,
-                                         int global) {
+extern "C" void __real___cudaRegisterVar(void **binary, char *host, char *address, const char *name,
+                                         int external, size_t size, int constant, int global);
+extern "C" void __wrap___cudaRegisterVar(void **binary, char *host, char *address, const char *name,
+                                         int external, size_t size, int constant, int global) {
     if (variable_count < MOST_VARIABLES) variables[variable_count++] = {host, name};
     __real___cudaRegisterVar(binary, host, address, name, external, size, constant, global);
 }

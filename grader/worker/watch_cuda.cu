@@ -49,6 +49,9 @@ cudaError_t __real_cudaMemcpyAsync(void *to, const void *from, size_t bytes, cud
                                    cudaStream_t stream);
 cudaError_t __real_cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                                 size_t width, size_t height, cudaMemcpyKind kind);
+cudaError_t __real_cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                                     size_t width, size_t height, cudaMemcpyKind kind,
+                                     cudaStream_t stream);
 cudaError_t __real___cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared,
                                               void *stream);
 
@@ -67,6 +70,13 @@ cudaError_t __wrap_cudaMemcpy2D(void *to, size_t to_pitch, const void *from, siz
                                 size_t width, size_t height, cudaMemcpyKind kind) {
     look_at_copy(to, from, height ? (height - 1) * to_pitch + width : 0);
     return __real_cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+}
+
+cudaError_t __wrap_cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                                     size_t width, size_t height, cudaMemcpyKind kind,
+                                     cudaStream_t stream) {
+    look_at_copy(to, from, height ? (height - 1) * to_pitch + width : 0);
+    return __real_cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, stream);
 }
 
 // Each launch asks once for what stood in its <<<>>>.

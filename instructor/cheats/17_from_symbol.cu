@@ -1,7 +1,7 @@
 /* CHEAT 17: the same, with the arrays copied to the host as CUDA has it.
  *
  * tries:    17
- * named:    copies device memory to the host */
+ * named:    can copy device memory to the host */
 
 #include <vector>
 

@@ -293,6 +293,32 @@ def test_gpu_only_is_refused(text, what, rewrite):
                                       "BACKEND=cuda on a machine that has one\n")
 
 
+LACKED = re.findall(r'^"(\w+)",$', (SOURCE.parent / "gpu_only_functions.def").read_text(), re.MULTILINE)
+
+
+def test_functions_that_the_emulator_lacks_are_refused_by_name(rewrite):
+    for name in [LACKED[0], "cudaMalloc3D", "cudaMemPrefetchAsync", LACKED[-1]]:
+        text = LINEMARKER + f"void f() {{ int {name}; }}\nvoid g() {{ {name}(1); }}\n".encode()
+        result = run(rewrite, text)
+        assert (result.returncode, result.stdout) == (1, b"")
+        assert result.stderr.decode() == (f"kernel.cu:2: {name}() runs only on a GPU; build with "
+                                          "BACKEND=cuda on a machine that has one\n")
+
+
+def test_they_are_all_that_the_emulator_lacks():
+    """Of the toolkit's runtime API, where that is installed."""
+    headers = "".join(path.read_text() for path in (SOURCE.parent / "include").glob("*.h"))
+    ours = set(re.findall(r"\bcuda[A-Z]\w+(?=\()", headers))
+    assert LACKED == sorted(set(LACKED))
+    assert not ours & set(LACKED)
+    api = TOOLKIT and TOOLKIT / "cuda_runtime_api.h"
+    if not api or "CUDART_VERSION  13" not in api.read_text():
+        pytest.skip("needs the header of CUDA 13")
+    theirs = set(re.findall(r"CUDARTAPI\s+(cuda[A-Z]\w+)\s*\(", api.read_text()))
+    versions = {name for name in theirs if re.search(r"_v\d$|_pts[zd]$", name)}
+    assert theirs - versions - ours - set(LACKED) == set()
+
+
 @pytest.mark.parametrize("cxx", COMPILERS)
 def test_a_refusal_names_the_line_behind_includes_and_macros(cxx, rewrite, tmp_path):
     kernel = tmp_path / "kernel.cu"

@@ -1,0 +1,62 @@
+/* Launch configurations that CUDA proposes: whole warps, no more than a multiprocessor holds. */
+#include "check.h"
+
+__global__ void plain(float *x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] = i;
+}
+
+template <int N> __global__ void with_shared(float *x) {
+    __shared__ float s[N];
+    s[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    x[threadIdx.x] = s[N - 1 - threadIdx.x];
+}
+
+extern __shared__ float dynamic[];
+__global__ void with_dynamic(float *x) { dynamic[threadIdx.x] = x[threadIdx.x]; }
+
+static size_t four_bytes_each(int threads) { return threads * sizeof(float); }
+
+int main() {
+    int grid = 0, block = 0, blocks = 0;
+    cudaDeviceProp device;
+    OK(cudaGetDeviceProperties(&device, 0));
+    OK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, plain));
+    CHECK(block >= 32 && block <= 1024 && block % 32 == 0);
+    CHECK(grid >= device.multiProcessorCount && grid % device.multiProcessorCount == 0);
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, plain, block, 0));
+    EXPECT(grid, blocks * device.multiProcessorCount);
+    CHECK(blocks * block <= device.maxThreadsPerMultiProcessor);
+
+    const int n = 1000;
+    float *x = visible<float>(n);
+    plain<<<(n + block - 1) / block, block>>>(x, n);
+    RUN();
+    EXPECT(x[n - 1], n - 1.0f);
+
+    OK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, plain, 0, 128)); /* at most so many */
+    EXPECT(block, 128);
+    OK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, with_shared<8192>, 0, 0));
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, with_shared<8192>, block, 0));
+    CHECK(blocks >= 1 && blocks <= 7); /* of 32 KB */
+    EXPECT(grid, blocks * device.multiProcessorCount);
+    OK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, with_dynamic, 40 * 1024));
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, with_dynamic, block, 40 * 1024));
+    EXPECT(grid, blocks * device.multiProcessorCount);
+
+    int other_grid = 0, other_block = 0;
+    OK(cudaOccupancyMaxPotentialBlockSizeVariableSMem(&grid, &block, with_dynamic,
+                                                      four_bytes_each));
+    OK(cudaOccupancyMaxPotentialBlockSizeVariableSMem(
+        &other_grid, &other_block, with_dynamic, [](int threads) { return threads * 4; }, 0));
+    EXPECT(other_grid, grid);
+    EXPECT(other_block, block);
+    OK(cudaOccupancyMaxPotentialBlockSizeWithFlags(&other_grid, &other_block, plain, 0, 64,
+                                                   cudaOccupancyDefault));
+    EXPECT(other_block, 64);
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, plain, 64, 0,
+                                                              cudaOccupancyDefault));
+    EXPECT(other_grid, blocks * device.multiProcessorCount);
+    return verdict();
+}
