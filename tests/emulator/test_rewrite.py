@@ -293,7 +293,8 @@ def test_gpu_only_is_refused(text, what, rewrite):
                                       "BACKEND=cuda on a machine that has one\n")
 
 
-LACKED = re.findall(r'^"(\w+)",$', (SOURCE.parent / "gpu_only_functions.def").read_text(), re.MULTILINE)
+LACKED = re.findall(r'^"(\w+)",$', (SOURCE.parent / "gpu_only_functions.def").read_text(),
+                    re.MULTILINE)
 
 
 def test_functions_that_the_emulator_lacks_are_refused_by_name(rewrite):
