@@ -19,7 +19,6 @@ import os
 import re
 import shutil
 import stat
-import subprocess
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -121,12 +120,14 @@ def version_of(command: str) -> str:
     macros = "__clang_major__.__clang_minor__.__clang_patchlevel__ " \
              "__GNUC__.__GNUC_MINOR__.__GNUC_PATCHLEVEL__"
     try:
-        printed = subprocess.run(ask, input=macros, capture_output=True, text=True,
-                                 check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
+        ran = completed(ask, asked=macros)
+    except OSError:
+        ran = None
+    if ran is None or ran.returncode != 0:
         raise MachineFault(f"{command} is no C++ compiler that works here; install g++ 11 or "
-                           "clang 14, or newer, or name one in CXX") from None
-    clang, gcc = ("".join(word.split()) for word in re.findall(r"\S+(?: ?\. ?\S+){2}", printed)[:2])
+                           "clang 14, or newer, or name one in CXX")
+    clang, gcc = ("".join(word.split())
+                  for word in re.findall(r"\S+(?: ?\. ?\S+){2}", ran.stdout)[:2])
     return f"gcc {gcc}" if clang.startswith("__") else f"clang {clang}"
 
 

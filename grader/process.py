@@ -5,13 +5,34 @@ left running, also after an interrupt."""
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Sequence
 from typing import Any
 
 SECONDS_TO_END = 10.0
+
+PASSING = {errno.EFAULT, errno.EAGAIN, errno.ENOMEM, errno.ETXTBSY, errno.EMFILE, errno.ENFILE}
+"""Why Linux may start no program at this moment, and the same one a little later: no memory for its
+arguments (reported as a bad address) or for a process, too many of these, a file that is still being
+written. Seen on machines under load."""
+PAUSES = (0.05, 0.2, 1.0, 3.0)
+"""Seconds, between so many further attempts."""
+
+
+def started(command: Sequence[str], **options: Any) -> subprocess.Popen[Any]:
+    """subprocess.Popen(), tried again where the reason for a failure may pass. Raises OSError."""
+    for pause in PAUSES:
+        try:
+            return subprocess.Popen(command, **options)
+        except OSError as error:
+            if error.errno not in PASSING:
+                raise
+        time.sleep(pause)
+    return subprocess.Popen(command, **options)
 
 
 def completed(command: Sequence[str], timeout: float | None = None, asked: str | None = None,
@@ -23,10 +44,9 @@ def completed(command: Sequence[str], timeout: float | None = None, asked: str |
 
     Raises OSError where the program cannot be started, subprocess.TimeoutExpired after `timeout`
     seconds."""
-    with subprocess.Popen(command, **{"stderr": subprocess.PIPE} | options, text=True,
-                          stdin=subprocess.DEVNULL if asked is None else subprocess.PIPE,
-                          stdout=subprocess.PIPE, errors="replace",
-                          start_new_session=True) as process:
+    with started(command, **{"stderr": subprocess.PIPE} | options, text=True,
+                 stdin=subprocess.DEVNULL if asked is None else subprocess.PIPE,
+                 stdout=subprocess.PIPE, errors="replace", start_new_session=True) as process:
         try:
             output, errors = process.communicate(asked, timeout=timeout)
         finally:

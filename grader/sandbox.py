@@ -32,7 +32,7 @@ from typing import Literal
 
 from . import bubblewrap, uids
 from .errors import MachineFault
-from .process import end
+from .process import end, started
 
 Kind = Literal["bubblewrap", "uid", "none"]
 
@@ -158,7 +158,7 @@ class Sandbox:
             words = [*self._launcher(command, uid), *self._jail_options(command, report_out, uid),
                      "--", *map(str, command.argv)]
             try:
-                process = subprocess.Popen(
+                process = started(
                     words, env=environment(command), cwd="/", stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                     start_new_session=True,  # a terminal's Ctrl-C is the grader's

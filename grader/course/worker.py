@@ -18,7 +18,7 @@ from typing import IO
 from ..errors import MachineFault
 from ..escape import one_line
 from ..interrupt import STATUS, Stop
-from ..process import end
+from ..process import end, started
 from .results import Job, Key, begin, done, forget_try, note_fault, record_of, tries
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -95,9 +95,9 @@ def start(job: Job, grade: Grade, ended: SimpleQueue[Running]) -> Running:
                f"--name={job.directory.name}", f"--results={job.directory.parent}",
                *grade.options]
     try:
-        process = subprocess.Popen(command, cwd=PROJECT, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=said,
-                                   env=grade.environment or None, start_new_session=True)
+        process = started(command, cwd=PROJECT, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, stderr=said,
+                          env=grade.environment or None, start_new_session=True)
     except OSError as error:
         raise MachineFault(f"the grader cannot be started: {error.strerror}") from error
     one = Running(job, process, said)

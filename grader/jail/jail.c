@@ -440,6 +440,36 @@ static void set_filter(bool gpu) {
 #endif
 }
 
+/* What may pass, as process.py knows it too: tried again, a few times. Not for want of memory,
+ * which a program may bring about by its size. */
+static bool may_pass(int error) { return error == EFAULT || error == EAGAIN || error == ETXTBSY; }
+
+static void pause_before(int attempt) {
+    const long milliseconds[] = {50, 200, 1000};
+    const struct timespec pause = {milliseconds[attempt] / 1000,
+                                   milliseconds[attempt] % 1000 * 1000000};
+    nanosleep(&pause, NULL);
+}
+enum { FURTHER_ATTEMPTS = 3 };
+
+static pid_t fork_in_time(void) {
+    pid_t child = fork();
+    for (int i = 0; child < 0 && may_pass(errno) && i < FURTHER_ATTEMPTS; i++) {
+        pause_before(i);
+        child = fork();
+    }
+    return child;
+}
+
+/* Returns where it cannot. */
+static void execute_in_time(char **program) {
+    execvp(program[0], program);
+    for (int i = 0; may_pass(errno) && i < FURTHER_ATTEMPTS; i++) {
+        pause_before(i);
+        execvp(program[0], program);
+    }
+}
+
 /* In the child: becomes the program. */
 static _Noreturn void run_program(const struct options *o) {
     setsid();
@@ -463,7 +493,7 @@ static _Noreturn void run_program(const struct options *o) {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) child_trouble("no_new_privs", strerror(errno));
     confine(o);
     set_filter(o->gpu);
-    execvp(o->program[0], o->program);
+    execute_in_time(o->program);
     if (errno == ENOENT || errno == EACCES) child_trouble(o->program[0], strerror(errno));
     child_ends("unloadable", "", strerror(errno));
 }
@@ -724,7 +754,7 @@ int main(int argc, char **argv) {
     }
     trouble_pipe = pipe_ends[1];
     const rlim_t stored = bytes_in(o.counted);
-    pid_t child = fork();
+    pid_t child = fork_in_time();
     if (child < 0) {
         report("trouble fork: %s\n", strerror(errno));
         return JAIL_TROUBLE;

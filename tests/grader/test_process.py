@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from grader import process
 from grader.process import completed
 
 
@@ -32,3 +37,41 @@ def test_an_interrupt_ends_the_program(tmp_path: Path, monkeypatch: pytest.Monke
         completed(["sh", "-c", f"trap 'rm {temporary}; exit' TERM; echo started;"
                    "while :; do sleep 0.1; done"])
     assert not temporary.exists()
+
+
+def test_a_program_that_is_still_being_written_is_started_later(tmp_path: Path) -> None:
+    """Linux answers ETXTBSY; and, where memory is short, EFAULT for one moment."""
+    program = tmp_path / "program"
+    with open(program, "wb") as file:
+        file.write(Path("/bin/true").read_bytes())
+        file.flush()
+        program.chmod(0o755)
+        with pytest.raises(OSError, match="busy"):
+            subprocess.Popen([program])
+        threading.Timer(0.1, file.close).start()
+        assert completed([str(program)]).returncode == 0
+
+
+@pytest.mark.parametrize("number", [errno.EFAULT, errno.EAGAIN, errno.ENOMEM])
+def test_what_may_pass_is_tried_again_and_not_for_ever(number: int,
+                                                       monkeypatch: pytest.MonkeyPatch) -> None:
+    left, real = [3], subprocess.Popen
+
+    def fails_at_first(*command: Any, **options: Any) -> Any:
+        left[0] -= 1
+        if left[0] >= 0:
+            raise OSError(number, os.strerror(number))
+        return real(*command, **options)
+
+    monkeypatch.setattr(process, "PAUSES", (0.0, 0.0, 0.0))
+    monkeypatch.setattr(subprocess, "Popen", fails_at_first)
+    assert completed(["true"]).returncode == 0
+    left[0] = 4
+    with pytest.raises(OSError, match=os.strerror(number)):
+        completed(["true"])
+
+
+def test_what_does_not_pass_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process.time, "sleep", lambda seconds: pytest.fail("it waited"))
+    with pytest.raises(FileNotFoundError):
+        completed(["/nonexistent/program"])
