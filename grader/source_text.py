@@ -11,14 +11,18 @@ file. What this gate is for, and what it is not, is in docs/security.md.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
+from .declared import declared
 from .errors import Refused
 
 STUDENT_FILE = "kernel.cu"
+EMULATOR = Path(__file__).resolve().parent.parent / "emulator" / "include"
 
 
 class Forbidden(NamedTuple):
@@ -38,7 +42,6 @@ CUDAS_ATOMICS = "CUDA's are atomicAdd, atomicCAS and their like"
 # What is checked is to be the kernel that earns the points. A compiler defines these where loads
 # and stores are watched, and the emulator's headers ask for them too, so they cannot be undefined.
 AS_WRITTEN = (
-    Forbidden(re.compile(r"(?i:(cuda_)?emulator).*"), EMULATORS_OWN, ONE_TEXT),
     Forbidden(re.compile(r"__SANITIZE\w*|(thread|address|memory|undefined_behavior)_sanitizer"
                          r"|__has_feature|__has_extension"),
               "asks whether it is being checked ({})",
@@ -60,18 +63,16 @@ PREPROCESSED = (
                          r"|addressof_stack)|__get_cpuid\w*"),
               "looks at the program's stack or registers ({})"),
     Forbidden(re.compile(r"cudaMemcpyFromSymbol\w*"), "can copy device memory to the host ({})"),
-    Forbidden(re.compile(r"(?i:(cuda_)?emulator)(?!_(barrier_here|different|warp_active)\b).*"),
-              EMULATORS_OWN, ONE_TEXT),
     Forbidden(re.compile(r"__(sync|atomic|(c11|cpp|opencl|scoped|hip)_atomic)_\w+"),
               "uses the compiler's {}", CUDAS_ATOMICS),
-    Forbidden(re.compile(r"atomic(_\w+)?"), "uses C++'s {}", CUDAS_ATOMICS),
     Forbidden(re.compile(r"_ExtInt|_BitInt"),
               "uses integers of a size that the checker cannot see ({})"),
 )
 
 # Names with two underscores, or one and a capital letter, belong to compilers and their libraries.
-# Some have powers that CUDA C does not have. A submission may use CUDA's, and what the macros of
-# headers become (NULL, assert, INFINITY, va_start); others only where it made them up.
+# Some have powers that CUDA C does not have. A submission may use CUDA's, what the macros of headers
+# become (NULL, assert, INFINITY, va_start), and what it declares itself (declared.py); of others
+# those that no header declares, and that are no compiler's. C++'s atomics are as those.
 RESERVED = re.compile(r"__\w*|_[A-Z]\w*")
 CUDAS_OWN = re.compile(
     r"__(global|device|host|shared|constant|managed|restrict|noinline|forceinline|align"
@@ -91,8 +92,12 @@ OF_MACROS = re.compile(
     r"|__builtin_(inff?|infl|nanf?|nanl|huge_valf?|huge_vall|offsetof|va_(list|start|end|arg|copy)"
     r"|memcpy|memmove|memset|FILE|LINE|FUNCTION)|__(typeof|decltype|alignof|attribute)(__)?"
     r"|__(clock|time)_t|__(gnuc_)?va_list|__int128(_t)?|__uint128_t|__thread|__sighandler_t|__bswap_\d+")
-OF_COMPILERS = re.compile(r"__(builtin|has|is|array|sanitizer|tsan|asan|ubsan|msan|hwasan"
-                          r"|interceptor|nvvm|arm|aarch64|cxa|declspec|GIMPLE|RTL|PHI)_?\w*")
+ATOMIC = re.compile(r"atomic(_\w+)?")
+
+# Compilers know these without a declaration, or link what defines them; nobody makes up such names.
+OF_COMPILERS = re.compile(r"__(builtin|sanitizer|tsan|asan|ubsan|msan|hwasan|interceptor|nvvm|arm"
+                          r"|aarch64|cxa|gxx|gcc|stack_chk|clang)_\w*|__(declspec|GIMPLE|RTL|PHI)"
+                          r"|__dso_handle|__dynamic_cast|__tls_get_addr|_Unwind_\w*|_GLOBAL_\w*")
 
 # The attributes that kernels may have. Most others change where code or data is linked, or when it
 # runs: section, constructor, alias.
@@ -101,10 +106,14 @@ ATTRIBUTES = re.compile(
     r"|deprecated|fallthrough|likely|unlikely|packed|hot|cold|flatten|nothrow|pure|const|format"
     r"|printf|scanf|gnu|clang|may_alias|nonnull|device|host|global|shared|constant)_*")
 
-# Of the directives that a compiler heeds, those that change code otherwise than by unrolling it.
+# Of the pragmas that a compiler heeds, those that change code otherwise than by unrolling it.
 PRAGMAS = re.compile(r"weak|redefine_extname|attribute|section|optimize|target|push_options"
                      r"|pop_options|reset_options|visibility|poison|intrinsic|float_control|comment"
                      r"|init_seg|code_seg|data_seg|system_header")
+FAMILIES = re.compile(rb"GCC|clang|STDC")
+"""Their pragmas have names of their own: #pragma GCC optimize."""
+FOR_PEOPLE = re.compile(rb"mark|region|endregion")
+"""Pragmas of editors, with words for people behind them."""
 
 # Macros have these become calls, which the checker sees (checker.mk, cuda_runtime.h).
 MADE_CALLS = re.compile(rb"__builtin_\w*|mem(cpy|move|set)")
@@ -145,6 +154,23 @@ def check_words(words: list[bytes], forbidden: tuple[Forbidden, ...], line: int)
                 raise Refused(each.tried.format(text), STUDENT_FILE, line, each.hint)
 
 
+@functools.cache
+def emulators_own() -> frozenset[bytes]:
+    """The words of the emulator's headers that have its name in them."""
+    return frozenset(token[0] for path in EMULATOR.rglob("*.h")
+                     for token in TOKEN.finditer(path.read_bytes())
+                     if token.lastgroup == "word" and b"emulator" in token[0].lower())
+
+
+# What their macros become.
+OF_THEIR_MACROS = {b"emulator_barrier_here", b"emulator_different", b"emulator_warp_active"}
+
+
+def check_emulators(word: bytes, line: int) -> None:
+    if word in emulators_own():
+        raise Refused(EMULATORS_OWN.format(word.decode()), STUDENT_FILE, line, ONE_TEXT)
+
+
 # ---- as written ----------------------------------------------------------------------------------
 
 
@@ -157,13 +183,24 @@ def check_source(source: bytes) -> None:
         if kind == "hash" and at_start:
             words = tokens_of_line(tokens)
             check_directive(words, line)
-            check_words(words, AS_WRITTEN, line)
+            if not is_for_people(words):
+                check_as_written(words, line)
             line, at_start = line + 1, True
             continue
         if kind == "word":
-            check_words([text], AS_WRITTEN, line)
+            check_as_written([text], line)
         line += text.count(b"\n")
         at_start = kind == "newline" or (at_start and kind in ("blank", "comment"))
+
+
+def check_as_written(words: list[bytes], line: int) -> None:
+    check_words(words, AS_WRITTEN, line)
+    for word in words:
+        check_emulators(word, line)
+
+
+def is_for_people(directive: list[bytes]) -> bool:
+    return directive[:1] == [b"pragma"] and bool(FOR_PEOPLE.fullmatch(b"".join(directive[1:2])))
 
 
 def tokens_of_line(tokens: Iterator[re.Match[bytes]]) -> list[bytes]:
@@ -199,9 +236,10 @@ def check_directive(words: list[bytes], line: int) -> None:
 MARKER = re.compile(rb'^[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)[ \t]+"((?:\\.|[^"\\\n])*)"[^\n]*',
                     re.MULTILINE)
 ATTRIBUTE = (b"__attribute__", b"__attribute")
-HEADERS_OWN = re.compile(rb"\b((?:__|_[A-Z])\w*)(?=\s*\()"
-                         rb"|\b(?:namespace|struct|class|union|enum)\s+((?:__|_[A-Z])\w*)")
+HEADERS_OWN = re.compile(rb"\b((?:__|_[A-Z])\w*|atomic(?:_\w+)?)(?=\s*\()"
+                         rb"|\b(?:namespace|struct|class|union|enum)\s+((?:__|_[A-Z])\w*|atomic(?:_\w+)?)")
 """Names of functions and types. Names of variables in headers are ordinary ones: __x, __first."""
+HEADERS_SPACES = re.compile(rb"\b(?:namespace|struct|class|union)\s+(\w+)")
 
 
 class Token(NamedTuple):
@@ -218,8 +256,22 @@ def check_preprocessed(text: bytes) -> list[Token]:
     have absolute paths, or names such as <built-in>. Raises Refused."""
     of_headers, tokens = parted(text)
     known = {name for part in of_headers for pair in HEADERS_OWN.findall(part) for name in pair}
-    check_tokens(tokens, known)
+    spaces = {name for part in of_headers for name in HEADERS_SPACES.findall(part)}
+    check_tokens(tokens, names_of_others(tokens, known, spaces))
     return tokens
+
+
+def names_of_others(tokens: list[Token], known: set[bytes], spaces: set[bytes]) -> set[bytes]:
+    """Of the `known` names of headers, those that the student's tokens do not declare, or that they
+    take out of one of the headers' namespaces and types, `spaces`."""
+    words = code_of(tokens)
+    used = known.intersection(words)
+    if not used:
+        return used
+    taken = {word for i, word in enumerate(words) if word in used
+             and words[max(i - 2, 0):i] == [b":", b":"]
+             and (i < 3 or words[i - 3] in spaces or not re.match(rb"\w", words[i - 3]))}
+    return used - declared(words, used) | taken
 
 
 def parted(text: bytes) -> tuple[list[bytes], list[Token]]:
@@ -261,13 +313,30 @@ def cut(text: bytes, at: int, line: int, tokens: list[Token]) -> int:
     return at
 
 
-def check_tokens(tokens: list[Token], known: set[bytes]) -> None:
-    """`known`: the reserved names of functions and types in headers. Raises Refused."""
-    in_attribute, in_pragma, depth, previous = False, False, 0, b""
-    for word, kind, line in tokens:
-        in_pragma = kind != "newline" and (in_pragma or (previous == b"#" and word == b"pragma"))
+def code_of(tokens: list[Token]) -> list[bytes]:
+    """Without comments, line ends and pragmas."""
+    words, pragma = [], False
+    for i, token in enumerate(tokens):
+        pragma = token.kind != "newline" and (pragma or begins_pragma(tokens, i))
+        if token.kind not in ("newline", "comment") and not pragma:
+            words.append(token.text)
+    return words
+
+
+def begins_pragma(tokens: list[Token], i: int) -> bool:
+    """At the #."""
+    return tokens[i].kind == "hash" and i + 1 < len(tokens) and tokens[i + 1].text == b"pragma"
+
+
+def check_tokens(tokens: list[Token], others: set[bytes]) -> None:
+    """`others`: reserved names that are not the student's. Raises Refused."""
+    in_attribute, depth, previous, pragma = False, 0, b"", 0
+    for i, (word, kind, line) in enumerate(tokens):
+        if begins_pragma(tokens, i):
+            pragma = check_pragma(tokens, i + 2)
+        if i < pragma:
+            continue
         if kind == "newline":
-            previous = b"" if previous == b"#" else previous
             continue
         if in_attribute:
             depth += (word in (b"(", b"[")) - (word in (b")", b"]"))
@@ -275,8 +344,20 @@ def check_tokens(tokens: list[Token], known: set[bytes]) -> None:
         elif word in ATTRIBUTE or (word, previous) == (b"[", b"["):
             in_attribute, depth = True, 2 if word == b"[" else 0
         if kind == "word":
-            check_word(word, line, known, in_attribute and depth == 2, in_pragma)
+            check_word(word, line, others, in_attribute and depth == 2)
         previous = word
+
+
+def check_pragma(tokens: list[Token], i: int) -> int:
+    """The pragma whose words begin at i, by its name: the rest may be prose, or numbers. Returns
+    where its line ends. Raises Refused."""
+    end = next((j for j in range(i, len(tokens)) if tokens[j].kind == "newline"), len(tokens))
+    words = [token.text for token in tokens[i:end]]
+    family = bool(words) and bool(FAMILIES.fullmatch(words[0]))
+    name = b"".join(words[family:family + 1]).decode(errors="replace")
+    if PRAGMAS.fullmatch(name):
+        raise Refused(f"uses #pragma {name}", STUDENT_FILE, tokens[i].line, "take it out")
+    return end
 
 
 def check_same(plain: list[Token], checked: list[Token]) -> None:
@@ -290,20 +371,22 @@ def check_same(plain: list[Token], checked: list[Token]) -> None:
                           ONE_KERNEL)
 
 
-def check_word(word: bytes, line: int, known: set[bytes], attribute: bool, pragma: bool) -> None:
-    """One of the student's; `attribute` and `pragma`: it names one. Raises Refused."""
+def check_word(word: bytes, line: int, others: set[bytes], attribute: bool) -> None:
+    """One of the student's; `attribute`: it names one. Raises Refused."""
     check_words([word], PREPROCESSED, line)
+    if word not in OF_THEIR_MACROS:
+        check_emulators(word, line)
     text = word.decode(errors="replace")
     if attribute and not ATTRIBUTES.fullmatch(text):
         raise Refused(f"uses the attribute {text}", STUDENT_FILE, line, "take the attribute out")
-    if pragma and PRAGMAS.fullmatch(text):
-        raise Refused(f"uses #pragma {text}", STUDENT_FILE, line, "take it out")
-    if RESERVED.fullmatch(text) and not attribute and belongs_to_others(text, word in known):
+    if word in others and ATOMIC.fullmatch(text):
+        raise Refused(f"uses C++'s {text}", STUDENT_FILE, line, CUDAS_ATOMICS)
+    if RESERVED.fullmatch(text) and not attribute and belongs_to_others(text, word in others):
         raise Refused(f"uses {text}, a name that belongs to the compiler or its libraries",
                       STUDENT_FILE, line,
-                      "rename it if it is yours, or take it out; CUDA C has no need of it")
+                      "take it out, or declare it if it is yours; CUDA C has no need of it")
 
 
-def belongs_to_others(reserved: str, in_headers: bool) -> bool:
-    return (in_headers or bool(OF_COMPILERS.fullmatch(reserved))) and not any(
+def belongs_to_others(reserved: str, of_headers: bool) -> bool:
+    return (of_headers or bool(OF_COMPILERS.fullmatch(reserved))) and not any(
         pattern.fullmatch(reserved) for pattern in (CUDAS_OWN, OF_MACROS))

@@ -46,6 +46,7 @@ class Names:
     reason: str = ""
     what: str = ""
     call_only: bool = False
+    implicit: bool = False
     checked_only: bool = False
     cuda_only: bool = False
 
@@ -277,12 +278,23 @@ def check_definition(read: Object, number: int) -> None:
         return
     if kind == "STT_FUNC" and name == "mysgemm":
         return  # extern "C": nothing else relies on that name
-    known = name.startswith("__") or any(name in names for table in lists() for names in table)
-    if kind == "STT_FUNC":
-        refuse(read, number, f"defines {name}"
-               + ("" if known else ' with extern "C", as only libraries need'))
-    if known:
+    if is_others(name) or kind == "STT_FUNC" and is_a_function_of_others(name):
         refuse(read, number, f"defines {name}, a name that others rely on")
+
+
+def is_others(name: str) -> bool:
+    """Whether the object itself may refer to it without a word of the student's. All other names are
+    made its own before it is linked (worker/compile.sh), so that a helper with extern "C" or a
+    variable takes nobody's place."""
+    allowed, refused = lists()
+    return any(table.implicit and name in table for table in allowed) or \
+        name.startswith(tuple(prefix for table in refused for prefix in table.prefixes
+                              if prefix.startswith(("__", "emulator_"))))
+
+
+def is_a_function_of_others(name: str) -> bool:
+    allowed, refused = lists()
+    return any(name in table for table in allowed) or any(name in table.names for table in refused)
 
 
 def check_sections(read: Object, more: dict[re.Pattern[str], int]) -> None:

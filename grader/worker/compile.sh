@@ -66,6 +66,16 @@ program() { # plain|checked, the submission's object, more objects and archives
         "$parts/watch_$name.o" "$@" "$parts/libemulator.a" "$parts/libsupport.a" -lm -o "$name"
 }
 
+# Names of C that the submission defines, of helpers with extern "C" and of variables, are its own:
+# they take the place of nobody's function, and stand in nobody's way.
+names_apart() { # objects
+    for object; do
+        readelf -sW "$object" | awk '$5 != "LOCAL" && $7 != "UND" && $8 !~ /^_Z/ &&
+                                     $8 ~ /^[A-Za-z_][A-Za-z0-9_]*$/ { print $8 }' >own.names &&
+            objcopy --localize-symbols=own.names "$object" || return
+    done
+}
+
 # The submission's constructors run in the host's process: host_process.c.
 constructors_apart() {
     objcopy $(readelf -SW guarded.o |
@@ -102,13 +112,14 @@ objects)
     second=$?
     ;;
 programs)
+    names_apart plain.o checked.o || exit 1
     if [ "$NVCC" ]; then program_for_gpu; else program plain plain.o; fi 2>plain.errors &
     first=$!
     checked_program 2>checked.errors
     second=$?
     ;;
 check)
-    check_program
+    names_apart checked.o && check_program
     exit
     ;;
 *)

@@ -70,6 +70,7 @@ def check(objects: Compile, before: str, inside: str, *, checked: bool = False,
 
 # ---- what submissions have -----------------------------------------------------------------------
 
+C = 'extern "C" '
 TEMPLATE_LEFTOVERS = """
 #include <algorithm>
 #include <cassert>
@@ -178,6 +179,32 @@ ODD = {
         "static_assert(__cplusplus > 2011, \"\"); const char *name = __func__; m += *name;"
         # as assert() has them in glibc 2.41
         "m += *__builtin_FILE() + *__builtin_FUNCTION() + __builtin_LINE();"),
+    "names that are somebody's elsewhere": (
+        "#include <algorithm>\n#include <array>\n#include <memory>\n#include <string>\n#include <vector>\n"
+        "struct __Tile { float __array_A[4], _Size; }; enum { __A, __B = 3 };\n"
+        "typedef float _Real; using __Row = int; struct { int __i; } __state;\n"
+        "template <int _Size, typename _T, class... _Ts> __device__ inline _T __scaled(_T __x, _Ts... __args)"
+        " { return __x * _Size + sizeof...(__args); }\n"
+        "__device__ void atomic_add_float(float *a, float x) { atomicAdd(a, x); }\n"
+        "__device__ bool __is_inside(int __row, int __col) { return __row < 3 && __col < 3; }\n"
+        "namespace __mine { __device__ int __move(int __first) { return __first; } }\n"
+        "__device__ float *__copy(float *__s) { return __s; }\n"
+        "__device__ int block_count, end, memory_open, device_flag, launches, __table[4], error_x;\n",
+        "bool atomic = m > 0, emulator_ok = atomic; int atomic_load = 3; std::vector<int> __v(3);"
+        "for (auto &__x : __v) __x = m; int __s = __v[0], _Size = __s, *__p = &_Size; *__p = 1;"
+        "auto [__a, __b] = std::make_pair(1, __state.__i); auto __f = [__n = __a](int __z) {"
+        " return __z + __n; }; __Tile __tile; __tile.__array_A[0] = __f(__b) + __mine::__move(__B);"
+        "if (emulator_ok && __is_inside(atomic_load, 1)) __tile._Size = *__copy(__tile.__array_A);"),
+    'helpers with extern "C"': (
+        C + "__device__ float madd(float a, float b, float c) { return a * b + c; }\n"
+        + C + "{ static int one(int x) { return x; } int block_sum(int x) { return one(x); } }\n",
+        "m = madd(m, n, k) + block_sum(m);"),
+    "pragmas": (
+        "#pragma once\n#pragma mark - section of attribute weak, emulator\n"
+        "#pragma region load section optimize\n#pragma endregion target\n"
+        "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wattributes\"\n"
+        "#pragma GCC diagnostic pop\n#pragma nv_diag_suppress 177\n#pragma pack(push, 8)\n"
+        "#pragma pack(pop)\n#pragma message \"target\"\n", ""),
     "quotes and comments": (
         "// it's #line 3 \"x\"\n/* # 12 \"y.h\" 3 */\n"
         "const char *q = \"# 1 \\\" asm\"; char c = '\"';\n"
@@ -216,7 +243,6 @@ def test_right_kernels_pass(objects: Compile, path: Path) -> None:
 
 # ---- what is refused -----------------------------------------------------------------------------
 
-C = 'extern "C" '
 REFUSED = [
     ("#include <stdio.h>", 'fopen("x", "r");', "calls fopen: it opens, reads or writes files"),
     ("#include <fstream>", 'std::ofstream("x") << 1;', "std::ofstream: it opens"),
@@ -250,6 +276,13 @@ REFUSED = [
     ("#include <ext/random>", "", "includes <[a-z]*intrin.h>"),  # another header does
     ("__attribute__((optimize(0))) void f() {}", "", "the attribute optimize"),
     ("#pragma GCC optimize (\"O0\")", "", "#pragma optimize"),
+    ("_Pragma(\"GCC optimize(\\\"O0\\\")\")", "", "#pragma optimize"),
+    ("%: /* */ pragma GCC \\\n push_options", "", "#pragma push_options"),
+    ("#pragma GCC target (\"avx512f\")", "", "#pragma target"),
+    ("#pragma redefine_extname a b", "", "#pragma redefine_extname"),
+    ("#pragma clang attribute push(__attribute__((annotate(\"x\"))), apply_to = function)\n"
+     "#pragma clang attribute pop", "", "#pragma attribute"),
+    ("#pragma clang section text = \".x\"", "", "#pragma section"),
     ("#pragma weak f", "", "#pragma weak"),
     (C + "char __executable_start;", "static volatile char c; c = __executable_start;",
      "where other parts"),
@@ -261,9 +294,21 @@ REFUSED = [
      "the address of cudaDeviceSynchronize"),
     (C + "int verify() { return 0; }", "", "defines verify"),
     (C + "void *malloc(size_t) { return 0; }", "", "defines malloc"),
-    (C + "int my_own() { return 0; }", "", 'defines my_own with extern "C"'),
+    (C + "float expf(float) { return 0; }", "", "defines expf"),
+    (C + "void *dlsym(void *, const char *) { return 0; }", "", "defines dlsym"),
     ("int main() { return 0; }", "", "defines main"),
-    ("float memory_open[4];", "", "defines memory_open"),
+    (C + "char __tsan_mine[4];", "", "__tsan_mine, a name that belongs"),
+    (C + "void emulator_mine();", "emulator_mine();", "the grader's own parts"),
+    (C + "int __cxa_atexit(void (*)(void *), void *, void *);", "", "__cxa_atexit, a name"),
+    (C + "char _GLOBAL_OFFSET_TABLE_[];", "", "_GLOBAL_OFFSET_TABLE_, a name"),
+    (C + "int _Unwind_Backtrace(int (*)(void *, void *), void *);", "", "_Unwind_Backtrace, a name"),
+    ("#include <ext/atomicity.h>", "__gnu_cxx::__exchange_and_add(&m, 1);", "__gnu_cxx, a name"),
+    ("#include <vector>", "std::vector<int> v(3); std::__fill_a(&m, &m + 1, 3);", "__fill_a, a name"),
+    ("#include <vector>\nstruct mine { int __fill_a; };", "std::__fill_a(&m, &m + 1, 3);",
+     "__fill_a, a name"),
+    ("#include <vector>\nusing std::__fill_a;", "__fill_a(&m, &m + 1, 3);", "__fill_a, a name"),
+    ("#include <vector>\nusing namespace std;", "m * __fill_a(&m, &m + 1, 3);", "__fill_a, a name"),
+    ("#include <atomic>\nusing namespace std;", "atomic<int> x; x = 1;", "uses C..'s atomic"),
     ("void *operator new(size_t) { return 0; }", "new int;", "C.. library"),
     ("void operator delete(void *) noexcept {}", "", "C.. library"),
     ("namespace std { void terminate() noexcept { for (;;) ; } }", "", "C.. library"),
@@ -299,7 +344,7 @@ def test_refused(objects: Compile, before: str, inside: str, words: str) -> None
 def test_refused_with_other_compilers(objects: Compile, cxx: str) -> None:
     """One for each way to see it in an object file."""
     for seen in ("calls fopen", "std::ofstream", "where other", "the address of", "defines malloc",
-                 "defines my_own", "C.. library", "constructor"):
+                 "C.. library", "constructor"):
         before, inside, words = next(case for case in REFUSED if case[2].startswith(seen))
         with pytest.raises(Refused, match=words):
             check(objects, before, inside, cxx=cxx)

@@ -1,0 +1,166 @@
+"""Which of some names a submission declares itself: as a variable, parameter, type, template parameter,
+namespace, enumerator, or as a function with its body. In: the words of its text as the preprocessor
+leaves it, without comments and line ends; out: names. Nothing here raises.
+
+This is no parser. Where C++ leaves two readings without knowing types (`a * b (c)` is a product or a
+declaration) only the form that can be nothing else counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence, Set
+
+WORD = re.compile(rb"[A-Za-z_$\x80-\xff]")
+
+# What stands between a type and the name that it declares.
+BETWEEN = {b"*", b"&", b"const", b"volatile", b"__restrict__", b"__restrict", b"restrict", b"."}
+
+# Words in front of an expression, or of a type; a name behind another word is declared by it.
+NO_TYPES = {
+    *b"return else do case goto new delete throw sizeof alignof decltype typeid co_return co_await".split(),
+    *b"co_yield and or xor not bitand bitor compl and_eq or_eq xor_eq not_eq operator template".split(),
+    *b"static extern inline register thread_local typedef mutable virtual friend constexpr".split(),
+    *b"constinit consteval explicit public private protected default if while switch for".split(),
+    *b"__extension__ __real__ __imag__ __real __imag __alignof__ __alignof __inline __inline__".split(),
+    *b"__thread __label__ asm using namespace".split(),
+}
+TYPES = {b"struct", b"class", b"union", b"enum"}
+PARAMETERS = {b"typename", b"class"}
+ENDS_OF_A_NAME = {b"=", b";", b",", b")", b"[", b"{"}
+OPENING = {b"(": b")", b"[": b"]", b"{": b"}"}
+CLOSING = {end: begin for begin, end in OPENING.items()}
+
+
+def declared(words: Sequence[bytes], names: Set[bytes]) -> set[bytes]:
+    """Those of `names` that these words declare."""
+    found: set[bytes] = set()
+    for i, word in enumerate(words):
+        if word in names and word not in found and declares(words, i):
+            found.add(word)
+    return found
+
+
+def at(words: Sequence[bytes], i: int) -> bytes:
+    return words[i] if 0 <= i < len(words) else b""
+
+
+def declares(words: Sequence[bytes], i: int) -> bool:
+    """Whether the name at i is declared there."""
+    before, after = at(words, i - 1), at(words, i + 1)
+    if after == b":" == at(words, i + 2):  # name::
+        return False
+    if before == b"namespace" or before == b"using":
+        return after in (b"{", b"=")
+    if before in TYPES and after in (b"{", b";", b":"):
+        return True
+    if before in PARAMETERS or (before == b"." and at(words, i - 4) in PARAMETERS):
+        return after in (b",", b">", b"=")
+    return is_declarator(words, i) or is_in_a_list(words, i) or is_behind_a_body(words, i)
+
+
+def is_declarator(words: Sequence[bytes], i: int) -> bool:
+    """int name = 1, vector<int> *name, int name[3]; a function with its body."""
+    j = i - 1
+    while at(words, j) in BETWEEN:
+        j -= 1
+    kind, after = at(words, j), at(words, i + 1)
+    if kind == b")":
+        kind = at(words, begin_of(words, j) - 1)
+        if kind not in (b"decltype", b"__attribute__", b"alignas", b"__typeof__", b"typeof"):
+            return False
+    elif kind != b">" and (not WORD.match(kind) or kind in NO_TYPES):
+        return False
+    if after == b"(":
+        return has_a_body(words, i + 1)
+    adjacent = j == i - 1 and kind != b">"
+    return after in ENDS_OF_A_NAME or after == b":" or (adjacent and after == b">")
+
+
+def has_a_body(words: Sequence[bytes], i: int) -> bool:
+    """Whether the parentheses that open at i are the parameters of a function that is defined."""
+    end = end_of(words, i)
+    while at(words, end + 1) in (b"const", b"noexcept", b"override", b"final"):
+        end += 1
+    returns = at(words, end + 1) == b"-" and at(words, end + 2) == b">"
+    return at(words, end + 1) == b"{" or returns
+
+
+def is_in_a_list(words: Sequence[bytes], i: int) -> bool:
+    """A further declarator, an enumerator, a name of auto [a, b], or [a = 1] of a lambda."""
+    after = at(words, i + 1)
+    j = i - 1
+    while at(words, j) in BETWEEN:
+        j -= 1
+    if at(words, j) not in (b",", b"{", b"["):
+        return False
+    opens = begin_of(words, j) if at(words, j) == b"," else j
+    if at(words, opens) == b"[":
+        k = opens - 1
+        while at(words, k) in BETWEEN:
+            k -= 1
+        return after == b"=" or (at(words, k) == b"auto" and after in (b",", b"]"))
+    if at(words, opens) == b"{" and is_enumeration(words, opens):
+        return after in (b",", b"}", b"=")
+    return at(words, j) == b"," and after in ENDS_OF_A_NAME and begins_a_declaration(words, j)
+
+
+def is_enumeration(words: Sequence[bytes], opens: int) -> bool:
+    head: list[bytes] = []
+    while (word := at(words, opens - 1)) not in (b"", b";", b"{", b"}", b")"):
+        head.append(word)
+        opens -= 1
+    return b"enum" in head
+
+
+def begins_a_declaration(words: Sequence[bytes], comma: int) -> bool:
+    """Whether the statement of this comma, which is in no parentheses, begins as int a or T *a does."""
+    start = comma
+    while at(words, start - 1) not in (b"", b";", b"{", b"}"):
+        start -= 1
+        if at(words, start) in CLOSING:
+            start = begin_of(words, start)
+        elif at(words, start) in OPENING:
+            if at(words, start) != b"(" or at(words, start - 1) != b"for":
+                return False
+            start += 1
+            break
+    while at(words, start) in NO_TYPES and at(words, start) not in (b"return", b"throw", b"case"):
+        start += 1
+    first, second = at(words, start), at(words, start + 1)
+    if not WORD.match(first) or first in NO_TYPES:
+        return False
+    return bool(WORD.match(second)) or second in (b"*", b"&", b"<", b":")
+
+
+def is_behind_a_body(words: Sequence[bytes], i: int) -> bool:
+    """struct { int x; } name;"""
+    if at(words, i - 1) != b"}" or at(words, i + 1) not in (b";", b"[", b",", b"="):
+        return False
+    opens = begin_of(words, i - 1)
+    return at(words, opens - 1) in TYPES or at(words, opens - 2) in TYPES
+
+
+def begin_of(words: Sequence[bytes], i: int) -> int:
+    """Where the innermost bracket opens that encloses the word at i, or which closes there. -1:
+    none does."""
+    depth = 1 if words[i] not in CLOSING else 0
+    while i >= 0:
+        if words[i] in CLOSING:
+            depth += 1
+        elif words[i] in OPENING:
+            depth -= 1
+            if not depth:
+                return i
+        i -= 1
+    return -1
+
+
+def end_of(words: Sequence[bytes], i: int) -> int:
+    """Where the bracket that opens at i closes; behind the last word, if it does not."""
+    depth = 0
+    for j in range(i, len(words)):
+        depth += (words[j] in OPENING) - (words[j] in CLOSING)
+        if not depth:
+            return j
+    return len(words)
