@@ -62,21 +62,24 @@ INLINE bool is_in(uintptr_t address, const void *begin, const void *end) {
     return address - (uintptr_t)begin < (uintptr_t)end - (uintptr_t)begin;
 }
 
-/* Global or shared memory; and not a local variable, what a shuffle passes on, what is a special
- * register or a constant on a GPU, or a flag of the compiler's. */
+/* Global or shared memory; and not a local variable, what is a special register or a constant on a
+ * GPU, or a flag of the compiler's. */
 static bool is_memory(const struct watch *w, const struct access *access) {
     if (watch_is_shared(w, access->address)) {
         record written = w->shadow[watch_word(w, access->address)].write;
         return written != RECORD_OUTSIDE && !(written == RECORD_BEFORE && access->size == 1);
     }
-    return !stack_holds(w, access->address) &&
-           !is_in(access->address, w->memory.exchanged.begin, w->memory.exchanged.end) &&
-           !is_in(access->address, &blockDim, &blockDim + 1) &&
+    return !stack_holds(w, access->address) && !is_in(access->address, &blockDim, &blockDim + 1) &&
            !is_in(access->address, &gridDim, &gridDim + 1);
 }
 
 static void consume(struct watch *w, const struct access *access) {
-    if (watch_consumers[0] && is_memory(w, access)) WATCH_CONSUMERS(access, w, access);
+    if (!watch_consumers[0]) return;
+    if (is_in(access->address, w->memory.exchanged.begin, w->memory.exchanged.end)) {
+        WATCH_CONSUMERS(receives, w, access);
+    } else if (is_memory(w, access)) {
+        WATCH_CONSUMERS(access, w, access);
+    }
 }
 
 static void look_at(struct watch *w, const struct access *access) {

@@ -11,7 +11,9 @@
 #define _GNU_SOURCE
 #include "counts.h"
 #include "launches.h"
+#include "origin.h"
 #include "regions.h"
+#include "reuse.h"
 #include "surplus.h"
 #include "watch.h"
 #include <stdlib.h>
@@ -76,10 +78,12 @@ struct counts {
     uint32_t block_number;
     struct {
         uint64_t loads, needed; /* of global memory */
+        uint64_t exchanged;
         bool stores;
     } block;
-    uint64_t idle_blocks, idle_loads, idle_needed;
+    uint64_t idle_blocks, idle_loads, idle_needed, idle_exchanged, exchanged;
     uint64_t needed, blocks, block_barriers, barriers, least_barriers, most_barriers;
+    struct reuse_origins origins;
 };
 
 static struct counts *all_workers;
@@ -236,7 +240,7 @@ static void finish_global(struct counts *c, struct counted *sum, const struct re
     struct sector sectors[WARP_SIZE];
     unsigned count = sectors_of(r, sectors);
     sum->sectors += count;
-    if (way != COUNTED_STORES) c->block.loads += elements;
+    if (way != COUNTED_STORES && place != COUNTED_CONSTANTS) c->block.loads += elements;
     if (way != COUNTED_LOADS) c->block.stores = true;
     for (unsigned i = 0; i < count; ++i) {
         sum->bytes += (unsigned)__builtin_popcount(sectors[i].bytes);
@@ -246,11 +250,28 @@ static void finish_global(struct counts *c, struct counted *sum, const struct re
 
 /* --- finished requests: both ------------------------------------------------------------------ */
 
-static int place_of(const struct watch *w, uintptr_t address) {
+static int place_of(const struct watch *w, uintptr_t address, enum counted_way way) {
     if (watch_is_shared(w, address)) return COUNTED_SHARED;
     for (unsigned i = 0; i < CHECKED_MATRICES; ++i)
         if (address - w->counts->matrix[i].begin < w->counts->matrix[i].words * WORD) return (int)i;
-    return COUNTED_OTHER;
+    const bool constant = way == COUNTED_LOADS && origin_of(address) == ORIGIN_HOST;
+    return constant ? COUNTED_CONSTANTS : COUNTED_OTHER;
+}
+
+/* Of all but the inputs: which launches the words come from that are loaded, and that those which
+ * are stored come from this one. */
+static void note_origins(struct counts *c, const struct request *r, int place,
+                         enum counted_way way) {
+    if (place < COUNTED_OTHER && c->loaded_by[place]) return;
+    for (uint32_t left = r->lanes; left; left &= left - 1) {
+        const uintptr_t address = r->address[__builtin_ctz(left)];
+        for (unsigned at = 0; at < r->size; at += WORD) {
+            if (way != COUNTED_STORES) c->origins.loads[origin_of(address + at)]++;
+            if (way == COUNTED_LOADS) continue;
+            const bool first = origin_set(address + at, reuse_running()) != reuse_running();
+            c->origins.output += first && place < COUNTED_OTHER;
+        }
+    }
 }
 
 static void finish_in(struct watch *w, struct site *site, const struct request *r, int place) {
@@ -259,20 +280,23 @@ static void finish_in(struct watch *w, struct site *site, const struct request *
     unsigned elements = lanes * (r->size < WORD ? 1 : r->size / WORD);
     sum->requests++;
     sum->elements += elements;
-    if (place == COUNTED_SHARED)
+    if (place == COUNTED_SHARED) {
         finish_shared(sum, r, site->way == COUNTED_ATOMICS);
-    else
+    } else {
         finish_global(w->counts, sum, r, place, site->way, elements);
+        note_origins(w->counts, r, place, site->way);
+    }
 }
 
 /* A request whose lanes go to several places counts as one at each. */
 static void finish(struct watch *w, struct site *site, const struct request *r) {
     struct request part = *r;
     for (uint32_t left = r->lanes; left; left &= ~part.lanes) {
-        int place = place_of(w, r->address[__builtin_ctz(left)]);
+        int place = place_of(w, r->address[__builtin_ctz(left)], site->way);
         part.lanes = 0;
         for (uint32_t rest = left; rest; rest &= rest - 1)
-            if (place_of(w, r->address[__builtin_ctz(rest)]) == place) part.lanes |= rest & -rest;
+            if (place_of(w, r->address[__builtin_ctz(rest)], site->way) == place)
+                part.lanes |= rest & -rest;
         finish_in(w, site, &part, place);
     }
 }
@@ -358,8 +382,21 @@ static __attribute__((noinline)) void make_room(struct held *held) {
     held->requests = must(realloc(held->requests, held->room * sizeof *held->requests));
 }
 
+/* What the running thread reads of shared memory. */
+static void count_exchanged(struct watch *w, const struct access *access) {
+    const size_t last = watch_word(w, access->address + access->size - 1);
+    for (size_t word = watch_word(w, access->address); word <= last && word < w->all_words; ++word)
+        w->counts->block.exchanged += shared_is_of_another_thread(w, word);
+}
+
+static void count_received(struct watch *w, const struct access *access) {
+    const unsigned lane = worker_lane_of((const void *)access->address);
+    if (lane < WARP_SIZE && lane != running_index.linear % WARP_SIZE) w->counts->block.exchanged++;
+}
+
 static void count_access(struct watch *w, const struct access *access) {
     struct counts *c = w->counts;
+    if (!access->write && watch_is_shared(w, access->address)) count_exchanged(w, access);
     unsigned thread = running_index.linear, warp = thread / WARP_SIZE, lane = thread % WARP_SIZE;
     struct site *site = site_of(c, access);
     struct held *held = &site->held[warp];
@@ -433,10 +470,12 @@ static void block_ended(struct watch *w) {
     if (c->block_barriers > c->most_barriers) c->most_barriers = c->block_barriers;
     c->barriers += c->block_barriers;
     c->needed += c->block.needed;
+    c->exchanged += c->block.exchanged;
     if (c->block.stores) return;
     c->idle_blocks++;
     c->idle_loads += c->block.loads;
     c->idle_needed += c->block.needed;
+    c->idle_exchanged += c->block.exchanged;
 }
 
 /* --- launches --------------------------------------------------------------------------------- */
@@ -489,11 +528,13 @@ static void take_worker(struct counted_launch *launch, struct totals *totals, st
     launch->blocks_ended += c->blocks;
     launch->barriers += c->barriers;
     launch->needed += c->needed;
+    launch->exchanged += c->exchanged;
     launch->idle_blocks += c->idle_blocks;
     launch->idle_loads += c->idle_loads;
     launch->idle_needed += c->idle_needed;
-    c->blocks = c->barriers = c->needed = c->most_barriers = 0;
-    c->idle_blocks = c->idle_loads = c->idle_needed = 0;
+    launch->idle_exchanged += c->idle_exchanged;
+    c->blocks = c->barriers = c->needed = c->exchanged = c->most_barriers = 0;
+    c->idle_blocks = c->idle_loads = c->idle_needed = c->idle_exchanged = 0;
 }
 
 /* Sectors and passes that better access would save. */
@@ -541,6 +582,11 @@ static void find_lines(struct counted_launch *launch, struct totals *totals) {
     qsort(launch->lines, (size_t)launch->line_count, sizeof *launch->lines, best_line_first);
 }
 
+static void launch_begins(const struct launch *launch) {
+    (void)launch;
+    origin_prepare();
+}
+
 static void launch_ended(const struct launch *launch) {
     launches = must(realloc(launches, (size_t)(launch_count + 1) * sizeof *launches));
     struct counted_launch *counted = &launches[launch_count++];
@@ -553,7 +599,11 @@ static void launch_ended(const struct launch *launch) {
     counted->blocks_ended = counted->idle_blocks = counted->passed_over;
     launches_kernel_name(launch->kernel, counted->kernel, sizeof counted->kernel);
     struct totals totals = {0};
-    for (struct counts *c = all_workers; c; c = c->next) take_worker(counted, &totals, c);
+    for (struct counts *c = all_workers; c; c = c->next) {
+        take_worker(counted, &totals, c);
+        reuse_take_origins(&c->origins);
+    }
+    reuse_launch_ended(counted);
     find_lines(counted, &totals);
     free(totals.all);
 }
@@ -562,10 +612,13 @@ void counts_watch(void) {
     static const struct consumer counting = {
         .block_begins = block_begins,
         .access = count_access,
+        .receives = count_received,
         .thread_waits = thread_waits,
         .interval_ends = interval_ends,
         .block_ended = block_ended,
+        .launch_begins = launch_begins,
         .launch_ended = launch_ended,
+        .copied = origin_copied,
     };
     watch_add_consumer(&counting);
 }

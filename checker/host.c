@@ -75,7 +75,8 @@ static void allocated(char *begin, size_t bytes, bool on_device) {
 }
 
 /* What a copy brings counts as written, before any launch; an input must stay as it is. */
-static void copied(char *to, size_t bytes) {
+static void copied(char *to, const char *from, size_t bytes) {
+    WATCH_CONSUMERS(copied, to, from, bytes);
     struct region *r = region_find((uintptr_t)to);
     if (r) region_written(r, to, bytes);
     if (!r || !region_is_input(r) || !in_wrapper) return;

@@ -202,6 +202,7 @@ static void launch_begins(const struct launch *launch) {
     launches_note(launch);
     order_begin_launch();
     audit_begin_launch();
+    WATCH_CONSUMERS(launch_begins, launch);
 }
 
 static void launch_ended(const struct launch *launch) {

@@ -3,14 +3,18 @@
 #include "check.h"
 #include <inttypes.h>
 
-static const char *const place_names[COUNTED_PLACES] = {
-    "A", "B", "C", [COUNTED_OTHER] = "other memory", [COUNTED_SHARED] = "shared memory"};
+static const char *const place_names[COUNTED_PLACES] = {"A",
+                                                        "B",
+                                                        "C",
+                                                        [COUNTED_OTHER] = "other memory",
+                                                        [COUNTED_CONSTANTS] = "constants",
+                                                        [COUNTED_SHARED] = "shared memory"};
 static const char *const way_names[COUNTED_WAYS] = {
     [COUNTED_LOADS] = "loads", [COUNTED_STORES] = "stores", [COUNTED_ATOMICS] = "atomics"};
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
-/* Of all four places in global memory. */
+/* Of all places but shared memory. */
 static struct counted global_sum(const struct counted_launch *l, enum counted_way way) {
     struct counted sum = {0};
     for (int place = 0; place < COUNTED_SHARED; place++) counted_add(&sum, &l->of[place][way]);
@@ -39,13 +43,15 @@ static struct counted_launch sum_of(const struct counted_launch *launches, int c
         sum.blocks_ended += launches[i].blocks_ended;
         sum.barriers += launches[i].barriers;
         sum.needed += launches[i].needed;
+        sum.exchanged += launches[i].exchanged;
     }
     return sum;
 }
 
 struct loads loads_of(const struct counted_launch *launches, int count, struct shape s) {
     const struct counted_launch sum = sum_of(launches, count);
-    return (struct loads){.kernel = global_sum(&sum, COUNTED_LOADS).elements,
+    const uint64_t constants = sum.of[COUNTED_CONSTANTS][COUNTED_LOADS].elements;
+    return (struct loads){.kernel = global_sum(&sum, COUNTED_LOADS).elements - constants,
                           .naive = 2 * (uint64_t)s.m * (uint64_t)s.n * (uint64_t)s.k};
 }
 
@@ -127,11 +133,17 @@ static void print_global(FILE *out, const struct counted_launch *l) {
     }
 }
 
+static void print_exchanged(FILE *out, const struct counted_launch *l) {
+    if (l->exchanged)
+        fprintf(out, "  %-22s %14s\n", "... from other threads", grouped(l->exchanged).text);
+}
+
 static void print_shared(FILE *out, const struct counted_launch *l) {
     const struct counted *shared = l->of[COUNTED_SHARED];
     if (!shared[COUNTED_LOADS].requests && !shared[COUNTED_STORES].requests &&
         !shared[COUNTED_ATOMICS].requests) {
         fputs("\n  shared memory: not used\n", out);
+        print_exchanged(out, l);
         return;
     }
     fprintf(out, "\n  %-22s %14s %12s %13s %11s\n", "shared memory", "elements", "requests",
@@ -144,6 +156,7 @@ static void print_shared(FILE *out, const struct counted_launch *l) {
                 grouped(shared[way].elements).text, grouped(shared[way].requests).text,
                 grouped(shared[way].conflicts).text, worst);
     }
+    print_exchanged(out, l);
 }
 
 static void print_barriers(FILE *out, const struct counted_launch *l) {
@@ -271,7 +284,8 @@ static void json_ways(struct json *json, const char *name, const struct counted 
     json_close(json, '}');
 }
 
-static const char *const place_keys[COUNTED_PLACES] = {"A", "B", "C", "other", "shared"};
+static const char *const place_keys[COUNTED_PLACES] = {"A",     "B",         "C",
+                                                       "other", "constants", "shared"};
 
 /* What launches and their sum have in common. */
 static void json_figures(struct json *json, const struct counted_launch *l) {
@@ -283,6 +297,7 @@ static void json_figures(struct json *json, const struct counted_launch *l) {
     json_ways(json, "all", all, false);
     json_close(json, '}');
     json_ways(json, "shared", l->of[COUNTED_SHARED], true);
+    json_unsigned(json, "exchanged", l->exchanged);
     json_unsigned(json, "barriers", l->barriers);
     json_unsigned(json, "loads_if_once_per_block", l->needed);
 }
@@ -318,16 +333,16 @@ static void json_launch(struct json *json, const struct counted_launch *l) {
 /* "counts": for each launch
  *     kernel, grid, block; blocks, blocks_ended (fewer: it was stopped early)
  *     blocks_without_stores, loads_without_stores: blocks that store nothing in global memory, and
- *         their loads
- *     global: for A, B, C, other and all: loads, stores, atomics, each with elements, requests,
- *         bytes, sectors, coalesced_percent (null: nothing moved)
- *     shared: loads, stores, atomics, each with elements, requests, bytes, conflicts, worst_way
- *     barriers; barriers_per_block: least, most
- *     loads_if_once_per_block: of A and B, if each block loaded what it uses once
- *     lines: where most is to gain: file, line, memory (A, B, C, other, shared), way, counted
- * "counts_sum": of all launches together
- *     global, shared, barriers, loads_if_once_per_block as above
- *     flops and loads_naive (2 m n k both), flops_per_load, flops_per_byte (null: none moved) */
+ *         their loads but for constants
+ *     global: for A, B, C, other, constants and all: loads, stores, atomics, each with elements,
+ * requests, bytes, sectors, coalesced_percent (null: nothing moved) shared: loads, stores, atomics,
+ * each with elements, requests, bytes, conflicts, worst_way exchanged: elements read from shared
+ * memory where another thread had stored them last, and values that warp operations brought from
+ * other lanes barriers; barriers_per_block: least, most loads_if_once_per_block: of A and B, if
+ * each block loaded what it uses once lines: where most is to gain: file, line, memory (A, B, C,
+ * other, constants, shared), way, counted "counts_sum": of all launches together global, shared,
+ * exchanged, barriers, loads_if_once_per_block as above flops and loads_naive (2 m n k both),
+ * flops_per_load, flops_per_byte (null: none moved) */
 void json_counts(struct json *json, const struct counted_launch *launches, int count,
                  struct shape s) {
     struct counted_launch sum = sum_of(launches, count);

@@ -154,6 +154,12 @@ const struct marks *program_marks(uintptr_t address, uintptr_t *begin) {
     return NULL;
 }
 
+const struct marks *program_marks_number(int number, uintptr_t *begin) {
+    if (number >= WATCHED) return NULL;
+    *begin = watched[number].begin;
+    return &watched[number].marks;
+}
+
 /* --- whose ------------------------------------------------------------------------------------ */
 
 struct question {

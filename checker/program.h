@@ -15,6 +15,8 @@ bool program_kernel_wrote(uintptr_t address);
 /* The marks of the variables of kernel.cu among which the address is, and where those begin; null:
  * it is among none. */
 const struct marks *program_marks(uintptr_t address, uintptr_t *begin);
+/* One after the other, from 0 on; null behind the last. */
+const struct marks *program_marks_number(int number, uintptr_t *begin);
 
 /* Whether kernel.cu has variables, of whichever side, but for constants that the compiler knows. */
 bool program_has_variables(void);

@@ -9,7 +9,9 @@ static pthread_mutex_t regions_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- finding ---------------------------------------------------------------------------------- */
 
-const struct region *region_first(void) { return regions; }
+struct region *region_first(void) {
+    return regions;
+}
 
 static bool holds(const struct region *r, uintptr_t address) {
     return address - r->begin < r->bytes;
@@ -85,6 +87,8 @@ void region_free(char *begin) {
     while (r && (r->freed || !region_reaches(r, (uintptr_t)begin))) r = r->next;
     if (!r) return;
     r->freed = true;
+    free(r->origins);
+    r->origins = NULL;
     marks_drop(&r->marks);
 }
 

@@ -16,6 +16,7 @@ struct region {
     } allocated; /* a matrix may be only a part of it */
     bool on_device, freed, in_wrapper;
     struct marks marks; /* of everything but inputs, which have none */
+    uint16_t *origins;  /* origin.c's, of each word; null: none yet */
     void *frames[16];   /* who allocated it */
     int frame_count;
 };
@@ -35,7 +36,7 @@ bool region_reaches(const struct region *r, uintptr_t address);
 /* Of those that are not freed. */
 struct region *region_nearest(uintptr_t address);
 /* All of them, the last allocated first. */
-const struct region *region_first(void);
+struct region *region_first(void);
 /* Null: no matrix has that number, or it is freed. */
 const struct region *region_of_matrix(int number);
 /* The matrix that shows tile phases; the first output. Null: none. */

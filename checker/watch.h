@@ -162,16 +162,22 @@ void watch_slowly(struct watch *w);
 void watch_fast(struct watch *w);
 
 /* A part of the checker that is given every access and barrier, and decides nothing about mistakes.
- * Any of the functions may be null. All but launch_ended run on a worker, for its running block. */
+ * Any of the functions may be null. All but the last three run on a worker, for its running block.
+ */
 struct consumer {
     bool (*skips)(const struct watch *w); /* its running block; null: it skips none */
     void (*block_begins)(struct watch *w);
     void (*access)(struct watch *w, const struct access *access); /* of memory that a GPU has */
+    /* The running thread reads what a lane of its warp has brought to a warp operation. */
+    void (*receives)(struct watch *w, const struct access *access);
     void (*copy_arrived)(struct watch *w, const struct access *access);
     void (*thread_waits)(struct watch *w, unsigned thread, bool returned);
     void (*interval_ends)(struct watch *w); /* a barrier opens */
     void (*block_ended)(struct watch *w);
+    void (*launch_begins)(const struct launch *launch);
     void (*launch_ended)(const struct launch *launch);
+    /* Into device memory, by a call of the host's; `from` null: by cudaMemset. */
+    void (*copied)(char *to, const char *from, size_t bytes);
 };
 enum { CONSUMERS = 4 };
 extern const struct consumer *watch_consumers[CONSUMERS]; /* those that there are come first */
@@ -194,6 +200,8 @@ bool shared_attach(struct watch *w);
 void shared_begin_block(struct watch *w);
 void shared_end_interval(struct watch *w);
 void shared_access(struct watch *w, const struct access *access);
+/* Whether another thread than the running one has stored this word of shared memory last. */
+bool shared_is_of_another_thread(const struct watch *w, size_t word);
 /* An asynchronous copy has ended. */
 void shared_copy_arrived(struct watch *w, const struct access *access);
 

@@ -66,14 +66,18 @@ class Finding(Strict):
 
 
 class Loads(Strict):
-    """Elements that threads loaded from global memory, over all launches, in blocks that stored
-    something there."""
+    """Of the launches that C comes from, in blocks that stored something in global memory
+    (checker/counts.h, counts_reuse). Of several that stored all of C, the one that loaded most."""
 
     all: int
+    """Elements of A and B, and of what kernels have stored in global memory, that threads loaded."""
     naive: int
     """2 m n k: each thread loads all that its element of C needs."""
     once_per_block: int
     """If each block loaded each element of A and B that it uses once."""
+    exchanged: int | None = None
+    """Elements that threads read from shared memory where others of their block had stored them
+    last, and values that warp operations brought them from other lanes. None in older records."""
     threads: int = 0
     """That shared in the loads of A and B, of the launch with most of these: those of blocks that
     stored something, less what their warps were empty."""

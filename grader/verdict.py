@@ -8,8 +8,9 @@ Meaning of the criteria (docs/grading.md says the same to students and TAs):
 builds   it compiles, is not refused, and launches a kernel
 correct  C is right in the plain build, and in the checked run where there is one
 memory   correct, and the checked run of the same shape finds nothing
-tiled    correct, and with so few loads from global memory as only tiles make possible; where the
-         case asks for it, by so many threads as `parallel`
+tiled    correct, with a quarter of the naive kernel's loads at most, and with threads that read
+         what others of their block have stored, at least as often as they load; where the case
+         asks for it, by so many threads as `parallel`
 parallel correct, and by at least as many threads as the case asks for
 
 A criterion that is lost to one mistake alone keeps the case's share `nearly` of its points. That is
@@ -34,11 +35,9 @@ ORDER: tuple[CriterionName, ...] = ("builds", "correct", "memory", "tiled", "par
 # and shows what a right C hides, such as a product that was computed on the host.
 ALWAYS_CHECKED = 50_000_000
 
-# Tiles of T x T let each element be loaded once a block instead of T times: naive / once_per_block
-# is T. Half of what T allows on a logarithmic scale is asked for, and at least a quarter of the
-# naive loads must be saved; that leaves room for tiles at the edge and for other schemes
-# (registers, rows of tiles), and none for a kernel that reads A and B without any tile.
-LEAST_REUSE = 4.0
+# Tiles of T x T let each element be loaded once a block instead of T times. This is the handout's
+# rule, and leaves room for tiles at the edge and for other schemes (registers, rows of tiles).
+LEAST_REUSE = 4
 
 # Of the products of A and B, how many a C must have to be the right one but for a mistake: enough that
 # leaving out the rest is no way to save work, and few enough for k = 18 in whole tiles of 16.
@@ -204,10 +203,17 @@ def against_tiled(case: Case, plain: Outcome, checked: Outcome | None) -> str:
     assert checked and checked.loads
     if checked.loads.all < case.m * case.k + case.k * case.n:
         return "its loads were not all seen: each element of A and B takes one"
-    most = most_loads(checked.loads)
-    if checked.loads.all <= most:
-        return ""
-    return f"{checked.loads.all} loads from global memory; tiles need at most {most}"
+    return against_loads(checked.loads)
+
+
+def against_loads(loads: Loads) -> str:
+    most = most_loads(loads)
+    if loads.all > most:
+            return f"{loads.all} loads from global memory; tiles need at most {most}"
+    if loads.exchanged is not None and loads.exchanged < loads.all:
+        return f"threads read {loads.exchanged} elements that others of their block have stored, " \
+            f"and load {loads.all}: tiles are shared"
+    return ""
 
 
 def against_parallel(case: Case, plain: Outcome, checked: Outcome | None) -> str:
@@ -232,8 +238,7 @@ def against_examination(checked: Outcome | None) -> str:
 
 def most_loads(loads: Loads) -> int:
     """How many elements a kernel that counts as tiled may load."""
-    reuse = loads.naive / max(loads.once_per_block, 1)
-    return int(loads.naive / max(LEAST_REUSE, math.sqrt(reuse)))
+    return loads.naive // LEAST_REUSE
 
 
 # ---- words ---------------------------------------------------------------------------------------

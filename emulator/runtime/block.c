@@ -406,6 +406,13 @@ static void leave_group(struct block *block, unsigned warp, struct warp_group *g
     if (!group->unread) block->warps[warp].unread &= ~(1u << (group - block->groups[warp]));
 }
 
+unsigned worker_lane_of(const void *value) {
+    const size_t offset = (size_t)((const char *)value - (const char *)this_block()->groups);
+    const size_t first = offsetof(struct warp_group, values.value);
+    const size_t lane = (offset % sizeof(struct warp_group) - first) / sizeof(uint64_t);
+    return lane < WARP_SIZE ? (unsigned)lane : WARP_SIZE;
+}
+
 /* The values stay where they are until the running thread waits again. */
 const struct emulator_warp_values *emulator_warp_exchange(unsigned mask, uint64_t value) {
     struct block *block = this_block();

@@ -152,6 +152,10 @@ extern struct emulator_thread worker_no_thread;
 /* Whether a CUDA thread runs here now. */
 bool worker_in_kernel(void);
 
+/* The lane that brought the value at this address of this worker's `exchanged`; WARP_SIZE: there is
+ * no value there. */
+unsigned worker_lane_of(const void *value);
+
 /* Ends the program with a message: host code has called `what`, a function for kernels. */
 void worker_refuse(const char *what) __attribute__((noreturn));
 
@@ -498,7 +502,8 @@ struct observer {
 
     void (*allocated)(char *begin, size_t bytes, bool on_device);
     void (*freed)(char *begin);
-    void (*copied)(char *to, size_t bytes);   /* into device memory, by cudaMemcpy or cudaMemset */
+    /* Into device memory, by cudaMemcpy; or, `from` being null, cudaMemset. */
+    void (*copied)(char *to, const char *from, size_t bytes);
     void (*failed)(cudaError_t error);        /* a call of the host's */
     void (*looked)(cudaError_t error);        /* at the last error; what cudaGetLastError gave */
     void (*fault)(const struct fault *fault); /* instead of printing it */

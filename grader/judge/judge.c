@@ -249,7 +249,8 @@ static void json_blocks(struct json *json, const struct worker_report *r) {
  *   detail, file, line, launches, launch, work, bytes_to_host, bytes_into_c: as the worker reports
  *   elements       of C
  *   finding        of the checker, or null
- *   loads          {all, naive, once_per_block, threads} where they were counted, or null
+ *   loads          {all, naive, once_per_block, exchanged, threads} where they were counted, or
+ *                  null
  *   blocks         {all, watched} where not all blocks were watched, or null
  * and where the state is "returned":
  *   right          none of the following is wrong
@@ -279,6 +280,7 @@ static void verdict_json(const struct task *t, const struct worker_report *r,
         json_unsigned(&json, "all", r->loads);
         json_unsigned(&json, "naive", 2 * (uint64_t)t->m * (uint64_t)t->n * (uint64_t)t->k);
         json_unsigned(&json, "once_per_block", r->loads_once_per_block);
+        json_unsigned(&json, "exchanged", r->exchanged);
         json_unsigned(&json, "threads", r->threads);
         json_close(&json, '}');
     } else {

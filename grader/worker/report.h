@@ -67,10 +67,9 @@ struct worker_report {
     uint64_t bytes_to_host;               /* copied from the device by the wrapper */
     uint64_t bytes_into_c;                /* copied from the host into C */
     uint64_t work;                        /* of all launches, of runtime.h's kind */
-    uint64_t counted;                     /* 1: the next two say something */
-    uint64_t loads, loads_once_per_block; /* elements of global memory, over all launches, in blocks
-                                             that store something there */
-    uint64_t threads;                     /* that shared in them: watch_checked.c */
+    uint64_t counted;                     /* 1: the next four say something */
+    uint64_t loads, loads_once_per_block, exchanged; /* struct counted_reuse has them */
+    uint64_t threads; /* that shared in the loads of all launches: watch_checked.c */
     char file[512];
     char detail[MESSAGE_SIZE];
     char launch[2 * MESSAGE_SIZE]; /* the wrapper's last, in words; empty: not known */

@@ -14,7 +14,7 @@ const bool worker_is_checked = true;
 
 static bool counting;
 
-/* What a launch loaded of global memory, and by how many threads. */
+/* What a launch loaded of global memory, but for constants, and by how many threads. */
 struct loaders {
     uint64_t elements, threads;
 };
@@ -26,7 +26,7 @@ static struct loaders loaders_of(const struct counted_launch *launch) {
     const uint64_t blocks = launch->blocks - launch->idle_blocks;
     const uint64_t block = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
     const uint64_t warp = block < WARP_SIZE ? block : WARP_SIZE;
-    for (int place = 0; place < COUNTED_SHARED; place++) {
+    for (int place = 0; place < COUNTED_CONSTANTS; place++) {
         const struct counted *loads = &launch->of[place][COUNTED_LOADS],
                              *atomics = &launch->of[place][COUNTED_ATOMICS];
         elements += loads->elements + atomics->elements;
@@ -56,8 +56,6 @@ static uint64_t threads_of(struct loaders *launches, int count) {
     return 0;
 }
 
-/* Without the loads of blocks that store nothing: C may need fewer blocks than there are. Of copies
- * of A and B is not known what a block would load once. */
 static void keep_counts(void) {
     const struct counted_launch *launches;
     struct worker_report *r = worker_report();
@@ -67,15 +65,12 @@ static void keep_counts(void) {
     r->counted = count > 0;
     for (int i = 0; i < count; i++) {
         if (launches[i].blocks_ended < launches[i].blocks) r->counted = false;
-        for (int place = 0; place < COUNTED_SHARED; place++) {
-            r->loads += launches[i].of[place][COUNTED_LOADS].elements;
-            r->loads += launches[i].of[place][COUNTED_ATOMICS].elements;
-        }
-        r->loads -= launches[i].idle_loads;
-        r->loads_once_per_block += launches[i].needed - launches[i].idle_needed +
-                                   launches[i].of[COUNTED_OTHER][COUNTED_LOADS].elements;
         loaders[i] = loaders_of(&launches[i]);
     }
+    const struct counted_reuse reuse = counts_reuse();
+    r->loads = reuse.loads;
+    r->loads_once_per_block = reuse.needed;
+    r->exchanged = reuse.exchanged;
     r->threads = threads_of(loaders, count);
     free(loaders);
 }

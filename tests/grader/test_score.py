@@ -10,6 +10,7 @@ import textwrap
 from typing import Any
 
 import pytest
+from conftest import REPOSITORY
 from grader_fake import case, outcome
 from hypothesis import given
 from hypothesis import strategies as st
@@ -170,19 +171,35 @@ def test_no_checked_run_no_points_for_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("all_loads", "once", "reason"),
+    ("all_loads", "exchanged", "reason"),
     [
-        (19652, 12_000, ""),  # a quarter of the naive 78608 at least
-        (19653, 12_000, "19653 loads from global memory; tiles need at most 19652"),
-        (9800, 1228, ""),  # tiles of 64: an eighth
-        (9900, 1228, "9900 loads from global memory"),
+        (19652, 19652, ""),  # a quarter of the naive 78608 at most
+        (19653, 99999, "19653 loads from global memory; tiles need at most 19652"),
         (2312, 2312, ""),  # as many as A and B have elements
-        (2311, 2312, "its loads were not all seen"),
+        (2311, 99999, "its loads were not all seen"),
+        (9900, 9900, ""),
+        (9900, 9899, "threads read 9899 elements that others of their block have stored, and load"),
+        (9900, 0, "threads read 0 elements that others of their block have stored, and load 9900"),
+        (9900, None, ""),  # of an older record
     ],
 )
-def test_really_tiled(all_loads: int, once: int, reason: str) -> None:
-    test, kept = judge(*runs("right", loads=Loads(all=all_loads, naive=78608, once_per_block=once)))
+@pytest.mark.parametrize("once", [1228, 9900])
+def test_really_tiled(all_loads: int, exchanged: int | None, reason: str, once: int) -> None:
+    """Whatever a block could have loaded once: that is no limit."""
+    loads = Loads(all=all_loads, naive=78608, once_per_block=once, exchanged=exchanged)
+    test, kept = judge(*runs("right", loads=loads))
     assert ("tiled" in kept) == (not reason) and test.reason.startswith(reason)
+
+
+def test_the_limit_is_the_handouts() -> None:
+    """And the only one."""
+    row = next(line for line in (REPOSITORY / "handout.md").read_text().splitlines()
+               if line.startswith("| tiles: "))
+    assert "at most a quarter of the naive kernel's loads" in row
+    for naive in (2, 1000, 78608):
+        for once in (0, 1, naive // 16, naive):
+            loads = Loads(all=naive // 4, naive=naive, once_per_block=once, exchanged=naive // 4)
+            assert verdict.most_loads(loads) == naive // 4 and not verdict.against_loads(loads)
 
 
 def test_the_record_has_the_loads_that_were_counted() -> None:

@@ -1,0 +1,107 @@
+/* From launches to those that they come from: see reuse.h. */
+#include "reuse.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Loads of what earlier launches have stored, that look at counters and flags and carry on no sums:
+ * in all launches together less than this part of the output. */
+enum { PART_THAT_CARRIES = 16, BITS = 64 };
+
+/* A launch; or, of the last number, all launches from there on. */
+struct stage {
+    struct counted_reuse own;
+    struct reuse_origins origins;
+    uint64_t comes_from[ORIGIN_LAUNCHES / BITS]; /* a bit for each number, its own among them */
+};
+
+static struct stage *stages[ORIGIN_LAUNCHES];
+static unsigned running;
+
+origin reuse_running(void) { return (origin)(ORIGIN_LAUNCH + running); }
+
+static struct stage *running_stage(void) {
+    struct stage *made = stages[running];
+    if (!made) made = stages[running] = calloc(1, sizeof *made);
+    if (!made) watch_machine_fault("out of memory while counting");
+    return made;
+}
+
+void reuse_take_origins(struct reuse_origins *of) {
+    struct reuse_origins *sum = &running_stage()->origins;
+    for (int i = 0; i < ORIGINS; ++i) sum->loads[i] += of->loads[i];
+    sum->output += of->output;
+    memset(of, 0, sizeof *of);
+}
+
+void reuse_launch_ended(const struct counted_launch *counted) {
+    struct counted_reuse *own = &running_stage()->own;
+    for (int place = 0; place < COUNTED_CONSTANTS; ++place)
+        own->loads += counted->of[place][COUNTED_LOADS].elements +
+                      counted->of[place][COUNTED_ATOMICS].elements;
+    own->loads -= counted->idle_loads;
+    own->needed +=
+        counted->needed - counted->idle_needed + counted->of[COUNTED_OTHER][COUNTED_LOADS].elements;
+    own->exchanged += counted->exchanged - counted->idle_exchanged;
+    if (running < ORIGIN_LAUNCHES - 1) ++running;
+}
+
+/* --- after the last launch -------------------------------------------------------------------- */
+
+static void add_stage(uint64_t *to, unsigned number) {
+    to[number / BITS] |= UINT64_C(1) << number % BITS;
+    for (unsigned i = 0; i < ORIGIN_LAUNCHES / BITS; ++i) to[i] |= stages[number]->comes_from[i];
+}
+
+/* Of those before it this is known already. *spared: so many loads may be of counters. */
+static void find_what_it_comes_from(unsigned number, uint64_t *spared) {
+    const uint64_t *loads = &stages[number]->origins.loads[ORIGIN_LAUNCH];
+    uint64_t carried = 0;
+    for (unsigned i = 0; i < number; ++i) carried += loads[i];
+    add_stage(stages[number]->comes_from, number);
+    if (carried < *spared) {
+        *spared -= carried;
+        return;
+    }
+    for (unsigned i = 0; i < number; ++i)
+        if (loads[i]) add_stage(stages[number]->comes_from, i);
+}
+
+static struct counted_reuse sum_of(const uint64_t *numbers) {
+    struct counted_reuse sum = {0};
+    for (unsigned i = 0; i < ORIGIN_LAUNCHES && stages[i]; ++i) {
+        if (!(numbers[i / BITS] >> i % BITS & 1)) continue;
+        sum.loads += stages[i]->own.loads;
+        sum.needed += stages[i]->own.needed;
+        sum.exchanged += stages[i]->own.exchanged;
+    }
+    return sum;
+}
+
+static struct counted_reuse of_last_stores(const struct region *output) {
+    uint64_t numbers[ORIGIN_LAUNCHES / BITS] = {0};
+    bool any = false;
+    for (size_t at = 0; at < output->bytes; at += WORD) {
+        const origin of = origin_of(output->begin + at);
+        const unsigned number = of - ORIGIN_LAUNCH;
+        if (of < ORIGIN_LAUNCH) continue;
+        any = true;
+        if (!(numbers[number / BITS] >> number % BITS & 1)) add_stage(numbers, number);
+    }
+    if (!any) memset(numbers, ~0, sizeof numbers);
+    return sum_of(numbers);
+}
+
+struct counted_reuse counts_reuse(void) {
+    const struct region *output = region_output();
+    if (!output) return (struct counted_reuse){0};
+    const uint64_t words = output->bytes / WORD;
+    uint64_t spared = words / PART_THAT_CARRIES;
+    for (unsigned i = 0; i < ORIGIN_LAUNCHES && stages[i]; ++i) find_what_it_comes_from(i, &spared);
+    struct counted_reuse most = of_last_stores(output);
+    for (unsigned i = 0; i < ORIGIN_LAUNCHES && stages[i]; ++i) {
+        if (stages[i]->origins.output < words) continue;
+        const struct counted_reuse all = sum_of(stages[i]->comes_from);
+        if (all.loads > most.loads) most = all;
+    }
+    return most;
+}
