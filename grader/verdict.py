@@ -212,7 +212,7 @@ def against_loads(loads: Loads) -> str:
             return f"{loads.all} loads from global memory; tiles need at most {most}"
     if loads.exchanged is not None and loads.exchanged < loads.all:
         return f"threads read {loads.exchanged} elements that others of their block have stored, " \
-            f"and load {loads.all}: tiles are shared"
+            f"and load {loads.all}; tiles need at least as many"
     return ""
 
 
