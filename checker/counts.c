@@ -25,6 +25,7 @@ void emulator_spin(void); /* block.c's; the other threads have a turn */
 enum {
     HELD_REQUESTS = 1024, /* that a warp may have begun: 256 KB */
     MAX_WARPS = MAX_BLOCK_THREADS / WARP_SIZE,
+    THREAD_BITS = 10,
     LOOKED_UP = 24 /* instructions of a launch whose lines are asked for */
 };
 
@@ -75,7 +76,8 @@ struct counts {
     uint32_t gone[MAX_WARPS]; /* that have returned, or never were */
     /* Of each element of an input: the block that loaded it last, by number. */
     uint32_t *loaded_by[CHECKED_MATRICES];
-    uint32_t block_number;
+    uint32_t block_number; /* from 1 on */
+    uint32_t *stored_by;   /* of each word of shared memory: block, in so many bits, and thread */
     struct {
         uint64_t loads, needed; /* of global memory */
         uint64_t exchanged;
@@ -382,11 +384,19 @@ static __attribute__((noinline)) void make_room(struct held *held) {
     held->requests = must(realloc(held->requests, held->room * sizeof *held->requests));
 }
 
-/* What the running thread reads of shared memory. */
-static void count_exchanged(struct watch *w, const struct access *access) {
+/* What the running thread stores in shared memory, and what it reads of other threads' there. The
+ * detectors remember no more stores once they have found something. */
+static void count_shared(struct watch *w, const struct access *access) {
+    struct counts *c = w->counts;
+    const uint32_t block = c->block_number << THREAD_BITS, running = block | running_index.linear;
     const size_t last = watch_word(w, access->address + access->size - 1);
-    for (size_t word = watch_word(w, access->address); word <= last && word < w->all_words; ++word)
-        w->counts->block.exchanged += shared_is_of_another_thread(w, word);
+    for (size_t i = watch_word(w, access->address); i <= last && i < w->all_words; ++i) {
+        const uint32_t by = c->stored_by[i];
+        if (access->write)
+            c->stored_by[i] = running;
+        else
+            c->block.exchanged += by >> THREAD_BITS == block >> THREAD_BITS && by != running;
+    }
 }
 
 static void count_received(struct watch *w, const struct access *access) {
@@ -396,7 +406,7 @@ static void count_received(struct watch *w, const struct access *access) {
 
 static void count_access(struct watch *w, const struct access *access) {
     struct counts *c = w->counts;
-    if (!access->write && watch_is_shared(w, access->address)) count_exchanged(w, access);
+    if (watch_is_shared(w, access->address)) count_shared(w, access);
     unsigned thread = running_index.linear, warp = thread / WARP_SIZE, lane = thread % WARP_SIZE;
     struct site *site = site_of(c, access);
     struct held *held = &site->held[warp];
@@ -423,8 +433,9 @@ static void find_matrices(struct counts *c) {
     }
 }
 
-static struct counts *attach(void) {
+static struct counts *attach(const struct watch *w) {
     struct counts *c = must(calloc(1, sizeof *c));
+    c->stored_by = must(calloc(w->all_words, sizeof *c->stored_by));
     grow_table(c);
     find_matrices(c);
     c->next = __atomic_load_n(&all_workers, __ATOMIC_ACQUIRE);
@@ -441,7 +452,7 @@ static void all_lanes_run(struct counts *c, unsigned threads) {
 }
 
 static void block_begins(struct watch *w) {
-    if (!w->counts) w->counts = attach();
+    if (!w->counts) w->counts = attach(w);
     w->counts->block_number++;
     w->counts->block_barriers = 0;
     memset(&w->counts->block, 0, sizeof w->counts->block);

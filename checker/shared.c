@@ -191,22 +191,6 @@ static bool is_index(const struct access *access) {
                               access->address - (uintptr_t)&blockIdx < sizeof blockIdx);
 }
 
-bool shared_is_of_another_thread(const struct watch *w, size_t word) {
-    const unsigned running = running_index.linear;
-    const record write = w->shadow[word].write;
-    struct mark *mark[WORD];
-    if (record_is_pending(write) || write < RECORD_PENDING)
-        return write >= RECORD_INTERVAL(FIRST_INTERVAL) && record_thread(write) != running;
-    if (write != RECORD_IN_MARKS) return false;
-    for (unsigned i = marks_find(w->marks, word, (1u << WORD) - 1, mark); i-- > 0;) {
-        const record last = mark[i]->write.when ? mark[i]->write.when : mark[i]->strong_write.when;
-        if (last >= RECORD_INTERVAL(FIRST_INTERVAL) && last < RECORD_IN_MARKS &&
-            record_thread(last) != running)
-            return true;
-    }
-    return false;
-}
-
 /* --- never written ---------------------------------------------------------------------------- */
 
 static bool is_never(const struct watch *w, size_t word) {

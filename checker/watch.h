@@ -200,8 +200,6 @@ bool shared_attach(struct watch *w);
 void shared_begin_block(struct watch *w);
 void shared_end_interval(struct watch *w);
 void shared_access(struct watch *w, const struct access *access);
-/* Whether another thread than the running one has stored this word of shared memory last. */
-bool shared_is_of_another_thread(const struct watch *w, size_t word);
 /* An asynchronous copy has ended. */
 void shared_copy_arrived(struct watch *w, const struct access *access);
 

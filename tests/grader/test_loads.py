@@ -10,7 +10,7 @@ import pytest
 from conftest import REPOSITORY, sample
 
 from grader import build, run, verdict
-from grader.outcome import Loads
+from grader.outcome import Loads, Outcome
 from grader.run import Problem
 from grader.sandbox import choose_sandbox
 
@@ -126,13 +126,17 @@ WRAPPERS = {
 
 def loads_of(source: bytes) -> Loads:
     """Of a kernel that is right."""
+    outcome = counted_of(source)
+    assert outcome.right and not outcome.finding and outcome.loads, outcome
+    return outcome.loads
+
+
+def counted_of(source: bytes) -> Outcome:
     parts = build.trusted_parts()
     box = choose_sandbox("none", False, [], parts.jail)
     with build.work_directory() as work:
         programs = build.build_submission(parts, source, box, Path(work))
-        outcome = run.run_problem(parts, programs, "checked", SHAPE, box=box, count=True)
-    assert outcome.right and not outcome.finding and outcome.loads, outcome
-    return outcome.loads
+        return run.run_problem(parts, programs, "checked", SHAPE, box=box, count=True)
 
 
 @pytest.mark.parametrize("name", sample([*WRAPPERS], every=5))
@@ -150,3 +154,13 @@ def test_what_is_no_load_of_a_and_b(name: str) -> None:
     counted = loads_of((REPOSITORY / f"tests/kernels/right/{name}.cu").read_bytes())
     counters = 7 * 7 + 3 * 8
     assert TILED <= counted.all <= TILED + counters and verdict.against_loads(counted) == ""
+
+
+def test_what_is_shared_is_counted_after_a_mistake_too() -> None:
+    """A race that costs `memory` leaves `tiled`."""
+    source = (REPOSITORY / "instructor/solutions/2_tiled.cu").read_text()
+    first = source.index("__shared__")
+    race = f"{source[:first]}__shared__ int any; any = 1;\n    {source[first:]}"
+    sound, found = (counted_of(text.encode()) for text in (source, race))
+    assert found.finding and found.finding.kind == "shared-race" and found.right
+    assert sound.loads and sound.loads == found.loads
