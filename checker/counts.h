@@ -79,8 +79,8 @@ struct counted_reuse {
  * loads (a sixteenth of the output, in all launches together) that they can be of counters and
  * flags only. The output comes from the launches that have stored it last, and theirs. Where
  * launches have stored all of it before, each of them could have been the last; what is returned is
- * of that one which, with those that it comes from, has loaded most. Of all launches, where none has
- * stored any of it. */
+ * of that one which, with those that it comes from, has loaded most. Of all launches, where none
+ * has stored any of it. */
 struct counted_reuse counts_reuse(void);
 
 static inline void counted_add(struct counted *sum, const struct counted *more) {

@@ -1,9 +1,9 @@
-"""Which of some names a submission declares itself: as a variable, parameter, type, template parameter,
-namespace, enumerator, or as a function with its body. In: the words of its text as the preprocessor
-leaves it, without comments and line ends; out: names. Nothing here raises.
+"""Which of some names a submission declares itself: as a variable, parameter, type, template
+parameter, namespace, enumerator, or as a function with its body. In: the words of its text as the
+preprocessor leaves it, without comments and line ends; out: names. Nothing here raises.
 
-This is no parser. Where C++ leaves two readings without knowing types (`a * b (c)` is a product or a
-declaration) only the form that can be nothing else counts.
+This is no parser. Where C++ leaves two readings without knowing types (`a * b (c)` is a product or
+a declaration) only the form that can be nothing else counts.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ WORD = re.compile(rb"[A-Za-z_$\x80-\xff]")
 BETWEEN = {b"*", b"&", b"const", b"volatile", b"__restrict__", b"__restrict", b"restrict", b"."}
 
 # Words in front of an expression, or of a type; a name behind another word is declared by it.
-NO_TYPES = {
-    *b"return else do case goto new delete throw sizeof alignof decltype typeid co_return co_await".split(),
-    *b"co_yield and or xor not bitand bitor compl and_eq or_eq xor_eq not_eq operator template".split(),
-    *b"static extern inline register thread_local typedef mutable virtual friend constexpr".split(),
-    *b"constinit consteval explicit public private protected default if while switch for".split(),
-    *b"__extension__ __real__ __imag__ __real __imag __alignof__ __alignof __inline __inline__".split(),
-    *b"__thread __label__ asm using namespace".split(),
-}
+NO_TYPES = set(b"""
+    return else do case goto new delete throw sizeof alignof decltype typeid co_return co_await
+    co_yield and or xor not bitand bitor compl and_eq or_eq xor_eq not_eq operator template static
+    extern inline register thread_local typedef mutable virtual friend constexpr constinit consteval
+    explicit public private protected default if while switch for __extension__ __real__ __imag__
+    __real __imag __alignof__ __alignof __inline __inline__ __thread __label__ asm using namespace
+""".split())
 TYPES = {b"struct", b"class", b"union", b"enum"}
 PARAMETERS = {b"typename", b"class"}
 ENDS_OF_A_NAME = {b"=", b";", b",", b")", b"[", b"{"}
@@ -114,7 +113,7 @@ def is_enumeration(words: Sequence[bytes], opens: int) -> bool:
 
 
 def begins_a_declaration(words: Sequence[bytes], comma: int) -> bool:
-    """Whether the statement of this comma, which is in no parentheses, begins as int a or T *a does."""
+    """Whether the statement of this comma, which is in no parentheses, begins as int a or T *a."""
     start = comma
     while at(words, start - 1) not in (b"", b";", b"{", b"}"):
         start -= 1

@@ -16,9 +16,9 @@ from typing import Any
 SECONDS_TO_END = 10.0
 
 PASSING = {errno.EFAULT, errno.EAGAIN, errno.ENOMEM, errno.ETXTBSY, errno.EMFILE, errno.ENFILE}
-"""Why Linux may start no program at this moment, and the same one a little later: no memory for its
-arguments (reported as a bad address) or for a process, too many of these, a file that is still being
-written. Seen on machines under load."""
+"""Why Linux may start no program at this moment, and the same one a little later: no memory for a
+process, too many of these, a file that is still being written; and, as was seen under load, a bad
+address."""
 PAUSES = (0.05, 0.2, 1.0, 3.0)
 """Seconds, between so many further attempts."""
 

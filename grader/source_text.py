@@ -70,9 +70,9 @@ PREPROCESSED = (
 )
 
 # Names with two underscores, or one and a capital letter, belong to compilers and their libraries.
-# Some have powers that CUDA C does not have. A submission may use CUDA's, what the macros of headers
-# become (NULL, assert, INFINITY, va_start), and what it declares itself (declared.py); of others
-# those that no header declares, and that are no compiler's. C++'s atomics are as those.
+# Some have powers that CUDA C does not have. A submission may use CUDA's, what the macros of
+# headers become (NULL, assert, INFINITY, va_start), and what it declares itself (declared.py); of
+# others those that no header declares, and that are no compiler's. C++'s atomics are as those.
 RESERVED = re.compile(r"__\w*|_[A-Z]\w*")
 CUDAS_OWN = re.compile(
     r"__(global|device|host|shared|constant|managed|restrict|noinline|forceinline|align"
@@ -236,8 +236,9 @@ def check_directive(words: list[bytes], line: int) -> None:
 MARKER = re.compile(rb'^[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)[ \t]+"((?:\\.|[^"\\\n])*)"[^\n]*',
                     re.MULTILINE)
 ATTRIBUTE = (b"__attribute__", b"__attribute")
-HEADERS_OWN = re.compile(rb"\b((?:__|_[A-Z])\w*|atomic(?:_\w+)?)(?=\s*\()"
-                         rb"|\b(?:namespace|struct|class|union|enum)\s+((?:__|_[A-Z])\w*|atomic(?:_\w+)?)")
+HEADERS_NAME = rb"((?:__|_[A-Z])\w*|atomic(?:_\w+)?)"
+HEADERS_OWN = re.compile(rb"\b" + HEADERS_NAME + rb"(?=\s*\()"
+                         rb"|\b(?:namespace|struct|class|union|enum)\s+" + HEADERS_NAME)
 """Names of functions and types. Names of variables in headers are ordinary ones: __x, __first."""
 HEADERS_SPACES = re.compile(rb"\b(?:namespace|struct|class|union)\s+(\w+)")
 

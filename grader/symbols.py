@@ -283,8 +283,8 @@ def check_definition(read: Object, number: int) -> None:
 
 
 def is_others(name: str) -> bool:
-    """Whether the object itself may refer to it without a word of the student's. All other names are
-    made its own before it is linked (worker/compile.sh), so that a helper with extern "C" or a
+    """Whether the object itself may refer to it without a word of the student's. All other names
+    are made its own before it is linked (worker/compile.sh), so that a helper with extern "C" or a
     variable takes nobody's place."""
     allowed, refused = lists()
     return any(table.implicit and name in table for table in allowed) or \

@@ -1,6 +1,6 @@
-"""What counts for `tiled`: the loads of the launches that C comes from, of A, B and what may be copies
-of them; and what threads of a block read that others of them have stored. The right kernels and the
-cheats say the rest (tests/kernels/right, instructor/cheats/38_* and 39_*)."""
+"""What counts for `tiled`: the loads of the launches that C comes from, of A, B and what may be
+copies of them; and what threads of a block read that others of them have stored. The right kernels
+and the cheats say the rest (tests/kernels/right, instructor/cheats/38_* and 39_*)."""
 
 from __future__ import annotations
 
@@ -84,7 +84,8 @@ __global__ void eight_by_eight(PARAMETERS, int dummy)
 #define LAUNCH(kernel, ...) kernel<<<grid, block>>>(m, n, k, __VA_ARGS__)
 void basicSgemm(PARAMETERS)
 {
-    dim3 block(T, T), grid((n + T - 1) / T, (m + T - 1) / T), eight(8, 8), few((n + 63) / 64, (m + 63) / 64);
+    dim3 block(T, T), grid((n + T - 1) / T, (m + T - 1) / T);
+    dim3 eight(8, 8), few((n + 63) / 64, (m + 63) / 64);
     float *a, *b, *s;
     cudaMalloc(&a, 4 * m * k); cudaMalloc(&b, 4 * k * n); cudaMalloc(&s, 4 * m * n);
     (void)eight; (void)few;
@@ -94,7 +95,8 @@ void basicSgemm(PARAMETERS)
 WRAPPERS = {
     "a warm-up and ten": ("for (int i = 0; i < 11; i++) LAUNCH(tiled, A, B, C);", TILED, True),
     "copies once, and ten": (
-        "COPY(m * k, A, a); COPY(k * n, B, b); for (int i = 0; i < 11; i++) LAUNCH(tiled, a, b, C);",
+        "COPY(m * k, A, a); COPY(k * n, B, b);"
+        "for (int i = 0; i < 11; i++) LAUNCH(tiled, a, b, C);",
         TILED + INPUTS, True),
     "unused work": ("LAUNCH(naive, A, B, s, 0, k); LAUNCH(tiled, A, B, C);", TILED, True),
     "naive on copies of the host's": (
@@ -102,16 +104,20 @@ WRAPPERS = {
         "cudaMemcpy2D(b, 4 * n, B, 4 * n, 4 * n, k, cudaMemcpyDeviceToDevice);"
         "LAUNCH(naive, a, b, C, 0, k);", NAIVE, False),
     "naive on copies of a kernel's": (
-        "COPY(m * k, A, a); COPY(k * n, B, b); LAUNCH(naive, a, b, C, 0, k);", NAIVE + INPUTS, False),
+        "COPY(m * k, A, a); COPY(k * n, B, b); LAUNCH(naive, a, b, C, 0, k);",
+        NAIVE + INPUTS, False),
     "parts that are added in C": (
         "for (int p = 0; p < k; p += 16) LAUNCH(naive, A, B, C, p, p + 16 < k ? p + 16 : k);",
         NAIVE + 5 * OUTPUT, False),
     "parts that are added elsewhere": (
         "for (int p = 0; p < k; p += 16) LAUNCH(naive, A, B, s, p, p + 16 < k ? p + 16 : k);"
         "COPY(m * n, s, C);", NAIVE + 6 * OUTPUT, False),
-    "naive, and stored again": ("LAUNCH(naive, A, B, C, 0, k); COPY(m * n, C, C);", NAIVE + OUTPUT, False),
-    "naive, before a tiled one": ("LAUNCH(naive, A, B, C, 0, k); LAUNCH(tiled, A, B, C);", NAIVE, False),
-    "naive, behind a tiled one": ("LAUNCH(tiled, A, B, C); LAUNCH(naive, A, B, C, 0, k);", NAIVE, False),
+    "naive, and stored again": (
+        "LAUNCH(naive, A, B, C, 0, k); COPY(m * n, C, C);", NAIVE + OUTPUT, False),
+    "naive, before a tiled one": (
+        "LAUNCH(naive, A, B, C, 0, k); LAUNCH(tiled, A, B, C);", NAIVE, False),
+    "naive, behind a tiled one": (
+        "LAUNCH(tiled, A, B, C); LAUNCH(naive, A, B, C, 0, k);", NAIVE, False),
     "naive, copied by the host": (
         "LAUNCH(tiled, A, B, C); LAUNCH(naive, A, B, s, 0, k);"
         "cudaMemcpy(C, s, 4 * m * n, cudaMemcpyDeviceToDevice);", NAIVE, False),
@@ -149,8 +155,8 @@ def test_loads_that_count(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["constants_in_the_loop", "persistent_tiles"])
 def test_what_is_no_load_of_a_and_b(name: str) -> None:
-    """Constants, tables, virtual functions; counters of tiles cost what they cost: no launch is taken
-    together with another because of them."""
+    """Constants, tables, virtual functions; counters of tiles cost what they cost: no launch is
+    taken together with another because of them."""
     counted = loads_of((REPOSITORY / f"tests/kernels/right/{name}.cu").read_bytes())
     counters = 7 * 7 + 3 * 8
     assert TILED <= counted.all <= TILED + counters and verdict.against_loads(counted) == ""

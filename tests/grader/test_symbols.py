@@ -180,11 +180,12 @@ ODD = {
         # as assert() has them in glibc 2.41
         "m += *__builtin_FILE() + *__builtin_FUNCTION() + __builtin_LINE();"),
     "names that are somebody's elsewhere": (
-        "#include <algorithm>\n#include <array>\n#include <memory>\n#include <string>\n#include <vector>\n"
+        "#include <algorithm>\n#include <array>\n#include <memory>\n#include <string>\n"
+        "#include <vector>\n"
         "struct __Tile { float __array_A[4], _Size; }; enum { __A, __B = 3 };\n"
         "typedef float _Real; using __Row = int; struct { int __i; } __state;\n"
-        "template <int _Size, typename _T, class... _Ts> __device__ inline _T __scaled(_T __x, _Ts... __args)"
-        " { return __x * _Size + sizeof...(__args); }\n"
+        "template <int _Size, typename _T, class... _Ts>"
+        "__device__ inline _T __scaled(_T __x, _Ts... __args) { return __x * _Size + sizeof...(__args); }\n"
         "__device__ void atomic_add_float(float *a, float x) { atomicAdd(a, x); }\n"
         "__device__ bool __is_inside(int __row, int __col) { return __row < 3 && __col < 3; }\n"
         "namespace __mine { __device__ int __move(int __first) { return __first; } }\n"
@@ -303,11 +304,12 @@ REFUSED = [
     (C + "char _GLOBAL_OFFSET_TABLE_[];", "", "_GLOBAL_OFFSET_TABLE_, a name"),
     (C + "int _Unwind_Backtrace(int (*)(void *, void *), void *);", "", "_Unwind_Backtrace, a name"),
     ("#include <ext/atomicity.h>", "__gnu_cxx::__exchange_and_add(&m, 1);", "__gnu_cxx, a name"),
-    ("#include <vector>", "std::vector<int> v(3); std::__fill_a(&m, &m + 1, 3);", "__fill_a, a name"),
+    ("#include <vector>", "std::__fill_a(&m, &m + 1, 3);", "__fill_a, a name"),
     ("#include <vector>\nstruct mine { int __fill_a; };", "std::__fill_a(&m, &m + 1, 3);",
      "__fill_a, a name"),
     ("#include <vector>\nusing std::__fill_a;", "__fill_a(&m, &m + 1, 3);", "__fill_a, a name"),
-    ("#include <vector>\nusing namespace std;", "m * __fill_a(&m, &m + 1, 3);", "__fill_a, a name"),
+    ("#include <vector>\nusing namespace std;", "m * __fill_a(&m, &m + 1, 3);",
+     "__fill_a, a name"),
     ("#include <atomic>\nusing namespace std;", "atomic<int> x; x = 1;", "uses C..'s atomic"),
     ("void *operator new(size_t) { return 0; }", "new int;", "C.. library"),
     ("void operator delete(void *) noexcept {}", "", "C.. library"),
