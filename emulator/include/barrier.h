@@ -5,7 +5,10 @@
  * the threads take turns from first to last up to one barrier and from last to first up to the
  * next. Compiled into the kernel, this saves only what the kernel still needs, where the compiler
  * finds it best. All else (first barrier, last thread to arrive, returned threads, warp operations)
- * is emulator_barrier's, in ../runtime/block.c. */
+ * is emulator_barrier's, in ../runtime/block.c.
+ *
+ * Each __syncthreads() of the text has a number of its own. An arrival adds it to a sum, in the
+ * addition that counts the arrivals: so whether all have come to the same one costs nothing. */
 #ifndef EMULATOR_BARRIER_H
 #define EMULATOR_BARRIER_H
 #include "vector_types.h"
@@ -41,14 +44,21 @@ struct emulator_schedule {
     struct emulator_thread *current;
     ptrdiff_t step;       /* in bytes, from a thread to the neighbour that is next */
     emulator_u64 barrier; /* the number of the one that threads reach next */
-    unsigned arrived;     /* there so far */
+    emulator_u64 arrived; /* the sum of all arrivals there so far, as EMULATOR_ARRIVAL has them */
 };
+
+/* An arrival: 1 in the bits that count, and above them a number of 12 bits for the place in the
+ * text. It differs from place to place (of 4096), and does not grow in even steps, so that three
+ * places are not taken for one that is between the others. */
+#define EMULATOR_ARRIVALS 4095 /* the bits that count; a block has 1024 threads at most */
+#define EMULATOR_PLACE(number) (((number) * (2 * (number) + 1)) & 4095)
+#define EMULATOR_ARRIVAL(place) ((emulator_u64)(place) << 12 | 1)
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 extern __thread struct emulator_schedule emulator_schedule;
-void emulator_barrier(void);
+void emulator_barrier(unsigned place);
 #ifdef __cplusplus
 }
 #endif
@@ -65,10 +75,10 @@ void emulator_barrier(void);
     "    movq %%fs:emulator_schedule@tpoff+16, %%rdx\n"                                            \
     "    cmpq %%rdx, 48(%%rcx)\n" /* unless to.barrier < schedule.barrier: */                      \
     "    jae " otherwise "\n"                                                                      \
-    "    incl %%fs:emulator_schedule@tpoff+24\n"     /* schedule.arrived++ */                      \
-    "    movq %%rcx, %%fs:emulator_schedule@tpoff\n" /* schedule.current = to */                   \
-    "    movq %%rdx, 48(%%rax)\n"                    /* from.barrier = schedule.barrier */         \
-    "    movaps 32(%%rcx), %%xmm0\n"                 /* threadIdx = to.index */                    \
+    "    addq %[arrival], %%fs:emulator_schedule@tpoff+24\n" /* schedule.arrived += arrival */     \
+    "    movq %%rcx, %%fs:emulator_schedule@tpoff\n"         /* schedule.current = to */           \
+    "    movq %%rdx, 48(%%rax)\n"                            /* from.barrier = schedule.barrier */ \
+    "    movaps 32(%%rcx), %%xmm0\n"                         /* threadIdx = to.index */            \
     "    movaps %%xmm0, %%fs:threadIdx@tpoff\n"                                                    \
     "    leaq 1f(%%rip), %%rdx\n"                                                                  \
     "    movq %%rsp, (%%rax)\n" /* switch from from.context to to.context */                       \
@@ -83,6 +93,7 @@ void emulator_barrier(void);
     "2:  movq %%rsp, %%r12\n"                                                                      \
     "    leaq -128(%%rsp), %%rsp\n"                                                                \
     "    andq $-16, %%rsp\n"                                                                       \
+    "    movl %[place], %%edi\n"                                                                   \
     "    call emulator_barrier@PLT\n"                                                              \
     "    movq %%r12, %%rsp\n"
 #define EMULATOR_BARRIER_END "1:\n"
@@ -113,9 +124,10 @@ void emulator_barrier(void);
     "    ldr x5, [x3, #48]\n"                                                                      \
     "    cmp x5, x4\n" /* unless to.barrier < schedule.barrier: */                                 \
     "    b.hs " otherwise "\n"                                                                     \
-    "    ldr w5, [x0, #24]\n" /* schedule.arrived++ */                                             \
-    "    add w5, w5, #1\n"                                                                         \
-    "    str w5, [x0, #24]\n"                                                                      \
+    "    ldr x5, [x0, #24]\n" /* schedule.arrived += arrival */                                    \
+    "    add x5, x5, #1\n"                                                                         \
+    "    add x5, x5, %[place], lsl #12\n"                                                          \
+    "    str x5, [x0, #24]\n"                                                                      \
     "    str x3, [x0]\n"      /* schedule.current = to */                                          \
     "    str x4, [x2, #48]\n" /* from.barrier = schedule.barrier */                                \
     "    ldr q0, [x3, #32]\n" /* threadIdx = to.index */                                           \
@@ -128,7 +140,7 @@ void emulator_barrier(void);
     "    ldp x19, x16, [x3, #16]\n"                                                                \
     "    mov sp, x4\n"                                                                             \
     "    br x16\n"
-#define EMULATOR_BARRIER_CALL "2:  bl emulator_barrier\n"
+#define EMULATOR_BARRIER_CALL "2:  mov w0, %[place]\n    bl emulator_barrier\n"
 #define EMULATOR_BARRIER_END "1:  hint #36\n" /* bti j: a branch may end here */
 #define EMULATOR_BARRIER_CLOBBERS                                                                  \
     "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", \
@@ -152,24 +164,28 @@ static_assert(offsetof(struct emulator_schedule, current) == 0 &&
  * it between its change and the switch. The call is left to the compiler where that gives better
  * code: gcc, which counts on a call in a loop, computes less in advance that then has to be
  * saved; clang moves the kernel's arithmetic across a branch, and has to save more. */
+template <unsigned number>
 static inline __attribute__((always_inline)) void emulator_barrier_here(void) {
+    constexpr unsigned place = EMULATOR_PLACE(number);
 #ifdef __clang__
     __asm__ volatile(EMULATOR_BARRIER("2f") EMULATOR_BARRIER_CALL EMULATOR_BARRIER_END
                      :
-                     :
+                     : [arrival] "i"(EMULATOR_ARRIVAL(place)), [place] "i"(place)
                      : EMULATOR_BARRIER_CLOBBERS);
 #else
     __asm__ goto(EMULATOR_BARRIER("%l[otherwise]") EMULATOR_BARRIER_END
                  :
-                 :
+                 : [arrival] "i"(EMULATOR_ARRIVAL(place)), [place] "i"(place)
                  : EMULATOR_BARRIER_CLOBBERS
                  : otherwise);
     return;
 otherwise:
-    emulator_barrier();
+    emulator_barrier(place);
 #endif
 }
 #elif defined __cplusplus
-static inline void emulator_barrier_here(void) { emulator_barrier(); }
+template <unsigned number> static inline void emulator_barrier_here(void) {
+    emulator_barrier(EMULATOR_PLACE(number));
+}
 #endif
 #endif

@@ -36,14 +36,14 @@ static const int warpSize = 32;
 
 /* --- barriers ------------------------------------------------------------------------------- */
 
-static inline __device__ void __syncthreads(void) { emulator_barrier_here(); }
+static inline __device__ void __syncthreads(void) { emulator_barrier_here<__COUNTER__>(); }
 /* Barriers at two places have to stay two, though both branches of an if end in one: the checker
  * names their lines. The same in all builds, so that one text is what is checked and what is run.
  */
 #define __syncthreads()                                                                            \
     __extension__({                                                                                \
         ::emulator_different<__COUNTER__>();                                                       \
-        emulator_barrier_here();                                                                   \
+        ::emulator_barrier_here<__COUNTER__>();                                                    \
         ::emulator_different<__COUNTER__>();                                                       \
     })
 /* An instruction that differs from all others; a macro of this file, not an asm of the student's.

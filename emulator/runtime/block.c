@@ -7,7 +7,9 @@
  * A thread waits at a gate: a counter that another thread will raise. It may run when the counter
  * is no longer what it was on arrival, so opening a gate costs one addition, however many threads
  * wait. As on the hardware since Volta, a barrier counts arrivals, wherever in the code they are
- * made, and a thread that has returned is no longer waited for. */
+ * made, and a thread that has returned is no longer waited for. But lanes of one warp at two
+ * barriers are a fault: such a kernel hung on an H200, as lanes that skip a branch wait at its end
+ * for those inside. */
 #define _GNU_SOURCE
 #include "runtime.h"
 #include <assert.h>
@@ -100,6 +102,8 @@ struct block {
     struct stack stacks[MAX_BLOCK_THREADS];
     struct thread threads[1 + MAX_BLOCK_THREADS + 1]; /* the first and the last never run */
     const void *waits_at[MAX_BLOCK_THREADS]; /* code that a thread waits in, for the message */
+    const void *last_barrier;                /* the code of one that opened the last barrier */
+    char divergence[160];                    /* the message of a fault */
     struct warp_group groups[MAX_WARPS][WARP_SIZE];
 };
 
@@ -303,15 +307,79 @@ void emulator_spin(void) {
 
 /* --- barriers --------------------------------------------------------------------------------- */
 
+static unsigned arrivals(void) { return (unsigned)(emulator_schedule.arrived & EMULATOR_ARRIVALS); }
+
 static void open_barrier(struct block *block) {
     struct emulator_schedule *schedule = &emulator_schedule;
     if (observer) observer->barrier_opens();
-    block->votes[schedule->barrier & 1] = (struct emulator_votes){schedule->arrived, block->yes};
-    block->work += schedule->arrived;
+    block->votes[schedule->barrier & 1] = (struct emulator_votes){arrivals(), block->yes};
+    block->work += arrivals();
     schedule->barrier++;
     schedule->arrived = 0;
     block->yes = 0;
     set_direction(block, !block->direction);
+}
+
+/* Where a thread is at a barrier: behind the call, or the switch that is compiled into the
+ * kernel. */
+static const void *barrier_of(const struct block *block, const struct thread *thread) {
+    const void *code = thread->turn.context.code;
+    const bool called = thread == running() || fiber_is_switching(code);
+    return called ? block->waits_at[thread->turn.linear] : code;
+}
+
+/* Whether two barriers are different ones in the text; false where that is not known, as for one
+ * that the compiler has made two of. */
+static bool are_different(const void *a, const void *b) {
+    if (a == b) return false;
+    const struct place first = place_before(a), second = place_before(b);
+    return first.line && second.line && !place_same_line(&first, &second);
+}
+
+/* Of two barriers the one that is to blame: the one that threads pass by. Where threads have left
+ * the one for the other before, they pass by the one that they have not been at; else it is the one
+ * that comes first in the text. */
+static bool is_passed_by(const struct block *block, const void *barrier, const void *other) {
+    const struct place place = place_before(barrier), elsewhere = place_before(other);
+    const struct place last =
+        block->last_barrier ? place_before(block->last_barrier) : (struct place){.line = 0};
+    if (place_same_line(&last, &place)) return false;
+    return place_same_line(&last, &elsewhere) || place.line < elsewhere.line;
+}
+
+/* Stops the launch on account of two lanes of a warp. */
+static void refuse_divergence(struct block *block, const struct thread *thread,
+                              const struct thread *other) __attribute__((noreturn));
+static void refuse_divergence(struct block *block, const struct thread *thread,
+                              const struct thread *other) {
+    if (!is_passed_by(block, barrier_of(block, thread), barrier_of(block, other))) {
+        const struct thread *first = thread;
+        thread = other;
+        other = first;
+    }
+    const struct uint3 *index = &other->turn.index;
+    snprintf(block->divergence, sizeof block->divergence,
+             "__syncthreads() that not all threads of the block reach;\n"
+             "    thread (%u,%u,%u), of the same warp, waits at the one in line %d",
+             index->x, index->y, index->z, place_before(barrier_of(block, other)).line);
+    fault_raise_at(cudaErrorLaunchFailure, block->divergence, thread->turn.index,
+                   barrier_of(block, thread), NULL);
+}
+
+/* A barrier is about to open to threads that have come to different ones. Whole warps may do that,
+ * on a GPU too, where it is a barrier that counts, not a place; lanes of one warp may not. */
+static void check_divergence(struct block *block) {
+    const unsigned threads = block->launch->block_threads;
+    for (unsigned first = 0; first < threads; first += WARP_SIZE) {
+        const struct thread *one = NULL;
+        for (unsigned left = block->warps[first / WARP_SIZE].live; left; left &= left - 1) {
+            const struct thread *next = &block->threads[1 + first + __builtin_ctz(left)];
+            if (!one)
+                one = next;
+            else if (are_different(barrier_of(block, one), barrier_of(block, next)))
+                refuse_divergence(block, one, next);
+        }
+    }
 }
 
 /* Not worker_in_kernel(): a call at each barrier would cost time. */
@@ -319,10 +387,18 @@ static inline void must_be_in_kernel(const char *what) {
     if (__builtin_expect(emulator_schedule.current == &worker_no_thread, 0)) worker_refuse(what);
 }
 
-/* The running thread has reached a barrier. True if it was the last one, and goes on. */
-static inline bool arrive(struct block *block, struct thread *self) {
-    if (++emulator_schedule.arrived == block->live) {
+/* The running thread has reached the barrier at this place, in front of `code`. True if it was the
+ * last one, and goes on. In an instrumented kernel the observer sees who waits where. */
+static inline bool arrive(struct block *block, struct thread *self, unsigned place,
+                          const void *code) {
+    block->waits_at[self->turn.linear] = code;
+    const uint64_t arrival = EMULATOR_ARRIVAL(place);
+    emulator_schedule.arrived += arrival;
+    if (arrivals() == block->live) {
+        if (emulator_schedule.arrived != block->live * arrival && !observer)
+            check_divergence(block);
         open_barrier(block);
+        block->last_barrier = code;
         return true;
     }
     wait_at_barrier(self);
@@ -333,12 +409,12 @@ static inline bool arrive(struct block *block, struct thread *self) {
  * Where the neighbour in the ring may run, which is the rule, the switch is this function's last
  * act: nothing of ours stays on the thread's stack, whose cache lines are what a switch costs.
  * Those of the neighbour's neighbour are fetched meanwhile (measured: a third faster). */
-void emulator_barrier(void) {
+void emulator_barrier(unsigned place) {
     struct block *block = this_block();
     must_be_in_kernel("__syncthreads()");
     struct thread *self = running();
     if (observer) observer->barrier_reached(__builtin_return_address(0));
-    if (arrive(block, self)) return;
+    if (arrive(block, self, place, __builtin_return_address(0))) return;
     struct thread *next = self->link[block->direction];
     if (block->started == block->launch->block_threads && may_run(next)) {
         __builtin_prefetch(next->link[block->direction]->turn.context.stack);
@@ -346,10 +422,10 @@ void emulator_barrier(void) {
         switch_stacks(&self->turn.context, &next->turn.context, next->stack);
         return;
     }
-    block->waits_at[self->turn.linear] = __builtin_return_address(0);
     hand_over(block, self);
 }
 
+/* Its place is not known by a number, but by the call: a compiler may make several of one. */
 struct emulator_votes emulator_barrier_vote(int predicate) {
     struct block *block = this_block();
     must_be_in_kernel("__syncthreads_count(), _and() or _or()");
@@ -357,10 +433,9 @@ struct emulator_votes emulator_barrier_vote(int predicate) {
     uint64_t barrier = emulator_schedule.barrier;
     block->yes += predicate != 0;
     if (observer) observer->barrier_reached(__builtin_return_address(0));
-    if (!arrive(block, self)) {
-        block->waits_at[self->turn.linear] = __builtin_return_address(0);
+    const void *code = __builtin_return_address(0);
+    if (!arrive(block, self, EMULATOR_PLACE((unsigned)(uintptr_t)code), code))
         hand_over(block, self);
-    }
     return block->votes[barrier & 1];
 }
 
@@ -472,7 +547,10 @@ static void stop_waiting_for(struct block *block, const struct thread *self) {
     unsigned warp = self->turn.linear / WARP_SIZE;
     block->live--;
     block->warps[warp].live &= ~(1u << self->turn.linear % WARP_SIZE);
-    if (block->live && emulator_schedule.arrived == block->live) open_barrier(block);
+    if (block->live && arrivals() == block->live) {
+        if (!observer) check_divergence(block);
+        open_barrier(block);
+    }
     for (unsigned left = block->warps[warp].collecting; left; left &= left - 1)
         open_group_if_complete(block, warp, &block->groups[warp][__builtin_ctz(left)]);
 }
@@ -544,7 +622,9 @@ static void block_begin(struct block *block, const struct launch *launch, uint64
     block->launch = launch;
     set_direction(block, FORWARD);
     block->live = launch->block_threads;
-    block->started = emulator_schedule.arrived = block->yes = 0;
+    block->started = block->yes = 0;
+    emulator_schedule.arrived = 0;
+    block->last_barrier = NULL;
     place_threads(block, &launch->block);
     block->work = launch->block_threads;
     for (unsigned warp = 0; warp < MAX_WARPS; ++warp) {

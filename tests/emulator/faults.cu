@@ -306,6 +306,85 @@ FAULT(barrier_on_host) {
     pointer();
 }
 
+/* --- barriers that lanes of a warp pass by ---------------------------------------------------- */
+
+/* The barrier is in a branch that some lanes do not take: they wait at the one behind it. */
+// expect: {HERE}: __syncthreads\(\) that not all threads of the block reach;
+// expect:     thread \(20,0,0\), of the same warp, waits at the one in line \d+
+// expect:     thread \(0,0,0\) of block \(0,0,0\), in first_in_branch
+__global__ void first_in_branch(int *x, int n) {
+    if ((int)threadIdx.x < n) __syncthreads(); // HERE
+    x[threadIdx.x] = 1;
+    __syncthreads();
+}
+FAULT(barrier_in_branch) {
+    first_in_branch<<<1, 100>>>(device<int>(100), 20);
+    ends_with(cudaErrorLaunchFailure);
+}
+
+/* Lanes that do not take the branch are at the next iteration's first barrier, the one that all have
+ * just left: it is the other one that they have passed by. */
+// expect: {HERE}: __syncthreads\(\) that not all threads of the block reach;
+// expect:     thread \(33,0,0\), of the same warp, waits at the one in line \d+
+// expect:     thread \(32,0,0\) of block \(1,0,0\), in second_in_branch
+__global__ void second_in_branch(int *x, int n) {
+    for (int i = 0; i < 3; ++i) {
+        __syncthreads();
+        x[threadIdx.x] += i;
+        if (blockIdx.x == 0 || (int)threadIdx.x < n) __syncthreads(); // HERE
+    }
+}
+FAULT(barrier_at_the_end_of_a_loop) {
+    second_in_branch<<<2, 64>>>(device<int>(64), 33);
+    ends_with(cudaErrorLaunchFailure);
+}
+
+/* A barrier that counts is one, too; and others that have returned, the last thread among them, are
+ * not waited for. */
+// expect: {HERE}: __syncthreads\(\) that not all threads of the block reach;
+// expect:     thread \(2,0,0\), of the same warp, waits at the one in line \d+
+// expect:     thread \(0,0,0\) of block \(0,0,0\), in counts_in_branch
+__global__ void counts_in_branch(int *x) {
+    if (threadIdx.x >= 30) return;
+    if (threadIdx.x < 2) x[0] = __syncthreads_count(1); // HERE
+    else x[1] = __syncthreads_or(x[1]);
+}
+FAULT(barrier_that_counts_in_branch) {
+    counts_in_branch<<<1, 40>>>(device<int>(40));
+    ends_with(cudaErrorLaunchFailure);
+}
+
+/* Whole warps may come to barriers of their own: they are counted. So may lanes that return before
+ * a barrier, those of one block and not of another, and a barrier that is compiled twice. */
+__global__ void warps_of_two_kinds(int *x) {
+    if (threadIdx.x / 32 % 2) {
+        x[threadIdx.x] = 1;
+        __syncthreads();
+    } else {
+        __syncthreads();
+        x[threadIdx.x] = x[threadIdx.x + 32];
+    }
+}
+__global__ void some_lanes_return(int *x) {
+    if (threadIdx.x % 3 == 1) return;
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+        if (i == 2 && threadIdx.x % 5 == 2) return;
+        __syncthreads();
+    }
+    if (blockIdx.x == 1) __syncthreads();
+    if (__syncthreads_or(x[threadIdx.x]) == 0) x[threadIdx.x] = 7;
+}
+FAULT(barriers_that_open) {
+    int *x = device<int>(128), back[128];
+    warps_of_two_kinds<<<1, 128>>>(x);
+    ends_with(cudaSuccess);
+    OK(cudaMemcpy(back, x, sizeof back, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 128; ++i) EXPECT(back[i], 1);
+    some_lanes_return<<<2, 100>>>(device<int>(100));
+    ends_with(cudaSuccess);
+}
+
 /* --- kernels that do not end ------------------------------------------------------------------ */
 
 /* Half of a warp waits at a barrier, half at a warp operation that names all lanes: nothing will
