@@ -26,6 +26,7 @@ static const double watchdog_grace = 2; // seconds: the backend, which can say w
 static struct report report;
 static struct launch_limits limits; // of the GPU
 static bool launched; // from here on an error is more likely the kernel's than the machine's
+static char refusal[2 * MESSAGE_SIZE]; // which launch a GPU cannot make, and why
 
 // Every CUDA call goes through here, and the run goes on only when it succeeded. See below.
 static void check(cudaError_t error, const char *what);
@@ -42,6 +43,17 @@ static struct launch_limits limits_of(const cudaDeviceProp *p) {
     return found;
 }
 
+#ifndef CUDA_EMULATOR
+// Which call left the error, a GPU does not say.
+static cudaError_t emulator_failed_call(char *text, size_t bytes) {
+    const cudaError_t error = cudaGetLastError();
+    const bool invalid = error == cudaErrorInvalidValue || error == cudaErrorInvalidConfiguration;
+    const bool refused = invalid && report_refusal(&report, &limits, refusal);
+    snprintf(text, bytes, refused ? "the launch failed" : "cudaGetLastError() after basicSgemm");
+    return error;
+}
+#endif
+
 // Bring a matrix back and compare it with what was sent.
 static struct damage check_unchanged(const struct matrix *sent, const float *device) {
     struct matrix returned = matrix_new(sent->rows, sent->cols, sent->guard);
@@ -56,6 +68,7 @@ int main(int argc, char **argv) {
     struct options options = options_read(argc, argv);
     const int m = options.m, n = options.n, k = options.k;
     const int repeat = options.repeat ? options.repeat : default_repeat;
+    char failed[2 * MESSAGE_SIZE]; // which call or launch of basicSgemm
     report_begin(&report, &options, backend, repeat);
     watchdog_begin(&report);
 
@@ -111,7 +124,7 @@ int main(int argc, char **argv) {
         launched = true;
         report_launches_to(i == 0 ? &report : NULL);
         basicSgemm(m, n, k, A_d + guard, B_d + guard, C_d + guard);
-        check(cudaGetLastError(), "the launch failed");
+        check(emulator_failed_call(failed, sizeof failed), failed);
         check(cudaEventRecord(stop), "the kernel failed");
         check(cudaDeviceSynchronize(), "the kernel failed");
         watchdog_stop();
@@ -167,9 +180,6 @@ static const char *hint(cudaError_t error) {
     case cudaErrorInsufficientDriver: return "without a usable GPU, build with: make BACKEND=cpu";
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorUnsupportedPtxVersion: return "build for this GPU with: make";
-    case cudaErrorInvalidValue: // what CUDA 13 says where older ones say the next
-    case cudaErrorInvalidConfiguration:
-        return "Is the grid empty, or is a block over 1024 threads or 48 KB of shared memory?";
     case cudaErrorIllegalAddress:
         return "An index in mysgemm is out of range: is every load and store guarded?";
     case cudaErrorMisalignedAddress:
@@ -186,9 +196,9 @@ static void check(cudaError_t error, const char *what) {
     if (error == cudaSuccess) return;
     watchdog_stop();
     bool machine = is_machine_fault(error);
-    static char refusal[2 * MESSAGE_SIZE];
     const char *todo = hint(error);
-    if (launched && report_refusal(&report, &limits, refusal)) todo = refusal;
+    const bool of_launch = strstr(what, "the launch failed");
+    if (of_launch && report_refusal(&report, &limits, refusal)) todo = refusal;
     const char *separator = !*todo ? "" : machine ? "; " : "\n";
     report_stop(&report, machine ? EXIT_MACHINE : EXIT_WRONG, "%s: %s%s%s", what,
                 cudaGetErrorString(error), separator, todo);

@@ -108,6 +108,11 @@ struct checked_result checker_end(void) {
     return r;
 }
 
+struct finding checker_forgotten_failure(void) {
+    const struct event *event = host_forgotten_failure();
+    return event ? diagnose(event) : (struct finding){.kind = FINDING_NONE};
+}
+
 struct finding checker_leak(void) {
     struct event event = {.kind = FINDING_LEAK};
     for (const struct region *r = region_first(); r; r = r->next) {

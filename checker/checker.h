@@ -83,6 +83,10 @@ struct checked_result checker_end(void);
 /* Device memory that the wrapper allocated and did not free; kind FINDING_NONE: none. */
 struct finding checker_leak(void);
 
+/* A call that failed and whose error the wrapper has asked for, where C is wrong; FINDING_NONE:
+ * none. */
+struct finding checker_forgotten_failure(void);
+
 /* Gives a finding that has no launch the last one that the wrapper has made, if any: one about what
  * came out of a run. */
 void checker_add_launch(struct finding *finding);

@@ -53,7 +53,8 @@ struct event {
     const void *last_barrier; /* that the block has passed; null: none */
     uint64_t barriers;        /* that it has passed, at least */
 
-    bool checked;     /* the wrapper asked for the error of the call or launch that failed */
+    bool checked;     /* the wrapper asked for the error of the call or launch that failed, ... */
+    bool forgotten;   /* ... by cudaGetLastError(), which forgets it */
     unsigned count;   /* allocations that the wrapper did not free */
     size_t bytes;     /* in all of them */
     char text[400];   /* what the runtime says */

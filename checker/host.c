@@ -90,8 +90,13 @@ static void copied(char *to, const char *from, size_t bytes) {
 
 /* --- launches and calls ----------------------------------------------------------------------- */
 
+/* A call that failed, whose error the wrapper has asked for: it may have done without. */
+static bool is_forgotten(void) {
+    return failure.is && failure.event.forgotten && failure.event.kind == FINDING_FAILED_CALL;
+}
+
 static void keep_failure(struct event *event) {
-    if (!in_wrapper || failure.is) return;
+    if (!in_wrapper || (failure.is && !is_forgotten())) return;
     event->place = calling_place();
     event->launch = launches_noted();
     failure.event = *event;
@@ -137,13 +142,17 @@ static void failed(cudaError_t error) {
     keep_failure(&event);
 }
 
-static void looked(cudaError_t error) {
-    if (in_wrapper && error != cudaSuccess) failure.event.checked = true;
+static void looked(cudaError_t error, bool forgotten) {
+    if (!in_wrapper || error == cudaSuccess) return;
+    failure.event.checked = true;
+    failure.event.forgotten |= forgotten;
 }
 
 void host_note_failure(void) {
-    if (failure.is) event_note(&failure.event);
+    if (failure.is && !is_forgotten()) event_note(&failure.event);
 }
+
+const struct event *host_forgotten_failure(void) { return is_forgotten() ? &failure.event : NULL; }
 
 /* --- faults that the runtime sees, and the checks did not ------------------------------------- */
 

@@ -14,8 +14,12 @@ int host_process(void);
 void host_observe(struct observer *o);
 void host_access(const struct access *access);
 
-/* The first call that failed, or launch that was refused, becomes the event of a run that has none.
- */
+/* The first call that failed, whose error is still pending, or launch that was refused, becomes the
+ * event of a run that has none. */
 void host_note_failure(void);
+
+/* The first call that failed, where cudaGetLastError() has given its error and forgotten it: no
+ * mistake where C is right. Null: none. */
+const struct event *host_forgotten_failure(void);
 
 #endif

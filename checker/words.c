@@ -281,7 +281,8 @@ static void say_bad_launch(struct diagnosis *d) {
 static void say_failed_call(struct diagnosis *d) {
     const char *called = d->e->place.called;
     WHAT("%s failed: %s", called[0] ? called : "a call of the CUDA runtime", d->e->text);
-    DETAIL("and the error was still pending when the wrapper returned");
+    DETAIL(d->e->forgotten ? "the wrapper called cudaGetLastError() and went on"
+                           : "and the error was still pending when the wrapper returned");
 }
 
 static void say_leak(struct diagnosis *d) {

@@ -100,6 +100,10 @@ void emulator_on_launch(void (*seen)(const void *kernel, struct dim3 grid, struc
  * without it a newline does so. */
 void emulator_on_message(void (*begins)(void));
 
+/* The first call that failed since cudaGetLastError() was called, or the kernel that did: its error,
+ * and, in words, its place and name: "kernel.cu:29: cudaMemcpy failed". cudaSuccess: none failed. */
+cudaError_t emulator_failed_call(char *text, size_t bytes);
+
 #ifdef __cplusplus
 }
 #endif

@@ -4,18 +4,67 @@
  * that ran (an illegal address, say) shows at the next call that synchronises, and then at every
  * later call: nothing can be computed any more. */
 #include "runtime.h"
+#include <stdio.h>
+
+enum { FRAMES = 16 };
 
 static cudaError_t last;
 static cudaError_t sticky;
 static bool sticky_seen;
 
+/* The first call that failed since the last error was forgotten: what went wrong later often comes
+ * of it. */
+static struct {
+    cudaError_t error; /* cudaSuccess: none */
+    bool is_launch;
+    void *frames[FRAMES];
+    int frame_count;
+} first;
+
 const struct far_device *far_device;
+
+static void remember(cudaError_t error, bool is_launch) {
+    last = error;
+    if (first.error != cudaSuccess) return;
+    first.error = error;
+    first.is_launch = is_launch;
+    first.frame_count = fault_backtrace(first.frames, FRAMES);
+}
 
 cudaError_t error_set(cudaError_t error) {
     if (error == cudaSuccess) return error;
     if (far_device) return far_device->error(ERROR_SET, error);
-    last = error;
+    remember(error, false);
     if (observer) observer->failed(error);
+    return error;
+}
+
+void error_set_by_launch(cudaError_t error) { remember(error, true); }
+
+cudaError_t error_first(struct failed_call *call) {
+    *call = (struct failed_call){.is_kernel = sticky != cudaSuccess, .is_launch = first.is_launch};
+    if (call->is_kernel) return sticky;
+    if (first.error != cudaSuccess) call->place = place_find(first.frames, first.frame_count);
+    return first.error;
+}
+
+void failed_call_describe(const struct failed_call *call, char *text, size_t bytes) {
+    if (call->is_kernel || call->is_launch)
+        snprintf(text, bytes, call->is_kernel ? "the kernel failed" : "the launch failed");
+    else
+        snprintf(text, bytes, "%s failed",
+                 call->place.called[0] ? call->place.called : "a call of the CUDA runtime");
+}
+
+cudaError_t emulator_failed_call(char *text, size_t bytes) {
+    struct failed_call call;
+    const cudaError_t error = error_first(&call);
+    char what[sizeof call.place.called + sizeof "a call of the CUDA runtime failed"];
+    failed_call_describe(&call, what, sizeof what);
+    if (call.place.line)
+        snprintf(text, bytes, "%s:%d: %s", call.place.file, call.place.line, what);
+    else
+        snprintf(text, bytes, "%s", what);
     return error;
 }
 
@@ -35,14 +84,14 @@ cudaError_t error_surface(void) {
 cudaError_t cudaGetLastError(void) {
     if (far_device) return far_device->error(ERROR_GET_LAST, cudaSuccess);
     cudaError_t error = last;
-    if (!sticky_seen) last = cudaSuccess;
-    if (observer) observer->looked(error);
+    if (!sticky_seen) last = first.error = cudaSuccess;
+    if (observer) observer->looked(error, last == cudaSuccess);
     return error;
 }
 
 cudaError_t cudaPeekAtLastError(void) {
     if (far_device) return far_device->error(ERROR_PEEK, cudaSuccess);
-    if (observer) observer->looked(last);
+    if (observer) observer->looked(last, false);
     return last;
 }
 

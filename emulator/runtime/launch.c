@@ -338,7 +338,7 @@ void emulator_launch(const void *kernel, struct uint3 grid, struct uint3 block, 
     cudaError_t error = check(&made);
     if (error != cudaSuccess) {
         if (observer) observer->launch_refused(&made, error);
-        error_set(error);
+        error_set_by_launch(error);
         return;
     }
     made.block_threads = block.x * block.y * block.z;

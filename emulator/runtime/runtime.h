@@ -454,6 +454,22 @@ cudaError_t error_call(enum error_call call, cudaError_t error);
 /* Remembers an error for cudaGetLastError, and returns it. */
 cudaError_t error_set(cudaError_t error);
 
+/* Likewise, of a launch that is refused. */
+void error_set_by_launch(cudaError_t error);
+
+/* A call of host code's that failed. */
+struct failed_call {
+    bool is_kernel, is_launch; /* a kernel's fault, which has no call; a launch that was refused */
+    struct place place;
+};
+
+/* The first error since cudaGetLastError() was called, or else a kernel's fault, and which call it
+ * is of. cudaSuccess: none. */
+cudaError_t error_first(struct failed_call *call);
+
+/* "cudaMemcpy failed", without the place. */
+void failed_call_describe(const struct failed_call *call, char *text, size_t bytes);
+
 /* A kernel's fault: the context is lost, every later call returns this error. */
 void error_set_sticky(cudaError_t error);
 cudaError_t error_sticky(void);
@@ -504,8 +520,9 @@ struct observer {
     void (*freed)(char *begin);
     /* Into device memory, by cudaMemcpy; or, `from` being null, cudaMemset. */
     void (*copied)(char *to, const char *from, size_t bytes);
-    void (*failed)(cudaError_t error);        /* a call of the host's */
-    void (*looked)(cudaError_t error);        /* at the last error; what cudaGetLastError gave */
+    void (*failed)(cudaError_t error); /* a call of the host's */
+    /* What cudaGetLastError or ...Peek... gave. */
+    void (*looked)(cudaError_t error, bool forgotten);
     void (*fault)(const struct fault *fault); /* instead of printing it */
     /* A worker's signal, in a handler of it; true: the worker goes on. */
     bool (*faulted)(int number, const void *address, void *context);

@@ -3,6 +3,11 @@
 #ifndef WORKER_WATCH_H
 #define WORKER_WATCH_H
 #include "report.h"
+#ifdef __CUDACC__
+#include <cuda_runtime.h>
+#else
+#include "../../emulator/include/cuda_runtime_api.h"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,6 +48,10 @@ void watch_calls(const struct watched *watched);
  * has found something with which the program cannot go on. */
 void watch_begins(const struct watched *watched);
 void watch_ended(void);
+
+/* The error that the wrapper has left, if any; and in words what failed, where that is known. Its
+ * place goes into the report. */
+cudaError_t watch_left_error(char what[MESSAGE_SIZE]);
 
 /* The state of a worker whose launch was stopped at a limit. */
 enum worker_state watch_state_at_limit(void);

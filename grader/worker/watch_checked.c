@@ -165,6 +165,8 @@ void watch_ended(void) {
     if (counting) keep_counts();
 }
 
+cudaError_t watch_left_error(char what[MESSAGE_SIZE]) { return watch_first_error(what); }
+
 enum worker_state watch_state_at_limit(void) {
     switch (worker_report()->finding.kind) {
     case FINDING_DEADLOCK: return WORKER_DEADLOCK;

@@ -121,6 +121,11 @@ void watch_ended(void) {
     set_alarm(0);
 }
 
+cudaError_t watch_left_error(char what[MESSAGE_SIZE]) {
+    snprintf(what, MESSAGE_SIZE, "cudaGetLastError() after basicSgemm");
+    return cudaGetLastError();
+}
+
 enum worker_state watch_state_at_limit(void) {
     return WORKER_TIME_LIMIT; // the driver's, on a GPU with a display
 }

@@ -67,6 +67,8 @@ void watch_ended(void) {
     worker_report()->work = launches_work();
 }
 
+cudaError_t watch_left_error(char what[MESSAGE_SIZE]) { return watch_first_error(what); }
+
 enum worker_state watch_state_at_limit(void) {
     switch (kind) {
     case FAULT_DEADLOCK: return WORKER_DEADLOCK;

@@ -27,6 +27,16 @@ static inline void watch_current_place(void) {
     watch_place(&place);
 }
 
+/* watch_left_error() of both. */
+static inline cudaError_t watch_first_error(char what[MESSAGE_SIZE]) {
+    struct failed_call call;
+    const cudaError_t error = error_first(&call);
+    if (error == cudaSuccess) return error;
+    failed_call_describe(&call, what, MESSAGE_SIZE);
+    if (call.place.line) watch_place(&call.place);
+    return error;
+}
+
 /* --- copies: from the device, and from the host into C ---------------------------------------- */
 
 static inline bool watch_is_in_c(const char *address) {

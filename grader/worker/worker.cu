@@ -155,11 +155,12 @@ int main(int argc, char **argv) {
     watch_begins(&watched);
     worker_write_report(WORKER_IN_WRAPPER);
     watch_calls(&watched);
-    cudaError_t launched = cudaGetLastError();
+    char failed[MESSAGE_SIZE];
+    cudaError_t left = watch_left_error(failed);
     cudaError_t ended = cudaDeviceSynchronize();
     watch_ended();
     if (ended != cudaSuccess) stopped(ended, "the kernel failed");
-    if (launched != cudaSuccess) stopped(launched, "the launch failed");
+    if (left != cudaSuccess) stopped(left, failed);
 
     for (int i = 0; i < MATRIX_COUNT; i++) from_device(&layout.of[i], device[i], out);
     worker_write_report(WORKER_RETURNED);

@@ -310,6 +310,9 @@ HOW_IT_ENDS = {
     "*(volatile int *)64 = 1;": ("crashed", "crashed"),
     "*(float *)C = 1;": ("crashed", "device pointer"),
     "mysgemm<<<dim3(0), dim3(16, 16)>>>(m, n, k, A, B, C);": ("stopped", "launch failed"),
+    "cudaMemcpy((float *)C, A, 4, cudaMemcpyDeviceToHost); LAUNCH;":
+        ("stopped", "cudaMemcpy failed: invalid argument"),
+    "LAUNCH; cudaFree((void *)(C + 1)); LAUNCH;": ("stopped", "cudaFree failed: invalid argument"),
 }
 REFUSED = {
     "copies device memory to the host":
@@ -353,6 +356,8 @@ def test_how_it_ends(body: str, submission_of_all: Programs, parts: Parts, box: 
     ended, words = HOW_IT_ENDS[body]
     outcome = run_wrapper(body, "plain", submission_of_all, parts, box)
     assert outcome.ended == ended and words in outcome.detail and not outcome.right
+    if " failed" in words:
+        assert outcome.line == line_of(body)
 
 
 # ---- more blocks than C needs --------------------------------------------------------------------

@@ -269,6 +269,21 @@ STOPPED = {
     "too much shared memory": (launch("1, 1, 1 << 20"), "",
                                [BAD_LAUNCH, "mysgemm<<<...>>>: a block needs 1048576 bytes of "
                                             "shared memory, a GPU allows 49152"]),
+    "copy with a wrong direction": (
+        f"float x; cudaMemcpy(C, &x, 4, cudaMemcpyDeviceToDevice); {launch('1, 32')}", "",
+        ["{name}.cu:5: cudaMemcpy failed: invalid argument mysgemm<<<"]),
+    "no memory": (f"float *p; cudaMalloc(&p, 1ull << 50); cudaMemset(p, 0, 4); {launch('1, 32')}",
+                  "", ["{name}.cu:5: cudaMalloc failed: out of memory mysgemm<<<"]),
+    "call behind a launch that fails": (f"{launch('0, 16')} cudaFree((void *)7);", "",
+                                        ["{name}.cu:5: " + BAD_LAUNCH, "the grid has no blocks"]),
+    "call behind a kernel that fails": (
+        LAUNCH_1 + " cudaDeviceSynchronize(); cudaFree((void *)7);", "C[0] = A[1 << 30];",
+        ["the kernel failed: " + ILLEGAL]),
+    "call that fails before a kernel": ("cudaFree((void *)7); " + LAUNCH_1, "C[0] = A[1 << 30];",
+                                        ["the kernel failed: " + ILLEGAL]),
+    "error that is forgotten, and another": (
+        f"cudaFree((void *)7); cudaGetLastError(); cudaMemset((void *)7, 0, 1); {launch('1, 32')} "
+        "cudaPeekAtLastError();", "", ["{name}.cu:5: cudaMemset failed: invalid argument"]),
     "kernel reads far outside": (LAUNCH_1, "C[0] = A[1 << 30];", [ILLEGAL, "{name}.cu:2:"]),
     "kernel reads misaligned": (LAUNCH_1, MISALIGNED, ["misaligned address"]),
     "kernel traps": (LAUNCH_1, "__trap();", ["{name}.cu:2:"]),
@@ -313,6 +328,14 @@ def test_a_wrapper_that_keeps_the_error_to_itself(tree):
     """cudaGetLastError clears the error: without a word of it, nothing was launched."""
     program = build(tree, "swallows", "mysgemm<<<0, 1>>>(m, n, k, A, B, C); cudaGetLastError();")
     assert "None of the 1156 elements of C were written." in run_sgemm(program, 34).stdout
+
+
+def test_a_wrapper_that_does_without_a_call(tree):
+    """What failed and was looked at is over: the launch says nothing of it."""
+    attempt = "if (cudaFree((void *)7) != cudaSuccess) cudaGetLastError();"
+    program = build(tree, "tries", f"{attempt} {launch('1, 32')}", "C[0] = 0;")
+    run = run_sgemm(program, 34)
+    assert "TEST FAILED" in run.stdout and "cudaFree" not in run.output
 
 
 def lines_of(run: Run, command: str = "") -> list[str]:
