@@ -261,6 +261,7 @@ bool verify(const struct problem *problem, enum verify_mode mode, const struct p
 struct explanation {
     char formula[64];            /* a name for programs: "k-cut", "b-transposed", ... */
     bool about_nan;              /* it explains elements that are NaN */
+    bool explains_values;        /* it gives all wrong elements but NaN; no other mistake does */
     char text[2 * MESSAGE_SIZE]; /* what C is, and for how many elements; one paragraph */
     char hint[MESSAGE_SIZE];     /* one idea that points at the mistake, not its solution */
     uint64_t explained, of;      /* numbers of wrong (or unwritten) elements */

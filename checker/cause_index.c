@@ -498,9 +498,11 @@ bool cause_store_in_loop(const struct situation *s, struct cause *cause) {
 
 /* --- the sum ---------------------------------------------------------------------------------- */
 
-/* Nothing is left but what is done with the products. */
+/* Nothing is left but what is done with the products. What that is, a formula says that gives all
+ * of C. */
 bool cause_sum(const struct situation *s, struct cause *cause) {
-    if (!is_known(s) || s->failed->finding.kind != FINDING_WRONG_RESULT) return false;
+    const struct finding *f = &s->failed->finding;
+    if (!is_known(s) || f->kind != FINDING_WRONG_RESULT) return false;
     if (!s->recovery->trace->ended || !part_same(along_k(s, 0), along_k(s, 1), ~0u) ||
         along_k(s, 0)->constant || along_k(s, 1)->constant)
         return false;
@@ -510,6 +512,8 @@ bool cause_sum(const struct situation *s, struct cause *cause) {
     CAUSE_DETAIL("for C[i][j] it takes row i of A and column j of B");
     if (s->store.access->steps > 1)
         CAUSE_DETAIL("\neach thread stores %d elements of C", s->store.access->steps);
-    CAUSE_HINT("what does the sum start with, where is it set back to 0, and what is added to it?");
+    CAUSE_HINT("%s", f->explains_values ? f->hint
+                                        : "what does the sum start with, where is it set back to "
+                                          "0, and what is added to it?");
     return true;
 }

@@ -36,7 +36,9 @@ static void add_explanations(struct finding *f, const struct problem *problem,
         APPEND(f->detail, "%s%s", f->detail[0] ? "\n" : "", explanations[i].text);
     APPEND(f->hint, "%s", count ? explanations[0].hint : finding_text(f->kind)->hint);
     if (count) APPEND(f->formula, "%s", explanations[0].formula);
-    if (count) f->products = explanations[0].products;
+    if (!count) return;
+    f->explains_values = explanations[0].explains_values;
+    f->products = explanations[0].products;
 }
 
 bool judge_verdict(const struct problem *problem, const struct verdict *verdict,

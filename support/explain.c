@@ -13,22 +13,15 @@ static void say_counts(const struct study *s, const struct fit *fit, struct expl
     const char *looked = s->complete ? "" : " that were looked at";
     const char *what = s->verdict->not_float32 ? "" : " wrong";
     out->explained = fit->fits;
-    out->of = fit->fits + fit->differs;
-    if (out->explained == out->of && out->of == 1)
+    out->of = fit->fits;
+    if (out->of == 1)
         APPEND(out->text, ": this explains the%s element%s.", what, looked);
-    else if (out->explained == out->of)
-        APPEND(out->text, ": this explains all %" PRIu64 "%s elements%s.", out->of, what, looked);
     else
-        APPEND(out->text, ": this explains %" PRIu64 " of the %" PRIu64 "%s elements%s.",
-               out->explained, out->of, what, looked);
+        APPEND(out->text, ": this explains all %" PRIu64 "%s elements%s.", out->of, what, looked);
     if (fit->stray)
         APPEND(out->text,
                " %" PRIu64 " more %s NaN, as expected: there the formula reads outside A or B.",
                fit->stray, is_or_are(fit->stray));
-    if (fit->unknown)
-        APPEND(out->text,
-               " %" PRIu64 " more cannot be checked: there the formula reads outside A or B.",
-               fit->unknown);
     if (fit->nowhere && fit->written <= fit->nowhere / 10)
         APPEND(out->text, " It also leaves out the %" PRIu64 " element%s that %s never written.",
                fit->nowhere, plural(fit->nowhere), was_or_were(fit->nowhere));
@@ -51,18 +44,19 @@ static double part_of_products(const struct formula *f) {
 }
 
 static bool explains_all(const struct fit *fit) {
-    return !fit->differs && !fit->unknown && !fit->stray && !fit->nan_left && !fit->written;
+    return !fit->stray && !fit->nan_left && !fit->written;
 }
 
-/* The formula that gives C. False: none, or several do. */
+/* The formula that gives C. False: none, or other mistakes would give it, too. */
 static bool explain_values(const struct study *s, struct fit *fit, struct explanation *out) {
     struct search search = explain_search_new(s);
     if (search.probe_count > 0) explain_hypotheses(&search);
     const struct formula *f = &search.best;
-    if (!search.any || (search.several && !s->informative && !f->literal)) return false;
+    if (!search.any || (search.several && !f->literal)) return false;
     *fit = search.fit;
     out->about_nan = fit->stray > 0;
-    bool everywhere = fit->right_differs <= fit->right / 10;
+    out->explains_values = true;
+    bool everywhere = !fit->right_differs;
     APPEND(out->formula, "%s", f->name);
     APPEND(out->text, "%s %s", everywhere ? "C is" : "Where C is wrong, it is", f->phrase);
     APPEND(out->hint, "%s", everywhere || !f->part_hint ? f->hint : f->part_hint);

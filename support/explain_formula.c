@@ -5,7 +5,6 @@
 
 enum {
     SOURCES = 4, /* elements that a mistaken store may put in the same place, at most */
-    MISSES = 6,  /* probes that a formula may miss: it need not explain every element */
     LEAST = 8,   /* elements that an explanation rests on: one or two fit anything */
 };
 
@@ -168,25 +167,63 @@ static void add_outcome(struct fit *fit, enum state state, enum outcome outcome)
 /* ---- the best formula ---- */
 
 static bool fits_probes(struct search *s, const struct formula *f) {
-    int misses = 0, fits = 0;
-    for (int i = 0; i < s->probe_count && misses < MISSES; i++) {
-        enum outcome outcome = try(s, f, s->probes[i]);
-        misses += outcome == DIFFERS || outcome == NOWHERE;
-        fits += outcome == FITS;
-    }
-    return fits > 0 && misses < MISSES && misses <= fits;
+    for (int i = 0; i < s->probe_count; i++)
+        if (try(s, f, s->probes[i]) != FITS) return false;
+    return true;
 }
 
-/* It explains nine of ten wrong elements for which it gives a value, and enough of them. */
+/* It gives all wrong elements but NaN, and there are enough of them. */
 static bool is_good(const struct fit *fit, bool literal) {
-    uint64_t wrong = fit->fits + fit->differs + fit->unknown + fit->stray + fit->nan_left;
-    return fit->fits >= (literal ? 1 : LEAST) && 10 * fit->fits >= wrong &&
-           10 * fit->fits >= 9 * (fit->fits + fit->differs);
+    uint64_t wrong = fit->fits + fit->stray + fit->nan_left;
+    return !fit->differs && !fit->unknown && fit->fits >= (literal ? 1 : LEAST) &&
+           10 * fit->fits >= wrong;
 }
 
-/* Elements of C that are as the formula has them. */
-static uint64_t score(const struct fit *fit) {
-    return fit->fits + fit->stray + fit->nowhere + fit->right - fit->right_differs;
+static int mistakes_in(const struct formula *f) {
+    int count = 1;
+    for (const char *at = strchr(f->name, '+'); at; at = strchr(at + 1, '+')) count++;
+    return count;
+}
+
+/* Of each mistake in a name so much as says which it is: a matrix that is its one tile is
+ * transposed in either way, and a loop that ends at n is a sum that is cut. */
+static void kind_of_mistake(const struct formula *f, char kind[sizeof f->name]) {
+    static const char tile[] = "-tile", loop[] = "k-loop-";
+    snprintf(kind, sizeof f->name, "%s", strncmp(f->name, loop, strlen(loop)) ? f->name : "k-cut");
+    for (char *at = strstr(kind, tile); at; at = strstr(kind, tile))
+        memmove(at, at + strlen(tile), strlen(at + strlen(tile)) + 1);
+}
+
+static bool is_same_mistake(const struct formula *f, const struct formula *g) {
+    if (f->bits && g->bits) return true; /* what has 8 bits at most has 11 at most, too */
+    char of_f[sizeof f->name], of_g[sizeof g->name];
+    kind_of_mistake(f, of_f);
+    kind_of_mistake(g, of_g);
+    return strcmp(of_f, of_g) == 0;
+}
+
+/* Whether C is as the formula has it where it is right, too. */
+static bool holds_everywhere(const struct search *s, const struct fit *fit) {
+    return !fit->right_differs && fit->right == (uint64_t)s->study->with_state[RIGHT];
+}
+
+/* All that are compared explain the wrong elements. One that holds for all of C is better than one
+ * that does not; of those that do not, one that describes C alone. */
+static int rank(const struct search *s, const struct formula *f, const struct fit *fit) {
+    return 2 * holds_everywhere(s, fit) + f->literal;
+}
+
+/* Elements that are NaN, or never written, as the formula has it. */
+static uint64_t more_explained(const struct fit *fit) { return fit->stray + fit->nowhere; }
+
+/* Positive: this formula is better than the best one so far. 0: C does not tell them apart. With
+ * inputs of which many formulas give the same, several mistakes are no worse than one. */
+static int compare(const struct search *s, const struct formula *f, const struct fit *fit) {
+    const int ranks = rank(s, f, fit) - rank(s, &s->best, &s->fit);
+    if (ranks) return ranks;
+    if (more_explained(fit) != more_explained(&s->fit))
+        return more_explained(fit) > more_explained(&s->fit) ? 1 : -1;
+    return s->study->informative ? mistakes_in(&s->best) - mistakes_in(f) : 0;
 }
 
 void explain_consider(struct search *s, const struct formula *f) {
@@ -199,11 +236,10 @@ void explain_consider(struct search *s, const struct formula *f) {
         add_outcome(&fit, e->state, try(s, f, e));
     }
     bool doubtful = !s->study->informative && !f->literal;
-    if (!is_good(&fit, f->literal) || (doubtful && (fit.differs || fit.right_differs))) return;
-    if (s->any && score(&fit) <= score(&s->fit)) {
-        s->several |= score(&fit) == score(&s->fit);
-        return;
-    }
+    if (!is_good(&fit, f->literal) || (doubtful && fit.right_differs)) return;
+    const int better = s->any ? compare(s, f, &fit) : 1;
+    if (better == 0) s->several |= doubtful || !is_same_mistake(f, &s->best);
+    if (better <= 0) return;
     s->best = *f;
     s->fit = fit;
     s->any = true;

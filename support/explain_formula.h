@@ -55,7 +55,7 @@ struct formula {
 
 /* How well a formula fits. */
 struct fit {
-    uint64_t fits, differs, unknown; /* of the wrong, finite elements */
+    uint64_t fits, differs, unknown; /* of the wrong, finite elements; reads outside: unknown */
     uint64_t stray, nan_left;        /* of those not finite: the formula reads outside, or not */
     uint64_t nowhere, written;       /* of the unwritten: the formula leaves them out, or not */
     uint64_t right, right_differs;   /* of the right ones, where the formula gives a value */
@@ -84,8 +84,8 @@ struct search explain_search_new(const struct study *study);
 struct formula explain_formula_new(const struct study *study, struct formula changed);
 index_function explain_a_row, explain_b_row; /* with rows of a_stride, or b_stride, elements */
 
-/* Tries the formula on the probes and, if it fits there, on all elements of the study. The one by
- * which most of C is as it should be is the best; of two that are equal, the earlier one. */
+/* Tries the formula on the probes and, if it fits there, on all elements of the study. It has to
+ * give all wrong elements but NaN. `several`: another mistake would give them, too. */
 void explain_consider(struct search *search, const struct formula *f);
 
 /* How far C may be from a formula: as far as verification allows it to be from A B, and `slack`

@@ -46,7 +46,7 @@ def differences(fault: Fault, finding: Any) -> list[str]:
     says little."""
     other = finding["other"] or {}
     text = " ".join([finding["what"], *finding["detail"]])
-    hint = finding["hint"] or ""
+    hint = (finding["cause"] or finding)["hint"] or ""  # which is printed: assert_text_agrees()
     wrong = []
 
     def expect(what: str, expected: object, got: object) -> None:
