@@ -412,7 +412,10 @@ bool cause_loop_count(const struct situation *s, struct cause *cause) {
                  s->shape.k - 1);
     if (s->load[MATRIX_OF_B].access->phases > 1)
         CAUSE_DETAIL(", in %d phases", s->load[MATRIX_OF_B].access->phases);
-    CAUSE_HINT("how many tiles lie along k, the last one perhaps only partly filled?");
+    const struct finding *f = &s->failed->finding;
+    CAUSE_HINT("%s", f->explains_values && f->kind == FINDING_WRONG_RESULT
+                         ? f->hint
+                         : "how many tiles lie along k, the last one perhaps only partly filled?");
     return true;
 }
 

@@ -4,7 +4,7 @@
  * cause:    grid-exchanged
  * shape:    35 20 70
  * says:     columns 48 to 69
- * hint:     grid's x and y
+ * hint:     the grid's x
  * fails:    40 16 16, 16 16 40, 120 201 250
  * passes:   34 20 34, 128 201 120
  * reports:  never written
