@@ -184,7 +184,8 @@ otherwise:
 #endif
 }
 #elif defined __cplusplus
-template <unsigned number> static inline void emulator_barrier_here(void) {
+template <unsigned number>
+static inline __attribute__((always_inline)) void emulator_barrier_here(void) {
     emulator_barrier(EMULATOR_PLACE(number));
 }
 #endif
