@@ -3,7 +3,7 @@
  *   main.c          the command line's run: one shape after the other, each in its own process
  *   options.c       the command line
  *   run.cu          one shape: matrices, the wrapper, what was seen, what came out
- *   ask_plain.c     the plain build's run of a shape, plain.c: which blocks write
+ *   ask_writers.c   a run of the plain build, writers_program.c: which blocks write
  *   judge.c         from a wrong C to a finding
  *   evidence.c      a run that shows what a kernel's indices are
  *   cause*.c        from a finding and such a run to the mistake behind it
@@ -183,10 +183,10 @@ bool cause_is_asked(enum finding_kind kind);
 /* "row-length"; null: CAUSE_NONE. */
 const char *cause_name(enum cause_kind kind);
 
-/* --- ask_plain.c ------------------------------------------------------------------------------ */
+/* --- ask_writers.c ---------------------------------------------------------------------------- */
 
 /* Has the plain build run this shape once. Null: it did not come to its end, or is not there. */
-const struct writers *ask_plain(const struct check_options *options, struct shape shape);
+const struct writers *ask_writers(const struct check_options *options, struct shape shape);
 
 /* --- judge.c ---------------------------------------------------------------------------------- */
 

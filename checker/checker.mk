@@ -82,7 +82,7 @@ at_each_access = audit bad_index event global mark names observe order phases re
 $(at_each_access:%=build/c/checker/%.o): private C_FLAGS += -O2 -fno-omit-frame-pointer
 build/c/checker/access.o build/c/checker/counts.o: private C_FLAGS += -O3 -fno-omit-frame-pointer
 
-build/libchecker.a: $(filter-out $(begin) $(end) build/c/checker/plain.o,\
+build/libchecker.a: $(filter-out $(begin) $(end) build/c/checker/writers_program.o,\
                       $(patsubst %.c,build/c/%.o,$(wildcard checker/*.c checker/walk/*.c)))
 
 # The walkthrough: its page, and what writes it.
@@ -98,7 +98,8 @@ build/check/walk.html: checker/walk/page.sh checker/walk/page.html build/check/w
 build/check/walk_page.o: checker/walk/page.S build/check/walk.html build/check/settings
 	$(CC) -c $< -o $@
 
-# The plain build, which says which blocks write (checker/plain.c), as a file within sgemm-check.
+# The plain build, which says which blocks write (checker/writers_program.c), as a file within
+# sgemm-check.
 # What the compiler says of kernel.cu, it says above; where it says it here alone, the file is
 # empty, and all blocks are watched.
 build/check/plain_kernel.ii: build/check/kernel.ii build/cpu/settings
@@ -106,15 +107,15 @@ build/check/plain_kernel.ii: build/check/kernel.ii build/cpu/settings
 	    mv $(basename $@).new $@ || : >$@
 build/check/plain_kernel.o: build/check/plain_kernel.ii
 	$(CXX) $(EMULATED_FLAGS) -x c++-cpp-output -c $< -o $@ 2>/dev/null || : >$@
-build/check/plain: build/check/plain_kernel.o build/c/checker/plain.o build/libsupport.a \
+build/check/writers: build/check/plain_kernel.o build/c/checker/writers_program.o build/libsupport.a \
         build/libemulator.a
 	$(CXX) $(EMULATED_FLAGS) $^ -Wl,--strip-debug -o $@ -lm 2>/dev/null || : >$@
-build/check/plain.o: checker/plain.S build/check/plain build/check/settings
-	$(CC) -DPLAIN='"build/check/plain"' -c $< -o $@
+build/check/writers_program.o: checker/writers_program.S build/check/writers build/check/settings
+	$(CC) -DWRITERS='"build/check/writers"' -c $< -o $@
 
 # On a machine with a GPU, too: nothing there sees as much.
 build/check/sgemm-check: $(begin) build/check/guarded.o $(end) build/check/guards.o \
-        build/cpu/checker/run.o build/check/source.o build/check/walk_page.o build/check/plain.o \
+        build/cpu/checker/run.o build/check/source.o build/check/walk_page.o build/check/writers_program.o \
         build/libchecker.a build/libsupport.a build/libemulator.a | build/check/kernel.spaces
 	@sh make/check_kernel.sh build/check/kernel.o
 	$(CXX) $(EMULATED_FLAGS) $^ -o $@ -lm

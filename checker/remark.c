@@ -246,7 +246,7 @@ static void stopped(const struct checked_result *result) {
 static struct shape shape_of_run;
 static const struct writers *writers(void) {
     const struct check_options plain = {.run = {.fill = FILL_RANDOM, .timeout = limit}};
-    return ask_plain(&plain, shape_of_run);
+    return ask_writers(&plain, shape_of_run);
 }
 
 /* Loads of blocks that did not run are not counted. */

@@ -1,8 +1,8 @@
 /* Runs basicSgemm of the plain build once, as run.cu does with the checked one, and says
  * which blocks of its launches write to device memory. sgemm-check has this program in it
- * (plain.S), and asks it where a launch has more blocks than can be watched in a moment.
+ * (writers_program.S), and asks it where a launch has more blocks than can be watched in a moment.
  *
- *     plain M N K FILL SEED SECONDS OUT
+ *     writers M N K FILL SEED SECONDS OUT
  *
  * FILL is a number of support.h, SECONDS of processor time are what a block may take, and OUT is an
  * open descriptor of a file of the size of struct writers. Exit status 0: that says something. */

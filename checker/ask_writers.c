@@ -1,4 +1,5 @@
-/* Starts the program that plain.S has in it, and reads what it says: see plain.c. */
+/* Starts the program that writers_program.S has in it, and reads what it says: see
+ * writers_program.c. */
 #define _GNU_SOURCE
 #include "../emulator/runtime/runtime.h"
 #include "check.h"
@@ -12,8 +13,8 @@
 #include <unistd.h>
 
 /* Not linked where the grader looks for causes; empty where the plain build does not compile. */
-extern const char plain_program[] __attribute__((weak));
-extern const char plain_program_end[] __attribute__((weak));
+extern const char writers_program[] __attribute__((weak));
+extern const char writers_program_end[] __attribute__((weak));
 
 /* A file that is nowhere, and not inherited; -1: none can be made. */
 static int nameless(const char *name, const char *bytes, size_t size) {
@@ -28,10 +29,10 @@ static int nameless(const char *name, const char *bytes, size_t size) {
 static const double faster = 0.2; /* than the run under watch */
 
 /* What it prints was printed, or will be, by the run under watch. */
-static _Noreturn void become_plain(const struct check_options *o, struct shape s, int program,
-                                   int out) {
+static _Noreturn void become_program(const struct check_options *o, struct shape s, int program,
+                                     int out) {
     enum { WORDS = 7, DIGITS = 32 };
-    char word[WORDS][DIGITS], name[] = "plain";
+    char word[WORDS][DIGITS], name[] = "writers";
     char *arguments[WORDS + 2] = {name}, *environment[] = {NULL};
     const int numbers[] = {s.m, s.n, s.k, (int)o->run.fill};
     for (int i = 0; i < 4; i++) snprintf(word[i], DIGITS, "%d", numbers[i]);
@@ -47,24 +48,24 @@ static _Noreturn void become_plain(const struct check_options *o, struct shape s
     _exit(EXIT_MACHINE);
 }
 
-static bool run_plain(const struct check_options *o, struct shape s, int out) {
-    const size_t size = (size_t)(plain_program_end - plain_program);
-    const int program = nameless("plain", plain_program, size);
+static bool run_program(const struct check_options *o, struct shape s, int out) {
+    const size_t size = (size_t)(writers_program_end - writers_program);
+    const int program = nameless("writers", writers_program, size);
     int status = -1;
     if (program < 0) return false;
     const pid_t child = fork();
-    if (child == 0) become_plain(o, s, program, out);
+    if (child == 0) become_program(o, s, program, out);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
     close(program);
     return child > 0 && status == 0;
 }
 
-const struct writers *ask_plain(const struct check_options *o, struct shape s) {
-    if (!plain_program || !(plain_program_end - plain_program)) return NULL;
-    const int out = nameless("writers", NULL, sizeof(struct writers));
+const struct writers *ask_writers(const struct check_options *o, struct shape s) {
+    if (!writers_program || !(writers_program_end - writers_program)) return NULL;
+    const int out = nameless("written", NULL, sizeof(struct writers));
     if (out < 0) return NULL;
     const struct writers *said = mmap(NULL, sizeof *said, PROT_READ, MAP_SHARED, out, 0);
-    const bool done = said != MAP_FAILED && run_plain(o, s, out);
+    const bool done = said != MAP_FAILED && run_program(o, s, out);
     close(out);
     return done ? said : NULL;
 }
