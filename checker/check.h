@@ -4,9 +4,12 @@
  *   options.c       the command line
  *   run.cu          one shape: matrices, the wrapper, what was seen, what came out
  *   ask_writers.c   a run of the plain build, writers_program.c: which blocks write
+ *   plain.c         what ./sgemm says of the same shape
  *   judge.c         from a wrong C to a finding
  *   evidence.c      a run that shows what a kernel's indices are
  *   cause*.c        from a finding and such a run to the mistake behind it
+ *   locals*         the mistake may be one of local variables
+ *   child.c         the processes that all this runs in
  *   remark*.c       what a right kernel could do better
  *   print.c         findings as text and as JSON
  *   print_counts.c  loads, stores, sectors, conflicts: --counts
@@ -20,6 +23,7 @@
 #include "../support.h"
 #include "counts.h"
 #include "finding.h"
+#include "locals.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,6 +39,7 @@ struct check_options {
     struct options run; /* sizes, seed, fill, timeout, json: as ./sgemm has them */
     bool sized;         /* sizes were given; else a handful of small shapes is tried */
     bool counts, phases, indices;
+    const char *plain;                  /* the program that `make` builds; null: it is not asked */
     const char *walk;                   /* the file for the walkthrough; null: none is asked for */
     bool block_given;                   /* --block */
     unsigned block_x, block_y, block_z; /* whose phases (of z = 0), or whose walkthrough */
@@ -46,6 +51,15 @@ struct check_options {
     int shape_count;
     int calls;       /* of basicSgemm, for each shape */
     bool all_blocks; /* are watched, however many there are */
+    /* In the program that knows the local variables: locals_program.h. */
+    const char *locals_program; /* a file; null: it is within this program */
+    int locals_answer;          /* descriptor for a struct cause; 0: none is asked for */
+    struct locals_failed {
+        enum finding_kind kind;
+        int line; /* 0: unknown */
+    } locals_failed; /* the run whose mistake it is */
+    struct locals *locals_seen; /* null: they are left alone */
+    struct locals_change locals_change;
 };
 
 /* A launch whose blocks end may take so many times as long as one block. */
@@ -109,6 +123,7 @@ struct outcome {
     struct shape shape;
     double seconds;
     struct checked_blocks blocks;     /* where not all were watched */
+    uint64_t hash_of_c;               /* 0: none came back */
     struct finding finding;           /* kind FINDING_NONE: nothing wrong */
     struct cause cause;               /* of a finding */
     struct remark remark;             /* where there is no finding */

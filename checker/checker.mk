@@ -9,8 +9,8 @@ export SHAPE BLOCK
 ##      SHAPE="6 7 5"       ... of this product, m k n
 ##      BLOCK=1,0           ... this block
 ## ./sgemm-check --help     ... on other sizes; loads, stores, tile phases, indices
-check: sgemm-check
-	@./sgemm-check
+check: sgemm-check build/check/plain
+	@./sgemm-check --plain build/check/plain
 takes_check       = $(takes_build)
 takes_sgemm-check = $(takes_build)
 
@@ -67,6 +67,10 @@ build/check/guarded.o: build/check/kernel.o checker/host_calls.sh checker/host_c
 build/check/guards.o: build/check/guarded.o
 	$(CC) -c $(<:.o=.S) -o $@
 
+# What is linked with kernel.cu's object and its guards.
+checked_parts = build/cpu/checker/run.o build/check/source.o build/check/walk_page.o \
+                build/libchecker.a build/libsupport.a build/libemulator.a
+
 # Around kernel.cu's object: checker/program.c. Without debug information, of which
 # kernel.cu's is to come first.
 begin = build/c/checker/kernel_begin.o
@@ -77,13 +81,31 @@ $(begin) $(end): private C_FLAGS += -g0
 # tenth off it. The rest runs once, if at all, and compiles three times as fast like this.
 # Frame pointers: a store to where a function returns to is found by them.
 build/c/checker/%.o: private C_FLAGS += -O0 -fno-omit-frame-pointer
-at_each_access = audit bad_index event global mark names observe order phases recover regions \
+at_each_access = audit bad_index event global locals mark names observe order phases recover regions \
                  release shared stack trace watch index layout
 $(at_each_access:%=build/c/checker/%.o): private C_FLAGS += -O2 -fno-omit-frame-pointer
 build/c/checker/access.o build/c/checker/counts.o: private C_FLAGS += -O3 -fno-omit-frame-pointer
 
 build/libchecker.a: $(filter-out $(begin) $(end) build/c/checker/writers_program.o,\
                       $(patsubst %.c,build/c/%.o,$(wildcard checker/*.c checker/walk/*.c)))
+
+# ./sgemm-check once more, from a kernel.cu that says which local variables come into scope; within
+# the first one, which starts it when a mistake may come of one of them. Empty where there are none,
+# or where what insert has made does not compile.
+build/check/insert: build/c/checker/locals/insert.o
+	$(CC) $(C_FLAGS) $< -o $@
+build/check/locals.o: build/check/kernel.ii build/check/insert checker/locals/local.h \
+        build/check/settings
+	@{ build/check/insert checker/locals/local.h <$< >$(@:.o=.ii) && \
+	   $(CXX) $(CHECKED_FLAGS) -w -x c++-cpp-output -c $(@:.o=.ii) -o $@ 2>/dev/null; } || : >$@
+build/check/locals: build/check/locals.o $(begin) $(end) $(checked_parts)
+	@if test -s $<; then \
+	    sh checker/host_calls.sh $< checker/host_call.S build/check/locals_guarded && \
+	    $(CXX) $(EMULATED_FLAGS) $(begin) build/check/locals_guarded.o $(end) \
+	        build/check/locals_guarded.S $(checked_parts) -o $@ -lm; \
+	else : >$@; fi
+build/check/locals_program.o: checker/locals/locals_program.S build/check/locals
+	$(CC) -DLOCALS_PROGRAM='"build/check/locals"' -c $< -o $@
 
 # The walkthrough: its page, and what writes it.
 walk_scripts = $(patsubst %,checker/walk/%.js,run words formula state provenance sums sentence \
@@ -98,24 +120,27 @@ build/check/walk.html: checker/walk/page.sh checker/walk/page.html build/check/w
 build/check/walk_page.o: checker/walk/page.S build/check/walk.html build/check/settings
 	$(CC) -c $< -o $@
 
-# The plain build, which says which blocks write (checker/writers_program.c), as a file within
-# sgemm-check.
-# What the compiler says of kernel.cu, it says above; where it says it here alone, the file is
-# empty, and all blocks are watched.
+# The plain build of kernel.cu in silence: what is wrong with it the other compilation has said. Empty
+# where it does not compile. It says which blocks write, in a program within sgemm-check
+# (checker/writers_program.c; without it all blocks are watched), and it is ./sgemm, whose verdict is
+# asked for as well.
 build/check/plain_kernel.ii: build/check/kernel.ii build/cpu/settings
 	@$(preprocess) "$$KERNEL" $(basename $@) $(CXX) $(flags_cpu) 2>/dev/null && \
 	    mv $(basename $@).new $@ || : >$@
 build/check/plain_kernel.o: build/check/plain_kernel.ii
 	$(CXX) $(EMULATED_FLAGS) -x c++-cpp-output -c $< -o $@ 2>/dev/null || : >$@
-build/check/writers: build/check/plain_kernel.o build/c/checker/writers_program.o build/libsupport.a \
-        build/libemulator.a
+build/check/writers: build/check/plain_kernel.o build/c/checker/writers_program.o \
+        build/libsupport.a build/libemulator.a
 	$(CXX) $(EMULATED_FLAGS) $^ -Wl,--strip-debug -o $@ -lm 2>/dev/null || : >$@
 build/check/writers_program.o: checker/writers_program.S build/check/writers build/check/settings
 	$(CC) -DWRITERS='"build/check/writers"' -c $< -o $@
+build/check/plain: build/check/plain_kernel.o $(addprefix build/cpu/,main.o support/launches.o) \
+        build/check/source.o build/libsupport.a build/libemulator.a
+	$(CXX) $(EMULATED_FLAGS) $^ -o $@ -lm 2>/dev/null || : >$@
 
 # On a machine with a GPU, too: nothing there sees as much.
 build/check/sgemm-check: $(begin) build/check/guarded.o $(end) build/check/guards.o \
-        build/cpu/checker/run.o build/check/source.o build/check/walk_page.o build/check/writers_program.o \
-        build/libchecker.a build/libsupport.a build/libemulator.a | build/check/kernel.spaces
+        build/check/writers_program.o build/check/locals_program.o $(checked_parts) | \
+        build/check/kernel.spaces
 	@sh make/check_kernel.sh build/check/kernel.o
 	$(CXX) $(EMULATED_FLAGS) $^ -o $@ -lm

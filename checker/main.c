@@ -2,112 +2,28 @@
  * happens in; the parent reports what became of it. */
 #define _GNU_SOURCE
 #include "check.h"
+#include "child.h"
+#include "locals_program.h"
+#include "plain.h"
 #include "walk/walk.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static const double grace = 5; /* seconds: the checker, which can say where, speaks first */
 
-/* What the terminal shows. */
-static struct {
-    bool progress; /* in the last line: so many ... */
-    int seconds;
-    bool open_line; /* a kernel has printed, and no newline at the end */
-} shown;
-
-/* Findings begin on a line of their own. */
-static void end_line(void) {
-    if (shown.open_line) fputc('\n', stdout);
-    shown.open_line = false;
-}
-
 static _Noreturn void machine(const struct check_options *o, const char *message) {
     if (o->run.json) print_json(stdout, o, NULL, 0, EXIT_MACHINE, message);
-    if (!o->run.json) end_line();
+    if (!o->run.json) child_end_line();
     fflush(stdout);
     fprintf(stderr, "sgemm-check: %s\n", message);
     exit(EXIT_MACHINE);
-}
-
-/* --- while a child runs ----------------------------------------------------------------------- */
-
-static void show_progress(const struct shape *shape, double seconds) {
-    const double patience = 2;
-    if (seconds < patience || shown.open_line || !isatty(STDERR_FILENO)) return;
-    if (shown.progress && shown.seconds == (int)seconds) return;
-    shown.seconds = (int)seconds;
-    fprintf(stderr, "\rchecking m=%d k=%d n=%d: %d s", shape->m, shape->k, shape->n, shown.seconds);
-    shown.progress = true;
-}
-
-static void wipe_progress(void) {
-    if (shown.progress) fputs("\r                                                  \r", stderr);
-    shown.progress = false;
-}
-
-/* Passes on what the child has printed; waits some milliseconds for it at most. False: nothing. */
-static bool pass_on(int printed) {
-    char bytes[4096];
-    struct pollfd ready = {.fd = printed, .events = POLLIN};
-    const int milliseconds = 2;
-    if (poll(&ready, 1, milliseconds) <= 0 || !(ready.revents & POLLIN)) return false;
-    ssize_t count = read(printed, bytes, sizeof bytes);
-    if (count <= 0) return false;
-    wipe_progress();
-    fwrite(bytes, 1, (size_t)count, stdout);
-    fflush(stdout);
-    shown.open_line = bytes[count - 1] != '\n';
-    return true;
-}
-
-/* Processor time that the child's host code has taken: that of its first thread, which waits while
- * kernels run. Where the system does not say: any number of seconds. */
-static double host_seconds(pid_t child) {
-    char path[64];
-    unsigned long long nanoseconds = ~0ull;
-    snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)child, (int)child);
-    FILE *file = fopen(path, "re");
-    if (!file) return (double)nanoseconds * 1e-9;
-    if (fscanf(file, "%llu", &nanoseconds) != 1) nanoseconds = ~0ull;
-    fclose(file);
-    return (double)nanoseconds * 1e-9;
-}
-
-/* Seconds that a child may take. */
-struct limits {
-    double host; /* its host code, of processor time */
-    double wall; /* all of it */
-};
-
-/* Waits for the child; kills it beyond its limits. False: it was killed. */
-static bool wait_for(pid_t child, int printed, const struct shape *shape,
-                     const struct limits *limits, int *status) {
-    const struct timespec tick = {.tv_nsec = 2000 * 1000};
-    double start = clock_seconds(), seconds = 0;
-    bool in_time = true;
-    while (in_time && waitpid(child, status, WNOHANG) == 0) {
-        seconds = clock_seconds() - start;
-        in_time = seconds < limits->host ||
-                  (host_seconds(child) < limits->host && seconds < limits->wall);
-        show_progress(shape, seconds);
-        if (!pass_on(printed)) nanosleep(&tick, NULL);
-    }
-    if (!in_time) {
-        kill(child, SIGKILL);
-        waitpid(child, status, 0);
-    }
-    while (pass_on(printed)) continue;
-    wipe_progress();
-    return in_time;
 }
 
 /* --- a child's end ---------------------------------------------------------------------------- */
@@ -134,7 +50,7 @@ static void explain_death(struct outcome *outcome, bool killed, int status) {
 static void run_in_child(const struct check_options *o, struct shape shape,
                          struct outcome *outcome) {
     const double limit = o->calls * (o->run.timeout + grace);
-    const struct limits limits = {limit, 10 * CHECK_LAUNCH_BLOCKS * limit};
+    const struct child_limits limits = {limit, 10 * CHECK_LAUNCH_BLOCKS * limit};
     int status = 0, printed[2];
     memset(outcome, 0, sizeof *outcome);
     outcome->shape = shape;
@@ -152,7 +68,7 @@ static void run_in_child(const struct check_options *o, struct shape shape,
         _exit(EXIT_PASSED);
     }
     close(printed[1]);
-    bool ended = wait_for(child, printed[0], &shape, &limits, &status);
+    bool ended = child_wait(child, printed[0], &shape, &limits, &status);
     close(printed[0]);
     if (!outcome->done) explain_death(outcome, !ended, status);
 }
@@ -181,37 +97,14 @@ static void check_shape(const struct check_options *given, struct shape shape,
 
 /* --- the mistake behind a finding ------------------------------------------------------------- */
 
-/* Forks a child of which nothing is heard, and waits for it. True: this is the child. */
-static bool in_quiet_child(struct shape shape, const struct limits *limits) {
-    int status, printed[2];
-    fflush(NULL);
-    if (pipe2(printed, O_CLOEXEC) != 0) return false;
-    pid_t child = fork();
-    if (child == 0) {
-        int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-        dup2(nowhere, STDOUT_FILENO);
-        dup2(nowhere, STDERR_FILENO);
-        return true;
-    }
-    close(printed[1]);
-    if (child > 0) wait_for(child, printed[0], &shape, limits, &status);
-    close(printed[0]);
-    return false;
-}
-
-static _Noreturn void end_child(void) {
-    fflush(NULL);
-    _exit(EXIT_PASSED);
-}
-
 /* One run of evidence, of which nothing is heard if it fails. */
 static void gather_evidence(const struct check_options *o, struct shape shape,
                             const struct outcome *failed, FILE *indices, struct outcome *outcome) {
-    const struct limits limits = {2, 5}; /* it takes some tenths */
+    const struct child_limits limits = {2, 5}; /* it takes some tenths */
     memset(outcome, 0, sizeof *outcome);
-    if (in_quiet_child(shape, &limits)) {
+    if (child_quiet(shape, &limits)) {
         run_evidence(o, shape, failed, indices, outcome);
-        end_child();
+        child_end();
     }
     if (!outcome->done) outcome->cause.kind = CAUSE_NONE;
 }
@@ -220,15 +113,15 @@ static const double soon = 1; /* seconds: a block of these shapes takes millisec
 
 /* Whether the kernel is right on the shape of the evidence: then that shows no mistake. */
 static bool is_right_on(const struct check_options *o, struct shape shape, struct outcome *room) {
-    const struct limits limits = {2, 5};
+    const struct child_limits limits = {2, 5};
     struct check_options quiet = *o;
     quiet.counts = quiet.phases = quiet.indices = false;
     quiet.report = NULL;
     if (quiet.run.timeout > soon) quiet.run.timeout = soon;
     memset(room, 0, sizeof *room);
-    if (in_quiet_child(shape, &limits)) {
+    if (child_quiet(shape, &limits)) {
         run_shape(&quiet, shape, room);
-        end_child();
+        child_end();
     }
     return room->done && room->finding.kind == FINDING_NONE;
 }
@@ -251,6 +144,7 @@ static void suspect_sizes(const struct outcome *square, struct outcome *failed) 
 static void find_cause(const struct check_options *o, struct outcome *failed,
                        struct outcome *room) {
     struct shape shapes[EVIDENCE_SHAPES];
+    if (locals_are_asked(failed->finding.kind)) locals_ask(o, failed, &failed->cause);
     if (!cause_is_asked(failed->finding.kind)) return;
     evidence_shapes(failed, shapes);
     for (int i = 0; i < EVIDENCE_SHAPES && !failed->cause.kind; i++) {
@@ -268,11 +162,11 @@ typedef void remark_run(struct shape shape, struct outcome *outcome);
 
 /* `room` is shared with the child. */
 static struct remark gather_remark(remark_run *run, struct shape shape, struct outcome *room) {
-    const struct limits limits = {1, 5}; /* it takes some hundredths */
+    const struct child_limits limits = {1, 5}; /* it takes some hundredths */
     memset(room, 0, sizeof *room);
-    if (in_quiet_child(shape, &limits)) {
+    if (child_quiet(shape, &limits)) {
         run(shape, room);
-        end_child();
+        child_end();
     }
     return room->done ? room->remark : (struct remark){.kind = REMARK_NONE};
 }
@@ -346,16 +240,16 @@ static FILE *temporary_file(const struct check_options *o) {
 /* Runs the shape once more, with the block under trace; room->walked says what came of it. */
 static void record_walk(const struct check_options *o, const struct outcome *shown,
                         struct shape shape, struct outcome *room) {
-    const struct limits limits = {o->run.timeout + grace,
-                                  CHECK_LAUNCH_BLOCKS * o->run.timeout + grace};
+    const struct child_limits limits = {o->run.timeout + grace,
+                                        CHECK_LAUNCH_BLOCKS * o->run.timeout + grace};
     memset(room, 0, sizeof *room);
     room->cause = shown->cause;
     room->walked.step = WALK_NO_BLOCK;
     rewind(o->walk_data);
     if (ftruncate(fileno(o->walk_data), 0) != 0) machine(o, no_disk);
-    if (in_quiet_child(shape, &limits)) {
+    if (child_quiet(shape, &limits)) {
         run_shape(o, shape, room);
-        end_child();
+        child_end();
     }
     if (room->machine_fault[0]) machine(o, room->machine_fault);
     if (room->walked.step == WALK_NO_MEMORY) machine(o, "out of memory");
@@ -488,6 +382,7 @@ static const char *next_command(const struct check_options *o, const struct outc
 
 int main(int argc, char **argv) {
     struct check_options o = check_options_read(argc, argv);
+    if (o.locals_answer) locals_answer(&o);
     size_t bytes = (size_t)(o.shape_count + 1) * sizeof(struct outcome);
     struct outcome *outcomes =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -500,7 +395,8 @@ int main(int argc, char **argv) {
         open_report(&o);
         check_shape(&o, o.shapes[count - 1], outcome);
         if (outcome->machine_fault[0]) machine(&o, outcome->machine_fault);
-        if (outcome->finding.kind == FINDING_NONE) continue;
+        if (outcome->finding.kind == FINDING_NONE && !(o.plain && plain_is_wrong(&o, outcome)))
+            continue;
         status = EXIT_WRONG;
         find_cause(&o, outcome, &outcomes[o.shape_count]);
         if (!outcome->cause.kind) suspect_sizes(&outcomes[0], outcome);
@@ -508,7 +404,7 @@ int main(int argc, char **argv) {
     if (status == EXIT_PASSED && !o.sized && !o.report)
         outcomes[count - 1].remark = find_remark(&outcomes[o.shape_count]);
     if (o.indices) report_indices(&o, &outcomes[count - 1], &outcomes[o.shape_count]);
-    end_line();
+    child_end_line();
     if (o.run.json)
         print_json(stdout, &o, outcomes, count, status, NULL);
     else if (status == EXIT_WRONG)

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "../support/shared.h"
 #include "check.h"
+#include "locals_program.h"
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,8 @@ static const char help_text[] =
     "                  threadIdx, blockIdx, m, n and k\n"
     "  --walk FILE     writes a page that plays back how one block ran: --block, or where\n"
     "                  the mistake is\n"
+    "  --plain PROGRAM runs PROGRAM, a ./sgemm of the same kernel.cu, on each shape where\n"
+    "                  nothing is found, and says so where that is wrong (make check)\n"
     "  --seed N        the random matrices of seed N (default: fresh each run)\n"
     "  --fill KIND     what A and B hold: see ./sgemm --help\n"
     "  --timeout S     seconds that a block of a launch may take; the launch, 4 S\n"
@@ -153,6 +156,9 @@ struct check_options check_options_read(int argc, char **argv) {
     o.phases = take(&argc, argv, "--phases");
     o.indices = take(&argc, argv, "--indices");
     o.walk = take_value(&argc, argv, "--walk");
+    o.plain = take_value(&argc, argv, "--plain");
+    o.locals_program = take_value(&argc, argv, "--locals-program"); /* of the grader */
+    const char *locals = take_value(&argc, argv, "--locals"); /* of locals_program.c, for itself */
     take_block(&o, &argc, argv);
     enum exit_status status = options_parse(argc, argv, &o.run, message);
     for (int i = 1; i < argc; i++) o.run.json = o.run.json || strcmp(argv[i], "--json") == 0;
@@ -161,6 +167,7 @@ struct check_options check_options_read(int argc, char **argv) {
         exit(EXIT_PASSED);
     }
     if (status != EXIT_PASSED) fail(&o, status, message);
+    if (locals && !locals_read_request(locals, &o)) fail(&o, EXIT_USAGE, "--locals");
     o.sized = optind < argc; /* where options_parse found the first size */
     if (!o.sized && !given(argc, argv, "--timeout")) o.run.timeout = small_timeout;
     if ((o.counts || o.phases) && !given(argc, argv, "--timeout")) o.run.timeout *= counting_slows;

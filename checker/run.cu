@@ -94,21 +94,45 @@ static const struct writers *writers() {
 // mistake may well not end.
 static const double usual_block_seconds = 0.5;
 
+static size_t bytes_of(const struct matrix *matrix) {
+    return (size_t)matrix->rows * (size_t)matrix->cols * sizeof(float);
+}
+
+// As many as the largest matrix has elements.
+static void *zeros(struct shape s) {
+    const int most = s.m > s.n ? s.m : s.n;
+    const size_t bytes = (size_t)most * (size_t)(s.k > most ? s.k : most) * sizeof(float);
+    void *memory;
+    CUDA(cudaMalloc(&memory, bytes));
+    CUDA(cudaMemset(memory, 0, bytes));
+    return memory;
+}
+
+static uint64_t hash_of(const struct matrix *matrix, uint64_t hash) { // FNV-1a
+    const unsigned char *bytes = (const unsigned char *)matrix->data;
+    for (size_t i = 0; i < bytes_of(matrix); i++) hash = (hash ^ bytes[i]) * 0x100000001B3;
+    return hash;
+}
+
 static void run_watched(struct shape s, const float *A, const float *B, float *C) {
     struct checked_run run = sgemm_run(s.m, s.n, s.k, A, B, C, wrapper_function());
     run.counts = asked->counts;
     run.phases = asked->phases;
     run.block_x = asked->block_x;
     run.block_y = asked->block_y;
-    const bool exact = asked->counts || asked->phases || asked->walk_data;
+    const bool exact = asked->counts || asked->phases || asked->walk_data || asked->locals_seen;
     if (!asked->all_blocks && !exact) run.writers = writers;
     run.block_seconds = asked->run.timeout;
     if (!asked->sized) run.block_seconds_then = usual_block_seconds;
     run.launch_seconds = CHECK_LAUNCH_BLOCKS * asked->run.timeout;
-    if ((double)s.m * s.n * s.k <= small) run.alone_threads = threads_of_small;
+    if (asked->locals_seen)
+        run.alone_threads = UINT64_MAX;
+    else if ((double)s.m * s.n * s.k <= small)
+        run.alone_threads = threads_of_small;
     run.stopped = stopped;
     run.machine_fault = machine_fault;
     if (asked->walk_data) walk_watch(asked->walk_block);
+    if (asked->locals_seen) locals_watch(asked->locals_seen, &asked->locals_change, zeros(s));
     checker_begin(&run);
     outcome->in_wrapper = true;
     run_wrapper(s, A, B, C);
@@ -119,10 +143,6 @@ static void run_watched(struct shape s, const float *A, const float *B, float *C
 }
 
 // --------------------------------------------------------------- one shape ----------------------
-
-static size_t bytes_of(const struct matrix *matrix) {
-    return (size_t)matrix->rows * (size_t)matrix->cols * sizeof(float);
-}
 
 static float *to_device(const struct matrix *matrix) {
     float *device;
@@ -181,6 +201,7 @@ void run_shape(const struct check_options *options, struct shape s, struct outco
         run_watched(s, A_d, B_d, C_d);
         CUDA(cudaMemcpy(C.data, C_d, bytes_of(&C), cudaMemcpyDeviceToHost));
         product.C = C.data;
+        outcome->hash_of_c = hash_of(&C, 0xCBF29CE484222325 + outcome->hash_of_c);
         struct problem problem = {
             s.m,    s.n, s.k, A.data, B.data, C.data, fill_comparison(o->fill, s.m, s.n, s.k),
             o->seed};

@@ -3,9 +3,15 @@
 
 # No strict aliasing: kernels read float arrays through float4 pointers. No warning for comparing
 # signed with unsigned, narrowing in dim3{...} or a pragma of nvcc's: that is everybody's style.
+# Local variables without a value begin with a pattern, where the compiler can do that (gcc 12, clang):
+# so both builds compute the same with it, and no zero happens to be there.
 # With stack-clash protection a local array that is too large for a thread's stack meets the guard.
 EMULATED_FLAGS = -std=c++17 -O3 -g -pthread -fno-strict-aliasing -fstack-clash-protection \
+                 $(filled_locals) \
                  -Wall -Wno-sign-compare -Wno-unknown-pragmas -Wno-narrowing -Wno-unused-variable
+filled_locals = $(eval filled_locals := $$(if $$(shell echo | \
+    $$(CXX) $(fill_locals) -x c++ -fsyntax-only - 2>&1),,$(fill_locals)))$(filled_locals)
+fill_locals   = -ftrivial-auto-var-init=pattern
 
 # Compiled fast rather than fast: all kernels wait for it, and it runs for milliseconds.
 build/c/emulator/rewrite.o: private C_FLAGS += -O1

@@ -37,7 +37,7 @@ SOURCES = ("Makefile", "make", "support.c", "support.h", "support", "emulator", 
 """What the parts are made of."""
 
 FOR_THE_CLOCK = ("recorder", "submission.fatbin")
-CHECK = "check"
+CHECK, LOCALS = "check", "locals"
 FIRST_GCC_LINES = 30
 LARGEST_OBJECT = 64 << 20
 
@@ -392,14 +392,14 @@ def compiled(parts: Parts, shared: Path, source: bytes, box: Sandbox, programs: 
 
 
 def check_program(parts: Parts, programs: Programs, source: bytes, box: Sandbox) -> Path:
-    """What `make check` runs of a submission: ./sgemm-check. Linked once, where it is asked for.
-    Raises NotBuilt, Refused, MachineFault and OSError."""
+    """What `make check` runs of a submission: ./sgemm-check; and beside it, the program that knows the
+    local variables (checker/locals_program.h). Linked once, where it is asked for. Raises NotBuilt, Refused, MachineFault and OSError."""
     shared, place = (programs.checked.parent.with_name(name) for name in ("parts", CHECK))
     if not place.exists():
         place.mkdir()
         replace_directory(place, {"checked.o": programs.checked_object, KERNEL: source})
         compile_in_sandbox(shared, CHECK, place, box)
-        replace_directory(place, {CHECK: take_file(place / CHECK)}, 0o555)
+        replace_directory(place, {name: take_file(place / name) for name in (CHECK, LOCALS)}, 0o555)
     return place / CHECK
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from .build import Parts, Programs, check_program
+from .build import LOCALS, Parts, Programs, check_program
 from .cases import Case
 from .errors import MachineFault, NotBuilt, Refused
 from .examine import KERNEL
@@ -77,7 +77,7 @@ def find_cause(parts: Parts, programs: Programs, source: bytes, case: Case, find
 
 def command(program: Path, programs: Programs, case: Case) -> Command:
     folder = programs.checked.parent  # lines are relative to it
-    words = [program, "--json", "--timeout", BLOCK_SECONDS, "--fill", case.fill, "--seed",
+    words = [program, "--json", "--locals-program", program.with_name(LOCALS), "--timeout", BLOCK_SECONDS, "--fill", case.fill, "--seed",
              case.seed or 0, case.m, case.k, case.n]
     matrices = 4 * (case.m * case.k + case.k * case.n + case.m * case.n)
     limits = Limits(cpu_seconds=SECONDS, memory_bytes=WORKER_BYTES + BYTES_PER_BYTE * matrices,

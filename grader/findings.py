@@ -42,7 +42,7 @@ def rows(table: Path, parts: int) -> Iterator[list[str]]:
 
 def kinds(table: Path = CHECKER / "findings.def") -> dict[str, Kind]:
     """By their names, in the order of the file. Raises as rows() does."""
-    return {name: Kind(name, result == "MAYBE", cause == "MAYBE", *texts)
+    return {name: Kind(name, result == "MAYBE", cause != "NEVER", *texts)
             for _, name, _, result, cause, *texts in rows(table, 8)}
 
 

@@ -90,7 +90,7 @@ $(VENV)/grader-ready: grader/requirements.txt
 # CPU; so is the plain one, unless BACKEND=cuda, where cuda/ holds what it is linked with.
 worker_parts = build/cpu/rewrite build/cpu/spaces build/cpu/grader/worker/worker.o $(begin) $(end) \
     $(patsubst %.c,build/c/%.o,$(wildcard grader/worker/*.c)) \
-    build/cpu/checker/run.o build/check/walk_page.o \
+    build/cpu/checker/run.o build/check/walk_page.o build/check/insert checker/locals/local.h \
     build/libchecker.a build/libsupport.a build/libemulator.a \
     grader/worker/compile.sh make/preprocess.sh emulator/spaces/check_spaces.sh make/check_kernel.sh checker/host_calls.sh \
     checker/host_call.S support/source.S

@@ -119,8 +119,12 @@ static bool value_fits(const struct formula *f, const struct element *e, double 
     double value = f->factor * sum + f->offset;
     G = fabs(f->factor) * G;
     if (f->finish) value = f->finish(sum, G);
-    return fabs((double)e->got - value) <=
-           explain_tolerance(f->problem, G, fabs(value) + fabs(f->offset), f->slack);
+    const double tolerance =
+        explain_tolerance(f->problem, G, fabs(value) + fabs(f->offset), f->slack);
+    /* Beside a number so large the products are lost in rounding: nothing shows that any
+     * were added. */
+    if (e->G > 0 && tolerance > e->G) return false;
+    return fabs((double)e->got - value) <= tolerance;
 }
 
 static enum outcome try(struct search *s, const struct formula *f, const struct element *e) {

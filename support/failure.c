@@ -90,8 +90,11 @@ static void print_wrong(const struct report *report) {
     if (v->nan)
         fprintf(report->out, "%" PRIu64 " of them %s NaN%s\n", v->nan, is_or_are(v->nan),
                 explains_nan(report) ? "."
-                                     : ": the kernel read outside A or B, or read shared memory\n"
-                                       "or C before it was written.");
+                : report_has_shared(report)
+                    ? ": the kernel read outside A or B, or read shared memory,\n"
+                      "C or a variable before it was written."
+                    : ": the kernel read outside A or B, or read C or a\n"
+                      "variable before it was written.");
     print_box(report, &v->wrong_box, v->wrong);
     print_first(report);
     if (o->fill == FILL_IDENTITY)

@@ -140,8 +140,25 @@ void report_print_launches(const struct report *report, FILE *out) {
                 report->launches_left_out == 1 ? "" : "es");
 }
 
+bool report_has_shared(const struct report *report) {
+    bool any = !report->launch_count || report->launches_left_out;
+    for (int i = 0; i < report->launch_count; i++)
+        any |= report->launches[i].static_shared + report->launches[i].dynamic_shared > 0;
+    return any;
+}
+
+/* What is said of a NaN from there: a variable without a value may hold one that was left behind. */
+static void forget_shared(struct report *report) {
+    int kept = 0;
+    for (int i = 0; i < report->explanation_count; i++)
+        if (strcmp(report->explanations[i].formula, "shared-unwritten") != 0)
+            report->explanations[kept++] = report->explanations[i];
+    report->explanation_count = kept;
+}
+
 void report_explain_launch(struct report *report) {
     const struct options *o = &report->options;
+    if (!report_has_shared(report)) forget_shared(report);
     if (report->launch_count != 1 || report->launches_left_out) return; /* which one wrote what? */
     for (int i = 0; i < report->explanation_count; i++)
         launch_explain(&report->launches[0], o->m, o->n, &report->explanations[i]);

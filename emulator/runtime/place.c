@@ -148,6 +148,8 @@ static struct place find(void *const *addresses, int count) {
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length <= 0) return place;
     program[length] = '\0';
+    if (access(program, R_OK) != 0) /* deleted, or never had a name */
+        snprintf(program, sizeof program, "/proc/%d/exe", (int)getpid());
     for (size_t i = 0; i < sizeof tools / sizeof *tools && !place.line; ++i) {
         pid_t pid;
         FILE *stream = start_lines(tools[i], program, addresses, count, &pid);

@@ -6,7 +6,8 @@
 #     sh compile.sh programs    both objects, and kernel.cu's text -> plain and checked; for a GPU,
 #                               moreover, recorder and submission.fatbin, the kernels alone: what
 #                               ../clock times
-#     sh compile.sh check       checked.o and kernel.cu's text -> check: make check's own program
+#     sh compile.sh check       checked.o and kernel.cu's text -> check: make check's own program; and
+#                               locals, the one that knows the local variables, or an empty file
 #
 # Exit status: 0, or 1 with the compiler's words on standard error.
 parts=$(dirname "$0")
@@ -97,10 +98,26 @@ checked_program() {
 }
 
 check_program() {
-    checked_objects &&
-        $CXX -pthread "$parts/kernel_begin.o" guarded.o "$parts/kernel_end.o" guards.o source.o \
-            "$parts/run.o" "$parts/walk_page.o" "$parts/libchecker.a" "$parts/libsupport.a" \
-            "$parts/libemulator.a" -lm -o check
+    checked_objects && link_check check guarded.o guards.o || return
+    locals_program 2>/dev/null || : >locals # empty: nothing is said about local variables
+}
+
+# make check's, from a kernel.cu that says which local variables come into scope.
+locals_program() {
+    preprocess locals $CHECKED_FLAGS &&
+        "$parts/insert" "$parts/local.h" <locals.new >locals.ii &&
+        $CXX $CHECKED_FLAGS -w -x c++-cpp-output -c locals.ii -o locals.o &&
+        sh "$parts/host_calls.sh" locals.o "$parts/host_call.S" locals_guarded &&
+        $CXX -c locals_guarded.S -o locals_guards.o &&
+        link_check locals locals_guarded.o locals_guards.o
+}
+
+link_check() { # name, the submission's object, its guards, more objects
+    name=$1 object=$2
+    shift 2
+    $CXX -pthread "$parts/kernel_begin.o" "$object" "$parts/kernel_end.o" "$@" source.o \
+        "$parts/run.o" "$parts/walk_page.o" "$parts/libchecker.a" "$parts/libsupport.a" \
+        "$parts/libemulator.a" -lm -o "$name"
 }
 
 # The two builds side by side. When both fail it is for the same reason, which is printed once.

@@ -1,0 +1,115 @@
+/* Starting the program that knows the local variables, and what the two say to each other: a number
+ * of a descriptor, the kind and line of the finding on its command line, and a struct cause back.
+ */
+#define _GNU_SOURCE
+#include "locals_program.h"
+#include "child.h"
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* In locals_program.S; nothing where kernel.cu has no such variables. */
+extern const char locals_program[] __attribute__((weak));
+extern const char locals_program_end[] __attribute__((weak));
+
+extern char **environ;
+
+bool locals_are_asked(enum finding_kind kind) {
+    const struct finding_kind_text *text = finding_text(kind);
+    return text && text->cause != FINDING_CAUSE_NEVER;
+}
+
+/* The program; as a file without a name, if it has none. -1: there is none. */
+static int program_file(const struct check_options *o) {
+    if (o->locals_program) return open(o->locals_program, O_RDONLY | O_CLOEXEC);
+    const size_t size = locals_program ? (size_t)(locals_program_end - locals_program) : 0;
+    const int file = size ? memfd_create("sgemm-check", MFD_CLOEXEC) : -1;
+    size_t written = 0;
+    while (file >= 0 && written < size) {
+        const ssize_t more = write(file, locals_program + written, size - written);
+        if (more <= 0) {
+            close(file);
+            return -1;
+        }
+        written += (size_t)more;
+    }
+    return file;
+}
+
+static _Noreturn void run_program(int program, int answer, const struct check_options *o,
+                                  const struct outcome *failed) {
+    char request[48], seed[32], seconds[32], size[3][16];
+    const struct shape *s = &failed->shape;
+    snprintf(request, sizeof request, "%d,%d,%d", answer, (int)failed->finding.kind,
+             failed->finding.at.line);
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)o->run.seed);
+    snprintf(seconds, sizeof seconds, "%g", o->run.timeout);
+    for (int i = 0; i < 3; i++)
+        snprintf(size[i], sizeof size[i], "%d", i == 0 ? s->m : i == 1 ? s->k : s->n);
+    char *const arguments[] = {(char[]){"sgemm-check"},
+                               (char[]){"--locals"},
+                               request,
+                               (char[]){"--seed"},
+                               seed,
+                               (char[]){"--fill"},
+                               (char *)(uintptr_t)fill_name(o->run.fill),
+                               (char[]){"--timeout"},
+                               seconds,
+                               size[0],
+                               size[1],
+                               size[2],
+                               NULL};
+    fcntl(answer, F_SETFD, 0);
+    fexecve(program, arguments, environ);
+    _exit(EXIT_MACHINE);
+}
+
+static bool read_answer(int from, struct cause *cause) {
+    size_t length = 0;
+    ssize_t more;
+    while (length < sizeof *cause &&
+           (more = read(from, (char *)cause + length, sizeof *cause - length)) > 0)
+        length += (size_t)more;
+    if (length < sizeof *cause || !cause_name(cause->kind)) return false;
+    cause->file[sizeof cause->file - 1] = cause->what[sizeof cause->what - 1] = '\0';
+    cause->detail[sizeof cause->detail - 1] = cause->hint[sizeof cause->hint - 1] = '\0';
+    return true;
+}
+
+void locals_ask(const struct check_options *o, const struct outcome *failed, struct cause *cause) {
+    const struct child_limits limits = {15, 60}; /* its own children have theirs */
+    int answer[2];
+    const int program = program_file(o);
+    if (program < 0) return;
+    if (pipe(answer) == 0) {
+        fcntl(answer[0], F_SETFD, FD_CLOEXEC);
+        if (child_quiet(failed->shape, &limits)) run_program(program, answer[1], o, failed);
+        close(answer[1]);
+        struct cause found;
+        if (read_answer(answer[0], &found)) *cause = found;
+        close(answer[0]);
+    }
+    close(program);
+}
+
+/* --- in that program -------------------------------------------------------------------------- */
+
+bool locals_read_request(const char *value, struct check_options *o) {
+    int kind;
+    char more;
+    if (sscanf(value, "%d,%d,%d%c", &o->locals_answer, &kind, &o->locals_failed.line, &more) != 3)
+        return false;
+    o->locals_failed.kind = (enum finding_kind)kind;
+    return finding_text(o->locals_failed.kind) != NULL;
+}
+
+void locals_answer(const struct check_options *o) {
+    struct cause cause = {.kind = CAUSE_NONE};
+    fcntl(o->locals_answer, F_SETFD, FD_CLOEXEC);
+    cause_of_locals(o, &cause);
+    if (cause.kind && write(o->locals_answer, &cause, sizeof cause) != (ssize_t)sizeof cause)
+        exit(EXIT_MACHINE);
+    exit(EXIT_PASSED);
+}

@@ -1,0 +1,221 @@
+"""Mistakes of local variables, by what becomes of the run when a variable is another one: a variable
+that has no value, an array that is not __shared__ (checker/cause_local.c). The kernels are made of
+one that is right; each line that is to be named ends in a mark."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from checked import EACH_SETUP, Builder, run_check
+from conftest import sample
+
+HERE = "  // <- here"
+
+TILED = """#define T 16
+HELPERS
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    ARRAYS
+    const int ty = threadIdx.y, tx = threadIdx.x;
+    const int row = blockIdx.y * T + ty, col = blockIdx.x * T + tx;
+    SUM
+    for (int p = 0; p < (k + T - 1) / T; p++) {
+        LOADS
+        __syncthreads();
+        for (int i = 0; i < T; i++) ADD
+        __syncthreads();
+    }
+    STORE
+}
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    dim3 block(T, T), grid((n + T - 1) / T, (m + T - 1) / T);
+    mysgemm<<<grid, block>>>(m, n, k, A, B, C);
+}
+"""
+PARTS = {
+    "HELPERS": "",
+    "ARRAYS": "__shared__ float A_s[T][T]; __shared__ float B_s[T][T];",
+    "SUM": "float sum = 0.0f;",
+    "LOADS": "A_s[ty][tx] = row < m && p * T + tx < k ? A[row * k + p * T + tx] : 0.0f;"
+             " B_s[ty][tx] = col < n && p * T + ty < k ? B[(p * T + ty) * n + col] : 0.0f;",
+    "ADD": "sum += A_s[ty][i] * B_s[i][tx];",
+    "STORE": "if (row < m && col < n) C[row * n + col] = sum;",
+}
+
+
+def tiled(parts: dict[str, str]) -> str:
+    text = TILED
+    for name, part in (PARTS | parts).items():
+        text = text.replace(name, part)
+    return text
+
+
+def in_one_dimension(stride: str) -> dict[str, str]:
+    """A_s and B_s as T rows of so many elements."""
+    return {name: re.sub(r"_s\[(\w+)\]\[(\w+)\]", rf"_s[\1 * {stride} + \2]", PARTS[name])
+            for name in ("LOADS", "ADD")}
+
+
+def members(name: str) -> dict[str, str]:
+    return {part: PARTS[part].replace("A_s", f"{name}.a").replace("B_s", f"{name}.b")
+            for part in ("LOADS", "ADD")}
+
+
+NOT_SHARED = {
+    "both": {"ARRAYS": "float A_s[T][T];" + HERE + "\n    float B_s[T][T];"},
+    "both on a line": {"ARRAYS": "float A_s[T][T], B_s[T][T];" + HERE},
+    "the first": {"ARRAYS": "float A_s[T][T];" + HERE + "\n    __shared__ float B_s[T][T];"},
+    "the second": {"ARRAYS": "__shared__ float A_s[T][T];\n    float B_s[T][T];" + HERE},
+    "padded": {"ARRAYS": "float A_s[T][T + 1];" + HERE + "\n    float B_s[T][T + 1];"},
+    "one dimension": {"ARRAYS": "float A_s[T * T];" + HERE + "\n    float B_s[T * T];",
+                      **in_one_dimension("T")},
+    "one dimension, padded": {"ARRAYS": "float A_s[T * (T + 1)];" + HERE
+                                        + "\n    __shared__ float B_s[T * (T + 1)];",
+                              **in_one_dimension("(T + 1)")},
+    "zeros in it": {"ARRAYS": "float A_s[T][T] = {0};" + HERE + "\n    float B_s[T][T] = {};"},
+    "volatile": {"ARRAYS": "volatile float A_s[T][T];" + HERE + "\n    volatile float B_s[T][T];"},
+    "aligned": {"ARRAYS": "__align__(16) float A_s[T][T];" + HERE
+                          + "\n    alignas(16) float B_s[T][T];"},
+    "a constant's size": {"ARRAYS": "constexpr int width = 2 * T / 2; float A_s[width][width];"
+                                    + HERE + "\n    __shared__ float B_s[width][width];"},
+    "in the loop": {"ARRAYS": "__shared__ float B_s[T][T];",
+                    "LOADS": "float A_s[T][T];" + HERE + "\n        " + PARTS["LOADS"]},
+    "a structure": {"HELPERS": "struct tiles { float a[T][T], b[T][T]; };",
+                    "ARRAYS": "tiles tile;" + HERE, **members("tile")},
+    "a structure without a name": {"ARRAYS": "struct { float a[T][T]; float b[T][T]; } tile;"
+                                             + HERE, **members("tile")},
+    "vectors": {"ARRAYS": "float4 A_s[T][T / 4];" + HERE + "\n    __shared__ float B_s[T][T];",
+                "LOADS": PARTS["LOADS"].replace("A_s[ty][tx]", "((float *)A_s)[ty * T + tx]"),
+                "ADD": PARTS["ADD"].replace("A_s[ty][i]", "((float *)A_s)[ty * T + i]")},
+    "a type by another name": {"HELPERS": "typedef float tile[T][T];", "ARRAYS": "tile A_s, B_s;"
+                               + HERE},
+    "a template": {"HELPERS": "template <int W> struct tile { float at[W][W]; };",
+                   "ARRAYS": "tile<T> A_s, B_s;" + HERE,
+                   **{name: PARTS[name].replace("_s[", "_s.at[") for name in ("LOADS", "ADD")}},
+    "a helper": {
+        "HELPERS": "__device__ float part(int ty, int tx, float a, float b)\n{\n"
+                   "    float A_s[T][T];" + HERE + "\n    __shared__ float B_s[T][T];\n"
+                   "    A_s[ty][tx] = a; B_s[ty][tx] = b;\n    __syncthreads();\n"
+                   "    float sum = 0.0f;\n"
+                   "    for (int i = 0; i < T; i++) sum += A_s[ty][i] * B_s[i][tx];\n"
+                   "    __syncthreads();\n    return sum;\n}",
+        "ARRAYS": "",
+        "LOADS": "sum += part(ty, tx, row < m && p * T + tx < k ? A[row * k + p * T + tx] : 0.0f,"
+                 " col < n && p * T + ty < k ? B[(p * T + ty) * n + col] : 0.0f);",
+        "ADD": ";"},
+    "beside a tile of registers": {
+        "ARRAYS": "float A_s[T][T], B_s[T][T];" + HERE + "\n    float mine[T];",
+        "LOADS": PARTS["LOADS"] + " for (int i = 0; i < T; i++) mine[i] = A ? 1.0f : 0.0f;",
+        "ADD": "sum += A_s[ty][i] * B_s[i][tx] * mine[i];"},
+}  # fmt: skip
+
+FOUR = "if (row < m && col < n) C[row * n + col] = sum[0][0] + sum[0][1] + sum[1][0] + sum[1][1];"
+NO_VALUE = {
+    "a sum": {"SUM": "float sum;" + HERE},
+    "a sum of two": {"SUM": "float other = 0.0f, sum;" + HERE,
+                     "STORE": PARTS["STORE"].replace("sum;", "sum + other;")},
+    "an array of sums": {"SUM": "float sum[2][2];" + HERE,
+                         "ADD": "sum[i & 1][i >> 1 & 1] += A_s[ty][i] * B_s[i][tx];",
+                         "STORE": FOUR},
+    "a vector of sums": {"SUM": "float4 sum;" + HERE,
+                         "ADD": "(&sum.x)[i & 3] += A_s[ty][i] * B_s[i][tx];",
+                         "STORE": PARTS["STORE"].replace("sum;", "sum.x + sum.y + sum.z + sum.w;")},
+    "on one branch": {"SUM": "float sum;" + HERE + "\n    if (col < n - 1) sum = A[0] - A[0];"},
+    "no else": {"LOADS": "float a;" + HERE + "\n        if (row < m && p * T + tx < k)"
+                         " a = A[row * k + p * T + tx]; A_s[ty][tx] = a; B_s[ty][tx] ="
+                         " B[min(p * T + ty, k - 1) * n + min(col, n - 1)];"},
+    "a factor on one branch": {
+        "SUM": "float sum = 0.0f, factor;" + HERE + "\n    if (row + 1 < m) factor = 1.0f;",
+        "STORE": PARTS["STORE"].replace("sum;", "row + 1 < m ? sum : sum + factor;")},
+    "a loop's counter": {"ADD": ";\n        for (int i; i < T; i++)" + HERE
+                                + "\n            " + PARTS["ADD"]},
+    "a counter before the loop": {"ADD": ";\n        int i;" + HERE
+                                         + "\n        for (; i < T; i++) " + PARTS["ADD"]},
+    "a pointer": {"SUM": "float sum = 0.0f; const float *from;" + HERE
+                         + "\n    if (ty < T - 1) from = &A[row * k];",
+                  "LOADS": PARTS["LOADS"].replace("A[row * k + p * T + tx]", "from[p * T + tx]")},
+    "a row": {"SUM": "float sum = 0.0f; int at;" + HERE + "\n    if (tx) at = row * n + col;",
+              "STORE": "if (row < m && col < n) C[at] = sum;"},
+    "a flag": {"SUM": "float sum = 0.0f; int first;" + HERE,
+               "STORE": "if (row < m && col < n && first == 0) C[row * n + col] = sum;"},
+    "inside the loop": {"SUM": "float sum = 0.0f;",
+                        "LOADS": PARTS["LOADS"] + " float part;" + HERE,
+                        "ADD": "{ part += A_s[ty][i] * B_s[i][tx];"
+                               " if (i == T - 1) sum += part; }"},
+    "in a helper": {
+        "HELPERS": "__device__ __noinline__ float dot(const float *a, const float *b)\n{\n"
+                   "    float sum;" + HERE + "\n    for (int i = 0; i < T; i++)"
+                   " sum += a[i] * b[i * T];\n    return sum;\n}",
+        "ADD": "if (i == 0) sum += dot(&A_s[ty][0], &B_s[0][tx]);"},
+    "double": {"SUM": "double sum;" + HERE},
+}  # fmt: skip
+
+
+def build(checker: Builder, setup: str, folder: Path, parts: dict[str, str]) -> tuple[Path, int]:
+    """The program, and the line that is marked."""
+    path = folder / "kernel.cu"
+    path.write_text(tiled(parts))
+    lines = [i for i, line in enumerate(path.read_text().splitlines(), 1) if line.endswith(HERE)]
+    return checker(setup, path), lines[0] if lines else 0
+
+
+CASES = sample([(cause, name) for cause, kernels in
+                (("not-shared", NOT_SHARED), ("no-value", NO_VALUE)) for name in kernels], every=4)
+
+
+@pytest.mark.parametrize(("cause", "name"), CASES)
+@pytest.mark.parametrize("setup", ["gcc -O1", "clang -O1"])
+def test_the_variable_is_named(checker: Builder, setup: str, tmp_path: Path, cause: str,
+                               name: str) -> None:
+    program, line = build(checker, setup, tmp_path, (NOT_SHARED | NO_VALUE)[name])
+    declaration = (tmp_path / "kernel.cu").read_text().splitlines()[line - 1]
+    words = re.findall(r"\b(A_s|B_s|tile(?= ?;)|sum|factor|i|from|at|first|part|a)\b(?! =)", declaration)
+    variable = words[-1] if cause == "no-value" and words[0] != "i" else words[0]
+    run = run_check(program, "--json")
+    assert run.status == 1 and run.finding["cause"], run
+    found = run.finding["cause"]
+    assert (found["name"], found["line"]) == (cause, line), run
+    assert found["file"].endswith("kernel.cu") and found["what"].startswith(f"{variable} is "), run
+    if cause == "not-shared":
+        assert found["hint"] == f"is {variable} meant to be __shared__?"
+
+
+RIGHT = {
+    "partly filled": {"SUM": "float sum = 0.0f, own[T];", "ADD":
+                      "{ if (i & 1) { own[i] = A_s[ty][i] * B_s[i][tx]; sum += own[i]; }"
+                      " else sum += A_s[ty][i] * B_s[i][tx]; }"},
+    "set before it is read": {"SUM": "float sum; int i; sum = 0.0f; i = 0; (void)i;"},
+    "not read": {"SUM": "float sum = 0.0f, other[T]; int last; other[tx] = 1.0f; last = tx;"
+                        " (void)other; (void)last;"},
+    "zeros": {"SUM": "float sums[2][2] = {0.0f}; float sum = 0.0f;",
+              "STORE": PARTS["STORE"].replace("sum;", "sum + sums[1][1];")},
+}  # fmt: skip
+
+SOMETHING_ELSE = {
+    "the sum is not reset": {"SUM": "float other[T], sum = 1.0f; other[tx] = 0.0f; (void)other;"},
+    "a row too far": {"STORE": "if (row <= m && col < n) C[row * n + col] = sum;"},
+    "rows of m": {"LOADS": PARTS["LOADS"].replace("row * k", "row * m")},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize("setup", EACH_SETUP)
+def test_a_right_kernel_has_no_finding(checker: Builder, setup: str, tmp_path: Path,
+                                       name: str) -> None:
+    assert run_check(build(checker, setup, tmp_path, RIGHT[name])[0], "--json").status == 0
+
+
+@pytest.mark.parametrize("mistake", SOMETHING_ELSE)
+@pytest.mark.parametrize("locals_of", ["partly filled", "not read"])
+def test_another_mistake_is_not_blamed_on_them(checker: Builder, tmp_path: Path, mistake: str,
+                                               locals_of: str) -> None:
+    """That there are local variables without a value, and arrays of which threads store different
+    parts, is no reason."""
+    parts = RIGHT[locals_of] | SOMETHING_ELSE[mistake]
+    run = run_check(build(checker, "gcc -O1", tmp_path, parts)[0], "--json")
+    assert run.status == 1, run
+    cause = run.finding["cause"]
+    assert cause is None or cause["name"] not in ("not-shared", "no-value"), run
