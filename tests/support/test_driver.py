@@ -581,6 +581,30 @@ def test_json_of_a_wrong_kernel(tree):
     assert run.json["map"]["rows"] == ["...", ".x.", "..."]
 
 
+SHARED = """__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    DECLARATION
+    for (int i = threadIdx.x; i < m * n; i += 32) C[i] = __int_as_float(BITS);
+}
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    mysgemm<<<1, 32>>>(m, n, k, A, B, C);
+}
+"""
+
+
+@pytest.mark.parametrize("bits", ["0x7FE2A2A2", "0xFFFFFFFF"], ids=["of shared memory", "of none"])
+def test_shared_memory_is_blamed_only_where_there_is_some(tree, tmp_path, bits):
+    """A NaN as uninitialized shared memory holds may have been left behind elsewhere."""
+    for declared in ("", "__shared__ float tile[4]; tile[threadIdx.x % 4] = 1.0f;"):
+        kernel = tmp_path / "kernel.cu"
+        kernel.write_text(SHARED.replace("BITS", bits).replace("DECLARATION", declared))
+        run = run_sgemm(tree.build(kernel), 34)
+        said = run.output.partition("TEST FAILED")[2].partition("mysgemm<<<")[0]
+        assert run.status == 1 and "NaN" in said
+        assert ("shared memory" in said) == bool(declared), run.output
+
+
 def test_json_of_stray_writes(tree):
     run = run_sgemm(tree.build("instructor/faulty/06_guard_off_by_one.cu"), 34, 20, 30, "--json")
     assert run.json["guard_writes"] == {"A": [0, 0], "B": [0, 0], "C": [0, 30]}

@@ -135,6 +135,19 @@ static float copy_a(const struct fixture *f, int i, int j) {
 static float copy_b(const struct fixture *f, int i, int j) { return b(f, i, j); }
 static float elementwise(const struct fixture *f, int i, int j) { return a(f, i, j) * b(f, i, j); }
 
+/* In a sum with such a number no product is left: what the kernel adds to it, if anything, C does not
+ * show. */
+TEST(a_number_that_swallows_the_products_is_not_explained) {
+    static const float numbers[] = {-1.69473953e38f, 1e30f, 1e12f};
+    for (int i = 0; i < LENGTH(numbers); i++) {
+        struct fixture f = fixture_new(FILL_RANDOM, 34, 40, 20);
+        for (int at = 0; at < 34 * 40; at++) f.C[at] = numbers[i];
+        judge(&f);
+        expect_nothing(&f);
+        fixture_free(&f);
+    }
+}
+
 TEST(zero_is_seen) {
     check_all(zero, 34, 34, 34, "zero", "C is 0: ");
     check_all(zero, 3, 2, 5, "zero", "C is 0: ");

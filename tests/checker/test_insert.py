@@ -1,0 +1,81 @@
+"""Which declarations checker/locals/insert.c finds: those of local variables without a value, and of
+arrays; nothing else, and no line moves."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import Tree
+
+MARKER = '# 1 "kernel.cu"\n'
+FOUND = {
+    "float a;": ["a"],
+    "float a, b = 1, *c;": ["a", "c"],
+    "const float *p;": ["p"],
+    "unsigned int i; int j = 0;": ["i"],
+    "float a[4][4 + 1], b[2] = {0};": ["a", "b"],
+    "float a[16] {};": ["a"],
+    "std::pair<int, float> p;": ["p"],
+    "tile<16, (2 > 1)> t;": ["t"],
+    "struct { float a[4]; } s;": ["s"],
+    "struct tile t; ::tile u;": ["t", "u"],
+    "alignas(16) float a[4]; __attribute__((aligned(8))) float b;": ["a", "b"],
+    "volatile int v;": ["v"],
+    "if (m) { int a; } else { int b; }": ["a", "b"],
+    "for (int i, j = 0; i < 3; i++) { float c; }": ["i", "c"],
+    "while (m) { float a; }": ["a"],
+    "do { float a; } while (m);": ["a"],
+    "switch (m) { case 1: { int a; } default: int b; }": ["a"],
+    "{ { double d; } }": ["d"],
+}
+NOT_FOUND = [
+    "float a = 1; int b(2);", "static float a; static __thread float b[4];", "a = b;",
+    "a[1] = 2; x.y = z; p->q = 3; *p = 4; f(a); a++;", "return;", "goto out; out: ;", "using t = int;",
+    "typedef float f;", "extern float e;", "delete p;", "auto &r = a;", "int (*f)(int);",
+    "a < b || c > d;", "if (m) x; else y;", "for (;;) break;", "dim3 grid(1, 2);", 'f("int a;");',
+    "auto f = [](int i) { return i; };",
+]  # fmt: skip
+
+
+def insert(tree: Tree, text: str) -> tuple[int, str]:
+    tree.make("build/check/insert")
+    ran = subprocess.run([tree.path / "build/check/insert", "checker/locals/local.h"], input=text,
+                         cwd=tree.path, capture_output=True, text=True, check=False)
+    return ran.returncode, ran.stdout
+
+
+def names(printed: str) -> list[str]:
+    return [a or b for a, b in re.findall(
+        r"emulator_local_\d+\((\w+),|no_value{\d+u, \"(\w+)\"", printed)]
+
+
+@pytest.mark.parametrize("body", FOUND)
+def test_found(tree: Tree, body: str) -> None:
+    text = f"{MARKER}template <int W> void f(int m)\n{{\n    {body}\n}}\n"
+    status, printed = insert(tree, text)
+    assert (status, names(printed)) == (0, FOUND[body])
+    assert printed.endswith("}\n") and printed.partition("# 1 \"kernel.cu\"")[2].count("\n") == 5
+    assert set(re.findall(r"\"kernel.cu\", (\d+)", printed)) == {"3"}
+
+
+def test_not_found(tree: Tree) -> None:
+    for body in NOT_FOUND:
+        assert insert(tree, f"{MARKER}void f(int m)\n{{\n    {body}\n}}\n") == (1, ""), body
+
+
+def test_only_in_functions_of_the_students_files(tree: Tree) -> None:
+    text = (f"float outside;\nstruct s {{ float member; void f() {{ int a; }} }};\n"
+            f"namespace n {{ void g() {{ int b; }} }}\nenum e {{ x }};\nint t[] = {{1}};\n"
+            f'# 1 "/usr/include/h.h" 1 3\nvoid h() {{ int c; }}\n# 7 "kernel.cu" 2\n'
+            f'void i() {{ int d;\n# 8 "kernel.cu" 3\n int e\n# 8 "kernel.cu"\n; }}\n')
+    status, printed = insert(tree, MARKER + text)
+    assert (status, names(printed)) == (0, ["a", "b", "d", "e"])
+
+
+@pytest.mark.parametrize("text", ["", "void f() { int", "void f() { for (int i", "{{{{((((", 'R"x(',
+                                  "void f() { struct {", "# 1 \"", "'", "void f(int x) { x <"])
+def test_what_is_no_program_is_no_reason_to_crash(tree: Tree, text: str) -> None:
+    assert insert(tree, MARKER + text)[0] in (0, 1)
