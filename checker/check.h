@@ -56,8 +56,8 @@ struct check_options {
     int locals_answer;          /* descriptor for a struct cause; 0: none is asked for */
     struct locals_failed {
         enum finding_kind kind;
-        int line; /* 0: unknown */
-    } locals_failed; /* the run whose mistake it is */
+        int line;               /* 0: unknown */
+    } locals_failed;            /* the run whose mistake it is */
     struct locals *locals_seen; /* null: they are left alone */
     struct locals_change locals_change;
 };

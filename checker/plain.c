@@ -42,17 +42,17 @@ static void say_what(const struct check_options *o, const struct shape *s, const
     APPEND(f->what, "C is right in the run that is watched, but not in ./sgemm");
     APPEND(f->detail, "./sgemm %d %d %d --fill %s --seed %" PRIu64 " prints:\n%s", s->m, s->k, s->n,
            fill_name(o->run.fill), o->run.seed, verdict);
-    APPEND(f->hint, "the compiler makes two programs of one kernel.cu: what does the kernel do that "
-                    "C++ does not define? A variable without a value, an index outside a local "
-                    "array, or an int that overflows is such a thing");
+    APPEND(f->hint,
+           "the compiler makes two programs of one kernel.cu: what does the kernel do that "
+           "C++ does not define? A variable without a value, an index outside a local "
+           "array, or an int that overflows is such a thing");
 }
 
 bool plain_is_wrong(const struct check_options *o, struct outcome *outcome) {
     const struct child_limits limits = {o->run.timeout + 5, 10 * (o->run.timeout + 5)};
     FILE *printed = tmpfile();
     if (!printed) return false;
-    if (child_quiet(outcome->shape, &limits))
-        run_program(o, &outcome->shape, fileno(printed));
+    if (child_quiet(outcome->shape, &limits)) run_program(o, &outcome->shape, fileno(printed));
     const struct verdict_line verdict = read_verdict(printed);
     fclose(printed);
     if (!verdict.text[0]) return false;

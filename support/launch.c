@@ -147,7 +147,8 @@ bool report_has_shared(const struct report *report) {
     return any;
 }
 
-/* What is said of a NaN from there: a variable without a value may hold one that was left behind. */
+/* What is said of a NaN from there: a variable without a value may hold one that was left behind.
+ */
 static void forget_shared(struct report *report) {
     int kept = 0;
     for (int i = 0; i < report->explanation_count; i++)
