@@ -5,6 +5,7 @@
  * become the same. So threads see each other's stores as they would in shared memory, if no two of
  * them race. */
 #include "locals.h"
+#include "audit.h"
 #include "watch.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,5 +162,6 @@ void locals_watch(struct locals *seen, const struct locals_change *change, void 
     run.seen = seen;
     run.change = *change;
     run.zeros = zeros;
+    audit_nothing();
     watch_add_consumer(&keeping);
 }
