@@ -79,8 +79,7 @@ struct own {
 _Static_assert(sizeof(struct own) <= HANDLER_OWN, "it has no more room there");
 
 static uint64_t launches;
-static bool impossible; /* on this machine */
-static bool unwanted;
+static bool impossible; /* on this machine, or not wanted in this process */
 static int passed_on[2] = {
     -1, -1}; /* a pipe that holds the address of what is shared: no memory does */
 
@@ -353,10 +352,10 @@ static bool share(void) {
     return done;
 }
 
-void audit_nothing(void) { unwanted = true; }
+void audit_nothing(void) { impossible = true; }
 
 void audit_observe(struct observer *o) {
-    impossible = unwanted || !share();
+    impossible = !share();
     o->faulted = faulted;
 }
 
