@@ -84,31 +84,51 @@ $(VENV)/ready: grader/requirements.txt instructor/requirements.txt tests/require
 # docs/bench.md. Everything that a name may hold reaches the shell through the environment.
 KERNELS ?= $(sort $(wildcard instructor/solutions/*.cu)) $(filter-out kernel.cu,$(KERNEL))
 LADDER  ?= build/bench/ladder.json
-export KERNELS SHAPES SAMPLES LADDER
+# GRID=1: one kernel on shapes of every kind; the top of the ladder, unless KERNEL is another.
+GRID_KERNEL ?= $(or $(filter-out kernel.cu,$(KERNEL)),$(lastword $(sort $(wildcard instructor/solutions/*.cu))))
+GRID_JSON   ?= build/bench/grid.json
+export KERNELS SHAPES SAMPLES LADDER GRID_KERNEL GRID_JSON SEED
 
 ## make bench               the ladder beside cuBLAS, on a GPU
 ##      KERNEL=path.cu      ... and this kernel
 ##      KERNELS="a.cu b.cu" ... these kernels instead;  SAMPLES=n of each
 ##      SHAPES="m k n ..."  ... these sizes instead
-bench: $(if $(filter cuda,$(backend)),$(VENV)/grader-ready build/bench/ceilings)
+##      GRID=1              200 shapes of every kind instead (SEED=n: others)
+bench: $(if $(filter cuda,$(backend)),$(VENV)/grader-ready build/bench/ceilings build/bench/grid)
 ifeq ($(backend),cuda)
-	@$(VENV)/bin/python -B instructor/bench/ladder.py; status=$$?; \
-	[ $$status -ge 2 ] || $(MAKE) --no-print-directory bench-charts >&2 || \
-	    echo "no charts here; make bench-charts draws them anywhere from $$LADDER" >&2; \
+	@measured=$(if $(GRID),grid,ladder); \
+	$(VENV)/bin/python -B instructor/bench/$$measured.py; status=$$?; \
+	[ $$status -ge 2 ] || $(MAKE) --no-print-directory bench-charts GRID=$(GRID) >&2 || \
+	    echo 'no charts here; make bench-charts draws them anywhere' >&2; \
 	exit $$status
 else
 	@echo 'make bench: nothing to measure on ($(why)); make bench-counts needs no GPU' >&2; exit 3
 endif
-takes_bench = KERNELS SHAPES SAMPLES LADDER $(takes_python) $(takes_build)
+takes_bench = KERNELS SHAPES SAMPLES LADDER GRID GRID_KERNEL GRID_JSON SEED $(takes_python) \
+              $(takes_build)
 
 build/bench/ceilings: build/cuda/instructor/bench/ceilings.o | $$(@D)/.
 	$(NVCC) $(CUDA_FLAGS) $^ -o $@ -lcublas -Xlinker -rpath=$(abspath $(dir $(NVCC))../lib64)
 
+# The kernel of GRID_KERNEL, linked with what measures it.
+build/bench/grid: build/cuda/instructor/bench/grid.o build/bench/grid_kernel.o build/libclock.a \
+                  build/libsupport.a
+	$(NVCC) $(CUDA_FLAGS) $^ -o $@ -lcublas -lcublasLt -lcuda -lpthread \
+	    -Xlinker -rpath=$(abspath $(dir $(NVCC))../lib64)
+
+build/bench/grid_kernel.o: FORCE build/cuda/settings | $$(@D)/.
+	$(NVCC) $(CUDA_FLAGS) -I . -x cu -c "$$GRID_KERNEL" -o $@
+
 # From the JSON alone, on any machine.
 ## make bench-charts        charts from build/bench/ladder.json, or LADDER=path
+##      GRID=1              ... from build/bench/grid.json, or GRID_JSON=path
 bench-charts: $(VENV)/charts-ready
+ifeq ($(GRID),)
 	@$(VENV)/bin/python -B instructor/bench/charts.py "$$LADDER" "$$(dirname "$$LADDER")"
-takes_bench-charts = LADDER $(takes_python)
+else
+	@$(VENV)/bin/python -B instructor/bench/heat_map.py "$$GRID_JSON" "$$(dirname "$$GRID_JSON")"
+endif
+takes_bench-charts = LADDER GRID GRID_JSON $(takes_python)
 
 # Packages for the charts alone: nothing else needs them.
 $(VENV)/charts-ready: grader/requirements.txt instructor/requirements.txt

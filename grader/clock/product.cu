@@ -128,6 +128,16 @@ struct product *product_new(int m, int n, int k, struct judgement *j) {
     return set_up(p, j) ? p : NULL;
 }
 
+void product_free(struct product *p) {
+    if (!p) return;
+    void *const memory[] = {p->A, p->B, p->wide_A, p->wide_B, p->ref, p->G, p->tally, p->workspace};
+    cudaDeviceSynchronize();
+    cublasDestroy(p->wide);
+    cublasDestroy(p->cublas);
+    for (void *piece : memory) cudaFree(piece);
+    free(p);
+}
+
 const float *product_A(const struct product *p) { return p->A; }
 const float *product_B(const struct product *p) { return p->B; }
 

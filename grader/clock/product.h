@@ -29,8 +29,11 @@ struct product_verdict {
     bool not_float32;
 };
 
-/* Matrices are allocated but not filled. NULL: judged. Ends with its process. */
+/* Matrices are allocated but not filled. NULL: judged. */
 struct product *product_new(int m, int n, int k, struct judgement *judgement);
+
+/* Waits for the whole device first. NULL is nothing. */
+void product_free(struct product *product);
 
 /* New A and B, uniform on (-1, 1), each element a pure function of seed and place: the same that
  * fill_element(FILL_RANDOM, seed, ...) of support.h gives. Then AB and |A||B| by cublasDgemm.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from conftest import REPOSITORY, Tree, clean_environment, missing, strict_json
 sys.path.append(str(REPOSITORY / "instructor" / "bench"))
 
 import course  # noqa: E402
+import grid  # noqa: E402
 import ladder  # noqa: E402
 import shapes  # noqa: E402
 
@@ -57,6 +59,7 @@ class Bencher:
         for name, value in {"trusted_parts": lambda backend: fake.ON_GPU,
                             "choose_sandbox": lambda *asked: fake.BOX,
                             "describe_machine": lambda: json.loads(json.dumps(MACHINE)),
+                            "cublas_times": lambda shape: [fake.CUBLAS_SECONDS] * 200,
                             "build_submission": fake.build, "measure": self.measure}.items():
             monkeypatch.setattr(ladder, name, value)
 
@@ -116,7 +119,7 @@ def test_figures_are_what_the_clock_says(bencher: Bencher) -> None:
 def test_the_file_says_what_was_measured(bencher: Bencher) -> None:
     kernels = {"half.cu": "/* intensity: 8 FLOP/byte */\nclock: 0.5", "a/half.cu": "clock: 1"}
     bench = bencher.run("64 32 16 512 512 512", kernels, SAMPLES="7")
-    assert bench.json["format"] == 2
+    assert bench.json["format"] == 3
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", bench.json["date"])
     assert {key: bench.json[key] for key in MACHINE} == MACHINE
     assert [(k["name"], k["file"], k["flop_per_byte"]) for k in bench.json["kernels"]] == [
@@ -124,6 +127,27 @@ def test_the_file_says_what_was_measured(bencher: Bencher) -> None:
     assert [(s["m"], s["k"], s["n"]) for s in bench.json["shapes"]] == [(64, 32, 16),
                                                                        (512, 512, 512)]
     assert bench.measured == [("64 32 16", 7)] * 2 + [("512 512 512", 7)] * 2
+
+
+def test_what_cublas_differs_from_itself_by_is_not_called_faster(bencher: Bencher,
+                                                                 monkeypatch: Any) -> None:
+    """5 % above cuBLAS is faster where that repeats its times within 2 %, and not within 10 %."""
+    shown: dict[float, str] = {}
+    for spread in (0.02, 0.1):
+        times = [fake.CUBLAS_SECONDS * (1 + spread * (i % 2)) for i in range(200)]
+        monkeypatch.setattr(ladder, "cublas_times", lambda shape, times=times: times)
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        bench = bencher.run("64 64 64", {"k.cu": "clock: 1.05"}, SAMPLES="10")
+        assert bench.json["shapes"][0]["own_error_percent"] == pytest.approx(100 * spread, rel=0.3)
+        shown[spread] = next(text for text in bench.table.splitlines() if "105.0" in text)
+    assert "\x1b[32m" in shown[0.02] and "\x1b[32m" not in shown[0.1], shown
+
+
+def test_the_error_of_equal_times_is_zero_and_grows_with_their_spread() -> None:
+    source = random.Random(1)
+    errors = [ladder.own_error([source.gauss(1, sigma) for _ in range(200)], 11)
+              for sigma in (0, 0.01, 0.05)]
+    assert errors[0] == 0 and 0.3 < errors[1] < 1.5 and 2 < errors[2] < 8
 
 
 def test_large_shapes_have_fewer_samples(bencher: Bencher) -> None:
@@ -268,6 +292,74 @@ def test_counts_of_no_shape(tree: Tree) -> None:
     assert "Error 2" in done.stderr and "bench-counts: SHAPES" in done.stderr
 
 
+# ---- the grid of shapes --------------------------------------------------------------------------
+
+
+def test_shapes_are_drawn_by_the_seed() -> None:
+    """The ones of docs/ladder.md, and no others; each can be measured."""
+    for seed, name in ((1, "grid"), (2, "grid-other-seed")):
+        run = strict_json((REPOSITORY / f"docs/ladder/{name}.json").read_text())
+        assert run["seed"] == seed
+        assert [(s["m"], s["k"], s["n"]) for s in run["shapes"]] == grid.draw(seed)
+    many = grid.draw(3, 1000)
+    assert len(set(many)) == 1000 and grid.draw(3) == many[:200]
+    assert all(m * k * n <= 2**33 and m * n < 2**31 for m, k, n in many)
+
+
+@pytest.mark.parametrize(("shape", "seconds", "kind"), [
+    ((34, 34, 34), 5.9e-6, "a launch"), ((1, 4096, 4096), 3e-5, "vector"),
+    ((4096, 16, 1), 7e-6, "vector"), ((16, 1000, 1024), 1e-5, "thin"),
+    ((1000, 33, 1000), 1e-5, "small k"), ((64, 512, 64), 1e-5, "long k"),
+    ((64, 511, 64), 1e-5, "all others")])
+def test_kinds_of_shapes(shape: shapes.Shape, seconds: float, kind: str) -> None:
+    assert grid.kind_of(shape, seconds) == kind
+
+
+FAKE_GRID = """#!/bin/sh
+while read -r m k n; do
+    printf '{"m": %%s, "k": %%s, "n": %%s, "right": %s, "max_u": 1, "algorithm": 3,' $m $k $n
+    echo '"cublas": {"median": 2e-5}, "cublaslt": {"median": 1e-5}, "kernel": {"median": 8e-6}}'
+done
+exit %s
+"""
+
+
+@pytest.mark.parametrize(("right", "ends", "status"), [("true", 0, 0), ("false", 0, 1),
+                                                       ("true", 3, 3)])
+def test_a_grid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any, right: str, ends: int,
+                status: int) -> None:
+    """Each shape beside the better library; what is wrong, or was not measured, is no success."""
+    program = tmp_path / "grid"
+    program.write_text(FAKE_GRID % (right, ends))
+    program.chmod(0o755)
+    monkeypatch.setattr(grid, "PROGRAM", program)
+    monkeypatch.setattr(ladder, "describe_machine", lambda: json.loads(json.dumps(MACHINE)))
+    for name, value in {"SHAPES": "7 64 7 1000 500 700", "GRID_KERNEL": "k.cu",
+                        "GRID_JSON": str(tmp_path / "out/grid.json")}.items():
+        monkeypatch.setenv(name, value)
+    assert grid.main() == status
+    printed = capsys.readouterr()
+    if status == 3:
+        assert printed.err == "bench: 2 of 2 shapes were measured\n"
+        return
+    written = strict_json((tmp_path / "out/grid.json").read_text())
+    assert [(s["kind"], s["ratio"], s["of_cublas"]) for s in written["shapes"]] == [
+        ("thin", pytest.approx(1.25), pytest.approx(2.5)),
+        ("all others", pytest.approx(1.25), pytest.approx(2.5))]
+    assert (written["seed"], written["kernel"], written["samples"]) == (None, "k.cu", 13)
+    assert re.search(r"^all +2 +125\.0 +125\.0 +2 +0 +0$", printed.out, re.MULTILINE)
+    assert ("wrong: 7 x 64 x 7" in printed.out) == (right == "false")
+
+
+@pytest.mark.parametrize("variables", [{"SEED": "x"}, {"SAMPLES": "0"}, {"SHAPES": "1 2"}], ids=str)
+def test_a_grid_of_bad_input(monkeypatch: pytest.MonkeyPatch, capsys: Any,
+                             variables: dict[str, str]) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert grid.main() == 2
+    assert next(iter(variables)) in capsys.readouterr().err
+
+
 # ---- a class -------------------------------------------------------------------------------------
 
 
@@ -379,6 +471,34 @@ def test_no_charts(tmp_path, text, said):
     assert said in done.stderr
 
 
+def draw_grid(path: Path, text: str | None) -> subprocess.CompletedProcess[str]:
+    if importlib.util.find_spec("matplotlib") is None:
+        missing("matplotlib", "is not installed for this Python")
+    if text is not None:
+        (path / "grid.json").write_text(text)
+    return subprocess.run(
+        [sys.executable, "-B", REPOSITORY / "instructor/bench/heat_map.py", path / "grid.json",
+         path], capture_output=True, text=True, timeout=SECONDS, check=False,
+        env=clean_environment({"MPLCONFIGDIR": str(path)}))
+
+
+def test_a_heat_map(tmp_path: Path) -> None:
+    done = draw_grid(tmp_path, json.dumps(made_up(["k"], []) | {"kernel": "a/k.cu", "shapes": [
+        {"m": 7, "k": 64, "n": 7, "ratio": 1.21}, {"m": 2, "k": 64, "n": 7, "ratio": 1.0},
+        {"m": 4096, "k": 1, "n": 4096, "ratio": 0.42}]}))
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "grid.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    svg = (tmp_path / "grid.svg").read_text()
+    assert all(text in svg for text in ("110 %", "2: 100 to 121", "42 %", "Made Up 3000", "k:"))
+
+
+@pytest.mark.parametrize(("text", "said"), [(None, "make bench GRID=1 writes it"),
+                                            ("{", "no grid.json"), ("{}", "no grid.json")])
+def test_no_heat_map(tmp_path: Path, text: str | None, said: str) -> None:
+    done = draw_grid(tmp_path, text)
+    assert (done.returncode, done.stdout) == (2, "") and said in done.stderr
+
+
 # ---- on a GPU ------------------------------------------------------------------------------------
 
 
@@ -392,7 +512,7 @@ def test_a_bench_on_the_gpu(gpu: None, tree: Tree) -> None:
         tree.write(f"{name}.cu", SUBMISSIONS[name].text)
         states[name] = SUBMISSIONS[name].state
         kernels.append(f"{name}.cu")
-    tree.make("BACKEND=cuda", "build/bench/ceilings")
+    tree.make("BACKEND=cuda", "build/bench/ceilings", "build/bench/grid")
     done = subprocess.run(
         [sys.executable, "-B", "instructor/bench/ladder.py"], cwd=tree.path, text=True,
         capture_output=True, timeout=5 * SECONDS, check=False, env=clean_environment({
@@ -408,3 +528,18 @@ def test_a_bench_on_the_gpu(gpu: None, tree: Tree) -> None:
         assert {name: found[name]["state"] for name in states} == states, done.stdout
         for name in ("cuBLAS", "1_naive", "2_tiled"):
             assert 0 < found[name]["percent_of_ffma"] < 100
+
+
+@pytest.mark.gpu
+@pytest.mark.alone
+def test_a_grid_on_the_gpu(gpu: None, tree: Tree) -> None:
+    kernel = "instructor/solutions/9_every_shape.cu"
+    tree.make("BACKEND=cuda", f"GRID_KERNEL={kernel}", "build/bench/ceilings", "build/bench/grid")
+    done = subprocess.run(
+        [sys.executable, "-B", "instructor/bench/grid.py"], cwd=tree.path, text=True,
+        capture_output=True, timeout=5 * SECONDS, check=False, env=clean_environment({
+            "GRID_KERNEL": kernel, "GRID_JSON": "build/bench/grid.json", "SAMPLES": "3",
+            "SHAPES": "1 1 1 1 4096 4096 33 4096 7 1025 33 1025 64 65536 64"}))
+    assert done.returncode == 0, done.stderr
+    run = strict_json((tree.path / "build/bench/grid.json").read_text())
+    assert [shape["right"] for shape in run["shapes"]] == [True] * 5

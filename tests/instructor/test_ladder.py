@@ -28,6 +28,7 @@ from grader.cases import load_suites
 STARTER = REPOSITORY / "kernel.cu"
 RUNGS = sorted((REPOSITORY / "instructor" / "solutions").glob("*.cu"))
 FIRST_WITH_SGEMM = 4  # the ones before have the signature that is handed out
+FIRST_WITH_MODEL = 9  # takes its largest tiles, of which the head speaks, only for a longer k
 each_rung = pytest.mark.parametrize("rung", RUNGS, ids=lambda path: path.stem)
 
 # Where A, B and C begin, in floats behind a multiple of 16 bytes. Nowhere aligned; all; one not.
@@ -112,6 +113,23 @@ def test_every_shape_of_tiles_of_the_best(tree: Tree) -> None:
     assert (done.stdout + done.stderr, done.returncode) == ("140 problems\n", 0)
 
 
+def test_every_kernel_of_the_last_rung(tree: Tree) -> None:
+    """Which one sgemm takes depends on the machine and the shape; here each computes."""
+    tree.make("program", "BACKEND=cpu", "KERNEL=tests/instructor/ladder/every_kernel.cu")
+    done = subprocess.run([tree.path / "build/program"], env=clean_environment(), text=True,
+                          capture_output=True, timeout=RUN_SECONDS, check=False)
+    assert (done.stdout + done.stderr, done.returncode) == ("452 problems\n", 0)
+
+
+# More rows than a grid has rows of blocks, many columns, and a k that is long beside C.
+EXTREME = ["1100001 1 3 exact 1 0 0 0 0", "520000 2 2 random 1.5 -0.5 1 2 3",
+           "1 1 2000003 exact 1 0 0 0 0", "2 300000 3 random 1 0 0 0 0"]
+
+
+def test_the_last_rung_takes_extreme_shapes(tree: Tree) -> None:
+    assert run_driver(tree, RUNGS[-1], EXTREME) == f"{len(EXTREME)} calls"
+
+
 MISTAKES = {
     "C is read though beta is 0": ("beta == 0.0f ? alpha * sum[r][c] : ", "", "C[0][0] is nan"),
     "alpha is left out": ("? alpha * sum[r][c] : alpha *", "? sum[r][c] :", "and should be"),
@@ -169,7 +187,7 @@ def test_head(rung: Path) -> None:
 
 @pytest.fixture
 def two_cores() -> Iterator[None]:
-    """As many multiprocessors has the CPU backend then, by which 8_best chooses its tiles."""
+    """As many multiprocessors has the CPU backend then, by which rungs 8 and 9 choose their tiles."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, sorted(allowed)[:2])
     yield
@@ -179,7 +197,7 @@ def two_cores() -> Iterator[None]:
 @pytest.mark.parametrize("rung", sample(RUNGS, every=2), ids=lambda path: path.stem)
 @pytest.mark.usefixtures("two_cores")
 def test_intensity_is_as_counted(checker: Builder, rung: Path) -> None:
-    m, k, n = 256, 32, 256
+    m, k, n = 256, 256 if number_of(rung) == FIRST_WITH_MODEL else 32, 256
     program = checker("gcc -O1", rung.relative_to(REPOSITORY))
     run = run_check(program, "--counts", "--json", "--seed", 1, m, k, n)
     assert run.status == 0, run
@@ -190,6 +208,6 @@ def test_intensity_is_as_counted(checker: Builder, rung: Path) -> None:
 def test_the_ladder_has_no_gaps() -> None:
     """Numbered as it climbs; each rung asks global memory for no more than the one before."""
     assert [number_of(rung) for rung in RUNGS] == list(range(1, len(RUNGS) + 1))
-    assert len(RUNGS) >= 8
+    assert len(RUNGS) >= 9
     climbed = [intensity_of(rung) for rung in RUNGS]
     assert climbed == sorted(climbed)

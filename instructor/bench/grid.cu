@@ -1,0 +1,233 @@
+/* grid.cu: a kernel beside cuBLAS and cuBLASLt on many shapes, in one process. `make bench GRID=1`
+ * links it with the kernel, whose basicSgemm it calls, and runs it:
+ *
+ *     grid SAMPLES        the shapes from standard input, a line "m k n" each
+ *
+ * Standard output has a JSON object a line for each shape (docs/bench.md). cuBLAS, the fastest of
+ * cuBLASLt's first HEURISTICS algorithms and the kernel take turns, SAMPLES of each, float32
+ * throughout, each sample with a cold L2 cache (timer.h of the grader's clock); the kernel's C is
+ * compared with a product in double precision, every element. With a SAMPLES below 0 cuBLAS alone is
+ * timed, and all its times are printed: what the measurement itself varies by.
+ *
+ * Exit status: 0; 2 bad input; 3 the machine is at fault. */
+extern "C" {
+#include "../../grader/clock/product.h"
+#include "../../grader/clock/timer.h"
+}
+#include "../../support.h"
+
+#include <cublasLt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HEURISTICS = 16, TRIALS = 3, MOST_SAMPLES = 1000 };
+enum contestant { CUBLAS, CUBLASLT, KERNEL, CONTESTANTS };
+
+static const char *const names[] = {"cublas", "cublaslt", "kernel"};
+static const size_t workspace_bytes = (size_t)64 << 20;
+
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C);
+
+/* One product, and what computes it. */
+struct contest {
+    int m, n, k;
+    struct product *product;
+    struct timer *timer;
+    float *C;
+    void *workspace;
+    cublasLtHandle_t lt;
+    cublasLtMatmulDesc_t multiply;
+    cublasLtMatrixLayout_t A, B, result;
+    cublasLtMatmulHeuristicResult_t algorithms[HEURISTICS];
+    int algorithms_found, algorithm; /* -1: none */
+};
+
+/* ---- failures -------------------------------------------------------------------------------- */
+
+static void stop(const char *what, const char *why) {
+    fprintf(stderr, "grid: %s: %s\n", what, why);
+    exit(3);
+}
+
+static void must(const char *what, cudaError_t error) {
+    if (error != cudaSuccess) stop(what, cudaGetErrorString(error));
+}
+
+static void must(const char *what, cublasStatus_t status) {
+    if (status != CUBLAS_STATUS_SUCCESS) stop(what, cublasGetStatusString(status));
+}
+
+static void must(bool done, const struct judgement *j) {
+    if (!done) stop("the product", j->reason);
+}
+
+/* ---- what takes part ------------------------------------------------------------------------- */
+
+/* cuBLASLt counts by columns: B^T A^T = (AB)^T. */
+static cublasStatus_t multiply(struct contest *c) {
+    const float one = 1, zero = 0;
+    return cublasLtMatmul(c->lt, c->multiply, &one, product_B(c->product), c->B,
+                          product_A(c->product), c->A, &zero, c->C, c->result, c->C, c->result,
+                          &c->algorithms[c->algorithm].algo, c->workspace, workspace_bytes, 0);
+}
+
+static void call(struct contest *c, enum contestant who, struct judgement *j) {
+    if (who == CUBLAS)
+        must(product_cublas(c->product, c->C, j), j);
+    else if (who == CUBLASLT)
+        must("cublasLtMatmul", multiply(c));
+    else {
+        basicSgemm(c->m, c->n, c->k, product_A(c->product), product_B(c->product), c->C);
+        must("the kernel's launch", cudaGetLastError());
+    }
+}
+
+/* Seconds, by the events. */
+static double sample(struct contest *c, enum contestant who, struct judgement *j) {
+    struct times times;
+    must(product_poison(c->product, c->C, j), j);
+    must("the timer", timer_start(c->timer));
+    call(c, who, j);
+    must("the timer", timer_stop(c->timer, &times));
+    return times.event_seconds;
+}
+
+/* Sets c->algorithm to the fastest by the median of TRIALS, -1 if cuBLASLt has none. */
+static void choose_algorithm(struct contest *c, struct judgement *j) {
+    double best = INFINITY;
+    int chosen = -1;
+    for (int i = 0; i < c->algorithms_found; ++i) {
+        double seconds[TRIALS];
+        c->algorithm = i;
+        if (multiply(c) != CUBLAS_STATUS_SUCCESS) continue;
+        for (int trial = 0; trial < TRIALS; ++trial) seconds[trial] = sample(c, CUBLASLT, j);
+        const struct summary of_trials = summarise(seconds, TRIALS);
+        if (of_trials.median >= best) continue;
+        best = of_trials.median;
+        chosen = i;
+    }
+    c->algorithm = chosen;
+}
+
+static void set_up_lt(struct contest *c) {
+    cublasLtMatmulPreference_t preference;
+    must("cublasLtCreate", cublasLtCreate(&c->lt));
+    must("cuBLASLt", cublasLtMatmulDescCreate(&c->multiply, CUBLAS_COMPUTE_32F_PEDANTIC, CUDA_R_32F));
+    must("cuBLASLt", cublasLtMatrixLayoutCreate(&c->A, CUDA_R_32F, c->k, c->m, c->k));
+    must("cuBLASLt", cublasLtMatrixLayoutCreate(&c->B, CUDA_R_32F, c->n, c->k, c->n));
+    must("cuBLASLt", cublasLtMatrixLayoutCreate(&c->result, CUDA_R_32F, c->n, c->m, c->n));
+    must("cuBLASLt", cublasLtMatmulPreferenceCreate(&preference));
+    must("cuBLASLt", cublasLtMatmulPreferenceSetAttribute(
+                         preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes,
+                         sizeof workspace_bytes));
+    /* None at all is no failure: cuBLAS takes part as well. */
+    if (cublasLtMatmulAlgoGetHeuristic(c->lt, c->multiply, c->B, c->A, c->result, c->result,
+                                       preference, HEURISTICS, c->algorithms,
+                                       &c->algorithms_found) != CUBLAS_STATUS_SUCCESS)
+        c->algorithms_found = 0;
+    must("cuBLASLt", cublasLtMatmulPreferenceDestroy(preference));
+}
+
+static void tear_down(struct contest *c) {
+    cublasLtMatrixLayoutDestroy(c->A);
+    cublasLtMatrixLayoutDestroy(c->B);
+    cublasLtMatrixLayoutDestroy(c->result);
+    cublasLtMatmulDescDestroy(c->multiply);
+    cublasLtDestroy(c->lt);
+    cudaFree(c->C);
+    product_free(c->product);
+}
+
+/* ---- a shape --------------------------------------------------------------------------------- */
+
+static void print_summary(const char *name, double *seconds, int samples) {
+    const struct summary s = summarise(seconds, samples);
+    printf(", \"%s\": {\"median\": %.9g, \"minimum\": %.9g, \"quartile_1\": %.9g, "
+           "\"quartile_3\": %.9g}",
+           name, s.median, s.minimum, s.quartile_1, s.quartile_3);
+}
+
+static void check_kernel(struct contest *c, struct judgement *j) {
+    struct product_verdict verdict;
+    must(product_poison(c->product, c->C, j), j);
+    call(c, KERNEL, j);
+    must("the kernel", cudaDeviceSynchronize());
+    must(product_verdict(c->product, c->C, &verdict, j), j);
+    printf(", \"right\": %s, \"max_u\": %.3g", verdict_passed(&verdict) ? "true" : "false",
+           verdict.max_u);
+}
+
+static void compete(struct contest *c, int samples, struct judgement *j) {
+    static double seconds[CONTESTANTS][MOST_SAMPLES];
+    set_up_lt(c);
+    check_kernel(c, j);
+    choose_algorithm(c, j);
+    for (int i = -1; i < samples; ++i) /* the first round loads what is not loaded yet */
+        for (int turn = 0; turn < CONTESTANTS; ++turn) {
+            const enum contestant who = (enum contestant)((turn + i + 1) % CONTESTANTS);
+            if (who == CUBLASLT && c->algorithm < 0) continue;
+            const double took = sample(c, who, j);
+            if (i >= 0) seconds[who][i] = took;
+        }
+    for (int who = 0; who < CONTESTANTS; ++who)
+        if (who != CUBLASLT || c->algorithm >= 0) print_summary(names[who], seconds[who], samples);
+    printf(", \"algorithm\": %d", c->algorithm);
+    tear_down(c);
+}
+
+static void compete_alone(struct contest *c, int samples, struct judgement *j) {
+    sample(c, CUBLAS, j);
+    printf(", \"samples\": [");
+    for (int i = 0; i < samples; ++i) printf("%s%.9g", i ? ", " : "", sample(c, CUBLAS, j));
+    printf("]");
+    cudaFree(c->C);
+    product_free(c->product);
+}
+
+static void measure(struct contest *c, int samples) {
+    struct judgement j = {};
+    c->product = product_new(c->m, c->n, c->k, &j);
+    must(c->product != NULL, &j);
+    must("memory for C", cudaMalloc(&c->C, (size_t)c->m * (size_t)c->n * sizeof(float)));
+    must(product_fill(c->product, 1, &j), &j);
+    printf("{\"m\": %d, \"k\": %d, \"n\": %d", c->m, c->k, c->n);
+    if (samples < 0)
+        compete_alone(c, -samples, &j);
+    else
+        compete(c, samples, &j);
+    printf("}\n");
+    fflush(stdout);
+}
+
+/* Half a second of work: the clocks of a GPU that had nothing to do are low. */
+static void warm_up(struct contest *c) {
+    const double begun = clock_seconds();
+    struct times times;
+    while (clock_seconds() - begun < 0.5) {
+        must("the timer", timer_start(c->timer));
+        must("the timer", timer_stop(c->timer, &times));
+    }
+}
+
+int main(int argc, char **argv) {
+    struct contest c = {};
+    char line[100], rest;
+    const int samples = argc == 2 ? atoi(argv[1]) : 0;
+    if (samples == 0 || abs(samples) > MOST_SAMPLES) {
+        fprintf(stderr, "usage: grid SAMPLES < shapes; at most %d samples\n", MOST_SAMPLES);
+        return 2;
+    }
+    must("the timer", timer_new(&c.timer));
+    must("memory for cuBLASLt", cudaMalloc(&c.workspace, workspace_bytes));
+    warm_up(&c);
+    while (fgets(line, sizeof line, stdin)) {
+        if (sscanf(line, "%d %d %d %c", &c.m, &c.k, &c.n, &rest) != 3 || c.m < 1 || c.k < 1 ||
+            c.n < 1) {
+            fprintf(stderr, "grid: not a shape: %s", line);
+            return 2;
+        }
+        measure(&c, samples);
+    }
+    return 0;
+}
