@@ -87,24 +87,24 @@ LADDER  ?= build/bench/ladder.json
 # GRID=1: one kernel on shapes of every kind; the top of the ladder, unless KERNEL is another.
 GRID_KERNEL ?= $(or $(filter-out kernel.cu,$(KERNEL)),$(lastword $(sort $(wildcard instructor/solutions/*.cu))))
 GRID_JSON   ?= build/bench/grid.json
-export KERNELS SHAPES SAMPLES LADDER GRID_KERNEL GRID_JSON SEED
+export KERNELS SHAPES SAMPLES LADDER GRID GRID_SEED GRID_KERNEL GRID_JSON
 
 ## make bench               the ladder beside cuBLAS, on a GPU
 ##      KERNEL=path.cu      ... and this kernel
 ##      KERNELS="a.cu b.cu" ... these kernels instead;  SAMPLES=n of each
 ##      SHAPES="m k n ..."  ... these sizes instead
-##      GRID=1              200 shapes of every kind instead (SEED=n: others)
+##      GRID=1              200 shapes of every kind instead (GRID_SEED=n: others)
 bench: $(if $(filter cuda,$(backend)),$(VENV)/grader-ready build/bench/ceilings build/bench/grid)
 ifeq ($(backend),cuda)
-	@measured=$(if $(GRID),grid,ladder); \
+	@measured=ladder; [ -z "$$GRID" ] || measured=grid; \
 	$(VENV)/bin/python -B instructor/bench/$$measured.py; status=$$?; \
-	[ $$status -ge 2 ] || $(MAKE) --no-print-directory bench-charts GRID=$(GRID) >&2 || \
+	[ $$status -ge 2 ] || $(MAKE) --no-print-directory bench-charts >&2 || \
 	    echo 'no charts here; make bench-charts draws them anywhere' >&2; \
 	exit $$status
 else
 	@echo 'make bench: nothing to measure on ($(why)); make bench-counts needs no GPU' >&2; exit 3
 endif
-takes_bench = KERNELS SHAPES SAMPLES LADDER GRID GRID_KERNEL GRID_JSON SEED $(takes_python) \
+takes_bench = KERNELS SHAPES SAMPLES LADDER GRID GRID_SEED GRID_KERNEL GRID_JSON $(takes_python) \
               $(takes_build)
 
 build/bench/ceilings: build/cuda/instructor/bench/ceilings.o | $$(@D)/.
@@ -123,11 +123,11 @@ build/bench/grid_kernel.o: FORCE build/cuda/settings | $$(@D)/.
 ## make bench-charts        charts from build/bench/ladder.json, or LADDER=path
 ##      GRID=1              ... from build/bench/grid.json, or GRID_JSON=path
 bench-charts: $(VENV)/charts-ready
-ifeq ($(GRID),)
-	@$(VENV)/bin/python -B instructor/bench/charts.py "$$LADDER" "$$(dirname "$$LADDER")"
-else
-	@$(VENV)/bin/python -B instructor/bench/heat_map.py "$$GRID_JSON" "$$(dirname "$$GRID_JSON")"
-endif
+	@if [ -z "$$GRID" ]; then \
+	    $(VENV)/bin/python -B instructor/bench/charts.py "$$LADDER" "$$(dirname "$$LADDER")"; \
+	else \
+	    $(VENV)/bin/python -B instructor/bench/heat_map.py "$$GRID_JSON" "$$(dirname "$$GRID_JSON")"; \
+	fi
 takes_bench-charts = LADDER GRID GRID_JSON $(takes_python)
 
 # Packages for the charts alone: nothing else needs them.

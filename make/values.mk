@@ -13,7 +13,8 @@ given := $(filter-out MAKE% -*-%,$(foreach name,$(.VARIABLES),\
     $(if $(findstring command line,$(origin $(name))),$(name))))
 inherited := $(foreach name,KERNEL BACKEND ARCH PYTHON VENV NVCC CC CXX AR V C_FLAGS CUDA_FLAGS \
     EMULATED_FLAGS CHECKED_FLAGS CHECKED_O SUBMISSION CLASS SUITE RESULTS CASES_ARGS \
-    RELEASE_ARGS KERNELS SHAPES SAMPLES LADDER,$(if $(filter environment%,$(origin $(name))),$(name)))
+    RELEASE_ARGS KERNELS SHAPES SAMPLES LADDER GRID GRID_SEED GRID_KERNEL GRID_JSON,\
+    $(if $(filter environment%,$(origin $(name))),$(name)))
 # Recipes' programs find them in the environment (CXX), as they would without this.
 $(foreach name,$(filter-out SHELL,$(given)),$(eval override $(name) := $$(value $(name)))\
     $(eval export $(name)))

@@ -1,6 +1,6 @@
 """`make bench GRID=1`: a kernel beside cuBLAS and cuBLASLt on shapes of every kind, on this GPU.
 
-    SEED=n SHAPES="m k n ..." SAMPLES=n GRID_KERNEL=path GRID_JSON=path grid.py
+    GRID_SEED=n SHAPES="m k n ..." SAMPLES=n GRID_KERNEL=path GRID_JSON=path grid.py
 
 All of them come from the environment, as make has them: COUNT shapes drawn by the seed, or SHAPES.
 build/bench/grid (grid.cu), which is linked with the kernel, measures them in one process. Standard
@@ -132,7 +132,7 @@ def number(name: str, default: int, least: int, most: int) -> int:
 
 def run() -> int:
     """The exit status. Raises Fault, MachineFault."""
-    seed = number("SEED", DEFAULT_SEED, 0, 2**31)
+    seed = number("GRID_SEED", DEFAULT_SEED, 0, 2**31)
     samples = number("SAMPLES", DEFAULT_SAMPLES, 1, ladder.MOST_SAMPLES)
     try:
         todo = shapes.parse(os.environ.get("SHAPES", "")) or draw(seed)

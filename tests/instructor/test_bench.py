@@ -351,7 +351,7 @@ def test_a_grid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any, ri
     assert ("wrong: 7 x 64 x 7" in printed.out) == (right == "false")
 
 
-@pytest.mark.parametrize("variables", [{"SEED": "x"}, {"SAMPLES": "0"}, {"SHAPES": "1 2"}], ids=str)
+@pytest.mark.parametrize("variables", [{"GRID_SEED": "x"}, {"SAMPLES": "0"}, {"SHAPES": "1 2"}], ids=str)
 def test_a_grid_of_bad_input(monkeypatch: pytest.MonkeyPatch, capsys: Any,
                              variables: dict[str, str]) -> None:
     for name, value in variables.items():
