@@ -8,7 +8,7 @@
  * thread:   8 0
  * block:    0 0
  * other-thread: 0 0
- * hint:     one thread
+ * hint:     how many threads does the tile need
  * loses:    correct */
 
 #define TILE_WIDTH 8
