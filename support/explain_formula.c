@@ -123,7 +123,7 @@ static bool value_fits(const struct formula *f, const struct element *e, double 
         explain_tolerance(f->problem, G, fabs(value) + fabs(f->offset), f->slack);
     /* Beside a number so large the products are lost in rounding: nothing shows that any
      * were added. */
-    if (e->G > 0 && tolerance > e->G) return false;
+    if (G > 0 && tolerance > G) return false;
     return fabs((double)e->got - value) <= tolerance;
 }
 

@@ -114,7 +114,7 @@ bool name_is_device_function(const char *symbol) {
            matches(symbol, "_ZSt[0-9]+(" OF_MATH "|abs|isnan|isinf|isfinite|signbit|move|forward)"
                            "([fdilxjmy]|PK?[fdil]|I.*|N9__gnu_cxx.*)+") ||
            matches(symbol, "_ZNK?St16initializer_list.*|_ZSt(5begin|3end)I.*initializer_list.*") ||
-           (strncmp(symbol, "__", 2) == 0 && !matches(symbol, "__(ctype_|iso|.*_chk).*") &&
+           (strncmp(symbol, "__", 2) == 0 && !matches(symbol, "__((ctype_|iso).*|.*_chk)") &&
             !name_is_exceptions(symbol));
 }
 

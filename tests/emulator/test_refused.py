@@ -164,6 +164,14 @@ def test_what_nvcc_takes_is_taken(path: Path, cxx: str, tree: Tree, clang_tree: 
     assert marked.exists() or (path.stem, cxx) == ("extended_lambda", "g++")
 
 
+@pytest.mark.parametrize("name", ["4_register_tiles", "5_vector_loads"])
+def test_what_a_compiler_adds_by_itself_is_no_call(name: str, tree: Tree) -> None:
+    """Ubuntu's compilers protect the stack by default, by a call of the C library."""
+    built = tree.make("sgemm", "BACKEND=cpu", f"KERNEL=instructor/solutions/{name}.cu",
+                      "CXX=c++ -fstack-protector-all")
+    assert built.stderr == ""
+
+
 @pytest.mark.parametrize("path", TAKEN, ids=lambda path: path.stem)
 def test_nvcc_takes_it(path: Path, tmp_path: Path) -> None:
     flags = ["--extended-lambda"] if "extended" in path.stem else []
