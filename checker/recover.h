@@ -59,7 +59,7 @@ bool recover_row_and_column(const struct trace_array *array, const struct index_
 /* The array's name. */
 const char *recover_array_name(const struct recovery *recovery, int array);
 /* Appends the array and the index as C has them: A[threadIdx.y * k + threadIdx.x], with sizes that
- * have a name; A_s[threadIdx.y][threadIdx.x]; A[...] if the index is not known. */
+ * have a name; one index for each dimension of a shared array; A[...] if the index is not known. */
 void recover_write(char *text, size_t size, const struct recovery *recovery,
                    const struct recovered *access, const struct index_size *sizes, size_t count);
 /* The same of the element that a load from shared memory gets. */

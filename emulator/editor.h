@@ -7,6 +7,12 @@
 
 #include <vector> /* what it includes cannot be for the device, so comes before the pragma */
 
+#define EMULATOR_EDITOR
+#define __global__ __attribute__((global))
+#define __device__ __attribute__((device))
+#define __host__ __attribute__((host))
+#define __constant__ __attribute__((constant))
+
 #pragma clang force_cuda_host_device begin
 #define __syncthreads emulator_syncthreads /* a built-in function of clang's own */
 #include "include/cuda_runtime.h"
@@ -15,16 +21,8 @@
 #undef __syncthreads
 #pragma clang force_cuda_host_device end
 
-#undef __global__
-#undef __device__
-#undef __host__
-#undef __constant__
 #undef __managed__
 #undef __launch_bounds__
-#define __global__ __attribute__((global))
-#define __device__ __attribute__((device))
-#define __host__ __attribute__((host))
-#define __constant__ __attribute__((constant))
 #define __managed__ __attribute__((managed))
 #define __shared__ __attribute__((shared))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))

@@ -9,8 +9,8 @@
 EMULATED_FLAGS = -std=c++17 -O3 -g -pthread -fno-strict-aliasing -fstack-clash-protection \
                  $(filled_locals) \
                  -Wall -Wno-sign-compare -Wno-unknown-pragmas -Wno-narrowing -Wno-unused-variable
-filled_locals = $(eval filled_locals := $$(if $$(shell echo | \
-    $$(CXX) $(fill_locals) -x c++ -fsyntax-only - 2>&1),,$(fill_locals)))$(filled_locals)
+filled_locals = $(eval filled_locals := $$(shell $$(CXX) $(fill_locals) -E -x c++ /dev/null \
+    >/dev/null 2>&1 && echo $(fill_locals)))$(filled_locals)
 fill_locals   = -ftrivial-auto-var-init=pattern
 
 # Compiled fast rather than fast: all kernels wait for it, and it runs for milliseconds.

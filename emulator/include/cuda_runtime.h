@@ -45,10 +45,12 @@
 
 /* Macros, as CUDA's are; ../rewrite.c takes the words out. In these headers they say, as in CUDA's,
  * who can call a function: what has none is for host code, but for names with emulator_. */
+#ifndef EMULATOR_EDITOR /* ../editor.h has its own */
 #define __global__ __global__
 #define __device__ __device__
 #define __host__ __host__
 #define __constant__ __constant__
+#endif
 #define __managed__ __attribute__((section("emulator_managed"))) /* so that it can be recognised   \
                                                                   */
 #define __grid_constant__

@@ -35,6 +35,10 @@ bool name_is_emulators(const char *symbol) {
     return matches(symbol, "emulator_.*|_ZZ?N?K?8emulator.*|_ZL?[0-9]+emulator_.*");
 }
 
+bool name_is_barriers(const char *symbol) {
+    return matches(symbol, "emulator_barrier|_ZL?21emulator_barrier_here.*");
+}
+
 bool name_is_compilers(const char *symbol) {
     return matches(symbol,
                    "_Z(T|GV|GR).*|_GLOBAL_.*|__cxx_global_.*|_Z41__static_initialization_.*|"

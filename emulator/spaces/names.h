@@ -13,6 +13,8 @@ bool name_is_allocators(const char *symbol);
 bool name_is_cudas(const char *symbol);
 /* Of the emulator's headers, in whose functions no student's code is. */
 bool name_is_emulators(const char *symbol);
+/* What __syncthreads() calls: a function for each place in the text, or the runtime's. */
+bool name_is_barriers(const char *symbol);
 /* What compilers put there: tables of classes, guards, initialization, calls around exceptions. */
 bool name_is_compilers(const char *symbol);
 /* A variable of a function, static or shared. */

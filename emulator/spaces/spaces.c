@@ -218,8 +218,7 @@ static void visit_host(const struct reference *r, void *data) {
     const unsigned target = object_target(o, r);
     if (!target || !object_is_call(o, r)) return;
     const char *symbol = object_symbol_name(o, target);
-    const bool barrier = strcmp(symbol, "_ZL21emulator_barrier_herev") == 0;
-    if (barrier || strcmp(symbol, "emulator_barrier") == 0)
+    if (name_is_barriers(symbol))
         add_call_of_device(v, r, "__syncthreads()");
     else if (strcmp(symbol, "emulator_warp_active") == 0)
         add_call_of_device(v, r, "__activemask()");

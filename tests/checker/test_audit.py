@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="only x86
 NAIVE = (REPOSITORY / "instructor/solutions/1_naive.cu").read_text()
 TILED = (REPOSITORY / "instructor/solutions/2_tiled.cu").read_text()
 UNANNOUNCED = '__attribute__((no_sanitize("thread")))'
-HIDDEN = f"""{UNANNOUNCED} __attribute__((noinline)) static float hidden(const float *p)
+HIDDEN = f"""__device__ {UNANNOUNCED} __noinline__ static float hidden(const float *p)
 {{
     return *(volatile const float *)p;
 }}

@@ -10,7 +10,8 @@ from checked import Builder, run_check
 
 KERNEL = """#include <string.h>
 __device__ float mine[4];
-static const struct { float one, far[0]; } constants = {1.0f};
+__device__ const struct { float one, far[0]; } constants = {1.0f};
+__host__ __device__ void copy(float *to, int bytes) { strncpy((char *)to, "four", bytes); }
 
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {
@@ -22,7 +23,7 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
     if (m == 2 && threadIdx.x == 0) C[0] = few[k];
     if (n == 1 && threadIdx.x == 1) C[1] = *other;
     if (n == 2 && threadIdx.x == 1) mine[1 << 13] = 1.0f;
-    if (n == 3 && threadIdx.x == 1) strncpy((char *)(C + 1), "four", k + m);
+    if (n == 3 && threadIdx.x == 1) copy(C + 1, k + m);
     if (n == 4 && threadIdx.x == 1) C[1] = constants.far[far - 1];
     __syncthreads();
 }

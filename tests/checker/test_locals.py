@@ -195,7 +195,7 @@ RIGHT = {
 }  # fmt: skip
 
 SOMETHING_ELSE = {
-    "the sum is not reset": {"SUM": "float other[T], sum = 1.0f; other[tx] = 0.0f; (void)other;"},
+    "the sum does not begin at zero": {"LOADS": "if (p == 0) sum = 1.0f; " + PARTS["LOADS"]},
     "a row too far": {"STORE": "if (row <= m && col < n) C[row * n + col] = sum;"},
     "rows of m": {"LOADS": PARTS["LOADS"].replace("row * k", "row * m")},
 }  # fmt: skip

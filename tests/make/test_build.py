@@ -303,7 +303,8 @@ def test_built_again_exactly_when_something_changed(fresh_tree, compilers):
     assert compilers.make(fresh_tree, *right) == []
 
     only_kernel = compilers.make(fresh_tree, *wrong)  # the untouched kernel.cu
-    assert 1 <= len(only_kernel) <= 3, "another kernel: compile that one, keep its text, and link"
+    assert 1 <= len(only_kernel) <= 4, \
+        "another kernel: compile that one, and once more for its calls, keep its text, and link"
     assert verdict(fresh_tree) == 1
     assert compilers.make(fresh_tree, *wrong) == []
 
