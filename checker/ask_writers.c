@@ -27,6 +27,7 @@ static int nameless(const char *name, const char *bytes, size_t size) {
 }
 
 static const double faster = 0.2; /* than the run under watch */
+static const double longest = 5;  /* seconds for a block: an endless one is found under watch */
 
 /* What it prints was printed, or will be, by the run under watch. */
 static _Noreturn void become_program(const struct check_options *o, struct shape s, int program,
@@ -37,7 +38,8 @@ static _Noreturn void become_program(const struct check_options *o, struct shape
     const int numbers[] = {s.m, s.n, s.k, (int)o->run.fill};
     for (int i = 0; i < 4; i++) snprintf(word[i], DIGITS, "%d", numbers[i]);
     snprintf(word[4], DIGITS, "%llu", (unsigned long long)o->run.seed);
-    snprintf(word[5], DIGITS, "%f", faster * o->run.timeout);
+    const double seconds = faster * o->run.timeout;
+    snprintf(word[5], DIGITS, "%f", seconds < longest ? seconds : longest);
     snprintf(word[6], DIGITS, "%d", out);
     for (int i = 0; i < WORDS; i++) arguments[i + 1] = word[i];
     const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -143,11 +143,11 @@ def test_nothing_goes_on_when_the_check_is_ended(edited: Edited, tmp_path: Path)
     with subprocess.Popen([program, "34", "--timeout", "3000"], env=clean_environment(),
                           stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
                           start_new_session=True) as process:
-        while not any(name == "plain" for name, _ in processes(process.pid)):
+        while not any(name == "writers" for name, _ in processes(process.pid)):
             assert process.poll() is None
-        (plain,) = (pid for name, pid in processes(process.pid) if name == "plain")
+        (writers,) = (pid for name, pid in processes(process.pid) if name == "writers")
         os.killpg(process.pid, signal.SIGKILL)
-    while Path(f"/proc/{plain}/stat").exists() and " Z " not in stat_of(plain):
+    while Path(f"/proc/{writers}/stat").exists() and " Z " not in stat_of(writers):
         pass
 
 
