@@ -92,7 +92,8 @@ worker_parts = build/cpu/rewrite build/cpu/spaces build/cpu/grader/worker/worker
     $(patsubst %.c,build/c/%.o,$(wildcard grader/worker/*.c)) \
     build/cpu/checker/run.o build/check/walk_page.o build/check/insert checker/locals/local.h \
     build/libchecker.a build/libsupport.a build/libemulator.a \
-    grader/worker/compile.sh make/preprocess.sh emulator/spaces/check_spaces.sh make/check_kernel.sh checker/host_calls.sh \
+    grader/worker/compile.sh make/preprocess.sh emulator/spaces/check_spaces.sh \
+    make/check_kernel.sh checker/host_calls.sh \
     checker/host_call.S support/source.S
 include_parts = support.h # the one header of this project that a submission may include
 
