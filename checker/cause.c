@@ -140,10 +140,12 @@ bool cause_is_asked(enum finding_kind kind) {
     return text && text->cause == FINDING_CAUSE_MAYBE;
 }
 
-/* A race on a tile has no other cause here than a block that does not fit it; and where C is A B
- * plus or times a number, the right elements are multiplied. */
+/* A race on a tile has no other cause here than a block that does not fit it; no condition makes two
+ * threads store one element; and where C is A B plus or times a number, the right elements are
+ * multiplied. */
 static bool explains(cause_rule *rule, const struct finding *f) {
     if (f->kind == FINDING_SHARED_RACE) return rule == cause_block_shape;
+    if (f->kind == FINDING_GLOBAL_RACE && rule == cause_guard) return false;
     if (strcmp(f->formula, "offset") == 0 || strcmp(f->formula, "factor") == 0)
         return rule == cause_sum;
     return true;
