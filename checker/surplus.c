@@ -1,5 +1,6 @@
 /* The blocks of a launch that are watched: see surplus.h. */
 #include "surplus.h"
+#include "../support/shared.h" /* random64() */
 #include "program.h"
 #include <stdlib.h>
 
@@ -93,14 +94,6 @@ static void take(struct sample *s, uint64_t block) {
     if (block < s->blocks && is_silent(s, block)) s->block[s->size++] = block;
 }
 
-/* splitmix64 (Steele, Lea and Flood). */
-static uint64_t draw(uint64_t *state) {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 /* The one of the silent blocks with this rank. */
 static uint64_t silent_of_rank(const struct sample *s, uint64_t rank) {
     uint64_t block = rank;
@@ -121,7 +114,7 @@ static void take_on_edge(struct sample *s, uint64_t step, unsigned length) {
 static void take_sample(struct sample *s, const struct launch *launch, uint64_t silent) {
     const unsigned extent[AXES] = {launch->grid.x, launch->grid.y, launch->grid.z};
     const uint64_t step[AXES] = {1, extent[0], (uint64_t)extent[0] * extent[1]};
-    uint64_t state = known->sample + (uint64_t)number();
+    const uint64_t key = known->sample + (uint64_t)number();
     take(s, next_silent(s, 0));
     take(s, silent_of_rank(s, silent - 1));
     for (int corner = 0; corner < CORNERS; corner++) {
@@ -131,7 +124,7 @@ static void take_sample(struct sample *s, const struct launch *launch, uint64_t 
         take(s, block);
     }
     for (int axis = 0; axis < AXES; axis++) take_on_edge(s, step[axis], extent[axis]);
-    for (int i = 0; i < DRAWN; i++) take(s, silent_of_rank(s, draw(&state) % silent));
+    for (uint64_t i = 0; i < DRAWN; i++) take(s, silent_of_rank(s, random64(key, i) % silent));
 }
 
 /* --- what is watched -------------------------------------------------------------------------- */
