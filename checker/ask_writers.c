@@ -1,8 +1,9 @@
-/* Starts the program that writers_program.S has in it, and reads what it says: see
+/* Starts the program that is embedded here as writers_program, and reads what it says: see
  * writers_program.c. */
 #define _GNU_SOURCE
 #include "../emulator/runtime/runtime.h"
 #include "check.h"
+#include "child.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -15,16 +16,6 @@
 /* Not linked where the grader looks for causes; empty where the plain build does not compile. */
 extern const char writers_program[] __attribute__((weak));
 extern const char writers_program_end[] __attribute__((weak));
-
-/* A file that is nowhere, and not inherited; -1: none can be made. */
-static int nameless(const char *name, const char *bytes, size_t size) {
-    const int file = memfd_create(name, MFD_CLOEXEC);
-    if (file < 0) return -1;
-    if (bytes ? write(file, bytes, size) == (ssize_t)size : ftruncate(file, (off_t)size) == 0)
-        return file;
-    close(file);
-    return -1;
-}
 
 static const double faster = 0.2; /* than the run under watch */
 static const double longest = 5;  /* seconds for a block: an endless one is found under watch */
@@ -51,8 +42,7 @@ static _Noreturn void become_program(const struct check_options *o, struct shape
 }
 
 static bool run_program(const struct check_options *o, struct shape s, int out) {
-    const size_t size = (size_t)(writers_program_end - writers_program);
-    const int program = nameless("writers", writers_program, size);
+    const int program = child_program("writers", writers_program, writers_program_end);
     int status = -1;
     if (program < 0) return false;
     const pid_t child = fork();
@@ -63,11 +53,11 @@ static bool run_program(const struct check_options *o, struct shape s, int out) 
 }
 
 const struct writers *ask_writers(const struct check_options *o, struct shape s) {
-    if (!writers_program || !(writers_program_end - writers_program)) return NULL;
-    const int out = nameless("written", NULL, sizeof(struct writers));
+    const int out = memfd_create("written", MFD_CLOEXEC);
     if (out < 0) return NULL;
+    const bool has_room = ftruncate(out, (off_t)sizeof(struct writers)) == 0;
     const struct writers *said = mmap(NULL, sizeof *said, PROT_READ, MAP_SHARED, out, 0);
-    const bool done = said != MAP_FAILED && run_program(o, s, out);
+    const bool done = has_room && said != MAP_FAILED && run_program(o, s, out);
     close(out);
     return done ? said : NULL;
 }

@@ -104,8 +104,6 @@ build/check/locals: build/check/locals.o $(begin) $(end) $(checked_parts)
 	    $(CXX) $(EMULATED_FLAGS) $(begin) build/check/locals_guarded.o $(end) \
 	        build/check/locals_guarded.S $(checked_parts) -o $@ -lm; \
 	else : >$@; fi
-build/check/locals_program.o: checker/locals/locals_program.S build/check/locals
-	$(CC) -DLOCALS_PROGRAM='"build/check/locals"' -c $< -o $@
 
 # The walkthrough: its page, and what writes it.
 walk_scripts = $(patsubst %,checker/walk/%.js,run words formula state provenance sums sentence \
@@ -132,8 +130,9 @@ build/check/plain_kernel.o: build/check/plain_kernel.ii
 build/check/writers: build/check/plain_kernel.o build/c/checker/writers_program.o \
         build/libsupport.a build/libemulator.a
 	$(CXX) $(EMULATED_FLAGS) $^ -Wl,--strip-debug -o $@ -lm 2>/dev/null || : >$@
-build/check/writers_program.o: checker/writers_program.S build/check/writers build/check/settings
-	$(CC) -DWRITERS='"build/check/writers"' -c $< -o $@
+build/check/writers_program.o build/check/locals_program.o: build/check/%_program.o: \
+        checker/embedded.S build/check/% build/check/settings
+	$(CC) -DPROGRAM=$*_program -DFILE='"build/check/$*"' -c $< -o $@
 build/check/plain: build/check/plain_kernel.o $(addprefix build/cpu/,main.o support/launches.o) \
         build/check/source.o build/libsupport.a build/libemulator.a
 	$(CXX) $(EMULATED_FLAGS) $^ -o $@ -lm 2>/dev/null || : >$@

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -104,4 +105,17 @@ bool child_quiet(struct shape shape, const struct child_limits *limits) {
 void child_end(void) {
     fflush(NULL);
     _exit(EXIT_PASSED);
+}
+
+int child_program(const char *name, const char *begin, const char *end) {
+    const int file = begin && begin < end ? memfd_create(name, MFD_CLOEXEC) : -1;
+    while (file >= 0 && begin < end) {
+        const ssize_t written = write(file, begin, (size_t)(end - begin));
+        if (written <= 0) {
+            close(file);
+            return -1;
+        }
+        begin += written;
+    }
+    return file;
 }

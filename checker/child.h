@@ -23,4 +23,8 @@ void child_end_line(void);
 bool child_quiet(struct shape shape, const struct child_limits *limits);
 _Noreturn void child_end(void);
 
+/* A program that is embedded in this one (embedded.S), as a file without a name, which no other
+ * program inherits. The caller closes it. -1: it is empty, or no file can be made. */
+int child_program(const char *name, const char *begin, const char *end);
+
 #endif

@@ -7,10 +7,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-/* In locals_program.S; nothing where kernel.cu has no such variables. */
+/* Embedded; nothing where kernel.cu has no such variables. */
 extern const char locals_program[] __attribute__((weak));
 extern const char locals_program_end[] __attribute__((weak));
 
@@ -21,21 +20,10 @@ bool locals_are_asked(enum finding_kind kind) {
     return text && text->cause != FINDING_CAUSE_NEVER;
 }
 
-/* The program; as a file without a name, if it has none. -1: there is none. */
+/* -1: there is none. */
 static int program_file(const struct check_options *o) {
     if (o->locals_program) return open(o->locals_program, O_RDONLY | O_CLOEXEC);
-    const size_t size = locals_program ? (size_t)(locals_program_end - locals_program) : 0;
-    const int file = size ? memfd_create("sgemm-check", MFD_CLOEXEC) : -1;
-    size_t written = 0;
-    while (file >= 0 && written < size) {
-        const ssize_t more = write(file, locals_program + written, size - written);
-        if (more <= 0) {
-            close(file);
-            return -1;
-        }
-        written += (size_t)more;
-    }
-    return file;
+    return child_program("sgemm-check", locals_program, locals_program_end);
 }
 
 static _Noreturn void run_program(int program, int answer, const struct check_options *o,

@@ -1,6 +1,6 @@
 /* Runs basicSgemm of the plain build once, as run.cu does with the checked one, and says
  * which blocks of its launches write to device memory. sgemm-check has this program in it
- * (writers_program.S), and asks it where a launch has more blocks than can be watched in a moment.
+ * (embedded.S), and asks it where a launch has more blocks than can be watched in a moment.
  *
  *     writers M N K FILL SEED SECONDS OUT
  *

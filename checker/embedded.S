@@ -1,0 +1,11 @@
+/* A program within sgemm-check, which starts it: the file FILE, between the symbols PROGRAM and
+ * PROGRAM_end. Empty where the file is. See child_program(). */
+#define JOINED(a, b) a##b
+#define END_OF(program) JOINED(program, _end)
+        .section .rodata
+        .global PROGRAM, END_OF(PROGRAM)
+PROGRAM:
+        .incbin FILE
+END_OF(PROGRAM):
+        .byte 0
+        .section .note.GNU-stack, "", %progbits
