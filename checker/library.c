@@ -1,7 +1,7 @@
-/* The device functions of C's library that load or store through a pointer, or tell the time, in
- * place of which host_calls.sh links these: what the library does there, the compiler has not
- * announced. Each does as the function of its name does (C17, 7.12.6, 7.12.10, 7.21.6 and 7.27.2.1;
- * sincos is GNU's and CUDA's).
+/* Device functions of C's library that load or store through a pointer, or tell the time.
+ * host_calls.sh links these instead: the compiler does not announce what the library does. Each
+ * does as the function of its name does (C17, 7.12.6, 7.12.10, 7.21.6 and 7.27.2.1; sincos is GNU's
+ * and CUDA's).
  */
 #define _GNU_SOURCE
 #include "access.h"

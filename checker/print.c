@@ -236,9 +236,11 @@ static void json_report(FILE *out, FILE *report) {
  *   message      what the machine or the command line did wrong; else null
  *   source       file: what the program was built from; changed: whether it has changed since, null
  *                when the file is gone
- *   checked      the shapes that were run: m, k, n, seconds, blocks: of launches of which not all
- *                blocks were watched, how many there are in all, were watched, and write; null:
- * there is no such launch finding      the mistake, or null: kind             one of findings.def
+ *   checked      the shapes that were run: m, k, n, seconds, and blocks: how many the launches
+ *                have (all), how many of them were watched, and how many write (writing), of those
+ *                launches of which not all blocks were watched; null where there are none
+ *   finding      the mistake, or null:
+ *     kind             one of findings.def
  *     what, detail     the headline and the lines below it
  *     hint             as in the text
  *     formula          the name of the formula that a wrong C follows, or null

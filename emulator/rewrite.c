@@ -948,7 +948,7 @@ static size_t launched_name(const struct source *s, size_t before) {
     return before != NONE && s->tokens[before].kind == IDENTIFIER ? before : NONE;
 }
 
-/* Whether a name can be something else than a function: it also stands where it is not called,
+/* Whether a name can be something other than a function: it also appears where it is not called,
  * launched or declared with parameters, or behind :: and the like. */
 static bool may_be_variable(const struct source *s, size_t name) {
     static const char *const of_functions[] = {"(", "<", NULL};
