@@ -8,10 +8,12 @@ import json
 import mmap
 import os
 import re
+import shlex
 import shutil
 import signal
 import struct
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -629,6 +631,16 @@ def test_what_takes_too_long_to_examine(parts: Parts, work: Path,
     monkeypatch.setattr(examine.sys, "executable", "/bin/false")
     with pytest.raises(MachineFault, match="cannot be examined"):
         examine.Examiner(parts.jail).check("source", str(work / "kernel.cu"))
+
+
+def test_a_library_that_is_missing_is_the_machines_fault(parts: Parts, work: Path,
+                                                         monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = work / "python"
+    bare.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -S "$@"\n')
+    bare.chmod(0o755)
+    monkeypatch.setattr(examine.sys, "executable", str(bare))
+    with pytest.raises(MachineFault, match="cannot be examined: .*No module named"):
+        examine.Examiner(parts.jail).check("made", str(work))
 
 
 # ---- the judge believes nothing ------------------------------------------------------------------
