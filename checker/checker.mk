@@ -29,7 +29,7 @@ sgemm-check: build/check/sgemm-check FORCE
 # however far an index leads, unless its address goes somewhere: to a check of the object's size, or
 # to a second announcement. Indirect calls go through host_call.S.
 CHECKED_O = -O1
-CHECKED_FLAGS = $(filter-out -O%,$(EMULATED_FLAGS)) $(CHECKED_O) -fno-omit-frame-pointer \
+CHECKED_FLAGS = $(filter-out -O% -fpeel-loops,$(EMULATED_FLAGS)) $(CHECKED_O) -fno-omit-frame-pointer \
                 -fno-tree-vectorize -fno-tree-slp-vectorize -fsanitize=thread,bounds \
                 $(checked_flags_of_$(cxx_family)) \
                 $(if $(findstring x86_64,$(cxx_machine)),$(x86_flags_of_$(cxx_family)))
@@ -52,7 +52,6 @@ checked_flags_of_clang = -gdwarf-4 -fno-sanitize=local-bounds \
                          -mllvm -tsan-distinguish-volatile=1 \
                          -mllvm -tsan-instrument-func-entry-exit=0
 cxx_machine = $(eval cxx_machine := $$(shell $$(CXX) -dumpmachine))$(cxx_machine)
-cxx_family = $(eval cxx_family := $$(if $$(findstring clang,$$(shell $$(CXX) --version)),clang,gcc))$(cxx_family)
 
 build/check/settings: settings = $(CC), $(C_FLAGS), $(CXX), $(CHECKED_FLAGS)
 build/check/settings: | build/cpu/settings
