@@ -59,7 +59,7 @@ sgemm: build/backend build/$(backend)/sgemm FORCE
 # ---------------------------------------------------------------- how files are compiled ---------
 
 # Objects lie as their sources do, below build/c (C), build/cuda (nvcc), build/cpu and build/check
-# (emulator/emulator.mk). A compiler writes beside each which headers it has read.
+# (engine/cuda/cuda.mk). A compiler writes beside each which headers it has read.
 headers = -MMD -MP -MF $(basename $@).d
 -include $(shell find build/c build/cuda build/cpu -name '*.d' 2>/dev/null)
 
@@ -71,8 +71,11 @@ build/lib%.a: | $$(@D)/.
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-# What knows nothing of CUDA is the same for both backends.
-build/libsupport.a: $(patsubst %.c,build/c/%.o,support.c $(wildcard support/*.c))
+# The lab, with what main.cu leans on. It and build/libengine.a need each other: what a program is
+# linked from, in an order that a linker takes.
+build/liblab.a: $(patsubst %.c,build/c/%.o,support.c $(wildcard lab/*.c))
+grouped = $(filter-out %.a,$1) -Xlinker --start-group $(filter %.a,$1) -Xlinker --end-group
+linked  = $(call grouped,$^)
 
 %/.: | writable
 	mkdir -p $@
@@ -106,7 +109,7 @@ build/%/kernel.source: FORCE build/%/settings
 program = $(if $(filter build/check/%,$@),sgemm-check,$(plain_program))
 plain_program = $(if $(filter program,$(MAKECMDGOALS)),build/program,sgemm)
 
-build/%/source.o: support/source.S build/%/kernel.source build/%/settings
+build/%/source.o: engine/report/source.S build/%/kernel.source build/%/settings
 	$(CC) -DKERNEL_SOURCE='"build/$*/kernel.source"' -c $< -o $@
 
 ## make program KERNEL=p.cu build build/program from a .cu file with its own main()
@@ -116,7 +119,7 @@ takes_program = $(takes_build)
 
 include make/cuda.mk
 # A student's copy has no instructor/.
-include $(wildcard $(addsuffix .mk,emulator/emulator checker/checker grader/grader \
+include $(wildcard $(addsuffix .mk,engine/cuda/cuda engine/host/check grader/grader \
                                    instructor/instructor))
 
 ## make clean, distclean    remove what was built; and the .venv

@@ -2,8 +2,8 @@
 //
 // From top to bottom: options, matrices on the host, device memory, copy, launch and time, copy
 // back, verify, report. The same file runs on a GPU (nvcc) and without one (the CPU backend in
-// emulator/). What is not CUDA is in support.h: options, matrices, the reference, the verdict, the
-// printing.
+// engine/cuda/). What is not CUDA is in support.h: options, matrices, the reference, the verdict,
+// the printing.
 #include <cuda_runtime.h>
 
 #include "support.h"

@@ -1,8 +1,8 @@
 /* support.c: names of fills and modes, this machine's memory, and the matrices of a run. What each
  * function promises is in support.h; the comments here say how and why. The rest of support.h is in
- * support/. */
+ * lab/ and engine/host/. */
 #define _GNU_SOURCE /* PATH_MAX */
-#include "support/shared.h"
+#include "engine/report/shared.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -2,7 +2,7 @@
  *
  * main.cu runs the student's kernel; everything around it is here: the command line, the clock, the
  * matrices, the reference in double precision, the verdict and how it is printed. Names, memory and
- * matrices are in support.c, the other sections in files of their names in support/.
+ * matrices are in support.c, the other sections in files of their names in lab/ and engine/host/.
  *
  * All but the last two sections compute and print nothing, so that a grader can link the same code
  * and judge a C that came out of another process.

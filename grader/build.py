@@ -32,7 +32,7 @@ from .sandbox import Command, Limits, Sandbox
 
 ROOT = Path(__file__).resolve().parent.parent
 
-SOURCES = ("Makefile", "make", "support.c", "support.h", "support", "emulator", "checker",
+SOURCES = ("Makefile", "make", "support.c", "support.h", "lab", "engine",
            "grader/grader.mk", "grader/worker", "grader/judge", "grader/jail", "grader/clock")
 """What the parts are made of."""
 
@@ -393,7 +393,7 @@ def compiled(parts: Parts, shared: Path, source: bytes, box: Sandbox, programs: 
 
 def check_program(parts: Parts, programs: Programs, source: bytes, box: Sandbox) -> Path:
     """What `make check` runs of a submission: ./sgemm-check; and beside it, the program that knows the
-    local variables (checker/locals_program.h). Linked once, where it is asked for. Raises NotBuilt, Refused, MachineFault and OSError."""
+    local variables (engine/host/locals_program.h). Linked once, where it is asked for. Raises NotBuilt, Refused, MachineFault and OSError."""
     shared, place = (programs.checked.parent.with_name(name) for name in ("parts", CHECK))
     if not place.exists():
         place.mkdir()

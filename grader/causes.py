@@ -1,7 +1,7 @@
 """The mistake behind a finding, where `make check` can prove one: for pages, never for points.
 
 In: a submission's programs and a public case that went wrong. Out: a Cause, or None. The checker's
-own main (checker/main.c) is linked with the checked object and runs that case in the sandbox, as on
+own main (engine/host/check.c) is linked with the checked object and runs that case in the sandbox, as on
 a student's machine.
 
 The submission's host code runs in that process and can have it print anything. So what it prints is
@@ -23,7 +23,7 @@ from .build import LOCALS, Parts, Programs, check_program
 from .cases import Case
 from .errors import MachineFault, NotBuilt, Refused
 from .examine import KERNEL
-from .findings import CAUSES, CHECKER
+from .findings import CAUSES, LAB
 from .outcome import Cause, Finding
 from .run import BYTES_PER_BYTE, PROCESSES, WORKER_BYTES
 from .sandbox import Command, Limits, Sandbox
@@ -108,7 +108,7 @@ def is_sentence(part: str, said: str, source: str) -> bool:
 
 @functools.cache
 def texts() -> list[str]:
-    return [path.read_text() for path in sorted(CHECKER.glob("cause_*.c"))]
+    return [path.read_text() for path in sorted(LAB.glob("cause_*.c"))]
 
 
 @functools.cache

@@ -90,11 +90,11 @@ $(VENV)/grader-ready: grader/requirements.txt
 # CPU; so is the plain one, unless BACKEND=cuda, where cuda/ holds what it is linked with.
 worker_parts = build/cpu/rewrite build/cpu/spaces build/cpu/grader/worker/worker.o $(begin) $(end) \
     $(patsubst %.c,build/c/%.o,$(wildcard grader/worker/*.c)) \
-    build/cpu/checker/run.o build/check/walk_page.o build/check/insert checker/locals/local.h \
-    build/libchecker.a build/libsupport.a build/libemulator.a \
-    grader/worker/compile.sh make/preprocess.sh emulator/spaces/check_spaces.sh \
-    make/check_kernel.sh checker/host_calls.sh \
-    checker/host_call.S support/source.S
+    build/cpu/engine/host/check_run.o build/check/walk_page.o build/check/insert engine/watch/locals/local.h \
+    build/liblab.a build/libengine.a build/libruntime.a \
+    grader/worker/compile.sh engine/cuda/preprocess.sh engine/cuda/spaces/check_spaces.sh \
+    make/check_kernel.sh engine/watch/guard/host_calls.sh \
+    engine/watch/guard/host_call.S engine/report/source.S
 include_parts = support.h # the one header of this project that a submission may include
 
 # And speed is timed: record.cu, which is linked with the submission, too, writes down what it
@@ -107,15 +107,15 @@ endif
 
 ## make grader-parts        what the grader builds for itself
 grader-parts: build/judge build/grader/jail build/grader/flags $(worker_parts) $(cuda_parts)
-	@mkdir -p build/grader/include build/grader/emulator build/grader/cuda
+	@mkdir -p build/grader/include build/grader/engine/cuda build/grader/cuda
 	cp $(worker_parts) build/grader
 	cp $(include_parts) build/grader/include
-	cp -R emulator/include build/grader/emulator
+	cp -R engine/cuda/include build/grader/engine/cuda
 	$(if $(cuda_parts),cp $(cuda_parts) build/grader/cuda)
 takes_grader-parts = $(takes_build)
 
-build/judge: build/c/grader/judge/judge.o build/libchecker.a build/libsupport.a
-	$(CC) $(C_FLAGS) $^ -o $@ -lm
+build/judge: build/c/grader/judge/judge.o build/liblab.a build/libengine.a
+	$(CC) $(C_FLAGS) $(linked) -o $@ -lm
 
 build/grader/jail: build/c/grader/jail/jail.o | $$(@D)/.
 	$(CC) $(C_FLAGS) $^ -o $@
@@ -153,6 +153,6 @@ build/libclock.a: $(addsuffix .o,$(addprefix build/cuda/,$(basename \
     $(filter-out %/clock.c %/record.cu,$(wildcard grader/clock/*.c grader/clock/*.cu)))))
 
 # The driver's library is linked against the toolkit's stub where no driver is installed.
-build/clock: build/cuda/grader/clock/clock.o build/libclock.a build/libsupport.a
-	$(NVCC) $(CUDA_FLAGS) $^ -o $@ -lcublas -lcuda -lpthread \
+build/clock: build/cuda/grader/clock/clock.o build/libclock.a build/liblab.a build/libengine.a
+	$(NVCC) $(CUDA_FLAGS) $(linked) -o $@ -lcublas -lcuda -lpthread \
 	    -Xlinker -rpath=$(abspath $(dir $(NVCC))../lib64)

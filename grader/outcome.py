@@ -67,7 +67,7 @@ class Finding(Strict):
 
 class Loads(Strict):
     """Of the launches that C comes from, in blocks that stored something in global memory
-    (checker/counts.h, counts_reuse). Of several that stored all of C, the one that loaded most."""
+    (engine/watch/record/counts.h, counts_reuse). Of several that stored all of C, the one that loaded most."""
 
     all: int
     """Elements of A and B, and of what kernels have stored in global memory, that threads loaded."""
@@ -129,7 +129,7 @@ class Outcome(Strict):
     """Checked build only: where not all blocks were watched."""
     writers: bytes = Field(b"", repr=False)
     """Plain build on the CPU only: which blocks write, for the checked run (struct writers in
-    emulator/runtime/runtime.h). Made in the process in which the submission ran."""
+    engine/cuda/runtime/runtime.h). Made in the process in which the submission ran."""
     output: str = ""
     """The first kilobytes that the submission printed; valid text, control characters escaped."""
     seconds: float = 0.0

@@ -41,7 +41,7 @@ WRITERS_BYTES = 64 << 10
 WRITERS_HEAD = struct.Struct("=QQ")  # of struct writers: work, sample
 
 # Address space of a worker beside its matrices: the stacks of a block's threads, wide gaps around
-# allocations, shadow memory (emulator/runtime/memory.c, block.c).
+# allocations, shadow memory (engine/cuda/runtime/memory.c, block.c).
 WORKER_BYTES = 3 << 30
 BYTES_PER_BYTE = 16
 

@@ -22,7 +22,7 @@ from .declared import declared
 from .errors import Refused
 
 STUDENT_FILE = "kernel.cu"
-EMULATOR = Path(__file__).resolve().parent.parent / "emulator" / "include"
+EMULATOR = Path(__file__).resolve().parent.parent / "engine" / "cuda" / "include"
 
 
 class Forbidden(NamedTuple):

@@ -112,8 +112,8 @@ build/bench/ceilings: build/cuda/instructor/bench/ceilings.o | $$(@D)/.
 
 # The kernel of GRID_KERNEL, linked with what measures it.
 build/bench/grid: build/cuda/instructor/bench/grid.o build/bench/grid_kernel.o build/libclock.a \
-                  build/libsupport.a
-	$(NVCC) $(CUDA_FLAGS) $^ -o $@ -lcublas -lcublasLt -lcuda -lpthread \
+                  build/liblab.a build/libengine.a
+	$(NVCC) $(CUDA_FLAGS) $(linked) -o $@ -lcublas -lcublasLt -lcuda -lpthread \
 	    -Xlinker -rpath=$(abspath $(dir $(NVCC))../lib64)
 
 build/bench/grid_kernel.o: FORCE build/cuda/settings | $$(@D)/.
@@ -152,9 +152,9 @@ bench-emulator: build/bench/emulator
 	set -f; build/bench/emulator $$SHAPES
 takes_bench-emulator = $(takes_speed)
 
-build/bench/emulator: build/cpu/instructor/bench/emulator.o $(harness) build/libsupport.a \
-                      build/libemulator.a | $$(@D)/.
-	$(CXX) $(EMULATED_FLAGS) $^ -o $@ -lm
+build/bench/emulator: build/cpu/instructor/bench/emulator.o $(harness) build/liblab.a \
+                      build/libengine.a build/libruntime.a | $$(@D)/.
+	$(CXX) $(EMULATED_FLAGS) $(linked) -o $@ -lm
 
 ## make bench-reference     how fast the verification is
 bench-reference: build/bench/reference
@@ -170,8 +170,8 @@ bench-check: build/bench/check
 takes_bench-check = $(takes_speed)
 
 build/bench/reference build/bench/check: build/bench/%: build/c/instructor/bench/%.o $(harness) \
-                                                         build/libsupport.a | $$(@D)/.
-	$(CC) $(C_FLAGS) $^ -o $@ -lm
+                                                         build/liblab.a build/libengine.a | $$(@D)/.
+	$(CC) $(C_FLAGS) $(linked) -o $@ -lm
 
 # The grader from nothing built to the printed grade.
 ## make bench-grader        how fast grading is, and where the time goes

@@ -11,13 +11,13 @@ build/cuda/kernel.o: build/cuda/kernel.source build/cuda/settings
 	@$(say) "NVCC $$KERNEL"
 	$(NVCC) $(CUDA_FLAGS) -I . -x cu -c "$$KERNEL" -o $@
 
-# What support/launches.cu intercepts.
+# What engine/host/launches.cu intercepts.
 launch_calls = cudaLaunchKernel __cudaLaunchKernel cudaLaunchKernelExC
 
-build/cuda/sgemm: $(addprefix build/cuda/,kernel.o main.o support/launches.o source.o) \
-                  build/libsupport.a
+build/cuda/sgemm: $(addprefix build/cuda/,kernel.o main.o engine/host/launches.o source.o) \
+                  build/liblab.a build/libengine.a
 	@sh make/check_kernel.sh $<
-	$(NVCC) $(CUDA_FLAGS) $(addprefix -Xlinker --wrap=,$(launch_calls)) $^ -o $@ -lpthread
+	$(NVCC) $(CUDA_FLAGS) $(addprefix -Xlinker --wrap=,$(launch_calls)) $(linked) -o $@ -lpthread
 
 build/cuda/program: build/cuda/kernel.o
 	$(NVCC) $(CUDA_FLAGS) $^ -o $@

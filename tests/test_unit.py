@@ -41,14 +41,16 @@ def c_flags(tree) -> list[str]:
     return shlex.split(shown.stdout)
 
 
-def compile_support(tree, *flags: str):
-    """support.c and support/ as a library with these flags, once for all tests and workers."""
-    library = tree.programs / "support-sanitized.a"
+def compile_plain(tree, *flags: str):
+    """What main.cu is linked with as a library with these flags, once for all tests and workers."""
+    library = tree.programs / "plain-sanitized.a"
     with locked(library.with_suffix(".lock")):
         if not library.exists():
             objects = library.with_suffix(".objects")
             objects.mkdir()
-            sources = [tree.path / "support.c", *tree.path.glob("support/*.c")]
+            sources = [tree.path / "support.c"]
+            for room in ("lab", "engine/report", "engine/host"):
+                sources += tree.path.glob(f"{room}/*.c")
             compile_c(tree, objects, *flags, "-c", *map(str, sources))
             subprocess.run([need("ar"), "rcs", library, *objects.glob("*.o")], check=True)
     return library
@@ -59,9 +61,11 @@ def compile_test(tree, source, *flags: str):
     program = tree.programs / f"{source.stem}{'-sanitized' if flags else ''}"
     with locked(program.with_suffix(".lock")):
         if not program.exists():
-            tree.make("build/libsupport.a")
-            library = compile_support(tree, *flags) if flags else "build/libsupport.a"
-            compile_c(tree, tree.path, *flags, str(source.relative_to(REPOSITORY)), str(library),
+            archives = ["build/liblab.a", "build/libengine.a"]
+            tree.make(*archives)
+            linked = [compile_plain(tree, *flags)] if flags else archives
+            compile_c(tree, tree.path, *flags, str(source.relative_to(REPOSITORY)),
+                      "-Wl,--start-group", *map(str, linked), "-Wl,--end-group",
                       "-o", str(program), "-lm")
     return program
 

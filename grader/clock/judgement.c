@@ -1,6 +1,6 @@
 /* judgement.h's functions. */
 #include "judgement.h"
-#include "../../support/shared.h"
+#include "../../engine/report/shared.h"
 #include <stdarg.h>
 
 static const char *const names[STATES] = {"timed",      "refused",    "wrong",  "faulted",
@@ -32,8 +32,9 @@ bool judge(struct judgement *judgement, enum state state, const char *format, ..
 /* ---- the JSON object ------------------------------------------------------------------------ */
 
 static void print_summary(FILE *out, const char *name, const struct summary *s) {
-    fprintf(out, ", \"%s\": {\"median\": %.17g, \"minimum\": %.17g, \"quartile_1\": %.17g, "
-                 "\"quartile_3\": %.17g}",
+    fprintf(out,
+            ", \"%s\": {\"median\": %.17g, \"minimum\": %.17g, \"quartile_1\": %.17g, "
+            "\"quartile_3\": %.17g}",
             name, s->median, s->minimum, s->quartile_1, s->quartile_3);
 }
 

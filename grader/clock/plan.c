@@ -133,9 +133,8 @@ static bool plan_launch(struct planner *p, const struct step *step) {
 
 typedef bool step_planner(struct planner *, const struct step *);
 static step_planner *const plan_step[STEP_KINDS] = {
-    [STEP_ALLOCATE] = plan_allocate, [STEP_SET] = plan_set,
-    [STEP_COPY] = plan_copy,         [STEP_WRITE] = plan_write,
-    [STEP_VARIABLE] = plan_data,     [STEP_CARVEOUT] = plan_carveout,
+    [STEP_ALLOCATE] = plan_allocate, [STEP_SET] = plan_set,       [STEP_COPY] = plan_copy,
+    [STEP_WRITE] = plan_write,       [STEP_VARIABLE] = plan_data, [STEP_CARVEOUT] = plan_carveout,
     [STEP_LAUNCH] = plan_launch,
 };
 

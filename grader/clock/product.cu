@@ -29,7 +29,7 @@ struct product {
     float *A, *B;
     double *wide_A, *wide_B; /* the same numbers in double precision */
     double *ref, *G;         /* AB and |A||B| */
-    struct tally *tally;         /* on the device */
+    struct tally *tally;     /* on the device */
     void *workspace;
     cublasHandle_t wide, cublas; /* for the products in double precision, for product_cublas() */
 };
@@ -58,7 +58,8 @@ static int blocks(size_t elements) {
 
 /* ---- A and B --------------------------------------------------------------------------------- */
 
-/* splitmix64, started at a key: mix64() and random64() of support/shared.h, which is C only. */
+/* splitmix64, started at a key: mix64() and random64() of engine/report/shared.h, which is C only.
+ */
 static __host__ __device__ uint64_t mix64(uint64_t z) {
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
@@ -112,8 +113,8 @@ static bool set_up(struct product *p, struct judgement *j) {
            allocate(&p->tally, 1, j) && allocate((char **)&p->workspace, workspace_bytes, j) &&
            right(cublasCreate(&p->wide), "cublasCreate", j) &&
            right(cublasCreate(&p->cublas), "cublasCreate", j) &&
-           right(cublasSetWorkspace(p->cublas, p->workspace, workspace_bytes),
-                 "cublasSetWorkspace", j);
+           right(cublasSetWorkspace(p->cublas, p->workspace, workspace_bytes), "cublasSetWorkspace",
+                 j);
 }
 
 struct product *product_new(int m, int n, int k, struct judgement *j) {

@@ -220,8 +220,8 @@ static cudaError_t find_driver_functions() {
     void *found = NULL;
     cudaDriverEntryPointQueryResult status;
 #if CUDART_VERSION >= 12050
-    const cudaError_t error = cudaGetDriverEntryPointByVersion("cuKernelGetParamInfo", &found, 12040,
-                                                               cudaEnableDefault, &status);
+    const cudaError_t error = cudaGetDriverEntryPointByVersion("cuKernelGetParamInfo", &found,
+                                                               12040, cudaEnableDefault, &status);
 #else
     const cudaError_t error =
         cudaGetDriverEntryPoint("cuKernelGetParamInfo", &found, cudaEnableDefault, &status);

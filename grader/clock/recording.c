@@ -1,7 +1,7 @@
 /* The recording's two halves: a writer, and a reader that trusts nothing. recording.h describes
  * its content, docs/clock.md the text. */
 #include "recording.h"
-#include "../../support/shared.h"
+#include "../../engine/report/shared.h"
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +15,8 @@ struct field {
     uint64_t most;
 };
 
-#define NUMBER(member, most) {offsetof(struct step, member), sizeof((struct step){0}.member), most}
+#define NUMBER(member, most)                                                                       \
+    { offsetof(struct step, member), sizeof((struct step){0}.member), most }
 #define BUFFER(area) NUMBER(area.buffer, INT32_MAX)
 #define OFFSET(area) NUMBER(area.offset, UINT64_MAX)
 #define AREA(area) BUFFER(area), OFFSET(area), NUMBER(area.pitch, UINT64_MAX)
@@ -36,8 +37,10 @@ static const struct form {
     [STEP_WRITE] = {"write", false, true, {BUFFER(to), OFFSET(to)}},
     [STEP_VARIABLE] = {"variable", true, true, {OFFSET(to)}},
     [STEP_CARVEOUT] = {"carveout", true, false, {NUMBER(value, 100)}},
-    [STEP_LAUNCH] =
-        {"launch", true, true, {EXTENTS(grid), EXTENTS(block), NUMBER(shared, UINT32_MAX)}},
+    [STEP_LAUNCH] = {"launch",
+                     true,
+                     true,
+                     {EXTENTS(grid), EXTENTS(block), NUMBER(shared, UINT32_MAX)}},
 };
 
 static bool is_last(const struct form *form, const struct field *field) {

@@ -1,6 +1,6 @@
 /* replay.h's functions. */
 #include "replay.h"
-#include "../../support/shared.h"
+#include "../../engine/report/shared.h"
 #include "timer.h"
 #include <cuda.h>
 #include <cuda_runtime_api.h>

@@ -1,6 +1,6 @@
 /* samples.c: see samples.h. */
 #include "samples.h"
-#include "../../support/shared.h"
+#include "../../engine/report/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

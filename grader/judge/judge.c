@@ -11,8 +11,8 @@
  *
  * Exit status: 0; 2 bad usage; 3 the machine is at fault. */
 #define _GNU_SOURCE
-#include "../../checker/check.h"
-#include "../../support/shared.h"
+#include "../../engine/host/check.h"
+#include "../../engine/report/shared.h"
 #include "../worker/report.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -228,7 +228,8 @@ static void json_judged(struct json *json, const struct judged *j) {
     json_unsigned(json, "wrong", j->verdict.wrong);
     json_unsigned(json, "nan", j->verdict.nan);
     json_value(json, "not_float32", j->verdict.not_float32 ? "true" : "false");
-    json_unsigned(json, "inputs_changed", j->damage[MATRIX_A].elements + j->damage[MATRIX_B].elements);
+    json_unsigned(json, "inputs_changed",
+                  j->damage[MATRIX_A].elements + j->damage[MATRIX_B].elements);
     json_unsigned(json, "guards_changed", guards);
     json_finding(json, "explanation", &j->explanation);
 }

@@ -3,7 +3,7 @@
  * checks what a call says as a GPU's driver would. */
 #ifndef WORKER_CALLS_H
 #define WORKER_CALLS_H
-#include "../../emulator/runtime/runtime.h"
+#include "../../engine/cuda/runtime/runtime.h"
 
 enum call_kind {
     CALL_ALLOCATE,

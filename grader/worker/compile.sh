@@ -37,7 +37,7 @@ plain_object() {
 preprocess() { # plain|checked, flags
     name=$1
     shift
-    sh "$parts/preprocess.sh" "$parts/emulator/include" "$parts/include" "$parts/rewrite" \
+    sh "$parts/preprocess.sh" "$parts/engine/cuda/include" "$parts/include" "$parts/rewrite" \
         kernel.cu "$name" $CXX "$@"
 }
 
@@ -50,21 +50,28 @@ object_for_gpu() {
 
 program_for_gpu() {
     "$NVCC" $CUDA_FLAGS $WORKER_CALLS plain.o "$parts/cuda/worker.o" "$parts/cuda/watch_cuda.o" \
-        "$parts/libsupport.a" -o plain -lpthread &&
+        "$parts/liblab.a" "$parts/libengine.a" "$parts/liblab.a" -o plain -lpthread &&
         recorder_for_gpu
 }
 
 recorder_for_gpu() {
     "$NVCC" $CUDA_FLAGS $RECORDER_CALLS plain.o "$parts/cuda/record.o" "$parts/cuda/libclock.a" \
-        "$parts/libsupport.a" -o recorder -lpthread &&
+        "$parts/liblab.a" "$parts/libengine.a" "$parts/liblab.a" -o recorder -lpthread &&
         objcopy -O binary --only-section=.nv_fatbin plain.o submission.fatbin
 }
 
-program() { # plain|checked, the submission's object, more objects and archives
-    name=$1 object=$2
-    shift 2
-    $CXX -pthread "$parts/kernel_begin.o" "$object" "$parts/kernel_end.o" "$parts/worker.o" \
-        "$parts/watch_$name.o" "$@" "$parts/libemulator.a" "$parts/libsupport.a" -lm -o "$name"
+program() { # plain|checked, the submission's object, more objects
+    name=$1
+    shift
+    link_around "$@" "$parts/worker.o" "$parts/watch_$name.o" -o "$name"
+}
+
+link_around() { # the submission's object, more objects and options
+    object=$1
+    shift
+    $CXX -pthread "$parts/kernel_begin.o" "$object" "$parts/kernel_end.o" "$@" \
+        -Wl,--start-group "$parts/liblab.a" "$parts/libengine.a" "$parts/libruntime.a" \
+        -Wl,--end-group -lm
 }
 
 # Names of C that the submission defines, of helpers with extern "C" and of variables, are its own:
@@ -94,7 +101,7 @@ checked_objects() {
 checked_program() {
     checked_objects && constructors_apart &&
         program checked guarded.o guards.o source.o "$parts/host_process.o" \
-            "$parts/host_calls.o" "$parts/device_calls.o" "$parts/libchecker.a"
+            "$parts/host_calls.o" "$parts/device_calls.o"
 }
 
 check_program() {
@@ -112,12 +119,10 @@ locals_program() {
         link_check locals locals_guarded.o locals_guards.o
 }
 
-link_check() { # name, the submission's object, its guards, more objects
-    name=$1 object=$2
-    shift 2
-    $CXX -pthread "$parts/kernel_begin.o" "$object" "$parts/kernel_end.o" "$@" source.o \
-        "$parts/run.o" "$parts/walk_page.o" "$parts/libchecker.a" "$parts/libsupport.a" \
-        "$parts/libemulator.a" -lm -o "$name"
+link_check() { # name, the submission's object, its guards
+    name=$1
+    shift
+    link_around "$@" source.o "$parts/check_run.o" "$parts/walk_page.o" -o "$name"
 }
 
 # The two builds side by side. When both fail it is for the same reason, which is printed once.

@@ -3,7 +3,7 @@
  * A call comes from a process in which anything may have been forged. No address in it is written
  * to, or jumped to, before it is known to be device memory, a variable of kernel.cu's or one of its
  * functions. */
-#include "../../checker/program.h"
+#include "../../engine/cuda/program/extents.h"
 #include "calls.h"
 #include <stdlib.h>
 
@@ -62,7 +62,7 @@ static cudaError_t copy_to_symbol(const struct call *call, const struct passed *
 
 /* --- launches --------------------------------------------------------------------------------- */
 
-/* The arguments begin with the kernel, which `thread` calls: ../../emulator/include/launch.h. */
+/* The arguments begin with the kernel, which `thread` calls: ../../engine/cuda/include/launch.h. */
 static cudaError_t launch(const struct call *call, const struct passed *passed) {
     const struct launch *asked = &call->launch;
     if (passed->given < sizeof asked->kernel || passed->given > MOST_ARGUMENTS ||

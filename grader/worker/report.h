@@ -2,11 +2,11 @@
  *
  * The worker is the process in which the submission runs. It gets a sealed file with A, B and the
  * poisoned C, gives back a file of the same layout with what the device's memory holds afterwards,
- * and reports in a third one how far it came. The judge believes nothing of it but what it can check:
- * lengths, terminated strings, known numbers. */
+ * and reports in a third one how far it came. The judge believes nothing of it but what it can
+ * check: lengths, terminated strings, known numbers. */
 #ifndef WORKER_REPORT_H
 #define WORKER_REPORT_H
-#include "../../checker/finding.h"
+#include "../../engine/finding.h"
 #include "../../support.h"
 
 /* A matrix in both files: a buffer as struct matrix has it, guards included; A's at the beginning,
@@ -63,11 +63,11 @@ struct worker_report {
     uint32_t magic;
     uint32_t state;
     int32_t launches;
-    int32_t line;                         /* 0: not known */
-    uint64_t bytes_to_host;               /* copied from the device by the wrapper */
-    uint64_t bytes_into_c;                /* copied from the host into C */
-    uint64_t work;                        /* of all launches, of runtime.h's kind */
-    uint64_t counted;                     /* 1: the next four say something */
+    int32_t line;                                    /* 0: not known */
+    uint64_t bytes_to_host;                          /* copied from the device by the wrapper */
+    uint64_t bytes_into_c;                           /* copied from the host into C */
+    uint64_t work;                                   /* of all launches, of runtime.h's kind */
+    uint64_t counted;                                /* 1: the next four say something */
     uint64_t loads, loads_once_per_block, exchanged; /* struct counted_reuse has them */
     uint64_t threads; /* that shared in the loads of all launches: watch_checked.c */
     char file[512];

@@ -6,7 +6,7 @@
 #ifdef __CUDACC__
 #include <cuda_runtime.h>
 #else
-#include "../../emulator/include/cuda_runtime_api.h"
+#include "../../engine/cuda/include/cuda_runtime_api.h"
 #endif
 
 #ifdef __cplusplus
@@ -32,7 +32,7 @@ struct watched {
     void (*wrapper)(int m, int n, int k, const float *A, const float *B, float *C);
     struct watch_limits limits;
     bool count; /* loads, in the checked build */
-    /* Which blocks write (../../emulator/runtime/runtime.h): the plain build notes it there, and
+    /* Which blocks write (../../engine/cuda/runtime/runtime.h): the plain build notes it there, and
      * the checked one reads it. */
     struct writers *writers;
     void (*machine_fault)(const char *what);

@@ -1,12 +1,12 @@
-/* The checked build: everything that ../../checker/ finds, and what it counts. */
+/* The checked build: everything that ../../engine/watch/ finds, and what it counts. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "../../checker/counts.h"
-#include "../../checker/sgemm.h"
+#include "../../engine/watch/record/counts.h"
+#include "../../lab/sgemm.h"
 #include "host_process.h"
 #include "watch_wrapper.h"
 

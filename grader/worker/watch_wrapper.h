@@ -2,7 +2,7 @@
  * and how long it takes. Included by one file of each. */
 #ifndef WORKER_WATCH_WRAPPER_H
 #define WORKER_WATCH_WRAPPER_H
-#include "../../emulator/runtime/runtime.h"
+#include "../../engine/cuda/runtime/runtime.h"
 #include "watch.h"
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 #include "harness.h"
-#include "../../support/shared.h"
+#include "../../engine/report/shared.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -158,7 +158,7 @@ def search(target: Path, names: list[str]) -> list[tuple[str, str]]:
         except UnicodeDecodeError:
             found.append(Leak(name, 0, "not text in UTF-8, so it cannot be searched"))
     # The shapes of `make check`, which it shows to everybody.
-    checker = "".join(text for name, text in texts.items() if name.startswith("checker/"))
+    checker = "".join(text for name, text in texts.items() if name.startswith("engine/"))
     own_shapes = {sorted_shape(*map(int, sizes))
                   for sizes in re.findall(r"\{(\d+), (\d+), (\d+)\}", checker)}
     secrets = secrets_of(hidden, public, own_shapes)

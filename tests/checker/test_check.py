@@ -301,7 +301,7 @@ def test_make_check_needs_no_gpu(tree: Tree) -> None:
     assert "no mistake found" in made.stdout
 
 
-@pytest.mark.parametrize("folder", ["a place", "checker"])
+@pytest.mark.parametrize("folder", ["a place", "engine"])
 def test_make_check_of_another_file(tree: Tree, tmp_path: Path, folder: str) -> None:
     """Anywhere, with a space in its path, in a folder named as one of the project's; and the finding
     names it as it was named."""

@@ -1,6 +1,6 @@
-/* Tests of checker/index.c: a kernel's index expression, evaluated over a small launch, is recovered
+/* Tests of engine/explain/formula.c: a kernel's index expression, evaluated over a small launch, is recovered
  * and written as one would write it; what has no such form is recovered as nothing. */
-#include "../../checker/index.c"
+#include "../../engine/explain/formula.c"
 
 #include "../check.h"
 

@@ -1,5 +1,5 @@
 """./sgemm-check --indices: what each load and store of a kernel computes, in terms of threadIdx,
-blockIdx, m, n and k (checker/indices.c).
+blockIdx, m, n and k (engine/show/indices.c).
 
 A failure here means that a student who asks is shown another index than the kernel's, or none.
 """

@@ -1,4 +1,4 @@
-"""Which declarations checker/locals/insert.c finds: those of local variables without a value, and of
+"""Which declarations engine/watch/locals/insert.c finds: those of local variables without a value, and of
 arrays; nothing else, and no line moves."""
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ NOT_FOUND = [
 
 def insert(tree: Tree, text: str) -> tuple[int, str]:
     tree.make("build/check/insert")
-    ran = subprocess.run([tree.path / "build/check/insert", "checker/locals/local.h"], input=text,
+    ran = subprocess.run([tree.path / "build/check/insert", "engine/watch/locals/local.h"], input=text,
                          cwd=tree.path, capture_output=True, text=True, check=False)
     return ran.returncode, ran.stdout
 

@@ -1,5 +1,5 @@
 """Every finding shows the launch that it belongs to: kernel, grid, block, the line of `<<<...>>>`,
-beside the size of C (checker/launches.c)."""
+beside the size of C (engine/watch/launches.c)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-/* Tests of checker/layout.c, and of index_split(): which terms of an index formula belong to the
+/* Tests of engine/explain/rows.c, and of index_split(): which terms of an index formula belong to the
  * row and which to the column, by the sizes that their coefficients are multiples of. */
-#include "../../checker/index.c"
-#include "../../checker/layout.c"
+#include "../../engine/explain/formula.c"
+#include "../../engine/explain/rows.c"
 
 #include "../check.h"
 

@@ -1,6 +1,6 @@
-/* Tests of checker/structure.c: loops, ifs, functions and barriers are found at their lines, in the
+/* Tests of engine/explain/outline.c: loops, ifs, functions and barriers are found at their lines, in the
  * ways people write them. */
-#include "../../checker/structure.c"
+#include "../../engine/explain/outline.c"
 
 #include "../check.h"
 #include <stdlib.h>

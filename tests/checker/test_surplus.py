@@ -1,5 +1,5 @@
 """Grids with far more blocks than write anything: all that write are watched, and a sample of the
-others (checker/surplus.c). What is a mistake there is found all the same."""
+others (engine/watch/surplus.c). What is a mistake there is found all the same."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-/* Tests of checker/threads.c: a set of threads is described by the condition that a kernel would
+/* Tests of engine/report/threads.c: a set of threads is described by the condition that a kernel would
  * select it with, and by no condition that selects others. */
-#include "../../checker/threads.c"
+#include "../../engine/report/threads.c"
 
 #include "../check.h"
 

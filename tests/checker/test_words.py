@@ -1,4 +1,4 @@
-"""What a finding says beyond its kind and line (checker/barriers.c, words.c): between which lines a
+"""What a finding says beyond its kind and line (engine/explain/barrier_lines.c, words.c): between which lines a
 barrier is missing, which threads wait where, which loop does not end, what of a tile is not stored.
 
 Each case is the tiled kernel with a mistake; @NAME marks a line, {NAME} is its number.

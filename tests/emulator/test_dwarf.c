@@ -1,8 +1,8 @@
-/* Tests of emulator/runtime/dwarf.c on this program's own debug information: what is visited, and
+/* Tests of engine/cuda/program/dwarf.c on this program's own debug information: what is visited, and
  * that damaged sections do no harm. */
 #define _GNU_SOURCE
-#include "../../emulator/runtime/dwarf.c"
-#include "../../emulator/runtime/image.c"
+#include "../../engine/cuda/program/dwarf.c"
+#include "../../engine/cuda/program/image.c"
 
 #include "../check.h"
 

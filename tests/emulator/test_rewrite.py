@@ -1,4 +1,4 @@
-"""Tests of emulator/rewrite.c, which turns preprocessed CUDA into plain C++.
+"""Tests of engine/cuda/rewrite.c, which turns preprocessed CUDA into plain C++.
 
 The cases are data. tests/emulator/rewrite/*.txt hold inputs with what becomes of them:
 
@@ -27,7 +27,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parent
-SOURCE = TESTS.parent.parent / "emulator" / "rewrite.c"
+SOURCE = TESTS.parent.parent / "engine" / "cuda" / "rewrite.c"
 CASES = TESTS / "rewrite"
 
 COMPILERS = ["g++", "clang++"]
@@ -141,7 +141,7 @@ TOOLKIT = next((path for path in (Path("/usr/local/cuda/include"), Path("/usr/in
 
 def entering(path: str) -> bytes:
     """From line 2 of kernel.cu, behind the header that is included unasked."""
-    return (f'# 1 "/emulator/include/cuda_runtime.h" 1 3\n# 1 "kernel.cu" 2\nint x;\n'
+    return (f'# 1 "/engine/cuda/include/cuda_runtime.h" 1 3\n# 1 "kernel.cu" 2\nint x;\n'
             f'# 1 "{path}" 1 3\n').encode()
 
 

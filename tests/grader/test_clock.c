@@ -8,7 +8,7 @@
 #include "../../grader/clock/player.c"
 #include "../../grader/clock/recording.c"
 #include "../../grader/clock/samples.c"
-#include "support/shared.h"
+#include "engine/report/shared.h"
 
 #include "../check.h"
 

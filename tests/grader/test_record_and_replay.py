@@ -251,7 +251,7 @@ def test_no_gpu_is_the_machines_fault(clock: Clock, recorded: tuple[Path, Path])
 @pytest.mark.gpu
 @pytest.mark.alone  # it holds two clocks against each other
 def test_the_gpus_verdict_is_that_of_the_cpu(gpu: None, fresh_tree: Tree) -> None:
-    parts = ["build/libclock.a", "build/libsupport.a"]
+    parts = ["build/libclock.a", "build/liblab.a", "build/libengine.a"]
     fresh_tree.make("BACKEND=cuda", *parts)
     subprocess.run([need_nvcc(), "-arch=native", "tests/grader/verdict.cu", *parts,
                     "-lcublas", "-o", "product-test"], cwd=fresh_tree.path, check=True,

@@ -38,7 +38,7 @@ def objects(tree: Tree, tmp_path_factory: pytest.TempPathFactory) -> Compile:
         work = tmp_path_factory.mktemp("object")
         flags = flags_of("CHECKED" if checked else "EMULATED", cxx)
         (work / "kernel.cu").write_text(text)
-        subprocess.run(["sh", tree.path / "make/preprocess.sh", tree.path / "emulator/include",
+        subprocess.run(["sh", tree.path / "engine/cuda/preprocess.sh", tree.path / "engine/cuda/include",
                         tree.path, tree.path / "build/cpu/rewrite", "kernel.cu", "kernel", cxx,
                         *flags], cwd=work, check=True)
         look((work / "kernel.i").read_bytes())

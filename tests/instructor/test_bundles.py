@@ -86,7 +86,7 @@ def test_the_zip_has_scripts_in_its_root_the_hidden_cases_private_and_no_solutio
     hidden = [mode for name, mode in modes.items() if name.startswith(f"project/{HIDDEN}/")]
     assert hidden and all(mode & 0o077 == 0 for mode in hidden)
     top = {name.split("/")[1] for name in modes if "/" in name}
-    assert {"grader", "emulator", "Makefile", "kernel.cu"} <= top
+    assert {"grader", "engine", "lab", "Makefile", "kernel.cu"} <= top
     assert not top & {"instructor", "tests", ".git", ".github", "build", "results", ".venv"}
     assert not any("__pycache__" in name for name in modes)
 
@@ -207,7 +207,7 @@ def test_gradescope_gives_the_starter_none(gradescope: Gradescope) -> None:
                    *(gradescope.root / name for name in
                      ("results", "results/results.json", "submission_metadata.json"))):
         assert not readable_for_others(secret)
-    for needed in ("emulator/include/cuda_runtime.h", "Makefile"):
+    for needed in ("engine/cuda/include/cuda_runtime.h", "Makefile"):
         assert readable_for_others(project / needed)
 
 

@@ -131,7 +131,7 @@ def test_everything_that_must_not_be_there_is_found_at_once(checkout, release) -
         plant(checkout, name, text)
     starter = (checkout.path / "kernel.cu").read_text()
     checkout.write("kernel.cu", starter.replace("TILE_SIZE 16", "TILE_SIZE 32") + "int mine;\n")
-    (checkout.path / "support" / "picture.bin").write_bytes(b"\x89PNG\xff\xfe")
+    (checkout.path / "lab" / "picture.bin").write_bytes(b"\x89PNG\xff\xfe")
     checkout.write(f"docs/{secret.name}.md", "\n")
     (checkout.path.parent / "empty").mkdir()
     lines = said(release("../empty"), 1)
@@ -147,7 +147,7 @@ def test_everything_that_must_not_be_there_is_found_at_once(checkout, release) -
         ("kernel.cu", "is not the empty starter"),
         ("handout.md", "TILE_SIZE 32"),
         ("testcases/public/basics.toml", "TILE_SIZE 32"),
-        ("support/picture.bin", "not text"),
+        ("lab/picture.bin", "not text"),
         ("(a file's name)", secret.name),
     ]:
         assert any(f"release: {name}" in line and what in line for line in lines), (name, lines)
@@ -185,7 +185,7 @@ def spoil(checkout: Tree, name: str, old: str, new: str) -> None:
         ("targets_exist", "Makefile", "\nclean:", "\n## make mistake  copies\n"
          "mistake: ; cp instructor/solutions/2_tiled.cu kernel.cu\n\nclean:",
          "mistake uses instructor/"),
-        ("targets_exist", "checker/checker.mk", "## make check ", "## make chekc ",
+        ("targets_exist", "engine/host/check.mk", "## make check ", "## make chekc ",
          "no target chekc"),
         ("builds", "support.c", "#include", "#error nothing goes\n#include",
          "does not build ./sgemm"),

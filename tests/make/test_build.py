@@ -664,9 +664,9 @@ def test_make_says_little(tree):
 
 
 def test_make_shows_its_commands_when_asked(fresh_tree):
-    made = "build/c/support/cores.o"
+    made = "build/c/engine/host/cores.o"
     shown = fresh_tree.make(made, "BACKEND=cpu", "V=1").stdout
-    assert re.search(rf" -c support/cores.c -o {made}$", shown, re.MULTILINE), shown
+    assert re.search(rf" -c engine/host/cores.c -o {made}$", shown, re.MULTILINE), shown
     would = fresh_tree.make("-n", "sgemm-check", "BACKEND=cpu").stdout
     assert " -o build/check/kernel.o" in would
     assert not (fresh_tree.path / "sgemm-check").exists()
@@ -684,7 +684,7 @@ def test_make_in_a_terminal(tree, terminal):
     """What is compiled is seen while it lasts; afterwards the same few lines as elsewhere."""
     tree.make("BACKEND=cpu")
     forget_backend(tree)
-    (tree.path / "support/verify.c").touch()
+    (tree.path / "lab/verify.c").touch()
     command = ["BACKEND=cpu", f"KERNEL={TILED}"]
     sent = in_terminal(need("make"), *command, cwd=tree.path, TERM=terminal)
     assert ("verify.c" in sent and "\33[K" in sent) == (terminal == "xterm")
@@ -882,7 +882,7 @@ def test_a_checkout_that_cannot_be_written(programs):
         path.mkdir()
         for name in ("Makefile", "main.cu", "support.c", "support.h", "kernel.cu"):
             shutil.copy(REPOSITORY / name, path)
-        for name in ("make", "emulator", "support"):
+        for name in ("make", "engine", "lab"):
             if (REPOSITORY / name).is_dir():
                 shutil.copytree(REPOSITORY / name, path / name)
         for entry in [Path(directory), path, *path.rglob("*")]:

@@ -1,5 +1,5 @@
 """What clangd, which editors ask, says of a file: nothing where nothing is wrong, on a machine without
-CUDA too, and something where something is (.clangd, compile_flags.txt, emulator/editor.h)."""
+CUDA too, and something where something is (.clangd, compile_flags.txt, engine/cuda/editor.h)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from conftest import REPOSITORY, Tree, clean_environment, need, sample
 
-CLEAN = ["kernel.cu", "main.cu", "support.c", "emulator/include/cuda_runtime.h"]
+CLEAN = ["kernel.cu", "main.cu", "support.c", "engine/cuda/include/cuda_runtime.h"]
 MORE_CLEAN = [
-    "checker/run.cu", "support.h", "emulator/runtime/memory.c",
+    "engine/host/check_run.cu", "support.h", "engine/cuda/runtime/memory.c",
     *(f"tests/emulator/programs/{name}.cu" for name in
       ("assert", "async_copy", "leftover_includes", "math", "min_max", "printf", "shuffle")),
     *(str(path.relative_to(REPOSITORY)) for path in

@@ -1,7 +1,7 @@
 /* Tests of explain(): for each mistake that it knows, a C made with that mistake from random
  * rectangular matrices is explained by it, by nothing else, and with the right numbers; and what is
  * no such mistake is not explained. */
-#include "support/shared.h"
+#include "engine/report/shared.h"
 
 #include "../check.h"
 

@@ -2,7 +2,7 @@
  * support.h; the names are those promises in short. */
 #define _GNU_SOURCE /* open_memstream */
 #include "support.h"
-#include "support/shared.h"
+#include "engine/report/shared.h"
 
 #include "../check.h"
 

@@ -96,7 +96,7 @@ def make_project(folder: Path) -> Path:
     folder.mkdir()
     shutil.copytree(REPOSITORY / "grader", folder / "grader",
                     ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("Makefile", "make", "support.c", "support.h", "support", "emulator", "checker",
+    for name in ("Makefile", "make", "support.c", "support.h", "lab", "engine",
                  "testcases"):
         (folder / name).symlink_to(REPOSITORY / name)
     (folder / "grader/__main__.py").write_text(ACTOR)

@@ -1,4 +1,0 @@
-/* Linked right behind kernel.cu's object: see program.c. */
-char kernel_data_ends = 1, kernel_bss_ends;
-void kernel_text_ends(void);
-void kernel_text_ends(void) {}

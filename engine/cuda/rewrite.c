@@ -1,0 +1,1706 @@
+/* rewrite: turns preprocessed CUDA into C++ that gcc and clang compile.
+ *
+ *     rewrite kernel.device.i kernel.marked < kernel.i > kernel.ii (engine/cuda/preprocess.sh)
+ *     rewrite --headers < kernel.i        does it include headers of the CUDA toolkit?
+ *
+ * Nearly all of CUDA's syntax is C++ once the emulator's cuda_runtime.h has defined the names.
+ * This program does the rest, between the preprocessor and the compiler:
+ *
+ *     k<<<g, b>>>(x)               k->*::emulator::launch_config(g, b)(x)
+ *     __shared__ float t[16];      static __thread float t[16];
+ *     extern __shared__ float s[]; float (&s)[] = ::emulator::dynamic_shared();
+ *     #pragma unroll 4             (an empty line)
+ *     __noinline__ float f()       __attribute__((__noinline__)) float f()
+ *     k<<<g, b>>>(x)               ...(x, 1.0f)          where k(float *x, float y = 1.0f)
+ *
+ * For spaces/check_spaces.sh it writes a second text, in which attributes stand for __global__,
+ * __device__,
+ * __host__ and __constant__.
+ *
+ * It also refuses, in one line that names the place, what runs only on a GPU, what nvcc refuses in
+ * the text of a file, and what is nested too deep for a compiler. It is given a file as
+ * it reads without __CUDA_ARCH__ and, where that makes a difference, as it reads with it, and takes
+ * each function from the text that is meant for it.
+ *
+ * It reads the preprocessor's output because macros are expanded there, and touches only text of
+ * the student's files: system headers, the emulator's own among them, carry flag 3 on their
+ * linemarkers (# 12 "stdio.h" 1 3). It never adds or removes a newline, so the compiler's messages
+ * and the checked build name the student's own lines. What it does not understand it leaves as it
+ * is, for the compiler to report.
+ *
+ * The order below: tokens, places, functions, nesting, the rules one by one, input and output,
+ * main.
+ */
+
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum exit_status { EXIT_OK = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2, EXIT_TROUBLE = 3 };
+
+/* The closing parenthesis takes the place of >>>. The call binds tighter than ->*, so nothing has
+ * to find where the kernel's name starts: k<16><<<g, b>>>(x) works like k<<<g, b>>>(x). */
+static const char LAUNCH_OPEN[] = "->*::emulator::launch_config(";
+static const char LAUNCH_CLOSE[] = ")";
+
+/* One block at a time runs on an OS thread, so a thread's static storage is a block's shared
+ * memory. __thread rather than thread_local: it never needs a constructor or an access wrapper.
+ * Both compilers want static or extern directly before it. __used__: of a variable that is never
+ * stored to they would make a constant, and the checker would not see that it is read. */
+static const char STATIC_SHARED[] = "static __thread __attribute__((__used__)) ";
+
+/* Every extern __shared__ array names the same memory, as on a GPU. In a function it becomes a
+ * reference, float (&s)[] = ::emulator::dynamic_shared(): an extern declaration would do in clang,
+ * but g++ forgets its symbol in templates and takes two names for two objects. Outside, where a
+ * reference would be bound in one OS thread only, it becomes an extern declaration with the symbol
+ * that the runtime defines. */
+static const char DYNAMIC_REFERENCE[] = "__attribute__((unused)) ";
+static const char DYNAMIC_REFERENCE_VALUE[] = " = ::emulator::dynamic_shared()";
+static const char DYNAMIC_REFERENCE_NAME[] = ") = ::emulator::dynamic_shared()";
+static const char DYNAMIC_EXTERN[] = "extern __thread ";
+static const char DYNAMIC_EXTERN_SYMBOL[] = " __asm__(\"emulator_dynamic_shared\")";
+
+/* ---- Tokens ---------------------------------------------------------------------------------- */
+
+enum token_kind {
+    IDENTIFIER,
+    LITERAL,    /* number, string or character constant */
+    PUNCTUATOR, /* one character, or one of :: -> <= >= */
+    DIRECTIVE,  /* a whole line that starts with #, without its newline */
+};
+
+/* A token and what the rules want to be done to it; white space lies between tokens and is always
+ * copied. The strings are NULL for nothing, and live as long as the program. */
+struct token {
+    size_t start;
+    size_t length;
+    const char *before;
+    const char *replacement;
+    const char *after;
+    const char *marked; /* the replacement in the marked text, if it is another one */
+    enum token_kind kind;
+    bool user;   /* in a file of the student's, not in a system header */
+    bool device; /* in the body of a function that only a GPU runs */
+    bool host;   /* in the body of one that the host can run */
+};
+
+struct source {
+    char *text;
+    size_t length;
+    struct token *tokens;
+    size_t count;
+    size_t capacity;
+    bool unbalanced; /* a bracket closes another kind of bracket than is open */
+};
+
+static const size_t NONE = SIZE_MAX;
+
+static _Noreturn void trouble(const char *what) {
+    fprintf(stderr, "rewrite: %s\n", what);
+    exit(EXIT_TROUBLE);
+}
+
+/* Doubles an array that is full. */
+static void *grow(void *array, size_t *capacity, size_t element) {
+    size_t wanted = *capacity ? *capacity * 2 : 1024;
+    void *larger = wanted <= SIZE_MAX / element ? realloc(array, wanted * element) : NULL;
+    if (!larger) trouble("out of memory");
+    *capacity = wanted;
+    return larger;
+}
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
+}
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* Every byte above ASCII counts: identifiers may be in any alphabet. */
+static bool is_identifier_char(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c) ||
+           c == '$' || (unsigned char)c >= 0x80;
+}
+
+static size_t skip_blanks(const struct source *s, size_t at, size_t end) {
+    while (at < end && is_blank(s->text[at])) at++;
+    return at;
+}
+
+static size_t skip_identifier(const struct source *s, size_t at) {
+    while (at < s->length && is_identifier_char(s->text[at])) at++;
+    return at;
+}
+
+/* A preprocessing number: 0x1F, 1.5e-3f, 1'000'000. */
+static size_t skip_number(const struct source *s, size_t at) {
+    while (at < s->length) {
+        char c = s->text[at];
+        bool more = at + 1 < s->length;
+        if ((c == 'e' || c == 'E' || c == 'p' || c == 'P') && more &&
+            (s->text[at + 1] == '+' || s->text[at + 1] == '-'))
+            at += 2;
+        else if (c == '\'' && more && is_identifier_char(s->text[at + 1]))
+            at += 2;
+        else if (c == '.' || is_identifier_char(c))
+            at++;
+        else
+            break;
+    }
+    return at;
+}
+
+/* A string or character constant, from its opening quote. One that is not closed ends with its
+ * line, so that the lines after it are still read as code. */
+static size_t skip_quoted(const struct source *s, size_t at) {
+    char quote = s->text[at++];
+    while (at < s->length && s->text[at] != '\n') {
+        if (s->text[at] == quote) return at + 1;
+        if (s->text[at] == '\\' && at + 1 < s->length && s->text[at + 1] != '\n') at++;
+        at++;
+    }
+    return at;
+}
+
+/* R"delimiter(...)delimiter", from its quote; may go over many lines. */
+static size_t skip_raw_string(const struct source *s, size_t at) {
+    enum { LONGEST_DELIMITER = 16 }; /* C++ allows no longer one */
+    size_t delimiter = at + 1, open = delimiter;
+    while (open < s->length && open - delimiter <= LONGEST_DELIMITER && s->text[open] != '(' &&
+           s->text[open] != '"' && s->text[open] != '\n')
+        open++;
+    size_t size = open - delimiter;
+    if (open >= s->length || s->text[open] != '(' || size > LONGEST_DELIMITER)
+        return skip_quoted(s, at);
+    for (size_t i = open + 1; i < s->length; i++)
+        if (s->text[i] == ')' && s->length - i > size + 1 && s->text[i + 1 + size] == '"' &&
+            memcmp(s->text + i + 1, s->text + delimiter, size) == 0)
+            return i + size + 2;
+    return s->length;
+}
+
+static bool is_raw_string_prefix(const char *word, size_t length) {
+    static const char *const prefixes[] = {"R", "LR", "uR", "UR", "u8R"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (strlen(prefixes[i]) == length && memcmp(prefixes[i], word, length) == 0) return true;
+    return false;
+}
+
+/* Only what the rules must not take for two tokens: the > of -> or >= ends no launch. */
+static size_t skip_punctuator(const struct source *s, size_t at) {
+    static const char pairs[][3] = {"::", "->", "<=", ">="};
+    for (size_t i = 0; at + 1 < s->length && i < sizeof pairs / sizeof *pairs; i++)
+        if (memcmp(s->text + at, pairs[i], 2) == 0) return at + 2;
+    return at + 1;
+}
+
+/* What `# 12 "kernel.cu" 1 3` or `#line 12 "kernel.cu"` says about the line after it. */
+struct linemarker {
+    size_t line;
+    size_t name; /* where the file's name starts, or NONE */
+    size_t name_end;
+    bool enters; /* a file that was included */
+    bool system;
+};
+
+static bool read_linemarker(const struct source *s, size_t at, size_t end, struct linemarker *m) {
+    at = skip_blanks(s, at + 1, end);
+    if (end - at >= 4 && memcmp(s->text + at, "line", 4) == 0) at = skip_blanks(s, at + 4, end);
+    if (at >= end || !is_digit(s->text[at])) return false;
+    m->line = 0;
+    for (; at < end && is_digit(s->text[at]); at++)
+        m->line = m->line < SIZE_MAX / 20 ? m->line * 10 + (size_t)(s->text[at] - '0') : m->line;
+    at = skip_blanks(s, at, end);
+    m->name = NONE;
+    m->name_end = NONE;
+    m->enters = false;
+    m->system = false;
+    if (at >= end || s->text[at] != '"') return true;
+    m->name = at + 1;
+    at = skip_quoted(s, at);
+    m->name_end = at - 1;
+    for (; at < end; at++) {
+        m->enters = m->enters || s->text[at] == '1';
+        m->system = m->system || s->text[at] == '3';
+    }
+    return true;
+}
+
+static void add_token(struct source *s, enum token_kind kind, size_t start, size_t end, bool user) {
+    if (s->count == s->capacity) s->tokens = grow(s->tokens, &s->capacity, sizeof *s->tokens);
+    s->tokens[s->count++] =
+        (struct token){.start = start, .length = end - start, .kind = kind, .user = user};
+}
+
+static size_t end_of_line(const struct source *s, size_t at) {
+    const char *newline = memchr(s->text + at, '\n', s->length - at);
+    return newline ? (size_t)(newline - s->text) : s->length;
+}
+
+static void tokenize(struct source *s) {
+    bool user = true, line_start = true;
+    size_t end;
+    for (size_t at = 0; at < s->length; at = end) {
+        char c = s->text[at];
+        bool more = at + 1 < s->length;
+        end = at + 1;
+        if (c == '\n') {
+            line_start = true;
+        } else if (is_blank(c)) {
+            ;
+        } else if (c == '#' && line_start) {
+            struct linemarker m;
+            end = end_of_line(s, at);
+            add_token(s, DIRECTIVE, at, end, user);
+            if (read_linemarker(s, at, end, &m) && m.name != NONE) user = !m.system;
+        } else {
+            line_start = false;
+            if (is_digit(c) || (c == '.' && more && is_digit(s->text[at + 1]))) {
+                end = skip_number(s, at);
+                add_token(s, LITERAL, at, end, user);
+            } else if (is_identifier_char(c)) {
+                end = skip_identifier(s, at);
+                if (end < s->length && s->text[end] == '"' &&
+                    is_raw_string_prefix(s->text + at, end - at)) {
+                    end = skip_raw_string(s, end);
+                    add_token(s, LITERAL, at, end, user);
+                } else {
+                    add_token(s, IDENTIFIER, at, end, user);
+                }
+            } else if (c == '"' || c == '\'') {
+                end = skip_quoted(s, at);
+                add_token(s, LITERAL, at, end, user);
+            } else {
+                end = skip_punctuator(s, at);
+                add_token(s, PUNCTUATOR, at, end, user);
+            }
+        }
+    }
+}
+
+/* ---- Places in the token list ---------------------------------------------------------------- */
+
+/* The neighbours that the compiler sees: linemarkers can be anywhere, even inside a launch. */
+static size_t next_token(const struct source *s, size_t i) {
+    while (++i < s->count)
+        if (s->tokens[i].kind != DIRECTIVE) return i;
+    return NONE;
+}
+
+static size_t previous_token(const struct source *s, size_t i) {
+    while (i-- > 0)
+        if (s->tokens[i].kind != DIRECTIVE) return i;
+    return NONE;
+}
+
+/* Whether token i is there and spelled like this. */
+static bool is(const struct source *s, size_t i, const char *spelling) {
+    if (i == NONE) return false;
+    const struct token *t = &s->tokens[i];
+    return (t->kind == IDENTIFIER || t->kind == PUNCTUATOR) && strlen(spelling) == t->length &&
+           memcmp(s->text + t->start, spelling, t->length) == 0;
+}
+
+static bool is_any(const struct source *s, size_t i, const char *const *spellings) {
+    for (; *spellings; spellings++)
+        if (is(s, i, *spellings)) return true;
+    return false;
+}
+
+/* The character of a punctuator of one character, else 0. */
+static char punctuator(const struct source *s, size_t i) {
+    const struct token *t = &s->tokens[i];
+    return t->kind == PUNCTUATOR && t->length == 1 ? s->text[t->start] : '\0';
+}
+
+/* The opening partner of the bracket at i, not before `limit` and in the same statement. */
+static size_t opening_partner(const struct source *s, size_t i, size_t limit) {
+    char close = punctuator(s, i);
+    char open = close == ')' ? '(' : close == ']' ? '[' : '<';
+    size_t depth = 0;
+    for (; i != NONE && i >= limit; i = previous_token(s, i)) {
+        char c = punctuator(s, i);
+        if (c == ';' || c == '{' || c == '}') break;
+        if (c == close) depth++;
+        if (c == open && --depth == 0) return i;
+    }
+    return NONE;
+}
+
+/* The closing partner of the ( [ or { at i. NONE: there is none in the same statement, or before
+ * another __shared__, which has no place in between. */
+static size_t closing_partner(const struct source *s, size_t i) {
+    const bool braces = punctuator(s, i) == '{';
+    size_t depth = 0;
+    for (; i != NONE && !is(s, i, "__shared__"); i = next_token(s, i)) {
+        char c = punctuator(s, i);
+        if (c == ';' && !braces) break;
+        if (c == '(' || c == '[' || c == '{') depth++;
+        if ((c == ')' || c == ']' || c == '}') && --depth == 0) return i;
+    }
+    return NONE;
+}
+
+static void print_file_name(const struct source *s, const struct linemarker *m) {
+    if (m->name == NONE) {
+        fputs("<stdin>", stderr);
+        return;
+    }
+    for (size_t i = m->name; i < m->name_end; i++) {
+        if (s->text[i] == '\\' && i + 1 < m->name_end) i++;
+        unsigned char c = (unsigned char)s->text[i];
+        fputc(c < ' ' || c == 0x7f ? '?' : c, stderr);
+    }
+}
+
+/* File and line of token i. */
+static struct linemarker place_of(const struct source *s, size_t i) {
+    struct linemarker place = {.line = 1, .name = NONE}, m;
+    size_t from = 0;
+    for (size_t j = 0; j < i; j++) {
+        const struct token *t = &s->tokens[j];
+        if (t->kind != DIRECTIVE || !read_linemarker(s, t->start, t->start + t->length, &m))
+            continue;
+        if (m.name == NONE) {
+            m.name = place.name;
+            m.name_end = place.name_end;
+        }
+        place = m;
+        from = t->start + t->length + 1; /* the line after the marker */
+    }
+    for (size_t at = from; at < s->tokens[i].start; at++) place.line += s->text[at] == '\n';
+    return place;
+}
+
+/* Ends the program with "FILE:LINE: before name after" for the place of token i: what a student
+ * sees instead of a wall of compiler errors. */
+static _Noreturn void refuse_name(const struct source *s, size_t i, const char *before,
+                                  const char *name, const char *after) {
+    struct linemarker place = place_of(s, i);
+    print_file_name(s, &place);
+    fprintf(stderr, ":%zu: %s%s%s\n", place.line, before, name, after);
+    exit(EXIT_REFUSED);
+}
+
+static _Noreturn void refuse(const struct source *s, size_t i, const char *message) {
+    refuse_name(s, i, message, "", "");
+}
+
+/* Likewise, with a message as printf() makes it. */
+__attribute__((format(printf, 3, 4))) static _Noreturn void
+refuse_as(const struct source *s, size_t i, const char *format, ...) {
+    char message[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    refuse(s, i, message);
+}
+
+/* A token's length and text, as the %.*s of printf() takes them. */
+enum { LONGEST_NAME = 100 };
+#define SPELLED(s, i)                                                                              \
+    (int)((s)->tokens[i].length < LONGEST_NAME ? (s)->tokens[i].length : LONGEST_NAME),            \
+        (s)->text + (s)->tokens[i].start
+
+/* ---- Functions ------------------------------------------------------------------------------- */
+
+static const char *const SPACES[] = {"__global__", "__device__", "__host__", NULL};
+
+/* A piece of a file, of a namespace or of a class: a declaration, a function with its body, or just
+ * what opens ("namespace x {") or closes such a scope. */
+struct piece {
+    size_t first, last; /* tokens; first is NONE at the end of the text */
+    size_t parameters;  /* the ( of a function's parameters, or NONE */
+    size_t body;        /* the { of a function's body, or NONE */
+    bool kernel;        /* __global__ */
+    bool device;        /* that, or __device__ */
+    bool host;          /* __host__ */
+};
+
+static const char *const ATTRIBUTES[] = {"__attribute__", "__attribute", "alignas", NULL};
+
+/* Whether the { at token i opens a namespace or an extern "C" block: between its braces a
+ * declaration is still one of the file. */
+static bool opens_namespace(const struct source *s, size_t i) {
+    size_t before = previous_token(s, i);
+    if (before != NONE && s->tokens[before].kind == LITERAL)
+        return is(s, previous_token(s, before), "extern");
+    while (before != NONE && !is(s, before, "namespace") &&
+           (s->tokens[before].kind == IDENTIFIER || is(s, before, "::")))
+        before = previous_token(s, before);
+    return is(s, before, "namespace");
+}
+
+/* The piece that begins behind token `before`, or at the first token for NONE. */
+static struct piece next_piece(const struct source *s, size_t before) {
+    static const char *const class_keys[] = {"struct", "union", "class", NULL};
+    static const char *const ends_head[] = {")", "const", "noexcept", "override", NULL};
+    struct piece p = {.parameters = NONE, .body = NONE};
+    size_t depth = 0;
+    bool class_key = false, value = false;
+
+    p.first = p.last = next_token(s, before);
+    for (size_t i = p.first; i != NONE; i = next_token(s, i)) {
+        char c = punctuator(s, i);
+        size_t previous = i == p.first ? NONE : p.last;
+        if (depth == 0 && c == '}' && i != p.first) break; /* it is the next piece */
+        p.last = i;
+        if (depth == 0) {
+            if (c == ';' || c == '}') break;
+            value = value || c == '=';
+            class_key = class_key || is_any(s, i, class_keys);
+            p.kernel = p.kernel || is(s, i, "__global__");
+            p.device = p.device || p.kernel || is(s, i, "__device__");
+            p.host = p.host || is(s, i, "__host__");
+            if (c == '(' && p.parameters == NONE && !is_any(s, previous, ATTRIBUTES))
+                p.parameters = i;
+            bool class_body = class_key && !is_any(s, previous, ends_head);
+            if (c == '{' && (opens_namespace(s, i) || class_body)) break;
+            if (c == '{' && p.parameters != NONE && !value) p.body = i;
+        }
+        if (c == '(' || c == '[' || c == '{') depth++;
+        if ((c == ')' || c == ']' || c == '}') && --depth == 0 && c == '}' && p.body != NONE) break;
+    }
+    return p;
+}
+
+/* The next piece that is the student's, not a system header's. */
+static struct piece next_of_student(const struct source *s, size_t before) {
+    struct piece p = next_piece(s, before);
+    while (p.first != NONE && !s->tokens[p.last].user) p = next_piece(s, p.last);
+    return p;
+}
+
+static bool only_on_device(const struct piece *p) {
+    return p->first != NONE && p->device && !p->host && p->parameters != NONE;
+}
+
+static bool only_on_host(const struct piece *p) {
+    return p->first != NONE && !p->device && p->body != NONE;
+}
+
+/* ---- Nesting --------------------------------------------------------------------------------- */
+
+/* C++ asks compilers for 256 open brackets (C++17, Annex B), and clang takes no more. gcc takes any
+ * number: with hundreds of thousands it is busy for a minute, or crashes. So it is with what else
+ * makes a compiler's tree deep. The other limits are far above what people write, and both
+ * compilers need about a second for as much: a statement's tokens without those in its brackets,
+ * each ? or < counted as ten, since gcc's time grows with the square of their number; and the
+ * else of one chain. */
+enum { MOST_OPEN = 256, MOST_ELSE = 1000, LONGEST_STATEMENT = 5000, BRANCH_WEIGHT = 10 };
+
+/* What a bracket opens: ( or [; a file, namespace or class; statements; values, {1, 2}. */
+enum level_kind { LEVEL_GROUP, LEVEL_SCOPE, LEVEL_BLOCK, LEVEL_LIST };
+
+struct level {
+    enum level_kind kind;
+    char bracket;
+    size_t open;     /* the bracket's token; NONE for the file */
+    size_t function; /* the name of the function whose body this is; NONE: it is none */
+
+    /* Of the statement or declaration that is being read: */
+    size_t begin, first_group; /* tokens; NONE: there is none yet */
+    size_t weight, elses;
+    bool class_key;
+};
+
+struct levels {
+    struct level of[MOST_OPEN + 1];
+    size_t depth;
+    size_t group; /* the ( or [ that was closed last */
+};
+
+static void begin_statement(struct level *level) {
+    level->begin = level->first_group = NONE;
+    level->weight = 0;
+    level->class_key = false;
+}
+
+/* Whether the { at token i, in `outer`, opens statements, values or a scope. */
+static enum level_kind kind_of_braces(const struct source *s, const struct level *outer, size_t i) {
+    static const char *const before_body[] = {")",        ";",     "}",       "]",     ":",
+                                              "else",     "do",    "try",     "const", "noexcept",
+                                              "override", "final", "mutable", NULL};
+    size_t before = previous_token(s, i);
+    if (before == NONE || opens_namespace(s, i)) return LEVEL_SCOPE;
+    if (outer->class_key && !is(s, before, ")")) return LEVEL_SCOPE;
+    if (is_any(s, before, before_body)) return LEVEL_BLOCK;
+    return is(s, before, "{") ? outer->kind : LEVEL_LIST;
+}
+
+/* Whether the { at token i, which follows on the ) of `group`, begins a function's body: a name is
+ * before the parameters, and a type before the name, as no statement has it. */
+static bool begins_function(const struct source *s, size_t i, size_t group) {
+    static const char *const no_names[] = {"if",       "while",     "for",       "switch",
+                                           "catch",    "constexpr", "consteval", "requires",
+                                           "noexcept", "throw",     "decltype",  NULL};
+    static const char *const no_types[] = {"else", "return", "do",   "new",    "goto",
+                                           "case", "throw",  "case", "sizeof", NULL};
+    size_t name = group == NONE ? NONE : previous_token(s, group);
+    size_t type = name == NONE ? NONE : previous_token(s, name);
+    while (is(s, type, "*") || is(s, type, "&")) type = previous_token(s, type);
+    if (type == NONE || !is(s, previous_token(s, i), ")") || s->tokens[name].kind != IDENTIFIER ||
+        is_any(s, name, no_names) || is_any(s, name, ATTRIBUTES))
+        return false;
+    return s->tokens[type].kind == IDENTIFIER && !is_any(s, type, no_types);
+}
+
+/* The function whose body is being read; the outermost, if there are several. */
+static const struct level *open_function(const struct levels *levels) {
+    for (size_t d = 1; d <= levels->depth; d++)
+        if (levels->of[d].function != NONE) return &levels->of[d];
+    return NULL;
+}
+
+static void open_level(const struct source *s, struct levels *levels, size_t i, char bracket) {
+    struct level *outer = &levels->of[levels->depth];
+    struct level inner = {.kind = LEVEL_GROUP, .bracket = bracket, .open = i, .function = NONE};
+    if (levels->depth == MOST_OPEN)
+        refuse_as(s, i, "more than %d brackets are open here; that is too deep for a compiler",
+                  MOST_OPEN);
+    if (bracket == '{') {
+        inner.kind = kind_of_braces(s, outer, i);
+        const bool body = inner.kind == LEVEL_BLOCK && outer->first_group != NONE;
+        if (body && outer->kind == LEVEL_SCOPE)
+            inner.function = previous_token(s, outer->first_group);
+        const struct level *function = s->unbalanced ? NULL : open_function(levels);
+        if (function && outer->kind == LEVEL_BLOCK && begins_function(s, i, levels->group)) {
+            size_t name = previous_token(s, levels->group);
+            refuse_as(
+                s, name,
+                "the function %.*s begins inside %.*s, whose { in line %zu is still open: a } "
+                "is missing before this line",
+                SPELLED(s, name), SPELLED(s, function->function), place_of(s, function->open).line);
+        }
+    } else if (outer->first_group == NONE && !is_any(s, previous_token(s, i), ATTRIBUTES)) {
+        outer->first_group = i;
+    }
+    levels->of[++levels->depth] = inner;
+    begin_statement(&levels->of[levels->depth]);
+}
+
+/* At a closing bracket. A statement ends with its last }, unless that is a lambda's and more
+ * follows. */
+static void close_level(struct source *s, struct levels *levels, size_t i, char bracket) {
+    const struct level *inner = &levels->of[levels->depth];
+    const char open = bracket == ')' ? '(' : bracket == ']' ? '[' : '{';
+    size_t next = next_token(s, i);
+    if (levels->depth == 0 || inner->bracket != open) s->unbalanced = true;
+    if (levels->depth == 0) return;
+    if (bracket != '}') levels->group = inner->open;
+    struct level *outer = &levels->of[--levels->depth];
+    if (inner->kind == LEVEL_LIST || bracket != '}' || next == NONE) return;
+    if (s->tokens[next].kind != IDENTIFIER && !is(s, next, "}")) return;
+    if (inner->kind == LEVEL_BLOCK || outer->kind != LEVEL_SCOPE) begin_statement(outer);
+    if (!is(s, next, "else")) outer->elses = 0;
+}
+
+/* Reads token i, which is no bracket, as part of its statement. */
+static void read_in_statement(const struct source *s, struct level *level, size_t i, char c) {
+    static const char *const class_keys[] = {"struct", "union", "class", NULL};
+    if (c == ';') {
+        begin_statement(level);
+        if (!is(s, next_token(s, i), "else")) level->elses = 0;
+    } else if (c == ',' && level->kind == LEVEL_LIST) {
+        begin_statement(level);
+    } else if (is(s, i, "else")) {
+        if (++level->elses > MOST_ELSE)
+            refuse_as(s, i, "more than %d else in one chain; that is too deep for a compiler",
+                      MOST_ELSE);
+    } else {
+        level->class_key = level->class_key || is_any(s, i, class_keys);
+    }
+}
+
+/* Refuses what is nested too deep, a function inside a function, and a file that ends inside one.
+ * What else is wrong with brackets the compiler says. */
+static void check_nesting(struct source *s) {
+    struct levels levels = {.group = NONE};
+    levels.of[0] = (struct level){.kind = LEVEL_SCOPE, .open = NONE, .function = NONE};
+    begin_statement(&levels.of[0]);
+    for (size_t i = next_token(s, NONE); i != NONE; i = next_token(s, i)) {
+        struct level *level = &levels.of[levels.depth];
+        char c = punctuator(s, i);
+        if (level->begin == NONE) level->begin = i;
+        level->weight += c == '?' || c == '<' ? BRANCH_WEIGHT : 1;
+        if (level->weight > LONGEST_STATEMENT && s->tokens[i].user)
+            refuse_as(s, level->begin,
+                      "what begins here has no end for %d words and signs; that is too deep for a "
+                      "compiler: make several statements of it",
+                      LONGEST_STATEMENT);
+        if (c == '(' || c == '[' || c == '{')
+            open_level(s, &levels, i, c);
+        else if (c == ')' || c == ']' || c == '}')
+            close_level(s, &levels, i, c);
+        else
+            read_in_statement(s, level, i, c);
+    }
+    const struct level *function = open_function(&levels);
+    if (function && !s->unbalanced && s->tokens[function->open].user)
+        refuse_as(s, function->open, "the { of %.*s in this line is never closed: a } is missing",
+                  SPELLED(s, function->function));
+}
+
+/* ---- Two texts, with __CUDA_ARCH__ and without ----------------------------------------------- */
+
+/* What a file's text becomes, piece by piece. */
+struct merge {
+    const struct source *host, *device;
+    size_t copied; /* so much of the host's text is in `out` */
+    FILE *out;
+};
+
+/* Says that the line of token i of `s` comes next. */
+static void put_place(struct merge *m, const struct source *s, size_t i) {
+    if (i == NONE) return;
+    struct linemarker place = place_of(s, i);
+    fprintf(m->out, "\n# %zu \"", place.line);
+    if (place.name != NONE) fwrite(s->text + place.name, 1, place.name_end - place.name, m->out);
+    fputs("\"\n", m->out);
+}
+
+static size_t end_of_token(const struct source *s, size_t i) {
+    return s->tokens[i].start + s->tokens[i].length;
+}
+
+/* The host's text as far as token i, or to its end. */
+static void copy_host(struct merge *m, size_t i) {
+    size_t end = i == NONE ? m->host->length : m->host->tokens[i].start;
+    fwrite(m->host->text + m->copied, 1, end - m->copied, m->out);
+    m->copied = end;
+}
+
+static void insert_piece(struct merge *m, const struct piece *p, size_t before) {
+    copy_host(m, before);
+    put_place(m, m->device, p->first);
+    size_t start = m->device->tokens[p->first].start;
+    fwrite(m->device->text + start, 1, end_of_token(m->device, p->last) - start, m->out);
+    fputc('\n', m->out);
+    put_place(m, m->host, before);
+}
+
+static void leave_out_piece(struct merge *m, const struct piece *p) {
+    copy_host(m, p->first);
+    m->copied = end_of_token(m->host, p->last);
+    put_place(m, m->host, p->last);
+}
+
+/* Whether two pieces are the same; if not, and there are two, *at is the first token of the host's
+ * that is not the device's. */
+static bool same_piece(const struct merge *m, const struct piece *h, const struct piece *d,
+                       size_t *at) {
+    size_t i = h->first, j = d->first;
+    *at = i;
+    if (i == NONE || j == NONE) return false;
+    for (;; i = next_token(m->host, i), j = next_token(m->device, j)) {
+        const struct token *t = &m->host->tokens[i], *u = &m->device->tokens[j];
+        *at = i;
+        if (t->length != u->length ||
+            memcmp(m->host->text + t->start, m->device->text + u->start, t->length) != 0)
+            return false;
+        if (i == h->last || j == d->last) return i == h->last && j == d->last;
+    }
+}
+
+static const char ARCH_FOR_BOTH[] =
+    "what depends on __CUDA_ARCH__ here is compiled once for host and device on the CPU backend; "
+    "test it inside __global__ or __device__ functions only";
+
+/* Takes functions that only a GPU runs from the device's text, and all other text, which has to be
+ * the same in both but for the host's own functions, from the host's, and so system headers. */
+static void merge(struct source *host, const struct source *device) {
+    struct source merged = {0};
+    struct merge m = {host, device, 0, open_memstream(&merged.text, &merged.length)};
+    if (!m.out) trouble("out of memory");
+    struct piece h = next_of_student(host, NONE), d = next_of_student(device, NONE);
+    while (h.first != NONE || d.first != NONE) {
+        size_t different;
+        if (same_piece(&m, &h, &d, &different)) {
+            h = next_of_student(host, h.last);
+            d = next_of_student(device, d.last);
+        } else if (only_on_device(&d)) {
+            insert_piece(&m, &d, h.first);
+            d = next_of_student(device, d.last);
+        } else if (only_on_device(&h)) {
+            leave_out_piece(&m, &h);
+            h = next_of_student(host, h.last);
+        } else if (only_on_host(&h)) {
+            h = next_of_student(host, h.last);
+        } else if (only_on_host(&d)) {
+            d = next_of_student(device, d.last);
+        } else {
+            bool earlier = h.first != NONE && d.first != NONE &&
+                           place_of(device, d.first).line < place_of(host, h.first).line;
+            if (h.first == NONE || earlier) refuse(device, d.first, ARCH_FOR_BOTH);
+            refuse(host, different, ARCH_FOR_BOTH);
+        }
+    }
+    copy_host(&m, NONE);
+    if (fclose(m.out) != 0) trouble("out of memory");
+    free(host->text);
+    free(host->tokens);
+    *host = merged;
+    tokenize(host);
+}
+
+/* ---- Rule 1: what runs only on a GPU --------------------------------------------------------- */
+
+/* The beginnings of the names of the CUDA toolkit's headers. */
+static const char TOOLKIT[] =
+    "builtin_types.h cccl/ channel_descriptor.h common_functions.h cooperative_groups crt/ cub/ "
+    "cuComplex.h cublas cuda.h cuda/ cudaEGL cudaGL cudaProfiler cudaTypedefs cudaVDPAU "
+    "cuda_awbarrier cuda_bf16 cuda_device_runtime_api.h cuda_egl cuda_fp cuda_gl_interop.h "
+    "cuda_occupancy.h cuda_pipeline cuda_profiler_api.h cuda_runtime cuda_stdint.h "
+    "cuda_surface_types.h cuda_texture_types.h cuda_vdpau cudalibxt.h cudart_platform.h cudnn "
+    "cufft cupti curand cusolver cusparse cute/ cutlass/ device_atomic_functions "
+    "device_double_functions device_functions device_launch_parameters.h device_types.h "
+    "driver_functions.h driver_types.h fatbinary_section.h generated_cud generated_nvtx "
+    "host_config.h host_defines.h library_types.h math_constants.h math_functions mma.h nccl npp "
+    "nv/ nvJitLink.h nv_decode.h nvblas.h nvml.h nvperf_ nvrtc.h nvtx3/ nvvm.h sm_1 sm_2 sm_3 sm_6 "
+    "surface_ texture_ thrust/ vector_functions vector_types.h Openacc/ Openmp/";
+
+static bool is_of_toolkit(const char *name) {
+    for (const char *known = TOOLKIT; *known; known += *known == ' ') {
+        size_t length = strcspn(known, " ");
+        if (strncmp(name, known, length) == 0) return true;
+        known += length;
+    }
+    return false;
+}
+
+/* The part of a header's path that CUDA knows it by, or NULL if it is none of the toolkit's: one
+ * that lies beside a cuda_runtime.h, or is not there at all. */
+static const char *toolkit_name(const char *path) {
+    char beside[4096];
+    for (const char *name = path; name; name = strchr(name, '/'), name = name ? name + 1 : NULL) {
+        if (!is_of_toolkit(name)) continue;
+        snprintf(beside, sizeof beside, "%.*scuda_runtime.h", (int)(name - path), path);
+        bool there = access(name == path ? path : beside, F_OK) == 0;
+        if (there != (name == path)) return name;
+    }
+    return NULL;
+}
+
+/* The toolkit's own headers, from which the compiler would make pages of errors, or worse, none.
+ * The first cuda_runtime.h that is entered is the emulator's, and so is all below its directory. */
+static void refuse_toolkit(const struct source *s) {
+    char path[4096], ours[4096] = "";
+    size_t include = NONE; /* by which the text leaves the student's files */
+    for (size_t i = 0; i < s->count; i++) {
+        const struct token *t = &s->tokens[i];
+        struct linemarker m;
+        if (t->kind != DIRECTIVE || !read_linemarker(s, t->start, t->start + t->length, &m) ||
+            !m.enters || m.name == NONE)
+            continue;
+        if (t->user) include = i;
+        snprintf(path, sizeof path, "%.*s", (int)(m.name_end - m.name), s->text + m.name);
+        const char *end = strstr(path, "/cuda_runtime.h");
+        if (!*ours && end) memcpy(ours, path, (size_t)(end + 1 - path));
+        if (*ours && strncmp(path, ours, strlen(ours)) == 0) continue;
+        const char *name = toolkit_name(path);
+        if (name)
+            refuse_name(s, include == NONE ? i : include, "<",
+                        strncmp(name, "cccl/", 5) == 0 ? name + 5 : name,
+                        "> of the CUDA toolkit does not work on the CPU backend; take the #include "
+                        "out, or build with BACKEND=cuda");
+    }
+}
+
+/* A name as the list of functions that the emulator lacks has it. */
+static int compare_with_name(const void *word, const void *entry) {
+    const char *const *name = entry;
+    return strcmp(word, *name);
+}
+
+/* A call of a function of CUDA's that the emulator lacks. Not in a file that declares such
+ * functions itself, for which *declared is set: what that one means the linker finds out. */
+static void refuse_gpu_only_call(const struct source *s, size_t i, bool *declared) {
+    static const char *const names[] = {
+#include "gpu_only_functions.def"
+    };
+    static const char *const no_types[] = {"return", "else", "do", "case", "throw", "goto", NULL};
+    const struct token *t = &s->tokens[i];
+    char word[LONGEST_NAME];
+    if (t->length >= sizeof word || !is(s, next_token(s, i), "(")) return;
+    memcpy(word, s->text + t->start, t->length);
+    word[t->length] = '\0';
+    if (!bsearch(word, names, sizeof names / sizeof *names, sizeof *names, compare_with_name))
+        return;
+    size_t before = previous_token(s, i);
+    const bool type = before != NONE && s->tokens[before].kind == IDENTIFIER;
+    *declared = *declared || (type && !is_any(s, before, no_types));
+    if (!*declared)
+        refuse_name(s, i, word, "() runs only on a GPU;",
+                    " build with BACKEND=cuda on a machine that has one");
+}
+
+/* The headers that define these names exist as empty stubs: an #include that a template left
+ * behind does no harm, a use is refused. */
+static void refuse_gpu_only(const struct source *s, size_t i) {
+    enum match { WORD, BEFORE_SCOPE /* :: follows */, PREFIX, BEFORE_CAPITAL /* cublasCreate */ };
+    static const struct {
+        const char *name;
+        enum match match;
+        const char *what;
+    } names[] = {
+        {"asm", WORD, "inline PTX (asm)"},
+        {"__asm__", WORD, "inline PTX (asm)"},
+        {"__asm", WORD, "inline PTX (asm)"},
+        {"__pipeline_arrive_on", WORD, "__pipeline_arrive_on"},
+        {"nvcuda", WORD, "wmma (tensor cores)"},
+        {"wmma", BEFORE_SCOPE, "wmma (tensor cores)"},
+        {"cooperative_groups", WORD, "cooperative_groups"},
+        {"cuda", BEFORE_SCOPE, "the cuda:: library (pipeline, barrier, ...)"},
+        {"cublas", BEFORE_CAPITAL, "cuBLAS"},
+        {"CUBLAS_", PREFIX, "cuBLAS"},
+        {"curand", BEFORE_CAPITAL, "cuRAND"},
+        {"curand_", PREFIX, "cuRAND"},
+        {"CURAND_", PREFIX, "cuRAND"},
+    };
+    const struct token *t = &s->tokens[i];
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+        const enum match match = names[n].match;
+        size_t length = strlen(names[n].name);
+        if (t->length < length || memcmp(s->text + t->start, names[n].name, length) != 0) continue;
+        char next = t->length > length ? s->text[t->start + length] : '\0';
+        if (match == PREFIX || (match == WORD && !next) ||
+            (match == BEFORE_SCOPE && !next && is(s, next_token(s, i), "::")) ||
+            (match == BEFORE_CAPITAL && next >= 'A' && next <= 'Z'))
+            refuse_name(s, i, names[n].what, " runs only on a GPU;",
+                        " build with BACKEND=cuda on a machine that has one");
+    }
+}
+
+/* ---- Rule 2: launches ------------------------------------------------------------------------ */
+
+/* What is open at the place that the rules have reached: ( [ { or one of these. */
+enum { LAUNCH = '<', NAMESPACE = 'n' };
+
+struct open {
+    char bracket;
+    size_t token;
+};
+
+struct nesting {
+    struct open *open;
+    size_t depth;
+    size_t capacity;
+};
+
+static void push(struct nesting *n, char bracket, size_t token) {
+    if (n->depth == n->capacity) n->open = grow(n->open, &n->capacity, sizeof *n->open);
+    n->open[n->depth++] = (struct open){bracket, token};
+}
+
+static char innermost(const struct nesting *n) {
+    return n->depth ? n->open[n->depth - 1].bracket : '\0';
+}
+
+static bool at_file_scope(const struct nesting *n) {
+    return innermost(n) == '\0' || innermost(n) == NAMESPACE;
+}
+
+static _Noreturn void refuse_open_launch(const struct source *s, size_t token) {
+    refuse(s, token, "the launch that opens here with <<< is not closed by >>>(arguments)");
+}
+
+/* A closing bracket or a semicolon: no launch may still be open inside. */
+static void close_bracket(const struct source *s, struct nesting *n, char c) {
+    if (innermost(n) == LAUNCH) refuse_open_launch(s, n->open[n->depth - 1].token);
+    if (c != ';' && n->depth) n->depth--;
+}
+
+/* The tokens of a run such as <<<, also written << < or over several lines: its length and, in
+ * last[0..2], its last three tokens. */
+static size_t read_run(const struct source *s, size_t i, const char *c, size_t last[3]) {
+    size_t length = 0;
+    for (; is(s, i, c); i = next_token(s, i)) {
+        last[0] = last[1];
+        last[1] = last[2];
+        last[2] = i;
+        length++;
+    }
+    return length;
+}
+
+static void replace_run(struct source *s, const size_t run[3], const char *by) {
+    s->tokens[run[0]].replacement = by;
+    s->tokens[run[1]].replacement = "";
+    s->tokens[run[2]].replacement = "";
+}
+
+static bool same_token(const struct source *s, size_t i, size_t j) {
+    const struct token *t = &s->tokens[i], *u = &s->tokens[j];
+    return t->length == u->length && memcmp(s->text + t->start, s->text + u->start, t->length) == 0;
+}
+
+/* The name of what is launched, the token before <<< or its template arguments; NONE: it is none.
+ */
+static size_t launched_name(const struct source *s, size_t before) {
+    if (is(s, before, ">")) before = opening_partner(s, before, 0);
+    if (is(s, before, "<")) before = previous_token(s, before);
+    return before != NONE && s->tokens[before].kind == IDENTIFIER ? before : NONE;
+}
+
+/* Whether a name can be something other than a function: it also appears where it is not called,
+ * launched or declared with parameters, or behind :: and the like. */
+static bool may_be_variable(const struct source *s, size_t name) {
+    static const char *const of_functions[] = {"(", "<", NULL};
+    static const char *const selects[] = {"::", ".", "->", NULL};
+    for (size_t i = 0; i < s->count; i++)
+        if (s->tokens[i].user && s->tokens[i].kind == IDENTIFIER && same_token(s, i, name) &&
+            (!is_any(s, next_token(s, i), of_functions) ||
+             is_any(s, previous_token(s, i), selects)))
+            return true;
+    return false;
+}
+
+/* Whether this is the first launch by this name, of the first few names: so that the time for many
+ * launches does not grow with their square. */
+static bool is_new_name(const struct source *s, size_t name) {
+    static size_t known[64], count;
+    for (size_t i = 0; i < count; i++)
+        if (same_token(s, known[i], name)) return false;
+    if (count == sizeof known / sizeof *known) return false;
+    known[count++] = name;
+    return true;
+}
+
+/* The launch of a function that is no kernel, where all functions of the name are none. */
+static void refuse_no_kernel(const struct source *s, size_t launch) {
+    const size_t name = launched_name(s, previous_token(s, launch));
+    bool device = false, found = false;
+    if (name == NONE || !is_new_name(s, name) || may_be_variable(s, name)) return;
+    for (struct piece p = next_of_student(s, NONE); p.first != NONE;
+         p = next_of_student(s, p.last)) {
+        if (p.parameters == NONE || p.parameters == p.first ||
+            !same_token(s, name, previous_token(s, p.parameters)))
+            continue;
+        if (p.kernel) return;
+        found = true;
+        device = device || p.device;
+    }
+    if (found)
+        refuse(s, launch,
+               device
+                   ? "a __device__ function call cannot be configured; only kernels are launched "
+                     "with <<<grid, block>>>: write __global__ instead of __device__ before it"
+                   : "a host function call cannot be configured; only kernels are launched with "
+                     "<<<grid, block>>>: write __global__ before it");
+}
+
+/* The parameters of a kernel, or the arguments of a launch, from their ( to their ), which may be
+ * missing: NONE. */
+struct list {
+    size_t open, end, count;
+};
+
+static struct list read_list(const struct source *s, size_t open) {
+    struct list list = {.open = open, .end = NONE};
+    size_t depth = 0;
+    for (size_t i = open; i != NONE && list.end == NONE; i = next_token(s, i)) {
+        char c = punctuator(s, i);
+        if (i != open && list.count == 0) list.count = c != ')';
+        if (depth == 1 && c == ',') list.count++;
+        if (c == '(' || c == '[' || c == '{') depth++;
+        if ((c == ')' || c == ']' || c == '}') && --depth == 0) list.end = i;
+    }
+    return list;
+}
+
+/* ", 1.0f, 2": the defaults of all parameters after the first `given`; NULL if one has none. */
+static const char *spell_defaults(const struct source *s, const struct list *parameters,
+                                  size_t given) {
+    char *text = NULL;
+    size_t length, depth = 0, number = 0, spelled = 0;
+    bool value = false; /* behind the = of a parameter whose default is wanted */
+    FILE *out = open_memstream(&text, &length);
+    if (!out) trouble("out of memory");
+    for (size_t i = next_token(s, parameters->open); i != parameters->end; i = next_token(s, i)) {
+        char c = punctuator(s, i);
+        if (depth == 0 && c == ',') {
+            number++;
+            value = false;
+        }
+        if (value) fprintf(out, " %.*s", (int)s->tokens[i].length, s->text + s->tokens[i].start);
+        if (depth == 0 && c == '=' && number >= given) {
+            value = true;
+            spelled++;
+            fputs(number ? "," : "", out);
+        }
+        depth += c == '(' || c == '[' || c == '{';
+        depth -= c == ')' || c == ']' || c == '}';
+    }
+    if (fclose(out) != 0) trouble("out of memory");
+    if (given + spelled == parameters->count) return text;
+    free(text);
+    return NULL;
+}
+
+/* The ( of each kernel's parameters. */
+struct kernels {
+    size_t *parameters;
+    size_t count;
+    size_t capacity;
+};
+
+static bool names_kernel(const struct source *s, const struct kernels *kernels, size_t name) {
+    for (size_t k = 0; k < kernels->count; k++)
+        if (same_token(s, name, previous_token(s, kernels->parameters[k]))) return true;
+    return false;
+}
+
+/* Writes the defaults that a launch leaves to its kernel behind the arguments, whose ( is `open`: a
+ * pointer to the kernel, which is what is launched, does not know them. `name` is the token
+ * before <<<. */
+static void add_defaults(struct source *s, const struct kernels *kernels, size_t name,
+                         size_t open) {
+    name = launched_name(s, name);
+    for (size_t k = 0; name != NONE && k < kernels->count; k++) {
+        size_t parameters = kernels->parameters[k];
+        if (!same_token(s, name, previous_token(s, parameters))) continue;
+        const struct list list = read_list(s, parameters), given = read_list(s, open);
+        if (list.end != NONE && given.end != NONE && given.count < list.count &&
+            !s->tokens[given.end].before)
+            s->tokens[given.end].before = spell_defaults(s, &list, given.count);
+    }
+}
+
+/* ---- What nvcc refuses in the head of a kernel, and what the device cannot have -------------- */
+
+static bool is_ellipsis(const struct source *s, size_t i) {
+    size_t second = is(s, i, ".") ? next_token(s, i) : NONE;
+    return is(s, second, ".") && is(s, next_token(s, second), ".");
+}
+
+/* The names of template parameter packs, and of function parameter packs: sorted words. */
+struct packs {
+    struct word {
+        const char *text;
+        size_t length;
+    } * words;
+    size_t count, capacity;
+};
+
+static int compare_words(const void *a, const void *b) {
+    const struct word *x = a, *y = b;
+    if (x->length != y->length) return x->length < y->length ? -1 : 1;
+    return memcmp(x->text, y->text, x->length);
+}
+
+/* A pack's name follows on ... where it is declared. */
+static void find_packs(const struct source *s, struct packs *packs) {
+    for (size_t i = next_token(s, NONE); i != NONE; i = next_token(s, i)) {
+        if (punctuator(s, i) != '.' || !is_ellipsis(s, i)) continue;
+        size_t name = next_token(s, next_token(s, next_token(s, i)));
+        if (name == NONE || s->tokens[name].kind != IDENTIFIER) continue;
+        if (packs->count == packs->capacity)
+            packs->words = grow(packs->words, &packs->capacity, sizeof *packs->words);
+        packs->words[packs->count++] =
+            (struct word){s->text + s->tokens[name].start, s->tokens[name].length};
+    }
+    if (packs->count) qsort(packs->words, packs->count, sizeof *packs->words, compare_words);
+}
+
+static bool names_pack(const struct source *s, const struct packs *packs, size_t i) {
+    const struct word word = {s->text + s->tokens[i].start, s->tokens[i].length};
+    if (s->tokens[i].kind != IDENTIFIER) return false;
+    return is(s, i, "auto") ||
+           (packs->count && bsearch(&word, packs->words, packs->count, sizeof word, compare_words));
+}
+
+/* Whether the parenthesis at token `open` is a list of parameters, or of arguments: not one of an
+ * expression, such as the fold (f(values), ...). */
+static bool follows_on_name(const struct source *s, size_t open) {
+    static const char *const before_expression[] = {
+        "return", "else",  "do",     "throw",     "case",     "sizeof",   "delete",
+        "typeof", "and",   "or",     "not",       "xor",      "new",      "if",
+        "for",    "while", "switch", "co_return", "co_yield", "co_await", NULL};
+    size_t before = previous_token(s, open);
+    if (before == NONE) return false;
+    return is(s, before, "]") ||
+           (s->tokens[before].kind == IDENTIFIER && !is_any(s, before, before_expression));
+}
+
+/* Whether the ... at token i ends a function's parameters as C has it, (int n, ...) or (int n...):
+ * it is no pack, and expands none. */
+static bool takes_any_arguments(const struct source *s, const struct packs *packs, size_t i) {
+    size_t end = next_token(s, next_token(s, next_token(s, i))), before = previous_token(s, i);
+    size_t depth = 0, angles = 0;
+    bool pack = false;
+    if (!is(s, end, ")") || before == NONE) return false;
+    if (is(s, before, "(")) return !is(s, previous_token(s, before), "catch");
+    const bool comma = is(s, before, ",");
+    for (; before != NONE; before = previous_token(s, before)) {
+        char c = punctuator(s, before);
+        if (c == ';') return false;
+        depth += c == ')' || c == ']' || c == '}';
+        angles += c == '>';
+        if (c == '<' && angles) angles--;
+        if (c == ',' && !comma && !depth && !angles) return !pack;
+        if ((c == '(' || c == '[' || c == '{') && depth-- == 0) break;
+        pack = pack || names_pack(s, packs, before);
+    }
+    return !pack || (comma && before != NONE && follows_on_name(s, before));
+}
+
+/* Where a function's own declaration begins: a piece may begin in a header before it. */
+static size_t head_of(const struct source *s, const struct piece *p) {
+    size_t head = p->parameters == NONE ? p->last : p->parameters;
+    for (size_t i = head; i != NONE && i >= p->first; i = previous_token(s, i)) {
+        if (!s->tokens[i].user || is(s, i, ";") || is(s, i, "{") || is(s, i, "}")) break;
+        head = i;
+    }
+    return head;
+}
+
+/* Refuses a variable number of arguments in what runs on the device. nvcc takes it but in kernels;
+ * here a structure that is passed so would be read without a word to the checker: gcc announces no
+ * such access. */
+static void refuse_ellipsis(const struct source *s, const struct packs *packs,
+                            const struct piece *p) {
+    static const char BUILTIN[] = "__builtin_va_";
+    static const char INSTEAD[] =
+        "in device code does not work on the CPU backend; make a template "
+        "of the function: template <class... T> f(T... values)";
+    size_t close = p->kernel && p->parameters != NONE ? closing_partner(s, p->parameters) : NONE;
+    for (size_t i = head_of(s, p); i != NONE && i <= p->last; i = next_token(s, i)) {
+        const struct token *t = &s->tokens[i];
+        if (punctuator(s, i) == '.' && is_ellipsis(s, i) && takes_any_arguments(s, packs, i)) {
+            if (close != NONE && next_token(s, i + 2) == close)
+                refuse_as(s, i, "the kernel %.*s cannot take a variable number of arguments (...)",
+                          SPELLED(s, previous_token(s, p->parameters)));
+            refuse_as(s, i, "a variable number of arguments (...) %s", INSTEAD);
+        }
+        if (t->kind == IDENTIFIER && t->length >= sizeof BUILTIN - 1 &&
+            memcmp(s->text + t->start, BUILTIN, sizeof BUILTIN - 1) == 0)
+            refuse_as(s, i, "%.*s (va_list, va_arg, ...) %s", SPELLED(s, i), INSTEAD);
+    }
+}
+
+/* The token behind the template parameters whose < follows on token i. */
+static size_t skip_template(const struct source *s, size_t i, size_t end) {
+    size_t depth = 0;
+    for (i = next_token(s, i); i != NONE && i < end; i = next_token(s, i)) {
+        char c = punctuator(s, i);
+        depth += c == '<' || c == '(';
+        if ((c == '>' || c == ')') && --depth == 0) return next_token(s, i);
+    }
+    return end;
+}
+
+/* Refuses a kernel that returns something, where its head says so in words that are no names of
+ * types: what those stand for the compiler knows. */
+static void refuse_return_type(const struct source *s, const struct piece *p) {
+    static const char *const types[] = {"char",   "short", "int",    "long",     "float",
+                                        "double", "bool",  "*",      "unsigned", "signed",
+                                        "size_t", "&",     "float2", "float4",   NULL};
+    const size_t name = previous_token(s, p->parameters);
+    size_t close = closing_partner(s, p->parameters), type = NONE, deduced = NONE;
+    for (size_t i = head_of(s, p); i != NONE && i < name; i = next_token(s, i)) {
+        if (is(s, i, "template")) i = skip_template(s, i, name);
+        if (i == NONE || i >= name) break;
+        if (is_any(s, i, types)) type = i;
+        if (is(s, i, "auto")) deduced = i;
+    }
+    size_t arrow = close == NONE ? NONE : next_token(s, close);
+    if (deduced != NONE && close != NONE) {
+        type = is(s, arrow, "->") ? NONE : deduced;
+        if (is(s, arrow, "->") && is_any(s, next_token(s, arrow), types)) type = deduced;
+    }
+    if (type != NONE && name != NONE && s->tokens[name].kind == IDENTIFIER)
+        refuse_as(s, type,
+                  "the kernel %.*s must return void: write __global__ void, and store its results "
+                  "in memory",
+                  SPELLED(s, name));
+}
+
+/* Marks what only a GPU runs, and notes the kernels. */
+static void find_functions(struct source *s, struct kernels *kernels) {
+    struct packs packs = {0};
+    find_packs(s, &packs);
+    for (struct piece p = next_of_student(s, NONE); p.first != NONE;
+         p = next_of_student(s, p.last)) {
+        for (size_t i = p.body; i < p.last && only_on_device(&p); i++) s->tokens[i].device = true;
+        /* As far as a lambda or class in there, which can be for the device. */
+        for (size_t i = p.body; p.parameters != NONE && !only_on_device(&p) && i < p.last; i++) {
+            if (is_any(s, i, SPACES)) break;
+            s->tokens[i].host = true;
+        }
+        if (p.device) refuse_ellipsis(s, &packs, &p);
+        if (!p.kernel || p.parameters == NONE) continue;
+        refuse_return_type(s, &p);
+        if (kernels->count == kernels->capacity)
+            kernels->parameters = grow(kernels->parameters, &kernels->capacity, sizeof(size_t));
+        kernels->parameters[kernels->count++] = p.parameters;
+    }
+    free(packs.words);
+}
+
+/* A launch that is written k<<grid, block>>(x), a statement of its own: no value of a kernel's can
+ * be shifted. `i` and `run` are those of open_launch. */
+static void refuse_two_brackets(const struct source *s, const struct kernels *kernels, size_t i,
+                                size_t last) {
+    enum { FAR = 64 }; /* tokens of template arguments */
+    static const char *const ends[] = {";", "{", "}", ")", ":", "else", "do", NULL};
+    size_t name = previous_token(s, i), close = next_token(s, last), depth = 0;
+    if (is(s, name, ">")) name = opening_partner(s, name, name > FAR ? name - FAR : 0);
+    if (is(s, name, "<")) name = previous_token(s, name);
+    if (name == NONE || !names_kernel(s, kernels, name)) return;
+    size_t before = previous_token(s, name);
+    while (is(s, before, "::")) before = previous_token(s, previous_token(s, before));
+    if (before != NONE && !is_any(s, before, ends)) return;
+    for (; close != NONE && !is_any(s, close, ends); close = next_token(s, close)) {
+        char c = punctuator(s, close);
+        depth += c == '(' || c == '[';
+        if ((c == ')' || c == ']') && depth-- == 0) return;
+        if (depth || c != '>') continue;
+        if (!is(s, next_token(s, close), ">")) continue;
+        refuse_as(s, i,
+                  "a launch has three angle brackets on each side, %.*s<<<grid, block>>>(...), and "
+                  "this one has two",
+                  SPELLED(s, name));
+    }
+}
+
+/* At the first < of a run. Returns the run's last token. C++ itself has three in a row only in
+ * operator<< <T>. */
+static size_t open_launch(struct source *s, struct nesting *n, const struct kernels *kernels,
+                          size_t i) {
+    size_t run[3] = {i, i, i};
+    size_t length = read_run(s, i, "<", run);
+    if (length == 3 && s->tokens[i].user && !is(s, previous_token(s, i), "operator")) {
+        if (s->tokens[i].device && !s->unbalanced)
+            refuse(s, i,
+                   "a kernel cannot launch a kernel (dynamic parallelism) here; launch it from "
+                   "host code");
+        refuse_no_kernel(s, i);
+        replace_run(s, run, LAUNCH_OPEN);
+        push(n, LAUNCH, i);
+    }
+    if (length == 2 && s->tokens[i].user) refuse_two_brackets(s, kernels, i, run[2]);
+    return run[2];
+}
+
+/* At the first > of a run, directly inside a launch. Returns the run's last token. A run may begin
+ * with the end of a template argument list: k<<<g, size<int>>>>(x). */
+static size_t close_launch(struct source *s, struct nesting *n, const struct kernels *kernels,
+                           size_t i) {
+    size_t run[3] = {i, i, i};
+    size_t length = read_run(s, i, ">", run);
+    size_t arguments = next_token(s, run[2]);
+    if (length >= 3 && is(s, arguments, "(")) {
+        add_defaults(s, kernels, previous_token(s, n->open[n->depth - 1].token), arguments);
+        replace_run(s, run, LAUNCH_CLOSE);
+        n->depth--;
+    }
+    return run[2];
+}
+
+/* ---- Rule 3: shared memory ------------------------------------------------------------------- */
+
+/* The last token of the attribute, alignas(16) or [[...]], that begins at token i; NONE: none does.
+ */
+static size_t end_of_attribute(const struct source *s, size_t i) {
+    size_t next = next_token(s, i);
+    if (is_any(s, i, ATTRIBUTES)) return is(s, next, "(") ? closing_partner(s, next) : i;
+    return is(s, i, "[") && is(s, next, "[") ? closing_partner(s, i) : NONE;
+}
+
+/* Removes extern and static from the words and attributes before the __shared__ at token `at`, as
+ * far as token `limit`. True: extern was there. */
+static bool drop_storage_before(struct source *s, size_t at, size_t limit) {
+    bool dynamic = false;
+    for (size_t i = previous_token(s, at); i != NONE && i >= limit; i = previous_token(s, i)) {
+        if (is(s, i, ")"))
+            i = opening_partner(s, i, limit);
+        else if (s->tokens[i].kind != IDENTIFIER)
+            break;
+        if (i == NONE) break;
+        dynamic = dynamic || is(s, i, "extern");
+        if (is(s, i, "extern") || is(s, i, "static")) s->tokens[i].replacement = "";
+    }
+    return dynamic;
+}
+
+/* A declarator of a __shared__ declaration, such as s[4] in `float s[4], t[4];`. */
+struct declarator {
+    size_t name;
+    size_t end;  /* its last token, attributes behind it left out */
+    size_t last; /* ... and with them */
+    size_t stop; /* the , or ; behind it, or what ends the declaration wrongly */
+};
+
+static _Noreturn void refuse_initializer(const struct source *s, size_t i) {
+    refuse(s, i,
+           "a __shared__ variable cannot have an initializer; store its first values in the "
+           "kernel, then __syncthreads()");
+}
+
+/* Whether the ( at token i follows on the declarator's name and so holds its first value, as in
+ * `float t(0)`: a word that is no type is before it, and a type before that. In `float (t)[4]` and
+ * in `decltype(x) t` it does not, nor in `tile t()`, which declares a function. */
+static bool opens_value(const struct source *s, size_t i) {
+    static const char *const types[] = {"char",   "short",    "int",      "long",     "float",
+                                        "double", "bool",     "unsigned", "signed",   "wchar_t",
+                                        "const",  "volatile", "decltype", "typename", NULL};
+    static const char *const no_types[] = {"const",  "volatile", "typename", "struct",
+                                           "class",  "union",    "enum",     "__shared__",
+                                           "static", "extern",   "inline",   NULL};
+    size_t name = previous_token(s, i), type = name == NONE ? NONE : previous_token(s, name);
+    if (type == NONE || s->tokens[name].kind != IDENTIFIER || is_any(s, name, types) ||
+        is(s, next_token(s, i), ")"))
+        return false;
+    return is(s, type, ">") || is(s, type, "*") || is(s, type, "&") || is(s, type, ",") ||
+           (s->tokens[type].kind == IDENTIFIER && !is_any(s, type, no_types));
+}
+
+/* Reads a declarator, the first with the type before it, from token i of the declaration whose
+ * __shared__ is token `at`. An initializer is refused. */
+static struct declarator read_declarator(const struct source *s, size_t i, size_t at) {
+    static const char *const class_keys[] = {"struct", "union", "class", "enum", NULL};
+    struct declarator d = {.name = NONE, .end = at, .last = at};
+    size_t angles = 0;
+    bool class_body = false, array = false;
+    for (; i != NONE; d.last = i, i = next_token(s, i)) {
+        char c = punctuator(s, i);
+        size_t attribute = end_of_attribute(s, i);
+        if (c == ';' || c == ')' || c == ']' || c == '}' || (c == ',' && !angles)) break;
+        if (attribute != NONE) {
+            i = attribute;
+            continue;
+        }
+        if (c == '=') refuse_initializer(s, at);
+        if (c == '{' && !class_body) {
+            if (is(s, d.last, ")")) break; /* a function's body: this declares no variable */
+            refuse_initializer(s, at);
+        }
+        if (c == '(' && !angles && opens_value(s, i)) refuse_initializer(s, at);
+        class_body = class_body || is_any(s, i, class_keys);
+        array = array || c == '[';
+        angles = c == '<' ? angles + 1 : c == '>' && angles ? angles - 1 : angles;
+        if (s->tokens[i].kind == IDENTIFIER && !array && !angles) d.name = i;
+        if (c == '(' || c == '[' || c == '{') i = closing_partner(s, i);
+        if (i == NONE) break;
+        d.end = i;
+    }
+    d.stop = i;
+    return d;
+}
+
+/* Makes a declarator of an extern __shared__ declaration name the dynamic shared memory. The symbol
+ * goes before attributes: gcc takes no other order. */
+static void place_dynamic(struct source *s, const struct declarator *d, bool file_scope) {
+    if (d->name == NONE) return;
+    if (file_scope) {
+        s->tokens[d->end].after = DYNAMIC_EXTERN_SYMBOL;
+        return;
+    }
+    s->tokens[d->name].before = "(&";
+    s->tokens[d->name].after = ")";
+    s->tokens[d->last].after =
+        d->last == d->name ? DYNAMIC_REFERENCE_NAME : DYNAMIC_REFERENCE_VALUE;
+}
+
+static const char SHARED_IN_HOST[] =
+    "a __shared__ variable declaration is not allowed inside a host function; if this is a kernel, "
+    "write __global__ before it";
+
+/* Rewrites the declaration with its __shared__ at token `at`, which starts at or after `limit`, and
+ * returns its last token. The words __shared__, static and extern go; their replacement comes in
+ * before the first word behind them that is no attribute, where both compilers take it. */
+static size_t rewrite_shared(struct source *s, size_t at, size_t limit, bool file_scope) {
+    static const char *const storage[] = {"__shared__", "static", "extern", NULL};
+    bool dynamic = drop_storage_before(s, at, limit);
+    size_t first = at, attribute;
+    for (;; first = next_token(s, first)) {
+        if (first == NONE) return s->count;
+        if (is_any(s, first, storage)) {
+            dynamic = dynamic || is(s, first, "extern");
+            s->tokens[first].replacement = "";
+        } else if ((attribute = end_of_attribute(s, first)) != NONE) {
+            first = attribute;
+        } else {
+            break;
+        }
+    }
+    if (!dynamic && s->tokens[at].host) refuse(s, at, SHARED_IN_HOST);
+    s->tokens[first].before = !dynamic     ? STATIC_SHARED
+                              : file_scope ? DYNAMIC_EXTERN
+                                           : DYNAMIC_REFERENCE;
+    for (size_t i = first;;) {
+        const struct declarator d = read_declarator(s, i, at);
+        if (dynamic) place_dynamic(s, &d, file_scope);
+        if (!is(s, d.stop, ",")) return d.last;
+        i = next_token(s, d.stop);
+    }
+}
+
+/* ---- Rule 4: #pragma unroll ------------------------------------------------------------------ */
+
+/* Moves *at over a word of a directive and the blanks after it. */
+static bool skip_word(const struct source *s, size_t *at, size_t end, const char *word) {
+    size_t length = strlen(word);
+    if (end - *at < length || memcmp(s->text + *at, word, length) != 0 ||
+        (*at + length < end && is_identifier_char(s->text[*at + length])))
+        return false;
+    *at = skip_blanks(s, *at + length, end);
+    return true;
+}
+
+/* The pragma is advice about a GPU's registers; here it is left out, which changes no result and,
+ * measured on tiled kernels, no time. Kept, it would do harm. gcc, whose spelling is GCC unroll,
+ * makes as many copies as asked for even of a loop whose length it does not know (65534 take it
+ * many minutes), and warns about some loops in templates without an option to stop it. Both
+ * compilers refuse it before anything but a loop, where nvcc only warns, and a count that is a
+ * macro's name, which neither preprocessor expands. */
+static void drop_unroll(struct source *s, size_t i) {
+    struct token *t = &s->tokens[i];
+    size_t end = t->start + t->length;
+    size_t at = skip_blanks(s, t->start + 1, end);
+    if (t->user && skip_word(s, &at, end, "pragma") && skip_word(s, &at, end, "unroll"))
+        t->replacement = "";
+}
+
+/* ---- Rule 5: __noinline__ -------------------------------------------------------------------- */
+
+/* No macro: libstdc++'s <memory> has an __attribute__((__noinline__)), which stays as it is. */
+static void rewrite_noinline(struct source *s, size_t i) {
+    size_t before = previous_token(s, i);
+    char c = before == NONE ? '\0' : punctuator(s, before);
+    if (c == '(' || c == ',') return;
+    s->tokens[i].before = "__attribute__((";
+    s->tokens[i].after = "))";
+}
+
+/* ---- Rule 6: execution and memory spaces ------------------------------------------------------
+ */
+
+/* What the words become in the marked text; spaces/marks.h says what is made of it. */
+static const char MARK_DEVICE[] = "__attribute__((patchable_function_entry(1, 0), aligned(4096)))";
+static const char MARK_GLOBAL[] = "__attribute__((patchable_function_entry(2, 1)))";
+static const char MARK_BOTH[] = "__attribute__((patchable_function_entry(3, 2)))";
+static const char MARK_BOTH_DEFAULTED[] = "__attribute__((patchable_function_entry(3, 2))) =";
+static const char MARK_CONSTANT[] = "__attribute__((aligned(4096)))";
+static const char *const MARK_LAMBDA[] = {") __attribute__((patchable_function_entry(1, 0)))",
+                                          ") __attribute__((patchable_function_entry(3, 2)))"};
+
+/* Whether a word before token i, in the same declaration, is one of these. */
+static bool is_behind(const struct source *s, size_t i, const char *const *words) {
+    while ((i = previous_token(s, i)) != NONE) {
+        if (is(s, i, ")")) {
+            i = opening_partner(s, i, 0);
+            size_t before = i == NONE ? NONE : previous_token(s, i);
+            if (!is_any(s, before, ATTRIBUTES)) return false;
+            i = before;
+        } else if (s->tokens[i].kind != IDENTIFIER && !is(s, i, "::")) {
+            return false;
+        } else if (is_any(s, i, words)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ... or a word at or behind it, as far as what the declaration declares. */
+static bool is_among(const struct source *s, size_t i, const char *word) {
+    for (; i != NONE && (s->tokens[i].kind == IDENTIFIER || is(s, i, "::")); i = next_token(s, i)) {
+        if (is(s, i, word)) return true;
+        size_t attribute = end_of_attribute(s, i);
+        if (attribute != NONE) i = attribute;
+    }
+    return false;
+}
+
+/* The ) of the parameters of the lambda whose [captures] end before token i; NONE: it is none. */
+static size_t end_of_lambda_parameters(const struct source *s, size_t i) {
+    size_t before = previous_token(s, i);
+    if (before == NONE || !is(s, before, "]")) return NONE;
+    size_t open = opening_partner(s, before, 0);
+    if (open == NONE || is(s, next_token(s, open), "[")) return NONE; /* [[an attribute]] */
+    while (is_any(s, i, SPACES)) i = next_token(s, i);
+    return is(s, i, "(") ? closing_partner(s, i) : NONE;
+}
+
+/* Takes one of the words out. In the marked text the first one of a declaration becomes the mark of
+ * all of them; none does where it is part of a type or a parameter. */
+static void mark_space(struct source *s, size_t i, bool in_parentheses) {
+    static const char *const no_function[] = {"typedef", "using", "struct", "class", "union", NULL};
+    const bool both = is_among(s, i, "__host__") && is_among(s, i, "__device__");
+    const size_t lambda = end_of_lambda_parameters(s, i);
+    s->tokens[i].replacement = "";
+    if (lambda != NONE) {
+        if (is_among(s, i, "__device__")) s->tokens[lambda].marked = MARK_LAMBDA[both];
+        return;
+    }
+    if (in_parentheses || is_behind(s, i, SPACES) || is_behind(s, i, no_function)) return;
+    if (is_among(s, i, "__global__"))
+        s->tokens[i].marked = MARK_GLOBAL;
+    else if (is_among(s, i, "__device__"))
+        s->tokens[i].marked = both ? MARK_BOTH : MARK_DEVICE;
+}
+
+/* What else is other in the marked text. A function that is defaulted is for those who call it, and
+ * none is compiled into its callers. */
+static void mark_others(struct source *s, size_t i) {
+    struct token *t = &s->tokens[i];
+    if (is(s, i, "__constant__")) {
+        t->replacement = "";
+        t->marked = MARK_CONSTANT;
+    } else if (is(s, i, "always_inline") || (t->user && is(s, i, "__always_inline__"))) {
+        t->marked = "noinline";
+    } else if (is(s, i, "default") && t->user && is(s, previous_token(s, i), "=")) {
+        s->tokens[previous_token(s, i)].marked = MARK_BOTH_DEFAULTED;
+    }
+}
+
+/* ---- Rule 7: what is no call ------------------------------------------------------------------
+ */
+
+/* Refuses the name of a barrier or fence that is a statement without its parentheses: nothing
+ * happens there. nvcc says so, too, in a warning. */
+static void refuse_uncalled(const struct source *s, size_t i) {
+    static const char *const names[] = {"__syncthreads",        "__syncwarp",
+                                        "__threadfence",        "__threadfence_block",
+                                        "__threadfence_system", NULL};
+    static const char *const before[] = {";", "{", "}", ")", ":", "else", "do", NULL};
+    if (is_any(s, i, names) && is(s, next_token(s, i), ";") &&
+        is_any(s, previous_token(s, i), before))
+        refuse_as(s, i, "%.*s without parentheses does nothing: write %.*s();", SPELLED(s, i),
+                  SPELLED(s, i));
+}
+
+/* ---- All rules over the whole file ----------------------------------------------------------- */
+
+static void rewrite(struct source *s) {
+    struct nesting nesting = {0};
+    struct kernels kernels = {0};
+    bool declared = false;
+    size_t shared_end = 0; /* the token after the last shared declaration */
+    find_functions(s, &kernels);
+    for (size_t i = 0; i < s->count; i++) {
+        /* gcc says that what a macro of a system header gives comes from there. */
+        if (is_any(s, i, SPACES)) mark_space(s, i, innermost(&nesting) == '(');
+        mark_others(s, i);
+        if (s->tokens[i].kind == IDENTIFIER && s->tokens[i].user) {
+            refuse_gpu_only(s, i);
+            refuse_gpu_only_call(s, i, &declared);
+            refuse_uncalled(s, i);
+            if (is(s, i, "__noinline__")) rewrite_noinline(s, i);
+            if (!is(s, i, "__shared__")) continue;
+            if (innermost(&nesting) == '(' || i < shared_end)
+                s->tokens[i].replacement = ""; /* a parameter is just a pointer */
+            else
+                shared_end = rewrite_shared(s, i, shared_end, at_file_scope(&nesting)) + 1;
+            continue;
+        }
+        char c = punctuator(s, i);
+        if (s->tokens[i].kind == DIRECTIVE)
+            drop_unroll(s, i);
+        else if (c == '{' && s->tokens[i].user && opens_namespace(s, i))
+            push(&nesting, NAMESPACE, i);
+        else if (c == '(' || c == '[' || c == '{')
+            push(&nesting, c, i);
+        else if (c == ')' || c == ']' || c == '}' || c == ';')
+            close_bracket(s, &nesting, c);
+        else if (c == '<')
+            i = open_launch(s, &nesting, &kernels, i);
+        else if (c == '>' && innermost(&nesting) == LAUNCH)
+            i = close_launch(s, &nesting, &kernels, i);
+    }
+    for (size_t j = 0; j < nesting.depth; j++)
+        if (nesting.open[j].bracket == LAUNCH) refuse_open_launch(s, nesting.open[j].token);
+    free(nesting.open);
+    free(kernels.parameters);
+}
+
+/* ---- Input, output, main --------------------------------------------------------------------- */
+
+static const char USAGE[] = "usage: rewrite [DEVICE.ii [MARKED.ii]] < preprocessed.ii > plain.ii\n"
+                            "       rewrite --headers < preprocessed.ii\n";
+
+static void read_input(struct source *s, FILE *in) {
+    size_t capacity = 1 << 20;
+    s->text = malloc(capacity);
+    if (!s->text) trouble("out of memory");
+    size_t got;
+    while ((got = fread(s->text + s->length, 1, capacity - s->length, in)) > 0) {
+        s->length += got;
+        if (s->length == capacity) s->text = grow(s->text, &capacity, 1);
+    }
+    if (ferror(in)) trouble("cannot read its input");
+}
+
+/* Merges the device's text into `host`, if they differ. */
+static void read_device(struct source *host, const char *name) {
+    struct source device = {0};
+    FILE *in = fopen(name, "r");
+    if (!in) {
+        fprintf(stderr, "rewrite: '%s': %s\n%s", name, strerror(errno), USAGE);
+        exit(EXIT_USAGE);
+    }
+    read_input(&device, in);
+    fclose(in);
+    if (host->length != device.length || memcmp(host->text, device.text, host->length) != 0) {
+        tokenize(&device);
+        check_nesting(&device);
+        merge(host, &device);
+    }
+    free(device.tokens);
+    free(device.text);
+}
+
+/* The text with the replacements; or, if that is wanted, the marked one. */
+static void write_output(const struct source *s, FILE *out, bool marked) {
+    size_t done = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const struct token *t = &s->tokens[i];
+        const char *replacement = marked && t->marked ? t->marked : t->replacement;
+        if (!t->before && !replacement && !t->after) continue;
+        fwrite(s->text + done, 1, t->start - done, out);
+        if (t->before) fputs(t->before, out);
+        if (replacement)
+            fputs(replacement, out);
+        else
+            fwrite(s->text + t->start, 1, t->length, out);
+        if (t->after) fputs(t->after, out);
+        done = t->start + t->length;
+    }
+    fwrite(s->text + done, 1, s->length - done, out);
+}
+
+static void write_marked(const struct source *s, const char *name) {
+    FILE *out = fopen(name, "w");
+    if (out) write_output(s, out, true);
+    if (!out || ferror(out) | fclose(out)) {
+        fprintf(stderr, "rewrite: '%s': %s\n", name, strerror(errno));
+        exit(EXIT_TROUBLE);
+    }
+}
+
+int main(int argc, char **argv) {
+    const char *argument = argc >= 2 ? argv[1] : "";
+    if (argc > 3 || (argument[0] == '-' && strcmp(argument, "--headers") != 0)) {
+        fprintf(stderr, "rewrite: unexpected argument '%s'\n%s", argv[argc - 1], USAGE);
+        return EXIT_USAGE;
+    }
+    static struct source s; /* until the program ends */
+    read_input(&s, stdin);
+    tokenize(&s);
+    refuse_toolkit(&s);
+    if (argument[0] != '-') {
+        check_nesting(&s);
+        if (argc >= 2) read_device(&s, argument);
+        rewrite(&s);
+        if (argc == 3) write_marked(&s, argv[2]);
+        write_output(&s, stdout, false);
+        if (fflush(stdout) != 0 || ferror(stdout)) trouble("cannot write standard output");
+    }
+    return EXIT_OK;
+}

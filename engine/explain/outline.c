@@ -1,0 +1,281 @@
+/* Reads the structure of a text: see outline.h. A parser of statements; expressions are skipped,
+ * but for the functions (lambdas) in them. */
+#include "outline.h"
+#include <ctype.h>
+#include <string.h>
+
+enum { MOST_NESTED = 100 };
+
+/* An identifier or number, or one other character. */
+struct token {
+    const char *at;
+    int length, line; /* length 0: the end */
+};
+
+struct parser {
+    struct structure *to;
+    const char *at;
+    int line, last_line; /* last_line: of the token before */
+    bool line_begins;    /* nothing but white space so far: a # begins a directive */
+    int nested;
+    bool failed;
+    struct token token;
+};
+
+/* --- tokens ----------------------------------------------------------------------------------- */
+
+/* One character further. */
+static void step(struct parser *p) {
+    if (*p->at == '\n') {
+        p->line++;
+        p->line_begins = true;
+    } else if (!isspace((unsigned char)*p->at)) {
+        p->line_begins = false;
+    }
+    p->at++;
+}
+
+static void skip_directive(struct parser *p) {
+    while (*p->at && *p->at != '\n') {
+        if (*p->at == '\\' && p->at[1]) step(p);
+        step(p);
+    }
+}
+
+static void skip_quoted(struct parser *p) {
+    const char quote = *p->at;
+    step(p);
+    while (*p->at && *p->at != quote && *p->at != '\n') {
+        if (*p->at == '\\' && p->at[1]) step(p);
+        step(p);
+    }
+    if (*p->at == quote) step(p);
+}
+
+static void skip_comment(struct parser *p) {
+    if (p->at[1] == '/') {
+        while (*p->at && *p->at != '\n') step(p);
+        return;
+    }
+    step(p), step(p);
+    while (*p->at && !(p->at[0] == '*' && p->at[1] == '/')) step(p);
+    if (*p->at) step(p), step(p);
+}
+
+static void skip_what_is_no_token(struct parser *p) {
+    for (;;) {
+        if (isspace((unsigned char)*p->at))
+            step(p);
+        else if (*p->at == '/' && (p->at[1] == '/' || p->at[1] == '*'))
+            skip_comment(p);
+        else if (*p->at == '#' && p->line_begins)
+            skip_directive(p);
+        else if (*p->at == '"' || *p->at == '\'')
+            skip_quoted(p);
+        else
+            return;
+    }
+}
+
+static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+static void next(struct parser *p) {
+    p->last_line = p->token.line;
+    skip_what_is_no_token(p);
+    p->token = (struct token){p->at, 0, p->line};
+    if (!*p->at) return;
+    do step(p);
+    while (is_word(p->at[-1]) && (is_word(*p->at) || (*p->at == '\'' && isdigit(p->at[-1]))));
+    p->token.length = (int)(p->at - p->token.at);
+}
+
+static bool at_end(const struct parser *p) { return !p->token.length; }
+
+static bool is(const struct parser *p, const char *text) {
+    return p->token.length == (int)strlen(text) &&
+           strncmp(p->token.at, text, (size_t)p->token.length) == 0;
+}
+
+/* --- what is found ---------------------------------------------------------------------------- */
+
+static struct construct *add(struct parser *p, enum construct_kind kind, int first) {
+    static struct construct no_room;
+    if (p->to->count == CONSTRUCTS) {
+        p->failed = true;
+        return &no_room;
+    }
+    struct construct *c = &p->to->constructs[p->to->count++];
+    *c = (struct construct){.kind = kind, .first = first, .last = p->last_line};
+    return c;
+}
+
+static void note_barrier(struct parser *p) {
+    static const char name[] = "__syncthreads";
+    if (p->token.length < (int)strlen(name) || strncmp(p->token.at, name, strlen(name)) != 0)
+        return;
+    if (p->to->barriers == BARRIERS)
+        p->failed = true;
+    else
+        p->to->barrier[p->to->barriers++] = p->token.line;
+}
+
+/* --- statements ------------------------------------------------------------------------------- */
+
+static void statement(struct parser *p);
+
+static void expect(struct parser *p, const char *text) {
+    if (is(p, text))
+        next(p);
+    else
+        p->failed = true;
+}
+
+static void block(struct parser *p) {
+    expect(p, "{");
+    if (++p->nested > MOST_NESTED) p->failed = true;
+    while (!p->failed && !at_end(p) && !is(p, "}")) statement(p);
+    p->nested--;
+    expect(p, "}");
+}
+
+/* From one round bracket to its match. */
+static void condition(struct parser *p) {
+    int depth = 0;
+    do {
+        depth += is(p, "(") - is(p, ")");
+        note_barrier(p);
+        next(p);
+    } while (depth > 0 && !at_end(p));
+    if (depth) p->failed = true;
+}
+
+static void loop(struct parser *p) {
+    const int first = p->token.line;
+    const bool tested_last = is(p, "do");
+    next(p);
+    if (!tested_last) condition(p);
+    statement(p);
+    if (tested_last) {
+        expect(p, "while");
+        condition(p);
+        expect(p, ";");
+    }
+    add(p, CONSTRUCT_LOOP, first);
+}
+
+static void branch(struct parser *p) {
+    const int first = p->token.line;
+    next(p);
+    if (is(p, "constexpr")) next(p);
+    condition(p);
+    statement(p);
+    if (is(p, "else")) {
+        next(p);
+        statement(p);
+    }
+    add(p, CONSTRUCT_IF, first);
+}
+
+/* Whether a { behind this token may begin a function: behind its parameters are words and a type.
+ */
+static bool keeps_parameters(const struct parser *p) {
+    return is_word(*p->token.at) || strchr("<>:&*-", *p->token.at);
+}
+
+/* A declaration or expression, up to its semicolon; a function, up to its end. */
+static void other(struct parser *p) {
+    const int first = p->token.line;
+    int depth = 0;
+    bool parameters = false; /* a list in brackets has just ended */
+    bool kernel = false;
+    while (!p->failed && !at_end(p)) {
+        if (is(p, "{")) {
+            block(p);
+            if (parameters) add(p, CONSTRUCT_FUNCTION, first)->kernel = kernel && depth == 0;
+            if (depth == 0) return;
+            continue;
+        }
+        if (is(p, "}") && depth == 0) return;
+        const bool end = is(p, ";") && depth == 0;
+        depth += is(p, "(") + is(p, "[") - is(p, ")") - is(p, "]");
+        if (depth < 0 || is(p, "}")) p->failed = true;
+        parameters = is(p, ")") || (parameters && keeps_parameters(p));
+        kernel |= is(p, "__global__");
+        note_barrier(p);
+        next(p);
+        if (end) return;
+    }
+}
+
+static void statement(struct parser *p) {
+    if (++p->nested > MOST_NESTED) p->failed = true;
+    if (p->failed || at_end(p))
+        p->failed = true;
+    else if (is(p, "{"))
+        block(p);
+    else if (is(p, "for") || is(p, "while") || is(p, "do"))
+        loop(p);
+    else if (is(p, "if"))
+        branch(p);
+    else if (is(p, "switch"))
+        next(p), condition(p), statement(p);
+    else
+        other(p);
+    p->nested--;
+}
+
+bool structure_read(struct structure *s, const char *text) {
+    struct parser p = {.to = s, .at = text, .line = 1, .line_begins = true};
+    s->count = s->barriers = 0;
+    next(&p);
+    while (!p.failed && !at_end(&p)) {
+        if (is(&p, "}")) p.failed = true;
+        if (!p.failed) statement(&p);
+    }
+    if (p.failed) s->count = s->barriers = 0;
+    return !p.failed;
+}
+
+/* --- asking ----------------------------------------------------------------------------------- */
+
+static bool has(const struct construct *c, int line) { return c->first <= line && line <= c->last; }
+
+static const struct construct *find(const struct structure *s, enum construct_kind kind, int line,
+                                    int other, bool outermost) {
+    const struct construct *found = NULL;
+    for (int i = 0; i < s->count && (outermost || !found); ++i) {
+        const struct construct *c = &s->constructs[i];
+        if (c->kind == kind && has(c, line) && !has(c, other)) found = c;
+    }
+    return found;
+}
+
+const struct construct *structure_around(const struct structure *s, enum construct_kind kind,
+                                         int line) {
+    return find(s, kind, line, 0, false);
+}
+
+const struct construct *structure_innermost_without(const struct structure *s,
+                                                    enum construct_kind kind, int line, int other) {
+    return find(s, kind, line, other, false);
+}
+
+const struct construct *structure_outermost_without(const struct structure *s,
+                                                    enum construct_kind kind, int line, int other) {
+    return find(s, kind, line, other, true);
+}
+
+const struct construct *structure_common(const struct structure *s, enum construct_kind kind,
+                                         int line, int other) {
+    for (int i = 0; i < s->count; ++i) {
+        const struct construct *c = &s->constructs[i];
+        if (c->kind == kind && has(c, line) && has(c, other)) return c;
+    }
+    return NULL;
+}
+
+int structure_barrier_between(const struct structure *s, int first, int last) {
+    for (int i = 0; i < s->barriers; ++i)
+        if (first <= s->barrier[i] && s->barrier[i] <= last) return s->barrier[i];
+    return 0;
+}

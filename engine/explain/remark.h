@@ -1,0 +1,25 @@
+/* What a right kernel could do better: one remark below the clean report, or none.
+ *
+ * Each remark states figures that were counted, of one run on one shape; a kernel stays right
+ * whatever is remarked. Where a good kernel could object, nothing is said.
+ *
+ *   remark.c          loads, sectors, banks, blocks: from counts.h
+ *   remark_barrier.c  barriers: from trace.h */
+#ifndef ENGINE_EXPLAIN_REMARK_H
+#define ENGINE_EXPLAIN_REMARK_H
+#include "../cuda/runtime/runtime.h" /* struct place */
+#include "../host/check.h"
+#include "../report/shared.h" /* append() */
+#include "../watch/record/trace.h"
+
+/* Begins a remark at a line. */
+void remark_at(struct remark *remark, enum remark_kind kind, const char *file, int line);
+
+#define REMARK_WHAT(...) APPEND(remark->what, __VA_ARGS__)
+#define REMARK_DETAIL(...) APPEND(remark->detail, __VA_ARGS__)
+
+/* Sets *remark, if the launch has a barrier without which no two threads of a block would conflict.
+ */
+void remark_barriers(const struct trace *trace, struct remark *remark);
+
+#endif

@@ -1,0 +1,261 @@
+/* make check: runs basicSgemm on small shapes under watch, and names the first mistake.
+ *
+ *   check.c         the command line's run: one shape after the other, each in its own process
+ *   check_options.c the command line
+ *   check_run.cu    one shape: matrices, the wrapper, what was seen, what came out
+ *   ask_writers.c   a run of the plain build, writers_program.c: which blocks write
+ *   plain.c         what ./sgemm says of the same shape
+ *   result.c        from a wrong C to a finding
+ *   evidence.c      a run that shows what a kernel's indices are
+ *   ../../lab/cause*.c  from a finding and such a run to the mistake behind it
+ *   locals_program.c  the mistake may be one of local variables
+ *   child.c         the processes that all this runs in
+ *   check_print.c   findings as text and as JSON
+ *   ../explain/remark*.c  what a correct kernel could do better
+ *   ../show/counts.c  loads, stores, sectors, conflicts: --counts
+ *   ../show/phases.c  the tile phases of one block: --phases
+ *   ../show/page/   a page that plays one block's run back: --walk
+ *
+ * These know of SGEMM; what watches does not: engine.h. Always on the CPU, on a machine with a GPU
+ * too. */
+#ifndef ENGINE_HOST_CHECK_H
+#define ENGINE_HOST_CHECK_H
+#include "../../support.h"
+#include "../finding.h"
+#include "../watch/locals/locals.h"
+#include "../watch/record/counts.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct json; /* ../engine/report/shared.h */
+
+struct shape {
+    int m, n, k;
+};
+
+struct check_options {
+    struct options run; /* sizes, seed, fill, timeout, json: as ./sgemm has them */
+    bool sized;         /* sizes were given; else a handful of small shapes is tried */
+    bool counts, phases, indices;
+    const char *plain;                  /* the program that `make` builds; null: it is not asked */
+    const char *walk;                   /* the file for the walkthrough; null: none is asked for */
+    bool block_given;                   /* --block */
+    unsigned block_x, block_y, block_z; /* whose phases (of z = 0), or whose walkthrough */
+    bool fill_given;                    /* --fill */
+    FILE *report;    /* what --counts and --phases say: written by the shape's process; or null */
+    FILE *walk_data; /* for the walkthrough of this run: ../show/page/walk.h; or null */
+    unsigned walk_block[3];
+    struct shape *shapes; /* to check, in this order */
+    int shape_count;
+    int calls;       /* of basicSgemm, for each shape */
+    bool all_blocks; /* are watched, however many there are */
+    /* In the program that knows the local variables: locals_program.h. */
+    const char *locals_program; /* a file; null: it is within this program */
+    int locals_answer;          /* descriptor for a struct cause; 0: none is asked for */
+    struct locals_failed {
+        enum finding_kind kind;
+        int line;               /* 0: unknown */
+    } locals_failed;            /* the run whose mistake it is */
+    struct locals *locals_seen; /* null: they are left alone */
+    struct locals_change locals_change;
+};
+
+/* A launch whose blocks end may take so many times as long as one block. */
+enum { CHECK_LAUNCH_BLOCKS = 4 };
+
+enum cause_kind {
+    CAUSE_NONE,
+#define CAUSE(name, ...) CAUSE_##name,
+#include "../../lab/causes.def"
+#undef CAUSE
+};
+
+/* The mistake behind a finding, where a run proves one: cause.h. */
+struct cause {
+    enum cause_kind kind; /* CAUSE_NONE: none is known */
+    char file[512];
+    int line;          /* 0: unknown */
+    char what[240];    /* the headline, without place */
+    char detail[1600]; /* lines of facts, separated by \n */
+    char hint[300];
+    bool shows_launch; /* among the facts: it need not be said again */
+};
+
+/* In the order of their weight. */
+enum remark_kind {
+    REMARK_NONE,
+    REMARK_NAIVE_LOADS,
+    REMARK_UNCOALESCED,
+    REMARK_BANK_CONFLICTS,
+    REMARK_UNNEEDED_BARRIER,
+    REMARK_SURPLUS_BLOCKS,
+    REMARKS
+};
+
+/* What a right kernel could do better: remark.h. Plain data. */
+struct remark {
+    enum remark_kind kind; /* REMARK_NONE: nothing */
+    char file[512];
+    int line;
+    char what[240];   /* the headline, without place */
+    char detail[600]; /* lines of figures, separated by \n */
+};
+
+/* What came of recording a walkthrough. */
+enum {
+    WALK_NO_STEP = -1,  /* the finding has none */
+    WALK_NO_BLOCK = -2, /* nothing: the block did not run */
+    WALK_NO_MEMORY = -3,
+    WALK_NO_DISK = -4
+};
+struct walked {
+    int step;           /* that the finding is about, or one of these */
+    unsigned block[3];  /* that is shown */
+    unsigned wanted[3]; /* that should be: where the mistake is */
+};
+
+/* What became of one shape. Lies in memory that the child process shares with its parent. */
+struct outcome {
+    bool done;       /* the child came to its end */
+    bool in_wrapper; /* it is, or was when it died, inside basicSgemm */
+    struct shape shape;
+    double seconds;
+    struct checked_blocks blocks;     /* where not all were watched */
+    uint64_t hash_of_c;               /* 0: none came back */
+    struct finding finding;           /* kind FINDING_NONE: nothing wrong */
+    struct cause cause;               /* of a finding */
+    struct remark remark;             /* where there is no finding */
+    int phases;                       /* tile phases seen, with --phases */
+    struct walked walked;             /* with --walk */
+    char machine_fault[MESSAGE_SIZE]; /* empty: none */
+};
+
+/* --- options.c -------------------------------------------------------------------------------- */
+
+/* Reads the command line; prints and exits on --help and on errors. */
+struct check_options check_options_read(int argc, char **argv);
+
+/* --- check_run.cu
+ * ----------------------------------------------------------------------------------- */
+
+/* The submission's file, for findings that have no line. */
+void check_file(char *file, size_t bytes);
+
+/* The wrapper, and running it to the end of its last kernel. */
+const void *wrapper_function(void);
+void run_wrapper(struct shape shape, const float *A, const float *B, float *C);
+
+/* Runs one shape in this process, which is spent afterwards. */
+void run_shape(const struct check_options *options, struct shape shape, struct outcome *outcome);
+
+/* --- evidence.c ------------------------------------------------------------------------------- */
+
+enum { EVIDENCE_SHAPES = 3 };
+/* Shapes on which each of m, n and k can be recognised in an index: distinct primes that suit a
+ * block and tiles as in the run that failed; the first one shows most. */
+void evidence_shapes(const struct outcome *failed, struct shape shapes[EVIDENCE_SHAPES]);
+
+/* How wide the kernel's tiles are, as far as its shared arrays and the launch of this run say. */
+int evidence_tile(const struct outcome *run);
+
+/* Runs one of these in this process, which is spent afterwards, and sets outcome->cause if the run
+ * proves a mistake that `failed` comes from. If `indices` is not null, prints there what the
+ * kernel's accesses compute, as text or JSON. */
+void run_evidence(const struct check_options *options, struct shape shape,
+                  const struct outcome *failed, FILE *indices, struct outcome *outcome);
+
+/* Runs the wrapper once, on coded matrices of this shape with margins, so many seconds of processor
+ * time for a launch at most, its loads and stores counted if `counts` says so, `writers` as in
+ * engine.h; their trace (trace.h) is kept. Returns whether nothing wrong was seen; a mistake that
+ * ends the run calls `stopped`, and the machine's fault ends the process. */
+bool evidence_run(struct shape shape, double seconds, bool counts,
+                  const struct writers *(*writers)(void),
+                  void (*stopped)(const struct checked_result *result));
+
+/* --- remark.c --------------------------------------------------------------------------------- */
+
+/* "naive-loads" */
+const char *remark_name(enum remark_kind kind);
+
+/* The shape whose loads and stores are counted, the same as for --counts. */
+extern const struct shape remark_counted_shape;
+/* Shapes of whole tiles only, as evidence_shapes() has ones with edges. */
+extern const struct shape remark_whole_shape;
+
+/* Each of these runs a right kernel on one shape in this process, which is spent afterwards, and
+ * sets outcome->remark if there is one to make: from counts, or of barriers alone. The first one
+ * sets outcome->finding.launch, too. */
+void run_counts_remark(struct shape shape, struct outcome *outcome);
+void run_barriers_remark(struct shape shape, struct outcome *outcome);
+
+/* --- cause.c ---------------------------------------------------------------------------------- */
+
+/* Whether a mistake that cause.c knows can have shown itself so. Missing barriers, returns,
+ * pointers and the rest are what the finding says they are. */
+bool cause_is_asked(enum finding_kind kind);
+
+/* "row-length"; null: CAUSE_NONE. */
+const char *cause_name(enum cause_kind kind);
+
+/* --- ask_writers.c ---------------------------------------------------------------------------- */
+
+/* Has the plain build run this shape once. Null: it did not come to its end, or is not there. */
+const struct writers *ask_writers(const struct check_options *options, struct shape shape);
+
+/* --- result.c ----------------------------------------------------------------------------------
+ */
+
+/* What a verdict that is not passed says, as a finding without a place. False: it is passed. */
+bool judge_verdict(const struct problem *problem, const struct verdict *verdict,
+                   struct finding *finding);
+
+/* --- check_print.c
+ * ---------------------------------------------------------------------------------- */
+
+void print_finding(FILE *out, const struct outcome *outcome);
+void print_clean(FILE *out, const struct outcome *outcomes, int count);
+/* Nothing where there is none. */
+void print_remark(FILE *out, const struct remark *remark);
+void print_json(FILE *out, const struct check_options *options, const struct outcome *outcomes,
+                int count, enum exit_status status, const char *message);
+/* The member "cause": null, where none is proved. */
+void json_cause(struct json *json, const struct cause *cause);
+
+struct product_data {
+    const float *A, *B, *C; /* C: null where nothing came back */
+};
+/* Writes what --counts and --phases say of the run so far to options->report, if they were given.
+ */
+void print_report(const struct check_options *options, struct outcome *outcome,
+                  const struct product_data *data);
+
+/* --- show/counts.c --------------------------------------------------------------------------- */
+
+/* Elements of global memory that all blocks together load; and what the naive kernel would: a row
+ * of A and a column of B for each element of C. */
+struct loads {
+    uint64_t kernel, naive;
+};
+struct loads loads_of(const struct counted_launch *launches, int count, struct shape shape);
+
+void print_counts(FILE *out, const struct counted_launch *launches, int count, struct shape shape);
+/* In one line: loads from global memory, and those of the naive kernel. */
+void print_counts_line(FILE *out, const struct counted_launch *launches, int count,
+                       struct shape shape);
+void json_counts(struct json *json, const struct counted_launch *launches, int count,
+                 struct shape shape);
+
+/* --- show/phases.c --------------------------------------------------------------------------- */
+
+/* `phases` is null where the block loads nothing of A and B. */
+void print_phases(FILE *out, const struct phases *phases, const struct product_data *data,
+                  struct shape shape);
+void json_phases(struct json *json, const struct phases *phases, const struct product_data *data,
+                 struct shape shape);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,143 @@
+# ./sgemm-check: kernel.cu with the compiler's own instrumentation, whose calls the checker answers
+# (engine/watch/access.c), so none of the compiler's libraries are linked. Included by the Makefile.
+
+.PHONY: check walk
+export SHAPE BLOCK
+
+## make check               name the first mistake of kernel.cu, or of KERNEL=...
+## make walk                play back how one block ran, in a browser
+##      SHAPE="6 7 5"       ... of this product, m k n
+##      BLOCK=1,0           ... this block
+## ./sgemm-check --help     ... on other sizes; loads, stores, tile phases, indices
+check: sgemm-check build/check/plain
+	@./sgemm-check --plain build/check/plain
+takes_check       = $(takes_build)
+takes_sgemm-check = $(takes_build)
+
+walk: sgemm-check
+	@rm -f build/walk.html # it would be an older run's, if this one has nothing to show
+	@set -f; ./sgemm-check --walk build/walk.html $${BLOCK:+--block "$$BLOCK"} $$SHAPE || \
+	    test $$? -eq 1 # a mistake was found, and is in the page
+takes_walk = $(takes_build) SHAPE BLOCK
+
+sgemm-check: build/check/sgemm-check FORCE
+	@cmp -s $< $@ || cp $< $@
+
+# -O1: at -O0 local variables would be watched too. Not vectorised: 16 bytes at once are to be the
+# kernel's own float4. Both are to say which accesses are volatile. clang needs options to report the
+# read of C[i] += x, and to keep to array bounds. Neither announces what it knows to be a local array,
+# however far an index leads, unless its address goes somewhere: to a check of the object's size, or
+# to a second announcement. Indirect calls go through host_call.S.
+CHECKED_O = -O1
+CHECKED_FLAGS = $(filter-out -O% -fpeel-loops,$(EMULATED_FLAGS)) $(CHECKED_O) -fno-omit-frame-pointer \
+                -fno-tree-vectorize -fno-tree-slp-vectorize -fsanitize=thread,bounds \
+                $(checked_flags_of_$(cxx_family)) \
+                $(if $(findstring x86_64,$(cxx_machine)),$(x86_flags_of_$(cxx_family)))
+x86_flags_of_gcc   = -mindirect-branch=thunk-extern -mindirect-branch-register
+# clang announces no long double of 10 bytes.
+x86_flags_of_clang = -mretpoline -mretpoline-external-thunk -mlong-double-64
+# gcc expands a memcpy of known length without a word to the checker, and makes memcpy of others; as
+# calls they are seen. Nor does it announce what a call returns straight into memory, which it does
+# where it need not copy it.
+checked_flags_of_gcc = -fsanitize=object-size -fno-elide-constructors -Wno-tsan \
+                       --param tsan-distinguish-volatile=1 \
+                       $(foreach f,memcpy memmove memset,-D__builtin_$f=$f) \
+                       $(foreach f,$(that_store),-fno-builtin-$f -fno-builtin-__$(f)_chk)
+that_store = memcpy memmove memset mempcpy bcopy bzero strcpy strncpy strcat strncat stpcpy stpncpy \
+             sprintf snprintf vsprintf vsnprintf
+# DWARF 4: in clang's DWARF 5, addr2line (binutils 2.40) takes one file for another.
+checked_flags_of_clang = -gdwarf-4 -fno-sanitize=local-bounds \
+                         -fsanitize-coverage=func,trace-pc,trace-loads,trace-stores \
+                         -mllvm -tsan-instrument-read-before-write=1 \
+                         -mllvm -tsan-distinguish-volatile=1 \
+                         -mllvm -tsan-instrument-func-entry-exit=0
+cxx_machine = $(eval cxx_machine := $$(shell $$(CXX) -dumpmachine))$(cxx_machine)
+
+build/check/settings: settings = $(CC), $(C_FLAGS), $(CXX), $(CHECKED_FLAGS)
+build/check/settings: | build/cpu/settings
+
+build/check/kernel.o: build/check/kernel.ii build/check/settings
+	@$(say) "CXX $$KERNEL (checked)"
+	$(CXX) $(CHECKED_FLAGS) -x c++-cpp-output -c $< -o $@
+
+guard = engine/watch/guard
+# Its calls of host functions pass through guards, which are written beside it.
+build/check/guarded.o: build/check/kernel.o $(guard)/host_calls.sh $(guard)/host_call.S
+	@sh $(guard)/host_calls.sh $< $(guard)/host_call.S $(basename $@)
+build/check/guards.o: build/check/guarded.o
+	$(CC) -c $(<:.o=.S) -o $@
+
+# What is linked with kernel.cu's object and its guards.
+checked_parts = build/cpu/engine/host/check_run.o build/check/source.o build/check/walk_page.o \
+                build/liblab.a build/libengine.a build/libruntime.a
+
+# What runs at each access is optimized: a checked run spends its time in access.c, and -O3 takes a
+# tenth off it. What runs once, if at all, compiles three times as fast like this.
+# Frame pointers: a store to where a function returns to is found by them.
+cold = report explain show show/page host
+watching = watch watch/record watch/detectors watch/guard watch/locals
+$(cold:%=build/c/engine/%/%.o) build/c/lab/cause%.o: private C_FLAGS += -O0 -fno-omit-frame-pointer
+$(watching:%=build/c/engine/%/%.o): private C_FLAGS += -O2 -fno-omit-frame-pointer
+build/c/engine/explain/recover.o build/c/engine/explain/formula.o build/c/engine/explain/rows.o: \
+    private C_FLAGS += -O2
+build/c/engine/watch/access.o build/c/engine/watch/record/counts.o: private C_FLAGS += -O3
+
+# Of engine/, all but what is a program of its own.
+engine_files = $(filter-out engine/host/writers_program.c engine/watch/locals/insert.c,\
+                 $(wildcard $(addsuffix /*.c,$(addprefix engine/,$(cold) $(watching)))))
+build/libengine.a: $(patsubst %.c,build/c/%.o,$(engine_files))
+
+# ./sgemm-check once more, from a kernel.cu that says which local variables come into scope; within
+# the first one, which starts it when a mistake may come of one of them. Empty where there are none,
+# or where what insert has made does not compile.
+build/check/insert: build/c/engine/watch/locals/insert.o
+	$(CC) $(C_FLAGS) $< -o $@
+build/check/locals.o: build/check/kernel.ii build/check/insert engine/watch/locals/local.h \
+        build/check/settings
+	@{ build/check/insert engine/watch/locals/local.h <$< >$(@:.o=.ii) && \
+	   $(CXX) $(CHECKED_FLAGS) -w -x c++-cpp-output -c $(@:.o=.ii) -o $@ 2>/dev/null; } || : >$@
+build/check/locals: build/check/locals.o $(begin) $(end) $(checked_parts)
+	@if test -s $<; then \
+	    sh $(guard)/host_calls.sh $< $(guard)/host_call.S build/check/locals_guarded && \
+	    $(CXX) $(EMULATED_FLAGS) $(begin) build/check/locals_guarded.o $(end) \
+	        build/check/locals_guarded.S $(call grouped,$(checked_parts)) -o $@ -lm; \
+	else : >$@; fi
+
+# The walkthrough: its page, and what writes it.
+walk_scripts = $(patsubst %,engine/show/page/%.js,run words formula state provenance sums sentence \
+                 draw scene code split costs time finding predict table main)
+build/check/walk.js: $(walk_scripts) | build/check/.
+	cat $^ >$@
+build/check/walk.css: engine/show/page/colours.css engine/show/page/page.css | build/check/.
+	cat $^ >$@
+build/check/walk.html: engine/show/page/page.sh engine/show/page/page.html build/check/walk.css \
+        build/check/walk.js
+	sh $^ >$@
+build/check/walk_page.o: engine/show/page/page.S build/check/walk.html build/check/settings
+	$(CC) -c $< -o $@
+
+# The plain build of kernel.cu in silence: what is wrong with it the other compilation has said. Empty
+# where it does not compile. It says which blocks write, in a program within sgemm-check
+# (writers_program.c; without it all blocks are watched), and it is ./sgemm, whose verdict is asked for
+# as well.
+build/check/plain_kernel.ii: build/check/kernel.ii build/cpu/settings
+	@$(preprocess) "$$KERNEL" $(basename $@) $(CXX) $(flags_cpu) 2>/dev/null && \
+	    mv $(basename $@).new $@ || : >$@
+build/check/plain_kernel.o: build/check/plain_kernel.ii
+	$(CXX) $(EMULATED_FLAGS) -x c++-cpp-output -c $< -o $@ 2>/dev/null || : >$@
+build/check/writers: build/check/plain_kernel.o build/c/engine/host/writers_program.o \
+        build/liblab.a build/libengine.a build/libruntime.a
+	$(CXX) $(EMULATED_FLAGS) $(linked) -Wl,--strip-debug -o $@ -lm 2>/dev/null || : >$@
+build/check/writers_program.o build/check/locals_program.o: build/check/%_program.o: \
+        engine/host/embedded.S build/check/% build/check/settings
+	$(CC) -DPROGRAM=$*_program -DFILE='"build/check/$*"' -c $< -o $@
+build/check/plain: build/check/plain_kernel.o $(addprefix build/cpu/,main.o engine/host/launches.o) \
+        build/check/source.o build/liblab.a build/libengine.a build/libruntime.a
+	$(CXX) $(EMULATED_FLAGS) $(linked) -o $@ -lm 2>/dev/null || : >$@
+
+# On a machine with a GPU, too: nothing there sees as much.
+build/check/sgemm-check: $(begin) build/check/guarded.o $(end) build/check/guards.o \
+        build/check/writers_program.o build/check/locals_program.o $(checked_parts) | \
+        build/check/kernel.spaces
+	@sh make/check_kernel.sh build/check/kernel.o
+	$(CXX) $(EMULATED_FLAGS) $(linked) -o $@ -lm

@@ -1,0 +1,180 @@
+/* The command line of ./sgemm-check: that of ./sgemm, and what only a checked run can do. */
+#define _GNU_SOURCE
+#include "../report/shared.h"
+#include "check.h"
+#include "locals_program.h"
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help_text[] =
+    "usage: ./sgemm-check [options] [M [K N]]\n"
+    "\n"
+    "Runs basicSgemm of kernel.cu with every load and store watched, and names the\n"
+    "first mistake: what, where, which thread. With sizes: on A (M x K) times B\n"
+    "(K x N). Without: on a handful of small shapes, until one shows a mistake.\n"
+    "\n"
+    "  --counts        loads, stores, sectors and bank conflicts of each launch\n"
+    "                  (of 64 x 64 matrices, unless sizes are given)\n"
+    "  --phases        the tile phases of one block, with small matrices whole\n"
+    "                  (4 x 4, or so large that there are several; filled 1, 2, 3, ...)\n"
+    "  --block X,Y     ... of this block (default: 0,0)\n"
+    "  --indices       what the index of each load and store computes, in terms of\n"
+    "                  threadIdx, blockIdx, m, n and k\n"
+    "  --walk FILE     writes a page that plays back how one block ran: --block, or where\n"
+    "                  the mistake is\n"
+    "  --plain PROGRAM runs PROGRAM, a ./sgemm of the same kernel.cu, on each shape where\n"
+    "                  nothing is found, and says so where that is wrong (make check)\n"
+    "  --seed N        the random matrices of seed N (default: fresh each run)\n"
+    "  --fill KIND     what A and B hold: see ./sgemm --help\n"
+    "  --timeout S     seconds that a block of a launch may take; the launch, 4 S\n"
+    "  --json          one JSON object instead of text\n"
+    "  --help          this\n"
+    "\n"
+    "Exit status: 0 nothing found, 1 a mistake, 2 bad usage, 3 the machine's fault.\n";
+
+/* Chosen so that each catches something that the ones before it let through: edges in all three
+ * dimensions; exchanged dimensions, both ways; less than a tile; whole tiles; more than a block's
+ * threads in one direction. In the order m, n, k. */
+static const struct shape small_shapes[] = {
+    {34, 34, 34}, {35, 20, 70}, {20, 35, 70}, {48, 17, 5},   {1, 1, 1},
+    {7, 9, 3},    {64, 64, 64}, {2, 1100, 3}, {1100, 2, 40},
+};
+
+/* Several tile phases in one of them, tiles of 2 to 128; the first one otherwise. */
+static const struct shape phase_shapes[] = {{4, 4, 4}, {34, 34, 34}, {130, 130, 130}, {4, 4, 4}};
+static const struct shape count_shapes[] = {{64, 64, 64}};
+
+/* Products m k n of which one block is still worth some seconds, as for 1000 500 700. */
+static const double most_walked = 500e6;
+
+static const double counting_slows = 5; /* times, beside a run that only checks */
+static const double small_timeout = 5;  /* seconds; all blocks together take some milliseconds */
+
+static bool take(int *argc, char **argv, const char *option) {
+    bool found = false;
+    int kept = 1;
+    for (int i = 1; i < *argc; i++) {
+        if (strcmp(argv[i], option) == 0)
+            found = true;
+        else
+            argv[kept++] = argv[i];
+    }
+    argv[kept] = NULL;
+    *argc = kept;
+    return found;
+}
+
+/* Whether a long option is there, shortened or not, or with its value behind a "=". */
+static bool given(int argc, char **argv, const char *option) {
+    for (int i = 1; i < argc; i++) {
+        size_t length = strcspn(argv[i], "=");
+        if (length > 2 && strncmp(argv[i], option, length) == 0) return true;
+    }
+    return false;
+}
+
+static void fail(const struct check_options *o, enum exit_status status, const char *message) {
+    if (o->run.json) print_json(stdout, o, NULL, 0, status, message);
+    fprintf(stderr, "sgemm-check: %s\n", message);
+    exit(status);
+}
+
+/* Beside what a plain run takes: the device's copies, and eight words for each element of C, which
+ * say who wrote it and who read it last. */
+static void check_memory(const struct check_options *o) {
+    const size_t m = (size_t)o->run.m, n = (size_t)o->run.n, k = (size_t)o->run.k;
+    size_t more = sizeof(float) * (m * k + k * n + 9 * m * n);
+    if (memory_needed(o->run.m, o->run.n, o->run.k) + more <= memory_available()) return;
+    fail(o, EXIT_MACHINE, "these sizes need more memory than this machine has: use smaller ones");
+}
+
+/* --walk shows one block, for which all others run, too. */
+static void check_walk(const struct check_options *o) {
+    char message[MESSAGE_SIZE];
+    if ((double)o->run.m * o->run.n * o->run.k <= most_walked) return;
+    snprintf(message, sizeof message,
+             "--walk shows one block, and a run with m=%d k=%d n=%d takes too long for that: m k n "
+             "may be %.0f million at most; try a small one, such as 34",
+             o->run.m, o->run.k, o->run.n, most_walked / 1e6);
+    fail(o, EXIT_USAGE, message);
+}
+
+/* The value of `option`, which is taken out; null: it is not there. */
+static const char *take_value(int *argc, char **argv, const char *option) {
+    const char *value = NULL;
+    for (int i = 1; i + 1 < *argc && !value; i++) {
+        if (strcmp(argv[i], option) != 0) continue;
+        value = argv[i + 1];
+        memmove(&argv[i], &argv[i + 2], (size_t)(*argc - i - 1) * sizeof *argv);
+        *argc -= 2;
+    }
+    return value;
+}
+
+static void take_block(struct check_options *o, int *argc, char **argv) {
+    char more;
+    const char *block = take_value(argc, argv, "--block");
+    o->block_given = block != NULL;
+    if (!block) return;
+    const bool two = sscanf(block, "%u,%u%c", &o->block_x, &o->block_y, &more) == 2;
+    const bool three =
+        o->walk && !two &&
+        sscanf(block, "%u,%u,%u%c", &o->block_x, &o->block_y, &o->block_z, &more) == 3;
+    if (strchr(block, '-') || !(two || three))
+        fail(o, EXIT_USAGE,
+             o->walk ? "--block needs two numbers, or three: --block 1,0"
+                     : "--block needs two numbers: --block 1,0");
+}
+
+static void choose_shapes(struct check_options *o) {
+    const struct shape *shapes = small_shapes;
+    o->shape_count = LENGTH(small_shapes);
+    if (o->phases) {
+        shapes = phase_shapes;
+        o->shape_count = LENGTH(phase_shapes);
+    } else if (o->counts) {
+        shapes = count_shapes;
+        o->shape_count = LENGTH(count_shapes);
+    }
+    if (o->sized) o->shape_count = 1;
+    o->shapes = malloc((size_t)o->shape_count * sizeof *o->shapes);
+    if (!o->shapes) {
+        fprintf(stderr, "sgemm-check: out of memory\n");
+        exit(EXIT_MACHINE);
+    }
+    for (int i = 0; i < o->shape_count; i++)
+        o->shapes[i] = o->sized ? (struct shape){o->run.m, o->run.n, o->run.k} : shapes[i];
+    /* A second one starts with what the first left behind. */
+    o->calls = o->sized || o->counts || o->phases ? 1 : 2;
+}
+
+struct check_options check_options_read(int argc, char **argv) {
+    char message[MESSAGE_SIZE];
+    struct check_options o = {0};
+    o.counts = take(&argc, argv, "--counts");
+    o.phases = take(&argc, argv, "--phases");
+    o.indices = take(&argc, argv, "--indices");
+    o.walk = take_value(&argc, argv, "--walk");
+    o.plain = take_value(&argc, argv, "--plain");
+    o.locals_program = take_value(&argc, argv, "--locals-program"); /* of the grader */
+    const char *locals = take_value(&argc, argv, "--locals"); /* of locals_program.c, for itself */
+    take_block(&o, &argc, argv);
+    enum exit_status status = options_parse(argc, argv, &o.run, message);
+    for (int i = 1; i < argc; i++) o.run.json = o.run.json || strcmp(argv[i], "--json") == 0;
+    if (status == EXIT_PASSED && o.run.help) {
+        fputs(help_text, stdout);
+        exit(EXIT_PASSED);
+    }
+    if (status != EXIT_PASSED) fail(&o, status, message);
+    if (locals && !locals_read_request(locals, &o)) fail(&o, EXIT_USAGE, "--locals");
+    o.sized = optind < argc; /* where options_parse found the first size */
+    if (!o.sized && !given(argc, argv, "--timeout")) o.run.timeout = small_timeout;
+    if ((o.counts || o.phases) && !given(argc, argv, "--timeout")) o.run.timeout *= counting_slows;
+    o.fill_given = given(argc, argv, "--fill");
+    if (o.phases && !o.fill_given) o.run.fill = FILL_COUNTING;
+    if (o.sized && o.walk) check_walk(&o);
+    if (o.sized) check_memory(&o);
+    choose_shapes(&o);
+    return o;
+}

@@ -1,0 +1,311 @@
+/* Findings as a student reads them, and as JSON for programs. */
+#include "../report/shared.h"
+#include "check.h"
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+static void print_indented(FILE *out, const char *lines) {
+    while (*lines) {
+        print_paragraph("    ", "", lines, out);
+        lines += strcspn(lines, "\n");
+        lines += *lines == '\n';
+    }
+}
+
+static void print_index(FILE *out, struct finding_index i) {
+    fprintf(out, i.z ? "(%u,%u,%u)" : "(%u,%u)", i.x, i.y, i.z);
+}
+
+/* Where in the work it happened: block, phase, shape. */
+static void print_circumstances(FILE *out, const struct finding *f, struct shape shape) {
+    fputs("    ", out);
+    if (f->at.in_kernel) {
+        fputs("block ", out);
+        print_index(out, f->at.block);
+        fputs(", ", out);
+    }
+    if (f->phase) fprintf(out, "tile phase %d of %d, ", f->phase, f->phases);
+    fprintf(out, "m=%d k=%d n=%d\n", shape.m, shape.k, shape.n);
+}
+
+/* Where not all blocks were watched. */
+static void print_blocks(FILE *out, const struct checked_blocks *b) {
+    fprintf(out, "%" PRIu64 " of %" PRIu64 " blocks watched: ", b->watched, b->all);
+    if (b->writing == 1)
+        fputs("the one that writes, and a sample", out);
+    else
+        fprintf(out, "the %" PRIu64 " that write, and a sample", b->writing);
+}
+
+static const char red[] = "\33[1;31m", bold[] = "\33[1m";
+
+static void print_headline(FILE *out, const char *file, int line, const char *style,
+                           const char *what) {
+    bool colour = use_colour(out);
+    const char *begin = colour ? style : "", *end = colour ? "\33[0m" : "";
+    if (line)
+        fprintf(out, "%s:%d: ", file, line);
+    else
+        fprintf(out, "%s: ", file[0] ? file : "kernel.cu");
+    fprintf(out, "%s%s%s\n", begin, what, end);
+}
+
+/* The finding below the mistake that it comes from. */
+static void print_symptom(FILE *out, const struct finding *f) {
+    char text[sizeof f->at.file + sizeof f->what + 32] = "symptom: ";
+    if (f->at.line) APPEND(text, "%s:%d: ", f->at.file, f->at.line);
+    APPEND(text, "%s", f->what);
+    print_paragraph("    ", "", text, out);
+}
+
+void print_finding(FILE *out, const struct outcome *outcome) {
+    const struct finding *f = &outcome->finding;
+    const struct cause *cause = &outcome->cause;
+    const bool explained = cause->kind != CAUSE_NONE;
+    if (explained) {
+        print_headline(out, cause->line ? cause->file : f->at.file, cause->line, red, cause->what);
+        print_indented(out, cause->detail);
+        print_symptom(out, f);
+    } else {
+        print_headline(out, f->at.file, f->at.line, red, f->what);
+    }
+    print_indented(out, f->detail);
+    if (!explained || !cause->shows_launch) print_indented(out, f->launch.text);
+    print_circumstances(out, f, outcome->shape);
+    if (outcome->blocks.all) {
+        fputs("    ", out);
+        print_blocks(out, &outcome->blocks);
+        fputc('\n', out);
+    }
+    if (f->at.in_kernel && !f->at.line)
+        fputs("    (no source line: is addr2line, of binutils, installed?)\n", out);
+    if (!source_is(f->at.file)) fprintf(out, "    built from %s\n", source_name());
+    const char *hint = explained ? cause->hint : f->hint;
+    if (hint[0]) print_paragraph("    ", "hint: ", hint, out);
+}
+
+void print_clean(FILE *out, const struct outcome *outcomes, int count) {
+    double seconds = 0;
+    bool all = true;
+    for (int i = 0; i < count; i++) {
+        seconds += outcomes[i].seconds;
+        all = all && !outcomes[i].blocks.all;
+    }
+    fprintf(out, "no mistake found: every load and store %swatched, C right (%.2f s)\n",
+            all ? "" : "of blocks that write ", seconds);
+    fprintf(out, "    built from %s\n", source_name());
+    for (int i = 0; i < count; i++) {
+        const struct outcome *o = &outcomes[i];
+        fprintf(out, "    m=%d k=%d n=%d%s", o->shape.m, o->shape.k, o->shape.n,
+                o->blocks.all ? ": " : "");
+        if (o->blocks.all) print_blocks(out, &o->blocks);
+        fputc('\n', out);
+    }
+}
+
+void print_remark(FILE *out, const struct remark *remark) {
+    char what[sizeof remark->what + 16];
+    if (!remark->kind) return;
+    snprintf(what, sizeof what, "remark: %s", remark->what);
+    print_headline(out, remark->file, remark->line, bold, what);
+    print_indented(out, remark->detail);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static void json_index(struct json *json, const char *name, struct finding_index i, bool known) {
+    if (known)
+        json_value(json, name, "[%u, %u, %u]", i.x, i.y, i.z);
+    else
+        json_text(json, name, NULL);
+}
+
+static void json_party(struct json *json, const struct finding_party *p) {
+    static const char *const accesses[] = {NULL, "read", "write"};
+    json_text(json, "file", p->file);
+    json_value(json, "line", "%d", p->line);
+    json_text(json, "function", p->function);
+    json_text(json, "access", accesses[p->access]);
+    json_index(json, "thread", p->thread, p->in_kernel);
+    json_index(json, "block", p->block, p->in_kernel);
+}
+
+static void json_launch(struct json *json, const struct finding_launch *l) {
+    if (!l->kernel[0]) {
+        json_text(json, "launch", NULL);
+        return;
+    }
+    json_open(json, "launch", '{');
+    json_text(json, "kernel", l->kernel);
+    json_extent(json, "grid", l->grid);
+    json_extent(json, "block", l->block);
+    json_value(json, "shared_bytes", "%zu", l->shared_bytes);
+    json_text(json, "file", l->file);
+    json_value(json, "line", "%d", l->line);
+    json_text(json, "text", l->text);
+    json_close(json, '}');
+}
+
+static void json_blocks(struct json *json, const struct checked_blocks *b) {
+    if (!b->all) {
+        json_text(json, "blocks", NULL);
+        return;
+    }
+    json_open(json, "blocks", '{');
+    json_unsigned(json, "all", b->all);
+    json_unsigned(json, "watched", b->watched);
+    json_unsigned(json, "writing", b->writing);
+    json_close(json, '}');
+}
+
+static void json_shape(struct json *json, struct shape s) {
+    json_value(json, "m", "%d", s.m);
+    json_value(json, "k", "%d", s.k);
+    json_value(json, "n", "%d", s.n);
+}
+
+void json_cause(struct json *json, const struct cause *cause) {
+    if (!cause->kind) {
+        json_text(json, "cause", NULL);
+        return;
+    }
+    json_open(json, "cause", '{');
+    json_text(json, "name", cause_name(cause->kind));
+    json_text(json, "file", cause->file);
+    json_value(json, "line", "%d", cause->line);
+    json_text(json, "what", cause->what);
+    json_text_lines(json, "detail", cause->detail);
+    json_text(json, "hint", cause->hint);
+    json_close(json, '}');
+}
+
+static void json_finding(struct json *json, const struct check_options *o,
+                         const struct outcome *outcome) {
+    const struct finding *f = &outcome->finding;
+    json_open(json, "finding", '{');
+    json_text(json, "kind", finding_text(f->kind)->kind);
+    json_text(json, "what", f->what);
+    json_text_lines(json, "detail", f->detail);
+    json_text(json, "hint", f->hint);
+    json_text(json, "formula", f->formula);
+    json_party(json, &f->at);
+    json_text(json, "variable", f->variable);
+    json_text(json, "element", f->element);
+    if (f->other.known) {
+        json_open(json, "other", '{');
+        json_party(json, &f->other);
+        json_close(json, '}');
+    } else {
+        json_text(json, "other", NULL);
+    }
+    json_value(json, "phase", f->phase ? "%d" : "null", f->phase);
+    json_value(json, "phases", f->phase ? "%d" : "null", f->phases);
+    json_launch(json, &f->launch);
+    json_shape(json, outcome->shape);
+    json_unsigned(json, "seed", o->run.seed);
+    json_text(json, "fill", fill_name(o->run.fill));
+    json_cause(json, &outcome->cause);
+    json_close(json, '}');
+}
+
+static void json_remark(struct json *json, const struct remark *remark) {
+    if (!remark->kind) {
+        json_text(json, "remark", NULL);
+        return;
+    }
+    json_open(json, "remark", '{');
+    json_text(json, "name", remark_name(remark->kind));
+    json_text(json, "file", remark->file);
+    json_value(json, "line", "%d", remark->line);
+    json_text(json, "what", remark->what);
+    json_text_lines(json, "detail", remark->detail);
+    json_close(json, '}');
+}
+
+/* The members that the shape's own process has written (print_report). */
+static void json_report(FILE *out, FILE *report) {
+    rewind(report);
+    for (int c = fgetc(report); c != EOF; c = fgetc(report)) fputc(c, out);
+}
+
+/* One object on one line:
+ *   status       "clean", "finding" or "error"
+ *   exit_status  0 .. 3
+ *   message      what the machine or the command line did wrong; else null
+ *   source       file: what the program was built from; changed: whether it has changed since, null
+ *                when the file is gone
+ *   checked      the shapes that were run: m, k, n, seconds, and blocks: how many the launches
+ *                have (all), how many of them were watched, and how many write (writing), of those
+ *                launches of which not all blocks were watched; null where there are none
+ *   finding      the mistake, or null:
+ *     kind             one of findings.def
+ *     what, detail     the headline and the lines below it
+ *     hint             as in the text
+ *     formula          the name of the formula that a wrong C follows, or null
+ *     file, line       line 0: unknown
+ *     function, access access: "read", "write" or null
+ *     thread, block    [x, y, z], or null outside of kernels
+ *     variable, element  what was touched
+ *     other            the second party of a race or barrier, or null
+ *     phase, phases    the tile phase, from 1, or null
+ *     launch           kernel, grid, block ([x, y, z]), shared_bytes (dynamic), file and line of
+ *                      <<<...>>>, text: the line that is printed; or null
+ *     m, k, n, seed, fill  the run that shows it again
+ *     cause            the mistake that all this comes from, or null where none is proved: name
+ *                      (docs/check.md), file, line, what, detail, hint
+ *   remark       what a right kernel could do better: name (remark.c), file, line, what, detail; or
+ *                null
+ *   counts, counts_sum (show/counts.c), phases (show/phases.c): with --counts and --phases, where
+ *                the last shape came so far
+ *   indices (indices.c): with --indices */
+void print_json(FILE *out, const struct check_options *o, const struct outcome *outcomes, int count,
+                enum exit_status status, const char *message) {
+    static const char *const words[] = {"clean", "finding", "error", "error"};
+    struct json json = {out, false};
+    json_open(&json, NULL, '{');
+    json_text(&json, "status", words[status]);
+    json_value(&json, "exit_status", "%d", status);
+    json_text(&json, "message", message);
+    source_json(&json, source_state());
+    json_open(&json, "checked", '[');
+    for (int i = 0; i < count; i++) {
+        json_open(&json, NULL, '{');
+        json_shape(&json, outcomes[i].shape);
+        json_value(&json, "seconds", "%.6f", outcomes[i].seconds);
+        json_blocks(&json, &outcomes[i].blocks);
+        json_close(&json, '}');
+    }
+    json_close(&json, ']');
+    if (status == EXIT_WRONG)
+        json_finding(&json, o, &outcomes[count - 1]);
+    else
+        json_text(&json, "finding", NULL);
+    json_remark(&json, count ? &outcomes[count - 1].remark : &(struct remark){.kind = REMARK_NONE});
+    if (o->report) json_report(out, o->report);
+    json_close(&json, '}');
+    fputc('\n', out);
+}
+
+/* --- what a shape's own process says of its counts and phases --------------------------------- */
+
+void print_report(const struct check_options *o, struct outcome *outcome,
+                  const struct product_data *data) {
+    const struct counted_launch *launches;
+    const int count = counts_launches(&launches);
+    const struct phases *phases = phases_kept();
+    struct json json = {o->report, true};
+    FILE *out = o->report;
+    if (!out) return;
+    outcome->phases = phases ? phases->count : 0;
+    if (!o->counts && !o->phases) return;
+    if (o->run.json) {
+        json_counts(&json, launches, count, outcome->shape);
+        if (o->phases) json_phases(&json, phases, data, outcome->shape);
+    } else {
+        if (o->phases) print_phases(out, phases, data, outcome->shape);
+        (o->counts ? print_counts : print_counts_line)(out, launches, count, outcome->shape);
+    }
+    fflush(out);
+}

@@ -1,0 +1,61 @@
+/* Running ./sgemm and reading what it says: see plain.h. */
+#define _GNU_SOURCE
+#include "plain.h"
+#include "../report/shared.h"
+#include "child.h"
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+static _Noreturn void run_program(const struct check_options *o, const struct shape *s, int out) {
+    char seed[32], m[16], k[16], n[16];
+    snprintf(seed, sizeof seed, "--seed=%" PRIu64, o->run.seed);
+    snprintf(m, sizeof m, "%d", s->m);
+    snprintf(k, sizeof k, "%d", s->k);
+    snprintf(n, sizeof n, "%d", s->n);
+    dup2(out, STDOUT_FILENO);
+    execl(o->plain, "sgemm", seed, "--fill", fill_name(o->run.fill), m, k, n, (char *)NULL);
+    _exit(EXIT_MACHINE);
+}
+
+/* The line behind "TEST FAILED" in what the program has printed; empty: it does not say that. */
+struct verdict_line {
+    char text[200];
+};
+
+static struct verdict_line read_verdict(FILE *printed) {
+    struct verdict_line line = {""};
+    bool next = false;
+    rewind(printed);
+    while (fgets(line.text, sizeof line.text, printed)) {
+        line.text[strcspn(line.text, "\n")] = '\0';
+        if (next) return line;
+        next = strcmp(line.text, "TEST FAILED") == 0;
+    }
+    return (struct verdict_line){""};
+}
+
+static void say_what(const struct check_options *o, const struct shape *s, const char *verdict,
+                     struct finding *f) {
+    *f = (struct finding){.kind = FINDING_WRONG_RESULT, .at = {.known = true}};
+    check_file(f->at.file, sizeof f->at.file);
+    APPEND(f->what, "C is right in the run that is watched, but not in ./sgemm");
+    APPEND(f->detail, "./sgemm %d %d %d --fill %s --seed %" PRIu64 " prints:\n%s", s->m, s->k, s->n,
+           fill_name(o->run.fill), o->run.seed, verdict);
+    APPEND(f->hint,
+           "the compiler makes two programs of one kernel.cu: what does the kernel do that "
+           "C++ does not define? A variable without a value, an index outside a local "
+           "array, or an int that overflows is such a thing");
+}
+
+bool plain_is_wrong(const struct check_options *o, struct outcome *outcome) {
+    const struct child_limits limits = {o->run.timeout + 5, 10 * (o->run.timeout + 5)};
+    FILE *printed = tmpfile();
+    if (!printed) return false;
+    if (child_quiet(outcome->shape, &limits)) run_program(o, &outcome->shape, fileno(printed));
+    const struct verdict_line verdict = read_verdict(printed);
+    fclose(printed);
+    if (!verdict.text[0]) return false;
+    say_what(o, &outcome->shape, verdict.text, &outcome->finding);
+    return true;
+}

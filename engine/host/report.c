@@ -1,0 +1,248 @@
+/* The report: the lines that a run prints stage by stage, and how it ends. The words of a failure
+ * are in failure.c, the JSON object in failure_json.c; watchdog.c ends what hangs or crashes. */
+#define _GNU_SOURCE /* fdopen */
+#include "report.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { TIME_COLUMN = 42 }; /* beyond the longest stage line */
+
+static const char *const stage_text[STAGE_COUNT] = {
+    "Setting up the problem...",           "Allocating device variables...",
+    "Copying data from host to device...", "Launching kernel...",
+    "Copying data from device to host...", "Verifying results...",
+};
+
+void report_begin(struct report *report, const struct options *options, const char *backend,
+                  int repeat) {
+    *report = (struct report){.options = *options,
+                              .backend = backend,
+                              .repeat = repeat,
+                              .source = source_state(),
+                              .out = stdout,
+                              .stage = -1};
+    for (int i = 0; i < STAGE_COUNT; i++) report->stage_seconds[i] = -1;
+    if (fcntl(STDOUT_FILENO, F_GETFD) < 0) /* closed: no other file may get its number */
+        dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+    if (options->json) { /* keep the real standard output for the JSON object */
+        int copy = dup(STDOUT_FILENO);
+        FILE *out = copy >= 0 ? fdopen(copy, "w") : NULL;
+        if (out && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) report->out = out;
+    }
+}
+
+/* ---- stages ---- */
+
+static void print_stage(const struct report *report) {
+    fprintf(report->out, "%-*s", TIME_COLUMN, stage_text[report->stage]);
+}
+
+static void end_line(struct report *report) {
+    if (report->line != LINE_START) fputc('\n', report->out);
+    report->line = LINE_START;
+}
+
+void report_stage(struct report *report, enum stage stage) {
+    report->stage = stage;
+    report->stage_start = clock_seconds();
+    if (report->options.json) return;
+    print_stage(report);
+    fflush(report->out); /* so that it is seen even when the next thing hangs or crashes */
+    report->line = LINE_OF_STAGE;
+}
+
+void report_stage_end(struct report *report) {
+    double seconds = clock_seconds() - report->stage_start;
+    report->stage_seconds[report->stage] = seconds;
+    if (report->options.json) return;
+    if (report->line != LINE_OF_STAGE) { /* the kernel has printed something since */
+        end_line(report);
+        print_stage(report);
+    }
+    fprintf(report->out, "%9.3f s\n", seconds);
+    fflush(report->out);
+    report->line = LINE_START;
+}
+
+void report_detail(struct report *report, const char *format, ...) {
+    if (report->options.json) return;
+    char text[2 * MESSAGE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    print_paragraph("    ", "", text, report->out);
+}
+
+void report_sample(struct report *report, double seconds) {
+    if (!report->samples) report->samples = calloc((size_t)report->repeat, sizeof *report->samples);
+    if (!report->samples)
+        report_stop(report, EXIT_MACHINE, "out of memory for %d times", report->repeat);
+    report->samples[report->sample_count++] = seconds;
+}
+
+/* ---- launches ---- */
+
+/* "44 x 63": without the 1s at its end. */
+static void append_extent(char *text, size_t size, const unsigned extent[3]) {
+    int shown = extent[2] != 1 ? 3 : extent[1] != 1 ? 2 : 1;
+    for (int i = 0; i < shown; i++) append(text, size, "%s%u", i ? " x " : " ", extent[i]);
+}
+
+static void print_launch(struct report *report, const struct launch_shape *l, int repeats) {
+    char text[MESSAGE_SIZE] = "";
+    append(text, sizeof text, "%s, grid", l->kernel);
+    append_extent(text, sizeof text, l->grid);
+    append(text, sizeof text, ", block");
+    append_extent(text, sizeof text, l->block);
+    append(text, sizeof text, ", %zu bytes of shared memory", l->static_shared + l->dynamic_shared);
+    if (l->dynamic_shared) append(text, sizeof text, ", %zu of them dynamic", l->dynamic_shared);
+    if (repeats > 1) append(text, sizeof text, ", %d times", repeats);
+    report_detail(report, "%s", text);
+}
+
+void report_launches(struct report *report) {
+    struct launch_times s = launch_times(report);
+    for (int i = 0; i < report->launch_count; i++)
+        print_launch(report, &report->launches[i], report->launch_repeats[i]);
+    if (report->launches_left_out)
+        report_detail(report, "and %d more launches", report->launches_left_out);
+    bool cpu = strcmp(report->backend, "cpu") == 0;
+    char text[MESSAGE_SIZE] = "";
+    append(text, sizeof text, "kernel %.3f ms", 1e3 * s.median);
+    if (report->sample_count > 1)
+        append(text, sizeof text, ", median of %d (%.3f to %.3f)", report->sample_count,
+               1e3 * s.min, 1e3 * s.max);
+    if (!cpu) append(text, sizeof text, ", %.4g GFLOP/s", s.gflops);
+    report_detail(report, "%s", text);
+    if (cpu) report_detail(report, "(on the CPU: it predicts nothing about the time on a GPU)");
+}
+
+/* ---- verification ---- */
+
+struct progress_line { /* on standard error, once a verification has taken some seconds */
+    double start;
+    bool shown;
+};
+
+static void progress_show(void *context, double fraction) {
+    const double patience = 2.0; /* seconds */
+    struct progress_line *line = context;
+    if (clock_seconds() - line->start < patience) return;
+    fprintf(stderr, "\rverified %3.0f %%", 100 * fraction);
+    fflush(stderr);
+    line->shown = true;
+}
+
+void report_verify(struct report *report, const float *A, const float *B, const float *C) {
+    const struct options *o = &report->options;
+    struct problem problem = {.m = o->m,
+                              .n = o->n,
+                              .k = o->k,
+                              .A = A,
+                              .B = B,
+                              .C = C,
+                              .comparison = fill_comparison(o->fill, o->m, o->n, o->k),
+                              .seed = o->seed};
+    struct progress_line line = {.start = clock_seconds()};
+    struct progress progress = {progress_show, &line};
+    bool watched = isatty(STDERR_FILENO);
+    bool enough = verify(&problem, o->verify, watched ? &progress : NULL, &report->verdict);
+    if (line.shown) {
+        fputs("\r              \r", stderr);
+        /* The wiped line held the stage's name when both streams are one terminal. */
+        if (report->line == LINE_OF_STAGE && isatty(STDOUT_FILENO)) print_stage(report);
+    }
+    if (!enough) report_stop(report, EXIT_MACHINE, "out of memory while verifying");
+    report->verified = o->verify != VERIFY_NONE;
+    report->explanation_count = explain(&problem, &report->verdict, report->explanations);
+    report_explain_launch(report);
+}
+
+/* ---- the end of a run ---- */
+
+/* make check after a failure and, because a race may have a right answer by luck, after a pass. */
+static void print_next(const struct report *report, FILE *out) {
+    source_print_next(report->source, "./sgemm", "make", "make check", out);
+}
+
+void report_cause(const struct report *report, const char *message, FILE *out) {
+    if (report->options.json) {
+        report_json(report, EXIT_WRONG, message, out);
+        return;
+    }
+    fputs("\nTEST FAILED\n", out);
+    for (const char *line = message; *line; line += *line == '\n') {
+        print_paragraph("", "", line, out);
+        line += strcspn(line, "\n");
+    }
+    report_print_launches(report, out);
+    print_next(report, out);
+}
+
+void report_stop(struct report *report, enum exit_status status, const char *format, ...) {
+    char message[2 * MESSAGE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    fflush(stdout); /* what the kernel printed */
+    if (!report->options.json) end_line(report);
+    if (status == EXIT_WRONG) {
+        report_cause(report, message, report->out);
+    } else {
+        if (report->options.json) report_json(report, status, message, report->out);
+        fflush(report->out);
+        fprintf(stderr, "sgemm: %s\n", message);
+    }
+    fflush(report->out);
+    exit(status);
+}
+
+static bool is_intact(const struct report *report) {
+    bool intact = true;
+    for (int i = 0; i < MATRIX_COUNT; i++) {
+        const struct damage *d = &report->damage[i];
+        intact = intact && !d->elements && !d->before && !d->after;
+    }
+    return intact;
+}
+
+static void print_passed(const struct report *report) {
+    const struct verdict *v = &report->verdict;
+    uint64_t elements = (uint64_t)report->options.m * (uint64_t)report->options.n;
+    fprintf(report->out, "TEST PASSED %" PRIu64 "\n", v->compared);
+    if (v->compared < elements)
+        fprintf(report->out,
+                "%" PRIu64 " of %" PRIu64 " elements were compared (--verify quick),\n"
+                "and every row was checked as a whole.\n",
+                v->compared, elements);
+}
+
+enum exit_status report_end(struct report *report) {
+    bool passed = !report->verified || (report->verdict.passed && is_intact(report));
+    enum exit_status status = passed ? EXIT_PASSED : EXIT_WRONG;
+    if (report->options.json) {
+        report_json(report, status, NULL, report->out);
+    } else {
+        fputc('\n', report->out);
+        if (!report->verified) {
+            fputs("NOT VERIFIED\nC was not compared with anything (--verify none).\n", report->out);
+        } else if (passed) {
+            print_passed(report);
+        } else {
+            fputs("TEST FAILED\n", report->out);
+            report_failure(report);
+            report_print_launches(report, report->out);
+        }
+        print_next(report, report->out);
+    }
+    fflush(report->out);
+    free(report->samples);
+    report->samples = NULL;
+    return status;
+}

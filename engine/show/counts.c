@@ -1,0 +1,360 @@
+/* Counts as a student reads them, and as JSON. What they are: ../docs/check.md. */
+#include "../host/check.h"
+#include "../report/shared.h"
+#include <inttypes.h>
+
+static const char *const place_names[COUNTED_PLACES] = {"A",
+                                                        "B",
+                                                        "C",
+                                                        [COUNTED_OTHER] = "other memory",
+                                                        [COUNTED_CONSTANTS] = "constants",
+                                                        [COUNTED_SHARED] = "shared memory"};
+static const char *const way_names[COUNTED_WAYS] = {
+    [COUNTED_LOADS] = "loads", [COUNTED_STORES] = "stores", [COUNTED_ATOMICS] = "atomics"};
+
+/* --- sums ------------------------------------------------------------------------------------- */
+
+/* Of all places but shared memory. */
+static struct counted global_sum(const struct counted_launch *l, enum counted_way way) {
+    struct counted sum = {0};
+    for (int place = 0; place < COUNTED_SHARED; place++) counted_add(&sum, &l->of[place][way]);
+    return sum;
+}
+
+static uint64_t sectors_moved(const struct counted_launch *l) {
+    uint64_t sectors = 0;
+    for (int way = 0; way < COUNTED_WAYS; way++)
+        sectors += global_sum(l, (enum counted_way)way).sectors;
+    return sectors;
+}
+
+static double coalesced(const struct counted *c) {
+    return c->sectors ? 100.0 * (double)c->bytes / ((double)c->sectors * SECTOR) : 0;
+}
+
+/* Everything that the launches did, as if it were one. */
+static struct counted_launch sum_of(const struct counted_launch *launches, int count) {
+    struct counted_launch sum = {0};
+    for (int i = 0; i < count; i++) {
+        for (int place = 0; place < COUNTED_PLACES; place++)
+            for (int way = 0; way < COUNTED_WAYS; way++)
+                counted_add(&sum.of[place][way], &launches[i].of[place][way]);
+        sum.blocks += launches[i].blocks;
+        sum.blocks_ended += launches[i].blocks_ended;
+        sum.barriers += launches[i].barriers;
+        sum.needed += launches[i].needed;
+        sum.exchanged += launches[i].exchanged;
+    }
+    return sum;
+}
+
+struct loads loads_of(const struct counted_launch *launches, int count, struct shape s) {
+    const struct counted_launch sum = sum_of(launches, count);
+    const uint64_t constants = sum.of[COUNTED_CONSTANTS][COUNTED_LOADS].elements;
+    return (struct loads){.kernel = global_sum(&sum, COUNTED_LOADS).elements - constants,
+                          .naive = 2 * (uint64_t)s.m * (uint64_t)s.n * (uint64_t)s.k};
+}
+
+/* The product as the definition asks for it. */
+struct work {
+    struct loads loads;
+    double per_load, per_byte; /* flops; 0: nothing was loaded */
+};
+
+static struct work work_of(const struct counted_launch *sum, struct shape s) {
+    struct work work = {.loads = loads_of(sum, 1, s)};
+    const uint64_t sectors = sectors_moved(sum), flops = work.loads.naive;
+    if (work.loads.kernel) work.per_load = (double)flops / (double)work.loads.kernel;
+    if (sectors) work.per_byte = (double)flops / ((double)sectors * SECTOR);
+    return work;
+}
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+struct grouped {
+    char text[32];
+};
+
+/* 1234567 as 1,234,567. */
+static struct grouped grouped(uint64_t number) {
+    struct grouped g = {""};
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, number), to = 0;
+    for (int i = 0; i < length; i++) {
+        if (i && (length - i) % 3 == 0) g.text[to++] = ',';
+        g.text[to++] = digits[i];
+    }
+    return g;
+}
+
+static void print_extent(FILE *out, const unsigned extent[3]) {
+    if (extent[2] > 1)
+        fprintf(out, "(%u,%u,%u)", extent[0], extent[1], extent[2]);
+    else if (extent[1] > 1)
+        fprintf(out, "(%u,%u)", extent[0], extent[1]);
+    else
+        fprintf(out, "%u", extent[0]);
+}
+
+static void print_head(FILE *out, const struct counted_launch *l) {
+    fprintf(out, "\n%s<<<", l->kernel);
+    print_extent(out, l->grid);
+    fputs(", ", out);
+    print_extent(out, l->block);
+    fprintf(out, ">>>: %s block%s of %u threads\n", grouped(l->blocks).text, plural(l->blocks),
+            l->block[0] * l->block[1] * l->block[2]);
+    if (l->blocks_ended < l->blocks)
+        fprintf(out, "stopped early: %s blocks had ended\n", grouped(l->blocks_ended).text);
+    if (l->idle_blocks)
+        fprintf(out, "%s blocks store nothing; they make %s of the loads\n",
+                grouped(l->idle_blocks).text, grouped(l->idle_loads).text);
+}
+
+static void print_global_row(FILE *out, const char *what, const struct counted *c) {
+    if (!c->requests) return;
+    fprintf(out, "  %-22s %14s %12s %13s %9.1f %%\n", what, grouped(c->elements).text,
+            grouped(c->requests).text, grouped(c->sectors).text, coalesced(c));
+}
+
+static void print_global(FILE *out, const struct counted_launch *l) {
+    fprintf(out, "\n  %-22s %14s %12s %13s %11s\n", "global memory", "elements", "requests",
+            "sectors", "coalesced");
+    for (int way = 0; way < COUNTED_WAYS; way++) {
+        struct counted all = global_sum(l, (enum counted_way)way);
+        int rows = 0;
+        char what[64];
+        for (int place = 0; place < COUNTED_SHARED; place++) {
+            rows += l->of[place][way].requests > 0;
+            snprintf(what, sizeof what, "%s of %s", way_names[way], place_names[place]);
+            print_global_row(out, what, &l->of[place][way]);
+        }
+        snprintf(what, sizeof what, "all %s", way_names[way]);
+        if (rows > 1) print_global_row(out, what, &all);
+    }
+}
+
+static void print_exchanged(FILE *out, const struct counted_launch *l) {
+    if (l->exchanged)
+        fprintf(out, "  %-22s %14s\n", "... from other threads", grouped(l->exchanged).text);
+}
+
+static void print_shared(FILE *out, const struct counted_launch *l) {
+    const struct counted *shared = l->of[COUNTED_SHARED];
+    if (!shared[COUNTED_LOADS].requests && !shared[COUNTED_STORES].requests &&
+        !shared[COUNTED_ATOMICS].requests) {
+        fputs("\n  shared memory: not used\n", out);
+        print_exchanged(out, l);
+        return;
+    }
+    fprintf(out, "\n  %-22s %14s %12s %13s %11s\n", "shared memory", "elements", "requests",
+            "conflicts", "worst");
+    for (int way = 0; way < COUNTED_WAYS; way++) {
+        if (!shared[way].requests) continue;
+        char worst[16] = "none";
+        if (shared[way].worst > 1) snprintf(worst, sizeof worst, "%u-way", shared[way].worst);
+        fprintf(out, "  %-22s %14s %12s %13s %11s\n", way_names[way],
+                grouped(shared[way].elements).text, grouped(shared[way].requests).text,
+                grouped(shared[way].conflicts).text, worst);
+    }
+    print_exchanged(out, l);
+}
+
+static void print_barriers(FILE *out, const struct counted_launch *l) {
+    fprintf(out, "\n  %-22s %14s in all", "barriers", grouped(l->barriers).text);
+    if (!l->kernel[0])
+        fputc('\n', out);
+    else if (l->least_barriers == l->most_barriers)
+        fprintf(out, ", %s per block\n", grouped(l->most_barriers).text);
+    else
+        fprintf(out, ", %s to %s per block\n", grouped(l->least_barriers).text,
+                grouped(l->most_barriers).text);
+}
+
+static void print_line(FILE *out, const struct counted_line *line) {
+    const struct counted *c = &line->counted;
+    double requests = (double)c->requests;
+    fprintf(out, "    %s:%d  ", line->file, line->line);
+    if (line->place == COUNTED_SHARED)
+        fprintf(out, "shared %s: %.1f needless passes per request (%u-way)\n", way_names[line->way],
+                (double)c->conflicts / requests, c->worst);
+    else
+        fprintf(out, "%s of %s: %.1f sectors per request, %.1f %% of their bytes used\n",
+                way_names[line->way], place_names[line->place], (double)c->sectors / requests,
+                coalesced(c));
+}
+
+static void print_lines(FILE *out, const struct counted_launch *l) {
+    if (l->line_count) fputs("\n  lines that could gain most\n", out);
+    for (int i = 0; i < l->line_count; i++) print_line(out, &l->lines[i]);
+}
+
+static void print_launch(FILE *out, const struct counted_launch *l) {
+    print_global(out, l);
+    print_shared(out, l);
+    print_barriers(out, l);
+    print_lines(out, l);
+}
+
+/* How `other` compares with what the kernel does. */
+static void print_times(FILE *out, uint64_t other, uint64_t loads) {
+    if (other == loads)
+        fputs("   as many\n", out);
+    else if (other > loads && loads)
+        fprintf(out, "   %.4g times as many\n", (double)other / (double)loads);
+    else if (other)
+        fprintf(out, "   %.4g times fewer\n", (double)loads / (double)other);
+    else
+        fputc('\n', out);
+}
+
+static void print_work(FILE *out, const struct counted_launch *sum, struct shape s) {
+    const struct work work = work_of(sum, s);
+    const uint64_t loads = work.loads.kernel, naive = work.loads.naive;
+    fprintf(out, "\nelements loaded from global memory, m=%d k=%d n=%d\n", s.m, s.k, s.n);
+    fprintf(out, "  %-31s %20s\n", "this kernel", grouped(loads).text);
+    fprintf(out, "  %-31s %20s", "the naive kernel, 2 m n k", grouped(naive).text);
+    print_times(out, naive, loads);
+    fprintf(out, "  %-31s %20s", "if each block loaded each once", grouped(sum->needed).text);
+    print_times(out, sum->needed, loads);
+    fprintf(out, "\n  %-31s %20s   2 m n k\n", "floating-point operations", grouped(naive).text);
+    if (loads) fprintf(out, "  %-31s %20.2f\n", "... for each element loaded", work.per_load);
+    if (work.per_byte > 0)
+        fprintf(out, "  %-31s %20.2f\n", "... for each byte moved", work.per_byte);
+}
+
+static const char legend[] =
+    "\n"
+    "element    a float that a thread loads or stores\n"
+    "request    what the 32 threads of a warp load or store with one instruction\n"
+    "sector     32 bytes side by side: the least that moves from or to global memory\n"
+    "coalesced  the share of those sectors' bytes that is used; 100 % wastes none\n"
+    "conflict   one more pass through shared memory, because threads of a warp need\n"
+    "           different words of the same bank (word number modulo 32)\n"
+    "The more operations for each element loaded, the less a kernel waits for memory.\n";
+
+void print_counts(FILE *out, const struct counted_launch *launches, int count, struct shape s) {
+    struct counted_launch sum = sum_of(launches, count);
+    for (int i = 0; i < count; i++) {
+        print_head(out, &launches[i]);
+        print_launch(out, &launches[i]);
+    }
+    if (count > 1) {
+        fprintf(out, "\nall %d launches\n", count);
+        print_launch(out, &sum);
+    }
+    if (!count) return;
+    print_work(out, &sum, s);
+    fputs(legend, out);
+}
+
+void print_counts_line(FILE *out, const struct counted_launch *launches, int count,
+                       struct shape s) {
+    const struct loads loads = loads_of(launches, count, s);
+    fprintf(out, "\nelements that all blocks together load from global memory: %s\n",
+            grouped(loads.kernel).text);
+    fprintf(out, "the naive kernel, 2 m n k: %s", grouped(loads.naive).text);
+    if (loads.kernel && loads.kernel < loads.naive)
+        fprintf(out, ", %.4g times as many", (double)loads.naive / (double)loads.kernel);
+    fputc('\n', out);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static void json_counted(struct json *json, const char *name, const struct counted *c,
+                         bool shared) {
+    json_open(json, name, '{');
+    json_unsigned(json, "elements", c->elements);
+    json_unsigned(json, "requests", c->requests);
+    json_unsigned(json, "bytes", c->bytes);
+    if (shared) {
+        json_unsigned(json, "conflicts", c->conflicts);
+        json_unsigned(json, "worst_way", c->worst);
+    } else {
+        json_unsigned(json, "sectors", c->sectors);
+        json_value(json, "coalesced_percent", c->sectors ? "%.6g" : "null", coalesced(c));
+    }
+    json_close(json, '}');
+}
+
+static void json_ways(struct json *json, const char *name, const struct counted ways[COUNTED_WAYS],
+                      bool shared) {
+    json_open(json, name, '{');
+    for (int way = 0; way < COUNTED_WAYS; way++)
+        json_counted(json, way_names[way], &ways[way], shared);
+    json_close(json, '}');
+}
+
+static const char *const place_keys[COUNTED_PLACES] = {"A",     "B",         "C",
+                                                       "other", "constants", "shared"};
+
+/* What launches and their sum have in common. */
+static void json_figures(struct json *json, const struct counted_launch *l) {
+    struct counted all[COUNTED_WAYS];
+    for (int way = 0; way < COUNTED_WAYS; way++) all[way] = global_sum(l, (enum counted_way)way);
+    json_open(json, "global", '{');
+    for (int place = 0; place < COUNTED_SHARED; place++)
+        json_ways(json, place_keys[place], l->of[place], false);
+    json_ways(json, "all", all, false);
+    json_close(json, '}');
+    json_ways(json, "shared", l->of[COUNTED_SHARED], true);
+    json_unsigned(json, "exchanged", l->exchanged);
+    json_unsigned(json, "barriers", l->barriers);
+    json_unsigned(json, "loads_if_once_per_block", l->needed);
+}
+
+static void json_line(struct json *json, const struct counted_line *line) {
+    json_open(json, NULL, '{');
+    json_text(json, "file", line->file);
+    json_value(json, "line", "%d", line->line);
+    json_text(json, "memory", place_keys[line->place]);
+    json_text(json, "way", way_names[line->way]);
+    json_counted(json, "counted", &line->counted, line->place == COUNTED_SHARED);
+    json_close(json, '}');
+}
+
+static void json_launch(struct json *json, const struct counted_launch *l) {
+    json_open(json, NULL, '{');
+    json_text(json, "kernel", l->kernel);
+    json_extent(json, "grid", l->grid);
+    json_extent(json, "block", l->block);
+    json_unsigned(json, "blocks", l->blocks);
+    json_unsigned(json, "blocks_ended", l->blocks_ended);
+    json_unsigned(json, "blocks_without_stores", l->idle_blocks);
+    json_unsigned(json, "loads_without_stores", l->idle_loads);
+    json_figures(json, l);
+    json_value(json, "barriers_per_block", "[%" PRIu64 ", %" PRIu64 "]", l->least_barriers,
+               l->most_barriers);
+    json_open(json, "lines", '[');
+    for (int i = 0; i < l->line_count; i++) json_line(json, &l->lines[i]);
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
+/* "counts": for each launch
+ *     kernel, grid, block; blocks, blocks_ended (fewer: it was stopped early)
+ *     blocks_without_stores, loads_without_stores: blocks that store nothing in global memory, and
+ *         their loads but for constants
+ *     global: for A, B, C, other, constants and all: loads, stores, atomics, each with elements,
+ * requests, bytes, sectors, coalesced_percent (null: nothing moved) shared: loads, stores, atomics,
+ * each with elements, requests, bytes, conflicts, worst_way exchanged: elements read from shared
+ * memory where another thread had stored them last, and values that warp operations brought from
+ * other lanes barriers; barriers_per_block: least, most loads_if_once_per_block: of A and B, if
+ * each block loaded what it uses once lines: where most is to gain: file, line, memory (A, B, C,
+ * other, constants, shared), way, counted "counts_sum": of all launches together global, shared,
+ * exchanged, barriers, loads_if_once_per_block as above flops and loads_naive (2 m n k both),
+ * flops_per_load, flops_per_byte (null: none moved) */
+void json_counts(struct json *json, const struct counted_launch *launches, int count,
+                 struct shape s) {
+    struct counted_launch sum = sum_of(launches, count);
+    struct work work = work_of(&sum, s);
+    json_open(json, "counts", '[');
+    for (int i = 0; i < count; i++) json_launch(json, &launches[i]);
+    json_close(json, ']');
+    json_open(json, "counts_sum", '{');
+    json_figures(json, &sum);
+    json_unsigned(json, "flops", work.loads.naive);
+    json_unsigned(json, "loads_naive", work.loads.naive);
+    json_real_if(json, "flops_per_load", work.per_load > 0, work.per_load);
+    json_real_if(json, "flops_per_byte", work.per_byte > 0, work.per_byte);
+    json_close(json, '}');
+}

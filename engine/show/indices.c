@@ -1,0 +1,107 @@
+/* What a kernel's accesses compute, beside the textbook's: --indices. */
+#include "../../lab/cause.h"
+#include <stdio.h>
+#include <string.h>
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+/* How the threads of a warp, which differ in threadIdx.x first, share an access to global memory.
+ */
+enum sharing { NOT_KNOWN, COALESCED, BROADCAST, STRIDED };
+static const char *const sharing_names[] = {NULL, "coalesced", "broadcast", "strided"};
+static const char *const sharing_words[] = {
+    NULL,
+    "coalesced",
+    "broadcast, the same for every threadIdx.x",
+    "strided, neighbouring threads do not access neighbouring elements",
+};
+
+static enum sharing sharing(const struct recovered *a) {
+    long long apart = 0;
+    if (!a->exact || a->array >= TRACE_SHARED) return NOT_KNOWN;
+    for (int i = 0; i < a->formula.terms; i++)
+        if (a->formula.term[i].variable == INDEX_THREAD_X && !a->formula.term[i].shift)
+            apart = a->formula.term[i].coefficient;
+    if (!apart) return BROADCAST;
+    return apart == a->words ? COALESCED : STRIDED;
+}
+
+/* The usual index of each matrix: with tiles as wide as the phases move on, or without any. */
+static const char *textbook(const struct recovered *a, const struct recovery *r) {
+    static const struct { /* not the naive kernel's line: students get this file */
+        const char *tiled, *naive;
+    } of[] = {{"A[row * k + phase * TILE + threadIdx.x]", "A[row * k + i]"},
+              {"B[(phase * TILE + threadIdx.y) * n + col]", "B[i * n + col]"},
+              {"C[row * n + col]", "C[row * n + col]"}};
+    if (a->array >= TRACE_SHARED) return NULL;
+    return r->trace->shared_count ? of[a->array].tiled : of[a->array].naive;
+}
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+static void print_access(FILE *out, const struct recovery *r, const struct recovered *a,
+                         const struct index_size *sizes) {
+    char text[700] = "", source[300] = "";
+    const char *warp = sharing_words[sharing(a)], *usual = textbook(a, r);
+    APPEND(text, "line %d %s ", a->place.line, a->write ? "stores to" : "loads");
+    recover_write(text, sizeof text, r, a, sizes, SIZES);
+    if (warp) APPEND(text, ": %s", warp);
+    print_paragraph("  ", "", text, out);
+    if (usual) fprintf(out, "      textbook: %s\n", usual);
+    if (a->source < 0 || !a->source_exact) return;
+    recover_write_source(source, sizeof source, r, a, sizes, SIZES);
+    print_paragraph("      ", "which is ", source, out);
+}
+
+static void print_text(FILE *out, const struct recovery *r, struct shape s,
+                       const struct index_size *sizes) {
+    const struct trace *t = r->trace;
+    fprintf(out,
+            "\nWhat each index computes, in a run with m=%d k=%d n=%d,\n"
+            "grid (%u, %u), block (%u, %u):\n",
+            s.m, s.k, s.n, t->grid[0], t->grid[1], t->block[0], t->block[1]);
+    for (int i = 0; i < r->count; i++) print_access(out, r, &r->access[i], sizes);
+    fputs("phase: the tile phase, from 0; step: how many times the thread has made this\n"
+          "access before in the same phase; [...]: no formula fits\n",
+          out);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static void json_indices(FILE *out, const struct recovery *r, struct shape s,
+                         const struct index_size *sizes) {
+    struct json json = {out, true};
+    json_open(&json, "indices", '{');
+    json_value(&json, "m", "%d", s.m);
+    json_value(&json, "n", "%d", s.n);
+    json_value(&json, "k", "%d", s.k);
+    json_open(&json, "accesses", '[');
+    for (int i = 0; i < r->count; i++) {
+        const struct recovered *a = &r->access[i];
+        char index[300] = "", source[300] = "";
+        recover_write(index, sizeof index, r, a, sizes, SIZES);
+        if (a->source >= 0 && a->source_exact)
+            recover_write_source(source, sizeof source, r, a, sizes, SIZES);
+        json_open(&json, NULL, '{');
+        json_text(&json, "file", a->place.file);
+        json_value(&json, "line", "%d", a->place.line);
+        json_text(&json, "access", a->write ? "write" : "read");
+        json_text(&json, "array", recover_array_name(r, a->array));
+        json_text(&json, "element", a->exact ? index : NULL);
+        json_text(&json, "warp", sharing_names[sharing(a)]);
+        json_text(&json, "textbook", textbook(a, r));
+        json_text(&json, "source", source);
+        json_value(&json, "accesses", "%zu", a->count);
+        json_close(&json, '}');
+    }
+    json_close(&json, ']');
+    json_close(&json, '}');
+}
+
+void print_indices(FILE *out, bool as_json, const struct recovery *r, struct shape s) {
+    const struct index_size sizes[] = {{"m", s.m}, {"n", s.n}, {"k", s.k}};
+    if (as_json)
+        json_indices(out, r, s, sizes);
+    else
+        print_text(out, r, s, sizes);
+}

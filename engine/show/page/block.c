@@ -1,0 +1,80 @@
+/* See block.h. */
+#include "block.h"
+#include "../../../lab/cause.h" /* MATRIX_OF_C */
+#include "../../report/shared.h"
+#include <math.h>
+#include <string.h>
+
+bool element_is_unwritten(const float *C, size_t i) { return get_bits(&C[i]) == POISON_BITS; }
+
+bool element_is_wrong(const struct product_data *data, struct shape s, int row, int col,
+                      double *right) {
+    double sum = 0, magnitude = 0;
+    for (int p = 0; p < s.k; p++) {
+        const double term = (double)data->A[(size_t)row * (size_t)s.k + (size_t)p] *
+                            (double)data->B[(size_t)p * (size_t)s.n + (size_t)col];
+        sum += term;
+        magnitude += fabs(term);
+    }
+    *right = sum;
+    const float got = data->C[(size_t)row * (size_t)s.n + (size_t)col];
+    return !(fabs(got - sum) <= gamma_bound(s.k + 2) * magnitude);
+}
+
+/* Rows or columns of C, and as many blocks: the one that holds an index of C, if the part of C that
+ * the block at `from` stores, first to last, is as large as those of others. */
+struct extent {
+    long from, first, last;
+};
+
+static unsigned block_of(struct extent stored, long index, unsigned blocks) {
+    const long size = stored.last - stored.first + 1, apart = index - stored.first;
+    const long block = stored.from + (apart >= 0 ? apart / size : -((-apart + size - 1) / size));
+    return (unsigned)(block < 0 ? 0 : block >= (long)blocks ? (long)blocks - 1 : block);
+}
+
+/* The part of C that the block has stored. False: none. */
+static bool find_part(const struct trace *t, long n, struct extent *rows, struct extent *cols) {
+    bool any = false;
+    for (size_t i = 0; i < t->count; i++) {
+        const struct trace_access *a = &t->access[i];
+        if (a->array != MATRIX_OF_C || !a->write || a->offset < 0) continue;
+        const long row = (long)(a->offset / n), col = (long)(a->offset % n);
+        if (!any || row < rows->first) rows->first = row;
+        if (!any || row > rows->last) rows->last = row;
+        if (!any || col < cols->first) cols->first = col;
+        if (!any || col > cols->last) cols->last = col;
+        any = true;
+    }
+    rows->from = t->blocks[0][1];
+    cols->from = t->blocks[0][0];
+    return any;
+}
+
+/* The first element of C that nobody has stored, or else that is wrong; -1: neither. */
+static long find_element(const struct product_data *data, struct shape s) {
+    const long count = data->C ? (long)s.m * s.n : 0;
+    double right;
+    for (long i = 0; i < count; i++)
+        if (element_is_unwritten(data->C, (size_t)i)) return i;
+    for (long i = 0; i < count; i++)
+        if (element_is_wrong(data, s, (int)(i / s.n), (int)(i % s.n), &right)) return i;
+    return -1;
+}
+
+void walk_wanted(const struct trace *trace, const struct outcome *outcome,
+                 const struct product_data *data, unsigned block[3]) {
+    const struct finding *f = &outcome->finding;
+    const unsigned *grid = trace->grid;
+    struct extent rows, cols;
+    if (f->at.in_kernel) {
+        memcpy(block, (unsigned[]){f->at.block.x, f->at.block.y, f->at.block.z}, 3 * sizeof *block);
+        return;
+    }
+    if (f->kind != FINDING_UNWRITTEN && f->kind != FINDING_WRONG_RESULT) return;
+    if (!trace->block_count) return;
+    const long element = find_element(data, outcome->shape), n = outcome->shape.n;
+    if (element < 0 || !find_part(trace, n, &rows, &cols)) return;
+    block[0] = block_of(cols, element % n, grid[0]);
+    block[1] = block_of(rows, element / n, grid[1]);
+}

@@ -1,0 +1,156 @@
+/* The source with line numbers. The line that acts is marked; a selected line's accesses are
+ * outlined in the data. */
+
+const CODE_TOKEN = /(\/\/.*$|\/\*.*?(?:\*\/|$))|("(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?)|\b(\d[\w.]*)|\b(__\w+__|__syncthreads|__shared__|threadIdx|blockIdx|blockDim|gridDim|dim3)\b|\b(int|float|double|unsigned|const|void|for|if|else|while|do|return|template|class|typename|extern|static|struct|break|continue|size_t|bool|auto|true|false)\b|^(\s*#.*)$/g;
+const CODE_CLASSES = ['comment', 'string', 'number', 'cuda', 'keyword', 'directive'];
+
+/* The line's tokens as elements; `open`: whether it begins inside a comment. Returns whether the next
+ * one does. */
+function appendTokens(node, text, open) {
+  let rest = text;
+  if (open) {
+    const end = text.indexOf('*/');
+    const comment = end < 0 ? text : text.slice(0, end + 2);
+    node.append(span('comment', comment));
+    if (end < 0) return true;
+    rest = text.slice(end + 2);
+  }
+  let at = 0, inside = false;
+  for (const match of rest.matchAll(CODE_TOKEN)) {
+    node.append(rest.slice(at, match.index), span(CODE_CLASSES[match.slice(1).findIndex((g) => g !== undefined)], match[0]));
+    at = match.index + match[0].length;
+    inside = match[0].startsWith('/*') && !match[0].endsWith('*/');
+  }
+  node.append(rest.slice(at));
+  return inside;
+}
+
+function element(name, className, text) {
+  const node = document.createElement(name);
+  if (className) node.className = className;
+  if (text !== undefined) node.textContent = text;
+  return node;
+}
+
+const span = (className, text) => element('span', className, text);
+const byId = (id) => document.getElementById(id);
+
+function makeCode(run) {
+  const list = byId('code'), accessing = new Set(run.sites.map((site) => site.line));
+  let open = false;
+  run.source.forEach((text, i) => {
+    const line = i + 1, node = element('div', 'line');
+    node.id = 'line-' + line;
+    node.setAttribute('role', 'option');
+    node.setAttribute('aria-selected', 'false');
+    node.tabIndex = -1;
+    node.append(span('number-of-line', String(line)), element('code'));
+    node.style.setProperty('--indent', indentOf(text));
+    if (accessing.has(line)) node.classList.add('accesses');
+    open = appendTokens(node.lastChild, text, open);
+    list.append(node);
+  });
+  byId('code-title').textContent = baseName(run.file);
+  markFindingLines(run);
+}
+
+const TAB = 4; /* as in page.css */
+
+/* Columns before the first character. */
+function indentOf(text) {
+  let columns = 0;
+  for (const c of /^\s*/.exec(text)[0]) columns = c === '\t' ? (Math.floor(columns / TAB) + 1) * TAB : columns + 1;
+  return columns;
+}
+
+const lineNode = (line) => (line ? byId('line-' + line) : null);
+
+function markFindingLines(run) {
+  const { finding } = run;
+  if (!finding) return;
+  lineNode(finding.line)?.classList.add('finding');
+  if (finding.other) lineNode(finding.other.line)?.classList.add('finding-other');
+  if (finding.cause) lineNode(finding.cause.line)?.classList.add('finding-cause');
+  const detail = finding.detail.join(' ');
+  const mark = (line, text) => lineNode(line)?.append(span('missing-barrier', text));
+  mark(lineIn(detail, MISSING), '__syncthreads() is missing here');
+  const where = finding.step === null || !run.phases.length ? '' : ' in phase ' + (phaseNear(run, finding.step) + 1);
+  mark(lineIn(detail, NOT_REACHED), 'not reached by both threads' + where);
+}
+
+/* What the checker says of barriers, in barrier_lines.c; the number of the line. */
+const MISSING = /__syncthreads\(\) is missing.*?\bafter line (\d+)/;
+const NOT_REACHED = /the __syncthreads\(\) at line (\d+) is between, but not reached/;
+
+/* 0: nothing is said of one. */
+const lineIn = (text, pattern) => Number((pattern.exec(text) || [])[1] || 0);
+
+function updateCode(app) {
+  const { run, state, selection } = app, step = run.steps[state.step];
+  for (const node of document.querySelectorAll('#code .acting')) node.classList.remove('acting');
+  for (const node of document.querySelectorAll('#code [aria-selected="true"]')) node.setAttribute('aria-selected', 'false');
+  const acting = step ? lineNode(step.line) : lineNode(firstKernelLine(run));
+  if (step) acting?.classList.add('acting');
+  lineNode(selection.line)?.setAttribute('aria-selected', 'true');
+  markWaiting(run, state);
+  for (const node of document.querySelectorAll('#code [tabindex="0"]')) node.tabIndex = -1;
+  (lineNode(selection.line) || acting || lineNode(1)).tabIndex = 0;
+  if (acting && app.actingLine !== acting) scrollWithin(byId('code'), acting);
+  app.actingLine = acting;
+}
+
+const firstKernelLine = (run) => Math.min(...run.sites.map((s) => s.line).filter(Boolean), run.source.length);
+
+/* Who waits at which barrier, beside its line. */
+function markWaiting(run, state) {
+  for (const node of document.querySelectorAll('#code .waiters')) node.remove();
+  const { waiting, lines } = waitingAt(run, state.step);
+  waiting.forEach((threads, i) => lineNode(lines[i])?.append(span('waiters', threadsText(run, threads) + ' wait here')));
+}
+
+/* Not scrollIntoView(), which scrolls the page as well. */
+function scrollWithin(box, node) {
+  const top = node.offsetTop, room = box.clientHeight;
+  if (top < box.scrollTop + 40 || top > box.scrollTop + room - 60) box.scrollTop = Math.max(0, top - room / 2);
+}
+
+/* The recovered index of the accesses in this step, with the thread's numbers put in. */
+function updateIndex(app) {
+  const { run, state, selection } = app, acting = actingAccesses(state);
+  const own = acting.filter((a) => run.accesses.thread[a] === selection.thread);
+  const first = acting.length ? run.accesses.thread[acting[0]] : NONE;
+  const shown = own.length ? own : acting.filter((a) => run.accesses.thread[a] === first);
+  const rows = bySite(run, shown).slice(0, 4).map(([site, list]) => indexRow(run, list[0], acting.filter((a) => run.accesses.site[a] === site))).filter(Boolean);
+  const box = byId('index');
+  box.replaceChildren(...rows);
+  byId('index-title').textContent = rows.length ? 'Index, with the numbers of thread ' + threadName(run, own.length ? selection.thread : first) : 'Index';
+  if (!rows.length) box.append(element('p', 'quiet', acting.length ? 'No formula is known for this line.' : 'No access in this step.'));
+}
+
+/* How the warp's threads share the access, by neighbours in x that both make it in this step. */
+function warpWords(run, accesses) {
+  const { thread, offset, site } = run.accesses, at = new Map(), apart = new Set();
+  for (const a of accesses) if (!at.has(thread[a])) at.set(thread[a], offset[a]);
+  for (const [t, place] of at)
+    if (at.has(t + 1) && threadIndex(run, t + 1)[0] > 0) apart.add(at.get(t + 1) - place);
+  if (!apart.size) return '';
+  if (apart.size > 1 || ![0, run.sites[site[accesses[0]]].words].includes([...apart][0]))
+    return 'neighbouring threads do not access neighbouring elements: strided';
+  return apart.has(0) ? 'the same element for every threadIdx.x: broadcast' : 'neighbouring threads access neighbouring elements: coalesced';
+}
+
+function indexRow(run, a, ofWarp) {
+  const found = formulaAt(run, a), array = arrayOf(run, a);
+  if (!found) return null;
+  const row = element('div', 'index-row');
+  const name = elementName(array, run.accesses.offset[a]);
+  row.append(element('code', 'formula', found.entry.element), element('code', 'numbers', '= ' + array.name + found.withNumbers));
+  const flat = `${array.name}[${run.accesses.offset[a]}]`;
+  if (array.role !== 'shared') row.append(element('code', 'numbers', `= ${flat} = ${name}`));
+  else if (array.name + found.withNumbers !== name) row.append(element('code', 'numbers', '= ' + name));
+  const uses = Object.keys(found.names).filter((n) => (n === 'phase' || n === 'step') && new RegExp('\\b' + n + '\\b').test(found.entry.element));
+  if (uses.length) row.append(element('p', 'quiet', uses.map((n) => n === 'phase' ? `phase = ${found.names.phase}: the tile phase, counted from 0` : `step = ${found.names.step}: how many times the thread made this access before` + (run.phases.length ? ', in this phase' : '')).join('; ')));
+  const warp = array.role === 'shared' ? '' : warpWords(run, ofWarp);
+  if (warp) row.append(element('p', 'quiet', 'In the warp, ' + warp + '.'));
+  return row;
+}

@@ -1,0 +1,535 @@
+/* Writes the walkthrough's data: see walk.h. run.js, which reads it, says what the members mean. */
+#include "../../cuda/program/names.h"
+#include "../../explain/outline.h"
+#include "../../report/shared.h"
+#include "../../watch/launches.h"
+#include "../../watch/regions.h"
+#include "block.h"
+#include "steps.h"
+#include "walk.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_ACCESSES = 200000, /* that are shown: 12 bytes each, with a step for each warp, ... */
+    MOST_BYTES = 4200000,   /* ... more with one for each thread. A page stays below 5 MB */
+    MOST_ELEMENTS = 40000,  /* of a matrix whose values are all in the page */
+    MOST_WRONG = 2000       /* elements of C */
+};
+
+struct page {
+    struct json json;
+    const struct check_options *options;
+    const struct outcome *outcome;
+    const struct product_data *product;
+    const struct trace *trace;
+    struct walk_steps steps;
+    size_t at_access, other_access; /* the finding's, in the trace; its count: none */
+    size_t at, other;               /* the steps that hold them; step_count: none */
+};
+
+/* --- which block of which run ----------------------------------------------------------------- */
+
+struct shape walk_shape(int tile) {
+    const int edge = max_int(tile / 4, 1), phases = tile < 32 ? 2 : 1; /* whole ones */
+    return (struct shape){tile + edge, tile + edge, phases * tile + edge};
+}
+
+bool walk_in_block(const struct finding_party *party, const unsigned block[3]) {
+    return party->in_kernel && party->block.x == block[0] && party->block.y == block[1] &&
+           party->block.z == block[2];
+}
+
+void walk_watch(const unsigned block[3]) { trace_watch_block(block); }
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+static void write_value(struct json *json, float value) {
+    if (isnan(value))
+        json_value(json, NULL, "null");
+    else if (isinf(value))
+        json_value(json, NULL, value > 0 ? "1e999" : "-1e999"); /* which is read as infinity */
+    else
+        json_value(json, NULL, "%.9g", (double)value);
+}
+
+static void write_values(struct json *json, const char *name, const float *values, size_t count) {
+    if (!values || count > MOST_ELEMENTS) {
+        json_text(json, name, NULL);
+        return;
+    }
+    json_open(json, name, '[');
+    for (size_t i = 0; i < count; i++) write_value(json, values[i]);
+    json_close(json, ']');
+}
+
+/* --- arrays ----------------------------------------------------------------------------------- */
+
+/* Runs of elements that no thread stored: [first, how many]. */
+static void write_unwritten(struct json *json, const float *C, size_t count) {
+    json_open(json, "unwritten", '[');
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && element_is_unwritten(C, end) == element_is_unwritten(C, i);
+             end++)
+            continue;
+        if (element_is_unwritten(C, i)) json_value(json, NULL, "[%zu, %zu]", i, end - i);
+    }
+    json_close(json, ']');
+}
+
+/* [element, what it should be] */
+static void write_wrong(struct json *json, const struct product_data *data, struct shape s) {
+    int found = 0;
+    json_open(json, "wrong", '[');
+    for (int row = 0; row < s.m; row++)
+        for (int col = 0; col < s.n && found < MOST_WRONG; col++) {
+            const size_t i = (size_t)row * (size_t)s.n + (size_t)col;
+            double right;
+            if (element_is_unwritten(data->C, i) || !element_is_wrong(data, s, row, col, &right))
+                continue;
+            json_value(json, NULL, "[%zu, %.9g]", i, right);
+            found++;
+        }
+    json_close(json, ']');
+}
+
+static void write_matrix(struct page *page, const char *name, int rows, int cols,
+                         const float *values) {
+    struct json *json = &page->json;
+    const size_t count = (size_t)rows * (size_t)cols;
+    const bool input = name[0] != 'C';
+    json_open(json, NULL, '{');
+    json_text(json, "name", name);
+    json_text(json, "role", input ? "input" : "output");
+    json_value(json, "rows", "%d", rows);
+    json_value(json, "cols", "%d", cols);
+    write_values(json, input ? "values" : "final", values, count);
+    if (!input && values && count <= MOST_ELEMENTS) {
+        write_unwritten(json, values, count);
+        write_wrong(json, page->product, page->outcome->shape);
+    }
+    json_close(json, '}');
+}
+
+static void write_shared(struct json *json, const struct trace_array *array) {
+    json_open(json, NULL, '{');
+    json_text(json, "name", array->name);
+    json_text(json, "role", "shared");
+    json_open(json, "dims", '[');
+    for (int i = 0; i < array->dimensions; i++) json_value(json, NULL, "%zu", array->dimension[i]);
+    json_close(json, ']');
+    json_value(json, "words", "%zu", array->words);
+    json_close(json, '}');
+}
+
+static void write_arrays(struct page *page) {
+    const struct shape s = page->outcome->shape;
+    const struct product_data *p = page->product;
+    json_open(&page->json, "arrays", '[');
+    write_matrix(page, "A", s.m, s.k, p->A);
+    write_matrix(page, "B", s.k, s.n, p->B);
+    write_matrix(page, "C", s.m, s.n, p->C);
+    for (int i = 0; i < page->trace->shared_count; i++)
+        write_shared(&page->json, &page->trace->shared[i]);
+    json_close(&page->json, ']');
+}
+
+/* --- steps ------------------------------------------------------------------------------------ */
+
+static void write_sites(struct page *page) {
+    struct json *json = &page->json;
+    json_open(json, "sites", '[');
+    for (int i = 0; i < page->steps.site_count; i++) {
+        const struct walk_site *site = &page->steps.site[i];
+        json_open(json, NULL, '{');
+        json_value(json, "line", "%d", site->line);
+        json_value(json, "array", "%d", site->array);
+        json_value(json, "write", site->write ? "true" : "false");
+        json_value(json, "atomic", site->atomic ? "true" : "false");
+        json_value(json, "words", "%d", site->words);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+/* The access that a visit makes at a site; null: none. */
+static const struct trace_access *access_at(const struct walk_steps *s,
+                                            const struct walk_visit *visit, int site) {
+    for (size_t i = 0; i < visit->count; i++) {
+        const size_t access = s->by_thread[visit->first + i];
+        if (s->site_of[access] == site) return &s->trace->access[access];
+    }
+    return NULL;
+}
+
+/* A value for each word; null: not known. */
+static void write_words(struct json *json, const uint32_t *bits, int words, bool known) {
+    for (int i = 0; i < words; i++) {
+        float value;
+        memcpy(&value, &bits[i], sizeof value);
+        write_value(json, known ? value : NAN);
+    }
+}
+
+/* [site, lanes, [offset, ...], [value, ...]], and of atomic operations [old value, ...] */
+static void write_site_of_step(struct page *page, const struct walk_step *step, int site) {
+    const struct walk_steps *s = &page->steps;
+    struct json *json = &page->json;
+    uint32_t lanes = 0;
+    for (size_t i = step->first; i < step->first + step->count; i++)
+        if (access_at(s, &s->visit[i], site))
+            lanes |= (uint32_t)1 << s->visit[i].thread % WARP_SIZE;
+    json_open(json, NULL, '[');
+    json_value(json, NULL, "%d", site);
+    json_value(json, NULL, "%u", lanes);
+    enum { OFFSETS, VALUES, OLD };
+    for (int what = OFFSETS; what <= (s->site[site].atomic ? OLD : VALUES); what++) {
+        json_open(json, NULL, '[');
+        for (size_t i = step->first; i < step->first + step->count; i++) {
+            const struct trace_access *a = access_at(s, &s->visit[i], site);
+            if (a && what == OFFSETS) json_value(json, NULL, "%lld", (long long)a->offset);
+            if (a && what == VALUES) write_words(json, a->bits, a->words, a->valued);
+            if (a && what == OLD) write_words(json, &a->bits[a->words], a->words, true);
+        }
+        json_close(json, ']');
+    }
+    json_close(json, ']');
+}
+
+static bool is_before(const struct walk_steps *s, const struct walk_step *step, size_t visit,
+                      int site) {
+    for (size_t i = step->first; i < visit; i++)
+        if (access_at(s, &s->visit[i], site)) return true;
+    return false;
+}
+
+static void write_accesses(struct page *page, const struct walk_step *step) {
+    const struct walk_steps *s = &page->steps;
+    json_open(&page->json, NULL, '[');
+    for (size_t v = step->first; v < step->first + step->count; v++)
+        for (size_t i = 0; i < s->visit[v].count; i++) {
+            const int site = s->site_of[s->by_thread[s->visit[v].first + i]];
+            if (!is_before(s, step, v, site)) write_site_of_step(page, step, site);
+        }
+    json_close(&page->json, ']');
+}
+
+/* Ranges of threads: [first, last]. */
+static void write_threads(struct json *json, const char *name, const struct threads *set) {
+    json_open(json, name, '[');
+    for (unsigned t = 0, end; t < MAX_BLOCK_THREADS; t = end) {
+        for (end = t + 1; end < MAX_BLOCK_THREADS && threads_has(set, end) == threads_has(set, t);
+             end++)
+            continue;
+        if (threads_has(set, t)) json_value(json, NULL, "[%u, %u]", t, end - 1);
+    }
+    json_close(json, ']');
+}
+
+static void write_waiting(struct json *json, const struct trace_waiting waiting[2]) {
+    json_open(json, "waiting", '[');
+    for (int i = 0; i < 2 && waiting[i].code; i++) {
+        json_open(json, NULL, '{');
+        json_value(json, "line", "%d", walk_line(waiting[i].code));
+        write_threads(json, "threads", &waiting[i].threads);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+/* [line, interval, -1, threads], and if threads waited in two lines, who did in which. */
+static void write_barrier(struct json *json, int line, const struct trace_barrier *b) {
+    json_value(json, NULL, "%d", line);
+    json_value(json, NULL, "%u", b->interval);
+    json_value(json, NULL, "-1");
+    json_value(json, NULL, "%u",
+               threads_count(&b->at[0].threads) + threads_count(&b->at[1].threads));
+    if (!b->at[1].code) return;
+    json_open(json, NULL, '{');
+    write_waiting(json, b->at);
+    write_threads(json, "returned", &b->returned);
+    json_close(json, '}');
+}
+
+static void write_steps(struct page *page) {
+    struct json *json = &page->json;
+    json_open(json, "steps", '[');
+    for (size_t i = 0; i < page->steps.step_count; i++) {
+        if (ftell(json->out) > MOST_BYTES) {
+            walk_steps_cut(&page->steps, i);
+            break;
+        }
+        const struct walk_step *step = &page->steps.step[i];
+        json_open(json, NULL, '[');
+        if (step->warp < 0) {
+            write_barrier(json, step->line, &page->trace->barrier[step->first]);
+        } else {
+            json_value(json, NULL, "%d", step->line);
+            json_value(json, NULL, "%u", step->interval);
+            json_value(json, NULL, "%d", step->warp);
+            write_accesses(page, step);
+        }
+        json_close(json, ']');
+    }
+    json_close(json, ']');
+    if (page->steps.as_run_from < page->steps.step_count)
+        json_value(json, "as_run_from", "%zu", page->steps.as_run_from);
+    else
+        json_text(json, "as_run_from", NULL);
+    json_value(json, "left_out", "%zu", page->trace->count - page->steps.accesses);
+    json_value(json, "counted", page->trace->complete ? "true" : "false");
+    json_open(json, "end", '{');
+    write_waiting(json, page->trace->waiting);
+    write_threads(json, "returned", &page->trace->returned);
+    json_value(json, "stopped", page->trace->stopped ? "true" : "false");
+    json_close(json, '}');
+}
+
+/* --- the finding ------------------------------------------------------------------------------ */
+
+static const uint32_t ANY_INTERVAL = UINT32_MAX;
+
+static unsigned linear_thread(const struct trace *t, struct finding_index thread) {
+    return thread.x + t->block[0] * (thread.y + t->block[1] * thread.z);
+}
+
+static bool is_by(const struct trace *t, const struct trace_access *a,
+                  const struct finding_party *party) {
+    return a->thread == linear_thread(t, party->thread) &&
+           a->write == (party->access == FINDING_WRITE) && walk_line(a->code) == party->line;
+}
+
+/* "A_s[3][7]", as findings call it. */
+static void name_element(const struct page *page, const struct trace_access *a, char name[160]) {
+    static const char *const matrices[] = {"A", "B", "C"};
+    const struct shape s = page->outcome->shape;
+    name[0] = '\0';
+    if (a->offset < 0) return;
+    if (a->array < TRACE_SHARED) {
+        const size_t cols[] = {(size_t)s.k, (size_t)s.n, (size_t)s.n};
+        const size_t dimension[] = {0, cols[a->array]};
+        snprintf(name, 160, "%s", matrices[a->array]);
+        name_append_indices(name, 160, dimension, 2, (size_t)a->offset);
+        return;
+    }
+    const struct trace_array *array = trace_shared(page->trace, a->array);
+    snprintf(name, 160, "%s", array->name);
+    name_append_indices(name, 160, array->dimension, max_int(array->dimensions, 1),
+                        (size_t)a->offset);
+}
+
+static bool is_shown(const struct page *page, const struct finding_party *party) {
+    return party->known && walk_in_block(party, page->trace->blocks[0]);
+}
+
+/* The party's first access of the finding's element, from this one on; in this interval, or with
+ * ANY_INTERVAL in any. The trace's count: none. */
+static size_t find_access(const struct page *page, const struct finding_party *party, size_t from,
+                          uint32_t interval) {
+    const struct trace *t = page->trace;
+    char name[160];
+    if (!is_shown(page, party)) return t->count;
+    for (size_t i = from; i < t->count; i++) {
+        if (!is_by(t, &t->access[i], party)) continue;
+        if (interval != ANY_INTERVAL && t->access[i].interval != interval) continue;
+        name_element(page, &t->access[i], name);
+        if (strcmp(name, page->outcome->finding.element) == 0) return i;
+    }
+    return t->count;
+}
+
+/* Where the element has another name in the trace, or none: the party's last access at its line. */
+static size_t find_last_access(const struct page *page, const struct finding_party *party) {
+    const struct trace *t = page->trace;
+    if (!is_shown(page, party)) return t->count;
+    for (size_t i = t->count; i-- > 0;)
+        if (is_by(t, &t->access[i], party)) return i;
+    return t->count;
+}
+
+/* The two threads race only where no barrier is between: earlier phases have accesses by the same
+ * threads to the same element, in the same lines. */
+static bool find_racing_accesses(struct page *page) {
+    const struct trace *t = page->trace;
+    const struct finding *f = &page->outcome->finding;
+    size_t at = find_access(page, &f->at, 0, ANY_INTERVAL);
+    for (; at < t->count; at = find_access(page, &f->at, at + 1, ANY_INTERVAL)) {
+        const size_t other = find_access(page, &f->other, 0, t->access[at].interval);
+        if (other == t->count) continue;
+        page->at_access = at;
+        page->other_access = other;
+        return true;
+    }
+    return false;
+}
+
+static size_t find_party(const struct page *page, const struct finding_party *party) {
+    const size_t first = find_access(page, party, 0, ANY_INTERVAL);
+    return first < page->trace->count ? first : find_last_access(page, party);
+}
+
+static void find_accesses(struct page *page) {
+    const struct finding *f = &page->outcome->finding;
+    if (f->kind == FINDING_SHARED_RACE && find_racing_accesses(page)) return;
+    page->at_access = find_party(page, &f->at);
+    page->other_access = find_party(page, &f->other);
+}
+
+static void write_party(const struct page *page, struct json *json,
+                        const struct finding_party *party) {
+    static const char *const accesses[] = {NULL, "read", "write"};
+    json_value(json, "line", "%d", source_is(party->file) ? party->line : 0);
+    if (party->in_kernel && page->trace->block_count)
+        json_value(json, "thread", "[%u, %u, %u]", party->thread.x, party->thread.y,
+                   party->thread.z);
+    else
+        json_text(json, "thread", NULL);
+    json_text(json, "access", accesses[party->access]);
+}
+
+static void write_step_number(const struct page *page, struct json *json, const char *name,
+                              size_t step) {
+    if (step < page->steps.step_count)
+        json_value(json, name, "%zu", step);
+    else
+        json_text(json, name, NULL);
+}
+
+/* The first barrier that the finding's threads reach and others do not. */
+static size_t find_barrier_step(const struct page *page) {
+    const struct finding *f = &page->outcome->finding;
+    const unsigned *block = page->trace->block, threads = block[0] * block[1] * block[2];
+    for (size_t i = 0; i < page->steps.step_count; i++) {
+        const struct walk_step *step = &page->steps.step[i];
+        if (step->warp >= 0) continue;
+        const struct trace_barrier *b = &page->trace->barrier[step->first];
+        const bool returned = threads_count(&b->at[0].threads) < threads;
+        if (f->kind == FINDING_DIVERGENT_BARRIER && b->at[1].code) return i;
+        if (f->kind == FINDING_EARLY_RETURN && returned) return i;
+    }
+    return page->steps.step_count;
+}
+
+static bool never_ends(const struct outcome *outcome) {
+    const enum finding_kind kind = outcome->finding.kind;
+    return kind == FINDING_ENDLESS || kind == FINDING_TIME_LIMIT;
+}
+
+static void find_finding(struct page *page) {
+    page->at = walk_steps_find(&page->steps, page->at_access);
+    page->other = walk_steps_find(&page->steps, page->other_access);
+    if (page->at == page->steps.step_count) page->at = find_barrier_step(page);
+}
+
+/* Single threads, one after the other, make many steps: those that follow the mistake say nothing
+ * about it. */
+static void end_after_finding(struct page *page) {
+    const size_t none = page->steps.step_count;
+    const size_t last = page->other < none && page->other > page->at ? page->other : page->at;
+    if (page->at == none || page->steps.as_run_from == none) return;
+    walk_steps_cut(&page->steps, last + 1);
+}
+
+static void write_finding(struct page *page) {
+    struct json *json = &page->json;
+    const struct finding *f = &page->outcome->finding;
+    if (f->kind == FINDING_NONE) {
+        json_text(json, "finding", NULL);
+        return;
+    }
+    json_open(json, "finding", '{');
+    json_text(json, "kind", finding_text(f->kind)->kind);
+    json_text(json, "what", f->what);
+    json_text_lines(json, "detail", f->detail);
+    json_text(json, "hint", f->hint);
+    write_party(page, json, &f->at);
+    json_open(json, "other", '{');
+    write_party(page, json, &f->other);
+    json_close(json, '}');
+    json_text(json, "variable", f->variable);
+    json_text(json, "element", f->element);
+    write_step_number(page, json, "step", page->at);
+    write_step_number(page, json, "other_step", page->other);
+    json_cause(json, &page->outcome->cause);
+    json_close(json, '}');
+}
+
+/* --- the launch, loads ------------------------------------------------------------------------ */
+
+static void write_launch(struct page *page) {
+    struct json *json = &page->json;
+    const struct finding_launch *l = &page->outcome->finding.launch;
+    json_open(json, "launch", '{');
+    json_text(json, "kernel", l->kernel);
+    json_extent(json, "grid", page->trace->grid);
+    json_extent(json, "block", page->trace->block);
+    json_value(json, "shared_bytes", "%zu", l->shared_bytes);
+    json_value(json, "line", "%d", source_is(l->file) ? l->line : 0);
+    json_value(json, "later", "%d", page->trace->later_launches);
+    json_close(json, '}');
+}
+
+static void write_loads(struct page *page) {
+    const struct counted_launch *launches;
+    const int count = counts_launches(&launches);
+    if (!page->options->counts || !count) {
+        json_text(&page->json, "loads", NULL);
+        return;
+    }
+    const struct loads loads = loads_of(launches, count, page->outcome->shape);
+    json_open(&page->json, "loads", '{');
+    json_unsigned(&page->json, "launch", loads.kernel);
+    json_unsigned(&page->json, "naive", loads.naive);
+    json_close(&page->json, '}');
+}
+
+/* A race, and what is read that was not stored: it depends on who came first. */
+static uint32_t first_interval_as_run(const struct page *page) {
+    const struct trace *t = page->trace;
+    const enum finding_kind kind = page->outcome->finding.kind;
+    const bool matters = kind == FINDING_SHARED_RACE || kind == FINDING_UNINITIALISED_SHARED;
+    return matters && page->at_access < t->count ? t->access[page->at_access].interval
+                                                 : ANY_INTERVAL;
+}
+
+static void write_members(struct page *page) {
+    struct json *json = &page->json;
+    const struct shape s = page->outcome->shape;
+    json_text(json, "file", source_name());
+    json_text_lines(json, "source", source_text());
+    json_value(json, "shape", "{\"m\": %d, \"n\": %d, \"k\": %d}", s.m, s.n, s.k);
+    write_launch(page);
+    json_extent(json, "block", page->trace->blocks[0]);
+    write_arrays(page);
+    write_sites(page);
+    write_steps(page);
+    write_loads(page);
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+struct walked walk_data(FILE *out, const struct check_options *options,
+                        const struct outcome *outcome, const struct product_data *data) {
+    struct page page = {{out, false}, options, outcome, data, trace_kept(), {0}, 0, 0, 0, 0};
+    struct walked walked = {.step = WALK_NO_BLOCK};
+    if (page.trace->block_count) {
+        memcpy(walked.block, page.trace->blocks[0], sizeof walked.block);
+        memcpy(walked.wanted, walked.block, sizeof walked.wanted);
+    }
+    walk_wanted(page.trace, outcome, data, walked.wanted);
+    if (!page.trace->block_count) return walked;
+    find_accesses(&page);
+    walked.step = WALK_NO_MEMORY;
+    if (!walk_steps_make(page.trace, MOST_ACCESSES, first_interval_as_run(&page), &page.steps))
+        return walked;
+    find_finding(&page);
+    end_after_finding(&page);
+    json_open(&page.json, NULL, '{');
+    write_members(&page);
+    if (never_ends(outcome) && page.steps.step_count) page.at = page.steps.step_count - 1;
+    write_finding(&page);
+    walked.step = page.at < page.steps.step_count ? (int)page.at : WALK_NO_STEP;
+    walk_steps_free(&page.steps);
+    return walked;
+}

@@ -1,0 +1,42 @@
+/* The walkthrough, ./sgemm-check --walk FILE: one block of the student's own run as a page that
+ * plays it back.
+ *
+ *   steps.c    the trace of the block -> steps, in the order in which they are shown
+ *   data.c     steps, matrices and the finding as JSON, in the process that ran the kernel
+ *   page.c     the page, with the data in its place
+ *   block.c    which block to show: that of the mistake
+ *   page.html, colours.css, page.css, *.js
+ *              the page itself: readable files, which page.sh makes one of when the program is
+ *              built, and page.S puts into it */
+#ifndef ENGINE_SHOW_PAGE_WALK_H
+#define ENGINE_SHOW_PAGE_WALK_H
+#include "../../host/check.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A product that suits the kernel: one block whole, the edges of the next ones, and two or
+ * three tile phases, the last one not whole; for tiles of this width. */
+struct shape walk_shape(int tile);
+
+/* Whether this party of a finding is a thread of that block, x, y, z. */
+bool walk_in_block(const struct finding_party *party, const unsigned block[3]);
+
+/* From now on this process keeps what that block does. Before the run. */
+void walk_watch(const unsigned block[3]);
+
+/* Writes the data of this process's run so far as a JSON object: what walk_watch() has kept. The
+ * members are those that run.js reads; the object is left open for walk_page(). Errors of `out` are
+ * the caller's to look at. */
+struct walked walk_data(FILE *out, const struct check_options *options,
+                        const struct outcome *outcome, const struct product_data *data);
+
+/* Writes the page around this data, to whose object the member that print_indices() has written to
+ * `indices` is added. False: it cannot be written; errno says why. */
+bool walk_page(FILE *out, FILE *data, FILE *indices);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,490 @@
+/* What the compiler calls at each load and store of kernel.cu: the interface of libtsan and of
+ * libubsan's bounds check (LLVM's compiler-rt, tsan_interface.h and ubsan_handlers.h; gcc emits the
+ * same calls), answered here instead of there.
+ *
+ * Nearly every access of a right kernel is one of two: a float in shared memory that no other
+ * thread accesses in this interval in a way that matters, or a float of an input. A dozen
+ * instructions here are enough for those (a checked run spends its time in them); everything else
+ * takes the slow path.
+ */
+#include "access.h"
+#include "detectors/calls.h"
+#include "detectors/stack.h"
+#include "detectors/unannounced.h"
+#include "event.h"
+#include "order.h"
+
+extern struct dim3 blockDim, gridDim;
+
+#define CODE __builtin_return_address(0)
+#define CALLEE ((const struct frame *)__builtin_frame_address(0))
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define INLINE static inline __attribute__((always_inline))
+
+/* Rotated, so that an offset that is no multiple of 4 becomes a huge one. */
+INLINE uintptr_t word_of(uintptr_t offset) { return offset >> 2 | offset << 62; }
+
+INLINE bool is_input(struct watch *w, uintptr_t address) {
+    uintptr_t word = word_of(address - w->input[0].begin);
+    if (word < w->input[0].words) {
+        w->last_read[running_index.linear] = (uint32_t)word + 1;
+        return true;
+    }
+    return word_of(address - w->input[1].begin) < w->input[1].words;
+}
+
+/* A read is harmless when the last write came before this interval. */
+INLINE bool read_shared(struct watch *w, struct shared_word *s, record now) {
+    if (!LIKELY(s->write < w->interval)) return false;
+    shared_word_read(s, w->interval, now);
+    return true;
+}
+
+/* A write is harmless when the last write did too and no thread has read since. */
+INLINE bool write_shared(struct watch *w, struct shared_word *s, record now) {
+    if (!LIKELY(s->write < w->interval && s->read < w->interval)) return false;
+    s->earlier = s->write;
+    s->write = now;
+    return true;
+}
+
+/* The same for a run that has consumers, behind them. */
+INLINE bool fine_in_shared(struct watch *w, const struct access *access) {
+    uintptr_t word = word_of(access->address - w->shared_begin);
+    if (access->size != WORD || word >= w->all_words || w->bad_index.pending || w->many_steps)
+        return false;
+    record now = record_now(w, access->code);
+    return access->write ? write_shared(w, &w->shadow[word], now)
+                         : read_shared(w, &w->shadow[word], now);
+}
+
+INLINE bool is_in(uintptr_t address, const void *begin, const void *end) {
+    return address - (uintptr_t)begin < (uintptr_t)end - (uintptr_t)begin;
+}
+
+/* Global or shared memory; and not a local variable, what is a special register or a constant on a
+ * GPU, or a flag of the compiler's. */
+static bool is_memory(const struct watch *w, const struct access *access) {
+    if (watch_is_shared(w, access->address)) {
+        record written = w->shadow[watch_word(w, access->address)].write;
+        return written != RECORD_OUTSIDE && !(written == RECORD_BEFORE && access->size == 1);
+    }
+    return !stack_holds(w, access->address) && !is_in(access->address, &blockDim, &blockDim + 1) &&
+           !is_in(access->address, &gridDim, &gridDim + 1);
+}
+
+static void consume(struct watch *w, const struct access *access) {
+    if (!watch_consumers[0]) return;
+    if (is_in(access->address, w->memory.exchanged.begin, w->memory.exchanged.end)) {
+        WATCH_CONSUMERS(receives, w, access);
+    } else if (is_memory(w, access)) {
+        WATCH_CONSUMERS(access, w, access);
+    }
+}
+
+static void look_at(struct watch *w, const struct access *access) {
+    if (watch_consumers[0] && !access->atomic) {
+        consume(w, access);
+        if (!access->copying && fine_in_shared(w, access)) return;
+    }
+    if (w->bad_index.pending) bad_index_access(w, access);
+    if (watch_is_shared(w, access->address))
+        shared_access(w, access);
+    else
+        global_access(w, access);
+}
+
+__attribute__((noinline)) void access_slowly(const struct access *access) {
+    struct watch *w = watch_here();
+    if (!w) {
+        host_access(access);
+        return;
+    }
+    const uintptr_t top = w->stack_top[running_index.linear];
+    const uintptr_t depth = top - (uintptr_t)__builtin_frame_address(0);
+    if (depth > w->deepest) w->deepest = depth;
+    if (stack_holds(w, access->address)) {
+        stack_access(w, access);
+        return;
+    }
+    look_at(w, access);
+    access_announce((const void *)access->address, access->size);
+}
+
+void access_announce(const void *p, size_t size) {
+    struct watch *w = watch_here();
+    if (w && audit_is_on(w)) audit_announce(w, (uintptr_t)p, size);
+}
+
+static __attribute__((noinline)) void slowly(const void *p, unsigned size, bool write,
+                                             const void *code) {
+    const struct access access = {
+        .address = (uintptr_t)p, .size = size, .write = write, .code = code};
+    access_slowly(&access);
+}
+
+INLINE void read_word(const void *p, const void *code) {
+    struct watch *w = watch_here();
+    if (LIKELY(w)) {
+        uintptr_t word = word_of((uintptr_t)p - w->shared_begin);
+        if (LIKELY(word < w->shared_words)) {
+            if (LIKELY(read_shared(w, &w->shadow[word], record_now(w, code)))) return;
+        } else if (stack_is_local(w, (uintptr_t)p, CALLEE) || is_input(w, (uintptr_t)p)) {
+            return;
+        }
+    }
+    slowly(p, WORD, false, code);
+}
+
+INLINE void write_word(const void *p, const void *code) {
+    struct watch *w = watch_here();
+    if (LIKELY(w)) {
+        uintptr_t word = word_of((uintptr_t)p - w->shared_begin);
+        if (LIKELY(word < w->shared_words) &&
+            LIKELY(write_shared(w, &w->shadow[word], record_now(w, code))))
+            return;
+        if (stack_may_store(w, (uintptr_t)p, WORD, CALLEE)) return;
+    }
+    slowly(p, WORD, true, code);
+}
+
+INLINE bool fine_on_stack(const void *p, unsigned size, bool write, const struct frame *callee) {
+    struct watch *w = watch_here();
+    return LIKELY(w) && (write ? stack_may_store(w, (uintptr_t)p, size, callee)
+                               : stack_is_local(w, (uintptr_t)p, callee));
+}
+
+/* Eight or sixteen bytes of an input. Vectors in shared memory are rare enough for the slow path.
+ */
+INLINE void read_vector(const void *p, unsigned size, const void *code) {
+    struct watch *w = watch_here();
+    uintptr_t address = (uintptr_t)p;
+    if (LIKELY(w) &&
+        ((address % size == 0 && is_input(w, address + size - WORD) && is_input(w, address)) ||
+         stack_is_local(w, address, CALLEE)))
+        return;
+    slowly(p, size, false, code);
+}
+
+/* --- loads and stores ------------------------------------------------------------------------- */
+
+void __tsan_read4(void *p);
+void __tsan_write4(void *p);
+void __tsan_read8(void *p);
+void __tsan_read16(void *p);
+void __tsan_read4(void *p) { read_word(p, CODE); }
+void __tsan_write4(void *p) { write_word(p, CODE); }
+void __tsan_read8(void *p) { read_vector(p, 8, CODE); }
+void __tsan_read16(void *p) { read_vector(p, 16, CODE); }
+
+#define SLOW(name, size, write)                                                                    \
+    void name(void *p);                                                                            \
+    void name(void *p) {                                                                           \
+        if (!fine_on_stack(p, size, write, CALLEE)) slowly(p, size, write, CODE);                  \
+    }
+SLOW(__tsan_read1, 1, false)
+SLOW(__tsan_read2, 2, false)
+SLOW(__tsan_write1, 1, true)
+SLOW(__tsan_write2, 2, true)
+SLOW(__tsan_write8, 8, true)
+SLOW(__tsan_write16, 16, true)
+#undef SLOW
+
+/* Of an object with virtual functions, where their table is. */
+void __tsan_vptr_read(void **p);
+void __tsan_vptr_update(void **p, void *value);
+void __tsan_vptr_read(void **p) { slowly(p, sizeof *p, false, CODE); }
+void __tsan_vptr_update(void **p, void *value) {
+    (void)value;
+    slowly(p, sizeof *p, true, CODE);
+}
+
+/* A store right behind a fence releases what was before it, and is strong, as all loads are. */
+static __attribute__((noinline)) void access_volatile(const void *p, unsigned size, bool write,
+                                                      const void *code) {
+    struct watch *w = watch_here();
+    const bool own = w && stack_holds(w, (uintptr_t)p);
+    const struct access access = {.address = (uintptr_t)p,
+                                  .size = size,
+                                  .write = write,
+                                  .is_volatile = true,
+                                  .strong = w && (!write || order_is_behind_fence(w)),
+                                  .code = code};
+    access_slowly(&access);
+    if (!w || own) return;
+    if (write)
+        order_volatile_store(w, access.address);
+    else
+        order_volatile_load(w, access.address);
+}
+
+#define VOLATILE(size)                                                                             \
+    void __tsan_volatile_read##size(void *p);                                                      \
+    void __tsan_volatile_read##size(void *p) { access_volatile(p, size, false, CODE); }            \
+    void __tsan_volatile_write##size(void *p);                                                     \
+    void __tsan_volatile_write##size(void *p) { access_volatile(p, size, true, CODE); }
+VOLATILE(1)
+VOLATILE(2)
+VOLATILE(4)
+VOLATILE(8)
+VOLATILE(16)
+#undef VOLATILE
+
+/* Bytes, one by one: where the compiler promises no alignment, and ranges of any length. */
+static void bytes(const void *p, size_t size, bool write, const void *code) {
+    unsigned step;
+    const char *byte = p;
+    for (size_t left = size; left; left -= step, byte += step) {
+        step = (uintptr_t)byte % WORD == 0 && left >= WORD ? WORD : 1;
+        slowly(byte, step, write, code);
+    }
+    access_announce(p, size);
+}
+
+#define BYTES(name, size, write)                                                                   \
+    void name(void *p);                                                                            \
+    void name(void *p) { bytes(p, size, write, CODE); }
+BYTES(__tsan_unaligned_read2, 2, false)
+BYTES(__tsan_unaligned_read4, 4, false)
+BYTES(__tsan_unaligned_read8, 8, false)
+BYTES(__tsan_unaligned_read16, 16, false)
+BYTES(__tsan_unaligned_write2, 2, true)
+BYTES(__tsan_unaligned_write4, 4, true)
+BYTES(__tsan_unaligned_write8, 8, true)
+BYTES(__tsan_unaligned_write16, 16, true)
+BYTES(__tsan_unaligned_volatile_read2, 2, false)
+BYTES(__tsan_unaligned_volatile_read4, 4, false)
+BYTES(__tsan_unaligned_volatile_read8, 8, false)
+BYTES(__tsan_unaligned_volatile_read16, 16, false)
+BYTES(__tsan_unaligned_volatile_write2, 2, true)
+BYTES(__tsan_unaligned_volatile_write4, 4, true)
+BYTES(__tsan_unaligned_volatile_write8, 8, true)
+BYTES(__tsan_unaligned_volatile_write16, 16, true)
+#undef BYTES
+
+void __tsan_read_range(void *p, size_t size);
+void __tsan_write_range(void *p, size_t size);
+void __tsan_read_range(void *p, size_t size) { bytes(p, size, false, CODE); }
+void __tsan_write_range(void *p, size_t size) { bytes(p, size, true, CODE); }
+
+void *__tsan_memcpy(void *to, const void *from, size_t size);
+void *__tsan_memmove(void *to, const void *from, size_t size);
+void *__tsan_memset(void *to, int value, size_t size);
+void *__tsan_memcpy(void *to, const void *from, size_t size) {
+    bytes(from, size, false, CODE);
+    bytes(to, size, true, CODE);
+    access_announce(from, size);
+    return __builtin_memcpy(to, from, size);
+}
+void *__tsan_memmove(void *to, const void *from, size_t size) {
+    bytes(from, size, false, CODE);
+    bytes(to, size, true, CODE);
+    access_announce(from, size);
+    return __builtin_memmove(to, from, size);
+}
+void *__tsan_memset(void *to, int value, size_t size) {
+    bytes(to, size, true, CODE);
+    return __builtin_memset(to, value, size);
+}
+
+/* --- what needs no answer --------------------------------------------------------------------- */
+
+void __tsan_init(void);
+void __tsan_func_entry(void *caller);
+void __tsan_func_exit(void);
+void __tsan_atomic_thread_fence(int order);
+void __tsan_atomic_signal_fence(int order);
+void __tsan_init(void) {}
+void __tsan_func_entry(void *caller) { (void)caller; }
+void __tsan_func_exit(void) {}
+/* __threadfence_block() is weaker than the others (device_functions.h). */
+void __tsan_atomic_thread_fence(int order) {
+    struct watch *w = watch_here();
+    if (w) {
+        order_fence(w, order == __ATOMIC_SEQ_CST);
+        w->synchronises = true;
+    }
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+void __tsan_atomic_signal_fence(int order) {
+    (void)order;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+/* --- atomics: seen, then done ----------------------------------------------------------------- */
+
+static void atomically(volatile const void *p, unsigned size, bool write, const void *code) {
+    struct watch *w = watch_here();
+    const struct access access = {.address = (uintptr_t)p,
+                                  .size = size,
+                                  .write = write,
+                                  .atomic = true,
+                                  .strong = true,
+                                  .code = code};
+    access_slowly(&access);
+    if (!w || stack_holds(w, access.address)) return;
+    w->synchronises = true;
+    if (write) order_release(w, access.address);
+}
+
+static void acquire(volatile const void *p) {
+    struct watch *w = watch_here();
+    if (w && !stack_holds(w, (uintptr_t)p)) order_acquire(w, (uintptr_t)p);
+}
+
+/* Consumers get it when it has taken effect; the load before a compare-and-swap is the emulator's
+ * own (device_functions.h). */
+static void consume_atomic(volatile const void *p, unsigned size, const void *old,
+                           const void *code) {
+    struct watch *w = watch_here();
+    const struct access access = {.address = (uintptr_t)p,
+                                  .size = size,
+                                  .write = true,
+                                  .atomic = true,
+                                  .old = old,
+                                  .code = code};
+    if (w) consume(w, &access);
+}
+
+/* A compare-and-swap that fails has loaded. Not counted is what depends on luck: one that is tried
+ * again, be it in a loop until it takes effect or because a lock is not free. So it counts when the
+ * thread makes one elsewhere. */
+static void compared(volatile const void *p, unsigned size, const void *old, bool done,
+                     const void *code) {
+    struct watch *w = watch_here();
+    const uintptr_t address = (uintptr_t)p;
+    if (done) consume_atomic(p, size, old, code);
+    if (!w) return;
+    uintptr_t *failed = &w->failed_swap[running_index.linear];
+    if (*failed && *failed != address) {
+        const struct access load = {.address = *failed, .size = size, .code = code};
+        consume(w, &load);
+    }
+    *failed = done ? 0 : address;
+}
+
+#define SEEN(write) atomically(p, sizeof *p, write, CODE)
+#define DONE(old) consume_atomic(p, sizeof *p, old, CODE)
+#define COMPARED(old, done) compared(p, sizeof *p, old, done, CODE)
+#define ACQUIRED acquire(p)
+#define ATOMIC_RMW(bits, type, name, builtin)                                                      \
+    type __tsan_atomic##bits##_##name(volatile type *p, type value, int order);                    \
+    type __tsan_atomic##bits##_##name(volatile type *p, type value, int order) {                   \
+        (void)order;                                                                               \
+        SEEN(true);                                                                                \
+        const type old = builtin(p, value, __ATOMIC_SEQ_CST);                                      \
+        DONE(&old);                                                                                \
+        ACQUIRED;                                                                                  \
+        return old;                                                                                \
+    }
+#define ATOMIC_CAS(bits, type, name)                                                               \
+    int __tsan_atomic##bits##_##name(volatile type *p, type *expected, type value, int order,      \
+                                     int failure);                                                 \
+    int __tsan_atomic##bits##_##name(volatile type *p, type *expected, type value, int order,      \
+                                     int failure) {                                                \
+        (void)order, (void)failure;                                                                \
+        SEEN(true);                                                                                \
+        int done = __atomic_compare_exchange_n(p, expected, value, 0, __ATOMIC_SEQ_CST,            \
+                                               __ATOMIC_SEQ_CST);                                  \
+        ACQUIRED;                                                                                  \
+        COMPARED(expected, done);                                                                  \
+        return done;                                                                               \
+    }
+#define ATOMICS(bits, type)                                                                        \
+    type __tsan_atomic##bits##_load(const volatile type *p, int order);                            \
+    type __tsan_atomic##bits##_load(const volatile type *p, int order) {                           \
+        (void)order;                                                                               \
+        SEEN(false);                                                                               \
+        type value = __atomic_load_n(p, __ATOMIC_SEQ_CST);                                         \
+        ACQUIRED;                                                                                  \
+        return value;                                                                              \
+    }                                                                                              \
+    void __tsan_atomic##bits##_store(volatile type *p, type value, int order);                     \
+    void __tsan_atomic##bits##_store(volatile type *p, type value, int order) {                    \
+        (void)order;                                                                               \
+        SEEN(true);                                                                                \
+        __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                              \
+    }                                                                                              \
+    ATOMIC_RMW(bits, type, exchange, __atomic_exchange_n)                                          \
+    ATOMIC_RMW(bits, type, fetch_add, __atomic_fetch_add)                                          \
+    ATOMIC_RMW(bits, type, fetch_sub, __atomic_fetch_sub)                                          \
+    ATOMIC_RMW(bits, type, fetch_and, __atomic_fetch_and)                                          \
+    ATOMIC_RMW(bits, type, fetch_or, __atomic_fetch_or)                                            \
+    ATOMIC_RMW(bits, type, fetch_xor, __atomic_fetch_xor)                                          \
+    ATOMIC_RMW(bits, type, fetch_nand, __atomic_fetch_nand)                                        \
+    ATOMIC_CAS(bits, type, compare_exchange_strong)                                                \
+    ATOMIC_CAS(bits, type, compare_exchange_weak)                                                  \
+    type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type expected, type value,   \
+                                                    int order, int failure);                       \
+    type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type expected, type value,   \
+                                                    int order, int failure) {                      \
+        (void)order, (void)failure;                                                                \
+        SEEN(true);                                                                                \
+        const bool done = __atomic_compare_exchange_n(p, &expected, value, 0, __ATOMIC_SEQ_CST,    \
+                                                      __ATOMIC_SEQ_CST);                           \
+        ACQUIRED;                                                                                  \
+        COMPARED(&expected, done);                                                                 \
+        return expected;                                                                           \
+    }
+ATOMICS(8, uint8_t)
+ATOMICS(16, uint16_t)
+ATOMICS(32, uint32_t)
+ATOMICS(64, uint64_t)
+
+/* --- indices ---------------------------------------------------------------------------------- */
+
+/* As the compiler lays them out (compiler-rt, ubsan_value.h and ubsan_handlers.h). */
+struct type_descriptor {
+    uint16_t kind, info; /* info of an integer: the logarithm of its bits, twice, plus its sign */
+    char name[];
+};
+struct out_of_bounds {
+    const char *file;
+    uint32_t line, column;
+    const struct type_descriptor *array, *index;
+};
+
+static long index_value(const struct type_descriptor *type, uintptr_t value) {
+    unsigned bits = 1u << (type->info >> 1);
+    if (bits > 64) return *(const long *)value; /* passed by address */
+    if (bits == 64 || !(type->info & 1)) return (long)value;
+    return (long)(value << (64 - bits)) >> (64 - bits);
+}
+
+void __ubsan_handle_out_of_bounds(struct out_of_bounds *data, uintptr_t index);
+void __ubsan_handle_out_of_bounds(struct out_of_bounds *data, uintptr_t index) {
+    struct watch *w = watch_here();
+    if (w)
+        bad_index_begins(w, data->file, (int)data->line, data->array->name,
+                         index_value(data->index, index));
+}
+
+struct type_mismatch {
+    const char *file;
+    uint32_t line, column;
+};
+
+/* gcc's -fsanitize=object-size: the access that comes next leaves an object that the compiler
+ * knows. A constant's it does not announce, so it is announced here. */
+void __ubsan_handle_type_mismatch_v1(struct type_mismatch *data, uintptr_t address);
+void __ubsan_handle_type_mismatch_v1(struct type_mismatch *data, uintptr_t address) {
+    struct watch *w = watch_here();
+    const struct access access = {.address = address, .size = WORD, .code = CODE};
+    if (w && !watch_is_shared(w, address))
+        bad_index_outside(w, &access, data->file, (int)data->line);
+}
+
+/* clang's -fsanitize-coverage, for which -fsanitize=thread announces local arrays, too. */
+void __sanitizer_cov_trace_pc(void);
+void __sanitizer_cov_trace_pc(void) {}
+#define COVERAGE(size)                                                                             \
+    void __sanitizer_cov_load##size(const void *p);                                                \
+    void __sanitizer_cov_load##size(const void *p) { (void)p; }                                    \
+    void __sanitizer_cov_store##size(const void *p);                                               \
+    void __sanitizer_cov_store##size(const void *p) { (void)p; }
+COVERAGE(1)
+COVERAGE(2)
+COVERAGE(4)
+COVERAGE(8)
+COVERAGE(16)
+#undef COVERAGE

@@ -1,0 +1,65 @@
+/* Making a worker's watch, and which way its accesses take. */
+#include "block.h"
+#include "detectors/unannounced.h"
+#include "regions.h"
+#include <stdlib.h>
+#include <string.h>
+
+const struct consumer *watch_consumers[CONSUMERS];
+static struct watch *watches;
+static void (*machine_fault)(const char *what);
+
+void watch_on_machine_fault(void (*handler)(const char *what)) { machine_fault = handler; }
+
+void watch_machine_fault(const char *what) {
+    if (machine_fault) machine_fault(what);
+    abort();
+}
+
+const struct watch *watch_of_block(uint64_t block) {
+    const struct watch *w = __atomic_load_n(&watches, __ATOMIC_ACQUIRE);
+    while (w && w->block != block) w = w->next;
+    return w;
+}
+
+struct watch *watch_attach(void) {
+    struct watch *w = aligned_alloc(64, (sizeof *w + 63) / 64 * 64);
+    if (!w) return NULL;
+    memset(w, 0, sizeof *w);
+    observer_worker = w;
+    w->next = __atomic_load_n(&watches, __ATOMIC_ACQUIRE);
+    while (!__atomic_compare_exchange_n(&watches, &w->next, w, false, __ATOMIC_RELEASE,
+                                        __ATOMIC_ACQUIRE))
+        continue;
+    return w;
+}
+
+void watch_slowly(struct watch *w) {
+    w->shared_words = 0;
+    memset(w->input, 0, sizeof w->input);
+}
+
+bool watch_is_consumed(const struct watch *w) {
+    for (const struct consumer **each = watch_consumers; *each; ++each)
+        if (!(*each)->skips || !(*each)->skips(w)) return true;
+    return false;
+}
+
+void watch_fast(struct watch *w) {
+    if (watch_is_consumed(w) || w->many_steps || audit_is_on(w)) {
+        watch_slowly(w);
+        return;
+    }
+    w->shared_words = w->all_words;
+    for (int i = 0; i < FAST_INPUTS; ++i) {
+        const struct region *r = region_of_matrix(i);
+        bool input = r && region_is_input(r);
+        w->input[i] = (struct span){input ? r->begin : 0, input ? r->bytes / WORD : 0};
+    }
+}
+
+void watch_add_consumer(const struct consumer *consumer) {
+    int i = 0;
+    while (i < CONSUMERS - 1 && watch_consumers[i]) ++i;
+    if (i < CONSUMERS - 1) watch_consumers[i] = consumer; /* the last one stays null */
+}

@@ -1,0 +1,218 @@
+/* A worker's watch over the block that it runs: the state that the compiler's calls (access.c) and
+ * the runtime's reports (observe.c) feed, and that the detectors look at.
+ *
+ *     accesses   access.c (loads and stores), observe.c (barriers, copies, calls of the runtime)
+ *     events     shared.c, index.c, global.c, extents.c, calls.c note the first mistake: event.h
+ *     findings   diagnosis.c, with words.c, element.c, object.c: diagnosis.h
+ *
+ * Each part calls those below it alone. Counts and tile phases (counts.c, phases.c) are consumers
+ * of accesses beside the detectors, which know nothing of them.
+ *
+ * Each word (4 bytes) of memory has a shadow that remembers who wrote and read it last. Threads of
+ * a block are unordered between two barriers: two of them that access one word in one such
+ * interval, one of them writing, race, in whatever order they happened to run here, unless warp
+ * operations, or atomics and fences, order them (order.h). What shared memory's shadow has no room
+ * for, and all of global memory, is remembered in marks (cells.h). */
+#ifndef ENGINE_WATCH_BLOCK_H
+#define ENGINE_WATCH_BLOCK_H
+#include "../report/threads.h"
+#include "epoch.h"
+
+enum {
+    WORD = 4,
+    FAST_INPUTS = 2 /* matrices that the fast path knows; the first one is that of tile phases */
+};
+
+/* A word of shared memory. Two readers, because one of them may be the thread that writes next; of
+ * two warps, if there are two, because the lanes of one are often ordered. */
+struct shared_word {
+    record write, earlier; /* earlier: the last write of an earlier interval; 0: none */
+    record read, other_read;
+};
+
+/* Remembers a read. */
+static inline void shared_word_read(struct shared_word *s, record interval, record now) {
+    if (s->read < interval)
+        s->read = now;
+    else if ((s->read ^ now) & RECORD_WARP_MASK ||
+             ((s->read ^ now) & RECORD_THREAD_MASK && s->other_read < interval))
+        s->other_read = now;
+}
+
+/* The elements of a matrix. */
+struct span {
+    uintptr_t begin;
+    size_t words;
+};
+
+/* A read of a shared word that no thread had written: harmless only if it turns out to be a race.
+ */
+struct unwritten_read {
+    bool is;
+    size_t word;
+    record reader;
+};
+
+/* An index that the compiler's bounds check objected to. Which array it was, an access that follows
+ * says. */
+struct bad_index {
+    bool pending;
+    unsigned thread;
+    int accesses; /* seen since */
+    const char *file, *type;
+    int line;
+    long index;
+};
+
+/* Threads that wait at one barrier. */
+struct arrivals {
+    const void *code;
+    unsigned count;
+    struct threads threads;
+};
+enum { BARRIER_PLACES = 2 };
+
+struct watch {
+    /* What every access reads. */
+    uintptr_t shared_begin;
+    size_t shared_words; /* 0: all accesses take the slow path */
+    struct shared_word *shadow;
+    record interval;
+    struct span input[FAST_INPUTS];
+    uint32_t last_read[MAX_BLOCK_THREADS]; /* word of input[0] that each thread read last, plus 1 */
+    record thread[MAX_BLOCK_THREADS];      /* its records but for the code */
+    uintptr_t last_stack_end;              /* stack.h's */
+
+    /* The block, and its memory. */
+    struct order *order; /* order.c's */
+    const struct launch *launch;
+    uint64_t block;
+    struct worker_memory memory;
+    size_t all_words;     /* of shared memory, with what lies between the arrays */
+    size_t dynamic_first; /* word at which dynamic shared memory begins */
+    size_t dynamic_words; /* of it, that the shadow knows the block to have */
+    bool touched;         /* shared memory, since the shadow was reset */
+    struct marks *marks;  /* of words of it whose records are RECORD_IN_MARKS */
+    bool many_steps;      /* of a thread in this interval, more than a record has room for */
+
+    /* Its threads, since the block began or (arrived, raced) since the last barrier. */
+    unsigned returned, returned_at_barrier;
+    struct threads all_returned, all_returned_at_barrier;
+    struct arrivals arrived[BARRIER_PLACES];
+    const void *last_barrier;
+    bool raced;                               /* in this interval: the first mistake of the run */
+    bool synchronises;                        /* the block, so far: uses atomics or fences */
+    uintptr_t stack_top[MAX_BLOCK_THREADS];   /* where each thread's frames begin */
+    uintptr_t deepest;                        /* how far below it frames have been seen */
+    bool any_copied;                          /* asynchronously */
+    uint64_t copied_group[MAX_BLOCK_THREADS]; /* of each thread's last such copy, plus 1 */
+    uint32_t read_at_barrier[MAX_BLOCK_THREADS]; /* last_read then */
+
+    struct unwritten_read unwritten;
+    struct bad_index bad_index;
+    struct counts *counts;                    /* counts.c's, of this worker */
+    struct audit *audit;                      /* unannounced.c's */
+    uintptr_t failed_swap[MAX_BLOCK_THREADS]; /* a compare-and-swap's address, uncounted; or 0 */
+    struct watch *next;                       /* of all workers' */
+};
+
+/* Null: no kernel runs on this OS thread. */
+static inline struct watch *watch_here(void) { return observer_worker; }
+
+/* The record of an access by the running thread from `code`. */
+static inline record record_now(const struct watch *w, const void *code) {
+    extern const char __executable_start[];
+    return w->thread[running_index.linear] + ((uintptr_t)code - (uintptr_t)__executable_start);
+}
+
+struct access {
+    uintptr_t address;
+    unsigned size;
+    bool write, atomic, is_volatile;
+    bool strong;  /* as order.h has it */
+    bool copying; /* an asynchronous copy begins, of the thread's group with this number */
+    uint64_t group;
+    const void *old;  /* what an atomic operation that has taken effect has replaced, or null */
+    const void *code; /* behind the instruction */
+};
+
+static inline size_t watch_word(const struct watch *w, uintptr_t address) {
+    return (address - w->shared_begin) / WORD;
+}
+
+static inline bool watch_is_shared(const struct watch *w, uintptr_t address) {
+    return address - w->shared_begin < w->all_words * WORD;
+}
+
+/* --- block.c ---------------------------------------------------------------------------------- */
+
+/* This worker's, made; null: out of memory. */
+struct watch *watch_attach(void);
+/* The one over a block, after a fault; null: none runs it. */
+const struct watch *watch_of_block(uint64_t block);
+
+/* The machine is at fault, not the student: calls the handler, or else ends the program. */
+_Noreturn void watch_machine_fault(const char *what);
+void watch_on_machine_fault(void (*handler)(const char *what));
+
+/* Whether a consumer needs the running block's accesses. From now on all of them take the slow
+ * path; or, if none does, only those that need it. */
+bool watch_is_consumed(const struct watch *w);
+void watch_slowly(struct watch *w);
+void watch_fast(struct watch *w);
+
+/* A part of the checker that is given every access and barrier, and decides nothing about mistakes.
+ * Any of the functions may be null. All but the last three run on a worker, for its running block.
+ */
+struct consumer {
+    bool (*skips)(const struct watch *w); /* its running block; null: it skips none */
+    void (*block_begins)(struct watch *w);
+    void (*access)(struct watch *w, const struct access *access); /* of memory that a GPU has */
+    /* The running thread reads what a lane of its warp has brought to a warp operation. */
+    void (*receives)(struct watch *w, const struct access *access);
+    void (*copy_arrived)(struct watch *w, const struct access *access);
+    void (*thread_waits)(struct watch *w, unsigned thread, bool returned);
+    void (*interval_ends)(struct watch *w); /* a barrier opens */
+    void (*block_ended)(struct watch *w);
+    void (*launch_begins)(const struct launch *launch);
+    void (*launch_ended)(const struct launch *launch);
+    /* Into device memory, by a call of the host's; `from` null: by cudaMemset. */
+    void (*copied)(char *to, const char *from, size_t bytes);
+};
+enum { CONSUMERS = 4 };
+extern const struct consumer *watch_consumers[CONSUMERS]; /* those that there are come first */
+
+/* Adds one, which must outlive the run; before the first launch. Once for each. */
+void watch_add_consumer(const struct consumer *consumer);
+
+#define WATCH_CONSUMERS(call, ...)                                                                 \
+    for (const struct consumer **each = watch_consumers; *each; ++each)                            \
+        if ((*each)->call) (*each)->call(__VA_ARGS__)
+
+/* --- observe.c -------------------------------------------------------------------------------- */
+
+/* From now on the runtime reports to the detectors and consumers. */
+void observe_runtime(void);
+
+/* --- the detectors ---------------------------------------------------------------------------- */
+
+bool shared_attach(struct watch *w);
+void shared_begin_block(struct watch *w);
+void shared_end_interval(struct watch *w);
+void shared_access(struct watch *w, const struct access *access);
+/* An asynchronous copy has ended. */
+void shared_copy_arrived(struct watch *w, const struct access *access);
+
+void global_access(struct watch *w, const struct access *access);
+
+/* An index is outside of an array of `type` ("float [16]"). */
+void bad_index_begins(struct watch *w, const char *file, int line, const char *type, long index);
+/* An access goes outside of an object that the compiler knows, without such an index: of a local or
+ * constant array, or a variable of kernel.cu. */
+void bad_index_outside(struct watch *w, const struct access *access, const char *file, int line);
+/* Whether this access is the one. */
+void bad_index_access(struct watch *w, const struct access *access);
+/* No access followed: it was a local array; or the compiler left the access out. */
+void bad_index_give_up(struct watch *w);
+
+#endif

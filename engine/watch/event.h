@@ -1,0 +1,91 @@
+/* A mistake as a detector notes it on the spot. Names, lines and words come later, on the host's
+ * thread: diagnosis.h. */
+#ifndef ENGINE_WATCH_EVENT_H
+#define ENGINE_WATCH_EVENT_H
+#include "../finding.h"
+#include "block.h"
+
+/* Of the shared array that a word is in, what no thread of the block has stored. Rows and columns
+ * are those of its last two dimensions, and around the word; a row is an element where there is
+ * one. */
+struct unstored {
+    enum { UNSTORED_UNKNOWN, UNSTORED_ALL, UNSTORED_ROWS, UNSTORED_COLUMNS, UNSTORED_SOME } what;
+    size_t first, last; /* rows or columns; SOME: so many, of so many */
+};
+
+enum { STORES = 8 };
+
+struct event {
+    enum finding_kind kind;
+    bool in_kernel, write, atomic;
+    bool has_other, other_write, other_atomic;
+    bool synchronises; /* the block of a race on global memory, by atomics, fences or flags */
+    const void *code, *other_code; /* behind the instruction */
+    const char *file;              /* the location, where the compiler says it; null: from `code` */
+    int line;
+    struct place place; /* the location, if place.line: known already */
+    unsigned thread, other_thread;
+    uint64_t block, other_block;
+    uint64_t launch; /* number, from 1; 0: before the first, and in what has not been noted yet */
+    struct uint3 grid_size, block_size;
+
+    uintptr_t address;
+    unsigned size;
+    bool in_shared;
+    size_t shared_offset, dynamic_offset, dynamic_bytes; /* in thread-local storage */
+    uint32_t column; /* rightmost column that the block has read of the matrix that shows tile
+                        phases, plus 1; 0: none */
+
+    bool overwritten;  /* a race on an element that held an earlier phase's value */
+    bool reader_ahead; /* a race with a write that was one turn of a loop before */
+    /* A race with a read that was before: its thread has stored words in this interval, too; and
+     * the barrier where it waits by now, null: at none. */
+    bool reader_wrote;
+    const void *reader_at;
+    const void *stores[STORES]; /* lines that have stored into shared memory in this interval */
+    struct unstored unstored;   /* an uninitialised read of shared memory */
+    bool pending;               /* a race with an asynchronous copy that is pending */
+    bool has_index;
+    long index; /* the bad one, in an array of type array_type */
+    char array_type[64];
+    /* Of the block: threads at a barrier, those at another one, and those that have returned. */
+    struct threads waiting, elsewhere, returned;
+    const void *last_barrier; /* that the block has passed; null: none */
+    uint64_t barriers;        /* that it has passed, at least */
+
+    bool checked;     /* the wrapper asked for the error of the call or launch that failed, ... */
+    bool forgotten;   /* ... by cudaGetLastError(), which forgets it */
+    unsigned count;   /* allocations that the wrapper did not free */
+    size_t bytes;     /* in all of them */
+    char text[400];   /* what the runtime says */
+    const char *hint; /* a literal; null: the kind's own */
+};
+
+/* From now on, once an event has been noted, a block may take so many seconds of what it takes; 0:
+ * as long as before. */
+void event_hurries(double block_seconds);
+/* Keeps the event if it is the first, and says so. The launch goes on where it can. What could not
+ * happen on a GPU, or is hidden, is kept beside another event that came first, and counts. */
+bool event_note(const struct event *event);
+/* Takes the place of the first event, on the thread that has noted it. */
+void event_replace(const struct event *event);
+bool event_noted(void);
+/* Whether one of this kind would be kept. */
+bool event_is_wanted(enum finding_kind kind);
+/* The event that counts; null: none, or not yet complete. */
+const struct event *event_first(void);
+/* An event at the running thread's access. */
+struct event event_here(const struct watch *w, enum finding_kind kind, const struct access *access);
+/* Notes that, and ends the launch with this error. */
+void event_stop(const struct watch *w, enum finding_kind kind, const struct access *access,
+                cudaError_t error) __attribute__((noreturn));
+
+/* --- tile phases ------------------------------------------------------------------------------ */
+
+/* Columns in a tile phase of the matrix that shows them; 0: not known (yet). */
+uint32_t event_tile_width(void);
+/* A barrier opens: from one phase to the next each thread reads further to the right, by the width
+ * of a tile. */
+void event_learn_tile_width(struct watch *w);
+
+#endif

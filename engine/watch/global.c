@@ -1,0 +1,189 @@
+/* Global memory: the matrices, what the wrapper allocates, __device__ variables, and everything
+ * else a kernel can access.
+ *
+ * Inputs may be read and not written. All other device memory has marks, which remember who
+ * accessed each word (cells.h). No barrier orders two blocks of a launch; order.h says what does.
+ */
+#define _GNU_SOURCE
+#include "../cuda/program/extents.h"
+#include "detectors/calls.h"
+#include "event.h"
+#include "regions.h"
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { LOCKS = 256 };
+
+static pthread_spinlock_t locks[LOCKS];
+
+__attribute__((constructor)) static void make_locks(void) {
+    for (int i = 0; i < LOCKS; ++i) pthread_spin_init(&locks[i], PTHREAD_PROCESS_PRIVATE);
+}
+
+/* --- races ------------------------------------------------------------------------------------ */
+
+static void note_race(struct watch *w, const struct access *access,
+                      const struct conflict *conflict) {
+    struct event event = event_here(w, FINDING_GLOBAL_RACE, access);
+    event.has_other = true;
+    event.other_write = conflict->write;
+    event.other_atomic = conflict->write && conflict->with.when & RECORD_STRONG;
+    event.other_code = record_code(conflict->with.when);
+    event.other_thread = record_thread(conflict->with.when);
+    event.other_block = stamp_block(&conflict->with);
+    event.synchronises = w->synchronises || access->is_volatile;
+    event_note(&event);
+}
+
+static bool is_read(const struct access *access) { return !access->write || access->atomic; }
+
+static bool is_plain_read(const struct access *access) { return !access->write && !access->strong; }
+
+/* Who has it may wait for a processor. */
+static void take(pthread_spinlock_t *lock) {
+    enum { TRIES = 200 };
+    for (int i = 1; pthread_spin_trylock(lock); ++i)
+        if (i % TRIES == 0) sched_yield();
+}
+
+static struct conflict access_marks(const struct watch *w, const struct marks *marks,
+                                    uintptr_t begin, size_t word, const struct access *access) {
+    const unsigned bytes = marks_bytes(begin + word * WORD, access), all = (1u << WORD) - 1;
+    const bool plain = access->write && !access->strong && bytes == all;
+    const struct stamp now = order_now(w, access);
+    struct stamp *write = plain ? marks_write(marks, word) : NULL;
+    struct conflict conflict = {{0, 0}, false};
+    struct mark *mark[WORD];
+    if (write) return mark_write(w, write, access, &now);
+    const unsigned count = marks_find(marks, word, bytes, mark);
+    for (unsigned i = 0; i < count; ++i) {
+        const struct conflict found = mark_access(w, mark[i], access, &now);
+        if (!conflict.with.when) conflict = found;
+    }
+    return conflict;
+}
+
+/* A word of memory that begins at `begin`, and may hold no value at first. The lock: blocks on
+ * other cores may be at the same one. */
+static void access_word(struct watch *w, const struct marks *marks, uintptr_t begin, size_t word,
+                        const struct access *access, bool holds_a_value) {
+    if (event_noted()) return;
+    if (is_plain_read(access) && marks_know_reads(w, marks, word)) return;
+    pthread_spinlock_t *lock = w->launch->alone ? NULL : &locks[word % LOCKS];
+    if (lock) take(lock);
+    holds_a_value = holds_a_value || !is_read(access) || marks_are_written(marks, word);
+    const struct conflict conflict = access_marks(w, marks, begin, word, access);
+    if (lock) pthread_spin_unlock(lock);
+    if (!holds_a_value) {
+        const struct event event = event_here(w, FINDING_UNINITIALISED_GLOBAL, access);
+        event_note(&event);
+    } else if (conflict.with.when) {
+        note_race(w, access, &conflict);
+    }
+}
+
+/* --- addresses in no allocation --------------------------------------------------------------- */
+
+/* Where the host's process cannot be looked at (Landlock): it forked from this one, so that its
+ * memory is what is mapped here, and a heap that has grown from here. */
+static bool is_probably_mapped(uintptr_t address) {
+    const uintptr_t most_heap = (uintptr_t)64 << 30;
+    unsigned char in_memory;
+    return address - (uintptr_t)sbrk(0) < most_heap ||
+           mincore((void *)(address & -(uintptr_t)sysconf(_SC_PAGESIZE)), 1, &in_memory) == 0;
+}
+
+/* Whether the address is mapped into the host's process at all. */
+static bool is_mapped(uintptr_t address) {
+    unsigned long begin, end;
+    char rights[8], path[32];
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%d/maps", host_process());
+    FILE *maps = fopen(path, "re");
+    if (!maps) return is_probably_mapped(address);
+    while (!found && fscanf(maps, "%lx-%lx %7s%*[^\n]", &begin, &end, rights) == 3)
+        found = address >= begin && address < end && rights[0] == 'r';
+    fclose(maps);
+    return found;
+}
+
+static bool within(const struct range *range, uintptr_t address) {
+    return address >= (uintptr_t)range->begin && address < (uintptr_t)range->end;
+}
+
+/* __device__ and __constant__ variables; and what lies beside them. */
+static void access_program(struct watch *w, const struct access *access) {
+    uintptr_t begin;
+    const struct marks *marks = program_marks(access->address, &begin);
+    if (access->write && program_is_foreign(access->address))
+        event_stop(w, FINDING_TAMPERING, access, cudaErrorIllegalAddress);
+    for (unsigned at = 0; access->write && at < access->size; at += WORD)
+        program_kernel_writes(access->address + at);
+    if (!marks) return;
+    const size_t last = (access->address + access->size - 1 - begin) / WORD;
+    for (size_t i = (access->address - begin) / WORD; i <= last && i < marks->words; ++i)
+        access_word(w, marks, begin, i, access, true);
+}
+
+/* Whether the launch can go on after an access outside of a matrix: it met no other's memory. */
+static bool is_around_a_matrix(uintptr_t address) {
+    for (int i = 0; i < CHECKED_MATRICES; ++i) {
+        const struct region *r = region_of_matrix(i);
+        if (r && region_reaches(r, address)) return true;
+    }
+    return false;
+}
+
+/* An address in no allocation, or beside the matrix that is in one. */
+static void access_elsewhere(struct watch *w, const struct access *access) {
+    if (program_holds(access->address)) {
+        access_program(w, access);
+        return;
+    }
+    if (within(&w->memory.exchanged, access->address)) { /* what a shuffle brings */
+        if (access->write) event_stop(w, FINDING_TAMPERING, access, cudaErrorIllegalAddress);
+        return;
+    }
+    if (is_around_a_matrix(access->address)) {
+        struct event event = event_here(w, FINDING_OUT_OF_BOUNDS, access);
+        event_note(&event);
+        return;
+    }
+    if (!memory_is_device((const void *)access->address) && is_mapped(access->address))
+        event_stop(w, FINDING_HOST_POINTER_ON_DEVICE, access, cudaErrorIllegalAddress);
+    event_stop(w, FINDING_OUT_OF_BOUNDS, access, cudaErrorIllegalAddress);
+}
+
+/* --- accesses --------------------------------------------------------------------------------- */
+
+static void access_region(struct watch *w, struct region *r, const struct access *access) {
+    if (access->address + access->size > r->begin + r->bytes)
+        event_stop(w, FINDING_OUT_OF_BOUNDS, access, cudaErrorIllegalAddress);
+    size_t first = (access->address - r->begin) / WORD;
+    size_t last = (access->address + access->size - 1 - r->begin) / WORD;
+    if (region_is_input(r)) {
+        if (r->matrix->shows_phases) w->last_read[running_index.linear] = (uint32_t)first + 1;
+        if (!access->write) return;
+        struct event event = event_here(w, FINDING_INPUT_WRITTEN, access);
+        event_note(&event);
+        return;
+    }
+    /* What the host has written into memory that both sides access is not known here. */
+    for (size_t i = first; i <= last && i < r->marks.words; ++i)
+        access_word(w, &r->marks, r->begin, i, access, !r->on_device);
+}
+
+void global_access(struct watch *w, const struct access *access) {
+    struct region *r = region_find(access->address);
+    if (!r) {
+        access_elsewhere(w, access);
+        return;
+    }
+    if (r->freed) event_stop(w, FINDING_FREED_MEMORY, access, cudaErrorIllegalAddress);
+    if (access->size <= 16 && access->address % access->size != 0)
+        event_stop(w, FINDING_MISALIGNED, access, cudaErrorMisalignedAddress);
+    access_region(w, r, access);
+}

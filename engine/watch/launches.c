@@ -1,0 +1,74 @@
+/* The launches of a run: see launches.h. At a launch only addresses are noted; names and lines are
+ * looked up when they are asked for. */
+#include "launches.h"
+#include "../cuda/program/kernel_name.h"
+#include <pthread.h>
+
+enum { FRAMES = 16 }; /* up to the wrapper; inlined functions have none */
+
+struct noted {
+    const void *kernel;
+    struct uint3 grid, block;
+    size_t shared_bytes;
+    void *frames[FRAMES];
+    int frame_count;
+};
+
+static struct {
+    pthread_mutex_t lock; /* several threads of the host may launch */
+    uint64_t count;
+    struct noted first[LAUNCHES_FIRST], last[LAUNCHES_LAST]; /* last: a ring */
+} noted = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void launches_begin(void) { __atomic_store_n(&noted.count, 0, __ATOMIC_RELAXED); }
+uint64_t launches_noted(void) { return __atomic_load_n(&noted.count, __ATOMIC_RELAXED); }
+
+static struct noted *slot(uint64_t number) {
+    uint64_t index = number - 1;
+    if (index < LAUNCHES_FIRST) return &noted.first[index];
+    return &noted.last[(index - LAUNCHES_FIRST) % LAUNCHES_LAST];
+}
+
+void launches_note(const struct launch *launch) {
+    struct noted made = {.kernel = launch->kernel,
+                         .grid = launch->grid,
+                         .block = launch->block,
+                         .shared_bytes = launch->shared_bytes};
+    made.frame_count = fault_backtrace(made.frames, FRAMES);
+    pthread_mutex_lock(&noted.lock);
+    *slot(noted.count + 1) = made;
+    __atomic_store_n(&noted.count, noted.count + 1, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&noted.lock);
+}
+
+/* --- what was noted --------------------------------------------------------------------------- */
+
+void launches_kernel_name(const void *kernel, char *name, size_t bytes) {
+    char symbol[512]; /* one that is cut is shown as it is */
+    image_symbol_name(kernel, symbol, sizeof symbol);
+    kernel_name(symbol[0] ? symbol : "kernel", name, bytes);
+}
+
+static bool is_kept(uint64_t number) {
+    uint64_t count = launches_noted();
+    return number && number <= count &&
+           (number <= LAUNCHES_FIRST || number + LAUNCHES_LAST > count);
+}
+
+bool launches_find(uint64_t number, struct finding_launch *launch) {
+    if (!is_kept(number)) return false;
+    const struct noted *n = slot(number);
+    *launch = (struct finding_launch){
+        .grid = {n->grid.x, n->grid.y, n->grid.z},
+        .block = {n->block.x, n->block.y, n->block.z},
+        .shared_bytes = n->shared_bytes,
+    };
+    launches_kernel_name(n->kernel, launch->kernel, sizeof launch->kernel);
+    return true;
+}
+
+struct place launches_place(uint64_t number) {
+    if (!is_kept(number)) return (struct place){.line = 0};
+    const struct noted *n = slot(number);
+    return place_find(n->frames, n->frame_count);
+}

@@ -1,0 +1,232 @@
+/* What the runtime reports, passed on to the detectors and consumers: blocks, barriers, threads
+ * that return, warp synchronisations, asynchronous copies.
+ *
+ * A barrier opens when all threads that have not returned are there, whichever line they wait at,
+ * as on the hardware; that they wait at different lines is a mistake. A compiler may make several
+ * barriers of one in the source, so locations are compared by line. */
+#include "access.h"
+#include "detectors/calls.h"
+#include "detectors/unannounced.h"
+#include "event.h"
+#include "launches.h"
+#include "order.h"
+#include "surplus.h"
+#include <string.h>
+
+/* --- beginning -------------------------------------------------------------------------------- */
+
+static struct watch *attach(void) {
+    extern const char __executable_start[], etext[];
+    if (etext - __executable_start >= 1 << CODE_BITS)
+        watch_machine_fault("the program is too large to be checked: over 16 MB of code");
+    struct watch *w = watch_attach();
+    if (!w || !order_attach(w) || !shared_attach(w))
+        watch_machine_fault("out of memory for watching shared memory");
+    return w;
+}
+
+static void reset_threads(struct watch *w) {
+    memset(w->last_read, 0, sizeof w->last_read);
+    if (w->any_copied) memset(w->copied_group, 0, sizeof w->copied_group);
+    w->any_copied = false;
+    if (!event_tile_width()) memset(w->read_at_barrier, 0, sizeof w->read_at_barrier);
+    if (w->synchronises) memset(w->failed_swap, 0, sizeof w->failed_swap);
+    w->synchronises = false;
+}
+
+static void begin_interval(struct watch *w, record interval) {
+    w->interval = interval;
+    for (unsigned i = 0; i < w->launch->block_threads; ++i)
+        w->thread[i] = interval | (record)i << THREAD_BIT;
+    memset(w->arrived, 0, sizeof w->arrived);
+    w->raced = false;
+    if (!w->many_steps) return;
+    w->many_steps = false;
+    watch_fast(w);
+}
+
+static void block_begins(const struct launch *launch, uint64_t index) {
+    struct watch *w = watch_here();
+    if (!w) w = attach();
+    w->launch = launch;
+    w->block = index;
+    w->returned = w->returned_at_barrier = 0;
+    w->all_returned = w->all_returned_at_barrier = (struct threads){{0}};
+    w->last_barrier = NULL;
+    w->bad_index.pending = false;
+    reset_threads(w);
+    order_begin_block(w);
+    begin_interval(w, RECORD_INTERVAL(FIRST_INTERVAL));
+    shared_begin_block(w);
+    audit_begin_block(w);
+    watch_fast(w);
+    WATCH_CONSUMERS(block_begins, w);
+}
+
+static void end_interval(struct watch *w) {
+    if (w->bad_index.pending) bad_index_give_up(w);
+    shared_end_interval(w);
+}
+
+static void block_ended(void) {
+    struct watch *w = watch_here();
+    end_interval(w);
+    audit_end_block(w);
+    WATCH_CONSUMERS(block_ended, w);
+}
+
+/* --- threads and warps ------------------------------------------------------------------------ */
+
+/* Where earlier threads have had their local variables, the running one is not to find them: fills
+ * so many bytes below the caller with NaN. */
+static __attribute__((noinline)) void spoil_stack(size_t bytes) {
+    void *below = __builtin_alloca(bytes);
+    memset(below, 0xFF, bytes);
+    __asm__ volatile("" : : "r"(below) : "memory");
+}
+
+static void thread_begins(void) {
+    enum { MORE = 512, LEFT = STACK_BYTES / 16 }; /* a function that makes no slow access */
+    struct watch *w = watch_here();
+    const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    const uintptr_t room = (here - (uintptr_t)w->memory.stacks.begin) % STACK_BYTES;
+    w->stack_top[running_index.linear] = here;
+    if (room > w->deepest + MORE + LEFT) spoil_stack(w->deepest + MORE);
+}
+
+/* The running thread, or one that has returned, goes no further in this interval. */
+static void thread_waits(struct watch *w, unsigned thread, bool returned) {
+    if (w->bad_index.pending && w->bad_index.thread == thread) bad_index_give_up(w);
+    WATCH_CONSUMERS(thread_waits, w, thread, returned);
+}
+
+static void thread_returned(unsigned linear) {
+    struct watch *w = watch_here();
+    w->returned++;
+    threads_add(&w->all_returned, linear);
+    thread_waits(w, linear, true);
+}
+
+static void warp_met(unsigned warp, unsigned lanes) { order_warp_met(watch_here(), warp, lanes); }
+
+/* --- barriers --------------------------------------------------------------------------------- */
+
+static bool same_line(const void *a, const void *b) {
+    const struct place first = place_before(a), second = place_before(b);
+    return place_same_line(&first, &second);
+}
+
+static void barrier_reached(const void *code) {
+    struct watch *w = watch_here();
+    unsigned linear = running_index.linear;
+    thread_waits(w, linear, false);
+    struct arrivals *at = w->arrived;
+    if (at->count && at->code != code && !same_line(at->code, code)) at++;
+    if (!at->count++) at->code = code;
+    threads_add(&at->threads, linear);
+}
+
+/* diagnosis.c decides which of the two barriers is to blame. A race in this interval may come of
+ * it.
+ */
+static void note_divergence(struct watch *w) {
+    const struct arrivals *at = &w->arrived[0], *other = &w->arrived[1];
+    const struct access access = {.code = at->code};
+    struct event event = event_here(w, FINDING_DIVERGENT_BARRIER, &access);
+    event.thread = threads_first(&at->threads);
+    event.has_other = true;
+    event.other_code = other->code;
+    event.other_thread = threads_first(&other->threads);
+    event.other_block = w->block;
+    event.last_barrier = w->last_barrier;
+    event.waiting = at->threads;
+    event.elsewhere = other->threads;
+    event.returned = w->all_returned;
+    if (w->raced)
+        event_replace(&event);
+    else
+        event_note(&event);
+}
+
+static void barrier_opens(void) {
+    struct watch *w = watch_here();
+    end_interval(w);
+    WATCH_CONSUMERS(interval_ends, w);
+    if (w->arrived[1].count) note_divergence(w);
+    event_learn_tile_width(w);
+    w->last_barrier = w->arrived[0].code;
+    if (w->returned_at_barrier != w->returned) w->all_returned_at_barrier = w->all_returned;
+    w->returned_at_barrier = w->returned;
+    order_end_interval(w);
+    begin_interval(w, w->interval + RECORD_INTERVAL(1));
+}
+
+/* --- asynchronous copies ---------------------------------------------------------------------- */
+
+/* A copy is a load from global memory when it begins; and a store into shared memory that lasts
+ * until its thread has waited for it. An access to the destination in between, by that thread too,
+ * is too early. */
+static void copy_part(const struct async_copy *copy, const char *address, unsigned size, bool to) {
+    access_slowly(&(struct access){.address = (uintptr_t)address,
+                                   .size = size,
+                                   .write = to,
+                                   .copying = to,
+                                   .group = to ? copy->group : 0,
+                                   .code = copy->code});
+}
+
+static void copy_begins(const struct async_copy *copy) {
+    struct watch *w = watch_here();
+    unsigned left = copy->bytes - copy->zeros;
+    unsigned step = !copy->zeros ? copy->bytes : WORD; /* a part of a vector need not be aligned */
+    for (const char *from = copy->from; left; from += step, left -= step) {
+        if (left < step) step = 1;
+        copy_part(copy, from, step, false);
+    }
+    copy_part(copy, copy->to, copy->bytes, true);
+    access_announce(copy->from, copy->bytes - copy->zeros);
+    w->any_copied = true;
+    w->copied_group[running_index.linear] = copy->group + 1;
+}
+
+static void copy_arrived(const struct async_copy *copy) {
+    struct watch *w = watch_here();
+    const struct access access = {
+        .address = (uintptr_t)copy->to, .size = copy->bytes, .write = true, .code = copy->code};
+    WATCH_CONSUMERS(copy_arrived, w, &access);
+    shared_copy_arrived(w, &access);
+}
+
+/* --- who reports ------------------------------------------------------------------------------ */
+
+static void launch_begins(const struct launch *launch) {
+    launches_note(launch);
+    order_begin_launch();
+    audit_begin_launch();
+    WATCH_CONSUMERS(launch_begins, launch);
+}
+
+static void launch_ended(const struct launch *launch) {
+    audit_end_launch();
+    WATCH_CONSUMERS(launch_ended, launch);
+}
+
+void observe_runtime(void) {
+    static struct observer all;
+    all.launch_begins = launch_begins;
+    all.choose_blocks = surplus_choose;
+    all.launch_ended = launch_ended;
+    all.out_of_memory = watch_machine_fault;
+    all.block_begins = block_begins;
+    all.block_ended = block_ended;
+    all.thread_begins = thread_begins;
+    all.barrier_reached = barrier_reached;
+    all.barrier_opens = barrier_opens;
+    all.thread_returned = thread_returned;
+    all.warp_met = warp_met;
+    all.copy_begins = copy_begins;
+    all.copy_arrived = copy_arrived;
+    audit_observe(&all);
+    host_observe(&all);
+    observer = &all;
+}

@@ -1,0 +1,74 @@
+/* Which accesses happen before which: by barriers, by warp operations, and by atomics that are used
+ * as a lock, a flag or a counter of finished blocks.
+ *
+ * The rules, as the PTX memory model has them but for what is marked (*):
+ *
+ *   - Accesses of one thread happen in the order of the program; so do launches.
+ *   - A barrier orders all accesses of the block before it and behind it. A warp operation orders
+ *     those of the lanes that take part in it, (*) and those of lanes that have returned before.
+ *   - An atomic operation orders nothing but accesses to its own address. With fences it is more: a
+ *     thread's __threadfence() before it *releases* all that happened before the fence; a thread
+ *     whose atomic on the same address comes later has *acquired* that when a fence, (*) a barrier
+ *     or a warp operation is behind it. (*) The fence may be any thread's between the access and
+ *     the release; NVIDIA's samples have each thread fence, and one count after the barrier.
+ *     __threadfence_block() releases to the thread's own block. The releasing atomic itself happens
+ *     before what is behind the acquisition and accesses its address.
+ *   - A volatile load acquires as an atomic does, and (*) volatile accesses need no fence behind
+ * it. A volatile store releases, right behind a fence.
+ *
+ * Atomics, volatile loads, and volatile stores right behind a fence, are *strong*: two strong
+ * accesses never race.
+ *
+ * Each thread has a step, which its warp operations and fences raise. What a thread knows of the
+ * others is the step before which their accesses happened before its own: of its warp's lanes a
+ * table; of all others, other blocks too, references to the releases that it has acquired. */
+#ifndef ENGINE_WATCH_ORDER_H
+#define ENGINE_WATCH_ORDER_H
+#include "block.h"
+
+/* When and by whom an access was made. */
+struct stamp {
+    uint64_t where; /* from the highest bits down: 32 block, 20 launch (0: before all), 12 of the
+                       thread's step, beyond those in `when` */
+    record when;    /* 0: never */
+};
+enum { STAMP_LAUNCH_BITS = 20, STAMP_STEP_BITS = 12 };
+
+/* Of an access that the running thread makes. */
+struct stamp order_now(const struct watch *w, const struct access *access);
+/* Of a record of the running block's in which the step is complete. */
+struct stamp order_stamp(const struct watch *w, record when);
+static inline uint64_t stamp_block(const struct stamp *s) {
+    return s->where >> (STAMP_LAUNCH_BITS + STAMP_STEP_BITS);
+}
+/* All of it. */
+uint32_t stamp_step(const struct stamp *s);
+
+/* Whether an access was made in another launch than the running one. */
+bool order_other_launch(const struct watch *w, const struct stamp *s);
+
+/* Whether an access happens before this one of the running thread to the same address; null: before
+ * a plain one. */
+bool order_before(const struct watch *w, const struct stamp *earlier, const struct access *access);
+
+/* --- what the runtime and the compiler's calls report ----------------------------------------- */
+
+void order_begin_launch(void);
+bool order_attach(struct watch *w);
+void order_begin_block(struct watch *w);
+/* A barrier opens. Before the interval's number changes. */
+void order_end_interval(struct watch *w);
+/* These lanes meet in a warp operation. */
+void order_warp_met(struct watch *w, unsigned warp, unsigned lanes);
+/* The running thread fences: __threadfence(), or __threadfence_block(). */
+void order_fence(struct watch *w, bool device);
+/* Its atomic operation, volatile load or volatile store at the address: a release comes before, an
+ * acquisition behind it. */
+void order_release(struct watch *w, uintptr_t address);
+void order_acquire(struct watch *w, uintptr_t address);
+void order_volatile_load(struct watch *w, uintptr_t address);
+/* Whether the running thread's last fence comes after its last volatile store. */
+bool order_is_behind_fence(const struct watch *w);
+void order_volatile_store(struct watch *w, uintptr_t address);
+
+#endif

@@ -1,0 +1,635 @@
+/* Counting: what the kernels' loads and stores would cost a GPU.
+ *
+ * A GPU's warp makes one request of what its 32 threads load at one instruction. Here the threads
+ * run one after the other, so requests are put together afterwards: the nth time that each thread
+ * of a warp comes by an instruction since the last barrier makes one request. A thread that runs
+ * too far ahead of its warp is stopped until the others have come as far, so what is kept is
+ * bounded (HELD_REQUESTS a warp).
+ *
+ * Each worker counts for itself, by instruction; the sums are made when the launch has ended, so
+ * they do not depend on how many workers there were. */
+#define _GNU_SOURCE
+#include "counts.h"
+#include "../block.h"
+#include "../launches.h"
+#include "../regions.h"
+#include "../surplus.h"
+#include "origin.h"
+#include "reuse.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+void emulator_spin(void); /* block.c's; the other threads have a turn */
+
+enum {
+    HELD_REQUESTS = 1024, /* that a warp may have begun: 256 KB */
+    MAX_WARPS = MAX_BLOCK_THREADS / WARP_SIZE,
+    THREAD_BITS = 10,
+    LOOKED_UP = 24 /* instructions of a launch whose lines are asked for */
+};
+
+/* Where the lanes of a warp load or store at one instruction. */
+struct addresses {
+    uintptr_t of[WARP_SIZE];
+};
+
+/* The requests of one warp at one instruction since the last barrier. A lane takes part in so many
+ * of them, from the first one on, as it came by. */
+struct held {
+    struct addresses *requests;
+    uint32_t count, room;
+};
+
+/* One that is finished. */
+struct request {
+    uint32_t lanes;
+    unsigned size; /* of each lane's access */
+    const uintptr_t *address;
+};
+
+/* An instruction, as one worker knows it. */
+struct site {
+    const void *code;
+    unsigned size;
+    enum counted_way way;
+    bool touched;                      /* since the last barrier */
+    struct counted of[COUNTED_PLACES]; /* finished requests */
+    uint32_t times[MAX_BLOCK_THREADS]; /* that each thread came by */
+    struct held held[MAX_WARPS];
+};
+
+struct slot {
+    uintptr_t key; /* 0: empty */
+    struct site *site;
+};
+
+struct counts {
+    struct counts *next; /* of all workers' */
+    struct slot *table;  /* hashed by key; a power of two of them */
+    size_t table_size, site_count;
+    struct site **touched;
+    size_t touched_count;
+    struct span matrix[CHECKED_MATRICES];
+    uint32_t held[MAX_WARPS];
+    uint32_t idle[MAX_WARPS]; /* lanes that have come to the barrier, or are gone */
+    uint32_t gone[MAX_WARPS]; /* that have returned, or never were */
+    /* Of each element of an input: the block that loaded it last, by number. */
+    uint32_t *loaded_by[CHECKED_MATRICES];
+    uint32_t block_number; /* from 1 on */
+    uint32_t *stored_by;   /* of each word of shared memory: block, in so many bits, and thread */
+    struct {
+        uint64_t loads, needed; /* of global memory */
+        uint64_t exchanged;
+        bool stores;
+    } block;
+    uint64_t idle_blocks, idle_loads, idle_needed, idle_exchanged, exchanged;
+    uint64_t needed, blocks, block_barriers, barriers, least_barriers, most_barriers;
+    struct reuse_origins origins;
+};
+
+static struct counts *all_workers;
+static struct counted_launch *launches;
+static int launch_count;
+
+static void *must(void *made) {
+    if (!made) watch_machine_fault("out of memory while counting");
+    return made;
+}
+
+int counts_launches(const struct counted_launch **first) {
+    *first = launches;
+    return launch_count;
+}
+
+/* --- instructions ----------------------------------------------------------------------------- */
+
+static struct slot *slot_of(const struct counts *c, uintptr_t key) {
+    size_t i = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (c->table_size - 1);
+    while (c->table[i].key && c->table[i].key != key) i = (i + 1) & (c->table_size - 1);
+    return &c->table[i];
+}
+
+static void grow_table(struct counts *c) {
+    struct slot *old = c->table;
+    size_t old_size = c->table_size;
+    c->table_size = old_size ? 2 * old_size : 1024;
+    c->table = must(calloc(c->table_size, sizeof *c->table));
+    for (size_t i = 0; i < old_size; ++i)
+        if (old[i].key) *slot_of(c, old[i].key) = old[i];
+    free(old);
+    c->touched = must(realloc(c->touched, c->table_size * sizeof *c->touched));
+}
+
+static __attribute__((noinline)) struct site *
+new_site(struct counts *c, uintptr_t key, const struct access *access, enum counted_way way) {
+    if (2 * c->site_count >= c->table_size) grow_table(c);
+    struct slot *slot = slot_of(c, key);
+    *slot = (struct slot){key, must(calloc(1, sizeof *slot->site))};
+    slot->site->code = access->code;
+    slot->site->size = access->size;
+    slot->site->way = way;
+    c->site_count++;
+    return slot->site;
+}
+
+/* One call of a copying function loads and stores, and in steps of several sizes. */
+static struct site *site_of(struct counts *c, const struct access *access) {
+    enum counted_way way = access->atomic  ? COUNTED_ATOMICS
+                           : access->write ? COUNTED_STORES
+                                           : COUNTED_LOADS;
+    uintptr_t key = ((uintptr_t)access->code * COUNTED_WAYS + way) * SECTOR + access->size;
+    const struct slot *slot = slot_of(c, key);
+    struct site *site = slot->key ? slot->site : new_site(c, key, access, way);
+    if (!site->touched) {
+        site->touched = true;
+        c->touched[c->touched_count++] = site;
+    }
+    return site;
+}
+
+/* --- finished requests: shared memory --------------------------------------------------------- */
+
+/* The words that some lanes want, bank by bank. */
+struct banks {
+    unsigned words[BANKS];
+    uint32_t first[BANKS], more[BANKS][2 * WARP_SIZE];
+};
+
+/* How many words of its bank are wanted then; 0: this one was among them. */
+static inline unsigned add_word(struct banks *b, uint32_t word) {
+    unsigned bank = word % BANKS, count = b->words[bank];
+    if (!count) {
+        b->first[bank] = word;
+        return b->words[bank] = 1;
+    }
+    if (b->first[bank] == word) return 0;
+    for (unsigned i = 1; i < count; ++i)
+        if (b->more[bank][i] == word) return 0;
+    b->more[bank][count] = word;
+    return b->words[bank] = count + 1;
+}
+
+/* Passes of `lanes`, which do theirs together. */
+static unsigned passes_of(const struct request *r, uint32_t lanes, uint32_t *words) {
+    struct banks b;
+    unsigned most = 0;
+    memset(b.words, 0, sizeof b.words);
+    for (; lanes; lanes &= lanes - 1) {
+        uintptr_t address = r->address[__builtin_ctz(lanes)];
+        for (uintptr_t word = address / WORD; word <= (address + r->size - 1) / WORD; ++word) {
+            unsigned in_bank = add_word(&b, (uint32_t)word);
+            *words += in_bank != 0;
+            if (in_bank > most) most = in_bank;
+        }
+    }
+    return most;
+}
+
+/* A pass reads one word of each bank, for all lanes that want it. So accesses of 4 bytes or less
+ * are done for all 32 lanes at once, those of 8 for half of them and those of 16 for a quarter. */
+static void finish_shared(struct counted *sum, const struct request *r, bool atomic) {
+    const unsigned lanes = r->size <= WORD ? WARP_SIZE : WARP_SIZE * WORD / r->size;
+    uint32_t words = 0;
+    const uint32_t together = lanes == WARP_SIZE ? ~0u : (UINT32_C(1) << lanes) - 1;
+    for (unsigned first = 0; first < WARP_SIZE; first += lanes) {
+        unsigned passes = passes_of(r, r->lanes & together << first, &words);
+        if (atomic || !passes) continue;
+        sum->conflicts += passes - 1;
+        if (passes > sum->worst) sum->worst = passes;
+    }
+    sum->bytes += r->size < WORD ? words * r->size : words * WORD;
+}
+
+/* --- finished requests: global memory --------------------------------------------------------- */
+
+/* A sector, and which of its bytes are asked for. */
+struct sector {
+    uintptr_t number;
+    uint32_t bytes;
+};
+
+static unsigned sectors_of(const struct request *r, struct sector *sectors) {
+    unsigned count = 0;
+    for (uint32_t left = r->lanes; left; left &= left - 1) {
+        uintptr_t address = r->address[__builtin_ctz(left)], number = address / SECTOR;
+        uint32_t bytes = (uint32_t)((UINT64_C(1) << r->size) - 1) << address % SECTOR;
+        unsigned i = count;
+        while (i > 0 && sectors[i - 1].number != number) --i; /* the last one is the likeliest */
+        if (!i) {
+            sectors[count] = (struct sector){number, 0};
+            i = ++count;
+        }
+        sectors[i - 1].bytes |= bytes;
+    }
+    return count;
+}
+
+/* Elements of an input that this block has not loaded before. */
+static void note_needed(struct counts *c, int matrix, const struct sector *sector) {
+    const struct span *span = &c->matrix[matrix];
+    uint32_t *by = c->loaded_by[matrix];
+    for (unsigned byte = 0; by && byte < SECTOR; byte += WORD) {
+        size_t element = (sector->number * SECTOR + byte - span->begin) / WORD;
+        if (!(sector->bytes >> byte & 0xF) || element >= span->words) continue;
+        c->block.needed += by[element] != c->block_number;
+        by[element] = c->block_number;
+    }
+}
+
+static void finish_global(struct counts *c, struct counted *sum, const struct request *r, int place,
+                          enum counted_way way, unsigned elements) {
+    struct sector sectors[WARP_SIZE];
+    unsigned count = sectors_of(r, sectors);
+    sum->sectors += count;
+    if (way != COUNTED_STORES && place != COUNTED_CONSTANTS) c->block.loads += elements;
+    if (way != COUNTED_LOADS) c->block.stores = true;
+    for (unsigned i = 0; i < count; ++i) {
+        sum->bytes += (unsigned)__builtin_popcount(sectors[i].bytes);
+        if (way == COUNTED_LOADS && place < COUNTED_OTHER) note_needed(c, place, &sectors[i]);
+    }
+}
+
+/* --- finished requests: both ------------------------------------------------------------------ */
+
+static int place_of(const struct watch *w, uintptr_t address, enum counted_way way) {
+    if (watch_is_shared(w, address)) return COUNTED_SHARED;
+    for (unsigned i = 0; i < CHECKED_MATRICES; ++i)
+        if (address - w->counts->matrix[i].begin < w->counts->matrix[i].words * WORD) return (int)i;
+    const bool constant = way == COUNTED_LOADS && origin_of(address) == ORIGIN_HOST;
+    return constant ? COUNTED_CONSTANTS : COUNTED_OTHER;
+}
+
+/* Of all but the inputs: which launches the words come from that are loaded, and that those which
+ * are stored come from this one. */
+static void note_origins(struct counts *c, const struct request *r, int place,
+                         enum counted_way way) {
+    if (place < COUNTED_OTHER && c->loaded_by[place]) return;
+    for (uint32_t left = r->lanes; left; left &= left - 1) {
+        const uintptr_t address = r->address[__builtin_ctz(left)];
+        for (unsigned at = 0; at < r->size; at += WORD) {
+            if (way != COUNTED_STORES) c->origins.loads[origin_of(address + at)]++;
+            if (way == COUNTED_LOADS) continue;
+            const bool first = origin_set(address + at, reuse_running()) != reuse_running();
+            c->origins.output += first && place < COUNTED_OTHER;
+        }
+    }
+}
+
+static void finish_in(struct watch *w, struct site *site, const struct request *r, int place) {
+    struct counted *sum = &site->of[place];
+    unsigned lanes = (unsigned)__builtin_popcount(r->lanes);
+    unsigned elements = lanes * (r->size < WORD ? 1 : r->size / WORD);
+    sum->requests++;
+    sum->elements += elements;
+    if (place == COUNTED_SHARED) {
+        finish_shared(sum, r, site->way == COUNTED_ATOMICS);
+    } else {
+        finish_global(w->counts, sum, r, place, site->way, elements);
+        note_origins(w->counts, r, place, site->way);
+    }
+}
+
+/* A request whose lanes go to several places counts as one at each. */
+static void finish(struct watch *w, struct site *site, const struct request *r) {
+    struct request part = *r;
+    for (uint32_t left = r->lanes; left; left &= ~part.lanes) {
+        int place = place_of(w, r->address[__builtin_ctz(left)], site->way);
+        part.lanes = 0;
+        for (uint32_t rest = left; rest; rest &= rest - 1)
+            if (place_of(w, r->address[__builtin_ctz(rest)], site->way) == place)
+                part.lanes |= rest & -rest;
+        finish_in(w, site, &part, place);
+    }
+}
+
+/* The lanes that came by more than `time` times; they are the same until *until. */
+static uint32_t lanes_at(const uint32_t *times, uint32_t time, uint32_t *until) {
+    uint32_t lanes = 0;
+    *until = UINT32_MAX;
+    for (unsigned lane = 0; lane < WARP_SIZE; ++lane) {
+        if (times[lane] <= time) continue;
+        lanes |= UINT32_C(1) << lane;
+        if (times[lane] < *until) *until = times[lane];
+    }
+    return lanes;
+}
+
+/* Finishes the first `count` requests of a warp at one instruction; the rest move up. */
+static void finish_first(struct watch *w, struct site *site, unsigned warp, uint32_t count) {
+    struct held *held = &site->held[warp];
+    uint32_t *times = &site->times[warp * WARP_SIZE];
+    uint32_t lanes = 0, unchanged = 0; /* so many requests have the same lanes */
+    if (count > held->count) count = held->count;
+    for (uint32_t i = 0; i < count; ++i) {
+        if (i == unchanged) lanes = lanes_at(times, i, &unchanged);
+        finish(w, site, &(struct request){lanes, site->size, held->requests[i].of});
+    }
+    held->count -= count;
+    w->counts->held[warp] -= count;
+    if (held->count)
+        memmove(held->requests, held->requests + count, held->count * sizeof *held->requests);
+    for (unsigned lane = 0; lane < WARP_SIZE; ++lane)
+        times[lane] = times[lane] > count ? times[lane] - count : 0;
+}
+
+static void finish_warp(struct watch *w, unsigned warp) {
+    struct counts *c = w->counts;
+    for (size_t i = 0; i < c->touched_count && c->held[warp]; ++i)
+        finish_first(w, c->touched[i], warp, UINT32_MAX);
+}
+
+/* What all lanes of a warp that still run have passed. */
+static void finish_passed(struct watch *w, unsigned warp) {
+    struct counts *c = w->counts;
+    for (size_t i = 0; i < c->touched_count; ++i) {
+        struct site *site = c->touched[i];
+        uint32_t passed = site->held[warp].count;
+        for (uint32_t left = ~c->idle[warp]; left; left &= left - 1) {
+            uint32_t times = site->times[warp * WARP_SIZE + (unsigned)__builtin_ctz(left)];
+            if (times < passed) passed = times;
+        }
+        if (passed) finish_first(w, site, warp, passed);
+    }
+}
+
+static void finish_all(struct watch *w) {
+    struct counts *c = w->counts;
+    unsigned warps = (w->launch->block_threads + WARP_SIZE - 1) / WARP_SIZE;
+    for (unsigned warp = 0; warp < warps; ++warp) finish_warp(w, warp);
+    for (size_t i = 0; i < c->touched_count; ++i) c->touched[i]->touched = false;
+    c->touched_count = 0;
+}
+
+/* --- accesses --------------------------------------------------------------------------------- */
+
+/* It would begin one request more than may be held. */
+static bool is_far_ahead(const struct counts *c, const struct site *site, unsigned thread) {
+    unsigned warp = thread / WARP_SIZE;
+    return site->times[thread] == site->held[warp].count && c->held[warp] >= HELD_REQUESTS;
+}
+
+/* The running thread is far ahead of its warp: it lets the others come up with it. If they do not
+ * (they may wait for it), what they do later is a separate request, as on a GPU. */
+static __attribute__((noinline)) void wait_for_warp(struct watch *w, const struct site *site,
+                                                    unsigned thread) {
+    unsigned warp = thread / WARP_SIZE;
+    emulator_spin();
+    if (is_far_ahead(w->counts, site, thread)) finish_passed(w, warp);
+    if (is_far_ahead(w->counts, site, thread)) finish_warp(w, warp);
+}
+
+static __attribute__((noinline)) void make_room(struct held *held) {
+    held->room = held->room ? 2 * held->room : 16;
+    held->requests = must(realloc(held->requests, held->room * sizeof *held->requests));
+}
+
+/* What the running thread stores in shared memory, and what it reads of other threads' there. The
+ * detectors remember no more stores once they have found something. */
+static void count_shared(struct watch *w, const struct access *access) {
+    struct counts *c = w->counts;
+    const uint32_t block = c->block_number << THREAD_BITS, running = block | running_index.linear;
+    const size_t last = watch_word(w, access->address + access->size - 1);
+    for (size_t i = watch_word(w, access->address); i <= last && i < w->all_words; ++i) {
+        const uint32_t by = c->stored_by[i];
+        if (access->write)
+            c->stored_by[i] = running;
+        else
+            c->block.exchanged += by >> THREAD_BITS == block >> THREAD_BITS && by != running;
+    }
+}
+
+static void count_received(struct watch *w, const struct access *access) {
+    const unsigned lane = worker_lane_of((const void *)access->address);
+    if (lane < WARP_SIZE && lane != running_index.linear % WARP_SIZE) w->counts->block.exchanged++;
+}
+
+static void count_access(struct watch *w, const struct access *access) {
+    struct counts *c = w->counts;
+    if (watch_is_shared(w, access->address)) count_shared(w, access);
+    unsigned thread = running_index.linear, warp = thread / WARP_SIZE, lane = thread % WARP_SIZE;
+    struct site *site = site_of(c, access);
+    struct held *held = &site->held[warp];
+    if (is_far_ahead(c, site, thread)) wait_for_warp(w, site, thread);
+    uint32_t time = site->times[thread]++;
+    if (time == held->count) {
+        if (held->count == held->room) make_room(held);
+        held->count++;
+        c->held[warp]++;
+    }
+    held->requests[time].of[lane] = access->address;
+}
+
+/* --- blocks and barriers ---------------------------------------------------------------------- */
+
+static void find_matrices(struct counts *c) {
+    for (int i = 0; i < CHECKED_MATRICES; ++i) {
+        const struct region *r = region_of_matrix(i);
+        if (r) c->matrix[i] = (struct span){r->begin, r->bytes / WORD};
+        if (!r || !region_is_input(r)) continue;
+        void *made = mmap(NULL, c->matrix[i].words * sizeof *c->loaded_by[i],
+                          PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        c->loaded_by[i] = must(made == MAP_FAILED ? NULL : made);
+    }
+}
+
+static struct counts *attach(const struct watch *w) {
+    struct counts *c = must(calloc(1, sizeof *c));
+    c->stored_by = must(calloc(w->all_words, sizeof *c->stored_by));
+    grow_table(c);
+    find_matrices(c);
+    c->next = __atomic_load_n(&all_workers, __ATOMIC_ACQUIRE);
+    while (!__atomic_compare_exchange_n(&all_workers, &c->next, c, false, __ATOMIC_RELEASE,
+                                        __ATOMIC_ACQUIRE))
+        continue;
+    return c;
+}
+
+static void all_lanes_run(struct counts *c, unsigned threads) {
+    memset(c->gone, 0, sizeof c->gone);
+    if (threads % WARP_SIZE) c->gone[threads / WARP_SIZE] = ~0u << threads % WARP_SIZE;
+    memcpy(c->idle, c->gone, sizeof c->idle);
+}
+
+static void block_begins(struct watch *w) {
+    if (!w->counts) w->counts = attach(w);
+    w->counts->block_number++;
+    w->counts->block_barriers = 0;
+    memset(&w->counts->block, 0, sizeof w->counts->block);
+    all_lanes_run(w->counts, w->launch->block_threads);
+}
+
+static void thread_waits(struct watch *w, unsigned thread, bool returned) {
+    const unsigned warp = thread / WARP_SIZE;
+    const uint32_t lane = UINT32_C(1) << thread % WARP_SIZE;
+    w->counts->idle[warp] |= lane;
+    if (returned) w->counts->gone[warp] |= lane;
+    if (w->counts->idle[warp] == ~0u) finish_warp(w, warp);
+}
+
+static void interval_ends(struct watch *w) {
+    finish_all(w);
+    memcpy(w->counts->idle, w->counts->gone, sizeof w->counts->idle);
+    w->counts->block_barriers++;
+}
+
+static void block_ended(struct watch *w) {
+    struct counts *c = w->counts;
+    finish_all(w);
+    if (!c->blocks++ || c->block_barriers < c->least_barriers)
+        c->least_barriers = c->block_barriers;
+    if (c->block_barriers > c->most_barriers) c->most_barriers = c->block_barriers;
+    c->barriers += c->block_barriers;
+    c->needed += c->block.needed;
+    c->exchanged += c->block.exchanged;
+    if (c->block.stores) return;
+    c->idle_blocks++;
+    c->idle_loads += c->block.loads;
+    c->idle_needed += c->block.needed;
+    c->idle_exchanged += c->block.exchanged;
+}
+
+/* --- launches --------------------------------------------------------------------------------- */
+
+/* An instruction's sum over all workers. */
+struct total {
+    const void *code;
+    int place;
+    enum counted_way way;
+    struct counted counted;
+};
+
+struct totals {
+    struct total *all;
+    size_t count, room;
+};
+
+static void add_total(struct totals *totals, const struct site *site, int place) {
+    struct total *total = totals->all, *end = total + totals->count;
+    while (total < end &&
+           (total->code != site->code || total->place != place || total->way != site->way))
+        ++total;
+    if (total == end) {
+        if (totals->count == totals->room) {
+            totals->room = totals->room ? 2 * totals->room : 64;
+            totals->all = must(realloc(totals->all, totals->room * sizeof *totals->all));
+        }
+        total = &totals->all[totals->count++];
+        *total = (struct total){.code = site->code, .place = place, .way = site->way};
+    }
+    counted_add(&total->counted, &site->of[place]);
+}
+
+static void take_site(struct counted_launch *launch, struct totals *totals, struct site *site) {
+    for (int place = 0; place < COUNTED_PLACES; ++place) {
+        if (!site->of[place].requests) continue;
+        counted_add(&launch->of[place][site->way], &site->of[place]);
+        add_total(totals, site, place);
+        site->of[place] = (struct counted){0};
+    }
+}
+
+static void take_worker(struct counted_launch *launch, struct totals *totals, struct counts *c) {
+    for (size_t i = 0; i < c->table_size; ++i)
+        if (c->table[i].key) take_site(launch, totals, c->table[i].site);
+    if (c->blocks &&
+        (launch->blocks_ended == launch->passed_over || c->least_barriers < launch->least_barriers))
+        launch->least_barriers = c->least_barriers;
+    if (c->most_barriers > launch->most_barriers) launch->most_barriers = c->most_barriers;
+    launch->blocks_ended += c->blocks;
+    launch->barriers += c->barriers;
+    launch->needed += c->needed;
+    launch->exchanged += c->exchanged;
+    launch->idle_blocks += c->idle_blocks;
+    launch->idle_loads += c->idle_loads;
+    launch->idle_needed += c->idle_needed;
+    launch->idle_exchanged += c->idle_exchanged;
+    c->blocks = c->barriers = c->needed = c->exchanged = c->most_barriers = 0;
+    c->idle_blocks = c->idle_loads = c->idle_needed = c->idle_exchanged = 0;
+}
+
+/* Sectors and passes that better access would save. */
+static uint64_t to_gain(const struct counted *counted) {
+    return counted->sectors - (counted->bytes + SECTOR - 1) / SECTOR * (counted->sectors > 0) +
+           counted->conflicts;
+}
+
+static int most_to_gain_first(const void *a, const void *b) {
+    const struct total *x = a, *y = b;
+    uint64_t gain_x = to_gain(&x->counted), gain_y = to_gain(&y->counted);
+    if (gain_x != gain_y) return gain_x < gain_y ? 1 : -1;
+    return (x->code > y->code) - (x->code < y->code);
+}
+
+static int best_line_first(const void *a, const void *b) {
+    const struct counted_line *x = a, *y = b;
+    uint64_t gain_x = to_gain(&x->counted), gain_y = to_gain(&y->counted);
+    if (gain_x != gain_y) return gain_x < gain_y ? 1 : -1;
+    if (x->line != y->line) return x->line < y->line ? -1 : 1;
+    return (int)x->place - (int)y->place;
+}
+
+/* A line may have several instructions: a compiler unrolls loops. */
+static void add_line(struct counted_launch *launch, const struct total *total) {
+    const struct place place = place_before(total->code);
+    struct counted_line *line = launch->lines, *end = line + launch->line_count;
+    while (line < end && (line->line != place.line || line->place != total->place ||
+                          line->way != total->way || strcmp(line->file, place.file) != 0))
+        ++line;
+    if (!place.line || (line == end && launch->line_count == COUNTED_LINES)) return;
+    if (line == end) {
+        *line = (struct counted_line){.line = place.line, .place = total->place, .way = total->way};
+        snprintf(line->file, sizeof line->file, "%.*s", (int)sizeof line->file - 1, place.file);
+        launch->line_count++;
+    }
+    counted_add(&line->counted, &total->counted);
+}
+
+static void find_lines(struct counted_launch *launch, struct totals *totals) {
+    if (!totals->count) return;
+    qsort(totals->all, totals->count, sizeof *totals->all, most_to_gain_first);
+    for (size_t i = 0; i < totals->count && i < LOOKED_UP; ++i)
+        if (to_gain(&totals->all[i].counted)) add_line(launch, &totals->all[i]);
+    qsort(launch->lines, (size_t)launch->line_count, sizeof *launch->lines, best_line_first);
+}
+
+static void launch_begins(const struct launch *launch) {
+    (void)launch;
+    origin_prepare();
+}
+
+static void launch_ended(const struct launch *launch) {
+    launches = must(realloc(launches, (size_t)(launch_count + 1) * sizeof *launches));
+    struct counted_launch *counted = &launches[launch_count++];
+    *counted = (struct counted_launch){
+        .grid = {launch->grid.x, launch->grid.y, launch->grid.z},
+        .block = {launch->block.x, launch->block.y, launch->block.z},
+        .blocks = launch->blocks,
+        .passed_over = surplus_passed_over(),
+    };
+    counted->blocks_ended = counted->idle_blocks = counted->passed_over;
+    launches_kernel_name(launch->kernel, counted->kernel, sizeof counted->kernel);
+    struct totals totals = {0};
+    for (struct counts *c = all_workers; c; c = c->next) {
+        take_worker(counted, &totals, c);
+        reuse_take_origins(&c->origins);
+    }
+    reuse_launch_ended(counted);
+    find_lines(counted, &totals);
+    free(totals.all);
+}
+
+void counts_watch(void) {
+    static const struct consumer counting = {
+        .block_begins = block_begins,
+        .access = count_access,
+        .receives = count_received,
+        .thread_waits = thread_waits,
+        .interval_ends = interval_ends,
+        .block_ended = block_ended,
+        .launch_begins = launch_begins,
+        .launch_ended = launch_ended,
+        .copied = origin_copied,
+    };
+    watch_add_consumer(&counting);
+}

@@ -1,0 +1,213 @@
+/* The tile phases of one block: which elements of inputs it loads between two barriers, and what
+ * its shared arrays hold afterwards. */
+#include "../../cuda/program/names.h"
+#include "../block.h"
+#include "../launches.h"
+#include "../regions.h"
+#include "counts.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ARRAYS = 16 }; /* of one phase */
+
+static struct {
+    const struct watch *running; /* over the block whose phases are kept, while it runs */
+    bool kept;
+    const void *kernel;
+    struct phases phases;
+    struct phase now; /* being collected */
+    size_t load_room;
+    int *writer; /* of each word of shared memory: the thread that stored it last, plus 1 */
+    size_t words;
+} state;
+
+static void *must(void *made) {
+    if (!made) watch_machine_fault("out of memory while keeping tile phases");
+    return made;
+}
+
+static void *zeros(size_t count, size_t size) { return must(calloc(count ? count : 1, size)); }
+
+const struct phases *phases_kept(void) {
+    if (!state.kept) return NULL;
+    launches_kernel_name(state.kernel, state.phases.kernel, sizeof state.phases.kernel);
+    return &state.phases;
+}
+
+/* --- accesses --------------------------------------------------------------------------------- */
+
+static void note_load(const struct region *r, int matrix, size_t word) {
+    struct phase *now = &state.now;
+    int *first = state.phases.first[matrix];
+    const size_t cols = (size_t)r->matrix->cols;
+    if (!first[word]) first[word] = state.phases.count + 1;
+    if (now->load_count == state.load_room) {
+        state.load_room = state.load_room ? 2 * state.load_room : 256;
+        now->loads = must(realloc(now->loads, state.load_room * sizeof *now->loads));
+    }
+    now->loads[now->load_count++] =
+        (struct phase_load){running_index.linear, matrix, (int)(word / cols), (int)(word % cols)};
+    state.kept = true;
+}
+
+static void note_global(const struct access *access) {
+    int matrix = 0;
+    const struct region *r = region_find(access->address);
+    if (!r || !r->matrix) return;
+    while (matrix < CHECKED_MATRICES && region_of_matrix(matrix) != r) ++matrix;
+    size_t word = (access->address - r->begin) / WORD;
+    size_t end = (access->address + access->size - 1 - r->begin) / WORD + 1;
+    for (; word < end && word < r->bytes / WORD && matrix < CHECKED_MATRICES; ++word) {
+        if (!region_is_input(r))
+            state.phases.stored[word] |= access->write;
+        else if (!access->write)
+            note_load(r, matrix, word);
+    }
+}
+
+static void note_access(struct watch *w, const struct access *access) {
+    if (w != state.running) return;
+    if (!watch_is_shared(w, access->address)) {
+        note_global(access);
+        return;
+    }
+    size_t word = watch_word(w, access->address);
+    size_t end = watch_word(w, access->address + access->size - 1) + 1;
+    for (; word < end && word < state.words && access->write; ++word)
+        state.writer[word] = (int)running_index.linear + 1;
+}
+
+/* A copy stores when it arrives. */
+static void note_unless_copying(struct watch *w, const struct access *access) {
+    if (!access->copying) note_access(w, access);
+}
+
+/* --- the end of a phase ----------------------------------------------------------------------- */
+
+static void set_dimensions(struct phase_array *array, const struct shared_name *name) {
+    array->dimensions = name->dimensions;
+    memcpy(array->dimension, name->dimension, sizeof name->dimension);
+    if (name->element > WORD) array->dimension[array->dimensions++] = name->element / WORD;
+    size_t count = 1;
+    for (int i = 0; i < array->dimensions; ++i) count *= array->dimension[i];
+    if (array->dimensions && count == array->count) return;
+    array->dimensions = 1;
+    array->dimension[0] = array->count;
+}
+
+/* The words of shared memory from `first` on become an array of the phase, with their values. */
+static void keep_array(const struct watch *w, const char *name, size_t first, size_t count,
+                       const struct shared_name *shape) {
+    struct phase *now = &state.now;
+    if (!now->arrays) now->arrays = zeros(MOST_ARRAYS, sizeof *now->arrays);
+    if (now->array_count == MOST_ARRAYS) return;
+    struct phase_array *array = &now->arrays[now->array_count++];
+    snprintf(array->name, sizeof array->name, "%s", name);
+    array->count = count;
+    array->values = zeros(count, sizeof *array->values);
+    array->writer = zeros(count, sizeof *array->writer);
+    memcpy(array->values, (const char *)w->shared_begin + first * WORD, count * WORD);
+    for (size_t i = 0; i < count; ++i) array->writer[i] = state.writer[first + i] - 1;
+    if (shape) {
+        set_dimensions(array, shape);
+    } else {
+        array->dimensions = 1;
+        array->dimension[0] = count;
+    }
+}
+
+/* The array that holds this word; returns the word behind it. */
+static size_t keep_array_at(const struct watch *w, size_t word) {
+    uintptr_t storage = (uintptr_t)w->memory.thread_local_storage.begin;
+    size_t dynamic = (w->launch->shared_bytes + WORD - 1) / WORD;
+    struct shared_name name;
+    if (word - w->dynamic_first < dynamic) {
+        const char *only = name_of_dynamic();
+        keep_array(w, only ? only : "dynamic shared memory", w->dynamic_first, dynamic, NULL);
+        return w->dynamic_first + dynamic;
+    }
+    if (!name_find(w->shared_begin + word * WORD - storage, &name)) return word + 1;
+    size_t first = (storage + name.offset - w->shared_begin) / WORD;
+    size_t count = (name.bytes + WORD - 1) / WORD;
+    keep_array(w, name.name, first, count, &name);
+    return first + count;
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(((const struct phase_array *)a)->name, ((const struct phase_array *)b)->name);
+}
+
+static void end_phase(const struct watch *w) {
+    struct phases *p = &state.phases;
+    for (size_t word = 0; word < state.words;)
+        word = state.writer[word] ? keep_array_at(w, word) : word + 1;
+    qsort(state.now.arrays, (size_t)state.now.array_count, sizeof *state.now.arrays, by_name);
+    p->phases = must(realloc(p->phases, (size_t)(p->count + 1) * sizeof *p->phases));
+    p->phases[p->count++] = state.now;
+    state.now = (struct phase){0};
+    state.load_room = 0;
+}
+
+static void interval_ends(struct watch *w) {
+    if (w != state.running) return;
+    if (state.now.load_count) end_phase(w);
+    memset(state.writer, 0, state.words * sizeof *state.writer);
+}
+
+/* --- blocks ----------------------------------------------------------------------------------- */
+
+static bool is_wanted(const struct watch *w) {
+    const struct uint3 *grid = &w->launch->grid;
+    const unsigned *block = state.phases.block;
+    return !state.kept && block[0] < grid->x && block[1] < grid->y &&
+           w->block == block[0] + (uint64_t)grid->x * block[1];
+}
+
+/* For each element of a matrix, zero. */
+static void make_room(struct phases *p) {
+    for (int i = 0; i < CHECKED_MATRICES; ++i) {
+        const struct region *r = region_of_matrix(i);
+        if (!r) continue;
+        if (region_is_input(r))
+            p->first[i] = zeros(r->bytes / WORD, sizeof *p->first[i]);
+        else
+            p->stored = zeros(r->bytes / WORD, sizeof *p->stored);
+    }
+    state.writer = zeros(state.words, sizeof *state.writer);
+}
+
+static void block_begins(struct watch *w) {
+    struct phases *p = &state.phases;
+    const struct launch *launch = w->launch;
+    const struct counted_launch *before;
+    if (!is_wanted(w)) return;
+    state.running = w;
+    state.kernel = launch->kernel;
+    state.words = w->all_words;
+    p->launch = counts_launches(&before);
+    memcpy(p->grid, (unsigned[]){launch->grid.x, launch->grid.y, launch->grid.z}, sizeof p->grid);
+    memcpy(p->block_size, (unsigned[]){launch->block.x, launch->block.y, launch->block.z},
+           sizeof p->block_size);
+    free(state.writer);
+    free(p->stored);
+    for (int i = 0; i < CHECKED_MATRICES; ++i) free(p->first[i]);
+    make_room(p);
+}
+
+static void block_ended(struct watch *w) {
+    interval_ends(w);
+    if (w == state.running) state.running = NULL;
+}
+
+void phases_watch(unsigned x, unsigned y) {
+    static const struct consumer keeping = {
+        .block_begins = block_begins,
+        .access = note_unless_copying,
+        .copy_arrived = note_access,
+        .interval_ends = interval_ends,
+        .block_ended = block_ended,
+    };
+    state.phases.block[0] = x;
+    state.phases.block[1] = y;
+    watch_add_consumer(&keeping);
+}

@@ -1,0 +1,96 @@
+/* The accesses of a few blocks of a run, each with its thread, interval and value, in the order in
+ * which they were made: plain data that trace.c collects; recover.c finds index formulas in it. */
+#ifndef ENGINE_WATCH_RECORD_TRACE_H
+#define ENGINE_WATCH_RECORD_TRACE_H
+#include "../../engine.h"
+#include "../../report/threads.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Arrays by number: first the matrices; from TRACE_SHARED on the shared arrays. */
+enum { TRACE_SHARED = CHECKED_MATRICES, TRACE_ARRAYS = TRACE_SHARED + 16 };
+
+struct trace_access {
+    const void *code;  /* behind the instruction */
+    int64_t offset;    /* in words, from the array's first; may lie outside of it */
+    uint32_t interval; /* barriers that the block had passed */
+    uint32_t bits[4];  /* of its words: what a load gets, and what a store leaves; behind those of
+                          an atomic operation, what it has replaced */
+    uint16_t thread;   /* linear index in its block */
+    uint8_t block;     /* number in struct trace */
+    uint8_t array;
+    uint8_t words;
+    bool write, atomic;
+    bool valued; /* `bits` are known: not of words outside of all allocations, nor of the store with
+                    which a run was stopped */
+};
+
+/* A shared array that the blocks accessed. */
+struct trace_array {
+    char name[64];
+    size_t offset; /* in thread-local storage */
+    size_t words;
+    int dimensions; /* 0: dynamic shared memory, or not known */
+    size_t dimension[4];
+};
+
+/* The threads that wait at one barrier. */
+struct trace_waiting {
+    const void *code; /* behind the call; null: at none */
+    struct threads threads;
+};
+
+/* A barrier that opened: where it is in the program, and the interval that it ended. */
+struct trace_barrier {
+    const void *code; /* behind the call */
+    uint32_t interval;
+    uint8_t block;
+    struct trace_waiting at[2]; /* the second one where threads waited in two lines */
+    struct threads returned;
+};
+
+enum { TRACE_BLOCKS = 18 };
+
+struct trace {
+    unsigned grid[3], block[3]; /* of the first launch, which alone is kept */
+    unsigned blocks[TRACE_BLOCKS][3];
+    int block_count;
+    struct trace_access *access;
+    size_t count;
+    struct trace_barrier *barrier; /* of these blocks, in order */
+    size_t barrier_count;
+    int later_launches; /* that were made after it, of which nothing is kept */
+    /* Where threads of the last block were when its launch was stopped. */
+    bool stopped;
+    struct trace_waiting waiting[2];
+    struct threads returned;
+    bool ended;    /* all blocks of the launch came to their end */
+    bool complete; /* nothing was left out for lack of room */
+    bool plain; /* the blocks' threads share nothing but whole words of matrices and shared arrays,
+                   and are ordered by barriers alone: no atomics, asynchronous copies, warp
+                   synchronisations, no other memory */
+    struct trace_array shared[TRACE_ARRAYS - TRACE_SHARED];
+    int shared_count;
+};
+
+/* One of the shared arrays by its number. */
+static inline const struct trace_array *trace_shared(const struct trace *t, int array) {
+    return &t->shared[array - TRACE_SHARED];
+}
+
+/* From now on the first launch's accesses to matrices and shared arrays are kept, of its first two
+ * and its last block in each direction. Before the launch. */
+void trace_watch(void);
+
+/* The same of this block alone, x, y, z; and an access outside of all allocations is kept as one of
+ * the nearest matrix. */
+void trace_watch_block(const unsigned block[3]);
+
+/* What was kept so far; the caller does not own it. */
+const struct trace *trace_kept(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,48 @@
+/* Allocations of device memory: which there are, and which of them are named matrices. */
+#ifndef ENGINE_WATCH_REGIONS_H
+#define ENGINE_WATCH_REGIONS_H
+#include "../engine.h"
+#include "cells.h"
+
+/* An allocation. It is never removed, only marked as freed. */
+struct region {
+    struct region *next;
+    const struct checked_matrix *matrix; /* null: an allocation of the wrapper's */
+    uintptr_t begin;
+    size_t bytes;
+    struct {
+        uintptr_t begin;
+        size_t bytes;
+    } allocated; /* a matrix may be only a part of it */
+    bool on_device, freed, in_wrapper;
+    struct marks marks; /* of everything but inputs, which have none */
+    uint16_t *origins;  /* origin.c's, of each word; null: none yet */
+    void *frames[16];   /* who allocated it */
+    int frame_count;
+};
+
+void region_add(char *begin, size_t bytes, bool on_device, bool in_wrapper);
+void region_free(char *begin);
+/* The bytes count as written before any launch. */
+void region_written(struct region *r, const char *to, size_t bytes);
+/* The allocation that these elements are in is this matrix, the number-th; `matrix` must outlive
+ * the run. An input loses its marks. */
+void region_name(int number, const struct checked_matrix *matrix);
+
+/* Null: none. A freed one is found until its addresses are allocated again. */
+struct region *region_find(uintptr_t address);
+/* Whether the address is in the region's allocation, if perhaps outside of the matrix. */
+bool region_reaches(const struct region *r, uintptr_t address);
+/* Of those that are not freed. */
+struct region *region_nearest(uintptr_t address);
+/* All of them, the last allocated first. */
+struct region *region_first(void);
+/* Null: no matrix has that number, or it is freed. */
+const struct region *region_of_matrix(int number);
+/* The matrix that shows tile phases; the first output. Null: none. */
+const struct region *region_showing_phases(void);
+const struct region *region_output(void);
+
+static inline bool region_is_input(const struct region *r) { return r->matrix && r->matrix->input; }
+
+#endif
