@@ -71,9 +71,15 @@ build/lib%.a: | $$(@D)/.
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-# The lab, with what main.cu leans on. It and build/libengine.a need each other: what a program is
-# linked from, in an order that a linker takes.
-build/liblab.a: $(patsubst %.c,build/c/%.o,support.c $(wildcard lab/*.c))
+# What main.cu leans on: no part of make check, which has libengine.a beside them. These archives need
+# each other, so $(linked) has them in a group.
+driver  = build/liblab.a build/libhost.a build/libreport.a
+lessons = $(wildcard lab/cause*.c)
+host    = $(patsubst %,engine/host/%.c,options watchdog failure failure_json cores \
+                                      report result)
+build/liblab.a: $(patsubst %.c,build/c/%.o,support.c $(filter-out $(lessons),$(wildcard lab/*.c)))
+build/libhost.a: $(patsubst %.c,build/c/%.o,$(host))
+build/libreport.a: $(patsubst %.c,build/c/%.o,$(wildcard engine/report/*.c))
 grouped = $(filter-out %.a,$1) -Xlinker --start-group $(filter %.a,$1) -Xlinker --end-group
 linked  = $(call grouped,$^)
 

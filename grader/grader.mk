@@ -91,7 +91,7 @@ $(VENV)/grader-ready: grader/requirements.txt
 worker_parts = build/cpu/rewrite build/cpu/spaces build/cpu/grader/worker/worker.o $(begin) $(end) \
     $(patsubst %.c,build/c/%.o,$(wildcard grader/worker/*.c)) \
     build/cpu/engine/host/check_run.o build/check/walk_page.o build/check/insert engine/watch/locals/local.h \
-    build/liblab.a build/libengine.a build/libruntime.a \
+    build/libengine.a $(driver) build/libruntime.a \
     grader/worker/compile.sh engine/cuda/preprocess.sh engine/cuda/spaces/check_spaces.sh \
     make/check_kernel.sh engine/watch/guard/host_calls.sh \
     engine/watch/guard/host_call.S engine/report/source.S
@@ -114,7 +114,7 @@ grader-parts: build/judge build/grader/jail build/grader/flags $(worker_parts) $
 	$(if $(cuda_parts),cp $(cuda_parts) build/grader/cuda)
 takes_grader-parts = $(takes_build)
 
-build/judge: build/c/grader/judge/judge.o build/liblab.a build/libengine.a
+build/judge: build/c/grader/judge/judge.o $(driver)
 	$(CC) $(C_FLAGS) $(linked) -o $@ -lm
 
 build/grader/jail: build/c/grader/jail/jail.o | $$(@D)/.
@@ -153,6 +153,6 @@ build/libclock.a: $(addsuffix .o,$(addprefix build/cuda/,$(basename \
     $(filter-out %/clock.c %/record.cu,$(wildcard grader/clock/*.c grader/clock/*.cu)))))
 
 # The driver's library is linked against the toolkit's stub where no driver is installed.
-build/clock: build/cuda/grader/clock/clock.o build/libclock.a build/liblab.a build/libengine.a
+build/clock: build/cuda/grader/clock/clock.o build/libclock.a $(driver)
 	$(NVCC) $(CUDA_FLAGS) $(linked) -o $@ -lcublas -lcuda -lpthread \
 	    -Xlinker -rpath=$(abspath $(dir $(NVCC))../lib64)

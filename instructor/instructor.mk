@@ -112,7 +112,7 @@ build/bench/ceilings: build/cuda/instructor/bench/ceilings.o | $$(@D)/.
 
 # The kernel of GRID_KERNEL, linked with what measures it.
 build/bench/grid: build/cuda/instructor/bench/grid.o build/bench/grid_kernel.o build/libclock.a \
-                  build/liblab.a build/libengine.a
+                  $(driver)
 	$(NVCC) $(CUDA_FLAGS) $(linked) -o $@ -lcublas -lcublasLt -lcuda -lpthread \
 	    -Xlinker -rpath=$(abspath $(dir $(NVCC))../lib64)
 
@@ -152,8 +152,8 @@ bench-emulator: build/bench/emulator
 	set -f; build/bench/emulator $$SHAPES
 takes_bench-emulator = $(takes_speed)
 
-build/bench/emulator: build/cpu/instructor/bench/emulator.o $(harness) build/liblab.a \
-                      build/libengine.a build/libruntime.a | $$(@D)/.
+build/bench/emulator: build/cpu/instructor/bench/emulator.o $(harness) $(driver) \
+                      build/libruntime.a | $$(@D)/.
 	$(CXX) $(EMULATED_FLAGS) $(linked) -o $@ -lm
 
 ## make bench-reference     how fast the verification is
@@ -170,7 +170,7 @@ bench-check: build/bench/check
 takes_bench-check = $(takes_speed)
 
 build/bench/reference build/bench/check: build/bench/%: build/c/instructor/bench/%.o $(harness) \
-                                                         build/liblab.a build/libengine.a | $$(@D)/.
+                                                         $(driver) | $$(@D)/.
 	$(CC) $(C_FLAGS) $(linked) -o $@ -lm
 
 # The grader from nothing built to the printed grade.

@@ -15,7 +15,7 @@ build/cuda/kernel.o: build/cuda/kernel.source build/cuda/settings
 launch_calls = cudaLaunchKernel __cudaLaunchKernel cudaLaunchKernelExC
 
 build/cuda/sgemm: $(addprefix build/cuda/,kernel.o main.o engine/host/launches.o source.o) \
-                  build/liblab.a build/libengine.a
+                  $(driver)
 	@sh make/check_kernel.sh $<
 	$(NVCC) $(CUDA_FLAGS) $(addprefix -Xlinker --wrap=,$(launch_calls)) $(linked) -o $@ -lpthread
 

@@ -73,7 +73,7 @@ build/cpu/kernel.o: build/cpu/kernel.ii build/cpu/settings
 	$(CXX) $(EMULATED_FLAGS) -x c++-cpp-output -c $< -o $@
 
 build/cpu/sgemm: $(addprefix build/cpu/,kernel.o main.o engine/host/launches.o source.o) \
-                 build/liblab.a build/libengine.a build/libruntime.a | build/cpu/kernel.spaces
+                 $(driver) build/libruntime.a | build/cpu/kernel.spaces
 	@sh make/check_kernel.sh $<
 	$(CXX) $(EMULATED_FLAGS) $(linked) -o $@ -lm
 

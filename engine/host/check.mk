@@ -69,7 +69,7 @@ build/check/guards.o: build/check/guarded.o
 
 # What is linked with kernel.cu's object and its guards.
 checked_parts = build/cpu/engine/host/check_run.o build/check/source.o build/check/walk_page.o \
-                build/liblab.a build/libengine.a build/libruntime.a
+                build/libengine.a $(driver) build/libruntime.a
 
 # What runs at each access is optimized: a checked run spends its time in access.c, and -O3 takes a
 # tenth off it. What runs once, if at all, compiles three times as fast like this.
@@ -82,10 +82,10 @@ build/c/engine/explain/recover.o build/c/engine/explain/formula.o build/c/engine
     private C_FLAGS += -O2
 build/c/engine/watch/access.o build/c/engine/watch/record/counts.o: private C_FLAGS += -O3
 
-# Of engine/, all but what is a program of its own.
-engine_files = $(filter-out engine/host/writers_program.c engine/watch/locals/insert.c,\
-                 $(wildcard $(addsuffix /*.c,$(addprefix engine/,$(cold) $(watching)))))
-build/libengine.a: $(patsubst %.c,build/c/%.o,$(engine_files))
+# Of the rooms that watch, explain and show, all but what is a program of its own; and the lab's
+# lessons.
+build/libengine.a: $(patsubst %.c,build/c/%.o,$(lessons) $(filter-out $(host) %/writers_program.c \
+    %/insert.c,$(wildcard $(patsubst %,engine/%/*.c,explain show show/page host $(watching)))))
 
 # ./sgemm-check once more, from a kernel.cu that says which local variables come into scope; within
 # the first one, which starts it when a mistake may come of one of them. Empty where there are none,
@@ -126,13 +126,13 @@ build/check/plain_kernel.ii: build/check/kernel.ii build/cpu/settings
 build/check/plain_kernel.o: build/check/plain_kernel.ii
 	$(CXX) $(EMULATED_FLAGS) -x c++-cpp-output -c $< -o $@ 2>/dev/null || : >$@
 build/check/writers: build/check/plain_kernel.o build/c/engine/host/writers_program.o \
-        build/liblab.a build/libengine.a build/libruntime.a
+        $(driver) build/libruntime.a
 	$(CXX) $(EMULATED_FLAGS) $(linked) -Wl,--strip-debug -o $@ -lm 2>/dev/null || : >$@
 build/check/writers_program.o build/check/locals_program.o: build/check/%_program.o: \
         engine/host/embedded.S build/check/% build/check/settings
 	$(CC) -DPROGRAM=$*_program -DFILE='"build/check/$*"' -c $< -o $@
 build/check/plain: build/check/plain_kernel.o $(addprefix build/cpu/,main.o engine/host/launches.o) \
-        build/check/source.o build/liblab.a build/libengine.a build/libruntime.a
+        build/check/source.o $(driver) build/libruntime.a
 	$(CXX) $(EMULATED_FLAGS) $(linked) -o $@ -lm 2>/dev/null || : >$@
 
 # On a machine with a GPU, too: nothing there sees as much.

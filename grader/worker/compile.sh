@@ -48,30 +48,32 @@ object_for_gpu() {
             -x cu -c kernel.cu -o plain.o
 }
 
+# Archives that need each other.
+group="-Xlinker --start-group" end="-Xlinker --end-group"
+
 program_for_gpu() {
     "$NVCC" $CUDA_FLAGS $WORKER_CALLS plain.o "$parts/cuda/worker.o" "$parts/cuda/watch_cuda.o" \
-        "$parts/liblab.a" "$parts/libengine.a" "$parts/liblab.a" -o plain -lpthread &&
+        $group "$parts/liblab.a" "$parts/libhost.a" "$parts/libreport.a" $end -o plain -lpthread &&
         recorder_for_gpu
 }
 
 recorder_for_gpu() {
     "$NVCC" $CUDA_FLAGS $RECORDER_CALLS plain.o "$parts/cuda/record.o" "$parts/cuda/libclock.a" \
-        "$parts/liblab.a" "$parts/libengine.a" "$parts/liblab.a" -o recorder -lpthread &&
+        $group "$parts/liblab.a" "$parts/libhost.a" "$parts/libreport.a" $end -o recorder -lpthread &&
         objcopy -O binary --only-section=.nv_fatbin plain.o submission.fatbin
 }
 
 program() { # plain|checked, the submission's object, more objects
-    name=$1
-    shift
-    link_around "$@" "$parts/worker.o" "$parts/watch_$name.o" -o "$name"
+    name=$1 object=$2
+    shift 2
+    link_around "$object" "$parts/worker.o" "$parts/watch_$name.o" "$@" -o "$name"
 }
 
-link_around() { # the submission's object, more objects and options
+link_around() { # the submission's object, more objects and options, perhaps libengine.a
     object=$1
     shift
-    $CXX -pthread "$parts/kernel_begin.o" "$object" "$parts/kernel_end.o" "$@" \
-        -Wl,--start-group "$parts/liblab.a" "$parts/libengine.a" "$parts/libruntime.a" \
-        -Wl,--end-group -lm
+    $CXX -pthread "$parts/kernel_begin.o" "$object" "$parts/kernel_end.o" $group "$@" \
+        "$parts/liblab.a" "$parts/libhost.a" "$parts/libreport.a" "$parts/libruntime.a" $end -lm
 }
 
 # Names of C that the submission defines, of helpers with extern "C" and of variables, are its own:
@@ -101,7 +103,7 @@ checked_objects() {
 checked_program() {
     checked_objects && constructors_apart &&
         program checked guarded.o guards.o source.o "$parts/host_process.o" \
-            "$parts/host_calls.o" "$parts/device_calls.o"
+            "$parts/host_calls.o" "$parts/device_calls.o" "$parts/libengine.a"
 }
 
 check_program() {
@@ -122,7 +124,8 @@ locals_program() {
 link_check() { # name, the submission's object, its guards
     name=$1
     shift
-    link_around "$@" source.o "$parts/check_run.o" "$parts/walk_page.o" -o "$name"
+    link_around "$@" source.o "$parts/check_run.o" "$parts/walk_page.o" "$parts/libengine.a" \
+        -o "$name"
 }
 
 # The two builds side by side. When both fail it is for the same reason, which is printed once.

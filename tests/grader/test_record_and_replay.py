@@ -251,9 +251,10 @@ def test_no_gpu_is_the_machines_fault(clock: Clock, recorded: tuple[Path, Path])
 @pytest.mark.gpu
 @pytest.mark.alone  # it holds two clocks against each other
 def test_the_gpus_verdict_is_that_of_the_cpu(gpu: None, fresh_tree: Tree) -> None:
-    parts = ["build/libclock.a", "build/liblab.a", "build/libengine.a"]
+    parts = ["build/libclock.a", "build/liblab.a", "build/libhost.a", "build/libreport.a"]
     fresh_tree.make("BACKEND=cuda", *parts)
-    subprocess.run([need_nvcc(), "-arch=native", "tests/grader/verdict.cu", *parts,
+    subprocess.run([need_nvcc(), "-arch=native", "tests/grader/verdict.cu",
+                    "-Xlinker", "--start-group", *parts, "-Xlinker", "--end-group",
                     "-lcublas", "-o", "product-test"], cwd=fresh_tree.path, check=True,
                    timeout=BUILD_SECONDS)
     done = subprocess.run(["./product-test"], cwd=fresh_tree.path, capture_output=True, text=True,
