@@ -76,7 +76,7 @@ build/lib%.a: | $$(@D)/.
 driver  = build/liblab.a build/libhost.a build/libreport.a
 lessons = $(wildcard lab/cause*.c)
 host    = $(patsubst %,engine/host/%.c,options watchdog failure failure_json cores \
-                                      report result)
+                                      launch_report report result)
 build/liblab.a: $(patsubst %.c,build/c/%.o,support.c $(filter-out $(lessons),$(wildcard lab/*.c)))
 build/libhost.a: $(patsubst %.c,build/c/%.o,$(host))
 build/libreport.a: $(patsubst %.c,build/c/%.o,$(wildcard engine/report/*.c))

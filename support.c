@@ -2,7 +2,9 @@
  * function promises is in support.h; the comments here say how and why. The rest of support.h is in
  * lab/ and engine/host/. */
 #define _GNU_SOURCE /* PATH_MAX */
-#include "engine/report/shared.h"
+#include "support.h"
+#include "engine/host/cores.h"
+#include "engine/report/numbers.h"
 
 #include <inttypes.h>
 #include <limits.h>

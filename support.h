@@ -14,6 +14,9 @@
 #ifndef SUPPORT_H
 #define SUPPORT_H
 
+#include "engine/report/progress.h"
+#include "engine/report/launch.h"
+#include "engine/report/source.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -58,8 +61,6 @@ struct options {
     bool json;
     bool help, version;
 };
-
-enum { MESSAGE_SIZE = 240 }; /* room for any one-line message of this file */
 
 /* Read the command line into *options, defaults included (a seed that was not given is drawn
  * fresh). Prints nothing and does not exit. EXIT_PASSED, or EXIT_USAGE with a one-line message. */
@@ -241,12 +242,6 @@ struct verdict {
     char map[MAP_ROWS][MAP_COLS];
 };
 
-/* Called now and then by one thread while verify() works; fraction goes from 0 to 1. */
-struct progress {
-    void (*show)(void *context, double fraction);
-    void *context;
-};
-
 /* Compare C with the reference. Full: every element. Quick, for sizes where that takes too long:
  * the corners of every 16 x 16 tile, some rows and columns in full, Freivalds' check on every row,
  * and every element for being NaN or unwritten. None: nothing, passed stays false.
@@ -284,52 +279,9 @@ int explain(const struct problem *problem, const struct verdict *verdict,
 
 /* ---- launch -------------------------------------------------------------------------------- */
 
-/* What a kernel is launched with; extents in the order x, y, z. */
-struct launch_shape {
-    char kernel[128]; /* its name, without parameters */
-    unsigned grid[3], block[3];
-    size_t static_shared, dynamic_shared; /* bytes for each block */
-};
-
-/* What a GPU allows, as cudaDeviceProp has it. */
-struct launch_limits {
-    unsigned grid[3], block[3], threads;
-    size_t shared;
-};
-
-/* How many threads it has beside C, or another matrix of this name, in one line:
- * "mysgemm<<<(3, 2), (16, 16)>>>: 48 x 32 threads (x, y); C has 20 columns and 35 rows". */
-void launch_describe(const struct launch_shape *launch, const char *matrix, int rows, int cols,
-                     char text[2 * MESSAGE_SIZE]);
-
 /* Adds to an explanation of what was never written: the launch's threads end there. Nothing where
  * they do not. */
 void launch_explain(const struct launch_shape *launch, int m, int n, struct explanation *unwritten);
-
-/* What is wrong with a launch, into text, and a hint; NULL where these limits allow it. */
-const char *launch_refusal(const struct launch_shape *launch, const struct launch_limits *limits,
-                           char text[MESSAGE_SIZE]);
-
-/* ---- source -------------------------------------------------------------------------------- */
-
-/* The submission that the program was built from, as make was given it; NULL where the program
- * does not carry it along. */
-const char *source_name(void);
-/* Its text; NULL likewise. */
-const char *source_text(void);
-/* Whether a file is the submission, and no header of it: names may differ in front, by the
- * directory they are seen from. */
-bool source_is(const char *file);
-
-/* Whether the file still holds what the program was built from. GONE: it cannot be read. */
-enum source_state { SOURCE_UNCHANGED, SOURCE_CHANGED, SOURCE_GONE };
-enum source_state source_state(void);
-
-/* A line with the command to try next, the same KERNEL=... included; or, when the file has changed,
- * a warning and the command `rebuild`. `next` may be NULL: only the latter. `program` is the name
- * of the running one. */
-void source_print_next(enum source_state state, const char *program, const char *rebuild,
-                       const char *next, FILE *out);
 
 /* ---- report -------------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 /* Which mistake it is: the rules in their order. See cause.h. */
 #include "cause.h"
+#include "../engine/report/numbers.h"
 #include <stdio.h>
 #include <string.h>
 

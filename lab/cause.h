@@ -16,7 +16,8 @@
 #include "../engine/explain/recover.h"
 #include "../engine/explain/rows.h"
 #include "../engine/host/check.h"
-#include "../engine/report/shared.h" /* append() */
+#include "../engine/report/text.h"
+#include "../support.h"
 
 enum { MATRIX_OF_A, MATRIX_OF_B, MATRIX_OF_C };
 

@@ -1,5 +1,6 @@
 /* Mistakes of conditions: loads and stores that are left out although their elements exist, or made
  * although they do not. */
+#include "../engine/report/numbers.h"
 #include "cause.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* Mistakes of the launch: grid and block, and what the wrapper passes. */
+#include "../engine/report/numbers.h"
 #include "cause.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,15 @@
 /* Explanations: what a wrong C is instead of A B, in words, for a student: only if nearly all of it
  * is covered, and with the number of elements that are. explain_study.h lists the other files,
  * docs/sgemm.md what is known. */
+#include "../engine/report/numbers.h"
+#include "../engine/report/text.h"
 #include "explain_formula.h"
+#include "product.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- a formula ---- */
 

@@ -1,7 +1,10 @@
 /* What a formula makes of A and B, whether C is that, and the formula that fits best. */
 #include "explain_formula.h"
+#include "../engine/report/numbers.h"
+#include "product.h"
 
 #include <math.h>
+#include <string.h>
 
 enum {
     SOURCES = 4, /* elements that a mistaken store may put in the same place, at most */

@@ -1,9 +1,12 @@
 /* Where in C the unwritten, or the wrong, elements are: whole rows and columns, blocks, or all
  * beyond a grid; and which mistake makes a grid end there, if only one does. */
+#include "../engine/report/text.h"
 #include "explain_study.h"
+#include "product.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const int tiles[] = {64, 32, 16, 8, 4}; /* the largest first; grids go by those above 4 */
 

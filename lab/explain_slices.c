@@ -1,6 +1,8 @@
 /* Parts of the sum: C is A B over some values of k, or without some, or with some counted twice.
  *
  * Which values these are is not guessed but found, from partial sums of a few wrong elements. */
+#include "../engine/report/numbers.h"
+#include "../engine/report/text.h"
 #include "explain_formula.h"
 
 #include <math.h>

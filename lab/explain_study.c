@@ -1,5 +1,7 @@
 /* The evidence: which elements of C are wrong, and by how much. */
 #include "explain_study.h"
+#include "../engine/report/numbers.h"
+#include "product.h"
 
 #include <math.h>
 #include <stdlib.h>

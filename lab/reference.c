@@ -6,10 +6,13 @@
  * accumulators are all registers, reads them. Each thread takes whole tiles, and a tile is handed
  * to its consumer as soon as it is done, so no m x n array of doubles ever exists.
  */
-#include "../engine/report/shared.h"
+#include "../engine/host/cores.h"
+#include "../engine/report/numbers.h"
+#include "product.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ref += a b and G += |a||b| on ROWS x COLS elements of a tile, over `depth` terms.
  * a: for each term ROWS values, then their ROWS magnitudes. b: for each term COLS values. */

@@ -1,11 +1,14 @@
 /* The verdict: which elements of C are right, wrong or unwritten, and by how much. The rules are
  * in docs/sgemm.md. */
-#include "../engine/report/shared.h"
+#include "../engine/host/cores.h"
+#include "../engine/report/numbers.h"
+#include "product.h"
 
 #include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 double gamma_bound(int64_t n) {
     double nu = (double)n * UNIT_ROUNDOFF;

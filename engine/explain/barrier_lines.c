@@ -2,8 +2,11 @@
  * between which lines a barrier is missing. The lines are those of kernel.cu's text, where the
  * program carries it along; where it does not, or the text cannot be read, less is said. */
 #define _GNU_SOURCE
-#include "../report/words.h"
+#include "barrier_lines.h"
+#include "../report/source.h"
+#include "../report/text.h"
 #include "outline.h"
+#include "say.h"
 #include <string.h>
 
 /* --- the text --------------------------------------------------------------------------------- */

@@ -1,5 +1,9 @@
 /* The finding of the first event: see diagnosis.h. */
 #include "diagnosis.h"
+#include "barrier_lines.h"
+#include "element.h"
+#include "object.h"
+#include "words.h"
 #include <stdio.h>
 
 static void find_phase(struct finding *f, const struct event *e) {

@@ -1,9 +1,10 @@
 /* Which element of which variable an address is: A_s[3][7], C[34][0]; also where it is none,
  * because the index is wrong. */
 #define _GNU_SOURCE
+#include "element.h"
 #include "../cuda/program/extents.h"
 #include "../cuda/program/names.h"
-#include "diagnosis.h"
+#include "../report/text.h"
 #include <stdio.h>
 #include <string.h>
 

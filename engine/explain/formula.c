@@ -1,7 +1,8 @@
 /* Fits index formulas: linear equations over the bits of the variables, solved exactly. */
 #include "formula.h"
 
-#include "../report/shared.h" /* append() */
+#include "../../support.h"
+#include "../report/text.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

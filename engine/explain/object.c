@@ -1,6 +1,6 @@
 /* Who did it and where, as data and as phrases. */
 #define _GNU_SOURCE
-#include "diagnosis.h"
+#include "object.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,8 @@
 /* Index formulas of a trace's accesses: see recover.h. */
 #include "recover.h"
-#include "../report/shared.h" /* append() */
+#include "../../support.h"
+#include "../report/source.h"
+#include "../report/text.h"
 #include "../watch/regions.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,10 @@
 /* Remarks about loads, sectors, banks and blocks: see remark.h. */
 #include "remark.h"
 #include "../../lab/cause.h"
+#include "../report/numbers.h"
 #include "../watch/launches.h"
 #include "../watch/surplus.h"
+#include <string.h>
 #include <unistd.h>
 
 const struct shape remark_counted_shape = {64, 64, 64};

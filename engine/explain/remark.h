@@ -9,7 +9,7 @@
 #define ENGINE_EXPLAIN_REMARK_H
 #include "../cuda/runtime/runtime.h" /* struct place */
 #include "../host/check.h"
-#include "../report/shared.h" /* append() */
+#include "../report/text.h"
 #include "../watch/record/trace.h"
 
 /* Begins a remark at a line. */

@@ -7,6 +7,7 @@
 #include "outline.h"
 #include "remark.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     LOCATIONS = 16, /* of barriers in the program */

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "check.h"
 #include "../show/page/walk.h"
+#include "../watch/machine.h"
 #include "child.h"
 #include "locals_program.h"
 #include "plain.h"

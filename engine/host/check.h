@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-struct json; /* ../engine/report/shared.h */
+struct json; /* ../report/json.h */
 
 struct shape {
     int m, n, k;

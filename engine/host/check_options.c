@@ -1,6 +1,7 @@
 /* The command line of ./sgemm-check: that of ./sgemm, and what only a checked run can do. */
 #define _GNU_SOURCE
-#include "../report/shared.h"
+#include "../../support.h"
+#include "../report/numbers.h"
 #include "check.h"
 #include "locals_program.h"
 #include <getopt.h>

@@ -1,8 +1,12 @@
 /* Findings as a student reads them, and as JSON for programs. */
-#include "../report/shared.h"
+#include "../../support.h"
+#include "../report/json.h"
+#include "../report/source.h"
+#include "../report/text.h"
 #include "check.h"
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* --- text ------------------------------------------------------------------------------------- */
 

@@ -1,7 +1,8 @@
 /* The clock, and work spread over all cores: a list of pieces, and threads that take the next one.
  */
 #define _GNU_SOURCE /* sched_getaffinity */
-#include "../report/shared.h"
+#include "cores.h"
+#include "../report/numbers.h"
 
 #include <pthread.h>
 #include <sched.h>

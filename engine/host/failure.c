@@ -1,8 +1,12 @@
 /* A failure in words: damage outside C, how much of C is wrong or was never written, the first
  * wrong elements, a map of C, and what C is instead. */
-#include "report.h"
+#include "failure.h"
+#include "../report/numbers.h"
+#include "../report/text.h"
+#include "launch_report.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static void print_damage(const struct report *report) {
     for (int i = 0; i < MATRIX_COUNT; i++) {

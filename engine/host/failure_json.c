@@ -1,5 +1,7 @@
 /* The report as JSON: one object on one line. docs/sgemm.md describes its members. */
-#include "report.h"
+#include "../report/json.h"
+#include "failure.h"
+#include "launch_report.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,7 @@
 /* Options: the command line of ./sgemm, parsed and checked against this machine's memory. */
 #define _GNU_SOURCE /* getopt_long */
-#include "../report/shared.h"
+#include "../../support.h"
+#include "../report/numbers.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 
 static const char fill_list[] = "random, ones-twos, identity, index, exact, extremes, counting";

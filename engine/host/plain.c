@@ -1,7 +1,8 @@
 /* Running ./sgemm and reading what it says: see plain.h. */
 #define _GNU_SOURCE
 #include "plain.h"
-#include "../report/shared.h"
+#include "../../support.h"
+#include "../report/text.h"
 #include "child.h"
 #include <inttypes.h>
 #include <string.h>

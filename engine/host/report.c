@@ -2,11 +2,15 @@
  * are in failure.c, the JSON object in failure_json.c; watchdog.c ends what hangs or crashes. */
 #define _GNU_SOURCE /* fdopen */
 #include "report.h"
+#include "../report/text.h"
+#include "failure.h"
+#include "launch_report.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { TIME_COLUMN = 42 }; /* beyond the longest stage line */

@@ -1,5 +1,6 @@
 /* From a wrong C to a finding. */
-#include "../report/shared.h"
+#include "../../support.h"
+#include "../report/text.h"
 #include "check.h"
 #include <inttypes.h>
 

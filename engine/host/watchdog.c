@@ -6,6 +6,7 @@
  * signal handler only sends it an order. All texts are made beforehand, because the thread that
  * crashed may hold a lock. */
 #define _GNU_SOURCE /* open_memstream, pipe2 */
+#include "../report/numbers.h"
 #include "report.h"
 
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

@@ -1,9 +1,10 @@
 /* JSON: a writer that places commas and quotes strings, so that no program does that by hand. */
-#include "shared.h"
+#include "json.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <string.h>
 
 /* Bytes of the UTF-8 character that begins here (RFC 3629); 0 if none does. */
 static int utf8_length(const unsigned char *c) {

@@ -1,8 +1,9 @@
-/* Launches: which ones basicSgemm made, why a GPU refuses one, how long they took. */
-#include "../host/report.h"
+/* Launches: in words, and why a GPU refuses one. */
+#include "launch.h"
+#include "numbers.h"
+#include "text.h"
 
-#include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 
 /* ---- in words ---- */
 
@@ -42,24 +43,6 @@ void launch_describe(const struct launch_shape *launch, const char *matrix, int 
     append_threads(text, size, launch);
     append(text, size, "; %s has %d column%s and %d row%s", matrix, cols, plural((uint64_t)cols),
            rows, plural((uint64_t)rows));
-}
-
-/* Rows usually end with the threads in y, columns with those in x; but not in every kernel. */
-static void explain_end(const struct launch_shape *launch, int end, int size, int usual,
-                        const char *what, struct explanation *out) {
-    for (int i = 0; i < 2 && 0 < end && end < size; i++) {
-        const int way = i ? !usual : usual;
-        const unsigned blocks = launch->grid[way], threads = launch->block[way];
-        if ((unsigned long long)blocks * threads != (unsigned long long)end) continue;
-        APPEND(out->text, " The grid has %u x %u = %d thread%s in %c; C has %d %s.", blocks,
-               threads, end, plural((uint64_t)end), "xy"[way], size, what);
-        return;
-    }
-}
-
-void launch_explain(const struct launch_shape *launch, int m, int n, struct explanation *out) {
-    explain_end(launch, out->row_end, m, 1, "rows", out);
-    explain_end(launch, out->col_end, n, 0, "columns", out);
 }
 
 /* ---- refused ones ---- */
@@ -103,93 +86,4 @@ const char *launch_refusal(const struct launch_shape *launch, const struct launc
         return "how many bytes do all shared arrays of a block take together?";
     }
     return NULL;
-}
-
-/* ---- those of a run ---- */
-
-static bool same_launch(const struct launch_shape *a, const struct launch_shape *b) {
-    return strcmp(a->kernel, b->kernel) == 0 && memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&
-           memcmp(a->block, b->block, sizeof a->block) == 0 &&
-           a->static_shared == b->static_shared && a->dynamic_shared == b->dynamic_shared;
-}
-
-bool report_launch(struct report *report, const struct launch_shape *launch) {
-    int last = report->launch_count - 1;
-    if (last >= 0 && !report->launches_left_out && same_launch(&report->launches[last], launch)) {
-        report->launch_repeats[last]++;
-    } else if (report->launch_count < REPORTED_LAUNCHES) {
-        report->launches[report->launch_count] = *launch;
-        report->launch_repeats[report->launch_count++] = 1;
-        return true;
-    } else {
-        report->launches_left_out++;
-    }
-    return false;
-}
-
-void report_print_launches(const struct report *report, FILE *out) {
-    const struct options *o = &report->options;
-    for (int i = 0; i < report->launch_count; i++) {
-        char text[2 * MESSAGE_SIZE];
-        launch_describe(&report->launches[i], "C", o->m, o->n, text);
-        if (report->launch_repeats[i] > 1) APPEND(text, "; %d times", report->launch_repeats[i]);
-        print_paragraph("", "", text, out);
-    }
-    if (report->launches_left_out)
-        fprintf(out, "and %d more launch%s\n", report->launches_left_out,
-                report->launches_left_out == 1 ? "" : "es");
-}
-
-bool report_has_shared(const struct report *report) {
-    bool any = !report->launch_count || report->launches_left_out;
-    for (int i = 0; i < report->launch_count; i++)
-        any |= report->launches[i].static_shared + report->launches[i].dynamic_shared > 0;
-    return any;
-}
-
-/* What is said of a NaN from there: a variable without a value may hold one that was left behind.
- */
-static void forget_shared(struct report *report) {
-    int kept = 0;
-    for (int i = 0; i < report->explanation_count; i++)
-        if (strcmp(report->explanations[i].formula, "shared-unwritten") != 0)
-            report->explanations[kept++] = report->explanations[i];
-    report->explanation_count = kept;
-}
-
-void report_explain_launch(struct report *report) {
-    const struct options *o = &report->options;
-    if (!report_has_shared(report)) forget_shared(report);
-    if (report->launch_count != 1 || report->launches_left_out) return; /* which one wrote what? */
-    for (int i = 0; i < report->explanation_count; i++)
-        launch_explain(&report->launches[0], o->m, o->n, &report->explanations[i]);
-}
-
-const char *report_refusal(const struct report *report, const struct launch_limits *limits,
-                           char text[2 * MESSAGE_SIZE]) {
-    char why[MESSAGE_SIZE];
-    for (int i = 0; i < report->launch_count; i++) {
-        const char *hint = launch_refusal(&report->launches[i], limits, why);
-        if (!hint) continue;
-        snprintf(text, 2 * MESSAGE_SIZE, "%s<<<...>>>: %s\nhint: %s", report->launches[i].kernel,
-                 why, hint);
-        return text;
-    }
-    return NULL;
-}
-
-struct launch_times launch_times(const struct report *report) {
-    struct launch_times s = {NAN, NAN, NAN, NAN};
-    int count = report->sample_count;
-    double *sorted = count ? malloc((size_t)count * sizeof *sorted) : NULL;
-    if (!sorted) return s;
-    memcpy(sorted, report->samples, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, compare_doubles);
-    s.min = sorted[0];
-    s.max = sorted[count - 1];
-    s.median = 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]);
-    const struct options *o = &report->options;
-    if (s.median > 0) s.gflops = 2.0 * o->m * o->n * o->k / s.median / 1e9;
-    free(sorted);
-    return s;
 }

@@ -1,10 +1,13 @@
 /* Source: which file the program was built from, whether it has changed since, and the command to
  * try next. */
 #define _GNU_SOURCE /* readlink */
-#include "shared.h"
+#include "source.h"
+#include "json.h"
+#include "text.h"
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,9 +1,10 @@
 /* Text for a terminal: when to use colour, paragraphs of at most 80 columns, text that grows. */
 #define _GNU_SOURCE /* fileno */
-#include "shared.h"
+#include "text.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 bool use_colour(FILE *out) {

@@ -1,6 +1,7 @@
 /* Counts as a student reads them, and as JSON. What they are: ../docs/check.md. */
 #include "../host/check.h"
-#include "../report/shared.h"
+#include "../report/json.h"
+#include "../report/text.h"
 #include <inttypes.h>
 
 static const char *const place_names[COUNTED_PLACES] = {"A",

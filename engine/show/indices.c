@@ -1,5 +1,6 @@
 /* What a kernel's accesses compute, beside the textbook's: --indices. */
 #include "../../lab/cause.h"
+#include "../report/json.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,8 +1,11 @@
 /* The tile phases of one block, as a student follows them by hand, and as JSON. */
+#include "../../support.h"
 #include "../host/check.h"
-#include "../report/shared.h"
+#include "../report/json.h"
+#include "../report/numbers.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     WHOLE = 8,  /* rows and columns of what is printed whole */

@@ -30,19 +30,21 @@ INLINE bool is_input(struct watch *w, uintptr_t address) {
         w->last_read[running_index.linear] = (uint32_t)word + 1;
         return true;
     }
-    return word_of(address - w->input[1].begin) < w->input[1].words;
+    for (int i = 1; i < FAST_SPANS; ++i)
+        if (word_of(address - w->input[i].begin) < w->input[i].words) return true;
+    return false;
 }
 
 /* A read is harmless when the last write came before this interval. */
-INLINE bool read_shared(struct watch *w, struct shared_word *s, record now) {
-    if (!LIKELY(s->write < w->interval)) return false;
-    shared_word_read(s, w->interval, now);
+INLINE bool read_shared(struct watch *w, struct shared_word *s, epoch now) {
+    if (!LIKELY(s->write < w->epochs.interval)) return false;
+    shared_word_read(s, w->epochs.interval, now);
     return true;
 }
 
 /* A write is harmless when the last write did too and no thread has read since. */
-INLINE bool write_shared(struct watch *w, struct shared_word *s, record now) {
-    if (!LIKELY(s->write < w->interval && s->read < w->interval)) return false;
+INLINE bool write_shared(struct watch *w, struct shared_word *s, epoch now) {
+    if (!LIKELY(s->write < w->epochs.interval && s->read < w->epochs.interval)) return false;
     s->earlier = s->write;
     s->write = now;
     return true;
@@ -51,9 +53,10 @@ INLINE bool write_shared(struct watch *w, struct shared_word *s, record now) {
 /* The same for a run that has consumers, behind them. */
 INLINE bool fine_in_shared(struct watch *w, const struct access *access) {
     uintptr_t word = word_of(access->address - w->shared_begin);
-    if (access->size != WORD || word >= w->all_words || w->bad_index.pending || w->many_steps)
+    if (access->size != WORD || word >= w->all_words || w->bad_index.pending ||
+        w->epochs.many_steps)
         return false;
-    record now = record_now(w, access->code);
+    epoch now = epoch_now(&w->epochs, access->code);
     return access->write ? write_shared(w, &w->shadow[word], now)
                          : read_shared(w, &w->shadow[word], now);
 }
@@ -66,8 +69,8 @@ INLINE bool is_in(uintptr_t address, const void *begin, const void *end) {
  * GPU, or a flag of the compiler's. */
 static bool is_memory(const struct watch *w, const struct access *access) {
     if (watch_is_shared(w, access->address)) {
-        record written = w->shadow[watch_word(w, access->address)].write;
-        return written != RECORD_OUTSIDE && !(written == RECORD_BEFORE && access->size == 1);
+        epoch written = w->shadow[watch_word(w, access->address)].write;
+        return written != EPOCH_OUTSIDE && !(written == EPOCH_BEFORE && access->size == 1);
     }
     return !stack_holds(w, access->address) && !is_in(access->address, &blockDim, &blockDim + 1) &&
            !is_in(access->address, &gridDim, &gridDim + 1);
@@ -113,7 +116,7 @@ __attribute__((noinline)) void access_slowly(const struct access *access) {
 
 void access_announce(const void *p, size_t size) {
     struct watch *w = watch_here();
-    if (w && audit_is_on(w)) audit_announce(w, (uintptr_t)p, size);
+    if (w && w->slow & SLOW_AUDIT) audit_announce(w, (uintptr_t)p, size);
 }
 
 static __attribute__((noinline)) void slowly(const void *p, unsigned size, bool write,
@@ -128,7 +131,7 @@ INLINE void read_word(const void *p, const void *code) {
     if (LIKELY(w)) {
         uintptr_t word = word_of((uintptr_t)p - w->shared_begin);
         if (LIKELY(word < w->shared_words)) {
-            if (LIKELY(read_shared(w, &w->shadow[word], record_now(w, code)))) return;
+            if (LIKELY(read_shared(w, &w->shadow[word], epoch_now(&w->epochs, code)))) return;
         } else if (stack_is_local(w, (uintptr_t)p, CALLEE) || is_input(w, (uintptr_t)p)) {
             return;
         }
@@ -141,7 +144,7 @@ INLINE void write_word(const void *p, const void *code) {
     if (LIKELY(w)) {
         uintptr_t word = word_of((uintptr_t)p - w->shared_begin);
         if (LIKELY(word < w->shared_words) &&
-            LIKELY(write_shared(w, &w->shadow[word], record_now(w, code))))
+            LIKELY(write_shared(w, &w->shadow[word], epoch_now(&w->epochs, code))))
             return;
         if (stack_may_store(w, (uintptr_t)p, WORD, CALLEE)) return;
     }
@@ -208,14 +211,15 @@ static __attribute__((noinline)) void access_volatile(const void *p, unsigned si
                                   .size = size,
                                   .write = write,
                                   .is_volatile = true,
-                                  .strong = w && (!write || order_is_behind_fence(w)),
+                                  .strong = w && (!write || order_is_behind_fence(w->order)),
                                   .code = code};
     access_slowly(&access);
     if (!w || own) return;
+    const bool in_shared = watch_is_shared(w, access.address);
     if (write)
-        order_volatile_store(w, access.address);
+        order_volatile_store(w->order, access.address, in_shared);
     else
-        order_volatile_load(w, access.address);
+        order_volatile_load(w->order, access.address, in_shared);
 }
 
 #define VOLATILE(size)                                                                             \
@@ -301,7 +305,8 @@ void __tsan_func_exit(void) {}
 void __tsan_atomic_thread_fence(int order) {
     struct watch *w = watch_here();
     if (w) {
-        order_fence(w, order == __ATOMIC_SEQ_CST);
+        order_fence(w->order, order == __ATOMIC_SEQ_CST);
+        if (w->epochs.many_steps) watch_slowly(w, SLOW_STEPS);
         w->synchronises = true;
     }
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -324,12 +329,14 @@ static void atomically(volatile const void *p, unsigned size, bool write, const 
     access_slowly(&access);
     if (!w || stack_holds(w, access.address)) return;
     w->synchronises = true;
-    if (write) order_release(w, access.address);
+    if (write) order_release(w->order, access.address, watch_is_shared(w, access.address));
 }
 
 static void acquire(volatile const void *p) {
     struct watch *w = watch_here();
-    if (w && !stack_holds(w, (uintptr_t)p)) order_acquire(w, (uintptr_t)p);
+    const uintptr_t address = (uintptr_t)p;
+    if (w && !stack_holds(w, address))
+        order_acquire(w->order, address, watch_is_shared(w, address));
 }
 
 /* Consumers get it when it has taken effect; the load before a compare-and-swap is the emulator's
@@ -470,8 +477,9 @@ void __ubsan_handle_type_mismatch_v1(struct type_mismatch *data, uintptr_t addre
 void __ubsan_handle_type_mismatch_v1(struct type_mismatch *data, uintptr_t address) {
     struct watch *w = watch_here();
     const struct access access = {.address = address, .size = WORD, .code = CODE};
-    if (w && !watch_is_shared(w, address))
-        bad_index_outside(w, &access, data->file, (int)data->line);
+    if (!w || watch_is_shared(w, address)) return;
+    access_slowly(&access);
+    bad_index_outside(w, &access, data->file, (int)data->line);
 }
 
 /* clang's -fsanitize-coverage, for which -fsanitize=thread announces local arrays, too. */

@@ -1,24 +1,15 @@
 /* Making a worker's watch, and which way its accesses take. */
 #include "block.h"
-#include "detectors/unannounced.h"
 #include "regions.h"
 #include <stdlib.h>
 #include <string.h>
 
 const struct consumer *watch_consumers[CONSUMERS];
 static struct watch *watches;
-static void (*machine_fault)(const char *what);
-
-void watch_on_machine_fault(void (*handler)(const char *what)) { machine_fault = handler; }
-
-void watch_machine_fault(const char *what) {
-    if (machine_fault) machine_fault(what);
-    abort();
-}
 
 const struct watch *watch_of_block(uint64_t block) {
     const struct watch *w = __atomic_load_n(&watches, __ATOMIC_ACQUIRE);
-    while (w && w->block != block) w = w->next;
+    while (w && w->epochs.block != block) w = w->next;
     return w;
 }
 
@@ -34,28 +25,38 @@ struct watch *watch_attach(void) {
     return w;
 }
 
-void watch_slowly(struct watch *w) {
-    w->shared_words = 0;
-    memset(w->input, 0, sizeof w->input);
-}
-
 bool watch_is_consumed(const struct watch *w) {
     for (const struct consumer **each = watch_consumers; *each; ++each)
         if (!(*each)->skips || !(*each)->skips(w)) return true;
     return false;
 }
 
-void watch_fast(struct watch *w) {
-    if (watch_is_consumed(w) || w->many_steps || audit_is_on(w)) {
-        watch_slowly(w);
-        return;
-    }
+static void close_fast_path(struct watch *w) {
+    w->shared_words = 0;
+    memset(w->input, 0, sizeof w->input);
+}
+
+static void open_fast_path(struct watch *w) {
     w->shared_words = w->all_words;
-    for (int i = 0; i < FAST_INPUTS; ++i) {
+    for (int i = 0; i < FAST_SPANS && i < CHECKED_MATRICES; ++i) {
         const struct region *r = region_of_matrix(i);
-        bool input = r && region_is_input(r);
+        const bool input = r && region_is_input(r);
         w->input[i] = (struct span){input ? r->begin : 0, input ? r->bytes / WORD : 0};
     }
+}
+
+void watch_slowly(struct watch *w, enum slow_reason why) {
+    w->slow |= why;
+    close_fast_path(w);
+}
+
+void watch_fast(struct watch *w, enum slow_reason no_more) {
+    w->slow &= ~(no_more | SLOW_CONSUMER);
+    if (watch_is_consumed(w)) w->slow |= SLOW_CONSUMER;
+    if (w->slow)
+        close_fast_path(w);
+    else
+        open_fast_path(w);
 }
 
 void watch_add_consumer(const struct consumer *consumer) {

@@ -12,34 +12,35 @@
  * a block are unordered between two barriers: two of them that access one word in one such
  * interval, one of them writing, race, in whatever order they happened to run here, unless warp
  * operations, or atomics and fences, order them (order.h). What shared memory's shadow has no room
- * for, and all of global memory, is remembered in marks (cells.h). */
+ * for, and all of global memory, is remembered in cells (cells.h). */
 #ifndef ENGINE_WATCH_BLOCK_H
 #define ENGINE_WATCH_BLOCK_H
 #include "../report/threads.h"
 #include "epoch.h"
 
-enum {
-    WORD = 4,
-    FAST_INPUTS = 2 /* matrices that the fast path knows; the first one is that of tile phases */
-};
+enum { FAST_SPANS = 4 }; /* inputs that the fast path knows; the first is that of tile phases */
+
+/* Why all accesses of a block take the slow path: they are consumed; an epoch has no room for a
+ * thread's steps; the audit; and an index outside of its array, whose access is yet to come. */
+enum slow_reason { SLOW_CONSUMER = 1, SLOW_STEPS = 2, SLOW_AUDIT = 4, SLOW_INDEX = 8 };
 
 /* A word of shared memory. Two readers, because one of them may be the thread that writes next; of
  * two warps, if there are two, because the lanes of one are often ordered. */
 struct shared_word {
-    record write, earlier; /* earlier: the last write of an earlier interval; 0: none */
-    record read, other_read;
+    epoch write, earlier; /* earlier: the last write of an earlier interval; 0: none */
+    epoch read, other_read;
 };
 
 /* Remembers a read. */
-static inline void shared_word_read(struct shared_word *s, record interval, record now) {
+static inline void shared_word_read(struct shared_word *s, epoch interval, epoch now) {
     if (s->read < interval)
         s->read = now;
-    else if ((s->read ^ now) & RECORD_WARP_MASK ||
-             ((s->read ^ now) & RECORD_THREAD_MASK && s->other_read < interval))
+    else if ((s->read ^ now) & EPOCH_WARP_MASK ||
+             ((s->read ^ now) & EPOCH_THREAD_MASK && s->other_read < interval))
         s->other_read = now;
 }
 
-/* The elements of a matrix. */
+/* The elements of an array. */
 struct span {
     uintptr_t begin;
     size_t words;
@@ -50,7 +51,7 @@ struct span {
 struct unwritten_read {
     bool is;
     size_t word;
-    record reader;
+    epoch reader;
 };
 
 /* An index that the compiler's bounds check objected to. Which array it was, an access that follows
@@ -77,27 +78,25 @@ struct watch {
     uintptr_t shared_begin;
     size_t shared_words; /* 0: all accesses take the slow path */
     struct shared_word *shadow;
-    record interval;
-    struct span input[FAST_INPUTS];
+    struct span input[FAST_SPANS];
     uint32_t last_read[MAX_BLOCK_THREADS]; /* word of input[0] that each thread read last, plus 1 */
-    record thread[MAX_BLOCK_THREADS];      /* its records but for the code */
-    uintptr_t last_stack_end;              /* stack.h's */
+    struct epochs epochs;
+    uintptr_t last_stack_end; /* stack.h's */
+    unsigned slow;            /* set of enum slow_reason */
 
     /* The block, and its memory. */
     struct order *order; /* order.c's */
     const struct launch *launch;
-    uint64_t block;
     struct worker_memory memory;
     size_t all_words;     /* of shared memory, with what lies between the arrays */
     size_t dynamic_first; /* word at which dynamic shared memory begins */
     size_t dynamic_words; /* of it, that the shadow knows the block to have */
     bool touched;         /* shared memory, since the shadow was reset */
-    struct marks *marks;  /* of words of it whose records are RECORD_IN_MARKS */
-    bool many_steps;      /* of a thread in this interval, more than a record has room for */
+    struct cells *cells;  /* of words of it whose epochs are EPOCH_IN_CELLS */
 
     /* Its threads, since the block began or (arrived, raced) since the last barrier. */
     unsigned returned, returned_at_barrier;
-    struct threads all_returned, all_returned_at_barrier;
+    struct threads all_returned_at_barrier;
     struct arrivals arrived[BARRIER_PLACES];
     const void *last_barrier;
     bool raced;                               /* in this interval: the first mistake of the run */
@@ -119,23 +118,6 @@ struct watch {
 /* Null: no kernel runs on this OS thread. */
 static inline struct watch *watch_here(void) { return observer_worker; }
 
-/* The record of an access by the running thread from `code`. */
-static inline record record_now(const struct watch *w, const void *code) {
-    extern const char __executable_start[];
-    return w->thread[running_index.linear] + ((uintptr_t)code - (uintptr_t)__executable_start);
-}
-
-struct access {
-    uintptr_t address;
-    unsigned size;
-    bool write, atomic, is_volatile;
-    bool strong;  /* as order.h has it */
-    bool copying; /* an asynchronous copy begins, of the thread's group with this number */
-    uint64_t group;
-    const void *old;  /* what an atomic operation that has taken effect has replaced, or null */
-    const void *code; /* behind the instruction */
-};
-
 static inline size_t watch_word(const struct watch *w, uintptr_t address) {
     return (address - w->shared_begin) / WORD;
 }
@@ -151,15 +133,12 @@ struct watch *watch_attach(void);
 /* The one over a block, after a fault; null: none runs it. */
 const struct watch *watch_of_block(uint64_t block);
 
-/* The machine is at fault, not the student: calls the handler, or else ends the program. */
-_Noreturn void watch_machine_fault(const char *what);
-void watch_on_machine_fault(void (*handler)(const char *what));
-
-/* Whether a consumer needs the running block's accesses. From now on all of them take the slow
- * path; or, if none does, only those that need it. */
+/* Whether a consumer needs the running block's accesses. */
 bool watch_is_consumed(const struct watch *w);
-void watch_slowly(struct watch *w);
-void watch_fast(struct watch *w);
+/* From now on all of the running block's accesses take the slow path, for this reason; or, if there
+ * is no reason left, only those that need it. */
+void watch_slowly(struct watch *w, enum slow_reason why);
+void watch_fast(struct watch *w, enum slow_reason no_more);
 
 /* A part of the checker that is given every access and barrier, and decides nothing about mistakes.
  * Any of the functions may be null. All but the last three run on a worker, for its running block.
@@ -207,8 +186,8 @@ void global_access(struct watch *w, const struct access *access);
 
 /* An index is outside of an array of `type` ("float [16]"). */
 void bad_index_begins(struct watch *w, const char *file, int line, const char *type, long index);
-/* An access goes outside of an object that the compiler knows, without such an index: of a local or
- * constant array, or a variable of kernel.cu. */
+/* This access went outside of an object that the compiler knows, without such an index: of a local
+ * or constant array, or a variable of kernel.cu. */
 void bad_index_outside(struct watch *w, const struct access *access, const char *file, int line);
 /* Whether this access is the one. */
 void bad_index_access(struct watch *w, const struct access *access);

@@ -1,49 +1,50 @@
-/* Marks of words and bytes: see cells.h. */
+/* Cells of words and bytes: see cells.h. */
 #include "cells.h"
+#include "machine.h"
 #include <stdlib.h>
 
-enum { MARKS_PART = 1024, ALL_BYTES = (1 << WORD) - 1 };
+enum { CELLS_PART = 1024, ALL_BYTES = (1 << WORD) - 1 };
 enum state { ONLY_WRITTEN, WHOLE, SPLIT };
 
 /* Each pointer is null until it is needed, and set once. */
-struct marks_part {
-    struct stamp (*writes)[MARKS_PART]; /* of words that are ONLY_WRITTEN */
-    struct mark (*whole)[MARKS_PART];   /* of words that are WHOLE; SPLIT: the first byte's */
-    struct mark (*others)[MARKS_PART][WORD - 1]; /* the others' */
-    char (*state)[MARKS_PART];                   /* null: all are ONLY_WRITTEN */
+struct cells_part {
+    struct stamp (*writes)[CELLS_PART];      /* of words that are ONLY_WRITTEN */
+    struct shadow_cell (*whole)[CELLS_PART]; /* of words that are WHOLE; SPLIT: the first byte's */
+    struct shadow_cell (*others)[CELLS_PART][WORD - 1]; /* the others' */
+    char (*state)[CELLS_PART];                          /* null: all are ONLY_WRITTEN */
     bool before; /* all was written before any launch, as far as nothing of the above says more */
 };
 
 /* --- finding ---------------------------------------------------------------------------------- */
 
-static size_t parts_of(size_t words) { return (words + MARKS_PART - 1) / MARKS_PART; }
+static size_t parts_of(size_t words) { return (words + CELLS_PART - 1) / CELLS_PART; }
 
-bool marks_make(struct marks *marks, size_t words) {
-    *marks = (struct marks){words, calloc(parts_of(words) + 1, sizeof *marks->part)};
-    return marks->part != NULL;
+bool cells_make(struct cells *cells, size_t words) {
+    *cells = (struct cells){words, calloc(parts_of(words) + 1, sizeof *cells->part)};
+    return cells->part != NULL;
 }
 
-static void drop_part(struct marks_part *part) {
+static void drop_part(struct cells_part *part) {
     free(part->writes);
     free(part->whole);
     free(part->others);
     free(part->state);
-    *part = (struct marks_part){.before = false};
+    *part = (struct cells_part){.before = false};
 }
 
-void marks_drop(struct marks *marks) {
-    for (size_t i = 0; marks->part && i < parts_of(marks->words); ++i) drop_part(&marks->part[i]);
-    free(marks->part);
-    *marks = (struct marks){0, NULL};
+void cells_drop(struct cells *cells) {
+    for (size_t i = 0; cells->part && i < parts_of(cells->words); ++i) drop_part(&cells->part[i]);
+    free(cells->part);
+    *cells = (struct cells){0, NULL};
 }
 
-static struct marks_part *part_of(const struct marks *marks, size_t word) {
-    return &marks->part[word / MARKS_PART];
+static struct cells_part *part_of(const struct cells *cells, size_t word) {
+    return &cells->part[word / CELLS_PART];
 }
 
 static void *take(size_t bytes) {
     void *taken = calloc(1, bytes);
-    if (!taken) watch_machine_fault("out of memory for watching memory");
+    if (!taken) machine_fault("out of memory for watching memory");
     return taken;
 }
 
@@ -57,42 +58,42 @@ static void *take(size_t bytes) {
     } while (0)
 #define IS_THERE(place) __atomic_load_n(&(place), __ATOMIC_ACQUIRE)
 
-static void make_writes(struct marks_part *part) {
-    struct stamp(*writes)[MARKS_PART] = take(sizeof *writes);
-    for (size_t i = 0; part->before && i < MARKS_PART; ++i) (*writes)[i].when = RECORD_BEFORE;
+static void make_writes(struct cells_part *part) {
+    struct stamp(*writes)[CELLS_PART] = take(sizeof *writes);
+    for (size_t i = 0; part->before && i < CELLS_PART; ++i) (*writes)[i].when = EPOCH_BEFORE;
     PUBLISH(part->writes, writes);
 }
 
-static enum state state_of(const struct marks_part *part, size_t at) {
+static enum state state_of(const struct cells_part *part, size_t at) {
     return IS_THERE(part->state) ? (enum state)(*part->state)[at] : ONLY_WRITTEN;
 }
 
-struct stamp *marks_write(const struct marks *marks, size_t word) {
-    struct marks_part *part = part_of(marks, word);
-    if (state_of(part, word % MARKS_PART) != ONLY_WRITTEN) return NULL;
+struct stamp *cells_write(const struct cells *cells, size_t word) {
+    struct cells_part *part = part_of(cells, word);
+    if (state_of(part, word % CELLS_PART) != ONLY_WRITTEN) return NULL;
     if (!IS_THERE(part->writes)) make_writes(part);
-    return &(*part->writes)[word % MARKS_PART];
+    return &(*part->writes)[word % CELLS_PART];
 }
 
-static void make_whole(struct marks_part *part, size_t at) {
+static void make_whole(struct cells_part *part, size_t at) {
     if (!IS_THERE(part->writes)) make_writes(part);
     if (!IS_THERE(part->whole)) PUBLISH(part->whole, take(sizeof *part->whole));
     if (!IS_THERE(part->state)) PUBLISH(part->state, take(sizeof *part->state));
-    (*part->whole)[at] = (struct mark){.write = (*part->writes)[at]};
+    (*part->whole)[at] = (struct shadow_cell){.write = (*part->writes)[at]};
     (*part->state)[at] = WHOLE;
 }
 
 /* Each byte has been accessed as the word has. */
-static void split(struct marks_part *part, size_t at) {
+static void split(struct cells_part *part, size_t at) {
     if (!IS_THERE(part->others)) PUBLISH(part->others, take(sizeof *part->others));
     for (int i = 0; i < WORD - 1; ++i) (*part->others)[at][i] = (*part->whole)[at];
     (*part->state)[at] = SPLIT;
 }
 
-unsigned marks_find(const struct marks *marks, size_t word, unsigned bytes,
-                    struct mark *found[WORD]) {
-    struct marks_part *part = part_of(marks, word);
-    const size_t at = word % MARKS_PART;
+unsigned cells_find(const struct cells *cells, size_t word, unsigned bytes,
+                    struct shadow_cell *found[WORD]) {
+    struct cells_part *part = part_of(cells, word);
+    const size_t at = word % CELLS_PART;
     unsigned count = 0;
     if (state_of(part, at) == ONLY_WRITTEN) make_whole(part, at);
     if (bytes != ALL_BYTES && state_of(part, at) == WHOLE) split(part, at);
@@ -102,49 +103,49 @@ unsigned marks_find(const struct marks *marks, size_t word, unsigned bytes,
     return count;
 }
 
-static bool is_written(const struct mark *mark) {
-    return mark->write.when || mark->strong_write.when;
+static bool is_written(const struct shadow_cell *cell) {
+    return cell->write.when || cell->strong_write.when;
 }
 
-bool marks_are_written(const struct marks *marks, size_t word) {
-    const struct marks_part *part = part_of(marks, word);
-    const size_t at = word % MARKS_PART;
-    struct mark *mark[WORD];
+bool cells_are_written(const struct cells *cells, size_t word) {
+    const struct cells_part *part = part_of(cells, word);
+    const size_t at = word % CELLS_PART;
+    struct shadow_cell *cell[WORD];
     if (state_of(part, at) == ONLY_WRITTEN)
         return IS_THERE(part->writes) ? (*part->writes)[at].when : part->before;
-    for (unsigned i = marks_find(marks, word, ALL_BYTES, mark); i-- > 0;)
-        if (is_written(mark[i])) return true;
+    for (unsigned i = cells_find(cells, word, ALL_BYTES, cell); i-- > 0;)
+        if (is_written(cell[i])) return true;
     return false;
 }
 
-struct mark *marks_reset(const struct marks *marks, size_t word) {
-    struct marks_part *part = part_of(marks, word);
-    const size_t at = word % MARKS_PART;
+struct shadow_cell *cells_reset(const struct cells *cells, size_t word) {
+    struct cells_part *part = part_of(cells, word);
+    const size_t at = word % CELLS_PART;
     make_whole(part, at);
-    (*part->whole)[at] = (struct mark){.write = {0, 0}};
+    (*part->whole)[at] = (struct shadow_cell){.write = {0, 0}};
     return &(*part->whole)[at];
 }
 
-static void set_written(const struct marks *marks, size_t word) {
-    struct stamp *write = marks_write(marks, word);
-    if (!write) write = &marks_reset(marks, word)->write;
-    *write = (struct stamp){0, RECORD_BEFORE};
+static void set_written(const struct cells *cells, size_t word) {
+    struct stamp *write = cells_write(cells, word);
+    if (!write) write = &cells_reset(cells, word)->write;
+    *write = (struct stamp){0, EPOCH_BEFORE};
 }
 
-void marks_set_written(const struct marks *marks, size_t first, size_t count) {
-    size_t end = first + count < marks->words ? first + count : marks->words;
+void cells_set_written(const struct cells *cells, size_t first, size_t count) {
+    size_t end = first + count < cells->words ? first + count : cells->words;
     for (size_t word = first; word < end;) {
-        const bool whole = word % MARKS_PART == 0 && end - word >= MARKS_PART;
-        if (whole) drop_part(part_of(marks, word));
+        const bool whole = word % CELLS_PART == 0 && end - word >= CELLS_PART;
+        if (whole) drop_part(part_of(cells, word));
         if (whole)
-            part_of(marks, word)->before = true;
+            part_of(cells, word)->before = true;
         else
-            set_written(marks, word);
-        word += whole ? MARKS_PART : 1;
+            set_written(cells, word);
+        word += whole ? CELLS_PART : 1;
     }
 }
 
-unsigned marks_bytes(uintptr_t word_begin, const struct access *access) {
+unsigned cells_bytes(uintptr_t word_begin, const struct access *access) {
     unsigned bytes = 0;
     for (unsigned i = 0; i < WORD; ++i)
         if (word_begin + i - access->address < access->size) bytes |= 1u << i;
@@ -153,92 +154,92 @@ unsigned marks_bytes(uintptr_t word_begin, const struct access *access) {
 
 /* --- accessing -------------------------------------------------------------------------------- */
 
-static bool is_strong(const struct stamp *s) { return s->when & RECORD_STRONG; }
+static bool is_strong(const struct stamp *s) { return s->when & EPOCH_STRONG; }
 
-static bool races(const struct watch *w, const struct stamp *earlier, const struct access *access) {
+static bool races(struct order *o, const struct stamp *earlier, const struct access *access) {
     if (!earlier->when || (access->strong && is_strong(earlier))) return false;
-    return !order_before(w, earlier, access);
+    return !order_before(o, earlier, access);
 }
 
 /* A thread whose atomic came last in this run has seen those of other blocks: it may be the last
  * one of all, and know it by the value. Of its own block's threads it may be the last by luck. */
-static bool other_races(const struct watch *w, const struct mark *mark,
+static bool other_races(struct order *o, const struct shadow_cell *cell,
                         const struct access *access) {
-    const struct stamp *other = &mark->other_strong_write;
-    return stamp_block(other) == w->block && races(w, other, access);
+    const struct stamp *other = &cell->other_strong_write;
+    return stamp_block(other) == order_block(o) && races(o, other, access);
 }
 
-static struct conflict find_conflict(const struct watch *w, const struct mark *mark,
+static struct conflict find_conflict(struct order *o, const struct shadow_cell *cell,
                                      const struct access *access) {
-    if (races(w, &mark->write, access)) return (struct conflict){mark->write, true};
-    if (races(w, &mark->strong_write, access)) return (struct conflict){mark->strong_write, true};
-    if (other_races(w, mark, access)) return (struct conflict){mark->other_strong_write, true};
-    if (access->write && races(w, &mark->read, access)) return (struct conflict){mark->read, false};
-    if (access->write && races(w, &mark->other_read, access))
-        return (struct conflict){mark->other_read, false};
+    if (races(o, &cell->write, access)) return (struct conflict){cell->write, true};
+    if (races(o, &cell->strong_write, access)) return (struct conflict){cell->strong_write, true};
+    if (other_races(o, cell, access)) return (struct conflict){cell->other_strong_write, true};
+    if (access->write && races(o, &cell->read, access)) return (struct conflict){cell->read, false};
+    if (access->write && races(o, &cell->other_read, access))
+        return (struct conflict){cell->other_read, false};
     return (struct conflict){{0, 0}, false};
 }
 
 /* The place of a read that `now` replaces: the same thread's, and no weaker, or one before it. */
-static bool replaces(const struct watch *w, const struct stamp *now, const struct stamp *read) {
+static bool replaces(struct order *o, const struct stamp *now, const struct stamp *read) {
     const uint64_t other = (now->where ^ read->where) >> STAMP_STEP_BITS;
     if (!read->when) return true;
     if (is_strong(now) && !is_strong(read)) return false;
-    if (!other && !((now->when ^ read->when) & RECORD_THREAD_MASK)) return true;
-    return order_before(w, read, NULL);
+    if (!other && !((now->when ^ read->when) & EPOCH_THREAD_MASK)) return true;
+    return order_before(o, read, NULL);
 }
 
 /* Of more than two, one in the warp of the first makes room: a warp's lanes are often ordered. */
-static void remember_read(const struct watch *w, struct mark *mark, const struct stamp *now) {
-    if (replaces(w, now, &mark->read))
-        mark->read = *now;
-    else if (replaces(w, now, &mark->other_read) || is_strong(&mark->other_read) ||
-             (now->where ^ mark->read.where) >> STAMP_STEP_BITS ||
-             (now->when ^ mark->read.when) & RECORD_WARP_MASK)
-        mark->other_read = *now;
+static void remember_read(struct order *o, struct shadow_cell *cell, const struct stamp *now) {
+    if (replaces(o, now, &cell->read))
+        cell->read = *now;
+    else if (replaces(o, now, &cell->other_read) || is_strong(&cell->other_read) ||
+             (now->where ^ cell->read.where) >> STAMP_STEP_BITS ||
+             (now->when ^ cell->read.when) & EPOCH_WARP_MASK)
+        cell->other_read = *now;
 }
 
 /* It is behind all strong accesses before it: what is behind it is behind them, but for those of
  * `other_races`. */
-static void write_strongly(struct mark *mark, const struct stamp *now) {
-    const struct stamp *last = &mark->strong_write;
-    if (last->when && (last->when ^ now->when) & RECORD_THREAD_MASK)
-        mark->other_strong_write = *last;
-    mark->strong_write = *now;
-    if (is_strong(&mark->read)) mark->read.when = 0;
-    if (is_strong(&mark->other_read)) mark->other_read.when = 0;
+static void write_strongly(struct shadow_cell *cell, const struct stamp *now) {
+    const struct stamp *last = &cell->strong_write;
+    if (last->when && (last->when ^ now->when) & EPOCH_THREAD_MASK)
+        cell->other_strong_write = *last;
+    cell->strong_write = *now;
+    if (is_strong(&cell->read)) cell->read.when = 0;
+    if (is_strong(&cell->other_read)) cell->other_read.when = 0;
 }
 
-struct conflict mark_access(const struct watch *w, struct mark *mark, const struct access *access,
+struct conflict cell_access(struct order *o, struct shadow_cell *cell, const struct access *access,
                             const struct stamp *now) {
-    const struct conflict conflict = find_conflict(w, mark, access);
+    const struct conflict conflict = find_conflict(o, cell, access);
     if (!access->write)
-        remember_read(w, mark, now);
+        remember_read(o, cell, now);
     else if (access->strong)
-        write_strongly(mark, now);
+        write_strongly(cell, now);
     else
-        *mark = (struct mark){.write = *now};
+        *cell = (struct shadow_cell){.write = *now};
     return conflict;
 }
 
-struct conflict mark_write(const struct watch *w, struct stamp *write, const struct access *access,
+struct conflict cell_write(struct order *o, struct stamp *write, const struct access *access,
                            const struct stamp *now) {
-    struct mark mark = {.write = *write};
-    const struct conflict conflict = find_conflict(w, &mark, access);
+    struct shadow_cell cell = {.write = *write};
+    const struct conflict conflict = find_conflict(o, &cell, access);
     *write = *now;
     return conflict;
 }
 
-static bool is_of_launch(const struct watch *w, const struct stamp *s) {
-    return s->when && !order_other_launch(w, s);
+static bool is_of_launch(const struct order *o, const struct stamp *s) {
+    return s->when && !order_other_launch(o, s);
 }
 
-bool marks_know_reads(const struct watch *w, const struct marks *marks, size_t word) {
-    const struct marks_part *part = part_of(marks, word);
-    if (state_of(part, word % MARKS_PART) != WHOLE) return false;
-    const struct mark *mark = &(*part->whole)[word % MARKS_PART];
-    return mark->write.when && !is_of_launch(w, &mark->write) &&
-           !is_of_launch(w, &mark->strong_write) && is_of_launch(w, &mark->read) &&
-           is_of_launch(w, &mark->other_read) &&
-           stamp_block(&mark->read) != stamp_block(&mark->other_read);
+bool cells_know_reads(const struct order *o, const struct cells *cells, size_t word) {
+    const struct cells_part *part = part_of(cells, word);
+    if (state_of(part, word % CELLS_PART) != WHOLE) return false;
+    const struct shadow_cell *cell = &(*part->whole)[word % CELLS_PART];
+    return cell->write.when && !is_of_launch(o, &cell->write) &&
+           !is_of_launch(o, &cell->strong_write) && is_of_launch(o, &cell->read) &&
+           is_of_launch(o, &cell->other_read) &&
+           stamp_block(&cell->read) != stamp_block(&cell->other_read);
 }

@@ -1,5 +1,5 @@
 /* What is remembered of the accesses to a word of global memory, and to one of shared memory that
- * more than plain accesses of whole words are made to: in one mark, or in one for each byte once
+ * more than plain accesses of whole words are made to: in one cell, or in one for each byte once
  * a part of the word has been accessed alone. */
 #ifndef ENGINE_WATCH_CELLS_H
 #define ENGINE_WATCH_CELLS_H
@@ -7,40 +7,40 @@
 
 /* Empty ones have when = 0. A plain write leaves nothing else: what comes later and races with an
  * access before it races with it, too. */
-struct mark {
+struct shadow_cell {
     struct stamp write, strong_write; /* the last one */
     struct stamp other_strong_write;  /* before that, by another thread of its block */
     struct stamp read, other_read;    /* two that are not ordered; a third one gets lost */
 };
 
-/* The marks of an array of words; made as words are accessed. */
-struct marks {
+/* The cells of an array of words; made as words are accessed. */
+struct cells {
     size_t words;
-    struct marks_part *part;
+    struct cells_part *part;
 };
 
 /* False: out of memory. */
-bool marks_make(struct marks *marks, size_t words);
-void marks_drop(struct marks *marks);
+bool cells_make(struct cells *cells, size_t words);
+void cells_drop(struct cells *cells);
 
-/* The marks of a word that such an access is to: `bytes` has a bit for each. Returns how many. From
+/* The cells of a word that such an access is to: `bytes` has a bit for each. Returns how many. From
  * here on the caller holds a lock of the word's. */
-unsigned marks_find(const struct marks *marks, size_t word, unsigned bytes,
-                    struct mark *found[WORD]);
+unsigned cells_find(const struct cells *cells, size_t word, unsigned bytes,
+                    struct shadow_cell *found[WORD]);
 /* Where the last write of a word is kept, as long as nothing but plain writes of all of it are
- * made: a fifth of the memory, and enough for C. Null: find its marks. */
-struct stamp *marks_write(const struct marks *marks, size_t word);
+ * made: a fifth of the memory, and enough for C. Null: find its cells. */
+struct stamp *cells_write(const struct cells *cells, size_t word);
 /* Whether a plain read of a word would add nothing: it was written before this launch, and threads
  * of two blocks have read it. Without a lock: whoever writes it now races with those two. */
-bool marks_know_reads(const struct watch *w, const struct marks *marks, size_t word);
+bool cells_know_reads(const struct order *o, const struct cells *cells, size_t word);
 /* Whether any part of a word has been written. */
-bool marks_are_written(const struct marks *marks, size_t word);
-/* The one mark of a word, whole again, and empty. */
-struct mark *marks_reset(const struct marks *marks, size_t word);
+bool cells_are_written(const struct cells *cells, size_t word);
+/* The one cell of a word, whole again, and empty. */
+struct shadow_cell *cells_reset(const struct cells *cells, size_t word);
 /* Words that were written before any launch. */
-void marks_set_written(const struct marks *marks, size_t first, size_t count);
+void cells_set_written(const struct cells *cells, size_t first, size_t count);
 /* Bytes of a word that an access is to. */
-unsigned marks_bytes(uintptr_t word_begin, const struct access *access);
+unsigned cells_bytes(uintptr_t word_begin, const struct access *access);
 
 /* An earlier access that an access races with. */
 struct conflict {
@@ -49,9 +49,9 @@ struct conflict {
 };
 
 /* Remembers the running thread's access, and says what it races with. */
-struct conflict mark_access(const struct watch *w, struct mark *mark, const struct access *access,
+struct conflict cell_access(struct order *o, struct shadow_cell *cell, const struct access *access,
                             const struct stamp *now);
 /* The same for a plain write to a word of which the last write is all that is kept. */
-struct conflict mark_write(const struct watch *w, struct stamp *write, const struct access *access,
+struct conflict cell_write(struct order *o, struct stamp *write, const struct access *access,
                            const struct stamp *now);
 #endif

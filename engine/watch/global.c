@@ -1,7 +1,7 @@
 /* Global memory: the matrices, what the wrapper allocates, __device__ variables, and everything
  * else a kernel can access.
  *
- * Inputs may be read and not written. All other device memory has marks, which remember who
+ * Inputs may be read and not written. All other device memory has cells, which remember who
  * accessed each word (cells.h). No barrier orders two blocks of a launch; order.h says what does.
  */
 #define _GNU_SOURCE
@@ -9,6 +9,7 @@
 #include "detectors/calls.h"
 #include "event.h"
 #include "regions.h"
+#include "variables.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -30,9 +31,9 @@ static void note_race(struct watch *w, const struct access *access,
     struct event event = event_here(w, FINDING_GLOBAL_RACE, access);
     event.has_other = true;
     event.other_write = conflict->write;
-    event.other_atomic = conflict->write && conflict->with.when & RECORD_STRONG;
-    event.other_code = record_code(conflict->with.when);
-    event.other_thread = record_thread(conflict->with.when);
+    event.other_atomic = conflict->write && conflict->with.when & EPOCH_STRONG;
+    event.other_code = epoch_code(conflict->with.when);
+    event.other_thread = epoch_thread(conflict->with.when);
     event.other_block = stamp_block(&conflict->with);
     event.synchronises = w->synchronises || access->is_volatile;
     event_note(&event);
@@ -49,18 +50,18 @@ static void take(pthread_spinlock_t *lock) {
         if (i % TRIES == 0) sched_yield();
 }
 
-static struct conflict access_marks(const struct watch *w, const struct marks *marks,
+static struct conflict access_cells(const struct watch *w, const struct cells *cells,
                                     uintptr_t begin, size_t word, const struct access *access) {
-    const unsigned bytes = marks_bytes(begin + word * WORD, access), all = (1u << WORD) - 1;
+    const unsigned bytes = cells_bytes(begin + word * WORD, access), all = (1u << WORD) - 1;
     const bool plain = access->write && !access->strong && bytes == all;
-    const struct stamp now = order_now(w, access);
-    struct stamp *write = plain ? marks_write(marks, word) : NULL;
+    const struct stamp now = order_now(w->order, access);
+    struct stamp *write = plain ? cells_write(cells, word) : NULL;
     struct conflict conflict = {{0, 0}, false};
-    struct mark *mark[WORD];
-    if (write) return mark_write(w, write, access, &now);
-    const unsigned count = marks_find(marks, word, bytes, mark);
+    struct shadow_cell *cell[WORD];
+    if (write) return cell_write(w->order, write, access, &now);
+    const unsigned count = cells_find(cells, word, bytes, cell);
     for (unsigned i = 0; i < count; ++i) {
-        const struct conflict found = mark_access(w, mark[i], access, &now);
+        const struct conflict found = cell_access(w->order, cell[i], access, &now);
         if (!conflict.with.when) conflict = found;
     }
     return conflict;
@@ -68,14 +69,14 @@ static struct conflict access_marks(const struct watch *w, const struct marks *m
 
 /* A word of memory that begins at `begin`, and may hold no value at first. The lock: blocks on
  * other cores may be at the same one. */
-static void access_word(struct watch *w, const struct marks *marks, uintptr_t begin, size_t word,
+static void access_word(struct watch *w, const struct cells *cells, uintptr_t begin, size_t word,
                         const struct access *access, bool holds_a_value) {
     if (event_noted()) return;
-    if (is_plain_read(access) && marks_know_reads(w, marks, word)) return;
+    if (is_plain_read(access) && cells_know_reads(w->order, cells, word)) return;
     pthread_spinlock_t *lock = w->launch->alone ? NULL : &locks[word % LOCKS];
     if (lock) take(lock);
-    holds_a_value = holds_a_value || !is_read(access) || marks_are_written(marks, word);
-    const struct conflict conflict = access_marks(w, marks, begin, word, access);
+    holds_a_value = holds_a_value || !is_read(access) || cells_are_written(cells, word);
+    const struct conflict conflict = access_cells(w, cells, begin, word, access);
     if (lock) pthread_spin_unlock(lock);
     if (!holds_a_value) {
         const struct event event = event_here(w, FINDING_UNINITIALISED_GLOBAL, access);
@@ -117,15 +118,15 @@ static bool within(const struct range *range, uintptr_t address) {
 /* __device__ and __constant__ variables; and what lies beside them. */
 static void access_program(struct watch *w, const struct access *access) {
     uintptr_t begin;
-    const struct marks *marks = program_marks(access->address, &begin);
+    const struct cells *cells = variables_cells(access->address, &begin);
     if (access->write && program_is_foreign(access->address))
         event_stop(w, FINDING_TAMPERING, access, cudaErrorIllegalAddress);
     for (unsigned at = 0; access->write && at < access->size; at += WORD)
         program_kernel_writes(access->address + at);
-    if (!marks) return;
+    if (!cells) return;
     const size_t last = (access->address + access->size - 1 - begin) / WORD;
-    for (size_t i = (access->address - begin) / WORD; i <= last && i < marks->words; ++i)
-        access_word(w, marks, begin, i, access, true);
+    for (size_t i = (access->address - begin) / WORD; i <= last && i < cells->words; ++i)
+        access_word(w, cells, begin, i, access, true);
 }
 
 /* Whether the launch can go on after an access outside of a matrix: it met no other's memory. */
@@ -172,8 +173,8 @@ static void access_region(struct watch *w, struct region *r, const struct access
         return;
     }
     /* What the host has written into memory that both sides access is not known here. */
-    for (size_t i = first; i <= last && i < r->marks.words; ++i)
-        access_word(w, &r->marks, r->begin, i, access, !r->on_device);
+    for (size_t i = first; i <= last && i < r->cells.words; ++i)
+        access_word(w, &r->cells, r->begin, i, access, !r->on_device);
 }
 
 void global_access(struct watch *w, const struct access *access) {

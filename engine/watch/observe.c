@@ -9,6 +9,7 @@
 #include "detectors/unannounced.h"
 #include "event.h"
 #include "launches.h"
+#include "machine.h"
 #include "order.h"
 #include "surplus.h"
 #include <string.h>
@@ -18,10 +19,10 @@
 static struct watch *attach(void) {
     extern const char __executable_start[], etext[];
     if (etext - __executable_start >= 1 << CODE_BITS)
-        watch_machine_fault("the program is too large to be checked: over 16 MB of code");
+        machine_fault("the program is too large to be checked: over 16 MB of code");
     struct watch *w = watch_attach();
-    if (!w || !order_attach(w) || !shared_attach(w))
-        watch_machine_fault("out of memory for watching shared memory");
+    if (!w || !(w->order = order_make(&w->epochs)) || !shared_attach(w))
+        machine_fault("out of memory for watching shared memory");
     return w;
 }
 
@@ -34,32 +35,33 @@ static void reset_threads(struct watch *w) {
     w->synchronises = false;
 }
 
-static void begin_interval(struct watch *w, record interval) {
-    w->interval = interval;
+static void begin_interval(struct watch *w, epoch interval) {
+    w->epochs.interval = interval;
     for (unsigned i = 0; i < w->launch->block_threads; ++i)
-        w->thread[i] = interval | (record)i << THREAD_BIT;
+        w->epochs.thread[i] = interval | (epoch)i << THREAD_BIT;
     memset(w->arrived, 0, sizeof w->arrived);
     w->raced = false;
-    if (!w->many_steps) return;
-    w->many_steps = false;
-    watch_fast(w);
+    if (!w->epochs.many_steps) return;
+    w->epochs.many_steps = false;
+    watch_fast(w, SLOW_STEPS);
 }
 
 static void block_begins(const struct launch *launch, uint64_t index) {
     struct watch *w = watch_here();
     if (!w) w = attach();
     w->launch = launch;
-    w->block = index;
+    w->epochs.block = index;
+    w->epochs.threads = launch->block_threads;
     w->returned = w->returned_at_barrier = 0;
-    w->all_returned = w->all_returned_at_barrier = (struct threads){{0}};
+    w->epochs.returned = w->all_returned_at_barrier = (struct threads){{0}};
     w->last_barrier = NULL;
     w->bad_index.pending = false;
     reset_threads(w);
-    order_begin_block(w);
-    begin_interval(w, RECORD_INTERVAL(FIRST_INTERVAL));
+    order_begin_block(w->order);
+    begin_interval(w, EPOCH_INTERVAL(FIRST_INTERVAL));
     shared_begin_block(w);
     audit_begin_block(w);
-    watch_fast(w);
+    watch_fast(w, SLOW_INDEX);
     WATCH_CONSUMERS(block_begins, w);
 }
 
@@ -103,11 +105,15 @@ static void thread_waits(struct watch *w, unsigned thread, bool returned) {
 static void thread_returned(unsigned linear) {
     struct watch *w = watch_here();
     w->returned++;
-    threads_add(&w->all_returned, linear);
+    threads_add(&w->epochs.returned, linear);
     thread_waits(w, linear, true);
 }
 
-static void warp_met(unsigned warp, unsigned lanes) { order_warp_met(watch_here(), warp, lanes); }
+static void warp_met(unsigned warp, unsigned lanes) {
+    struct watch *w = watch_here();
+    order_warp_met(w->order, warp, lanes);
+    if (w->epochs.many_steps) watch_slowly(w, SLOW_STEPS);
+}
 
 /* --- barriers --------------------------------------------------------------------------------- */
 
@@ -137,11 +143,11 @@ static void note_divergence(struct watch *w) {
     event.has_other = true;
     event.other_code = other->code;
     event.other_thread = threads_first(&other->threads);
-    event.other_block = w->block;
+    event.other_block = w->epochs.block;
     event.last_barrier = w->last_barrier;
     event.waiting = at->threads;
     event.elsewhere = other->threads;
-    event.returned = w->all_returned;
+    event.returned = w->epochs.returned;
     if (w->raced)
         event_replace(&event);
     else
@@ -155,10 +161,10 @@ static void barrier_opens(void) {
     if (w->arrived[1].count) note_divergence(w);
     event_learn_tile_width(w);
     w->last_barrier = w->arrived[0].code;
-    if (w->returned_at_barrier != w->returned) w->all_returned_at_barrier = w->all_returned;
+    if (w->returned_at_barrier != w->returned) w->all_returned_at_barrier = w->epochs.returned;
     w->returned_at_barrier = w->returned;
-    order_end_interval(w);
-    begin_interval(w, w->interval + RECORD_INTERVAL(1));
+    order_end_interval(w->order);
+    begin_interval(w, w->epochs.interval + EPOCH_INTERVAL(1));
 }
 
 /* --- asynchronous copies ---------------------------------------------------------------------- */
@@ -216,7 +222,7 @@ void observe_runtime(void) {
     all.launch_begins = launch_begins;
     all.choose_blocks = surplus_choose;
     all.launch_ended = launch_ended;
-    all.out_of_memory = watch_machine_fault;
+    all.out_of_memory = machine_fault;
     all.block_begins = block_begins;
     all.block_ended = block_ended;
     all.thread_begins = thread_begins;

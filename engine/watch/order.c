@@ -7,6 +7,7 @@
 /* Of a warp whose live lanes have all taken part in each of its operations, one row is enough for
  * all of them. */
 struct order {
+    struct epochs *epochs;                /* of the running block */
     uint64_t where;                       /* of a stamp of the running block, without its step */
     uint32_t step[MAX_BLOCK_THREADS];     /* in this interval */
     uint32_t together[MAX_BLOCK_THREADS]; /* of each thread, the step before which its warp knows */
@@ -16,7 +17,7 @@ struct order {
 
     /* Fences of this interval: what each thread knew at its last one, of its warp's lanes. */
     struct {
-        record interval, device_interval; /* of the row, and of its part for the device */
+        epoch interval, device_interval; /* of the row, and of its part for the device */
         struct lane_steps lane[WARP_SIZE];
     } fence[MAX_BLOCK_THREADS];
     bool behind_fence[MAX_BLOCK_THREADS]; /* and no volatile store since */
@@ -30,7 +31,8 @@ struct order {
     /* What is acquired: at the last barrier, since, and not behind a fence yet. */
     struct refs of_block, of_thread[MAX_BLOCK_THREADS], pending[MAX_BLOCK_THREADS];
     uintptr_t loaded[MAX_BLOCK_THREADS]; /* by the last volatile load; 0: none is pending */
-    struct threads acquiring;            /* that have any of these */
+    bool loaded_in_shared[MAX_BLOCK_THREADS];
+    struct threads acquiring; /* that have any of these */
     bool any_acquiring;
 };
 
@@ -40,22 +42,14 @@ static uint64_t launch_number;
 
 enum { LAUNCHES = 1 << STAMP_LAUNCH_BITS, HIGH_STEPS = 1 << STAMP_STEP_BITS };
 
-/* Of the running block's accesses, but for their steps. */
-static uint64_t where(const struct watch *w) { return w->order->where; }
-
-uint32_t stamp_step(const struct stamp *s) {
-    return (uint32_t)(s->where % HIGH_STEPS) * RECORD_STEPS +
-           (uint32_t)((s->when & RECORD_STEP_MASK) >> STEP_BIT);
+struct stamp order_now(const struct order *o, const struct access *access) {
+    const uint64_t high = o->step[running_index.linear] / EPOCH_STEPS % HIGH_STEPS;
+    const epoch when = epoch_now(o->epochs, access->code);
+    return (struct stamp){o->where | high, access->strong ? when | EPOCH_STRONG : when};
 }
 
-struct stamp order_now(const struct watch *w, const struct access *access) {
-    const uint64_t high = w->order->step[running_index.linear] / RECORD_STEPS % HIGH_STEPS;
-    const record when = record_now(w, access->code);
-    return (struct stamp){where(w) | high, access->strong ? when | RECORD_STRONG : when};
-}
-
-struct stamp order_stamp(const struct watch *w, record when) {
-    return (struct stamp){where(w), when};
+struct stamp order_stamp(const struct order *o, epoch when) {
+    return (struct stamp){o->where, when};
 }
 
 /* --- beginning, ending ------------------------------------------------------------------------ */
@@ -65,10 +59,13 @@ void order_begin_launch(void) {
     release_begin_launch();
 }
 
-bool order_attach(struct watch *w) {
-    w->order = calloc(1, sizeof *w->order);
-    return w->order != NULL;
+struct order *order_make(struct epochs *epochs) {
+    struct order *o = calloc(1, sizeof *o);
+    if (o) o->epochs = epochs;
+    return o;
 }
+
+uint64_t order_block(const struct order *o) { return o->epochs->block; }
 
 static void forget_steps(struct order *o) {
     if (o->stepped) {
@@ -98,38 +95,37 @@ static void forget_fences(struct order *o) {
     o->any_fence = false;
 }
 
-void order_begin_block(struct watch *w) {
-    struct order *o = w->order;
+void order_begin_block(struct order *o) {
     forget_steps(o);
     forget_fences(o);
     forget_acquired(o);
     refs_forget(&o->of_block);
-    o->where = (w->block << STAMP_LAUNCH_BITS | (launch_number % (LAUNCHES - 1) + 1))
+    o->where = (o->epochs->block << STAMP_LAUNCH_BITS | (launch_number % (LAUNCHES - 1) + 1))
                << STAMP_STEP_BITS;
 }
 
-static uint64_t shared_of(const struct watch *w, uintptr_t address) {
-    return watch_is_shared(w, address) ? w->block + 1 : 0;
+/* Which memory an address is in: release.h. */
+static uint64_t shared_of(const struct order *o, bool in_shared) {
+    return in_shared ? o->epochs->block + 1 : 0;
 }
 
 static uintptr_t word_begin(uintptr_t address) { return address & ~(uintptr_t)(WORD - 1); }
 
 /* What the thread's strong accesses have acquired counts from here on. */
-static void complete(struct watch *w, unsigned thread) {
-    struct order *o = w->order;
+static void complete(struct order *o, unsigned thread) {
     if (!threads_has(&o->acquiring, thread)) return;
     if (o->loaded[thread])
-        release_acquire(&o->of_thread[thread], o->loaded[thread], shared_of(w, o->loaded[thread]));
+        release_acquire(&o->of_thread[thread], o->loaded[thread],
+                        shared_of(o, o->loaded_in_shared[thread]));
     o->loaded[thread] = 0;
     refs_add(&o->of_thread[thread], &o->pending[thread]);
     refs_forget(&o->pending[thread]);
 }
 
-void order_end_interval(struct watch *w) {
-    struct order *o = w->order;
-    for (unsigned i = 0; o->any_acquiring && i < w->launch->block_threads; ++i) {
+void order_end_interval(struct order *o) {
+    for (unsigned i = 0; o->any_acquiring && i < o->epochs->threads; ++i) {
         if (!threads_has(&o->acquiring, i)) continue;
-        complete(w, i);
+        complete(o, i);
         refs_add(&o->of_block, &o->of_thread[i]);
     }
     forget_acquired(o);
@@ -143,26 +139,25 @@ static uint32_t known(const struct order *o, unsigned thread, unsigned of) {
                                                 : o->together[of];
 }
 
-/* A record has no room for so many steps: the words go into marks from here on. */
-static void take_step(struct watch *w, unsigned thread) {
-    const uint32_t step = ++w->order->step[thread];
-    w->order->stepped = true;
-    w->thread[thread] = (w->thread[thread] & ~RECORD_STEP_MASK) | (record)(step % RECORD_STEPS)
-                                                                      << STEP_BIT;
-    if (step < RECORD_STEPS || w->many_steps) return;
-    w->many_steps = true;
-    watch_slowly(w);
+/* An epoch has no room for so many steps: the words go into cells from here on. */
+static void take_step(struct order *o, unsigned thread) {
+    struct epochs *e = o->epochs;
+    const uint32_t step = ++o->step[thread];
+    o->stepped = true;
+    e->thread[thread] = (e->thread[thread] & ~EPOCH_STEP_MASK) | (epoch)(step % EPOCH_STEPS)
+                                                                     << STEP_BIT;
+    if (step >= EPOCH_STEPS) e->many_steps = true;
 }
 
-static unsigned returned_lanes(const struct watch *w, unsigned warp) {
+static unsigned returned_lanes(const struct order *o, unsigned warp) {
     const unsigned first = warp * WARP_SIZE;
-    return (unsigned)(w->all_returned.bits[first / 64] >> first % 64);
+    return (unsigned)(o->epochs->returned.bits[first / 64] >> first % 64);
 }
 
-static unsigned live_lanes(const struct watch *w, unsigned warp) {
-    const unsigned count = w->launch->block_threads - warp * WARP_SIZE;
+static unsigned live_lanes(const struct order *o, unsigned warp) {
+    const unsigned count = o->epochs->threads - warp * WARP_SIZE;
     const unsigned lanes = count >= WARP_SIZE ? ~0u : (1u << count) - 1;
-    return lanes & ~returned_lanes(w, warp);
+    return lanes & ~returned_lanes(o, warp);
 }
 
 /* A lane that has returned is no longer waited for: all that it did comes before the operation. */
@@ -196,15 +191,14 @@ static void join_steps(struct order *o, unsigned first, unsigned lanes, unsigned
 }
 
 /* Likewise of what they have released, or acquired. */
-static void join_fences(struct watch *w, unsigned first, unsigned lanes) {
-    struct order *o = w->order;
+static void join_fences(struct order *o, unsigned first, unsigned lanes) {
     struct lane_steps most[WARP_SIZE] = {{0, 0}};
     bool any = false, device = false;
     for (unsigned left = lanes; left; left &= left - 1) {
         const unsigned thread = first + (unsigned)__builtin_ctz(left);
-        if (o->fence[thread].interval != w->interval) continue;
+        if (o->fence[thread].interval != o->epochs->interval) continue;
         any = true;
-        device = device || o->fence[thread].device_interval == w->interval;
+        device = device || o->fence[thread].device_interval == o->epochs->interval;
         for (unsigned i = 0; i < WARP_SIZE; ++i) {
             const struct lane_steps *steps = &o->fence[thread].lane[i];
             if (most[i].block < steps->block) most[i].block = steps->block;
@@ -213,18 +207,17 @@ static void join_fences(struct watch *w, unsigned first, unsigned lanes) {
     }
     for (unsigned left = any ? lanes : 0; left; left &= left - 1) {
         const unsigned thread = first + (unsigned)__builtin_ctz(left);
-        o->fence[thread].interval = w->interval;
-        if (device) o->fence[thread].device_interval = w->interval;
+        o->fence[thread].interval = o->epochs->interval;
+        if (device) o->fence[thread].device_interval = o->epochs->interval;
         memcpy(o->fence[thread].lane, most, sizeof most);
     }
 }
 
-static void join_refs(struct watch *w, unsigned first, unsigned lanes) {
-    struct order *o = w->order;
+static void join_refs(struct order *o, unsigned first, unsigned lanes) {
     struct refs joined = {0};
     for (unsigned left = lanes; left; left &= left - 1) {
         const unsigned thread = first + (unsigned)__builtin_ctz(left);
-        complete(w, thread);
+        complete(o, thread);
         refs_add(&joined, &o->of_thread[thread]);
     }
     for (unsigned left = joined.count ? lanes : 0; left; left &= left - 1) {
@@ -235,14 +228,13 @@ static void join_refs(struct watch *w, unsigned first, unsigned lanes) {
     free(joined.ref);
 }
 
-void order_warp_met(struct watch *w, unsigned warp, unsigned lanes) {
-    struct order *o = w->order;
+void order_warp_met(struct order *o, unsigned warp, unsigned lanes) {
     const unsigned first = warp * WARP_SIZE;
-    const unsigned returned = returned_lanes(w, warp);
+    const unsigned returned = returned_lanes(o, warp);
     if (!(lanes & (lanes - 1)) && !returned) return; /* of a thread alone */
     for (unsigned left = lanes; left; left &= left - 1)
-        take_step(w, first + (unsigned)__builtin_ctz(left));
-    if (lanes == live_lanes(w, warp) && !(o->apart >> warp & 1)) {
+        take_step(o, first + (unsigned)__builtin_ctz(left));
+    if (lanes == live_lanes(o, warp) && !(o->apart >> warp & 1)) {
         for (unsigned left = lanes | returned; left; left &= left - 1) {
             const unsigned lane = (unsigned)__builtin_ctz(left);
             o->together[first + lane] = step_at_operation(o, first + lane, returned >> lane & 1);
@@ -251,39 +243,37 @@ void order_warp_met(struct watch *w, unsigned warp, unsigned lanes) {
         part(o, warp);
         join_steps(o, first, lanes, returned);
     }
-    if (o->any_fence_now) join_fences(w, first, lanes);
-    if (o->any_acquiring) join_refs(w, first, lanes);
+    if (o->any_fence_now) join_fences(o, first, lanes);
+    if (o->any_acquiring) join_refs(o, first, lanes);
 }
 
 /* --- fences and strong accesses --------------------------------------------------------------- */
 
-void order_fence(struct watch *w, bool device) {
-    struct order *o = w->order;
+void order_fence(struct order *o, bool device) {
     const unsigned thread = running_index.linear, lane = thread % WARP_SIZE;
-    const bool first = o->fence[thread].interval != w->interval;
-    take_step(w, thread);
-    complete(w, thread);
+    const bool first = o->fence[thread].interval != o->epochs->interval;
+    take_step(o, thread);
+    complete(o, thread);
     if (first) memset(o->fence[thread].lane, 0, sizeof o->fence[thread].lane);
-    o->fence[thread].interval = w->interval;
-    if (device) o->fence[thread].device_interval = w->interval;
+    o->fence[thread].interval = o->epochs->interval;
+    if (device) o->fence[thread].device_interval = o->epochs->interval;
     for (unsigned i = 0; i < WARP_SIZE; ++i) {
         const uint32_t steps = i == lane ? o->step[thread] : known(o, thread, thread - lane + i);
         o->fence[thread].lane[i].block = steps;
         if (device) o->fence[thread].lane[i].device = steps;
     }
-    if (device) o->fenced[thread] = moment_of(w->interval, o->step[thread]);
+    if (device) o->fenced[thread] = moment_of(o->epochs->interval, o->step[thread]);
     o->behind_fence[thread] = o->any_fence = o->any_fence_now = true;
 }
 
 /* Threads with the same last fence are one run. */
-static void make_runs(struct watch *w) {
-    struct order *o = w->order;
-    const unsigned count = w->launch->block_threads;
+static void make_runs(struct order *o) {
+    const unsigned count = o->epochs->threads;
     struct run *runs = o->scratch; /* a thread's stack is small */
     o->run_count = 0;
     o->runs_made = true;
     for (unsigned i = 0; i < count; ++i) {
-        const moment begins = moment_of(w->interval, 0);
+        const moment begins = moment_of(o->epochs->interval, 0);
         const moment before = o->fenced[i] < begins ? o->fenced[i] : begins;
         struct run *last = o->run_count ? &runs[o->run_count - 1] : NULL;
         if (!before) continue;
@@ -298,16 +288,15 @@ static void make_runs(struct watch *w) {
     o->runs = kept;
 }
 
-void order_release(struct watch *w, uintptr_t address) {
-    struct order *o = w->order;
+void order_release(struct order *o, uintptr_t address, bool in_shared) {
     const unsigned thread = running_index.linear;
     if (!o->any_fence) return;
-    if (!o->runs_made) make_runs(w);
-    const bool fenced = o->fence[thread].interval == w->interval;
-    const bool device = o->fence[thread].device_interval == w->interval;
+    if (!o->runs_made) make_runs(o);
+    const bool fenced = o->fence[thread].interval == o->epochs->interval;
+    const bool device = o->fence[thread].device_interval == o->epochs->interval;
     if (!fenced && !o->run_count) return;
-    struct release release = {.block = w->block,
-                              .interval = w->interval,
+    struct release release = {.block = o->epochs->block,
+                              .interval = o->epochs->interval,
                               .all_before = device,
                               .runs = o->runs,
                               .run_count = device ? 0 : o->run_count,
@@ -315,56 +304,52 @@ void order_release(struct watch *w, uintptr_t address) {
                               .step = o->step[thread]};
     if (fenced) memcpy(release.lane, o->fence[thread].lane, sizeof release.lane);
     const struct refs *const refs[] = {&o->of_block, &o->of_thread[thread]};
-    release_add(word_begin(address), shared_of(w, address), &release, refs);
+    release_add(word_begin(address), shared_of(o, in_shared), &release, refs);
 }
 
-void order_acquire(struct watch *w, uintptr_t address) {
-    struct order *o = w->order;
+void order_acquire(struct order *o, uintptr_t address, bool in_shared) {
     const unsigned thread = running_index.linear;
-    release_acquire(&o->pending[thread], word_begin(address), shared_of(w, address));
+    release_acquire(&o->pending[thread], word_begin(address), shared_of(o, in_shared));
     if (!o->pending[thread].count) return;
     threads_add(&o->acquiring, thread);
     o->any_acquiring = true;
 }
 
 /* The value is loaded only after this call, so that the fence behind it acquires once more. */
-void order_volatile_load(struct watch *w, uintptr_t address) {
-    struct order *o = w->order;
-    order_acquire(w, address);
+void order_volatile_load(struct order *o, uintptr_t address, bool in_shared) {
+    order_acquire(o, address, in_shared);
     o->loaded[running_index.linear] = word_begin(address);
+    o->loaded_in_shared[running_index.linear] = in_shared;
     threads_add(&o->acquiring, running_index.linear);
     o->any_acquiring = true;
 }
 
-bool order_is_behind_fence(const struct watch *w) {
-    return w->order->behind_fence[running_index.linear];
+bool order_is_behind_fence(const struct order *o) { return o->behind_fence[running_index.linear]; }
+
+void order_volatile_store(struct order *o, uintptr_t address, bool in_shared) {
+    if (!order_is_behind_fence(o)) return;
+    order_release(o, address, in_shared);
+    o->behind_fence[running_index.linear] = false;
 }
 
-void order_volatile_store(struct watch *w, uintptr_t address) {
-    if (!order_is_behind_fence(w)) return;
-    order_release(w, address);
-    w->order->behind_fence[running_index.linear] = false;
+bool order_other_launch(const struct order *o, const struct stamp *s) {
+    return (s->where ^ o->where) >> STAMP_STEP_BITS & (LAUNCHES - 1);
 }
 
-bool order_other_launch(const struct watch *w, const struct stamp *s) {
-    return (s->where ^ where(w)) >> STAMP_STEP_BITS & (LAUNCHES - 1);
-}
+/* --- the query ----------------------------------------------------------------------------- */
 
-/* --- the question ----------------------------------------------------------------------------- */
-
-bool order_before(const struct watch *w, const struct stamp *earlier, const struct access *access) {
-    struct order *o = w->order;
-    struct question question = {.access = earlier, .block = w->block};
-    const unsigned thread = running_index.linear, other = record_thread(earlier->when);
-    const uint64_t differs = earlier->where ^ where(w);
-    if (order_other_launch(w, earlier)) return true;
+bool order_before(struct order *o, const struct stamp *earlier, const struct access *access) {
+    struct query query = {.access = earlier, .block = o->epochs->block};
+    const unsigned thread = running_index.linear, other = epoch_thread(earlier->when);
+    const uint64_t differs = earlier->where ^ o->where;
+    if (order_other_launch(o, earlier)) return true;
     if (!(differs >> (STAMP_STEP_BITS + STAMP_LAUNCH_BITS))) {
-        if ((earlier->when ^ w->interval) >> INTERVAL_BIT || other == thread) return true;
+        if ((earlier->when ^ o->epochs->interval) >> INTERVAL_BIT || other == thread) return true;
         if (other / WARP_SIZE == thread / WARP_SIZE &&
             stamp_step(earlier) < known(o, thread, other))
             return true;
     }
-    if (access && earlier->when & RECORD_STRONG) question.released_at = word_begin(access->address);
-    return refs_cover(&o->of_block, &question) || refs_cover(&o->of_thread[thread], &question) ||
-           (access && access->is_volatile && refs_cover(&o->pending[thread], &question));
+    if (access && earlier->when & EPOCH_STRONG) query.released_at = word_begin(access->address);
+    return refs_cover(&o->of_block, &query) || refs_cover(&o->of_thread[thread], &query) ||
+           (access && access->is_volatile && refs_cover(&o->pending[thread], &query));
 }

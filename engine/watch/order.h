@@ -24,51 +24,45 @@
  * table; of all others, other blocks too, references to the releases that it has acquired. */
 #ifndef ENGINE_WATCH_ORDER_H
 #define ENGINE_WATCH_ORDER_H
-#include "block.h"
+#include "epoch.h"
 
-/* When and by whom an access was made. */
-struct stamp {
-    uint64_t where; /* from the highest bits down: 32 block, 20 launch (0: before all), 12 of the
-                       thread's step, beyond those in `when` */
-    record when;    /* 0: never */
-};
-enum { STAMP_LAUNCH_BITS = 20, STAMP_STEP_BITS = 12 };
+/* What the threads of a worker's running block know; one for each worker. */
+struct order;
 
 /* Of an access that the running thread makes. */
-struct stamp order_now(const struct watch *w, const struct access *access);
-/* Of a record of the running block's in which the step is complete. */
-struct stamp order_stamp(const struct watch *w, record when);
-static inline uint64_t stamp_block(const struct stamp *s) {
-    return s->where >> (STAMP_LAUNCH_BITS + STAMP_STEP_BITS);
-}
-/* All of it. */
-uint32_t stamp_step(const struct stamp *s);
+struct stamp order_now(const struct order *o, const struct access *access);
+/* Of an epoch of the running block's in which the step is complete. */
+struct stamp order_stamp(const struct order *o, epoch when);
 
 /* Whether an access was made in another launch than the running one. */
-bool order_other_launch(const struct watch *w, const struct stamp *s);
+bool order_other_launch(const struct order *o, const struct stamp *s);
 
 /* Whether an access happens before this one of the running thread to the same address; null: before
  * a plain one. */
-bool order_before(const struct watch *w, const struct stamp *earlier, const struct access *access);
+bool order_before(struct order *o, const struct stamp *earlier, const struct access *access);
 
 /* --- what the runtime and the compiler's calls report ----------------------------------------- */
 
 void order_begin_launch(void);
-bool order_attach(struct watch *w);
-void order_begin_block(struct watch *w);
+/* Of the block whose epochs these are, which must outlive it; null: out of memory. */
+struct order *order_make(struct epochs *epochs);
+/* The running block's number. */
+uint64_t order_block(const struct order *o);
+void order_begin_block(struct order *o);
 /* A barrier opens. Before the interval's number changes. */
-void order_end_interval(struct watch *w);
-/* These lanes meet in a warp operation. */
-void order_warp_met(struct watch *w, unsigned warp, unsigned lanes);
+void order_end_interval(struct order *o);
+/* These lanes meet in a warp operation. It and a fence may set many_steps of the epochs: an epoch
+ * has no room for all steps of a thread from then on. */
+void order_warp_met(struct order *o, unsigned warp, unsigned lanes);
 /* The running thread fences: __threadfence(), or __threadfence_block(). */
-void order_fence(struct watch *w, bool device);
+void order_fence(struct order *o, bool device);
 /* Its atomic operation, volatile load or volatile store at the address: a release comes before, an
  * acquisition behind it. */
-void order_release(struct watch *w, uintptr_t address);
-void order_acquire(struct watch *w, uintptr_t address);
-void order_volatile_load(struct watch *w, uintptr_t address);
+void order_release(struct order *o, uintptr_t address, bool in_shared);
+void order_acquire(struct order *o, uintptr_t address, bool in_shared);
+void order_volatile_load(struct order *o, uintptr_t address, bool in_shared);
 /* Whether the running thread's last fence comes after its last volatile store. */
-bool order_is_behind_fence(const struct watch *w);
-void order_volatile_store(struct watch *w, uintptr_t address);
+bool order_is_behind_fence(const struct order *o);
+void order_volatile_store(struct order *o, uintptr_t address, bool in_shared);
 
 #endif

@@ -1,5 +1,6 @@
 /* Allocations of device memory: see regions.h. */
 #include "regions.h"
+#include "machine.h"
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -58,9 +59,9 @@ const struct region *region_output(void) {
 
 /* --- changing --------------------------------------------------------------------------------- */
 
-static void make_marks(struct region *r) {
-    if (!marks_make(&r->marks, (r->bytes + WORD - 1) / WORD))
-        watch_machine_fault("out of memory for watching an allocation");
+static void make_cells(struct region *r) {
+    if (!cells_make(&r->cells, (r->bytes + WORD - 1) / WORD))
+        machine_fault("out of memory for watching an allocation");
 }
 
 void region_add(char *begin, size_t bytes, bool on_device, bool in_wrapper) {
@@ -73,7 +74,7 @@ void region_add(char *begin, size_t bytes, bool on_device, bool in_wrapper) {
     r->on_device = on_device;
     r->in_wrapper = in_wrapper;
     r->frame_count = fault_backtrace(r->frames, (int)(sizeof r->frames / sizeof *r->frames));
-    make_marks(r);
+    make_cells(r);
     pthread_mutex_lock(&regions_lock);
     for (struct region *old = regions; old; old = old->next) /* the addresses are used again */
         if (old->freed && region_reaches(old, r->begin)) old->bytes = old->allocated.bytes = 0;
@@ -89,21 +90,21 @@ void region_free(char *begin) {
     r->freed = true;
     free(r->origins);
     r->origins = NULL;
-    marks_drop(&r->marks);
+    cells_drop(&r->cells);
 }
 
 void region_written(struct region *r, const char *to, size_t bytes) {
     const size_t first = ((uintptr_t)to - r->begin) / WORD;
-    marks_set_written(&r->marks, first, (bytes + WORD - 1) / WORD);
+    cells_set_written(&r->cells, first, (bytes + WORD - 1) / WORD);
 }
 
 void region_name(int number, const struct checked_matrix *matrix) {
     struct region *r = region_find((uintptr_t)matrix->elements);
     if (!r) return;
-    marks_drop(&r->marks);
+    cells_drop(&r->cells);
     r->matrix = matrix;
     r->begin = (uintptr_t)matrix->elements;
     r->bytes = (size_t)matrix->rows * (size_t)matrix->cols * sizeof(float);
-    if (!matrix->input) make_marks(r);
+    if (!matrix->input) make_cells(r);
     matrices[number] = r;
 }

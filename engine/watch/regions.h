@@ -15,7 +15,7 @@ struct region {
         size_t bytes;
     } allocated; /* a matrix may be only a part of it */
     bool on_device, freed, in_wrapper;
-    struct marks marks; /* of everything but inputs, which have none */
+    struct cells cells; /* of everything but inputs, which have none */
     uint16_t *origins;  /* origin.c's, of each word; null: none yet */
     void *frames[16];   /* who allocated it */
     int frame_count;
@@ -26,7 +26,7 @@ void region_free(char *begin);
 /* The bytes count as written before any launch. */
 void region_written(struct region *r, const char *to, size_t bytes);
 /* The allocation that these elements are in is this matrix, the number-th; `matrix` must outlive
- * the run. An input loses its marks. */
+ * the run. An input loses its cells. */
 void region_name(int number, const struct checked_matrix *matrix);
 
 /* Null: none. A freed one is found until its addresses are allocated again. */

@@ -12,7 +12,7 @@ struct kept {
     uint64_t number;
     struct refs refs;
     uint64_t block;
-    record interval;
+    epoch interval;
     bool all_before;
     const struct run *runs;
     unsigned run_count, thread, lanes; /* a bit for each that has steps below */
@@ -27,7 +27,7 @@ struct sync {
     uint64_t count;                 /* of releases */
     struct kept **bucket, *chained; /* by block; those with references */
     size_t buckets;                 /* a power of two */
-    uint64_t asked, asked_count;    /* the last question that came by, and with which count */
+    uint64_t asked, asked_count;    /* the last query that came by, and with which count */
 };
 
 static struct {
@@ -39,7 +39,7 @@ static struct {
     } * arena;
     struct sync **bucket;
     size_t buckets, count;
-    uint64_t questions;
+    uint64_t queries;
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* --- memory ----------------------------------------------------------------------------------- */
@@ -217,12 +217,12 @@ void release_acquire(struct refs *refs, uintptr_t address, uint64_t shared_of) {
     pthread_mutex_unlock(&all.lock);
 }
 
-static bool covers(const struct kept *k, const struct question *q) {
+static bool covers(const struct kept *k, const struct query *q) {
     const struct stamp *s = q->access;
-    const unsigned thread = record_thread(s->when);
+    const unsigned thread = epoch_thread(s->when);
     const unsigned lane = thread - k->thread / WARP_SIZE * WARP_SIZE;
     const uint32_t step = stamp_step(s);
-    const record interval = s->when >> INTERVAL_BIT << INTERVAL_BIT;
+    const epoch interval = s->when >> INTERVAL_BIT << INTERVAL_BIT;
     if (k->block != stamp_block(s)) return false;
     if (k->all_before && interval < k->interval) return true;
     for (unsigned i = 0; i < k->run_count; ++i)
@@ -234,16 +234,16 @@ static bool covers(const struct kept *k, const struct question *q) {
 }
 
 static bool is_releasing(const struct kept *k, const struct stamp *s) {
-    return k->block == stamp_block(s) && k->thread == record_thread(s->when) &&
+    return k->block == stamp_block(s) && k->thread == epoch_thread(s->when) &&
            moment_of(s->when, stamp_step(s)) <= moment_of(k->interval, k->step);
 }
 
 /* From release to release; `links` is how many may follow, because each takes some of the stack. */
-static bool reaches(const struct ref *ref, const struct question *q, int links,
+static bool reaches(const struct ref *ref, const struct query *q, int links,
                     const struct kept **by) {
     struct sync *s = ref->sync;
-    if (s->asked == all.questions && s->asked_count >= ref->count) return false;
-    s->asked = all.questions;
+    if (s->asked == all.queries && s->asked_count >= ref->count) return false;
+    s->asked = all.queries;
     s->asked_count = ref->count;
     if (s->buckets)
         for (struct kept *k = s->bucket[hash(stamp_block(q->access), 0, s->buckets)]; k;
@@ -259,14 +259,14 @@ static bool reaches(const struct ref *ref, const struct question *q, int links,
     return false;
 }
 
-bool refs_cover(struct refs *refs, const struct question *question) {
+bool refs_cover(struct refs *refs, const struct query *query) {
     bool found = false;
     if (!refs->count) return false;
-    if (refs->last && covers(refs->last, question)) return true; /* it does not change */
+    if (refs->last && covers(refs->last, query)) return true; /* it does not change */
     pthread_mutex_lock(&all.lock);
-    all.questions++;
+    all.queries++;
     for (unsigned i = 0; i < refs->count && !found; ++i)
-        found = reaches(&refs->ref[i], question, MOST_LINKS, &refs->last);
+        found = reaches(&refs->ref[i], query, MOST_LINKS, &refs->last);
     pthread_mutex_unlock(&all.lock);
     return found;
 }

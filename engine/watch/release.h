@@ -3,7 +3,7 @@
  * on whatever core they run. */
 #ifndef ENGINE_WATCH_RELEASE_H
 #define ENGINE_WATCH_RELEASE_H
-#include "order.h"
+#include "epoch.h"
 
 /* An address at which something was released. */
 struct sync;
@@ -21,7 +21,7 @@ struct refs {
 
 /* Where an access of a thread lies: its interval and its step, so that they can be compared. */
 typedef uint64_t moment;
-static inline moment moment_of(record interval, uint32_t step) {
+static inline moment moment_of(epoch interval, uint32_t step) {
     return (interval >> INTERVAL_BIT) << 32 | step;
 }
 
@@ -32,7 +32,7 @@ struct run {
 };
 
 /* Whether an access happens before what a thread of this block does. */
-struct question {
+struct query {
     const struct stamp *access;
     uint64_t block;
     uintptr_t released_at; /* a strong access, at this address; 0: it does not matter where */
@@ -41,7 +41,7 @@ struct question {
 /* What one release covers, all of one block. */
 struct release {
     uint64_t block;
-    record interval; /* in which it was made */
+    epoch interval;  /* in which it was made */
     bool all_before; /* everything before that interval; else these: */
     const struct run *runs;
     unsigned run_count;
@@ -71,6 +71,6 @@ static inline void refs_forget(struct refs *refs) {
 /* Adds those of the one to the other. */
 void refs_add(struct refs *to, const struct refs *from);
 /* Whether one of them covers the access. */
-bool refs_cover(struct refs *refs, const struct question *question);
+bool refs_cover(struct refs *refs, const struct query *query);
 
 #endif

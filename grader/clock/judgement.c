@@ -1,6 +1,6 @@
 /* judgement.h's functions. */
 #include "judgement.h"
-#include "../../engine/report/shared.h"
+#include "../../engine/report/json.h"
 #include <stdarg.h>
 
 static const char *const names[STATES] = {"timed",      "refused",    "wrong",  "faulted",

@@ -1,6 +1,7 @@
 /* replay.h's functions. */
 #include "replay.h"
-#include "../../engine/report/shared.h"
+#include "../../engine/report/numbers.h"
+#include "../../support.h"
 #include "timer.h"
 #include <cuda.h>
 #include <cuda_runtime_api.h>

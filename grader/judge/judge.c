@@ -12,7 +12,8 @@
  * Exit status: 0; 2 bad usage; 3 the machine is at fault. */
 #define _GNU_SOURCE
 #include "../../engine/host/check.h"
-#include "../../engine/report/shared.h"
+#include "../../engine/report/json.h"
+#include "../../support.h"
 #include "../worker/report.h"
 #include <errno.h>
 #include <stdlib.h>

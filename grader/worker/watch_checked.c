@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "../../engine/watch/record/counts.h"
+#include "../../engine/watch/record/reuse.h"
 #include "../../lab/sgemm.h"
 #include "host_process.h"
 #include "watch_wrapper.h"
@@ -67,7 +68,7 @@ static void keep_counts(void) {
         if (launches[i].blocks_ended < launches[i].blocks) r->counted = false;
         loaders[i] = loaders_of(&launches[i]);
     }
-    const struct counted_reuse reuse = counts_reuse();
+    const struct counted_reuse reuse = reuse_counted();
     r->loads = reuse.loads;
     r->loads_once_per_block = reuse.needed;
     r->exchanged = reuse.exchanged;

@@ -8,7 +8,6 @@
 #include "../../grader/clock/player.c"
 #include "../../grader/clock/recording.c"
 #include "../../grader/clock/samples.c"
-#include "engine/report/shared.h"
 
 #include "../check.h"
 
@@ -267,9 +266,7 @@ TEST(what_the_recorder_stopped_is_judged_so) {
     refused_in(STATE_TIME_LIMIT, "time limit", LAUNCH "stopped time-limit its time limit\n");
 }
 
-TEST(ending_the_program_is_seen) {
-    refused_in(STATE_REFUSED, "instead of returning", LAUNCH);
-}
+TEST(ending_the_program_is_seen) { refused_in(STATE_REFUSED, "instead of returning", LAUNCH); }
 
 TEST(another_product_is_refused) {
     struct recording *r = good(whole);
@@ -303,8 +300,9 @@ TEST(buffers_are_bounded) {
 
 TEST(areas_stay_in_their_buffers) {
     static const char *const inside[] = {
-        "set 2 0 512 512 1 0", "set 2 500 12 12 1 0", "set 2 0 100 12 6 0",
-        "allocate 3 128\ncopy 3 0 16 0 0 16 16 8", "allocate 3 4\nwrite 3 2 0001",
+        "set 2 0 512 512 1 0",          "set 2 500 12 12 1 0",
+        "set 2 0 100 12 6 0",           "allocate 3 128\ncopy 3 0 16 0 0 16 16 8",
+        "allocate 3 4\nwrite 3 2 0001",
     };
     static const char *const outside[][2] = {
         {"set 2 0 513 513 1 0", "cudaMemset"},
@@ -577,17 +575,14 @@ TEST(clocks_that_cannot_both_be_right_are_seen) {
     const struct {
         struct times times; /* by the events, by the host */
         bool agree;
-    } cases[] = {{{20e-6, 78e-6}, true}, /* as an H200 does: the hold, and being woken */
-                 {{20e-6, 25e-6}, true},
-                 {{0.190, 0.1901}, true},
-                 {{20e-6, 400e-6}, false}, /* something ran that the events do not enclose */
-                 {{1.2e-6, 3.1e-3}, false},
-                 {{10e-3, 20e-3}, false},
-                 {{20e-6, 10e-6}, false}, /* the events cannot last longer than what encloses them */
-                 {{10e-3, 5e-3}, false},
-                 {{0, 1e-5}, false},
-                 {{(double)NAN, 1}, false},
-                 {{1, (double)NAN}, false}};
+    } cases[] = {
+        {{20e-6, 78e-6}, true}, /* as an H200 does: the hold, and being woken */
+        {{20e-6, 25e-6}, true},    {{0.190, 0.1901}, true},
+        {{20e-6, 400e-6}, false}, /* something ran that the events do not enclose */
+        {{1.2e-6, 3.1e-3}, false}, {{10e-3, 20e-3}, false},
+        {{20e-6, 10e-6}, false}, /* the events cannot last longer than what encloses them */
+        {{10e-3, 5e-3}, false},    {{0, 1e-5}, false},
+        {{(double)NAN, 1}, false}, {{1, (double)NAN}, false}};
     for (int i = 0; i < LENGTH(cases); i++)
         CHECK_THAT(clocks_agree(&cases[i].times) == cases[i].agree, "case %d", i);
 }

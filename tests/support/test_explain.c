@@ -1,9 +1,9 @@
 /* Tests of explain(): for each mistake that it knows, a C made with that mistake from random
  * rectangular matrices is explained by it, by nothing else, and with the right numbers; and what is
  * no such mistake is not explained. */
-#include "engine/report/shared.h"
 
 #include "../check.h"
+#include "engine/report/numbers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -135,8 +135,8 @@ static float copy_a(const struct fixture *f, int i, int j) {
 static float copy_b(const struct fixture *f, int i, int j) { return b(f, i, j); }
 static float elementwise(const struct fixture *f, int i, int j) { return a(f, i, j) * b(f, i, j); }
 
-/* In a sum with such a number no product is left: what the kernel adds to it, if anything, C does not
- * show. */
+/* In a sum with such a number no product is left: what the kernel adds to it, if anything, C does
+ * not show. */
 TEST(a_number_that_swallows_the_products_is_not_explained) {
     static const float numbers[] = {-1.69473953e38f, 1e30f, 1e12f};
     for (int i = 0; i < LENGTH(numbers); i++) {
@@ -494,9 +494,7 @@ TEST(sums_that_are_not_reset_are_seen) {
 /* ---- other indices ---- */
 
 /* C[i][j] with A at i * a_i + p * a_p and B at p * b_p + j * b_j; NaN, as from a guard, outside. */
-static struct strides {
-    int a_i, a_p, b_p, b_j, terms;
-} strides;
+static struct strides { int a_i, a_p, b_p, b_j, terms; } strides;
 
 static float strided(const struct fixture *f, int i, int j) {
     float sum = 0;
@@ -536,12 +534,24 @@ TEST(wrong_indices_are_seen) {
         {34, 40, 20, {20, 1, 34, 1, 20}, "b-stride-m", "B read as if its rows had m (34) elements"},
         {41, 40, 20, {20, 1, 41, 1, 20}, "b-stride-m", "more are NaN, as expected"},
         /* n for k, as stride and as end of the loop */
-        {34, 20, 40, {20, 1, 20, 1, 20}, "a-stride-n+k-loop-n",
+        {34,
+         20,
+         40,
+         {20, 1, 20, 1, 20},
+         "a-stride-n+k-loop-n",
          "and with a loop over k that ends at n (20)"},
-        {34, 40, 20, {1, 34, 40, 1, 20}, "a-transposed",
+        {34,
+         40,
+         20,
+         {1, 34, 40, 1, 20},
+         "a-transposed",
          "with A read transposed, element (i, p) at p * m (34) + i"},
         {34, 40, 20, {1, 20, 40, 1, 20}, "a-transposed", "at p * k (20) + i"},
-        {34, 40, 20, {20, 1, 1, 20, 20}, "b-transposed",
+        {34,
+         40,
+         20,
+         {20, 1, 1, 20, 20},
+         "b-transposed",
          "with B read transposed, element (p, j) at j * k (20) + p"},
         {34, 40, 20, {1, 34, 1, 20, 20}, "a-transposed+b-transposed", "with A read transposed"},
         {34, 34, 34, {1, 34, 34, 1, 34}, "a-transposed", "explains all 1156 wrong elements"},

@@ -2,9 +2,9 @@
  * support.h; the names are those promises in short. */
 #define _GNU_SOURCE /* open_memstream */
 #include "support.h"
-#include "engine/report/shared.h"
 
 #include "../check.h"
+#include "engine/report/json.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -560,9 +560,7 @@ static void check_orders(enum fill fill, int m, int n, int k) {
 }
 
 /* The lab's old test, 1e-6 of the value, refused four of these. */
-TEST(every_summation_order_passes_at_1000_500_700) {
-    check_orders(FILL_RANDOM, 1000, 700, 500);
-}
+TEST(every_summation_order_passes_at_1000_500_700) { check_orders(FILL_RANDOM, 1000, 700, 500); }
 
 TEST(every_summation_order_passes_with_every_fill) {
     for (int fill = 0; fill < FILL_COUNT; fill++) {
@@ -987,9 +985,9 @@ TEST(json_is_written) {
         "kernel.cu",
         "a\"b\\c\nd\x01",
         "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
-        "caf\xe9",     /* Latin-1 */
-        "\xc3",        /* cut off */
-        "\xc0\xaf",    /* longer than need be */
+        "caf\xe9",      /* Latin-1 */
+        "\xc3",         /* cut off */
+        "\xc0\xaf",     /* longer than need be */
         "\xed\xa0\x80", /* half of a pair */
         "\xf5\x80\x80\x80",
         "",
@@ -1027,20 +1025,34 @@ TEST(a_launch_is_described_beside_the_size_of_c) {
         int rows, cols;
         const char *text;
     } cases[] = {
-        {{"f", {3, 2, 1}, {16, 16, 1}, 0, 0}, 35, 20,
+        {{"f", {3, 2, 1}, {16, 16, 1}, 0, 0},
+         35,
+         20,
          "f<<<(3, 2), (16, 16)>>>: 48 x 32 threads (x, y); C has 20 columns and 35 rows"},
-        {{"f<16>", {3, 2, 1}, {32, 1, 1}, 64, 128}, 1, 1,
+        {{"f<16>", {3, 2, 1}, {32, 1, 1}, 64, 128},
+         1,
+         1,
          "f<16><<<(3, 2), 32, 128>>>: 6 blocks of 32 threads; C has 1 column and 1 row"},
         /* A row of blocks may be all of C's. */
-        {{"f", {6, 1, 1}, {16, 16, 1}, 0, 0}, 2, 1,
+        {{"f", {6, 1, 1}, {16, 16, 1}, 0, 0},
+         2,
+         1,
          "f<<<6, (16, 16)>>>: 6 blocks of 256 threads; C has 1 column and 2 rows"},
-        {{"f", {1, 1, 1}, {4, 8, 1}, 0, 0}, 8, 4,
+        {{"f", {1, 1, 1}, {4, 8, 1}, 0, 0},
+         8,
+         4,
          "f<<<1, (4, 8)>>>: 4 x 8 threads (x, y); C has 4 columns and 8 rows"},
-        {{"f", {2, 2, 3}, {4, 8, 1}, 0, 0}, 8, 4,
+        {{"f", {2, 2, 3}, {4, 8, 1}, 0, 0},
+         8,
+         4,
          "f<<<(2, 2, 3), (4, 8)>>>: 12 blocks of 32 threads; C has 4 columns and 8 rows"},
-        {{"f", {1, 0, 1}, {1, 1, 1}, 0, 0}, 8, 4,
+        {{"f", {1, 0, 1}, {1, 1, 1}, 0, 0},
+         8,
+         4,
          "f<<<(1, 0), 1>>>: 0 blocks of 1 thread; C has 4 columns and 8 rows"},
-        {{"f", {2147483647, 65535, 1}, {16, 16, 1}, 0, 0}, 8, 4,
+        {{"f", {2147483647, 65535, 1}, {16, 16, 1}, 0, 0},
+         8,
+         4,
          "f<<<(2147483647, 65535), (16, 16)>>>: 34359738352 x 1048560 threads (x, y); C has 4 "
          "columns and 8 rows"},
     };

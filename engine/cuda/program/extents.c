@@ -38,6 +38,14 @@ static bool between(uintptr_t address, const char *begin, const char *end) {
     return address >= (uintptr_t)begin && address < (uintptr_t)end;
 }
 
+bool program_extent(int number, uintptr_t *begin, uintptr_t *end) {
+    const char *const managed[2] = {__start_emulator_managed, __stop_emulator_managed};
+    if (number > EXTENTS) return false;
+    *begin = (uintptr_t)(number < EXTENTS ? extents()[number].begin : managed[0]);
+    *end = (uintptr_t)(number < EXTENTS ? extents()[number].end : managed[1]);
+    return true;
+}
+
 bool program_holds(uintptr_t address) { return between(address, __executable_start, _end); }
 
 static struct extent *extent_of(uintptr_t address) {
@@ -125,60 +133,25 @@ bool program_kernel_wrote(uintptr_t address) {
            extent->written[(address - (uintptr_t)extent->begin) / sizeof(float)];
 }
 
-/* --- what a race is on ------------------------------------------------------------------------ */
-
-enum { WATCHED = EXTENTS + 1 };
-static struct {
-    uintptr_t begin, end;
-    struct marks marks;
-} watched[WATCHED]; /* kernel.cu's variables, and its managed ones */
-
-__attribute__((constructor)) static void make_marks(void) {
-    const struct extent *own = extents();
-    const char *const bounds[WATCHED][2] = {{own[0].begin, own[0].end},
-                                            {own[1].begin, own[1].end},
-                                            {__start_emulator_managed, __stop_emulator_managed}};
-    for (int i = 0; i < WATCHED; ++i) {
-        watched[i].begin = (uintptr_t)bounds[i][0] / WORD * WORD;
-        watched[i].end = (uintptr_t)bounds[i][1];
-        if (!marks_make(&watched[i].marks, (watched[i].end - watched[i].begin) / WORD + 1))
-            watch_machine_fault("out of memory for watching kernel.cu's variables");
-    }
-}
-
-const struct marks *program_marks(uintptr_t address, uintptr_t *begin) {
-    for (int i = 0; i < WATCHED; ++i) {
-        *begin = watched[i].begin;
-        if (address >= watched[i].begin && address < watched[i].end) return &watched[i].marks;
-    }
-    return NULL;
-}
-
-const struct marks *program_marks_number(int number, uintptr_t *begin) {
-    if (number >= WATCHED) return NULL;
-    *begin = watched[number].begin;
-    return &watched[number].marks;
-}
-
 /* --- whose ------------------------------------------------------------------------------------ */
 
-struct question {
+struct query {
     uintptr_t address;
     bool library;
 };
 
 static void look(const struct image_symbol *symbol, void *data) {
-    struct question *question = data;
+    struct query *query = data;
     uintptr_t begin = symbol->value;
-    if (symbol->type != STT_OBJECT || question->address - begin >= symbol->size) return;
-    if (is_librarys(symbol->name)) question->library = true;
+    if (symbol->type != STT_OBJECT || query->address - begin >= symbol->size) return;
+    if (is_librarys(symbol->name)) query->library = true;
 }
 
 /* std::cout and its kind, stdout and its kind, which the linker copies into the program. */
 static bool is_of_library(uintptr_t address) {
-    struct question question = {place_link_address((const void *)address), false};
-    image_symbols(look, &question);
-    return question.library;
+    struct query query = {place_link_address((const void *)address), false};
+    image_symbols(look, &query);
+    return query.library;
 }
 
 bool program_is_foreign(uintptr_t address) {

@@ -1,8 +1,8 @@
 /* The program's own variables: kernel.cu's, and all others. */
 #ifndef ENGINE_CUDA_PROGRAM_EXTENTS_H
 #define ENGINE_CUDA_PROGRAM_EXTENTS_H
-#include "../../watch/cells.h"
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Whether an address is in the program, its code and variables. */
@@ -12,11 +12,10 @@ bool program_is_foreign(uintptr_t address);
 /* A kernel writes a word of kernel.cu's variables; whether one has. */
 void program_kernel_writes(uintptr_t address);
 bool program_kernel_wrote(uintptr_t address);
-/* The marks of the variables of kernel.cu among which the address is, and where those begin; null:
- * it is among none. */
-const struct marks *program_marks(uintptr_t address, uintptr_t *begin);
-/* One after the other, from 0 on; null behind the last. */
-const struct marks *program_marks_number(int number, uintptr_t *begin);
+/* Where variables of kernel.cu lie: its own in two places, and its managed ones. One after the
+ * other, from 0 on; false behind the last. */
+enum { PROGRAM_EXTENTS = 3 };
+bool program_extent(int number, uintptr_t *begin, uintptr_t *end);
 
 /* Whether kernel.cu has variables, of whichever side, but for constants that the compiler knows. */
 bool program_has_variables(void);

@@ -1,7 +1,7 @@
 /* See block.h. */
 #include "block.h"
 #include "../../../lab/cause.h" /* MATRIX_OF_C */
-#include "../../report/shared.h"
+#include "../../../lab/product.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,10 @@
 /* Writes the walkthrough's data: see walk.h. run.js, which reads it, says what the members mean. */
+#include "../../../support.h"
 #include "../../cuda/program/names.h"
 #include "../../explain/outline.h"
-#include "../../report/shared.h"
+#include "../../report/json.h"
+#include "../../report/numbers.h"
+#include "../../report/source.h"
 #include "../../watch/launches.h"
 #include "../../watch/regions.h"
 #include "block.h"

@@ -189,7 +189,7 @@ static void fault(const struct fault *fault) {
     const struct watch *w = event.in_kernel ? watch_of_block(event.block) : NULL;
     if (w) {
         event.last_barrier = w->last_barrier;
-        event.barriers = (w->interval >> INTERVAL_BIT) - FIRST_INTERVAL;
+        event.barriers = (w->epochs.interval >> INTERVAL_BIT) - FIRST_INTERVAL;
     }
     if (w && event.kind == FINDING_DEADLOCK && w->arrived[0].count) {
         event.has_other = true;
@@ -197,7 +197,7 @@ static void fault(const struct fault *fault) {
         event.other_thread = threads_first(&w->arrived[0].threads);
         event.other_block = event.block;
         event.waiting = w->arrived[0].threads;
-        event.returned = w->all_returned;
+        event.returned = w->epochs.returned;
     }
     if (event.kind == FINDING_DEVICE_POINTER_ON_HOST || event.kind == FINDING_HOST_FAULT)
         stop_with(&event);

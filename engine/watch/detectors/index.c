@@ -1,7 +1,6 @@
 /* Indices that the compiler's bounds check objects to. It says the array's type, the index and the
  * line, and not which array: that follows from the access that comes next. */
 #include "../../cuda/program/names.h"
-#include "../access.h"
 #include "../event.h"
 #include "../regions.h"
 #include <string.h>
@@ -20,7 +19,7 @@ static void note(struct watch *w, enum finding_kind kind, const struct access *a
     strncpy(event.array_type, bad->type, sizeof event.array_type - 1);
     event_note(&event);
     w->bad_index.pending = false;
-    watch_fast(w);
+    watch_fast(w, SLOW_INDEX);
 }
 
 void bad_index_give_up(struct watch *w) {
@@ -38,13 +37,12 @@ void bad_index_begins(struct watch *w, const char *file, int line, const char *t
                                       .line = line,
                                       .type = type,
                                       .index = index};
-    watch_slowly(w);
+    watch_slowly(w, SLOW_INDEX);
 }
 
 void bad_index_outside(struct watch *w, const struct access *access, const char *file, int line) {
     const bool hidden = region_find(access->address) != NULL;
     const enum finding_kind kind = hidden ? FINDING_UNSEEN : FINDING_LOCAL_OUT_OF_BOUNDS;
-    access_slowly(access);
     if (!event_is_wanted(kind) || (w->bad_index.pending && !hidden)) return;
     struct event event = event_here(w, kind, access);
     event.file = file;

@@ -50,7 +50,6 @@ enum request { NONE, BLOCK_BEGINS, WINDOW_BEGINS, BLOCK_ENDS };
 
 /* Of a worker, which runs one block at a time. */
 struct audit {
-    bool on; /* its block's accesses are announced */
     enum request asked;
     uint64_t key;       /* of its block, drawn */
     uint64_t announced; /* so far, in all of its blocks */
@@ -112,24 +111,23 @@ void audit_begin_block(struct watch *w) {
     struct audit *audit = w->audit;
     if (impossible || (!audit && !(audit = w->audit = calloc(1, sizeof *audit)))) return;
     memset(audit->ranges, 0, w->launch->block_threads * sizeof *audit->ranges);
-    audit->on = watch_is_consumed(w);
+    w->slow &= ~SLOW_AUDIT;
+    if (watch_is_consumed(w)) w->slow |= SLOW_AUDIT;
     audit->unseen = NULL;
     ask(audit, BLOCK_BEGINS);
 }
 
 void audit_end_block(struct watch *w) {
     struct audit *audit = w->audit;
-    if (!audit || !audit->on) return;
+    if (!audit || !(w->slow & SLOW_AUDIT)) return;
     ask(audit, BLOCK_ENDS);
-    audit->on = false;
+    w->slow &= ~SLOW_AUDIT;
     if (!audit->unseen) return;
     const struct access access = {
         .address = audit->unseen_address, .size = WORD, .code = (const char *)audit->unseen + 1};
     struct event event = event_here(w, FINDING_UNSEEN, &access);
     event_note(&event);
 }
-
-bool audit_is_on(const struct watch *w) { return w->audit && w->audit->on; }
 
 /* One that was drawn before would have to be kept somewhere. The processor's clock is not known
  * beforehand. */
@@ -216,10 +214,10 @@ static void begin_block(struct watch *w, struct own *own) {
     lock(shared);
     if (shared->launch != launches) begin_launch(shared, w);
     w->audit->key = draw(shared);
-    *own = (struct own){.shared = shared, .is_whole = shared->whole == w->block};
+    *own = (struct own){.shared = shared, .is_whole = shared->whole == w->epochs.block};
     unlock(shared);
     const bool drawn = w->audit->key % surplus_count(w->launch) < BLOCKS;
-    if (own->is_whole || drawn) w->audit->on = true;
+    if (own->is_whole || drawn) w->slow |= SLOW_AUDIT;
     if (!own->is_whole && drawn && w->audit->key >> 40 & 1) begin_window(own, WINDOW, WINDOW);
     if (!own->is_whole) return;
     if (watch_is_consumed(w))
@@ -302,8 +300,8 @@ static bool let_through(struct audit *audit, struct own *own, uintptr_t address,
     wait_for_others(own);
     if (own->opened == OPEN) give_up(own);
     const uintptr_t code = (uintptr_t)context->uc_mcontext.gregs[REG_RIP], page = page_of(address);
-    if (audit->on && !impossible && is_of_kernel(code) && !was_announced(audit, address) &&
-        !audit->unseen) {
+    if (watch_here()->slow & SLOW_AUDIT && !impossible && is_of_kernel(code) &&
+        !was_announced(audit, address) && !audit->unseen) {
         audit->unseen = (const void *)code;
         audit->unseen_address = address;
     }
@@ -365,7 +363,6 @@ void audit_begin_launch(void) {}
 void audit_end_launch(void) {}
 void audit_begin_block(struct watch *w) { (void)w; }
 void audit_end_block(struct watch *w) { (void)w; }
-bool audit_is_on(const struct watch *w) { return w == NULL; }
 void audit_announce(struct watch *w, uintptr_t address, size_t size) {
     (void)w, (void)address, (void)size;
 }

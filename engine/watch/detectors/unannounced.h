@@ -17,12 +17,11 @@
 void audit_begin_launch(void);
 void audit_end_launch(void);
 
-/* Around a block, before its first access and behind its last. */
+/* Around a block, before its first access and behind its last: decides whether its accesses have to
+ * be announced, SLOW_AUDIT, before watch_fast(). */
 void audit_begin_block(struct watch *w);
 void audit_end_block(struct watch *w);
 
-/* Whether the running block's accesses have to be announced. */
-bool audit_is_on(const struct watch *w);
 /* The running thread is going to access these bytes, and none but those announced. */
 void audit_announce(struct watch *w, uintptr_t address, size_t size);
 

@@ -9,7 +9,7 @@ struct table {
 };
 
 static bool is_unstored(const struct table *t, size_t row, size_t col) {
-    return t->words[row * t->cols + col].write == RECORD_NEVER;
+    return t->words[row * t->cols + col].write == EPOCH_NEVER;
 }
 
 static bool is_row_unstored(const struct table *t, size_t row) {

@@ -3,6 +3,7 @@
 #include "../../cuda/program/extents.h"
 #include "../../cuda/program/kernel_name.h"
 #include "../event.h"
+#include <string.h>
 
 /* "std::vector<int>::at" becomes "std::vector::at"; the < of an operator stays. */
 static void drop_template_arguments(char *name) {

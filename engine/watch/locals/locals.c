@@ -7,6 +7,7 @@
 #include "locals.h"
 #include "../block.h"
 #include "../detectors/unannounced.h"
+#include "../machine.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,7 @@ static void begin_copy(const struct emulator_local *l) {
     struct copy *c = &copies[l->number];
     free(c->before);
     c->before = malloc(3 * l->bytes);
-    if (!c->before) watch_machine_fault("out of memory");
+    if (!c->before) machine_fault("out of memory");
     c->bytes = l->bytes;
     c->after = c->before + l->bytes;
     c->stored = c->after + l->bytes;

@@ -12,6 +12,7 @@
 #include "counts.h"
 #include "../block.h"
 #include "../launches.h"
+#include "../machine.h"
 #include "../regions.h"
 #include "../surplus.h"
 #include "origin.h"
@@ -93,7 +94,7 @@ static struct counted_launch *launches;
 static int launch_count;
 
 static void *must(void *made) {
-    if (!made) watch_machine_fault("out of memory while counting");
+    if (!made) machine_fault("out of memory while counting");
     return made;
 }
 

@@ -1,96 +1,19 @@
-/* What a run's kernels loaded and stored, and what one block's tile phases were: plain data that
- * counts.c and phases.c collect and show/counts.c and show/phases.c print. ../docs/check.md says
- * how each figure is defined. */
+/* Counting what a run's kernels load and store, and keeping what one block's tile phases were:
+ * plain data that show/phases.c prints. docs/check.md says how each figure is defined. */
 #ifndef ENGINE_WATCH_RECORD_COUNTS_H
 #define ENGINE_WATCH_RECORD_COUNTS_H
-#include "../../engine.h"
+#include "counted.h"
 #include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum {
-    SECTOR = 32, /* bytes that move between the L2 cache and a multiprocessor at least */
-    BANKS = 32   /* of shared memory, a word wide each */
-};
-
-/* --- counts ----------------------------------------------------------------------------------- */
-
-/* The matrices come first, by their numbers; then what else is in global memory: what a kernel has
- * stored, or a call of the host's has copied from there or from an input; and, of loads only, what
- * the host has put there, in whatever memory: __constant__ variables, tables. */
-enum { COUNTED_OTHER = CHECKED_MATRICES, COUNTED_CONSTANTS, COUNTED_SHARED, COUNTED_PLACES };
-enum counted_way { COUNTED_LOADS, COUNTED_STORES, COUNTED_ATOMICS, COUNTED_WAYS };
-
-struct counted {
-    uint64_t elements; /* words of 4 bytes that threads asked for; less than a word counts as one */
-    uint64_t requests; /* instructions of a warp */
-    uint64_t bytes;    /* asked for, each byte once a request however many threads want it */
-    uint64_t sectors;  /* of global memory, that the requests access */
-    uint64_t conflicts; /* of shared memory: passes beyond those that the bytes need */
-    unsigned worst;     /* the most words of one bank that one request wants */
-};
-
-/* One line of the program that moves more sectors than it asks for bytes, or whose requests meet in
- * a bank. */
-struct counted_line {
-    char file[512];
-    int line;
-    int place;
-    enum counted_way way;
-    struct counted counted;
-};
-enum { COUNTED_LINES = 6 };
-
-struct counted_launch {
-    char kernel[128];
-    unsigned grid[3], block[3];
-    uint64_t blocks, blocks_ended; /* fewer ended than there are: the launch was stopped early */
-    struct counted of[COUNTED_PLACES][COUNTED_WAYS];
-    uint64_t barriers, least_barriers, most_barriers; /* in all; in one block */
-    uint64_t needed; /* loads of inputs, if each block loaded each element that it uses once */
-    /* Elements that a thread read from shared memory where another one of its block had stored them
-     * last, and values that warp operations brought it from other lanes. */
-    uint64_t exchanged;
-    /* Blocks that neither store nor add anything in global memory, so that nothing comes of them:
-     * how many, and what they have part of in loads and atomics of global memory but for
-     * COUNTED_CONSTANTS, in `needed` and in `exchanged`. */
-    uint64_t idle_blocks, idle_loads, idle_needed, idle_exchanged;
-    uint64_t passed_over; /* of idle_blocks: did not run, and no other figure has part in them */
-    struct counted_line lines[COUNTED_LINES]; /* where most is to gain comes first */
-    int line_count;
-};
-
 /* From now on launches are counted. Before the first one. */
 void counts_watch(void);
 
 /* The launches so far, in their order. Returns how many. */
 int counts_launches(const struct counted_launch **launches);
-
-/* Of the launches that the output comes from, without their blocks that store nothing. */
-struct counted_reuse {
-    uint64_t loads;     /* and atomics, of global memory but for COUNTED_CONSTANTS */
-    uint64_t needed;    /* of inputs, as above; and all loads of COUNTED_OTHER */
-    uint64_t exchanged; /* as above */
-};
-
-/* After the last launch. A launch comes from those before it whose stores it loads; but for so few
- * loads (a sixteenth of the output, in all launches together) that they can be of counters and
- * flags only. The output comes from the launches that have stored it last, and theirs. Where
- * launches have stored all of it before, each of them could have been the last; what is returned is
- * of that one which, with those that it comes from, has loaded most. Of all launches, where none
- * has stored any of it. */
-struct counted_reuse counts_reuse(void);
-
-static inline void counted_add(struct counted *sum, const struct counted *more) {
-    sum->elements += more->elements;
-    sum->requests += more->requests;
-    sum->bytes += more->bytes;
-    sum->sectors += more->sectors;
-    sum->conflicts += more->conflicts;
-    if (sum->worst < more->worst) sum->worst = more->worst;
-}
 
 /* --- phases ----------------------------------------------------------------------------------- */
 

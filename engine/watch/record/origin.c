@@ -1,6 +1,8 @@
 /* Origins of words: see origin.h. */
 #include "origin.h"
 #include "../../cuda/program/extents.h"
+#include "../machine.h"
+#include "../variables.h"
 #include <stdlib.h>
 
 /* Of kernel.cu's variables, which lie in a few arrays. */
@@ -13,7 +15,7 @@ static struct {
 
 static origin *origins_new(size_t words) {
     origin *made = calloc(words + 1, sizeof *made);
-    if (!made) watch_machine_fault("out of memory while counting");
+    if (!made) machine_fault("out of memory while counting");
     return made;
 }
 
@@ -34,13 +36,13 @@ static origin *place_of(uintptr_t address) {
 
 /* No worker makes an array while others may look for it. */
 void origin_prepare(void) {
-    const struct marks *marks;
+    const struct cells *cells;
     uintptr_t begin;
-    for (int i = 0; i < OWN && (marks = program_marks_number(i, &begin)); ++i) {
+    for (int i = 0; i < OWN && (cells = variables_number(i, &begin)); ++i) {
         if (own[i].of) continue;
         own[i].begin = begin;
-        own[i].words = marks->words;
-        own[i].of = origins_new(marks->words);
+        own[i].words = cells->words;
+        own[i].of = origins_new(cells->words);
     }
     for (struct region *r = region_first(); r; r = r->next)
         if (!r->origins && !r->freed && !region_is_input(r))

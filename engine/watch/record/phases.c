@@ -3,6 +3,7 @@
 #include "../../cuda/program/names.h"
 #include "../block.h"
 #include "../launches.h"
+#include "../machine.h"
 #include "../regions.h"
 #include "counts.h"
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static struct {
 } state;
 
 static void *must(void *made) {
-    if (!made) watch_machine_fault("out of memory while keeping tile phases");
+    if (!made) machine_fault("out of memory while keeping tile phases");
     return made;
 }
 
@@ -160,7 +161,7 @@ static bool is_wanted(const struct watch *w) {
     const struct uint3 *grid = &w->launch->grid;
     const unsigned *block = state.phases.block;
     return !state.kept && block[0] < grid->x && block[1] < grid->y &&
-           w->block == block[0] + (uint64_t)grid->x * block[1];
+           w->epochs.block == block[0] + (uint64_t)grid->x * block[1];
 }
 
 /* For each element of a matrix, zero. */

@@ -1,5 +1,6 @@
 /* From launches to those that they come from: see reuse.h. */
 #include "reuse.h"
+#include "../machine.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ origin reuse_running(void) { return (origin)(ORIGIN_LAUNCH + running); }
 static struct stage *running_stage(void) {
     struct stage *made = stages[running];
     if (!made) made = stages[running] = calloc(1, sizeof *made);
-    if (!made) watch_machine_fault("out of memory while counting");
+    if (!made) machine_fault("out of memory while counting");
     return made;
 }
 
@@ -91,7 +92,7 @@ static struct counted_reuse of_last_stores(const struct region *output) {
     return sum_of(numbers);
 }
 
-struct counted_reuse counts_reuse(void) {
+struct counted_reuse reuse_counted(void) {
     const struct region *output = region_output();
     if (!output) return (struct counted_reuse){0};
     const uint64_t words = output->bytes / WORD;

@@ -116,7 +116,7 @@ static void keep_barrier(const struct trace_barrier *kept) {
 }
 
 static uint32_t interval_of(const struct watch *w) {
-    return (uint32_t)(w->interval >> INTERVAL_BIT) - FIRST_INTERVAL;
+    return (uint32_t)(w->epochs.interval >> INTERVAL_BIT) - FIRST_INTERVAL;
 }
 
 /* False: the trace has no place for it. */
@@ -183,9 +183,9 @@ static void note(struct watch *w, const struct access *access) {
 
 static void block_index(const struct watch *w, unsigned index[3]) {
     const struct uint3 *grid = &w->launch->grid;
-    index[0] = (unsigned)(w->block % grid->x);
-    index[1] = (unsigned)(w->block / grid->x % grid->y);
-    index[2] = (unsigned)(w->block / grid->x / grid->y);
+    index[0] = (unsigned)(w->epochs.block % grid->x);
+    index[1] = (unsigned)(w->epochs.block / grid->x % grid->y);
+    index[2] = (unsigned)(w->epochs.block / grid->x / grid->y);
 }
 
 /* Whether it is one of the blocks that are kept. */
@@ -217,9 +217,9 @@ static void block_begins(struct watch *w) {
 
 /* Whether a warp of the block has synchronised, or a thread fenced, since the last barrier. */
 static bool any_step(const struct watch *w) {
-    record met = 0;
-    for (unsigned i = 0; i < w->launch->block_threads; ++i) met |= w->thread[i];
-    return met & RECORD_STEP_MASK;
+    epoch met = 0;
+    for (unsigned i = 0; i < w->launch->block_threads; ++i) met |= w->epochs.thread[i];
+    return met & EPOCH_STEP_MASK;
 }
 
 static void copy_waiting(const struct watch *w, struct trace_waiting waiting[2]) {
@@ -231,7 +231,7 @@ static void interval_ends(struct watch *w) {
     struct trace_barrier ended = {.code = w->arrived[0].code,
                                   .interval = interval_of(w),
                                   .block = (uint8_t)(state.trace.block_count - 1),
-                                  .returned = w->all_returned};
+                                  .returned = w->epochs.returned};
     if (w != state.running) return;
     complete_store();
     if (any_step(w)) state.trace.plain = false;
@@ -250,7 +250,7 @@ static void block_ended(struct watch *w) {
 static void block_stopped(const struct watch *w) {
     struct trace *t = &state.trace;
     t->stopped = true;
-    t->returned = w->all_returned;
+    t->returned = w->epochs.returned;
     copy_waiting(w, t->waiting);
     state.storing = false;
     state.running = NULL;

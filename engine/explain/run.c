@@ -1,10 +1,14 @@
 /* One run of a wrapper under watch. */
 #include "../engine.h"
-#include "../explain/diagnosis.h"
-#include "detectors/calls.h"
-#include "launches.h"
-#include "record/counts.h"
-#include "surplus.h"
+#include "../report/launch.h"
+#include "../report/text.h"
+#include "../watch/detectors/calls.h"
+#include "../watch/launches.h"
+#include "../watch/machine.h"
+#include "../watch/record/counts.h"
+#include "../watch/surplus.h"
+#include "diagnosis.h"
+#include "object.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -82,7 +86,7 @@ static void stopped(void) {
 
 void checker_begin(const struct checked_run *asked) {
     run = *asked;
-    watch_on_machine_fault(run.machine_fault);
+    machine_on_fault(run.machine_fault);
     for (int i = 0; i < CHECKED_MATRICES; i++)
         if (run.matrices[i].name) region_name(i, &run.matrices[i]);
     if (run.alone_threads) launch_run_alone(run.alone_threads);

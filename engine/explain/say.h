@@ -1,7 +1,7 @@
 /* What the files have in common that write a finding's words: words.c and barrier_lines.c. */
-#ifndef ENGINE_REPORT_WORDS_H
-#define ENGINE_REPORT_WORDS_H
-#include "../explain/diagnosis.h"
+#ifndef ENGINE_EXPLAIN_SAY_H
+#define ENGINE_EXPLAIN_SAY_H
+#include "object.h"
 
 #define WHAT(...) APPEND(d->f->what, __VA_ARGS__)
 #define DETAIL(...) APPEND(d->f->detail, __VA_ARGS__)
@@ -14,14 +14,5 @@
 static inline const char *verb(const struct finding_party *party) {
     return party->access == FINDING_WRITE ? "writes" : "reads";
 }
-
-/* --- barrier_lines.c: threads that wait, or should
- * ------------------------------------------------- */
-
-void say_shared_race(struct diagnosis *d);
-void say_divergent_barrier(struct diagnosis *d);
-void say_early_return(struct diagnosis *d);
-void say_deadlock(struct diagnosis *d);
-void say_endless(struct diagnosis *d);
 
 #endif

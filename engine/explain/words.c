@@ -3,6 +3,10 @@
 #define _GNU_SOURCE
 #include "words.h"
 #include "../cuda/program/names.h"
+#include "../report/text.h"
+#include "barrier_lines.h"
+#include "element.h"
+#include "say.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,30 @@
+/* Work for all cores. */
+#ifndef ENGINE_HOST_CORES_H
+#define ENGINE_HOST_CORES_H
+#include "../report/progress.h"
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { MAX_WORKERS = 256 };
+
+/* Threads for `count` pieces of `work` elementary steps in all: starting one takes as long as some
+ * hundred thousand steps, so small problems stay in the caller's. */
+int worker_count(size_t count, double work);
+
+/* body(context, worker, index) for each index below count, each by whichever of `workers` threads
+ * is free; worker is 0 .. workers - 1, and 0 is the caller's thread. */
+typedef void parallel_body(void *context, int worker, size_t index);
+
+struct parallel_job {
+    parallel_body *body;
+    void *context;
+    size_t count;
+    atomic_size_t next;
+    const struct progress *progress; /* worker 0 calls it; may be NULL */
+    double done, share;              /* progress before this job, and what this job adds */
+};
+
+void parallel_run(struct parallel_job *job, int workers);
+
+#endif

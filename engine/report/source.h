@@ -1,0 +1,39 @@
+/* The submission's text, which a program carries along (source.S). */
+#ifndef ENGINE_REPORT_SOURCE_H
+#define ENGINE_REPORT_SOURCE_H
+#include <stdbool.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct json; /* json.h */
+
+/* The submission that the program was built from, as make was given it; NULL where the program
+ * does not carry it along. */
+const char *source_name(void);
+/* Its text; NULL likewise. */
+const char *source_text(void);
+/* Whether a file is the submission, and no header of it: names may differ in front, by the
+ * directory they are seen from. */
+bool source_is(const char *file);
+
+/* Whether the file still holds what the program was built from. GONE: it cannot be read. */
+enum source_state { SOURCE_UNCHANGED, SOURCE_CHANGED, SOURCE_GONE };
+enum source_state source_state(void);
+
+/* A line with the command to try next, the same KERNEL=... included; or, when the file has changed,
+ * a warning and the command `rebuild`. `next` may be NULL: only the latter. `program` is the name
+ * of the running one. */
+void source_print_next(enum source_state state, const char *program, const char *rebuild,
+                       const char *next, FILE *out);
+
+/* "source": {"file": ..., "changed": true, false, or null: it is gone}; or null. */
+void source_json(struct json *json, enum source_state state);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

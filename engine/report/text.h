@@ -1,0 +1,25 @@
+/* Text: paragraphs on a terminal, endings of words, buffers that are filled piece by piece. */
+#ifndef ENGINE_REPORT_TEXT_H
+#define ENGINE_REPORT_TEXT_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Whether to print in colour there: on a terminal that has it, unless NO_COLOR is set. */
+bool use_colour(FILE *out);
+
+/* One paragraph, up to a newline, in lines of at most 80 columns; further lines are indented as far
+ * as `first` is long. */
+void print_paragraph(const char *indent, const char *first, const char *text, FILE *out);
+
+/* Endings and verbs of "1 element is", "2 elements are". */
+static inline const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
+static inline const char *is_or_are(uint64_t count) { return count == 1 ? "is" : "are"; }
+static inline const char *was_or_were(uint64_t count) { return count == 1 ? "was" : "were"; }
+
+/* Adds to the end of a text, as far as there is room in its `size` bytes. */
+void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+#define APPEND(array, ...) append(array, sizeof(array), __VA_ARGS__)
+
+#endif

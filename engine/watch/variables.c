@@ -1,0 +1,32 @@
+/* The shadow of kernel.cu's variables: see variables.h. */
+#include "variables.h"
+#include "../cuda/program/extents.h"
+#include "machine.h"
+
+static struct {
+    uintptr_t begin, end;
+    struct cells cells;
+} watched[PROGRAM_EXTENTS];
+
+__attribute__((constructor)) static void make_cells(void) {
+    for (int i = 0; i < PROGRAM_EXTENTS; ++i) {
+        program_extent(i, &watched[i].begin, &watched[i].end);
+        watched[i].begin = watched[i].begin / WORD * WORD;
+        if (!cells_make(&watched[i].cells, (watched[i].end - watched[i].begin) / WORD + 1))
+            machine_fault("out of memory for watching kernel.cu's variables");
+    }
+}
+
+const struct cells *variables_cells(uintptr_t address, uintptr_t *begin) {
+    for (int i = 0; i < PROGRAM_EXTENTS; ++i) {
+        *begin = watched[i].begin;
+        if (address >= watched[i].begin && address < watched[i].end) return &watched[i].cells;
+    }
+    return NULL;
+}
+
+const struct cells *variables_number(int number, uintptr_t *begin) {
+    if (number >= PROGRAM_EXTENTS) return NULL;
+    *begin = watched[number].begin;
+    return &watched[number].cells;
+}

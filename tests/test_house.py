@@ -1,0 +1,149 @@
+"""The rooms of the house: who includes and calls whom. No room of engine/ uses one that stands above
+it, and no files need each other in a circle, but for what is listed here and still to be turned.
+
+A unit is a C file with the header of its name, but for support.h, which everybody includes. An arrow is an #include, or a symbol that one object
+leaves undefined and another one defines.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import Tree, need
+
+# From the ground up; a unit belongs to the first of these that its path begins with.
+FLOORS = ("engine/finding", "engine/report", "support.h", "engine/cuda", "engine/engine",
+          "engine/watch", "engine/explain", "engine/show", "lab", "engine/host", "support")
+
+# From a floor to one above it.
+STILL_UP = {
+    ("engine/explain/remark", "engine/host/ask_writers"),
+    ("engine/explain/remark", "engine/host/check"),
+    ("engine/explain/remark", "engine/host/evidence"),
+    ("engine/explain/remark", "lab/cause"),
+    ("engine/report/threads", "engine/cuda/runtime/runtime"),
+    ("engine/show/counts", "engine/host/check"),
+    ("engine/show/indices", "lab/cause"),
+    ("engine/show/phases", "engine/host/check"),
+    ("engine/show/page/block", "engine/host/check"),
+    ("engine/show/page/block", "lab/cause"),
+    ("engine/show/page/block", "lab/product"),
+    ("engine/show/page/block", "lab/verify"),
+    ("engine/show/page/data", "engine/host/check_print"),
+    ("engine/show/page/walk", "engine/host/check"),
+    ("lab/cause", "engine/host/check"),
+    ("lab/cause_local", "engine/host/check_run"),
+    ("lab/cause_local", "engine/host/child"),
+    ("lab/cause_local", "engine/host/locals_program"),
+    ("lab/product", "engine/host/cores"),
+    ("lab/reference", "engine/host/cores"),
+    ("lab/verify", "engine/host/cores"),
+    *((f"engine/host/{name}", "support") for name in (
+        "check_options", "check_print", "check_run", "failure", "failure_json", "locals_program",
+        "options", "plain", "writers_program")),
+}
+# The files that include engine/host/check.h, which declares what all of them do for make check.
+STILL_IN_A_CIRCLE = re.compile(r"engine/(host|show)/|engine/explain/remark|lab/cause")
+
+
+def floor(unit: str) -> int | None:
+    return next((i for i, room in enumerate(FLOORS) if unit.startswith(room)), None)
+
+
+def includes(root: Path) -> Iterator[tuple[str, str]]:
+    for path in [*root.glob("engine/**/*"), *root.glob("lab/*"), *root.glob("support.*")]:
+        if path.suffix not in {".c", ".h", ".cu"} or "cuda/include" in path.as_posix():
+            continue
+        for name in re.findall(r'^\s*#\s*include\s+"([^"]+)"', path.read_text(), re.MULTILINE):
+            for base in (path.parent, root):
+                found = (base / name).resolve()
+                if found.is_file() and found.suffix in {".c", ".h"}:
+                    yield unit_of(path, root), unit_of(found, root)
+                    break
+
+
+def unit_of(path: Path, root: Path) -> str:
+    name = path.resolve().relative_to(root.resolve())
+    return (name if name.name == "support.h" else name.with_suffix("")).as_posix()
+
+
+def calls(root: Path) -> Iterator[tuple[str, str]]:
+    """By the objects that a build has left."""
+    defined: dict[str, str] = {}
+    undefined: dict[str, list[str]] = defaultdict(list)
+    for folder in ("build/c", "build/cpu"):
+        for path in (root / folder).glob("**/*.o"):
+            unit = path.relative_to(root / folder).with_suffix("").as_posix()
+            if floor(unit) is None:
+                continue
+            listed = subprocess.run([need("nm"), path], capture_output=True, text=True, check=True)
+            for line in listed.stdout.splitlines():
+                match line.split():
+                    case [kind, name] if kind in "Uw":
+                        undefined[unit].append(name)
+                    case [_, kind, name] if kind in "TDBRV":
+                        defined.setdefault(name, unit)
+    for unit, names in undefined.items():
+        yield from ((unit, defined[name]) for name in names if name in defined)
+
+
+@pytest.fixture(scope="module")
+def arrows(tree: Tree) -> set[tuple[str, str]]:
+    tree.make("sgemm", "sgemm-check", "BACKEND=cpu")
+    found = {(one, other) for one, other in [*includes(tree.path), *calls(tree.path)]
+             if one != other and floor(one) is not None and floor(other) is not None}
+    assert ("engine/watch/access", "engine/watch/shared") in found  # a call
+    assert ("engine/watch/cells", "engine/watch/order") in found  # an include
+    return found
+
+
+def circles(arrows: set[tuple[str, str]]) -> list[list[str]]:
+    """Sets of units that reach each other, by their depth-first numbers (Tarjan 1972)."""
+    to = defaultdict(list)
+    for one, other in arrows:
+        to[one].append(other)
+    number: dict[str, int] = {}
+    low: dict[str, int] = {}
+    path: list[str] = []
+    found = []
+
+    def visit(unit: str) -> None:
+        number[unit] = low[unit] = len(number)
+        path.append(unit)
+        for other in to[unit]:
+            if other not in number:
+                visit(other)
+            if other in path:
+                low[unit] = min(low[unit], low[other])
+        if low[unit] == number[unit]:
+            at = path.index(unit)
+            if len(path) - at > 1:
+                found.append(sorted(path[at:]))
+            del path[at:]
+
+    for unit in sorted(to):
+        if unit not in number:
+            visit(unit)
+    return found
+
+
+def test_a_circle_is_seen() -> None:
+    assert circles({("a", "b"), ("b", "c"), ("c", "a"), ("c", "d")}) == [["a", "b", "c"]]
+    assert circles({("a", "b"), ("b", "d"), ("a", "c"), ("c", "d")}) == []
+
+
+def test_no_circle(arrows: set[tuple[str, str]]) -> None:
+    for circle in circles(arrows):
+        others = [unit for unit in circle if not STILL_IN_A_CIRCLE.match(unit)]
+        assert not others, f"these need each other: {', '.join(circle)}"
+
+
+def test_no_arrow_points_up(arrows: set[tuple[str, str]]) -> None:
+    up = {(one, other) for one, other in arrows if (floor(one) or 0) < (floor(other) or 0)}
+    assert up - STILL_UP == set(), "a room uses one above it"
+    assert STILL_UP - up == set(), "these have been turned: take them off the list"
