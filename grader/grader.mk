@@ -95,7 +95,9 @@ worker_parts = build/cpu/rewrite build/cpu/spaces build/cpu/grader/worker/worker
     grader/worker/compile.sh engine/cuda/preprocess.sh engine/cuda/spaces/check_spaces.sh \
     make/check_kernel.sh engine/watch/guard/host_calls.sh \
     engine/watch/guard/host_call.S engine/report/source.S
-include_parts = support.h # the one header of this project that a submission may include
+# The one header of this project that a submission may include, and what it includes.
+include_parts = support.h
+report_parts  = $(patsubst %,engine/report/%.h,launch progress source)
 
 # And speed is timed: record.cu, which is linked with the submission, too, writes down what it
 # launches; build/clock replays it.
@@ -107,9 +109,10 @@ endif
 
 ## make grader-parts        what the grader builds for itself
 grader-parts: build/judge build/grader/jail build/grader/flags $(worker_parts) $(cuda_parts)
-	@mkdir -p build/grader/include build/grader/engine/cuda build/grader/cuda
+	@mkdir -p build/grader/include/engine/report build/grader/engine/cuda build/grader/cuda
 	cp $(worker_parts) build/grader
 	cp $(include_parts) build/grader/include
+	cp $(report_parts) build/grader/include/engine/report
 	cp -R engine/cuda/include build/grader/engine/cuda
 	$(if $(cuda_parts),cp $(cuda_parts) build/grader/cuda)
 takes_grader-parts = $(takes_build)

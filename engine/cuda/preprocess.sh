@@ -23,9 +23,14 @@ if [ "$CPATH" ]; then
     unset CPATH
 fi
 
+# Those of CUDA's headers that hold nothing here: what they declare, cuda_runtime.h does, or nothing.
+empty=$out.empty
+mkdir -p "$empty/cuda"
+while read -r name; do : >"$empty/$name"; done <"$include/empty.txt"
+
 # Some distributions' gcc fortifies by default: it then calls functions of other names, __strncpy_chk.
 preprocess() {
-    "$@" -U_FORTIFY_SOURCE -iquote "$support" -isystem "$include" -isystem "$include/empty" \
+    "$@" -U_FORTIFY_SOURCE -iquote "$support" -isystem "$include" -isystem "$empty" \
         -include cuda_runtime.h -E -x c++ "$file"
 }
 

@@ -2,6 +2,7 @@
 #include "judgement.h"
 #include "../../engine/report/json.h"
 #include <stdarg.h>
+#include <string.h>
 
 static const char *const names[STATES] = {"timed",      "refused",    "wrong",  "faulted",
                                           "time-limit", "impossible", "machine"};

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A number in a struct step: where, how long, and the largest that is read. */
 struct field {

@@ -7,6 +7,7 @@
 #include <cuda_runtime_api.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What a step needs at the time it is timed, found before. */
 struct ready {

@@ -535,6 +535,7 @@ def test_a_compiler_behind_ccache_is_the_compiler_alone(tmp_path: Path) -> None:
     shutil.copy(REPOSITORY / "grader/worker/compile.sh", tmp_path)
     shutil.copy(REPOSITORY / "engine/cuda/preprocess.sh", tmp_path)
     (tmp_path / "engine/cuda/include").mkdir(parents=True)
+    (tmp_path / "engine/cuda/include/empty.txt").touch()
     (tmp_path / "rewrite").symlink_to("/bin/true")
     (tmp_path / "flags").write_text(f"CXX='{compiler}'\n")
     done = subprocess.run(["sh", tmp_path / "compile.sh", "objects"], cwd=tmp_path, env={},

@@ -4,6 +4,7 @@
 
 #include "../check.h"
 #include "engine/report/numbers.h"
+#include "support.h"
 
 #include <math.h>
 #include <stdlib.h>
