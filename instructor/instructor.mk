@@ -82,10 +82,12 @@ $(VENV)/ready: grader/requirements.txt instructor/requirements.txt tests/require
 # ---------------------------------------------------------------- the ladder beside cuBLAS -------
 
 # docs/bench.md. Everything that a name may hold reaches the shell through the environment.
-KERNELS ?= $(sort $(wildcard instructor/solutions/*.cu)) $(filter-out kernel.cu,$(KERNEL))
+last_rung = instructor/solutions/9_every_shape/every_shape.cu
+KERNELS ?= $(sort $(wildcard instructor/solutions/*.cu)) build/9_every_shape.cu \
+           $(filter-out kernel.cu,$(KERNEL))
 LADDER  ?= build/bench/ladder.json
 # GRID=1: one kernel on shapes of every kind; the top of the ladder, unless KERNEL is another.
-GRID_KERNEL ?= $(or $(filter-out kernel.cu,$(KERNEL)),$(lastword $(sort $(wildcard instructor/solutions/*.cu))))
+GRID_KERNEL ?= $(or $(filter-out kernel.cu,$(KERNEL)),$(last_rung))
 GRID_JSON   ?= build/bench/grid.json
 export KERNELS SHAPES SAMPLES LADDER GRID GRID_SEED GRID_KERNEL GRID_JSON
 
@@ -94,7 +96,8 @@ export KERNELS SHAPES SAMPLES LADDER GRID GRID_SEED GRID_KERNEL GRID_JSON
 ##      KERNELS="a.cu b.cu" ... these kernels instead;  SAMPLES=n of each
 ##      SHAPES="m k n ..."  ... these sizes instead
 ##      GRID=1              200 shapes of every kind instead (GRID_SEED=n: others)
-bench: $(if $(filter cuda,$(backend)),$(VENV)/grader-ready build/bench/ceilings build/bench/grid)
+bench: $(if $(filter cuda,$(backend)),$(VENV)/grader-ready build/bench/ceilings build/bench/grid \
+                                     build/9_every_shape.cu)
 ifeq ($(backend),cuda)
 	@measured=ladder; [ -z "$$GRID" ] || measured=grid; \
 	$(VENV)/bin/python -B instructor/bench/$$measured.py; status=$$?; \
@@ -106,6 +109,16 @@ else
 endif
 takes_bench = KERNELS SHAPES SAMPLES LADDER GRID GRID_SEED GRID_KERNEL GRID_JSON $(takes_python) \
               $(takes_build)
+
+# The last rung is several files; a submission, and what the bench compiles as one, is one file.
+build/9_every_shape.cu: instructor/bench/one_file.py $(wildcard instructor/solutions/9_every_shape/*) \
+                        | $$(@D)/.
+	@$(PYTHON) -B $< $(last_rung) >$@
+
+# The times to which its model is fitted: docs/bench.md.
+build/bench/candidates: build/cuda/instructor/bench/candidates.o build/libclock.a build/libsupport.a
+	$(NVCC) $(CUDA_FLAGS) $^ -o $@ -lcublas -lcuda -lpthread \
+	    -Xlinker -rpath=$(abspath $(dir $(NVCC))../lib64)
 
 build/bench/ceilings: build/cuda/instructor/bench/ceilings.o | $$(@D)/.
 	$(NVCC) $(CUDA_FLAGS) $^ -o $@ -lcublas -Xlinker -rpath=$(abspath $(dir $(NVCC))../lib64)
@@ -137,7 +150,7 @@ $(VENV)/charts-ready: grader/requirements.txt instructor/requirements.txt
 
 # Loads, stores and operations of the same kernels, counted on the CPU backend.
 ## make bench-counts        what the ladder loads and computes; needs no GPU
-bench-counts:
+bench-counts: build/9_every_shape.cu
 	@$(PYTHON) -B instructor/bench/counts.py
 takes_bench-counts = KERNELS KERNEL SHAPES $(takes_python) $(takes_tools)
 

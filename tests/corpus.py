@@ -41,7 +41,8 @@ from instructor.faulty.mistakes import STYLES, seeded
 
 FAULTY = sorted((REPOSITORY / "instructor" / "faulty").glob("*.cu"))
 RIGHT = [*sorted((REPOSITORY / "tests" / "kernels" / "right").glob("*.cu")), *STYLES]
-SOLUTIONS = sorted((REPOSITORY / "instructor" / "solutions").glob("*.cu"))
+SOLUTIONS = [*sorted((REPOSITORY / "instructor" / "solutions").glob("*.cu")),
+             REPOSITORY / "instructor" / "solutions" / "9_every_shape" / "every_shape.cu"]
 
 TEXT = ["finds", "cause", "variable", "element", "thread", "block", "other-thread", "other-block",
         "phase", "shape", "options", "nvcc"]

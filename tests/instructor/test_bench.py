@@ -533,7 +533,7 @@ def test_a_bench_on_the_gpu(gpu: None, tree: Tree) -> None:
 @pytest.mark.gpu
 @pytest.mark.alone
 def test_a_grid_on_the_gpu(gpu: None, tree: Tree) -> None:
-    kernel = "instructor/solutions/9_every_shape.cu"
+    kernel = "instructor/solutions/9_every_shape/every_shape.cu"
     tree.make("BACKEND=cuda", f"GRID_KERNEL={kernel}", "build/bench/ceilings", "build/bench/grid")
     done = subprocess.run(
         [sys.executable, "-B", "instructor/bench/grid.py"], cwd=tree.path, text=True,

@@ -26,7 +26,9 @@ from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment, sample
 from grader.cases import load_suites
 
 STARTER = REPOSITORY / "kernel.cu"
-RUNGS = sorted((REPOSITORY / "instructor" / "solutions").glob("*.cu"))
+SOLUTIONS = REPOSITORY / "instructor" / "solutions"
+LAST = SOLUTIONS / "9_every_shape"  # several files
+RUNGS = [*sorted(SOLUTIONS.glob("*.cu")), LAST / "every_shape.cu"]
 FIRST_WITH_SGEMM = 4  # the ones before have the signature that is handed out
 FIRST_WITH_MODEL = 9  # takes its largest tiles, of which the head speaks, only for a longer k
 each_rung = pytest.mark.parametrize("rung", RUNGS, ids=lambda path: path.stem)
@@ -58,7 +60,7 @@ def shapes() -> list[tuple[int, int, int]]:
 
 
 def number_of(rung: Path) -> int:
-    return int(rung.stem.split("_")[0])
+    return int((LAST if rung.parent == LAST else rung).stem.split("_")[0])
 
 
 def calls(scaled: bool) -> list[str]:
@@ -85,9 +87,10 @@ OPTIMIZE = "#pragma GCC optimize 1\n"  # or compiling takes longer than running
 
 def run_driver(tree: Tree, rung: Path, lines: list[str]) -> str:
     has_sgemm = int("void sgemm(" in rung.read_text())
+    base = REPOSITORY if rung.is_relative_to(REPOSITORY) else tree.path
     source = tree.write(f"tests/instructor/ladder/{rung.name}",
                         f"{OPTIMIZE}#define HAS_SGEMM {has_sgemm}\n"
-                        f'#include "../../../instructor/solutions/{rung.name}"\n#include "driver.h"\n')
+                        f'#include "../../../{rung.relative_to(base)}"\n#include "driver.h"\n')
     tree.make("program", "BACKEND=cpu", f"KERNEL={source.relative_to(tree.path)}")
     done = subprocess.run(
         [tree.path / "build/program"], cwd=tree.path, env=clean_environment(), text=True,
@@ -105,20 +108,14 @@ def test_every_shape_alignment_alpha_and_beta(tree: Tree, rung: Path) -> None:
     assert run_driver(tree, rung, lines) == f"{len(lines)} calls"
 
 
-def test_every_shape_of_tiles_of_the_best(tree: Tree) -> None:
-    """Which one sgemm takes depends on the machine; here each computes, shared and alone."""
-    tree.make("program", "BACKEND=cpu", "KERNEL=tests/instructor/ladder/every_shape.cu")
+@pytest.mark.parametrize(("program", "said"), [("even_shares", "106 problems, 29 shared\n"),
+                                               ("every_kernel", "547 problems\n")])
+def test_what_other_gpus_would_run(tree: Tree, program: str, said: str) -> None:
+    """How rung 8 shares and which kernel rung 9 takes depends on the machine; here all of it runs."""
+    tree.make("program", "BACKEND=cpu", f"KERNEL=tests/instructor/ladder/{program}.cu")
     done = subprocess.run([tree.path / "build/program"], env=clean_environment(), text=True,
                           capture_output=True, timeout=RUN_SECONDS, check=False)
-    assert (done.stdout + done.stderr, done.returncode) == ("140 problems\n", 0)
-
-
-def test_every_kernel_of_the_last_rung(tree: Tree) -> None:
-    """Which one sgemm takes depends on the machine and the shape; here each computes."""
-    tree.make("program", "BACKEND=cpu", "KERNEL=tests/instructor/ladder/every_kernel.cu")
-    done = subprocess.run([tree.path / "build/program"], env=clean_environment(), text=True,
-                          capture_output=True, timeout=RUN_SECONDS, check=False)
-    assert (done.stdout + done.stderr, done.returncode) == ("452 problems\n", 0)
+    assert (done.stdout + done.stderr, done.returncode) == (said, 0)
 
 
 # More rows than a grid has rows of blocks, many columns, and a k that is long beside C.
@@ -187,7 +184,7 @@ def test_head(rung: Path) -> None:
 
 @pytest.fixture
 def two_cores() -> Iterator[None]:
-    """As many multiprocessors has the CPU backend then, by which rungs 8 and 9 choose their tiles."""
+    """As many multiprocessors has the CPU backend then, by which rungs 8 and 9 share out their work."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, sorted(allowed)[:2])
     yield
@@ -203,6 +200,48 @@ def test_intensity_is_as_counted(checker: Builder, rung: Path) -> None:
     assert run.status == 0, run
     loads = run.json["counts_sum"]["global"]["all"]["loads"]["elements"]
     assert 2 * m * n * k / (4 * loads) == pytest.approx(intensity_of(rung), rel=0.01)
+
+
+LONGEST_FILE, LONGEST_FUNCTION = 300, 60  # lines
+FIRST_OF_A_PAGE = 8  # from this rung on no function is longer
+
+
+def functions_of(text: str) -> Iterator[tuple[str, int]]:
+    """The first line of each function and the number of its lines: braces as the solutions set
+    them, a function's last one where its first line begins, a struct's with a semicolon."""
+    lines = text.splitlines()
+    for end, line in enumerate(lines):
+        if line.rstrip() != line or line.strip() != "}":
+            continue
+        indent = line[: line.index("}")]
+        begin = max(i for i in range(end) if lines[i] == indent + "{" or
+                    (lines[i].startswith(indent) and lines[i].endswith("{")
+                     and lines[i][len(indent):][:1] not in ("", " ")))
+        if lines[begin] == indent + "{":
+            yield lines[begin - 1], end - begin + 1
+
+
+@pytest.mark.parametrize("file", [*SOLUTIONS.glob("*.cu"), *LAST.iterdir()], ids=lambda f: f.name)
+def test_files_and_functions_are_short(file: Path) -> None:
+    text = file.read_text()
+    assert text.count("\n") <= LONGEST_FILE
+    assert not any(len(line) > 100 for line in text.splitlines())
+    if number_of(file) >= FIRST_OF_A_PAGE:
+        functions = dict(functions_of(text))
+        assert functions and max(functions.values()) <= LONGEST_FUNCTION, functions
+
+
+def test_the_last_rung_as_one_file(tree: Tree) -> None:
+    """As a submission is: it includes no file beside it, and computes the same."""
+    tree.make("build/9_every_shape.cu")
+    text = (tree.path / "build/9_every_shape.cu").read_text()
+    assert '#include "' not in text and "#pragma once" not in text
+    for part in LAST.iterdir():
+        kept = [line for line in part.read_text().splitlines()
+                if line != "#pragma once" and not line.startswith('#include "')]
+        assert text.count("\n".join(kept)) == 1, part.name
+    lines = calls(scaled=False)[::20]
+    assert run_driver(tree, tree.path / "build/9_every_shape.cu", lines) == f"{len(lines)} calls"
 
 
 def test_the_ladder_has_no_gaps() -> None:

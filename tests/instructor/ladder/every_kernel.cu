@@ -1,9 +1,9 @@
-/* Every kernel that 9_every_shape.cu chooses from, on problems of all kinds, with k shared by one
+/* Every kernel that 9_every_shape chooses from, on problems of all kinds, with k shared by one
  * block and by several: which of them `sgemm` takes depends on the number of multiprocessors, here
  * this machine's cores. Prints what is wrong, and ends with 1 then; the number of problems, and 0,
  * if nothing is. ../test_ladder.py runs it. */
 #pragma GCC optimize 1 /* or compiling takes longer than running */
-#include "../../../instructor/solutions/9_every_shape.cu"
+#include "../../../instructor/solutions/9_every_shape/every_shape.cu"
 #include "../../emulator/programs/check.h"
 #include <math.h>
 

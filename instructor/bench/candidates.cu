@@ -1,0 +1,158 @@
+/* candidates.cu: what each kernel of instructor/solutions/9_every_shape takes, with k shared in
+ * every way that it can be. fit.py fits the constants of its model to that.
+ *
+ *     candidates SAMPLES        the shapes from standard input, a line "m k n" each
+ *
+ * Standard output has a JSON object a line for each shape: "library", the microseconds of pedantic
+ * cuBLAS, and "runs", a list of
+ *
+ *     [kernel, share, microseconds, chunks, waves, loads, parts, rim]
+ *
+ * Kernel: its number in the table. The last five are what cost_of() of model.cuh counts, parts and
+ * rim 0 where there is none. Each time is the median of SAMPLES by the grader's clock, cold L2 cache;
+ * of one alone, where a kernel takes much longer than the best so far. Every kernel's C is compared
+ * with a product in double precision.
+ *
+ * Exit status: 0; 1 a C is wrong; 2 bad input; 3 the machine is at fault. */
+extern "C" {
+#include "../../grader/clock/product.h"
+#include "../../grader/clock/timer.h"
+}
+#include "../../support.h"
+#include "../solutions/9_every_shape/every_shape.cu"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST_SAMPLES = 100 };
+static const double far = 4, hopeless = 1.4; /* times the best: one sample, and none is kept */
+static struct timer *timer;
+static int samples, wrong;
+
+/* ---- failures -------------------------------------------------------------------------------- */
+
+static void stop(const char *what, const char *why) {
+    fprintf(stderr, "candidates: %s: %s\n", what, why);
+    exit(3);
+}
+
+static void must(const char *what, cudaError_t error) {
+    if (error != cudaSuccess) stop(what, cudaGetErrorString(error));
+}
+
+static void must(bool done, const struct judgement *j) {
+    if (!done) stop("the product", j->reason);
+}
+
+/* ---- times ----------------------------------------------------------------------------------- */
+
+/* Microseconds. */
+template <class Work> static double sample(Work work) {
+    struct times times;
+    must("the timer", timer_start(timer));
+    work();
+    must("the launch", cudaGetLastError());
+    must("the timer", timer_stop(timer, &times));
+    return times.event_seconds * 1e6;
+}
+
+/* The median; the first sample if that is more than `most`. */
+template <class Work> static double median(double most, Work work) {
+    double all[MOST_SAMPLES];
+    for (int i = 0; i < samples; ++i) {
+        all[i] = sample(work);
+        if (i == 0 && all[0] > most) return all[0];
+    }
+    return summarise(all, samples).median;
+}
+
+/* Whether it can be any good: a kernel for C of few rows or columns has to have some use for them,
+ * and the blocks that share k have to be few enough to run at the same time. */
+static bool is_sensible(const Kernel &kernel, const Problem &p, const Plan &plan, int processors) {
+    const double tile = (double)kernel.rows * kernel.cols, count = (double)p.m * p.n;
+    const double tiles = (double)plan.tiles_m * plan.tiles_n, products = count * p.k;
+    const double reuse = tile / (kernel.rows + kernel.cols); /* products for each element loaded */
+    if (plan.share > 1 && tiles * plan.share > 16.0 * processors) return false;
+    if (kernel.most_m < ANY && kernel.most_m > 1 && p.m <= kernel.most_m / 4) return false;
+    if (kernel.most_n < 4 && kernel.most_n > 1 && p.n <= kernel.most_n / 2) return false;
+    if (tiles * tile > 40 * count && count > 64) return false;
+    return products / reuse <= 3e9 && (products <= 3e8 || reuse >= 8 || p.m <= 16 || p.n <= 16);
+}
+
+/* ---- a shape --------------------------------------------------------------------------------- */
+
+static void check(struct product *product, const Problem &p, int number, struct judgement *j) {
+    struct product_verdict verdict;
+    must(product_verdict(product, p.C, &verdict, j), j);
+    if (verdict_passed(&verdict)) return;
+    fprintf(stderr, "candidates: kernel %d is wrong: m=%d k=%d n=%d\n", number, p.m, p.k, p.n);
+    wrong = 1;
+}
+
+static void measure_kernels(struct product *product, const Problem &p, int processors,
+                            double library, struct judgement *j) {
+    double best = 2 * library;
+    const char *comma = "";
+    for (int i = 0; i < (int)(sizeof kernels / sizeof *kernels); ++i)
+        for (int share : shares) {
+            const Kernel &kernel = kernels[i];
+            if (!fits(kernel, p) || !can_share(kernel, share)) continue;
+            const Plan made = plan(kernel, p, processors, share);
+            if (made.cost == INFINITY || made.share != share ||
+                !is_sensible(kernel, p, made, processors))
+                continue;
+            auto work = [&] { kernel.launch(p, made, processors); };
+            must(product_poison(product, p.C, j), j);
+            double took = sample(work);
+            if (took <= far * best) {
+                check(product, p, i, j);
+                took = median(hopeless * best, work);
+            }
+            printf("%s[%d, %d, %.2f, %d, %g, %g, %d, %d]", comma, i, share, took, made.chunks,
+                   made.waves, made.loads, share == 1 ? 0 : made.share, made.rim);
+            comma = ", ";
+            best = fmin(best, took);
+        }
+}
+
+static void measure(int m, int n, int k, int processors) {
+    struct judgement j = {};
+    struct product *product = product_new(m, n, k, &j);
+    float *C;
+    must(product != NULL, &j);
+    must("memory for C", cudaMalloc(&C, (size_t)m * (size_t)n * sizeof *C));
+    must(product_fill(product, 1, &j), &j);
+    const Problem p = {product_A(product), product_B(product), C, m, n, k, 1, 0};
+    auto cublas = [&] { must(product_cublas(product, C, &j), &j); };
+    sample(cublas); /* loads what is not loaded yet */
+    const double library = median(INFINITY, cublas);
+    printf("{\"m\": %d, \"k\": %d, \"n\": %d, \"library\": %.2f, \"runs\": [", m, k, n, library);
+    measure_kernels(product, p, processors, library, &j);
+    printf("]}\n");
+    fflush(stdout);
+    must("memory", cudaFree(C));
+    product_free(product);
+}
+
+int main(int argc, char **argv) {
+    int device, processors = 0, m, n, k;
+    char line[100], rest;
+    samples = argc == 2 ? atoi(argv[1]) : 0;
+    if (samples < 1 || samples > MOST_SAMPLES) {
+        fprintf(stderr, "usage: candidates SAMPLES < shapes; at most %d samples\n", MOST_SAMPLES);
+        return 2;
+    }
+    must("the device", cudaGetDevice(&device));
+    must("the device", cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    must("the timer", timer_new(&timer));
+    const double begun = clock_seconds(); /* the clocks of a GPU that had nothing to do are low */
+    while (clock_seconds() - begun < 0.5) sample([] {});
+    while (fgets(line, sizeof line, stdin)) {
+        if (sscanf(line, "%d %d %d %c", &m, &k, &n, &rest) != 3 || m < 1 || k < 1 || n < 1) {
+            fprintf(stderr, "candidates: not a shape: %s", line);
+            return 2;
+        }
+        measure(m, n, k, processors);
+    }
+    return wrong;
+}

@@ -1,0 +1,163 @@
+/* The kernel for tiles: the loop, then the sums of slices and of blocks, through shared memory,
+ * so that C is written in whole lines whatever a thread has of it. Up to four rows and columns
+ * that are left over are done by blocks of their own, so that they do not cost a row or a
+ * column of tiles. */
+#pragma once
+#include "along_columns.cuh"
+#include "along_k.cuh"
+#include "tile_loop.cuh"
+
+/* The slices' sums of a pass go to shared memory: so many neighbouring rows of each warp's tile. */
+template <class S>
+__device__ void put_sums(float *sums, const float (&sum)[S::TM][S::TN], float alpha, int pass,
+                         const Place<S> &me)
+{
+    constexpr int ROWS = S::TM / S::PASSES, WARP = S::WM / S::PASSES;
+    const int row = me.row / S::WM * WARP + me.row % S::WM;
+    float *const to = sums + (me.slice * (S::BM / S::PASSES) + row) * S::BN + me.col;
+#pragma unroll
+    for (int i = 0; i < ROWS; ++i)
+#pragma unroll
+        for (int j = 0; j < S::TN; j += 4) {
+            const float *from = &sum[pass * ROWS + i][j];
+            const float4 v = {alpha * from[0], alpha * from[1], alpha * from[2], alpha * from[3]};
+            *(float4 *)(to + (i / 4 * (4 * S::LANES_M) + i % 4) * S::BN + j * S::LANES_N) = v;
+        }
+}
+
+/* Adds them up, with those of other blocks if they share the tile, and stores what is the tile's
+ * own. */
+template <class S, bool WIDE>
+__device__ void store_tile(const Problem &p, float *sums, const float (&sum)[S::TM][S::TN],
+                           const Task &task, const Place<S> &me)
+{
+    constexpr int V = WIDE ? 4 : 1, COUNT = S::BM * S::BN / V, PASS = COUNT / S::PASSES;
+    constexpr int WARP = S::WM / S::PASSES;
+    Piece<V> *const parts = (Piece<V> *)parts_memory;
+    const int share = task.share, part = task.part;
+    const int first = S::STREAMS ? 2 * (blockIdx.x - part) : this_block() - part;
+    auto slot = [&](int i) { return S::STREAMS ? first + 2 * i + (i == 0) : first + i; };
+    auto put = [&](int e, Piece<V> v) {
+        const int pass = e / PASS, r = e % PASS / (S::BN / V);
+        const int row = task.row + r / WARP * S::WM + pass * WARP + r % WARP;
+        const int col = task.col + e % (S::BN / V) * V;
+        if (row >= task.own_row && row < p.m && col >= task.own_col && col < p.n)
+            store<V>(p, row, col, v);
+    };
+#pragma unroll
+    for (int pass = 0; pass < S::PASSES; ++pass) {
+        __syncthreads(); /* all have read what was there */
+        put_sums<S>(sums, sum, p.alpha, pass, me);
+        __syncthreads();
+#pragma unroll 4
+        for (int e = threadIdx.x; e < PASS; e += S::BLOCK) {
+            Piece<V> v = ((const Piece<V> *)sums)[e];
+#pragma unroll
+            for (int s = 1; s < S::SLICES; ++s)
+                v.add(((const Piece<V> *)sums)[s * PASS + e]);
+            if (share == 1)
+                put(pass * PASS + e, v);
+            else
+                parts[(size_t)slot(part) * COUNT + pass * PASS + e] = v;
+        }
+    }
+    if (share > 1)
+        add_parts<V, COUNT, S::BLOCK>(part, share, slot, put);
+}
+
+/* The last columns of C, RIM of them at most: a warp does 8 rows, its lanes share k. */
+template <class S>
+__device__ void compute_rim_columns(const Problem &p, int block, int col)
+{
+    const int row = (block * (S::BLOCK / 32) + threadIdx.x / 32) * 8;
+    float sum[8 * RIM] = {};
+    dot<8, RIM, 4, false>(sum, p, row, col, threadIdx.x % 32, p.k, 32);
+    const int e = reduce_lanes<8 * RIM, 32>(sum);
+    if (row + e / RIM < p.m && col + e % RIM < p.n)
+        store<1>(p, row + e / RIM, col + e % RIM, Piece<1>{p.alpha * sum[0]});
+}
+
+/* What whole tiles leave over: first the columns, then the rows. */
+template <class S>
+__device__ void compute_rim(const Problem &p, const Grid &g, int block, float *shared)
+{
+    const int row = g.tiles_m * S::BM, col = g.tiles_n * S::BN;
+    const int of_columns = p.n > col ? (p.m - 1) / (S::BLOCK / 4) + 1 : 0;
+    if (block < of_columns)
+        compute_rim_columns<S>(p, block, col);
+    else if (p.m > row)
+        compute_rows<RIM, S::BLOCK / 32, 1, 16, false, S::BLOCK>(
+            p, row, (block - of_columns) * 32, min(p.n, col), 0, p.k, 1, shared);
+}
+
+template <class S, bool WIDE>
+__global__ void __launch_bounds__(S::BLOCK, S::RESIDENT) mysgemm(const Problem p, const Grid g)
+{
+    extern __shared__ float4 shared_memory[];
+    __shared__ Task task; /* in shared memory, because the loop needs all registers */
+    float *const shared = (float *)shared_memory;
+
+    static_assert(Rows<RIM, S::BLOCK / 32, 1, 16, S::BLOCK>::FLOATS <= S::SHARED_FLOATS, "rim");
+    if (S::STREAMS ? (int)blockIdx.x >= g.workers : (int)blockIdx.y >= g.tiles_m) {
+        if (blockIdx.z == 0)
+            compute_rim<S>(p, g, S::STREAMS ? blockIdx.x - g.workers
+                                 : (blockIdx.y - g.tiles_m) * gridDim.x + blockIdx.x, shared);
+        return;
+    }
+    const Place<S> me;
+    Loader<S, WIDE> loader(p, me.tid);
+    float *const stages = shared + me.slice * (S::STAGE * S::STAGES);
+    const int ragged = p.k - (g.steps_of_tile - 1) * S::STEP; /* of k, in step 0: 1 to STEP */
+    const int all =
+        S::STREAMS ? g.whole + first_step(g, blockIdx.x + 1) - first_step(g, blockIdx.x) : 0;
+
+    if (S::STREAMS && threadIdx.x == 0)
+        task.done = 0;
+    do {
+        if (S::STREAMS)
+            __syncthreads(); /* the last task is done with shared memory */
+        if (threadIdx.x == 0)
+            find_task<S>(task, p, g);
+        __syncthreads();
+        const int begin = task.begin, end = task.end;
+        float sum[S::TM][S::TN] = {};
+
+        loader.go_to(p, task, me.slice);
+        loader.fill(stages, begin, end, ragged, me.slice);
+        compute<S>(sum, loader, stages, end - begin, me);
+        store_tile<S, WIDE>(p, shared, sum, task, me);
+    } while (S::STREAMS && task.done < all);
+}
+
+template <class S>
+static void launch_tiles(const Problem &p, const Plan &plan, int processors)
+{
+    const int tiles = plan.tiles_m * plan.tiles_n;
+    Grid g = {plan.tiles_m, plan.tiles_n, ceiling(p.k, S::STEP), plan.chunks, 0, 0, 0, 0};
+    dim3 grid(plan.tiles_n, plan.tiles_m + ceiling(plan.rim, plan.tiles_n), plan.share);
+    if (S::STREAMS) {
+        g.workers = plan.share == 0 ? processors : tiles;
+        g.whole = tiles / g.workers;
+        const int steps = (tiles - g.whole * g.workers) * g.steps_of_tile;
+        g.steps = steps / g.workers;
+        g.longer = steps % g.workers;
+        grid = dim3(g.workers + plan.rim);
+    }
+    auto kernel = is_wide(p) ? mysgemm<S, true> : mysgemm<S, false>;
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, S::SHARED_BYTES);
+    kernel<<<grid, S::BLOCK, S::SHARED_BYTES>>>(p, g);
+}
+
+template <class S>
+static Kernel tiles(const Cost &cost)
+{
+    Kernel kernel = {S::BM, S::BN, S::STEP, ANY, ANY, ANY, launch_tiles<S>, cost};
+    kernel.splits = !S::STREAMS;
+    kernel.streams = S::STREAMS;
+    kernel.whole = !S::CLAMPS;
+    kernel.rims = true;
+    kernel.resident = S::RESIDENT;
+    kernel.threads = S::BLOCK;
+    kernel.shared_bytes = S::SHARED_BYTES;
+    return kernel;
+}
