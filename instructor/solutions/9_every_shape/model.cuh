@@ -7,6 +7,7 @@
 #define RIM 4                 /* most rows or columns that are left to blocks of their own, */
 #define RIM_COST 1.5         /* microseconds, */
 #define RIM_COST_OF_K 0.004  /* and for each k */
+#define RIM_MOST_K 256        /* with tiles that can do without */
 #define MOST_ROWS (8 * 65000) /* of C that one launch does */
 #define ANY 0x7fffffff
 
@@ -57,18 +58,20 @@ static double cost_of(const Cost &cost, const Plan &plan, const Problem &p)
            (plan.rim > 0 ? RIM_COST + RIM_COST_OF_K * p.k : 0);
 }
 
-/* Leaves up to RIM rows and columns to blocks of their own. */
-static void set_tiles(Plan &plan, const Kernel &kernel, const Problem &p)
+/* Leaves up to RIM rows and columns to blocks of their own. They do not share k: where it is long,
+ * tiles that may stick out over C's edge do so instead. */
+static void set_tiles(Plan &plan, const Kernel &kernel, const Problem &p, int share)
 {
     const int rows = p.m % kernel.rows, cols = p.n % kernel.cols;
+    const bool rims = kernel.rims && (kernel.whole || (share == 1 && p.k <= RIM_MOST_K));
     plan.tiles_m = ceiling(p.m, kernel.rows);
     plan.tiles_n = ceiling(p.n, kernel.cols);
     plan.rim = 0;
-    if (kernel.rims && p.n > kernel.cols && cols > 0 && cols <= RIM) {
+    if (rims && p.n > kernel.cols && cols > 0 && cols <= RIM) {
         --plan.tiles_n;
         plan.rim += ceiling(p.m, kernel.threads / 4);
     }
-    if (kernel.rims && p.m > kernel.rows && rows > 0 && rows <= RIM) {
+    if (rims && p.m > kernel.rows && rows > 0 && rows <= RIM) {
         --plan.tiles_m;
         plan.rim += ceiling(min(p.n, plan.tiles_n * kernel.cols), 32);
     }
@@ -79,7 +82,7 @@ static void set_tiles(Plan &plan, const Kernel &kernel, const Problem &p)
 static Plan plan(const Kernel &kernel, const Problem &p, int processors, int share)
 {
     Plan made = {};
-    set_tiles(made, kernel, p);
+    set_tiles(made, kernel, p, share);
     const int all = ceiling(p.k, kernel.depth), tiles = made.tiles_m * made.tiles_n;
     const double tile = (double)kernel.rows * kernel.cols;
     bool possible;

@@ -1,0 +1,26 @@
+/* What the model of 9_every_shape says of every kernel on a GPU of 132 multiprocessors: lines as
+ * instructor/bench/candidates.cu prints them, with the model's cost for the time. For the shapes on
+ * standard input, a line "m k n" each; ../test_bench.py compares them with fit.py's. */
+#pragma GCC optimize 0
+#include "../../../instructor/solutions/9_every_shape/every_shape.cu"
+#include <stdio.h>
+
+int main(void) {
+    int m, k, n;
+    while (scanf("%d %d %d", &m, &k, &n) == 3) {
+        const Problem p = {NULL, NULL, NULL, m, n, k, 1, 0};
+        const char *comma = "";
+        printf("{\"m\": %d, \"k\": %d, \"n\": %d, \"library\": 5, \"runs\": [", m, k, n);
+        for (int i = 0; i < (int)(sizeof kernels / sizeof *kernels); ++i)
+            for (int share : shares) {
+                if (!fits(kernels[i], p) || !can_share(kernels[i], share)) continue;
+                const Plan made = plan(kernels[i], p, 132, share);
+                if (made.cost == INFINITY || made.share != share) continue;
+                printf("%s[%d, %d, %.9g, %d, %.9g, %.9g, %d, %d]", comma, i, share, made.cost,
+                       made.chunks, made.waves, made.loads, share == 1 ? 0 : made.share, made.rim);
+                comma = ", ";
+            }
+        printf("]}\n");
+    }
+    return 0;
+}
