@@ -116,8 +116,8 @@ build/9_every_shape.cu: instructor/bench/one_file.py $(wildcard instructor/solut
 	@$(PYTHON) -B $< $(last_rung) >$@
 
 # The times to which its model is fitted: docs/bench.md.
-build/bench/candidates: build/cuda/instructor/bench/candidates.o build/libclock.a build/libsupport.a
-	$(NVCC) $(CUDA_FLAGS) $^ -o $@ -lcublas -lcuda -lpthread \
+build/bench/candidates: build/cuda/instructor/bench/candidates.o build/libclock.a $(driver) | $$(@D)/.
+	$(NVCC) $(CUDA_FLAGS) $(linked) -o $@ -lcublas -lcuda -lpthread \
 	    -Xlinker -rpath=$(abspath $(dir $(NVCC))../lib64)
 
 build/bench/ceilings: build/cuda/instructor/bench/ceilings.o | $$(@D)/.

@@ -48,6 +48,7 @@ from grader.intake import read_submission
 from grader.record import Record
 from grader.sandbox import choose_sandbox
 from grader.session import Grading
+from instructor.bench.one_file import lines_of
 from instructor.faulty.mistakes import seeded
 from instructor.release.proof import DECLARED, GROUPS, Kernel, Proof, Proved, large
 from instructor.release.repository import REPOSITORY
@@ -106,6 +107,17 @@ def made_of_mistakes(faulty: str, folder: Path) -> list[Kernel]:
         chosen = styles if faulty != "*" else [styles[number % len(styles)]]
         found += [Kernel(each.write(folder), "faulty", each.loses) for each in chosen]
     return [kernel for kernel in found if matches(kernel.path, faulty)]
+
+
+def solutions_of_several_files(folder: Path) -> list[Kernel]:
+    """Each put into one file, as a submission is; written to `folder`."""
+    found = []
+    for parts in sorted((REPOSITORY / "instructor" / "solutions").glob("*/")):
+        for kernel in sorted(parts.glob("*.cu")):
+            path = folder / f"{parts.name}.cu"
+            path.write_text("\n".join(lines_of(kernel, set())) + "\n", encoding="utf-8")
+            found.append(Kernel(path, "solution", declared(kernel, "solution")))
+    return found
 
 
 def made_of_cases(suites: Iterable[Suite], folder: Path) -> list[Kernel]:
@@ -386,6 +398,8 @@ def prove(arguments: argparse.Namespace, suites: list[Suite]) -> list[Proved]:
         raise BadInput(f"--jobs (JOBS with make): {arguments.jobs}: at least one at a time")
     todo = kernels(arguments.faulty, groups)
     with tempfile.TemporaryDirectory(prefix="cases-") as folder:
+        if "solution" in groups:
+            todo += solutions_of_several_files(Path(folder))
         if "cheat" in groups:
             todo += made_of_cases(suites, Path(folder))
         if "faulty" in groups:
