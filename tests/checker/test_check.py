@@ -313,6 +313,16 @@ def test_make_check_of_another_file(tree: Tree, tmp_path: Path, folder: str) -> 
     assert re.search(rf"^{re.escape(str(kernel))}:\d+: race", made.stdout, re.MULTILINE), made
 
 
+def test_a_header_of_the_students(tree: Tree, tmp_path: Path) -> None:
+    """A mistake in it is named, though the folder is named nearly as one of the project's."""
+    folder = tmp_path / "my-engine/host/a"
+    folder.mkdir(parents=True)
+    shutil.copy(REPOSITORY / "instructor/faulty/01_first_barrier.cu", folder / "b.h")
+    (folder / "kernel.cu").write_text('#include "b.h"\n')
+    made = tree.make("check", f"KERNEL={folder}/kernel.cu", "BACKEND=cpu", check=False)
+    assert re.search(r"stores at\s+\S*/b\.h:\d+", made.stdout), made.stdout + made.stderr
+
+
 PROTOTYPE = "(int m, int n, int k, const float *A, const float *B, float *C)"
 BROKEN = {
     "no such file": (None, "no such file"),

@@ -75,19 +75,22 @@ static bool ends_in(const char *file, const char *folder, const char *name) {
            strncmp(file + length - tail, folder, strlen(folder)) == 0;
 }
 
-/* What is linked with a submission: C files and headers in these rooms, and two drivers. A
+/* What is linked with a submission: C files and headers in these folders, and two drivers. A
  * submission is a .cu file, in whatever folder. */
 static bool is_projects(const char *file) {
-    static const char *const rooms[] = {"engine/cuda/", "engine/watch/", "engine/host/",
-                                        "grader/worker/"};
+    static const char *const folders[] = {
+        "engine/cuda/include/", "engine/cuda/runtime/",    "engine/cuda/program/",
+        "engine/watch/",        "engine/watch/detectors/", "engine/watch/guard/",
+        "engine/watch/locals/", "engine/watch/record/",    "engine/explain/",
+        "engine/host/",         "grader/worker/"};
     const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
     const char *extension = strrchr(name, '.');
     if (ends_in(file, "engine/host/", "check_run.cu") ||
         ends_in(file, "grader/worker/", "worker.cu"))
         return true;
     if (!extension || (strcmp(extension, ".c") != 0 && strcmp(extension, ".h") != 0)) return false;
-    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; ++i)
-        if (strstr(file, rooms[i])) return true;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; ++i)
+        if (ends_in(file, folders[i], name)) return true;
     return false;
 }
 
