@@ -1,8 +1,8 @@
 """The mistake behind a finding, where `make check` can prove one: for pages, never for points.
 
 In: a submission's programs and a public case that went wrong. Out: a Cause, or None. The checker's
-own main (engine/host/check.c) is linked with the checked object and runs that case in the sandbox, as on
-a student's machine.
+own main (engine/host/check.c) is linked with the checked object and runs that case in the sandbox, as
+on a student's machine.
 
 The submission's host code runs in that process and can have it print anything. So what it prints is
 a claim, of which no more is taken than a known kind, a line of kernel.cu, and sentences that the

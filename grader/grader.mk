@@ -90,7 +90,8 @@ $(VENV)/grader-ready: grader/requirements.txt
 # CPU; so is the plain one, unless BACKEND=cuda, where cuda/ holds what it is linked with.
 worker_parts = build/cpu/rewrite build/cpu/spaces build/cpu/grader/worker/worker.o $(begin) $(end) \
     $(patsubst %.c,build/c/%.o,$(wildcard grader/worker/*.c)) \
-    build/cpu/engine/host/check_run.o build/check/walk_page.o build/check/insert engine/watch/locals/local.h \
+    build/cpu/engine/host/check_run.o build/check/walk_page.o build/check/insert \
+    engine/watch/locals/local.h \
     build/libengine.a $(driver) build/libruntime.a \
     grader/worker/compile.sh engine/cuda/preprocess.sh engine/cuda/spaces/check_spaces.sh \
     make/check_kernel.sh engine/watch/guard/host_calls.sh \

@@ -67,7 +67,8 @@ class Finding(Strict):
 
 class Loads(Strict):
     """Of the launches that C comes from, in blocks that stored something in global memory
-    (engine/watch/record/counts.h, counts_reuse). Of several that stored all of C, the one that loaded most."""
+    (reuse_counted() of engine/watch/record/reuse.h). Of several that stored all of C, the one that
+    loaded most."""
 
     all: int
     """Elements of A and B, and of what kernels have stored in global memory, that threads loaded."""

@@ -49,8 +49,8 @@ def compile_plain(tree, *flags: str):
             objects = library.with_suffix(".objects")
             objects.mkdir()
             sources = [tree.path / "support.c"]
-            for room in ("lab", "engine/report", "engine/host"):
-                sources += tree.path.glob(f"{room}/*.c")
+            for folder in ("lab", "engine/report", "engine/host"):
+                sources += tree.path.glob(f"{folder}/*.c")
             compile_c(tree, objects, *flags, "-c", *map(str, sources))
             subprocess.run([need("ar"), "rcs", library, *objects.glob("*.o")], check=True)
     return library

@@ -1,4 +1,4 @@
-/* A finding that is being made: threads and lines of an event. */
+/* Threads and lines of an event, for the finding that is made of it. */
 #ifndef ENGINE_EXPLAIN_OBJECT_H
 #define ENGINE_EXPLAIN_OBJECT_H
 #include "../report/text.h"

@@ -137,8 +137,7 @@ struct outcome {
 /* Reads the command line; prints and exits on --help and on errors. */
 struct check_options check_options_read(int argc, char **argv);
 
-/* --- check_run.cu
- * ----------------------------------------------------------------------------------- */
+/* --- check_run.cu ----------------------------------------------------------------------------- */
 
 /* The submission's file, for findings that have no line. */
 void check_file(char *file, size_t bytes);
@@ -204,15 +203,13 @@ const char *cause_name(enum cause_kind kind);
 /* Has the plain build run this shape once. Null: it did not come to its end, or is not there. */
 const struct writers *ask_writers(const struct check_options *options, struct shape shape);
 
-/* --- result.c ----------------------------------------------------------------------------------
- */
+/* --- result.c ---------------------------------------------------------------------------------- */
 
 /* What a verdict that is not passed says, as a finding without a place. False: it is passed. */
 bool judge_verdict(const struct problem *problem, const struct verdict *verdict,
                    struct finding *finding);
 
-/* --- check_print.c
- * ---------------------------------------------------------------------------------- */
+/* --- check_print.c ---------------------------------------------------------------------------- */
 
 void print_finding(FILE *out, const struct outcome *outcome);
 void print_clean(FILE *out, const struct outcome *outcomes, int count);

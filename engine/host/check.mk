@@ -29,7 +29,8 @@ sgemm-check: build/check/sgemm-check FORCE
 # however far an index leads, unless its address goes somewhere: to a check of the object's size, or
 # to a second announcement. Indirect calls go through host_call.S.
 CHECKED_O = -O1
-CHECKED_FLAGS = $(filter-out -O% -fpeel-loops,$(EMULATED_FLAGS)) $(CHECKED_O) -fno-omit-frame-pointer \
+CHECKED_FLAGS = $(filter-out -O% -fpeel-loops,$(EMULATED_FLAGS)) $(CHECKED_O) \
+                -fno-omit-frame-pointer \
                 -fno-tree-vectorize -fno-tree-slp-vectorize -fsanitize=thread,bounds \
                 $(checked_flags_of_$(cxx_family)) \
                 $(if $(findstring x86_64,$(cxx_machine)),$(x86_flags_of_$(cxx_family)))
@@ -82,8 +83,7 @@ build/c/engine/explain/recover.o build/c/engine/explain/formula.o build/c/engine
     private C_FLAGS += -O2
 build/c/engine/watch/access.o build/c/engine/watch/record/counts.o: private C_FLAGS += -O3
 
-# Of the rooms that watch, explain and show, all but what is a program of its own; and the lab's
-# lessons.
+# What watches, explains and shows, but for what is a program of its own; and the lab's lessons.
 build/libengine.a: $(patsubst %.c,build/c/%.o,$(lessons) $(filter-out $(host) %/writers_program.c \
     %/insert.c,$(wildcard $(patsubst %,engine/%/*.c,explain show show/page host $(watching)))))
 

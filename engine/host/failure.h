@@ -3,9 +3,7 @@
 #define ENGINE_HOST_FAILURE_H
 #include "../../support.h"
 
-/* In words. */
+/* In words; report_json() of support.h says it as JSON. */
 void report_failure(const struct report *report);
-
-/* And as JSON: report_json() of support.h, in failure_json.c. */
 
 #endif

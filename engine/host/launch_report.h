@@ -3,15 +3,14 @@
 #define ENGINE_HOST_LAUNCH_REPORT_H
 #include "../../support.h"
 
-/* Of the timed launches, in seconds, and GFLOP/s of the median. NaN: there are
- * none. */
+/* Of the timed launches, in seconds, and GFLOP/s of the median. NaN: there are none. */
 struct launch_times {
     double median, min, max, gflops;
 };
 struct launch_times launch_times(const struct report *report);
 
-/* Whether a kernel has shared memory, as far as is known; a line for each launch,
- * in a run that failed; and what one launch explains of C. */
+/* Whether a kernel has shared memory, as far as is known; a line for each launch, in a run
+ * that failed; and what one launch explains of C. */
 bool report_has_shared(const struct report *report);
 void report_print_launches(const struct report *report, FILE *out);
 void report_explain_launch(struct report *report);

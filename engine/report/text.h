@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Whether to print in colour there: on a terminal that has it, unless NO_COLOR is set. */
+/* Whether to print in color there: on a terminal that has it, unless NO_COLOR is set. */
 bool use_colour(FILE *out);
 
 /* One paragraph, up to a newline, in lines of at most 80 columns; further lines are indented as far

@@ -306,7 +306,7 @@ void __tsan_atomic_thread_fence(int order) {
     struct watch *w = watch_here();
     if (w) {
         order_fence(w->order, order == __ATOMIC_SEQ_CST);
-        if (w->epochs.many_steps) watch_slowly(w, SLOW_STEPS);
+        watch_steps(w);
         w->synchronises = true;
     }
     __atomic_thread_fence(__ATOMIC_SEQ_CST);

@@ -12,7 +12,7 @@
  * a block are unordered between two barriers: two of them that access one word in one such
  * interval, one of them writing, race, in whatever order they happened to run here, unless warp
  * operations, or atomics and fences, order them (order.h). What shared memory's shadow has no room
- * for, and all of global memory, is remembered in cells (cells.h). */
+ * for, and all of global memory, is remembered in shadow cells (cells.h). */
 #ifndef ENGINE_WATCH_BLOCK_H
 #define ENGINE_WATCH_BLOCK_H
 #include "../report/threads.h"
@@ -139,6 +139,10 @@ bool watch_is_consumed(const struct watch *w);
  * is no reason left, only those that need it. */
 void watch_slowly(struct watch *w, enum slow_reason why);
 void watch_fast(struct watch *w, enum slow_reason no_more);
+/* Behind what may have raised a thread's step: order_warp_met() and order_fence(). */
+static inline void watch_steps(struct watch *w) {
+    if (w->epochs.many_steps && !(w->slow & SLOW_STEPS)) watch_slowly(w, SLOW_STEPS);
+}
 
 /* A part of the checker that is given every access and barrier, and decides nothing about mistakes.
  * Any of the functions may be null. All but the last three run on a worker, for its running block.

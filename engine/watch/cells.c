@@ -1,4 +1,4 @@
-/* Cells of words and bytes: see cells.h. */
+/* Shadow cells of words and bytes: see cells.h. */
 #include "cells.h"
 #include "machine.h"
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Accesses, and what is remembered of them: the ground that the rest of this room stands on.
+/* Accesses, and what is remembered of them: what the rest of this folder is built on.
  *
  * An epoch is an access as the shadow of a word remembers it, packed into 64 bits. From the highest
  * bits down:

@@ -112,7 +112,7 @@ static void thread_returned(unsigned linear) {
 static void warp_met(unsigned warp, unsigned lanes) {
     struct watch *w = watch_here();
     order_warp_met(w->order, warp, lanes);
-    if (w->epochs.many_steps) watch_slowly(w, SLOW_STEPS);
+    watch_steps(w);
 }
 
 /* --- barriers --------------------------------------------------------------------------------- */

@@ -336,7 +336,7 @@ bool order_other_launch(const struct order *o, const struct stamp *s) {
     return (s->where ^ o->where) >> STAMP_STEP_BITS & (LAUNCHES - 1);
 }
 
-/* --- the query ----------------------------------------------------------------------------- */
+/* --- the query -------------------------------------------------------------------------------- */
 
 bool order_before(struct order *o, const struct stamp *earlier, const struct access *access) {
     struct query query = {.access = earlier, .block = o->epochs->block};

@@ -32,18 +32,16 @@ static struct extent *extents(void) {
                                   {&kernel_bss_begins, &kernel_bss_ends, NULL}};
     return all;
 }
-enum { EXTENTS = 2 };
+enum { EXTENTS = PROGRAM_EXTENTS - 1 };
 
 static bool between(uintptr_t address, const char *begin, const char *end) {
     return address >= (uintptr_t)begin && address < (uintptr_t)end;
 }
 
-bool program_extent(int number, uintptr_t *begin, uintptr_t *end) {
-    const char *const managed[2] = {__start_emulator_managed, __stop_emulator_managed};
-    if (number > EXTENTS) return false;
-    *begin = (uintptr_t)(number < EXTENTS ? extents()[number].begin : managed[0]);
-    *end = (uintptr_t)(number < EXTENTS ? extents()[number].end : managed[1]);
-    return true;
+void program_extent(int number, uintptr_t *begin, uintptr_t *end) {
+    const bool own = number < EXTENTS;
+    *begin = (uintptr_t)(own ? extents()[number].begin : __start_emulator_managed);
+    *end = (uintptr_t)(own ? extents()[number].end : __stop_emulator_managed);
 }
 
 bool program_holds(uintptr_t address) { return between(address, __executable_start, _end); }

@@ -12,10 +12,9 @@ bool program_is_foreign(uintptr_t address);
 /* A kernel writes a word of kernel.cu's variables; whether one has. */
 void program_kernel_writes(uintptr_t address);
 bool program_kernel_wrote(uintptr_t address);
-/* Where variables of kernel.cu lie: its own in two places, and its managed ones. One after the
- * other, from 0 on; false behind the last. */
+/* Where variables of kernel.cu lie: its own in two places, and its managed ones. */
 enum { PROGRAM_EXTENTS = 3 };
-bool program_extent(int number, uintptr_t *begin, uintptr_t *end);
+void program_extent(int number, uintptr_t *begin, uintptr_t *end);
 
 /* Whether kernel.cu has variables, of whichever side, but for constants that the compiler knows. */
 bool program_has_variables(void);

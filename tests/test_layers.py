@@ -1,5 +1,5 @@
-"""The rooms of the house: who includes and calls whom. No room of engine/ uses one that stands above
-it, and no files need each other in a circle, but for what is listed here and still to be turned.
+"""Layers: who includes and calls whom. No folder of engine/ uses one that is above it, and no files need
+each other in a circle, but for what is listed here and is still to be changed.
 
 A unit is a C file with the header of its name, but for support.h, which everybody includes. An arrow is an #include, or a symbol that one object
 leaves undefined and another one defines.
@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 from conftest import Tree, need
 
-# From the ground up; a unit belongs to the first of these that its path begins with.
-FLOORS = ("engine/finding", "engine/report", "support.h", "engine/cuda", "engine/engine",
+# From the bottom up; a unit belongs to the first of these that its path begins with.
+LAYERS = ("engine/finding", "engine/report", "support.h", "engine/cuda", "engine/engine",
           "engine/watch", "engine/explain", "engine/show", "lab", "engine/host", "support")
 
-# From a floor to one above it.
+# From a layer to one above it.
 STILL_UP = {
     ("engine/explain/remark", "engine/host/ask_writers"),
     ("engine/explain/remark", "engine/host/check"),
@@ -51,8 +51,8 @@ STILL_UP = {
 STILL_IN_A_CIRCLE = re.compile(r"engine/(host|show)/|engine/explain/remark|lab/cause")
 
 
-def floor(unit: str) -> int | None:
-    return next((i for i, room in enumerate(FLOORS) if unit.startswith(room)), None)
+def layer(unit: str) -> int | None:
+    return next((i for i, path in enumerate(LAYERS) if unit.startswith(path)), None)
 
 
 def includes(root: Path) -> Iterator[tuple[str, str]]:
@@ -79,7 +79,7 @@ def calls(root: Path) -> Iterator[tuple[str, str]]:
     for folder in ("build/c", "build/cpu"):
         for path in (root / folder).glob("**/*.o"):
             unit = path.relative_to(root / folder).with_suffix("").as_posix()
-            if floor(unit) is None:
+            if layer(unit) is None:
                 continue
             listed = subprocess.run([need("nm"), path], capture_output=True, text=True, check=True)
             for line in listed.stdout.splitlines():
@@ -96,7 +96,7 @@ def calls(root: Path) -> Iterator[tuple[str, str]]:
 def arrows(tree: Tree) -> set[tuple[str, str]]:
     tree.make("sgemm", "sgemm-check", "BACKEND=cpu")
     found = {(one, other) for one, other in [*includes(tree.path), *calls(tree.path)]
-             if one != other and floor(one) is not None and floor(other) is not None}
+             if one != other and layer(one) is not None and layer(other) is not None}
     assert ("engine/watch/access", "engine/watch/shared") in found  # a call
     assert ("engine/watch/cells", "engine/watch/order") in found  # an include
     return found
@@ -144,6 +144,6 @@ def test_no_circle(arrows: set[tuple[str, str]]) -> None:
 
 
 def test_no_arrow_points_up(arrows: set[tuple[str, str]]) -> None:
-    up = {(one, other) for one, other in arrows if (floor(one) or 0) < (floor(other) or 0)}
-    assert up - STILL_UP == set(), "a room uses one above it"
-    assert STILL_UP - up == set(), "these have been turned: take them off the list"
+    up = {(one, other) for one, other in arrows if (layer(one) or 0) < (layer(other) or 0)}
+    assert up - STILL_UP == set(), "a layer uses one above it"
+    assert STILL_UP - up == set(), "these are gone: take them off the list"
