@@ -36,6 +36,7 @@ static struct {
     struct dwarf_entry *list;
     size_t count, capacity;
     bool read;
+    struct dwarf_sections sections; /* their names are in these */
 } entries;
 
 static void keep(const struct dwarf_entry *entry, void *data) {
@@ -53,11 +54,12 @@ static void keep(const struct dwarf_entry *entry, void *data) {
 static void read_entries(const struct object *o) {
     if (entries.read) return;
     entries.read = true;
-    const struct dwarf_sections sections = {.info = object_debug_section(o, ".debug_info"),
-                                            .abbrev = object_debug_section(o, ".debug_abbrev"),
-                                            .str = object_debug_section(o, ".debug_str"),
-                                            .line_str = object_debug_section(o, ".debug_line_str")};
-    dwarf_visit(&sections, keep, NULL);
+    entries.sections =
+        (struct dwarf_sections){.info = object_debug_section(o, ".debug_info"),
+                                .abbrev = object_debug_section(o, ".debug_abbrev"),
+                                .str = object_debug_section(o, ".debug_str"),
+                                .line_str = object_debug_section(o, ".debug_line_str")};
+    dwarf_visit(&entries.sections, keep, NULL);
 }
 
 static const struct dwarf_entry *entry_at(size_t at) {
