@@ -168,6 +168,16 @@ static void print_explanations(const struct report *report) {
     }
 }
 
+static void print_not_float32(const struct verdict *v, FILE *out) {
+    char text[400];
+    snprintf(text, sizeof text,
+             "The result is not float32: its errors are up to %.3g u of |A||B| (rms %.3g u), "
+             "u = 2^-24, where float32 in any order stays below %g u (rms %g u). "
+             "Were inputs or sums rounded to TF32, BF16 or FP16?",
+             v->max_error_u, v->rms_error_u, FLOAT32_MAX_U, FLOAT32_RMS_U);
+    print_paragraph("", "", text, out);
+}
+
 static void print_verdict(const struct report *report) {
     const struct verdict *v = &report->verdict;
     uint64_t elements = (uint64_t)report->options.m * (uint64_t)report->options.n;
@@ -176,12 +186,7 @@ static void print_verdict(const struct report *report) {
     if (v->suspect_rows)
         fprintf(report->out, "%d more row%s of C fail%s Freivalds' check.\n", v->suspect_rows,
                 plural((uint64_t)v->suspect_rows), v->suspect_rows == 1 ? "s" : "");
-    if (v->not_float32)
-        fprintf(report->out,
-                "The result is not float32: its errors are up to %.3g u of |A||B| (rms %.3g u),\n"
-                "u = 2^-24, where float32 in any order stays below %g u (rms %g u).\n"
-                "Were inputs or sums rounded to TF32, BF16 or FP16?\n",
-                v->max_error_u, v->rms_error_u, FLOAT32_MAX_U, FLOAT32_RMS_U);
+    if (v->not_float32) print_not_float32(v, report->out);
     if ((v->wrong || v->unwritten) && v->unwritten < elements && v->map_rows * v->map_cols > 1)
         print_map(report);
     if (v->unwritten < elements) print_explanations(report);

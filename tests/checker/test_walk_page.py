@@ -254,7 +254,9 @@ def test_kernel_that_does_not_end(driver: Any, checker: Builder, folder: Path) -
     page, data = opened(driver, checker, folder, kernel, "--timeout", 0.5, status=1,
                         fragment="#finding")  # fmt: skip
     assert page.step == len(data["steps"]) - 1
-    assert "the kernel went on until it was stopped; more than" in page.text("cut")
+    many = "" if data["counted"] else "more than "  # A slow machine may not have filled the trace.
+    assert f"the kernel went on until it was stopped; {many}" in page.text("cut")
+    assert page.text("cut").endswith(" later accesses are left out.")
     assert not page.js("return document.querySelector('.waiters')"), "those of a later moment"
     page.shot("endless")
     page.assert_nothing_amiss()
