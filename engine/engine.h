@@ -51,9 +51,9 @@ struct checked_result {
 /* What to run under watch. Strings and functions must outlive the run; the rest is copied. */
 struct checked_run {
     struct checked_matrix matrices[CHECKED_MATRICES]; /* inputs first; without a name: none */
-    const void *wrapper;                              /* the function that will be called */
-    bool counts;                                      /* loads and stores are counted: counts.h */
-    bool phases; /* the tile phases of this block are kept, likewise */
+    const void *wrapper; /* the function that will be called, which has to launch; null: none */
+    bool counts;         /* loads and stores are counted: counts.h */
+    bool phases;         /* the tile phases of this block are kept, likewise */
     unsigned block_x, block_y;
     /* Processor time for a block of a launch, and for all of them; 0: as the runtime has it. */
     double block_seconds, launch_seconds;

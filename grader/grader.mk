@@ -92,7 +92,7 @@ worker_parts = build/cpu/rewrite build/cpu/spaces build/cpu/grader/worker/worker
     $(patsubst %.c,build/c/%.o,$(wildcard grader/worker/*.c)) \
     build/cpu/engine/host/check_run.o build/check/walk_page.o build/check/insert \
     engine/watch/locals/local.h \
-    build/libengine.a $(driver) build/libruntime.a \
+    build/libcheck.a build/libengine.a $(driver) build/libruntime.a \
     grader/worker/compile.sh engine/cuda/preprocess.sh engine/cuda/spaces/check_spaces.sh \
     make/check_kernel.sh engine/watch/guard/host_calls.sh \
     engine/watch/guard/host_call.S engine/report/source.S

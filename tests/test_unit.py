@@ -61,7 +61,8 @@ def compile_test(tree, source, *flags: str):
     program = tree.programs / f"{source.stem}{'-sanitized' if flags else ''}"
     with locked(program.with_suffix(".lock")):
         if not program.exists():
-            archives = ["build/liblab.a", "build/libhost.a", "build/libreport.a", "build/libengine.a"]
+            archives = ["build/liblab.a", "build/libhost.a", "build/libreport.a", "build/libcheck.a",
+                        "build/libengine.a"]
             tree.make(*archives)
             linked = [compile_plain(tree, *flags)] if flags else archives
             compile_c(tree, tree.path, *flags, str(source.relative_to(REPOSITORY)),

@@ -71,11 +71,3 @@ build/cpu/kernel.spaces build/check/kernel.spaces: build/%/kernel.spaces: build/
 build/cpu/kernel.o: build/cpu/kernel.ii build/cpu/settings
 	@$(say) "CXX $$KERNEL"
 	$(CXX) $(EMULATED_FLAGS) -x c++-cpp-output -c $< -o $@
-
-build/cpu/sgemm: $(addprefix build/cpu/,kernel.o main.o engine/host/launches.o source.o) \
-                 $(driver) build/libruntime.a | build/cpu/kernel.spaces
-	@sh make/check_kernel.sh $<
-	$(CXX) $(EMULATED_FLAGS) $(linked) -o $@ -lm
-
-build/cpu/program: build/cpu/kernel.o build/libruntime.a | build/cpu/kernel.spaces
-	$(CXX) $(EMULATED_FLAGS) $(linked) -o $@ -lm

@@ -105,7 +105,7 @@ struct checked_result checker_end(void) {
     host_end();
     host_note_failure();
     struct checked_result r = result();
-    if (r.finding.kind == FINDING_NONE && !r.launches) {
+    if (r.finding.kind == FINDING_NONE && !r.launches && run.wrapper) {
         const struct event event = {.kind = FINDING_NO_LAUNCH, .place = place_of(run.wrapper)};
         r.finding = diagnose(&event);
     }

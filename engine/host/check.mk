@@ -1,5 +1,5 @@
-# ./sgemm-check: kernel.cu with the compiler's own instrumentation, whose calls the checker answers
-# (engine/watch/access.c), so none of the compiler's libraries are linked. Included by the Makefile.
+# ./sgemm-check: kernel.cu under watch (engine/watch/watch.mk), called by the engine's host. Included by
+# the Makefile.
 
 .PHONY: check walk
 export SHAPE BLOCK
@@ -23,69 +23,17 @@ takes_walk = $(takes_build) SHAPE BLOCK
 sgemm-check: build/check/sgemm-check FORCE
 	@cmp -s $< $@ || cp $< $@
 
-# -O1: at -O0 local variables would be watched too. Not vectorised: 16 bytes at once are to be the
-# kernel's own float4. Both are to say which accesses are volatile. clang needs options to report the
-# read of C[i] += x, and to keep to array bounds. Neither announces what it knows to be a local array,
-# however far an index leads, unless its address goes somewhere: to a check of the object's size, or
-# to a second announcement. Indirect calls go through host_call.S.
-CHECKED_O = -O1
-CHECKED_FLAGS = $(filter-out -O% -fpeel-loops,$(EMULATED_FLAGS)) $(CHECKED_O) \
-                -fno-omit-frame-pointer \
-                -fno-tree-vectorize -fno-tree-slp-vectorize -fsanitize=thread,bounds \
-                $(checked_flags_of_$(cxx_family)) \
-                $(if $(findstring x86_64,$(cxx_machine)),$(x86_flags_of_$(cxx_family)))
-x86_flags_of_gcc   = -mindirect-branch=thunk-extern -mindirect-branch-register
-# clang announces no long double of 10 bytes.
-x86_flags_of_clang = -mretpoline -mretpoline-external-thunk -mlong-double-64
-# gcc expands a memcpy of known length without a word to the checker, and makes memcpy of others; as
-# calls they are seen. Nor does it announce what a call returns straight into memory, which it does
-# where it need not copy it.
-checked_flags_of_gcc = -fsanitize=object-size -fno-elide-constructors -Wno-tsan \
-                       --param tsan-distinguish-volatile=1 \
-                       $(foreach f,memcpy memmove memset,-D__builtin_$f=$f) \
-                       $(foreach f,$(that_store),-fno-builtin-$f -fno-builtin-__$(f)_chk)
-that_store = memcpy memmove memset mempcpy bcopy bzero strcpy strncpy strcat strncat stpcpy stpncpy \
-             sprintf snprintf vsprintf vsnprintf
-# DWARF 4: in clang's DWARF 5, addr2line (binutils 2.40) takes one file for another.
-checked_flags_of_clang = -gdwarf-4 -fno-sanitize=local-bounds \
-                         -fsanitize-coverage=func,trace-pc,trace-loads,trace-stores \
-                         -mllvm -tsan-instrument-read-before-write=1 \
-                         -mllvm -tsan-distinguish-volatile=1 \
-                         -mllvm -tsan-instrument-func-entry-exit=0
-cxx_machine = $(eval cxx_machine := $$(shell $$(CXX) -dumpmachine))$(cxx_machine)
-
-build/check/settings: settings = $(CC), $(C_FLAGS), $(CXX), $(CHECKED_FLAGS)
-build/check/settings: | build/cpu/settings
-
-build/check/kernel.o: build/check/kernel.ii build/check/settings
-	@$(say) "CXX $$KERNEL (checked)"
-	$(CXX) $(CHECKED_FLAGS) -x c++-cpp-output -c $< -o $@
-
-guard = engine/watch/guard
-# Its calls of host functions pass through guards, which are written beside it.
-build/check/guarded.o: build/check/kernel.o $(guard)/host_calls.sh $(guard)/host_call.S
-	@sh $(guard)/host_calls.sh $< $(guard)/host_call.S $(basename $@)
-build/check/guards.o: build/check/guarded.o
-	$(CC) -c $(<:.o=.S) -o $@
-
 # What is linked with kernel.cu's object and its guards.
 checked_parts = build/cpu/engine/host/check_run.o build/check/source.o build/check/walk_page.o \
-                build/libengine.a $(driver) build/libruntime.a
+                build/libcheck.a build/libengine.a $(driver) build/libruntime.a
 
-# What runs at each access is optimized: a checked run spends its time in access.c, and -O3 takes a
-# tenth off it. What runs once, if at all, compiles three times as fast like this.
-# Frame pointers: a store to where a function returns to is found by them.
-cold = report explain show show/page host
-watching = watch watch/record watch/detectors watch/guard watch/locals
-$(cold:%=build/c/engine/%/%.o) build/c/lab/cause%.o: private C_FLAGS += -O0 -fno-omit-frame-pointer
-$(watching:%=build/c/engine/%/%.o): private C_FLAGS += -O2 -fno-omit-frame-pointer
+# What explains a run of a lab's and shows it; and the lab's lessons.
+$(patsubst %,build/c/engine/%/%.o,show show/page host) build/c/lab/cause%.o: \
+    private C_FLAGS += -O0 -fno-omit-frame-pointer
 build/c/engine/explain/recover.o build/c/engine/explain/formula.o build/c/engine/explain/rows.o: \
     private C_FLAGS += -O2
-build/c/engine/watch/access.o build/c/engine/watch/record/counts.o: private C_FLAGS += -O3
-
-# What watches, explains and shows, but for what is a program of its own; and the lab's lessons.
-build/libengine.a: $(patsubst %.c,build/c/%.o,$(lessons) $(filter-out $(host) %/writers_program.c \
-    %/insert.c,$(wildcard $(patsubst %,engine/%/*.c,explain show show/page host $(watching)))))
+build/libcheck.a: $(patsubst %.c,build/c/%.o,$(lessons) $(of_check) $(filter-out $(host) \
+    %/writers_program.c,$(wildcard $(patsubst %,engine/%/*.c,show show/page host))))
 
 # ./sgemm-check once more, from a kernel.cu that says which local variables come into scope; within
 # the first one, which starts it when a mistake may come of one of them. Empty where there are none,

@@ -1,6 +1,7 @@
 /* Findings as a student reads them, and as JSON for programs. */
 #include "../../support.h"
 #include "../report/json.h"
+#include "../report/print.h"
 #include "../report/source.h"
 #include "../report/text.h"
 #include "check.h"
@@ -9,18 +10,6 @@
 #include <string.h>
 
 /* --- text ------------------------------------------------------------------------------------- */
-
-static void print_indented(FILE *out, const char *lines) {
-    while (*lines) {
-        print_paragraph("    ", "", lines, out);
-        lines += strcspn(lines, "\n");
-        lines += *lines == '\n';
-    }
-}
-
-static void print_index(FILE *out, struct finding_index i) {
-    fprintf(out, i.z ? "(%u,%u,%u)" : "(%u,%u)", i.x, i.y, i.z);
-}
 
 /* Where in the work it happened: block, phase, shape. */
 static void print_circumstances(FILE *out, const struct finding *f, struct shape shape) {
@@ -43,19 +32,6 @@ static void print_blocks(FILE *out, const struct checked_blocks *b) {
         fprintf(out, "the %" PRIu64 " that write, and a sample", b->writing);
 }
 
-static const char red[] = "\33[1;31m", bold[] = "\33[1m";
-
-static void print_headline(FILE *out, const char *file, int line, const char *style,
-                           const char *what) {
-    bool colour = use_colour(out);
-    const char *begin = colour ? style : "", *end = colour ? "\33[0m" : "";
-    if (line)
-        fprintf(out, "%s:%d: ", file, line);
-    else
-        fprintf(out, "%s: ", file[0] ? file : "kernel.cu");
-    fprintf(out, "%s%s%s\n", begin, what, end);
-}
-
 /* The finding below the mistake that it comes from. */
 static void print_symptom(FILE *out, const struct finding *f) {
     char text[sizeof f->at.file + sizeof f->what + 32] = "symptom: ";
@@ -69,11 +45,12 @@ void print_finding(FILE *out, const struct outcome *outcome) {
     const struct cause *cause = &outcome->cause;
     const bool explained = cause->kind != CAUSE_NONE;
     if (explained) {
-        print_headline(out, cause->line ? cause->file : f->at.file, cause->line, red, cause->what);
+        print_headline(out, cause->line ? cause->file : f->at.file, cause->line, print_red,
+                       cause->what);
         print_indented(out, cause->detail);
         print_symptom(out, f);
     } else {
-        print_headline(out, f->at.file, f->at.line, red, f->what);
+        print_headline(out, f->at.file, f->at.line, print_red, f->what);
     }
     print_indented(out, f->detail);
     if (!explained || !cause->shows_launch) print_indented(out, f->launch.text);
@@ -113,7 +90,7 @@ void print_remark(FILE *out, const struct remark *remark) {
     char what[sizeof remark->what + 16];
     if (!remark->kind) return;
     snprintf(what, sizeof what, "remark: %s", remark->what);
-    print_headline(out, remark->file, remark->line, bold, what);
+    print_headline(out, remark->file, remark->line, print_bold, what);
     print_indented(out, remark->detail);
 }
 

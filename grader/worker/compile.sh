@@ -124,8 +124,8 @@ locals_program() {
 link_check() { # name, the submission's object, its guards
     name=$1
     shift
-    link_around "$@" source.o "$parts/check_run.o" "$parts/walk_page.o" "$parts/libengine.a" \
-        -o "$name"
+    link_around "$@" source.o "$parts/check_run.o" "$parts/walk_page.o" "$parts/libcheck.a" \
+        "$parts/libengine.a" -o "$name"
 }
 
 # The two builds side by side. When both fail it is for the same reason, which is printed once.

@@ -1,7 +1,7 @@
 /* The host's side of a run: see calls.h. */
 #include "calls.h"
-#include "../../../support.h"
 #include "../../cuda/program/extents.h"
+#include "../../report/launch.h"
 #include "../event.h"
 #include "../launches.h"
 #include "../regions.h"

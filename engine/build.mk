@@ -1,0 +1,61 @@
+# How files are compiled, archived and linked. Included by the Makefile and by engine/Makefile, which
+# say what the compilers are, how a step is announced ($(say) and $(progress)), which program a kernel.cu
+# becomes ($(program)), and what looks at the tools first ($(check_tools)).
+
+ifneq ($(V),1)
+.SILENT:
+endif
+.SUFFIXES:
+.SECONDEXPANSION:
+.DELETE_ON_ERROR:
+.PRECIOUS: %/. build/%/settings build/%/kernel.source build/cpu/%.ii
+.PHONY: writable FORCE
+
+C_FLAGS = -std=c11 -O2 -g -Wall -Wextra -pthread
+
+# Objects lie as their sources do, below build/c (C), build/cuda (nvcc), build/cpu and build/check
+# (cuda/cuda.mk). A compiler writes beside each which headers it has read.
+headers = -MMD -MP -MF $(basename $@).d
+-include $(shell find build/c build/cuda build/cpu -name '*.d' 2>/dev/null)
+
+build/c/%.o: %.c build/c/settings | $$(@D)/.
+	$(progress)
+	$(CC) $(C_FLAGS) $(headers) -c $< -o $@
+
+build/lib%.a: | $$(@D)/.
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+# Archives that need each other are in a group.
+grouped = $(filter-out %.a,$1) -Xlinker --start-group $(filter %.a,$1) -Xlinker --end-group
+linked  = $(call grouped,$^)
+
+%/.: | writable
+	mkdir -p $@
+
+writable:
+	@test -w . || { \
+	    echo 'this folder cannot be written: copy it (cp -r), and run make in the copy' >&2; exit 2; }
+	@test ! -e build || test -w build || { \
+	    echo 'build/ cannot be written: remove it as the user it belongs to' >&2; exit 2; }
+
+# Rewritten when the compilers or flags differ from last time, which rebuilds everything.
+build/c/settings:   settings = $(CC), $(C_FLAGS)
+build/cpu/settings: settings = $(CC), $(C_FLAGS), $(CXX), $(EMULATED_FLAGS)
+build/%/settings: FORCE | $$(@D)/.
+	@echo '$(settings)' | cmp -s - $@ || { $(check_tools) && echo '$(settings)' >$@; }
+
+# What a program is built from, the name of kernel.cu and its bytes, which it carries along: so it
+# can say when the file has changed since. A build that fails leaves no older program.
+build/%/kernel.source: FORCE build/%/settings
+	@test -f "$$KERNEL" || { rm -f $(program); \
+	    echo "$$KERNEL: no such file; KERNEL=... names the .cu file to build" >&2; exit 2; }
+	@{ printf '%s\0' "$$KERNEL"; cat "$$KERNEL"; } | cmp -s - $@ || { rm -f $(program); \
+	    { printf '%s\0' "$$KERNEL"; cat "$$KERNEL"; } >$@; }
+
+build/%/source.o: engine/report/source.S build/%/kernel.source build/%/settings
+	$(CC) -DKERNEL_SOURCE='"build/$*/kernel.source"' -c $< -o $@
+
+build/libreport.a: $(patsubst %.c,build/c/%.o,$(wildcard engine/report/*.c))
+
+FORCE:

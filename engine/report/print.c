@@ -1,0 +1,28 @@
+/* Findings on a terminal: see print.h. */
+#include "print.h"
+#include "text.h"
+#include <string.h>
+
+const char print_red[] = "\33[1;31m", print_bold[] = "\33[1m";
+
+void print_headline(FILE *out, const char *file, int line, const char *style, const char *what) {
+    bool colour = use_colour(out);
+    const char *begin = colour ? style : "", *end = colour ? "\33[0m" : "";
+    if (line)
+        fprintf(out, "%s:%d: ", file, line);
+    else
+        fprintf(out, "%s: ", file[0] ? file : "kernel.cu");
+    fprintf(out, "%s%s%s\n", begin, what, end);
+}
+
+void print_indented(FILE *out, const char *lines) {
+    while (*lines) {
+        print_paragraph("    ", "", lines, out);
+        lines += strcspn(lines, "\n");
+        lines += *lines == '\n';
+    }
+}
+
+void print_index(FILE *out, struct finding_index i) {
+    fprintf(out, i.z ? "(%u,%u,%u)" : "(%u,%u)", i.x, i.y, i.z);
+}
