@@ -1,16 +1,23 @@
-/* The checker of the CPU backend, as make check (check_run.cu) and the grader's worker use it: one
- * run of a wrapper and its kernels under watch.
+/* CUDA on the CPU, watched: what a host gives the engine, and what it gets back.
  *
- *     checker_begin(&run);
- *     wrapper(...);
- *     struct checked_result result = checker_end();
+ *     const struct engine_run run = {.arrays = {...}, .wrapper = wrapper, ...};
+ *     struct engine_result result;
+ *     engine_begin(&run);
+ *     wrapper(...);                       // allocates, copies, launches
+ *     cudaDeviceSynchronize();
+ *     engine_end(&result);
  *
- * Linked beside the runtime. kernel.cu is compiled with -fsanitize=thread,bounds, whose calls
- * access.c answers instead of libtsan. Nothing behind this interface knows what the kernels
- * compute: the caller says which matrices there are (sgemm.h). */
+ * Linked beside the runtime. A .cu file is compiled with -fsanitize=thread,bounds, whose calls
+ * access.c answers instead of libtsan. The engine knows nothing of what the kernels compute: a host
+ * may tell it which arrays there are (lab/sgemm.h does), and may not. A program with a main() of
+ * its own names none, and gives no wrapper.
+ *
+ * One run at a time. All functions are called on the thread that calls the wrapper. Strings and
+ * functions that a run names must outlive it; the rest is copied. */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
 #include "finding.h"
+#include "report/element_type.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,83 +25,109 @@
 extern "C" {
 #endif
 
-enum { CHECKED_MATRICES = 3 }; /* of a run, at most */
+/* --- arrays ----------------------------------------------------------------------------------- */
 
-/* An allocation of device memory that has a name and a shape, row-major. */
-struct checked_matrix {
-    const float *elements; /* its beginning */
-    const char *name;      /* "A" */
-    int rows, cols;
-    bool input; /* may be read and not written; of an output, whatever was copied there before, no
-                   element counts as written */
-    /* Where threads of a two-dimensional grid usually have a row of it by their y, and a column by
-     * their x: then an element outside is named as the one that the thread meant. */
-    bool row_by_y, column_by_x;
-    bool shows_phases; /* of the first one alone: blocks read it from left to right, a tile's
-                          width in each phase */
+enum role {
+    ROLE_SCRATCH, /* may be read once written, and written */
+    ROLE_INPUT,   /* holds values; may be read and not written */
+    ROLE_OUTPUT,  /* whatever was copied there before, no element counts as written */
+    ROLE_IN_OUT   /* holds values; may be read and written */
+};
+
+enum { ENGINE_ARRAYS = 8, ENGINE_DIMENSIONS = 3 };
+
+/* An array of device memory that has a name and a shape, the last index running fastest. It may be
+ * a part of what cudaMalloc gave: what is around it is outside. */
+struct engine_array {
+    const void *elements; /* on the device; null ends a list */
+    const char *name;
+    enum element element;
+    uint32_t element_bytes; /* of ELEMENT_BYTES; else 0 */
+    enum role role;
+    int dimensions;
+    int64_t extent[ENGINE_DIMENSIONS];
+    /* The axis along which a block moves on from phase to phase, so that findings can say in which
+     * phase of how many; -1: none. Of the first array that has one. */
+    int phase_axis;
+    /* Which axis threads of a grid of as many dimensions usually have by their x, y and z, so that
+     * an element outside is named as the one that a thread meant; -1: none. */
+    int axis_of[3];
+};
+
+/* --- a run ------------------------------------------------------------------------------------ */
+
+/* What is kept beside findings, to be asked for when the run has ended: watch/record/counts.h,
+ * watch/record/trace.h. Each turns the short path off for the blocks that it is about. */
+enum engine_keeps {
+    KEEP_COUNTS = 1, /* loads, stores, sectors, conflicts, of all blocks */
+    KEEP_PHASES = 2, /* what `block` loads between barriers, and its shared arrays then; and
+                        counts */
+    KEEP_TRACE = 4,  /* each access of the first two blocks and the last one in each direction */
+    KEEP_BLOCK = 8   /* the same of `block` alone */
+};
+
+struct engine_limits { /* 0: as the runtime has it */
+    /* Processor time for a block of a launch, and for all of them. */
+    double block_seconds, launch_seconds;
+    double block_seconds_then; /* the same for a block, once a mistake has been seen; 0: no other */
+    /* Launches of so many threads at most run on one core: blocks run in order then, and every run
+     * sees the same. */
+    uint64_t alone_threads;
 };
 
 /* Blocks of launches that have far more than write anything, of which not all were watched: in all;
  * watched; those that write, all of which were. 0, 0, 0: all blocks of all launches were. */
-struct checked_blocks {
+struct engine_blocks {
     uint64_t all, watched, writing;
 };
 
 struct writers; /* ../engine/cuda/runtime/runtime.h */
 
-struct checked_result {
+struct engine_result {
     struct finding finding; /* kind FINDING_NONE: no mistake was seen */
     int launches;           /* that the wrapper made and that were possible */
-    struct checked_blocks blocks;
+    struct engine_blocks blocks;
 };
 
-/* What to run under watch. Strings and functions must outlive the run; the rest is copied. */
-struct checked_run {
-    struct checked_matrix matrices[CHECKED_MATRICES]; /* inputs first; without a name: none */
-    const void *wrapper; /* the function that will be called, which has to launch; null: none */
-    bool counts;         /* loads and stores are counted: counts.h */
-    bool phases;         /* the tile phases of this block are kept, likewise */
-    unsigned block_x, block_y;
-    /* Processor time for a block of a launch, and for all of them; 0: as the runtime has it. */
-    double block_seconds, launch_seconds;
-    double block_seconds_then; /* the same for a block, once a mistake has been seen; 0: no other */
-    /* Launches of so many threads at most run on one core: blocks run in order then, and every run
-     * sees the same. 0: as the runtime has it. */
-    uint64_t alone_threads;
+struct engine_run {
+    struct engine_array arrays[ENGINE_ARRAYS]; /* none, too */
+    const void *wrapper; /* the function that will be called: where a run without a launch points
+                            to; null: then none is no mistake */
+    unsigned keeps;      /* set of enum engine_keeps */
+    unsigned block[3];   /* x, y, z */
+    struct engine_limits limits;
     /* Of the plain build's run with the same arguments: which blocks write. Called at most once, at
      * a launch with so many threads that it matters; may return null, which means unknown. A null
      * pointer: all blocks are watched. Of those that write nothing a sample is. */
     const struct writers *(*writers)(void);
-    /* The process whose memory is the host's; 0: this one. */
-    int host_process;
-    /* A mistake that ends the program was seen; must not return. */
-    void (*stopped)(const struct checked_result *result);
-    /* The machine, not the student, is at fault: why, as a literal; must not return. */
+    int host_process; /* whose memory is the host's; 0: this process */
+    /* A mistake ended the run: host code that dereferences a device pointer, say. Must not return.
+     */
+    void (*stopped)(const struct engine_result *result);
+    /* The machine, not the program, is at fault: why, as a literal. Must not return. */
     void (*machine_fault)(const char *what);
 };
 
 /* From here on allocations, launches and failed calls are the wrapper's. */
-void checker_begin(const struct checked_run *run);
+void engine_begin(const struct engine_run *run);
 
-/* After the last kernel has ended: what was seen. A leak is no finding yet, because it matters less
- * than a wrong result. */
-struct checked_result checker_end(void);
+/* After the last kernel has ended: what was seen. What the wrapper has not freed is no finding yet,
+ * because it matters less than a wrong result: engine_leak(). */
+void engine_end(struct engine_result *result);
 
 /* Device memory that the wrapper allocated and did not free; kind FINDING_NONE: none. */
-struct finding checker_leak(void);
+void engine_leak(struct finding *finding);
 
-/* A call that failed and whose error the wrapper has asked for, where C is wrong; FINDING_NONE:
- * none. */
-struct finding checker_forgotten_failure(void);
+/* A call that failed and whose error the wrapper has asked for, where the result is wrong;
+ * FINDING_NONE: none. */
+void engine_forgotten_failure(struct finding *finding);
 
 /* Gives a finding that has no launch the last one that the wrapper has made, if any: one about what
- * came out of a run. */
-void checker_add_launch(struct finding *finding);
-/* The same without its line, which takes some milliseconds to find. */
-void checker_describe_launch(struct finding *finding);
+ * came out of a run. With `where`, its line too, which takes some milliseconds to find. */
+void engine_add_launch(struct finding *finding, bool where);
 
 /* Sets file and line of a party to where a function of the program begins. */
-void checker_place(const void *function, struct finding_party *party);
+void engine_place(const void *function, struct finding_party *party);
 
 #ifdef __cplusplus
 }

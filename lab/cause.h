@@ -18,13 +18,14 @@
 #include "../engine/host/check.h"
 #include "../engine/report/text.h"
 #include "../support.h"
+#include "sgemm.h"
 
 enum { MATRIX_OF_A, MATRIX_OF_B, MATRIX_OF_C };
 
 /* The sizes in the order of enum size; each matrix's rows are that many elements long, and it has
  * so many of them. */
 enum size { SIZE_M, SIZE_N, SIZE_K, SIZES };
-extern const enum size cause_columns[CHECKED_MATRICES], cause_rows[CHECKED_MATRICES];
+extern const enum size cause_columns[SGEMM_ARRAYS], cause_rows[SGEMM_ARRAYS];
 
 /* One of the accesses that an SGEMM has, and the index that it uses. */
 struct view {

@@ -315,7 +315,7 @@ static bool looks_at(const struct situation *s, struct cause *cause, int matrix)
 /* Without tiles, one condition is around everything: then C is what it is about. */
 bool cause_guard(const struct situation *s, struct cause *cause) {
     const bool tiles = s->use[0].access != s->load[0].access;
-    for (int i = 0; i < CHECKED_MATRICES; i++)
-        if (looks_at(s, cause, tiles ? i : CHECKED_MATRICES - 1 - i)) return true;
+    for (int i = 0; i < SGEMM_ARRAYS; i++)
+        if (looks_at(s, cause, tiles ? i : SGEMM_ARRAYS - 1 - i)) return true;
     return false;
 }

@@ -41,7 +41,7 @@ static void say_row_length(const struct situation *s, struct cause *cause, int m
 
 bool cause_row_length(const struct situation *s, struct cause *cause) {
     const struct view *views[] = {&s->load[MATRIX_OF_A], &s->load[MATRIX_OF_B], &s->store};
-    for (int matrix = 0; matrix < CHECKED_MATRICES; matrix++) {
+    for (int matrix = 0; matrix < SGEMM_ARRAYS; matrix++) {
         if (!has_wrong_length(views[matrix], matrix)) continue;
         cause_at_access(cause, CAUSE_ROW_LENGTH, views[matrix]->access);
         say_row_length(s, cause, matrix, views[matrix]);
@@ -66,7 +66,7 @@ static bool walks_along_k(const struct situation *s, int matrix) {
 /* Everything that decides which elements are multiplied is known, with right row lengths. */
 static bool is_known(const struct situation *s) {
     const struct view *views[] = {&s->use[MATRIX_OF_A], &s->use[MATRIX_OF_B], &s->store};
-    for (int matrix = 0; matrix < CHECKED_MATRICES; matrix++)
+    for (int matrix = 0; matrix < SGEMM_ARRAYS; matrix++)
         if (!views[matrix]->access || !views[matrix]->alone ||
             views[matrix]->layout.size != (int)cause_columns[matrix])
             return false;
@@ -344,7 +344,7 @@ bool cause_constant(const struct situation *s, struct cause *cause) {
     const struct view *views[] = {&s->load[MATRIX_OF_A], &s->load[MATRIX_OF_B], &s->store};
     const bool known = is_known(s);
     const long long k_of_a = along_k(s, 0)->constant, k_of_b = along_k(s, 1)->constant;
-    for (int matrix = 0; matrix < CHECKED_MATRICES; matrix++) {
+    for (int matrix = 0; matrix < SGEMM_ARRAYS; matrix++) {
         const struct view *v = views[matrix];
         const bool first_left_out = known && matrix < 2 && k_of_a && k_of_a == k_of_b;
         if (!v->access || first_left_out) continue;

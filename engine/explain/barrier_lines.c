@@ -239,9 +239,8 @@ void say_deadlock(struct diagnosis *d) {
 static bool has_many_barriers(const struct event *e) {
     uint64_t largest = 250;
     for (const struct region *r = region_first(); r; r = r->next) {
-        if (!r->matrix) continue;
-        if (largest < (uint64_t)r->matrix->rows) largest = (uint64_t)r->matrix->rows;
-        if (largest < (uint64_t)r->matrix->cols) largest = (uint64_t)r->matrix->cols;
+        for (int i = 0; r->array && i < r->array->dimensions; ++i)
+            if (largest < (uint64_t)r->array->extent[i]) largest = (uint64_t)r->array->extent[i];
     }
     return e->barriers > 4 * largest;
 }

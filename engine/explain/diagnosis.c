@@ -7,25 +7,26 @@
 #include <stdio.h>
 
 static void find_phase(struct finding *f, const struct event *e) {
-    const struct region *r = region_showing_phases();
-    uint32_t width = event_tile_width(), cols = r ? (uint32_t)r->matrix->cols : 0;
-    if (width < 2 || !e->column || cols <= width) return;
+    const struct region *r = region_with_phases();
+    const uint32_t width = event_tile_width();
+    const uint32_t extent = r ? (uint32_t)r->array->extent[r->array->phase_axis] : 0;
+    if (width < 2 || !e->column || extent <= width) return;
     f->phase = (int)((e->column - 1) / width) + 1;
-    f->phases = (int)((cols + width - 1) / width);
+    f->phases = (int)((extent + width - 1) / width);
 }
 
-/* Two threads at one element of a matrix, one of which meant an element beyond the last column,
+/* Two threads at one element of an array, one of which meant an element beyond the last column,
  * which is in the next row: what is wrong is that store. */
 static bool is_column_overrun(const struct diagnosis *d) {
     struct finding *f = d->f;
-    struct element at;
+    struct element_at at;
     if (!d->region || d->e->kind != FINDING_GLOBAL_RACE) return false;
     for (int i = 0; i < 2; ++i) {
         struct finding_party *party = i ? &f->other : &f->at;
         if (party->access != FINDING_WRITE || !element_intended(&at, d, party)) continue;
         if (party == &f->other) f->at = f->other;
         f->other = (struct finding_party){.known = false};
-        snprintf(f->element, sizeof f->element, "%s[%ld][%ld]", f->variable, at.row, at.col);
+        element_write(f->element, sizeof f->element, d->region->array, &at);
         return true;
     }
     return false;

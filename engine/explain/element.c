@@ -5,6 +5,7 @@
 #include "../cuda/program/extents.h"
 #include "../cuda/program/names.h"
 #include "../report/text.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -91,9 +92,23 @@ static void name_variable(struct finding *f, const struct event *e) {
     if (name.bytes > WORD) APPEND(f->element, " (byte %zu of its %zu)", name.offset, name.bytes);
 }
 
-/* An element of a matrix, even one that it does not have: C[34][0] of 34 rows. */
+void element_write(char *text, size_t size, const struct engine_array *array,
+                   const struct element_at *at) {
+    snprintf(text, size, "%s", array->name);
+    for (int i = 0; i < array->dimensions; ++i) append(text, size, "[%" PRId64 "]", at->index[i]);
+}
+
+/* Of the array's first element on; rounded down, before it too. */
+static int64_t element_number(const struct diagnosis *d) {
+    const int64_t bytes = (int64_t)array_element_bytes(d->region->array);
+    const int64_t offset = (int64_t)(d->e->address - d->region->begin);
+    return offset >= 0 ? offset / bytes : -((-offset + bytes - 1) / bytes);
+}
+
+/* An element of an array, even one that it does not have: C[34][0] of 34 rows. */
 static void name_global(struct diagnosis *d) {
     struct finding *f = d->f;
+    struct element_at at;
     if (program_holds(d->e->address)) {
         name_variable(f, d->e);
         return;
@@ -101,39 +116,71 @@ static void name_global(struct diagnosis *d) {
     const struct region *r = region_find(d->e->address); /* perhaps freed by now */
     if (!r) r = region_nearest(d->e->address);
     if (!r) return;
-    long offset = (long)(d->e->address - r->begin);
-    if (!r->matrix) {
-        name_scratch(f, r, offset);
+    if (!r->array) {
+        name_scratch(f, r, (long)(d->e->address - r->begin));
         return;
     }
     d->region = r;
-    const int cols = r->matrix->cols;
-    long element = offset >= 0 ? offset / WORD : -((-offset + WORD - 1) / WORD);
-    long row = element >= 0 ? element / cols : -((-element + cols - 1) / cols);
-    snprintf(f->variable, sizeof f->variable, "%s", r->matrix->name);
-    snprintf(f->element, sizeof f->element, "%s[%ld][%ld]", f->variable, row, element - row * cols);
+    array_index(r->array, element_number(d), at.index);
+    snprintf(f->variable, sizeof f->variable, "%s", r->array->name);
+    element_write(f->element, sizeof f->element, r->array, &at);
 }
 
-bool element_intended(struct element *at, const struct diagnosis *d,
+/* The index along this axis that the thread has by its place in the grid; -1: none. */
+static int64_t usual_index(const struct diagnosis *d, const struct finding_party *party, int axis) {
+    const unsigned block[] = {party->block.x, party->block.y, party->block.z};
+    const unsigned thread[] = {party->thread.x, party->thread.y, party->thread.z};
+    const unsigned size[] = {d->e->block_size.x, d->e->block_size.y, d->e->block_size.z};
+    for (int i = 0; i < 3; ++i)
+        if (d->region->array->axis_of[i] == axis) return (int64_t)block[i] * size[i] + thread[i];
+    return -1;
+}
+
+/* Whether its threads have as many dimensions as the array, and some of them an axis. */
+static bool is_usual(const struct diagnosis *d, const struct engine_array *array) {
+    const unsigned size[] = {d->e->block_size.x, d->e->block_size.y, d->e->block_size.z};
+    bool any = false;
+    for (int i = 0; i < 3; ++i) any = any || array->axis_of[i] >= 0;
+    for (int i = 0; i < array->dimensions; ++i) any = any && size[i] > 1;
+    return any;
+}
+
+/* The indices that threads have, and the one that they do not, which the address then says. False:
+ * there are several of those. */
+static bool complete(struct element_at *at, const struct diagnosis *d,
+                     const struct finding_party *party) {
+    const struct engine_array *array = d->region->array;
+    int64_t left = element_number(d);
+    int open = -1;
+    for (int i = 0; i < array->dimensions; ++i) {
+        at->index[i] = usual_index(d, party, i);
+        if (at->index[i] < 0 && open >= 0) return false;
+        if (at->index[i] < 0)
+            open = i;
+        else
+            left -= at->index[i] * array_stride(array, i);
+    }
+    if (open < 0) return left == 0;
+    at->index[open] = left / array_stride(array, open);
+    return left >= 0 && left % array_stride(array, open) == 0;
+}
+
+bool element_intended(struct element_at *at, const struct diagnosis *d,
                       const struct finding_party *party) {
-    const struct checked_matrix *matrix = d->region->matrix;
-    const struct uint3 *block = &d->e->block_size;
-    long linear = ((long)d->e->address - (long)d->region->begin) / WORD;
-    long row = (long)party->block.y * block->y + party->thread.y;
-    long col = (long)party->block.x * block->x + party->thread.x;
-    if (!party->in_kernel || block->y < 2 || block->x < 2) return false;
-    if (!matrix->row_by_y && !matrix->column_by_x) return false;
-    if (!matrix->column_by_x) col = linear - row * matrix->cols;
-    if (!matrix->row_by_y) row = linear >= col ? (linear - col) / matrix->cols : -1;
-    *at = (struct element){row, col};
-    return row >= 0 && col >= 0 && row * matrix->cols + col == linear &&
-           (row >= matrix->rows || col >= matrix->cols) && col < matrix->cols + MAX_BLOCK_THREADS;
+    const struct engine_array *array = d->region->array;
+    bool outside = false;
+    if (!party->in_kernel || !is_usual(d, array) || !complete(at, d, party)) return false;
+    for (int i = 0; i < array->dimensions; ++i) {
+        outside = outside || at->index[i] >= array->extent[i];
+        if (i && at->index[i] >= array->extent[i] + MAX_BLOCK_THREADS) return false;
+    }
+    return outside;
 }
 
 void element_name(struct diagnosis *d) {
     const struct event *e = d->e;
     const enum finding_memory memory = finding_text(e->kind)->memory;
-    struct element at;
+    struct element_at at;
     if (memory == FINDING_MEMORY_SHARED || (e->in_shared && e->kind == FINDING_MISALIGNED)) {
         name_shared(d);
         return;
@@ -141,6 +188,5 @@ void element_name(struct diagnosis *d) {
     if (memory != FINDING_MEMORY_GLOBAL || !e->address) return;
     name_global(d);
     if (d->region && e->kind == FINDING_OUT_OF_BOUNDS && element_intended(&at, d, &d->f->at))
-        snprintf(d->f->element, sizeof d->f->element, "%s[%ld][%ld]", d->f->variable, at.row,
-                 at.col);
+        element_write(d->f->element, sizeof d->f->element, d->region->array, &at);
 }

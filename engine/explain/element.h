@@ -3,14 +3,19 @@
 #define ENGINE_EXPLAIN_ELEMENT_H
 #include "object.h"
 
-struct element {
-    long row, col;
+/* The indices of an element, even of one that its array does not have. */
+struct element_at {
+    int64_t index[ENGINE_DIMENSIONS];
 };
 
-/* The element of a matrix that a thread of a two-dimensional block meant, if it is the usual one
- * (checked_matrix). True if that lies outside the matrix, and the address fits. */
-bool element_intended(struct element *at, const struct diagnosis *d,
+/* The element of an array that a thread meant, if it is the usual one (engine_array.axis_of). True
+ * if that lies outside the array, and the address fits. */
+bool element_intended(struct element_at *at, const struct diagnosis *d,
                       const struct finding_party *party);
+
+/* "C[34][0]" */
+void element_write(char *text, size_t size, const struct engine_array *array,
+                   const struct element_at *at);
 
 /* Whether the address is in dynamic shared memory, or beyond it. Dynamic shared memory comes after
  * the static arrays: in a kernel that has none, such an address is beyond its static arrays. */

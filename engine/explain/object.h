@@ -9,7 +9,7 @@
 struct diagnosis {
     const struct event *e;
     struct finding *f;
-    const struct region *region; /* a matrix: the one that was accessed, or the nearest; or null */
+    const struct region *region; /* an array: the one that was accessed, or the nearest; or null */
     bool other_row; /* a bad index that leads to another row of the same shared array */
 };
 

@@ -268,8 +268,8 @@ void recover_free(struct recovery *r) {
 
 const char *recover_array_name(const struct recovery *r, int array) {
     if (array >= TRACE_SHARED) return trace_shared(r->trace, array)->name;
-    const struct region *region = region_of_matrix(array);
-    return region ? region->matrix->name : "?";
+    const struct engine_array *of = region_array(array);
+    return of ? of->name : "?";
 }
 
 bool recover_row_and_column(const struct trace_array *array, const struct index_formula *formula,

@@ -170,7 +170,7 @@ static bool uncoalesced(const struct counts_of_run *run, struct remark *remark) 
     for (int i = 0; i < l->line_count; i++) {
         const struct counted_line *line = &l->lines[i];
         const struct counted *c = &line->counted;
-        if (line->place >= CHECKED_MATRICES || line->way == COUNTED_ATOMICS ||
+        if (line->place >= ENGINE_ARRAYS || line->way == COUNTED_ATOMICS ||
             percent_used(c) >= low || (double)c->sectors < worth_it * (double)sectors_of(l) ||
             !line_counts_rows(line, run->shape))
             continue;
@@ -223,7 +223,7 @@ static bool surplus_blocks(const struct counts_of_run *run, struct remark *remar
     if (run->count != 1 || !l->idle_blocks || cause_may_loop_over_tiles() ||
         l->blocks_ended != l->blocks)
         return false;
-    checker_add_launch(&finding);
+    engine_add_launch(&finding, true);
     if (!finding.launch.line) return false;
     remark_at(remark, REMARK_SURPLUS_BLOCKS, finding.launch.file, finding.launch.line);
     REMARK_WHAT("the grid has %llu blocks; %llu store elements of C", (unsigned long long)l->blocks,
@@ -239,7 +239,7 @@ static counts_rule *const rules[] = {naive_loads, uncoalesced, bank_conflicts, s
 
 static const double limit = 1; /* seconds for a launch: a remark is worth no more */
 
-static void stopped(const struct checked_result *result) {
+static void stopped(const struct engine_result *result) {
     (void)result;
     _exit(EXIT_WRONG);
 }
@@ -266,7 +266,7 @@ void run_counts_remark(struct shape shape, struct outcome *outcome) {
     run.count = counts_launches(&run.launches);
     for (size_t i = 0; i < LENGTH(rules) && run.count && !outcome->remark.kind; i++)
         if (rules[i] == surplus_blocks || all_ran(&run)) rules[i](&run, &outcome->remark);
-    checker_add_launch(&outcome->finding);
+    engine_add_launch(&outcome->finding, true);
 }
 
 /* A launch that is not in the trace may have the same barriers. */

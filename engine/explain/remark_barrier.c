@@ -4,6 +4,7 @@
  * Of a line, all barriers are left out at once: those of all iterations of a loop. Nothing is
  * claimed where a larger product could need the barrier: the tiles' loop must have gone round
  * several times, and the barrier be in it or in no loop. */
+#include "../watch/regions.h"
 #include "outline.h"
 #include "remark.h"
 #include <stdlib.h>
@@ -67,8 +68,11 @@ struct words {
     int64_t lowest[TRACE_ARRAYS], first[TRACE_ARRAYS];
 };
 
-/* A and B are never written. */
-static bool is_input(const struct trace_access *a) { return a->array < TRACE_SHARED - 1; }
+/* Those are never written. */
+static bool is_input(const struct trace_access *a) {
+    const struct engine_array *array = a->array < TRACE_SHARED ? region_array(a->array) : NULL;
+    return array && array->role == ROLE_INPUT;
+}
 
 static bool make_words(const struct trace *t, struct words *words) {
     int64_t highest[TRACE_ARRAYS] = {0};
@@ -133,7 +137,7 @@ static int find_needed(const struct trace *t, struct locations *l, struct words 
 
 /* --- what may be claimed ---------------------------------------------------------------------- */
 
-/* The most intervals of one block in which it loads elements of A or B. */
+/* The most intervals of one block in which it loads elements of inputs. */
 static int rounds_of(const struct trace *t) {
     int most = 0, rounds = 0, block = -1;
     uint32_t last = 0;

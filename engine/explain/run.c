@@ -6,15 +6,16 @@
 #include "../watch/launches.h"
 #include "../watch/machine.h"
 #include "../watch/record/counts.h"
+#include "../watch/record/trace.h"
 #include "../watch/surplus.h"
 #include "diagnosis.h"
 #include "object.h"
 #include <inttypes.h>
 #include <string.h>
 
-static struct checked_run run;
+static struct engine_run run;
 
-/* From the program's beginning on: matrices are allocated before a run begins. */
+/* From the program's beginning on: arrays are allocated before a run begins. */
 __attribute__((constructor)) static void observe(void) { observe_runtime(); }
 
 static struct place place_of(const void *function) {
@@ -22,31 +23,34 @@ static struct place place_of(const void *function) {
     return place_find(&address, 1);
 }
 
-void checker_place(const void *function, struct finding_party *party) {
+void engine_place(const void *function, struct finding_party *party) {
     const struct place place = place_of(function);
     *party = party_at(&place);
 }
 
 /* --- launches --------------------------------------------------------------------------------- */
 
-static const struct checked_matrix *output(void) {
-    for (int i = 0; i < CHECKED_MATRICES; i++)
-        if (run.matrices[i].name && !run.matrices[i].input) return &run.matrices[i];
+/* Null: none is named. */
+static const struct engine_array *output(void) {
+    for (const struct engine_array *a = run.arrays; a < run.arrays + ENGINE_ARRAYS; a++)
+        if (a->elements && (a->role == ROLE_OUTPUT || a->role == ROLE_IN_OUT)) return a;
     return NULL;
 }
 
-static void say_launch(struct finding_launch *launch, const struct checked_matrix *matrix) {
+static void say_launch(struct finding_launch *launch) {
+    const struct engine_array *beside = output();
     struct launch_shape shape = {.dynamic_shared = launch->shared_bytes};
     memcpy(shape.kernel, launch->kernel, sizeof shape.kernel);
     memcpy(shape.grid, launch->grid, sizeof shape.grid);
     memcpy(shape.block, launch->block, sizeof shape.block);
-    launch_describe(&shape, matrix->name, matrix->rows, matrix->cols, launch->text);
+    launch_describe(&shape, beside ? beside->name : NULL, beside ? beside->dimensions : 0,
+                    beside ? beside->extent : NULL, launch->text);
 }
 
 /* The launch with this number, and which one it is where there are several; without its line. */
 static bool describe_launch(struct finding *f, uint64_t number) {
-    if (!output() || !launches_find(number, &f->launch)) return false;
-    say_launch(&f->launch, output());
+    if (!launches_find(number, &f->launch)) return false;
+    say_launch(&f->launch);
     if (launches_noted() > 1)
         APPEND(f->launch.text, "; launch %" PRIu64 " of %" PRIu64, number, launches_noted());
     return true;
@@ -60,19 +64,19 @@ static void add_launch(struct finding *f, uint64_t number) {
     f->launch.line = at.line;
 }
 
-void checker_add_launch(struct finding *finding) {
-    if (!finding->launch.kernel[0]) add_launch(finding, launches_noted());
-}
-
-void checker_describe_launch(struct finding *finding) {
-    if (!finding->launch.kernel[0]) describe_launch(finding, launches_noted());
+void engine_add_launch(struct finding *finding, bool where) {
+    if (finding->launch.kernel[0]) return;
+    if (where)
+        add_launch(finding, launches_noted());
+    else
+        describe_launch(finding, launches_noted());
 }
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
 /* What has been seen so far. */
-static struct checked_result result(void) {
-    struct checked_result r = {.launches = (int)launches_noted(), .blocks = surplus_seen()};
+static struct engine_result result(void) {
+    struct engine_result r = {.launches = (int)launches_noted(), .blocks = surplus_seen()};
     const struct event *event = event_first();
     if (event) r.finding = diagnose(event);
     if (event) add_launch(&r.finding, event->launch);
@@ -80,44 +84,56 @@ static struct checked_result result(void) {
 }
 
 static void stopped(void) {
-    const struct checked_result r = result();
-    run.stopped(&r);
+    const struct engine_result r = result();
+    if (run.stopped) run.stopped(&r);
 }
 
-void checker_begin(const struct checked_run *asked) {
+static void name_arrays(void) {
+    for (int i = 0; i < ENGINE_ARRAYS; i++)
+        if (run.arrays[i].elements) region_name(i, &run.arrays[i]);
+}
+
+static void set_limits(const struct engine_limits *limits) {
+    if (limits->alone_threads) launch_run_alone(limits->alone_threads);
+    if (limits->block_seconds > 0)
+        launch_limit_time(&(struct time_limits){.block_seconds = limits->block_seconds,
+                                                .seconds = limits->launch_seconds,
+                                                .processor_time = true});
+    event_hurries(limits->block_seconds_then);
+}
+
+static void keep(unsigned keeps) {
+    if (keeps & KEEP_BLOCK) trace_watch_block(run.block);
+    if (keeps & KEEP_TRACE) trace_watch();
+    if (keeps & (KEEP_COUNTS | KEEP_PHASES)) counts_watch();
+    if (keeps & KEEP_PHASES) phases_watch(run.block[0], run.block[1]);
+}
+
+void engine_begin(const struct engine_run *asked) {
     run = *asked;
     machine_on_fault(run.machine_fault);
-    for (int i = 0; i < CHECKED_MATRICES; i++)
-        if (run.matrices[i].name) region_name(i, &run.matrices[i]);
-    if (run.alone_threads) launch_run_alone(run.alone_threads);
-    if (run.block_seconds > 0)
-        launch_limit_time(&(struct time_limits){.block_seconds = run.block_seconds,
-                                                .seconds = run.launch_seconds,
-                                                .processor_time = true});
-    if (run.counts || run.phases) counts_watch();
-    if (run.phases) phases_watch(run.block_x, run.block_y);
-    event_hurries(run.block_seconds_then);
+    name_arrays();
+    set_limits(&run.limits);
+    keep(run.keeps);
     surplus_begin(run.writers);
     host_begin(run.host_process, stopped);
 }
 
-struct checked_result checker_end(void) {
+void engine_end(struct engine_result *r) {
     host_end();
     host_note_failure();
-    struct checked_result r = result();
-    if (r.finding.kind == FINDING_NONE && !r.launches && run.wrapper) {
-        const struct event event = {.kind = FINDING_NO_LAUNCH, .place = place_of(run.wrapper)};
-        r.finding = diagnose(&event);
-    }
-    return r;
+    *r = result();
+    if (r->finding.kind != FINDING_NONE || r->launches || !run.wrapper) return;
+    const struct event event = {.kind = FINDING_NO_LAUNCH, .place = place_of(run.wrapper)};
+    r->finding = diagnose(&event);
 }
 
-struct finding checker_forgotten_failure(void) {
+void engine_forgotten_failure(struct finding *finding) {
     const struct event *event = host_forgotten_failure();
-    return event ? diagnose(event) : (struct finding){.kind = FINDING_NONE};
+    *finding = event ? diagnose(event) : (struct finding){.kind = FINDING_NONE};
 }
 
-struct finding checker_leak(void) {
+void engine_leak(struct finding *finding) {
     struct event event = {.kind = FINDING_LEAK};
     for (const struct region *r = region_first(); r; r = r->next) {
         if (!r->in_wrapper || r->freed || !r->bytes) continue;
@@ -125,5 +141,5 @@ struct finding checker_leak(void) {
         event.count++;
         event.place = place_find(r->frames, r->frame_count); /* the last is the first allocated */
     }
-    return event.count ? diagnose(&event) : (struct finding){.kind = FINDING_NONE};
+    *finding = event.count ? diagnose(&event) : (struct finding){.kind = FINDING_NONE};
 }

@@ -7,6 +7,7 @@
 #include "barrier_lines.h"
 #include "element.h"
 #include "say.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,16 +43,16 @@ static void say_global_race(struct diagnosis *d) {
 /* --- out of bounds ---------------------------------------------------------------------------- */
 
 /* An index that was computed in an int, and did not fit, is wrong by 2^32: exactly that far from
- * the address is an element of a matrix. Or so many bytes, where the offset was computed in bytes.
+ * the address is an element of an array. Or so many bytes, where the offset was computed in bytes.
  */
 static void say_overflow(struct diagnosis *d) {
     const uint64_t wrap = UINT64_C(1) << 32;
     for (const struct region *r = region_first(); r; r = r->next) {
-        if (!r->matrix || r->freed) continue;
-        if (d->e->address + wrap * WORD - r->begin < r->bytes)
-            DETAIL("\nthe index into %s is 2^32 elements too small", r->matrix->name);
+        if (!r->array || r->freed) continue;
+        if (d->e->address + wrap * array_element_bytes(r->array) - r->begin < r->bytes)
+            DETAIL("\nthe index into %s is 2^32 elements too small", r->array->name);
         else if (d->e->address + wrap - r->begin < r->bytes)
-            DETAIL("\nthe offset into %s is 2^32 bytes too small", r->matrix->name);
+            DETAIL("\nthe offset into %s is 2^32 bytes too small", r->array->name);
         else
             continue;
         HINT("an int holds no number above 2^31 - 1: was this one computed in an int?");
@@ -59,7 +60,7 @@ static void say_overflow(struct diagnosis *d) {
     }
 }
 
-static void say_outside_of_matrices(struct diagnosis *d) {
+static void say_outside_of_arrays(struct diagnosis *d) {
     const struct event *e = d->e;
     const struct region *r = region_nearest(e->address);
     long after = r ? (long)(e->address - (r->begin + r->bytes)) : 0;
@@ -79,44 +80,76 @@ static void say_outside_of_matrices(struct diagnosis *d) {
 }
 
 /* A 16-bit index that goes on after 32767 is -32768: as a row, or as an element. */
-static void ask_about_short(struct diagnosis *d, long linear) {
+static void ask_about_short(struct diagnosis *d, int64_t linear) {
     enum { FIRST = -32768 };
-    const struct checked_matrix *matrix = d->region->matrix;
-    const long elements = (long)matrix->rows * matrix->cols;
-    const bool row = matrix->rows > -FIRST && linear / matrix->cols >= FIRST;
+    const struct engine_array *array = d->region->array;
+    const int64_t rows = array->extent[0], elements = (int64_t)array_elements(array);
+    const bool row =
+        array->dimensions > 1 && rows > -FIRST && linear / array_stride(array, 0) >= FIRST;
     const bool element = elements > -FIRST && linear >= FIRST;
     if (row || element)
-        HINT("is an index of a 16-bit type? After 32767 a short is -32768, and %s has %ld %s",
-             matrix->name, row ? (long)matrix->rows : elements, row ? "rows" : "elements");
+        HINT("is an index of a 16-bit type? After 32767 a short is -32768, and %s has %" PRId64
+             " %s",
+             array->name, row ? rows : elements, row ? "rows" : "elements");
+}
+
+/* "C has 4 rows and 8 columns" */
+static void say_extents(struct diagnosis *d, const struct engine_array *array) {
+    const int64_t *extent = array->extent;
+    if (array->dimensions == 1)
+        DETAIL("%s has %" PRId64 " element%s", array->name, extent[0], plural((uint64_t)extent[0]));
+    else if (array->dimensions == 2)
+        DETAIL("%s has %" PRId64 " row%s and %" PRId64 " column%s", array->name, extent[0],
+               plural((uint64_t)extent[0]), extent[1], plural((uint64_t)extent[1]));
+    else
+        DETAIL("%s has %" PRId64 " x %" PRId64 " x %" PRId64 " elements", array->name, extent[0],
+               extent[1], extent[2]);
+}
+
+/* Whether the thread meant an element beyond the last one of a row. */
+static bool is_beyond_last_column(const struct diagnosis *d) {
+    const struct engine_array *array = d->region->array;
+    struct element_at at;
+    return array->dimensions > 1 && element_intended(&at, d, &d->f->at) &&
+           at.index[0] < array->extent[0] &&
+           at.index[array->dimensions - 1] >= array_columns(array);
+}
+
+/* The element whose address it is, if the array has that. */
+static void say_next_row(struct diagnosis *d, int64_t linear) {
+    const struct engine_array *array = d->region->array;
+    struct element_at at;
+    char element[160];
+    if (linear >= (int64_t)array_elements(array)) return;
+    array_index(array, linear, at.index);
+    element_write(element, sizeof element, array, &at);
+    DETAIL("\nat the address of %s, in the next row", element);
 }
 
 static void say_out_of_bounds(struct diagnosis *d) {
     const struct event *e = d->e;
     const struct region *r = d->region;
-    struct element at;
     if (!r) {
-        say_outside_of_matrices(d);
+        say_outside_of_arrays(d);
         return;
     }
-    const char *name = r->matrix->name;
-    const int rows = r->matrix->rows, cols = r->matrix->cols;
-    bool before = e->address < r->begin;
-    long linear = ((long)e->address - (long)r->begin) / WORD;
-    bool column = element_intended(&at, d, &d->f->at) && at.row < rows && at.col >= cols;
-    bool reaches_out = !before && linear < (long)rows * cols && !column;
+    const struct engine_array *array = r->array;
+    const char *name = array->name;
+    const bool before = e->address < r->begin;
+    const int64_t linear = (int64_t)(e->address - r->begin) / (int64_t)array_element_bytes(array);
+    const bool column = is_beyond_last_column(d);
+    const bool reaches_out = !before && linear < (int64_t)array_elements(array) && !column;
     WHAT("%s %s %s", e->write ? "store to" : "load from", name,
-         before        ? "before its beginning"
-         : column      ? "beyond its last column"
-         : reaches_out ? "beyond its end"
-                       : "beyond its last row");
+         before                                  ? "before its beginning"
+         : column                                ? "beyond its last column"
+         : reaches_out || array->dimensions == 1 ? "beyond its end"
+                                                 : "beyond its last row");
     DETAIL("thread %s %s ", AT, verb(&d->f->at));
     if (reaches_out) DETAIL("%u bytes from %s on, ", e->size, ELEMENT);
     if (!reaches_out) DETAIL("%s, ", ELEMENT);
-    DETAIL("but %s has %d row%s and %d column%s", name, rows, plural((uint64_t)rows), cols,
-           plural((uint64_t)cols));
-    if (column && linear / cols < rows)
-        DETAIL("\nat the address of %s[%ld][%ld], in the next row", name, linear / cols,
-               linear % cols);
+    DETAIL("but ");
+    say_extents(d, array);
+    if (column) say_next_row(d, linear);
     if (before) say_overflow(d);
     if (before && !d->f->hint[0]) ask_about_short(d, linear);
     if (d->f->hint[0]) return;
@@ -261,7 +294,8 @@ static void say_why_misaligned(struct diagnosis *d) {
         if (name.element == WORD && name.dimensions > 1 && (e->address - offset) % e->size == 0)
             say_alignment(d, name.name, offset / WORD, name.dimension[name.dimensions - 1]);
     } else if (r && e->address - r->begin < r->bytes && r->begin % e->size == 0) {
-        say_alignment(d, r->matrix->name, (e->address - r->begin) / WORD, (size_t)r->matrix->cols);
+        say_alignment(d, r->array->name, (e->address - r->begin) / WORD,
+                      (size_t)array_columns(r->array) * array_element_bytes(r->array) / WORD);
     }
 }
 
@@ -305,6 +339,13 @@ static void say_host_function(struct diagnosis *d) {
     DETAIL("thread %s", AT);
 }
 
+static void ask_about_blocks(struct diagnosis *d, const struct engine_array *output) {
+    HINT("%s is ", output->name);
+    for (int i = 0; i < output->dimensions; ++i)
+        HINT(i ? " x %" PRId64 : "%" PRId64, output->extent[i]);
+    HINT("%s: how many blocks does it need?", output->dimensions == 1 ? " elements long" : "");
+}
+
 /* Blocks that end are no endless loop: what takes the time is their number, or what each does. */
 static void say_time_limit(struct diagnosis *d) {
     const struct region *output = region_output();
@@ -315,9 +356,8 @@ static void say_time_limit(struct diagnosis *d) {
     if (d->e->in_kernel) DETAIL("thread %s was running here\n", AT);
     DETAIL("grid %u x %u x %u, block %u x %u x %u", grid->x, grid->y, grid->z, block->x, block->y,
            block->z);
-    if (output && threads / 4 > output->bytes / WORD)
-        HINT("%s is %d x %d: how many blocks does it need?", output->matrix->name,
-             output->matrix->rows, output->matrix->cols);
+    if (output && threads / 4 > array_elements(output->array))
+        ask_about_blocks(d, output->array);
     else
         HINT("what does each thread compute more than once?");
 }

@@ -323,7 +323,7 @@ static bool print_walk(const struct check_options *o, const struct outcome *show
     const int step = walked->walked.step;
     if (step == WALK_NO_BLOCK && grid[0] && o->block_given) {
         fprintf(stderr, "sgemm-check: there is no block (%u,%u,%u): the grid has %u x %u x %u\n",
-                o->block_x, o->block_y, o->block_z, grid[0], grid[1], grid[2]);
+                o->block[0], o->block[1], o->block[2], grid[0], grid[1], grid[2]);
         return false;
     }
     if (o->run.json) return true;
@@ -353,11 +353,7 @@ static bool write_walk(const struct check_options *given, const struct outcome *
     if (at->in_kernel)
         memcpy(o.walk_block, (unsigned[]){at->block.x, at->block.y, at->block.z},
                sizeof o.walk_block);
-    if (o.block_given) {
-        o.walk_block[0] = o.block_x;
-        o.walk_block[1] = o.block_y;
-        o.walk_block[2] = o.block_z;
-    }
+    if (o.block_given) memcpy(o.walk_block, o.block, sizeof o.walk_block);
     evidence_shapes(shown, shapes);
     struct check_options as_json = o;
     as_json.run.json = true;

@@ -39,13 +39,13 @@ struct check_options {
     struct options run; /* sizes, seed, fill, timeout, json: as ./sgemm has them */
     bool sized;         /* sizes were given; else a handful of small shapes is tried */
     bool counts, phases, indices;
-    const char *plain;                  /* the program that `make` builds; null: it is not asked */
-    const char *walk;                   /* the file for the walkthrough; null: none is asked for */
-    bool block_given;                   /* --block */
-    unsigned block_x, block_y, block_z; /* whose phases (of z = 0), or whose walkthrough */
-    bool fill_given;                    /* --fill */
-    FILE *report;    /* what --counts and --phases say: written by the shape's process; or null */
-    FILE *walk_data; /* for the walkthrough of this run: ../show/page/walk.h; or null */
+    const char *plain; /* the program that `make` builds; null: it is not asked */
+    const char *walk;  /* the file for the walkthrough; null: none is asked for */
+    bool block_given;  /* --block */
+    unsigned block[3]; /* whose phases (of z = 0), or whose walkthrough */
+    bool fill_given;   /* --fill */
+    FILE *report;      /* what --counts and --phases say: written by the shape's process; or null */
+    FILE *walk_data;   /* for the walkthrough of this run: ../show/page/walk.h; or null */
     unsigned walk_block[3];
     struct shape *shapes; /* to check, in this order */
     int shape_count;
@@ -122,7 +122,7 @@ struct outcome {
     bool in_wrapper; /* it is, or was when it died, inside basicSgemm */
     struct shape shape;
     double seconds;
-    struct checked_blocks blocks;     /* where not all were watched */
+    struct engine_blocks blocks;      /* where not all were watched */
     uint64_t hash_of_c;               /* 0: none came back */
     struct finding finding;           /* kind FINDING_NONE: nothing wrong */
     struct cause cause;               /* of a finding */
@@ -171,7 +171,7 @@ void run_evidence(const struct check_options *options, struct shape shape,
  * ends the run calls `stopped`, and the machine's fault ends the process. */
 bool evidence_run(struct shape shape, double seconds, bool counts,
                   const struct writers *(*writers)(void),
-                  void (*stopped)(const struct checked_result *result));
+                  void (*stopped)(const struct engine_result *result));
 
 /* --- remark.c --------------------------------------------------------------------------------- */
 
@@ -203,7 +203,8 @@ const char *cause_name(enum cause_kind kind);
 /* Has the plain build run this shape once. Null: it did not come to its end, or is not there. */
 const struct writers *ask_writers(const struct check_options *options, struct shape shape);
 
-/* --- result.c ---------------------------------------------------------------------------------- */
+/* --- result.c ----------------------------------------------------------------------------------
+ */
 
 /* What a verdict that is not passed says, as a finding without a place. False: it is passed. */
 bool judge_verdict(const struct problem *problem, const struct verdict *verdict,

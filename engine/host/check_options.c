@@ -118,10 +118,10 @@ static void take_block(struct check_options *o, int *argc, char **argv) {
     const char *block = take_value(argc, argv, "--block");
     o->block_given = block != NULL;
     if (!block) return;
-    const bool two = sscanf(block, "%u,%u%c", &o->block_x, &o->block_y, &more) == 2;
+    const bool two = sscanf(block, "%u,%u%c", &o->block[0], &o->block[1], &more) == 2;
     const bool three =
         o->walk && !two &&
-        sscanf(block, "%u,%u,%u%c", &o->block_x, &o->block_y, &o->block_z, &more) == 3;
+        sscanf(block, "%u,%u,%u%c", &o->block[0], &o->block[1], &o->block[2], &more) == 3;
     if (strchr(block, '-') || !(two || three))
         fail(o, EXIT_USAGE,
              o->walk ? "--block needs two numbers, or three: --block 1,0"

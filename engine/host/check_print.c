@@ -24,7 +24,7 @@ static void print_circumstances(FILE *out, const struct finding *f, struct shape
 }
 
 /* Where not all blocks were watched. */
-static void print_blocks(FILE *out, const struct checked_blocks *b) {
+static void print_blocks(FILE *out, const struct engine_blocks *b) {
     fprintf(out, "%" PRIu64 " of %" PRIu64 " blocks watched: ", b->watched, b->all);
     if (b->writing == 1)
         fputs("the one that writes, and a sample", out);
@@ -129,7 +129,7 @@ static void json_launch(struct json *json, const struct finding_launch *l) {
     json_close(json, '}');
 }
 
-static void json_blocks(struct json *json, const struct checked_blocks *b) {
+static void json_blocks(struct json *json, const struct engine_blocks *b) {
     if (!b->all) {
         json_text(json, "blocks", NULL);
         return;

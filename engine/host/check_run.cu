@@ -46,7 +46,7 @@ static double started;
 
 // However the run ends: what was asked for about it.
 static void report() {
-    if (asked->walk) checker_add_launch(&outcome->finding);
+    if (asked->walk) engine_add_launch(&outcome->finding, true);
     print_report(asked, outcome, &product);
     if (!asked->walk_data) return;
     outcome->walked = walk_data(asked->walk_data, asked, outcome, &product);
@@ -57,7 +57,7 @@ static void report() {
 static void end_with(const struct finding *finding) {
     if (finding->kind == FINDING_NONE) return;
     outcome->finding = *finding;
-    checker_add_launch(&outcome->finding);
+    engine_add_launch(&outcome->finding, true);
     outcome->seconds = clock_seconds() - started;
     report();
     outcome->done = true;
@@ -65,14 +65,14 @@ static void end_with(const struct finding *finding) {
     _exit(EXIT_WRONG);
 }
 
-static void stopped(const struct checked_result *result) {
+static void stopped(const struct engine_result *result) {
     outcome->blocks = result->blocks;
     end_with(&result->finding);
 }
 
 void check_file(char *file, size_t bytes) {
     struct finding_party party;
-    checker_place(wrapper_function(), &party);
+    engine_place(wrapper_function(), &party);
     snprintf(file, bytes, "%s", party.file);
 }
 
@@ -115,28 +115,28 @@ static uint64_t hash_of(const struct matrix *matrix, uint64_t hash) { // FNV-1a
 }
 
 static void run_watched(struct shape s, const float *A, const float *B, float *C) {
-    struct checked_run run = sgemm_run(s.m, s.n, s.k, A, B, C, wrapper_function());
-    run.counts = asked->counts;
-    run.phases = asked->phases;
-    run.block_x = asked->block_x;
-    run.block_y = asked->block_y;
+    struct engine_run run = sgemm_run(s.m, s.n, s.k, A, B, C, wrapper_function());
+    const unsigned *block = asked->walk_data ? asked->walk_block : asked->block;
+    run.keeps = (asked->counts ? KEEP_COUNTS : 0) | (asked->phases ? KEEP_PHASES : 0) |
+                (asked->walk_data ? KEEP_BLOCK : 0);
+    memcpy(run.block, block, sizeof run.block);
     const bool exact = asked->counts || asked->phases || asked->walk_data || asked->locals_seen;
     if (!asked->all_blocks && !exact) run.writers = writers;
-    run.block_seconds = asked->run.timeout;
-    if (!asked->sized) run.block_seconds_then = usual_block_seconds;
-    run.launch_seconds = CHECK_LAUNCH_BLOCKS * asked->run.timeout;
+    run.limits.block_seconds = asked->run.timeout;
+    if (!asked->sized) run.limits.block_seconds_then = usual_block_seconds;
+    run.limits.launch_seconds = CHECK_LAUNCH_BLOCKS * asked->run.timeout;
     if (asked->locals_seen)
-        run.alone_threads = UINT64_MAX;
+        run.limits.alone_threads = UINT64_MAX;
     else if ((double)s.m * s.n * s.k <= small)
-        run.alone_threads = threads_of_small;
+        run.limits.alone_threads = threads_of_small;
     run.stopped = stopped;
     run.machine_fault = machine_fault;
-    if (asked->walk_data) walk_watch(asked->walk_block);
     if (asked->locals_seen) locals_watch(asked->locals_seen, &asked->locals_change, zeros(s));
-    checker_begin(&run);
+    engine_begin(&run);
     outcome->in_wrapper = true;
     run_wrapper(s, A, B, C);
-    const struct checked_result result = checker_end();
+    struct engine_result result;
+    engine_end(&result);
     outcome->blocks = result.blocks;
     end_with(&result.finding);
     outcome->in_wrapper = false;
@@ -178,7 +178,8 @@ static void judge_result(const struct problem *problem) {
     if (!verify(problem, VERIFY_FULL, NULL, &verdict))
         must(cudaErrorMemoryAllocation, "no room to compare C");
     if (!judge_verdict(problem, &verdict, &finding)) return;
-    const struct finding failed = checker_forgotten_failure();
+    struct finding failed;
+    engine_forgotten_failure(&failed);
     end_with(&failed);
     check_file(finding.at.file, sizeof finding.at.file);
     finding.at.known = true;
@@ -208,7 +209,8 @@ void run_shape(const struct check_options *options, struct shape s, struct outco
         judge_result(&problem);
         unchanged(&A, A_d, "A");
         unchanged(&B, B_d, "B");
-        const struct finding leak = checker_leak();
+        struct finding leak;
+        engine_leak(&leak);
         end_with(&leak);
         CUDA(cudaFree(A_d));
         CUDA(cudaFree(B_d));

@@ -101,7 +101,7 @@ static void conclude(void) {
     run.outcome->done = !run.indices || fflush(run.indices) == 0;
 }
 
-static void stopped(const struct checked_result *result) {
+static void stopped(const struct engine_result *result) {
     (void)result;
     conclude();
     _exit(EXIT_WRONG);
@@ -128,22 +128,23 @@ static float *coded(int matrix, int rows, int cols) {
 
 bool evidence_run(struct shape s, double seconds, bool counts,
                   const struct writers *(*writers)(void),
-                  void (*stopped_here)(const struct checked_result *result)) {
+                  void (*stopped_here)(const struct engine_result *result)) {
     float *A = coded(MATRIX_OF_A, s.m, s.k), *B = coded(MATRIX_OF_B, s.k, s.n);
     float *C = allocate((size_t)s.m * (size_t)s.n);
-    struct checked_run checked = sgemm_run(s.m, s.n, s.k, A, B, C, wrapper_function());
-    checked.block_seconds = seconds / CHECK_LAUNCH_BLOCKS;
-    checked.launch_seconds = seconds;
-    checked.alone_threads = UINT64_MAX;
-    checked.counts = counts;
+    struct engine_run checked = sgemm_run(s.m, s.n, s.k, A, B, C, wrapper_function());
+    struct engine_result result;
+    checked.limits = (struct engine_limits){.block_seconds = seconds / CHECK_LAUNCH_BLOCKS,
+                                            .launch_seconds = seconds,
+                                            .alone_threads = UINT64_MAX};
+    checked.keeps = KEEP_TRACE | (counts ? KEEP_COUNTS : 0);
     checked.writers = writers;
     checked.stopped = stopped_here;
     checked.machine_fault = machine_fault;
-    trace_watch();
     audit_nothing();
-    checker_begin(&checked);
+    engine_begin(&checked);
     run_wrapper(s, A, B, C);
-    return checker_end().finding.kind == FINDING_NONE;
+    engine_end(&result);
+    return result.finding.kind == FINDING_NONE;
 }
 
 void run_evidence(const struct check_options *options, struct shape s, const struct outcome *failed,

@@ -44,7 +44,7 @@ static void json_launches(struct json *json, const struct report *report) {
         json_value(json, "static_shared", "%zu", l->static_shared);
         json_value(json, "dynamic_shared", "%zu", l->dynamic_shared);
         json_value(json, "times", "%d", report->launch_repeats[i]);
-        launch_describe(l, "C", report->options.m, report->options.n, text);
+        launch_describe(l, "C", 2, (int64_t[]){report->options.m, report->options.n}, text);
         json_text(json, "text", text);
         json_close(json, '}');
     }

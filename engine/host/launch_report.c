@@ -52,7 +52,7 @@ void report_print_launches(const struct report *report, FILE *out) {
     const struct options *o = &report->options;
     for (int i = 0; i < report->launch_count; i++) {
         char text[2 * MESSAGE_SIZE];
-        launch_describe(&report->launches[i], "C", o->m, o->n, text);
+        launch_describe(&report->launches[i], "C", 2, (int64_t[]){o->m, o->n}, text);
         if (report->launch_repeats[i] > 1) APPEND(text, "; %d times", report->launch_repeats[i]);
         print_paragraph("", "", text, out);
     }

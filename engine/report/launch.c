@@ -3,6 +3,7 @@
 #include "numbers.h"
 #include "text.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 /* ---- in words ---- */
@@ -31,8 +32,19 @@ static void append_threads(char *text, size_t size, const struct launch_shape *l
                plural(threads));
 }
 
-void launch_describe(const struct launch_shape *launch, const char *matrix, int rows, int cols,
-                     char text[2 * MESSAGE_SIZE]) {
+static void append_extents(char *text, size_t size, int dimensions, const int64_t *extent) {
+    if (dimensions == 1)
+        append(text, size, "%" PRId64 " element%s", extent[0], plural((uint64_t)extent[0]));
+    else if (dimensions == 2)
+        append(text, size, "%" PRId64 " column%s and %" PRId64 " row%s", extent[1],
+               plural((uint64_t)extent[1]), extent[0], plural((uint64_t)extent[0]));
+    for (int i = 0; dimensions > 2 && i < dimensions; i++)
+        append(text, size, i ? " x %" PRId64 : "%" PRId64, extent[i]);
+    if (dimensions > 2) append(text, size, " elements");
+}
+
+void launch_describe(const struct launch_shape *launch, const char *array, int dimensions,
+                     const int64_t *extent, char text[2 * MESSAGE_SIZE]) {
     const size_t size = 2 * MESSAGE_SIZE;
     snprintf(text, size, "%s<<<", launch->kernel);
     append_dim3(text, size, launch->grid);
@@ -41,8 +53,9 @@ void launch_describe(const struct launch_shape *launch, const char *matrix, int 
     if (launch->dynamic_shared) append(text, size, ", %zu", launch->dynamic_shared);
     append(text, size, ">>>: ");
     append_threads(text, size, launch);
-    append(text, size, "; %s has %d column%s and %d row%s", matrix, cols, plural((uint64_t)cols),
-           rows, plural((uint64_t)rows));
+    if (!array) return;
+    append(text, size, "; %s has ", array);
+    append_extents(text, size, dimensions, extent);
 }
 
 /* ---- refused ones ---- */

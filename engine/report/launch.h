@@ -2,6 +2,7 @@
 #ifndef ENGINE_REPORT_LAUNCH_H
 #define ENGINE_REPORT_LAUNCH_H
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,10 +23,11 @@ struct launch_limits {
     size_t shared;
 };
 
-/* How many threads it has beside C, or another matrix of this name, in one line:
- * "mysgemm<<<(3, 2), (16, 16)>>>: 48 x 32 threads (x, y); C has 20 columns and 35 rows". */
-void launch_describe(const struct launch_shape *launch, const char *matrix, int rows, int cols,
-                     char text[2 * MESSAGE_SIZE]);
+/* How many threads it has beside the array of this name and these extents, in one line:
+ * "mysgemm<<<(3, 2), (16, 16)>>>: 48 x 32 threads (x, y); C has 20 columns and 35 rows". A null
+ * name: beside none. */
+void launch_describe(const struct launch_shape *launch, const char *array, int dimensions,
+                     const int64_t *extent, char text[2 * MESSAGE_SIZE]);
 
 /* What is wrong with a launch, into text, and a hint; NULL where these limits allow it. */
 const char *launch_refusal(const struct launch_shape *launch, const struct launch_limits *limits,

@@ -2,14 +2,32 @@
 #include "../host/check.h"
 #include "../report/json.h"
 #include "../report/text.h"
+#include "../watch/regions.h"
 #include <inttypes.h>
 
-static const char *const place_names[COUNTED_PLACES] = {"A",
-                                                        "B",
-                                                        "C",
-                                                        [COUNTED_OTHER] = "other memory",
-                                                        [COUNTED_CONSTANTS] = "constants",
-                                                        [COUNTED_SHARED] = "shared memory"};
+/* What is counted beside the run's arrays: in text, and in JSON. */
+static const struct {
+    const char *name, *key;
+} places[COUNTED_PLACES] = {
+    [COUNTED_OTHER] = {"other memory", "other"},
+    [COUNTED_CONSTANTS] = {"constants", "constants"},
+    [COUNTED_SHARED] = {"shared memory", "shared"},
+};
+
+/* Null: the run has no such array. */
+static const char *array_name(int place) {
+    const struct engine_array *array = region_array(place);
+    return array ? array->name : NULL;
+}
+
+static const char *place_name(int place) {
+    return place < COUNTED_OTHER ? array_name(place) : places[place].name;
+}
+
+static const char *place_key(int place) {
+    return place < COUNTED_OTHER ? array_name(place) : places[place].key;
+}
+
 static const char *const way_names[COUNTED_WAYS] = {
     [COUNTED_LOADS] = "loads", [COUNTED_STORES] = "stores", [COUNTED_ATOMICS] = "atomics"};
 
@@ -112,7 +130,6 @@ static void print_head(FILE *out, const struct counted_launch *l) {
 }
 
 static void print_global_row(FILE *out, const char *what, const struct counted *c) {
-    if (!c->requests) return;
     fprintf(out, "  %-22s %14s %12s %13s %9.1f %%\n", what, grouped(c->elements).text,
             grouped(c->requests).text, grouped(c->sectors).text, coalesced(c));
 }
@@ -125,8 +142,9 @@ static void print_global(FILE *out, const struct counted_launch *l) {
         int rows = 0;
         char what[64];
         for (int place = 0; place < COUNTED_SHARED; place++) {
-            rows += l->of[place][way].requests > 0;
-            snprintf(what, sizeof what, "%s of %s", way_names[way], place_names[place]);
+            if (!l->of[place][way].requests) continue;
+            rows++;
+            snprintf(what, sizeof what, "%s of %s", way_names[way], place_name(place));
             print_global_row(out, what, &l->of[place][way]);
         }
         snprintf(what, sizeof what, "all %s", way_names[way]);
@@ -180,7 +198,7 @@ static void print_line(FILE *out, const struct counted_line *line) {
                 (double)c->conflicts / requests, c->worst);
     else
         fprintf(out, "%s of %s: %.1f sectors per request, %.1f %% of their bytes used\n",
-                way_names[line->way], place_names[line->place], (double)c->sectors / requests,
+                way_names[line->way], place_name(line->place), (double)c->sectors / requests,
                 coalesced(c));
 }
 
@@ -285,16 +303,13 @@ static void json_ways(struct json *json, const char *name, const struct counted 
     json_close(json, '}');
 }
 
-static const char *const place_keys[COUNTED_PLACES] = {"A",     "B",         "C",
-                                                       "other", "constants", "shared"};
-
 /* What launches and their sum have in common. */
 static void json_figures(struct json *json, const struct counted_launch *l) {
     struct counted all[COUNTED_WAYS];
     for (int way = 0; way < COUNTED_WAYS; way++) all[way] = global_sum(l, (enum counted_way)way);
     json_open(json, "global", '{');
     for (int place = 0; place < COUNTED_SHARED; place++)
-        json_ways(json, place_keys[place], l->of[place], false);
+        if (place_key(place)) json_ways(json, place_key(place), l->of[place], false);
     json_ways(json, "all", all, false);
     json_close(json, '}');
     json_ways(json, "shared", l->of[COUNTED_SHARED], true);
@@ -307,7 +322,7 @@ static void json_line(struct json *json, const struct counted_line *line) {
     json_open(json, NULL, '{');
     json_text(json, "file", line->file);
     json_value(json, "line", "%d", line->line);
-    json_text(json, "memory", place_keys[line->place]);
+    json_text(json, "memory", place_key(line->place));
     json_text(json, "way", way_names[line->way]);
     json_counted(json, "counted", &line->counted, line->place == COUNTED_SHARED);
     json_close(json, '}');

@@ -36,12 +36,18 @@ static void close_fast_path(struct watch *w) {
     memset(w->input, 0, sizeof w->input);
 }
 
+static struct span span_of(const struct region *r) {
+    return (struct span){r->begin, r->bytes / WORD};
+}
+
 static void open_fast_path(struct watch *w) {
     w->shared_words = w->all_words;
-    for (int i = 0; i < FAST_SPANS && i < CHECKED_MATRICES; ++i) {
-        const struct region *r = region_of_matrix(i);
-        const bool input = r && region_is_input(r);
-        w->input[i] = (struct span){input ? r->begin : 0, input ? r->bytes / WORD : 0};
+    const struct region *first = region_with_phases();
+    int count = 0;
+    if (first && region_is_input(first)) w->input[count++] = span_of(first);
+    for (int i = 0; i < ENGINE_ARRAYS && count < FAST_SPANS; ++i) {
+        const struct region *r = region_of_array(i);
+        if (r && r != first && region_is_input(r)) w->input[count++] = span_of(r);
     }
 }
 

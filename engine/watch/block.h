@@ -18,7 +18,7 @@
 #include "../report/threads.h"
 #include "epoch.h"
 
-enum { FAST_SPANS = 4 }; /* inputs that the fast path knows; the first is that of tile phases */
+enum { FAST_SPANS = 4 }; /* inputs that the fast path knows; the one with phases is the first */
 
 /* Why all accesses of a block take the slow path: they are consumed; an epoch has no room for a
  * thread's steps; the audit; and an index outside of its array, whose access is yet to come. */

@@ -56,12 +56,20 @@ const struct event *event_first(void) {
     return grave ? grave : __atomic_load_n(&first.complete, __ATOMIC_ACQUIRE);
 }
 
+/* The index along the phase axis, of the element that holds this word of the array. */
+static uint32_t along_phases(const struct engine_array *array, uint32_t word) {
+    int64_t index[ENGINE_DIMENSIONS];
+    array_index(array, (int64_t)((uint64_t)word * WORD / array_element_bytes(array)), index);
+    return (uint32_t)index[array->phase_axis];
+}
+
 static uint32_t column_reached(const struct watch *w) {
-    const struct region *r = region_showing_phases();
+    const struct region *r = region_with_phases();
     uint32_t most = 0;
     for (unsigned i = 0; r && i < w->launch->block_threads; ++i) {
-        uint32_t read = w->last_read[i], column = (read - 1) % (uint32_t)r->matrix->cols + 1;
-        if (read && column > most) most = column;
+        const uint32_t read = w->last_read[i];
+        const uint32_t column = read ? along_phases(r->array, read - 1) + 1 : 0;
+        if (column > most) most = column;
     }
     return most;
 }
@@ -101,12 +109,13 @@ void event_stop(const struct watch *w, enum finding_kind kind, const struct acce
 uint32_t event_tile_width(void) { return tile_width; }
 
 void event_learn_tile_width(struct watch *w) {
-    const struct region *r = tile_width ? NULL : region_showing_phases();
+    const struct region *r = tile_width ? NULL : region_with_phases();
     for (unsigned i = 0; r && i < w->launch->block_threads; ++i) {
-        const uint32_t cols = (uint32_t)r->matrix->cols;
-        uint32_t before = w->read_at_barrier[i], now = w->last_read[i];
+        const uint32_t before = w->read_at_barrier[i], now = w->last_read[i];
         w->read_at_barrier[i] = now;
-        if (before && (now - 1) % cols > (before - 1) % cols && !tile_width)
-            tile_width = (now - 1) % cols - (before - 1) % cols;
+        if (!before || tile_width) continue;
+        const uint32_t from = along_phases(r->array, before - 1),
+                       to = along_phases(r->array, now - 1);
+        if (to > from) tile_width = to - from;
     }
 }

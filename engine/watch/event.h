@@ -33,8 +33,8 @@ struct event {
     unsigned size;
     bool in_shared;
     size_t shared_offset, dynamic_offset, dynamic_bytes; /* in thread-local storage */
-    uint32_t column; /* rightmost column that the block has read of the matrix that shows tile
-                        phases, plus 1; 0: none */
+    uint32_t column; /* the largest index along its phase axis that the block has read of the array
+                        that has one, plus 1; 0: none */
 
     bool overwritten;  /* a race on an element that held an earlier phase's value */
     bool reader_ahead; /* a race with a write that was one turn of a loop before */
@@ -82,7 +82,7 @@ void event_stop(const struct watch *w, enum finding_kind kind, const struct acce
 
 /* --- tile phases ------------------------------------------------------------------------------ */
 
-/* Columns in a tile phase of the matrix that shows them; 0: not known (yet). */
+/* How far a phase reaches along the phase axis; 0: not known (yet). */
 uint32_t event_tile_width(void);
 /* A barrier opens: from one phase to the next each thread reads further to the right, by the width
  * of a tile. */

@@ -1,4 +1,4 @@
-/* Global memory: the matrices, what the wrapper allocates, __device__ variables, and everything
+/* Global memory: the arrays, what the wrapper allocates, __device__ variables, and everything
  * else a kernel can access.
  *
  * Inputs may be read and not written. All other device memory has cells, which remember who
@@ -129,16 +129,16 @@ static void access_program(struct watch *w, const struct access *access) {
         access_word(w, cells, begin, i, access, true);
 }
 
-/* Whether the launch can go on after an access outside of a matrix: it met no other's memory. */
-static bool is_around_a_matrix(uintptr_t address) {
-    for (int i = 0; i < CHECKED_MATRICES; ++i) {
-        const struct region *r = region_of_matrix(i);
+/* Whether the launch can go on after an access outside of an array: it met no other's memory. */
+static bool is_around_an_array(uintptr_t address) {
+    for (int i = 0; i < ENGINE_ARRAYS; ++i) {
+        const struct region *r = region_of_array(i);
         if (r && region_reaches(r, address)) return true;
     }
     return false;
 }
 
-/* An address in no allocation, or beside the matrix that is in one. */
+/* An address in no allocation, or beside the array that is in one. */
 static void access_elsewhere(struct watch *w, const struct access *access) {
     if (program_holds(access->address)) {
         access_program(w, access);
@@ -148,7 +148,7 @@ static void access_elsewhere(struct watch *w, const struct access *access) {
         if (access->write) event_stop(w, FINDING_TAMPERING, access, cudaErrorIllegalAddress);
         return;
     }
-    if (is_around_a_matrix(access->address)) {
+    if (is_around_an_array(access->address)) {
         struct event event = event_here(w, FINDING_OUT_OF_BOUNDS, access);
         event_note(&event);
         return;
@@ -166,7 +166,7 @@ static void access_region(struct watch *w, struct region *r, const struct access
     size_t first = (access->address - r->begin) / WORD;
     size_t last = (access->address + access->size - 1 - r->begin) / WORD;
     if (region_is_input(r)) {
-        if (r->matrix->shows_phases) w->last_read[running_index.linear] = (uint32_t)first + 1;
+        if (r == region_with_phases()) w->last_read[running_index.linear] = (uint32_t)first + 1;
         if (!access->write) return;
         struct event event = event_here(w, FINDING_INPUT_WRITTEN, access);
         event_note(&event);

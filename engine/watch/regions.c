@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 static struct region *regions;
-static struct region *matrices[CHECKED_MATRICES];
+static struct region *arrays[ENGINE_ARRAYS];
 static pthread_mutex_t regions_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- finding ---------------------------------------------------------------------------------- */
@@ -40,19 +40,26 @@ struct region *region_nearest(uintptr_t address) {
     return best;
 }
 
-const struct region *region_of_matrix(int number) {
-    return matrices[number] && !matrices[number]->freed ? matrices[number] : NULL;
+const struct region *region_of_array(int number) {
+    return arrays[number] && !arrays[number]->freed ? arrays[number] : NULL;
 }
 
-const struct region *region_showing_phases(void) {
-    const struct region *r = region_of_matrix(0);
-    return r && r->matrix->shows_phases ? r : NULL;
+const struct engine_array *region_array(int number) {
+    return arrays[number] ? arrays[number]->array : NULL;
+}
+
+const struct region *region_with_phases(void) {
+    for (int i = 0; i < ENGINE_ARRAYS; ++i) {
+        const struct region *r = region_of_array(i);
+        if (r && r->array->phase_axis >= 0) return r;
+    }
+    return NULL;
 }
 
 const struct region *region_output(void) {
-    for (int i = 0; i < CHECKED_MATRICES; ++i) {
-        const struct region *r = region_of_matrix(i);
-        if (r && !r->matrix->input) return r;
+    for (int i = 0; i < ENGINE_ARRAYS; ++i) {
+        const struct region *r = region_of_array(i);
+        if (r && (r->array->role == ROLE_OUTPUT || r->array->role == ROLE_IN_OUT)) return r;
     }
     return NULL;
 }
@@ -98,13 +105,14 @@ void region_written(struct region *r, const char *to, size_t bytes) {
     cells_set_written(&r->cells, first, (bytes + WORD - 1) / WORD);
 }
 
-void region_name(int number, const struct checked_matrix *matrix) {
-    struct region *r = region_find((uintptr_t)matrix->elements);
+void region_name(int number, const struct engine_array *array) {
+    struct region *r = region_find((uintptr_t)array->elements);
     if (!r) return;
     cells_drop(&r->cells);
-    r->matrix = matrix;
-    r->begin = (uintptr_t)matrix->elements;
-    r->bytes = (size_t)matrix->rows * (size_t)matrix->cols * sizeof(float);
-    if (!matrix->input) make_cells(r);
-    matrices[number] = r;
+    r->array = array;
+    r->begin = (uintptr_t)array->elements;
+    r->bytes = array_bytes(array);
+    if (array->role != ROLE_INPUT) make_cells(r);
+    if (array->role == ROLE_IN_OUT) region_written(r, array->elements, r->bytes);
+    arrays[number] = r;
 }

@@ -1,19 +1,19 @@
-/* Allocations of device memory: which there are, and which of them are named matrices. */
+/* Allocations of device memory: which there are, and which of them are arrays of the run. */
 #ifndef ENGINE_WATCH_REGIONS_H
 #define ENGINE_WATCH_REGIONS_H
-#include "../engine.h"
+#include "array.h"
 #include "cells.h"
 
 /* An allocation. It is never removed, only marked as freed. */
 struct region {
     struct region *next;
-    const struct checked_matrix *matrix; /* null: an allocation of the wrapper's */
+    const struct engine_array *array; /* null: an allocation of the wrapper's */
     uintptr_t begin;
     size_t bytes;
     struct {
         uintptr_t begin;
         size_t bytes;
-    } allocated; /* a matrix may be only a part of it */
+    } allocated; /* an array may be only a part of it */
     bool on_device, freed, in_wrapper;
     struct cells cells; /* of everything but inputs, which have none */
     uint16_t *origins;  /* origin.c's, of each word; null: none yet */
@@ -25,24 +25,28 @@ void region_add(char *begin, size_t bytes, bool on_device, bool in_wrapper);
 void region_free(char *begin);
 /* The bytes count as written before any launch. */
 void region_written(struct region *r, const char *to, size_t bytes);
-/* The allocation that these elements are in is this matrix, the number-th; `matrix` must outlive
- * the run. An input loses its cells. */
-void region_name(int number, const struct checked_matrix *matrix);
+/* The allocation that these elements are in is this array, the number-th; `array` must outlive the
+ * run. An input loses its cells. */
+void region_name(int number, const struct engine_array *array);
 
 /* Null: none. A freed one is found until its addresses are allocated again. */
 struct region *region_find(uintptr_t address);
-/* Whether the address is in the region's allocation, if perhaps outside of the matrix. */
+/* Whether the address is in the region's allocation, if perhaps outside of the array. */
 bool region_reaches(const struct region *r, uintptr_t address);
 /* Of those that are not freed. */
 struct region *region_nearest(uintptr_t address);
 /* All of them, the last allocated first. */
 struct region *region_first(void);
-/* Null: no matrix has that number, or it is freed. */
-const struct region *region_of_matrix(int number);
-/* The matrix that shows tile phases; the first output. Null: none. */
-const struct region *region_showing_phases(void);
+/* Null: no array has that number, or it is freed. */
+const struct region *region_of_array(int number);
+/* The array of that number, freed or not; null: the run has none. */
+const struct engine_array *region_array(int number);
+/* The first array that has a phase axis; the first one that is written. Null: none. */
+const struct region *region_with_phases(void);
 const struct region *region_output(void);
 
-static inline bool region_is_input(const struct region *r) { return r->matrix && r->matrix->input; }
+static inline bool region_is_input(const struct region *r) {
+    return r->array && r->array->role == ROLE_INPUT;
+}
 
 #endif

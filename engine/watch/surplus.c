@@ -15,7 +15,7 @@ static const struct writers *(*ask_for)(void);
 static const struct writers *known;
 static bool asked;
 static int made; /* launches, before the run */
-static struct checked_blocks seen;
+static struct engine_blocks seen;
 static uint64_t passed_over;
 
 /* Of the launch whose blocks were chosen last. */
@@ -27,12 +27,12 @@ void surplus_begin(const struct writers *(*ask)(void)) {
     known = NULL;
     asked = false;
     made = launches_made();
-    seen = (struct checked_blocks){0};
+    seen = (struct engine_blocks){0};
 }
 
 static int number(void) { return launches_made() - made; }
 
-struct checked_blocks surplus_seen(void) {
+struct engine_blocks surplus_seen(void) {
     return seen;
 }
 uint64_t surplus_passed_over(void) { return passed_over; }

@@ -18,7 +18,7 @@ void surplus_begin(const struct writers *(*ask)(void));
 const struct block_runs *surplus_choose(const struct launch *launch);
 
 /* Of the launches so far of which not all blocks ran. */
-struct checked_blocks surplus_seen(void);
+struct engine_blocks surplus_seen(void);
 
 /* How many of a launch's blocks run; and the number of one of them, by its rank among them. */
 uint64_t surplus_count(const struct launch *launch);

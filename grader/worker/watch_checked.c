@@ -76,7 +76,7 @@ static void keep_counts(void) {
     free(loaders);
 }
 
-static void keep_blocks(const struct checked_blocks *blocks) {
+static void keep_blocks(const struct engine_blocks *blocks) {
     worker_report()->blocks = blocks->all;
     worker_report()->blocks_watched = blocks->watched;
 }
@@ -85,12 +85,12 @@ static void keep_blocks(const struct checked_blocks *blocks) {
 static void keep_launch(const struct finding *finding) {
     struct worker_report *r = worker_report();
     struct finding found = *finding;
-    checker_describe_launch(&found);
+    engine_add_launch(&found, false);
     snprintf(r->launch, sizeof r->launch, "%.*s", (int)sizeof r->launch - 1, found.launch.text);
 }
 
 /* The host's code, in its process. */
-static void stopped(const struct checked_result *result) {
+static void stopped(const struct engine_result *result) {
     worker_report()->finding = result->finding;
     worker_write_report(WORKER_STOPPED);
     _exit(EXIT_WRONG);
@@ -100,14 +100,15 @@ static const struct writers *writers(void) { return watched_run.writers; }
 
 static void begin_to_check(const struct watched *watched) {
     float *const *of = watched->elements;
-    struct checked_run run = sgemm_run(watched->m, watched->n, watched->k, of[MATRIX_A],
-                                       of[MATRIX_B], of[MATRIX_C], (const void *)watched->wrapper);
-    run.counts = counting = watched->count;
+    struct engine_run run = sgemm_run(watched->m, watched->n, watched->k, of[MATRIX_A],
+                                      of[MATRIX_B], of[MATRIX_C], (const void *)watched->wrapper);
+    counting = watched->count;
+    if (counting) run.keeps = KEEP_COUNTS;
     run.writers = writers;
     run.stopped = stopped;
     run.machine_fault = watched->machine_fault;
     run.host_process = host_process_id();
-    checker_begin(&run);
+    engine_begin(&run);
 }
 
 /* --- the host's process ----------------------------------------------------------------------- */
@@ -157,11 +158,13 @@ void watch_calls(const struct watched *watched) {
 /* A finding that lets the run go on (a race, say) leaves a C for the judge to compare. */
 void watch_ended(void) {
     struct worker_report *r = worker_report();
-    const struct checked_result result = checker_end();
+    struct engine_result result;
+    engine_end(&result);
     watch_wrapper_ended();
     r->launches = result.launches;
     keep_blocks(&result.blocks);
-    r->finding = result.finding.kind != FINDING_NONE ? result.finding : checker_leak();
+    r->finding = result.finding;
+    if (r->finding.kind == FINDING_NONE) engine_leak(&r->finding);
     keep_launch(&r->finding);
     if (counting) keep_counts();
 }

@@ -30,7 +30,7 @@ static void keep_launches(void) {
     if (!last.kernel) return;
     image_symbol_name(last.kernel, symbol, sizeof symbol);
     kernel_name(symbol[0] ? symbol : "kernel", last.shape.kernel, sizeof last.shape.kernel);
-    launch_describe(&last.shape, "C", watched_run.m, watched_run.n, r->launch);
+    launch_describe(&last.shape, "C", 2, (int64_t[]){watched_run.m, watched_run.n}, r->launch);
 }
 
 /* The runtime's first line; the others are advice for a student at a terminal. */

@@ -1058,7 +1058,7 @@ TEST(a_launch_is_described_beside_the_size_of_c) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[2 * MESSAGE_SIZE];
-        launch_describe(&cases[i].launch, "C", cases[i].rows, cases[i].cols, text);
+        launch_describe(&cases[i].launch, "C", 2, (int64_t[]){cases[i].rows, cases[i].cols}, text);
         CHECK_STRING(text, cases[i].text);
     }
 }

@@ -43,18 +43,19 @@ static void end_at_once(int status) { syscall(SYS_exit_group, status); }
 static void finish(void) {
     static bool begun;
     if (getpid() != program || __atomic_exchange_n(&begun, true, __ATOMIC_SEQ_CST)) return;
-    const struct checked_result result = checker_end();
+    struct engine_result result;
+    engine_end(&result);
     run->launches = result.launches;
     run->findings[0] = result.finding;
     if (result.finding.kind == FINDING_NONE) {
-        run->findings[0] = checker_leak();
+        engine_leak(&run->findings[0]);
         run->is_leak = true;
     }
     run->count = run->findings[0].kind != FINDING_NONE;
     run->ended = true;
 }
 
-static void stopped(const struct checked_result *result) {
+static void stopped(const struct engine_result *result) {
     (void)result;
     finish();
     fflush(NULL);
@@ -107,11 +108,11 @@ static void begin(double seconds) {
     atexit(finish);
     at_quick_exit(finish);
     stop_after(seconds);
-    struct checked_run checked = {.block_seconds = seconds,
-                                  .launch_seconds = launch_blocks * seconds,
-                                  .stopped = stopped,
-                                  .machine_fault = machine_fault};
-    checker_begin(&checked);
+    const struct engine_run watched = {
+        .limits = {.block_seconds = seconds, .launch_seconds = launch_blocks * seconds},
+        .stopped = stopped,
+        .machine_fault = machine_fault};
+    engine_begin(&watched);
 }
 
 /* --- the process that waits ------------------------------------------------------------------- */

@@ -44,8 +44,6 @@ bool walk_in_block(const struct finding_party *party, const unsigned block[3]) {
            party->block.z == block[2];
 }
 
-void walk_watch(const unsigned block[3]) { trace_watch_block(block); }
-
 /* --- values ----------------------------------------------------------------------------------- */
 
 static void write_value(struct json *json, float value) {
@@ -140,6 +138,13 @@ static void write_arrays(struct page *page) {
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
+/* In the list of arrays, where shared ones follow the run's. */
+static int array_number(int array) {
+    int named = 0;
+    while (named < ENGINE_ARRAYS && region_array(named)) named++;
+    return array < TRACE_SHARED ? array : array - TRACE_SHARED + named;
+}
+
 static void write_sites(struct page *page) {
     struct json *json = &page->json;
     json_open(json, "sites", '[');
@@ -147,7 +152,7 @@ static void write_sites(struct page *page) {
         const struct walk_site *site = &page->steps.site[i];
         json_open(json, NULL, '{');
         json_value(json, "line", "%d", site->line);
-        json_value(json, "array", "%d", site->array);
+        json_value(json, "array", "%d", array_number(site->array));
         json_value(json, "write", site->write ? "true" : "false");
         json_value(json, "atomic", site->atomic ? "true" : "false");
         json_value(json, "words", "%d", site->words);

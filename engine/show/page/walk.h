@@ -23,10 +23,7 @@ struct shape walk_shape(int tile);
 /* Whether this party of a finding is a thread of that block, x, y, z. */
 bool walk_in_block(const struct finding_party *party, const unsigned block[3]);
 
-/* From now on this process keeps what that block does. Before the run. */
-void walk_watch(const unsigned block[3]);
-
-/* Writes the data of this process's run so far as a JSON object: what walk_watch() has kept. The
+/* Writes the data of this process's run so far as a JSON object: what KEEP_BLOCK has kept. The
  * members are those that run.js reads; the object is left open for walk_page(). Errors of `out` are
  * the caller's to look at. */
 struct walked walk_data(FILE *out, const struct check_options *options,

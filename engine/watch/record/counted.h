@@ -15,7 +15,7 @@ enum {
 /* The matrices come first, by their numbers; then what else is in global memory: what a kernel has
  * stored, or a call of the host's has copied from there or from an input; and, of loads only, what
  * the host has put there, in whatever memory: __constant__ variables, tables. */
-enum { COUNTED_OTHER = CHECKED_MATRICES, COUNTED_CONSTANTS, COUNTED_SHARED, COUNTED_PLACES };
+enum { COUNTED_OTHER = ENGINE_ARRAYS, COUNTED_CONSTANTS, COUNTED_SHARED, COUNTED_PLACES };
 enum counted_way { COUNTED_LOADS, COUNTED_STORES, COUNTED_ATOMICS, COUNTED_WAYS };
 
 struct counted {

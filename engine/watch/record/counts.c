@@ -71,12 +71,12 @@ struct counts {
     size_t table_size, site_count;
     struct site **touched;
     size_t touched_count;
-    struct span matrix[CHECKED_MATRICES];
+    struct span matrix[ENGINE_ARRAYS];
     uint32_t held[MAX_WARPS];
     uint32_t idle[MAX_WARPS]; /* lanes that have come to the barrier, or are gone */
     uint32_t gone[MAX_WARPS]; /* that have returned, or never were */
     /* Of each element of an input: the block that loaded it last, by number. */
-    uint32_t *loaded_by[CHECKED_MATRICES];
+    uint32_t *loaded_by[ENGINE_ARRAYS];
     uint32_t block_number; /* from 1 on */
     uint32_t *stored_by;   /* of each word of shared memory: block, in so many bits, and thread */
     struct {
@@ -255,7 +255,7 @@ static void finish_global(struct counts *c, struct counted *sum, const struct re
 
 static int place_of(const struct watch *w, uintptr_t address, enum counted_way way) {
     if (watch_is_shared(w, address)) return COUNTED_SHARED;
-    for (unsigned i = 0; i < CHECKED_MATRICES; ++i)
+    for (unsigned i = 0; i < ENGINE_ARRAYS; ++i)
         if (address - w->counts->matrix[i].begin < w->counts->matrix[i].words * WORD) return (int)i;
     const bool constant = way == COUNTED_LOADS && origin_of(address) == ORIGIN_HOST;
     return constant ? COUNTED_CONSTANTS : COUNTED_OTHER;
@@ -424,8 +424,8 @@ static void count_access(struct watch *w, const struct access *access) {
 /* --- blocks and barriers ---------------------------------------------------------------------- */
 
 static void find_matrices(struct counts *c) {
-    for (int i = 0; i < CHECKED_MATRICES; ++i) {
-        const struct region *r = region_of_matrix(i);
+    for (int i = 0; i < ENGINE_ARRAYS; ++i) {
+        const struct region *r = region_of_array(i);
         if (r) c->matrix[i] = (struct span){r->begin, r->bytes / WORD};
         if (!r || !region_is_input(r)) continue;
         void *made = mmap(NULL, c->matrix[i].words * sizeof *c->loaded_by[i],

@@ -47,9 +47,9 @@ struct phases {
     int launch; /* counted from 0 */
     struct phase *phases;
     int count;
-    int *first[CHECKED_MATRICES]; /* of each element of an input: the phase that loaded it first,
+    int *first[ENGINE_ARRAYS]; /* of each element of an input: the phase that loaded it first,
                                      from 1; 0: none */
-    bool *stored;                 /* elements of the output that the block stored */
+    bool *stored;              /* elements of the output that the block stored */
 };
 
 /* From now on the tile phases of this block are kept, of the first launch in which it loads an

@@ -40,7 +40,7 @@ const struct phases *phases_kept(void) {
 static void note_load(const struct region *r, int matrix, size_t word) {
     struct phase *now = &state.now;
     int *first = state.phases.first[matrix];
-    const size_t cols = (size_t)r->matrix->cols;
+    const size_t cols = (size_t)array_columns(r->array);
     if (!first[word]) first[word] = state.phases.count + 1;
     if (now->load_count == state.load_room) {
         state.load_room = state.load_room ? 2 * state.load_room : 256;
@@ -54,11 +54,11 @@ static void note_load(const struct region *r, int matrix, size_t word) {
 static void note_global(const struct access *access) {
     int matrix = 0;
     const struct region *r = region_find(access->address);
-    if (!r || !r->matrix) return;
-    while (matrix < CHECKED_MATRICES && region_of_matrix(matrix) != r) ++matrix;
+    if (!r || !r->array) return;
+    while (matrix < ENGINE_ARRAYS && region_of_array(matrix) != r) ++matrix;
     size_t word = (access->address - r->begin) / WORD;
     size_t end = (access->address + access->size - 1 - r->begin) / WORD + 1;
-    for (; word < end && word < r->bytes / WORD && matrix < CHECKED_MATRICES; ++word) {
+    for (; word < end && word < r->bytes / WORD && matrix < ENGINE_ARRAYS; ++word) {
         if (!region_is_input(r))
             state.phases.stored[word] |= access->write;
         else if (!access->write)
@@ -166,8 +166,8 @@ static bool is_wanted(const struct watch *w) {
 
 /* For each element of a matrix, zero. */
 static void make_room(struct phases *p) {
-    for (int i = 0; i < CHECKED_MATRICES; ++i) {
-        const struct region *r = region_of_matrix(i);
+    for (int i = 0; i < ENGINE_ARRAYS; ++i) {
+        const struct region *r = region_of_array(i);
         if (!r) continue;
         if (region_is_input(r))
             p->first[i] = zeros(r->bytes / WORD, sizeof *p->first[i]);
@@ -191,7 +191,7 @@ static void block_begins(struct watch *w) {
            sizeof p->block_size);
     free(state.writer);
     free(p->stored);
-    for (int i = 0; i < CHECKED_MATRICES; ++i) free(p->first[i]);
+    for (int i = 0; i < ENGINE_ARRAYS; ++i) free(p->first[i]);
     make_room(p);
 }
 

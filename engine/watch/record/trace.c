@@ -73,8 +73,8 @@ static int find_shared(const struct watch *w, size_t offset) {
 static int find_matrix(uintptr_t address, struct trace_access *kept) {
     const struct region *nearest = NULL;
     if (state.one && !region_find(address)) nearest = region_nearest(address);
-    for (int i = 0; i < CHECKED_MATRICES; ++i) {
-        const struct region *r = region_of_matrix(i);
+    for (int i = 0; i < ENGINE_ARRAYS; ++i) {
+        const struct region *r = region_of_array(i);
         if (!r || (r != nearest && !region_reaches(r, address))) continue;
         kept->offset = ((int64_t)address - (int64_t)r->begin) / WORD;
         kept->valued = r != nearest;
@@ -257,7 +257,7 @@ static void block_stopped(const struct watch *w) {
 }
 
 static bool loads_an_input(const struct trace_access *a) {
-    const struct region *r = a->array < TRACE_SHARED ? region_of_matrix(a->array) : NULL;
+    const struct region *r = a->array < TRACE_SHARED ? region_of_array(a->array) : NULL;
     return r && region_is_input(r) && !a->write;
 }
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* Arrays by number: first the matrices; from TRACE_SHARED on the shared arrays. */
-enum { TRACE_SHARED = CHECKED_MATRICES, TRACE_ARRAYS = TRACE_SHARED + 16 };
+enum { TRACE_SHARED = ENGINE_ARRAYS, TRACE_ARRAYS = TRACE_SHARED + 16 };
 
 struct trace_access {
     const void *code;  /* behind the instruction */
