@@ -4,7 +4,7 @@
 
 # In the environment these are about something else (WSL sets NAME), so there they are not read.
 ours_alone = NAME SEED JOBS LIMIT PROTECTION QUEUE SLURM ANONYMOUS ACCEPT GRADE_ARGS DIR FAULTY \
-    SHAPE BLOCK CHECK ARGS FIRST JSON TIMEOUT
+    SHAPE BLOCK CHECK ARGS INCLUDE FIRST JSON TIMEOUT
 $(foreach name,$(ours_alone),\
     $(if $(filter environment%,$(origin $(name))),$(eval override $(name) :=)))
 

@@ -1,5 +1,5 @@
 # CUDA on the CPU: a .cu file is preprocessed, rewritten to C++ (rewrite.c), compiled, and
-# linked with the runtime. Included by the Makefile.
+# linked with the runtime. Included by the Makefile and by engine/Makefile.
 
 # No strict aliasing: kernels read float arrays through float4 pointers. No warning for comparing
 # signed with unsigned, narrowing in dim3{...} or a pragma of nvcc's: that is everybody's style.
@@ -48,8 +48,8 @@ build/cpu/%.o: build/cpu/%.ii build/cpu/settings
 
 # kernel.cu is preprocessed and rewritten at every make, but touched only when that gives something
 # new: so whatever it includes counts, and no name of a file has to go through make.
-flags_cpu   = $(EMULATED_FLAGS)
-flags_check = $(CHECKED_FLAGS)
+flags_cpu   = $(EMULATED_FLAGS) $(INCLUDE:%=-I%)
+flags_check = $(CHECKED_FLAGS) $(INCLUDE:%=-I%)
 build/cpu/kernel.ii build/check/kernel.ii: build/%/kernel.ii: build/%/kernel.source FORCE \
                                                               build/cpu/rewrite
 	@$(preprocess) "$$KERNEL" $(basename $@) $(CXX) $(flags_$*) || { rm -f $(program); exit 2; }

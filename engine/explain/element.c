@@ -5,6 +5,7 @@
 #include "../cuda/program/extents.h"
 #include "../cuda/program/names.h"
 #include "../report/text.h"
+#include "allocation.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -75,8 +76,20 @@ static void name_shared(struct diagnosis *d) {
     }
 }
 
-/* Which of the wrapper's own allocations it is: by the line that made it. */
+/* Which of the program's own allocations it is: by its name; or else by the line that made it. */
 static void name_scratch(struct finding *f, const struct region *r, long offset) {
+    struct allocation_name name;
+    if (allocation_name(r, &name)) {
+        snprintf(f->variable, sizeof f->variable, "%s", name.text);
+        if (name.element)
+            snprintf(f->element, sizeof f->element, "%s[%ld]", name.text,
+                     (offset - (offset < 0 ? (long)name.element - 1 : 0)) / (long)name.element);
+        else
+            snprintf(f->element, sizeof f->element, "byte %ld of %s", offset, name.text);
+        if (name.only) return;
+        APPEND(f->element, " of %zu bytes", r->bytes);
+        return;
+    }
     struct place place = place_find(r->frames, r->frame_count);
     struct finding_party maker = party_at(&place);
     snprintf(f->element, sizeof f->element, "byte %ld of the %zu allocated", offset, r->bytes);

@@ -4,6 +4,7 @@
 #include "words.h"
 #include "../cuda/program/names.h"
 #include "../report/text.h"
+#include "allocation.h"
 #include "barrier_lines.h"
 #include "element.h"
 #include "say.h"
@@ -60,6 +61,15 @@ static void say_overflow(struct diagnosis *d) {
     }
 }
 
+/* How large an allocation with a name is. */
+static void say_size(struct diagnosis *d, const struct region *r) {
+    struct allocation_name name;
+    if (!d->f->variable[0] || !allocation_name(r, &name)) return;
+    const size_t size = name.element ? name.element : 1, count = r->bytes / size;
+    DETAIL(", but %s has %zu %s%s", name.text, count, name.element ? "element" : "byte",
+           plural(count));
+}
+
 static void say_outside_of_arrays(struct diagnosis *d) {
     const struct event *e = d->e;
     const struct region *r = region_nearest(e->address);
@@ -76,6 +86,7 @@ static void say_outside_of_arrays(struct diagnosis *d) {
         if (!d->f->hint[0]) HINT("is the index negative, or of a type that is too small?");
     } else {
         DETAIL("thread %s %s %s", AT, verb(&d->f->at), ELEMENT);
+        say_size(d, r);
     }
 }
 

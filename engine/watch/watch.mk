@@ -6,10 +6,11 @@
 # kernel's own float4. Both are to say which accesses are volatile. clang needs options to report the
 # read of C[i] += x, and to keep to array bounds. Neither announces what it knows to be a local array,
 # however far an index leads, unless its address goes somewhere: to a check of the object's size, or
-# to a second announcement. Indirect calls go through host_call.S.
+# to a second announcement. Indirect calls go through host_call.S. DWARF 4: in DWARF 5, addr2line
+# (binutils 2.40) takes an included file for the one that includes it.
 CHECKED_O = -O1
 CHECKED_FLAGS = $(filter-out -O% -fpeel-loops,$(EMULATED_FLAGS)) $(CHECKED_O) \
-                -fno-omit-frame-pointer \
+                -fno-omit-frame-pointer -gdwarf-4 \
                 -fno-tree-vectorize -fno-tree-slp-vectorize -fsanitize=thread,bounds \
                 $(checked_flags_of_$(cxx_family)) \
                 $(if $(findstring x86_64,$(cxx_machine)),$(x86_flags_of_$(cxx_family)))
@@ -25,8 +26,7 @@ checked_flags_of_gcc = -fsanitize=object-size -fno-elide-constructors -Wno-tsan 
                        $(foreach f,$(that_store),-fno-builtin-$f -fno-builtin-__$(f)_chk)
 that_store = memcpy memmove memset mempcpy bcopy bzero strcpy strncpy strcat strncat stpcpy stpncpy \
              sprintf snprintf vsprintf vsnprintf
-# DWARF 4: in clang's DWARF 5, addr2line (binutils 2.40) takes one file for another.
-checked_flags_of_clang = -gdwarf-4 -fno-sanitize=local-bounds \
+checked_flags_of_clang = -fno-sanitize=local-bounds \
                          -fsanitize-coverage=func,trace-pc,trace-loads,trace-stores \
                          -mllvm -tsan-instrument-read-before-write=1 \
                          -mllvm -tsan-distinguish-volatile=1 \

@@ -6,6 +6,7 @@
 enum attribute {
     AT_LOCATION = 0x02,
     AT_NAME = 0x03,
+    AT_BYTE_SIZE = 0x0b,
     AT_UPPER_BOUND = 0x2f,
     AT_ABSTRACT_ORIGIN = 0x31,
     AT_ARTIFICIAL = 0x34,
@@ -205,6 +206,9 @@ static void take(struct dwarf_entry *entry, uint64_t attribute, const struct val
     case AT_ABSTRACT_ORIGIN:
     case AT_SPECIFICATION: entry->origin = value->number; break;
     case AT_LOCATION: entry->tls_offset = tls_offset_of(value->block); break;
+    case AT_BYTE_SIZE:
+        if (value->is_constant) entry->bytes = value->number;
+        break;
     case AT_COUNT:
         if (value->is_constant) entry->count = value->number;
         break;
@@ -218,7 +222,8 @@ static bool is_wanted(uint64_t tag) {
     return tag == DWARF_ARRAY || tag == DWARF_REFERENCE || tag == DWARF_TYPEDEF ||
            tag == DWARF_SUBRANGE || tag == DWARF_CONST || tag == DWARF_VARIABLE ||
            tag == DWARF_VOLATILE || tag == DWARF_CLASS || tag == DWARF_STRUCTURE ||
-           tag == DWARF_UNION || tag == DWARF_FUNCTION;
+           tag == DWARF_UNION || tag == DWARF_FUNCTION || tag == DWARF_POINTER ||
+           tag == DWARF_BASE || tag == DWARF_PARAMETER;
 }
 
 static void visit_entries(struct unit *u, struct reader abbreviations,

@@ -9,11 +9,14 @@
 enum dwarf_tag {
     DWARF_ARRAY = 0x01,
     DWARF_CLASS = 0x02,
+    DWARF_PARAMETER = 0x05,
+    DWARF_POINTER = 0x0f,
     DWARF_REFERENCE = 0x10,
     DWARF_STRUCTURE = 0x13,
     DWARF_TYPEDEF = 0x16,
     DWARF_UNION = 0x17,
     DWARF_SUBRANGE = 0x21,
+    DWARF_BASE = 0x24,
     DWARF_CONST = 0x26,
     DWARF_FUNCTION = 0x2e,
     DWARF_VARIABLE = 0x34,
@@ -27,6 +30,7 @@ struct dwarf_entry {
     const char *name, *linkage_name; /* in the file; null: none */
     long tls_offset;                 /* in thread-local storage; -1: not there, or not known */
     size_t count;                    /* of a subrange; 0: not known */
+    size_t bytes;                    /* of a type; 0: not known */
     bool artificial;                 /* the compiler's, not the source's */
 };
 

@@ -20,7 +20,8 @@ void program_extent(int number, uintptr_t *begin, uintptr_t *end);
 bool program_has_variables(void);
 /* Whether these bytes are in kernel.cu's variables. */
 bool program_is_kernels_variable(uintptr_t address, size_t bytes);
-/* Whether one of kernel.cu's functions begins there. */
+/* Whether an address is in one of kernel.cu's functions; whether one begins there. */
+bool program_is_kernels_code(uintptr_t address);
 bool program_is_kernels_function(uintptr_t address);
 
 #endif

@@ -173,16 +173,20 @@ static void listed(void) {
     pthread_once(&once, list_names);
 }
 
-static void read_names(void) {
-    listed();
-    reading = calloc(1, sizeof *reading);
-    if (!reading) return;
+static void visit_program(void (*visit)(const struct dwarf_entry *, void *), void *data) {
     struct dwarf_sections sections = {.info.size = 0};
     image_find_section(".debug_info", &sections.info);
     image_find_section(".debug_abbrev", &sections.abbrev);
     image_find_section(".debug_str", &sections.str);
     image_find_section(".debug_line_str", &sections.line_str);
-    dwarf_visit(&sections, keep_entry, NULL);
+    dwarf_visit(&sections, visit, data);
+}
+
+static void read_names(void) {
+    listed();
+    reading = calloc(1, sizeof *reading);
+    if (!reading) return;
+    visit_program(keep_entry, NULL);
     for (int i = 0; i < reading->variable_count; ++i) {
         complete_from_origin(&reading->variables[i]);
         join_static(&reading->variables[i]);
@@ -289,6 +293,63 @@ bool name_of_index(size_t offset, const char *type, long index, struct shared_na
         if (((size_t)start - found->offset) / element % (count * stride) == 0) return true;
     }
     return false;
+}
+
+/* --- pointers --------------------------------------------------------------------------------- */
+
+/* Entries of types, and what variables of the sought name are of. */
+struct pointers {
+    const char *name;
+    struct dwarf_entry types[ENTRIES];
+    size_t of[32];
+    int type_count, count;
+};
+
+static void keep_pointer(const struct dwarf_entry *entry, void *data) {
+    struct pointers *p = data;
+    const bool variable = entry->tag == DWARF_VARIABLE || entry->tag == DWARF_PARAMETER;
+    if (!variable && entry->tag != DWARF_FUNCTION && p->type_count < ENTRIES)
+        p->types[p->type_count++] = *entry;
+    if (variable && entry->type && entry->name && strcmp(entry->name, p->name) == 0 &&
+        p->count < (int)(sizeof p->of / sizeof *p->of))
+        p->of[p->count++] = entry->type;
+}
+
+/* What a type is, behind its other names; null: not known. */
+static const struct dwarf_entry *named_type(const struct pointers *p, size_t at) {
+    for (int i = 0, depth = 0; i < p->type_count && depth < 16; ++i) {
+        const struct dwarf_entry *type = &p->types[i];
+        if (type->at != at) continue;
+        if (type->tag != DWARF_TYPEDEF && type->tag != DWARF_CONST && type->tag != DWARF_VOLATILE)
+            return type;
+        at = type->type;
+        i = -1;
+        ++depth;
+    }
+    return NULL;
+}
+
+static size_t bytes_behind(const struct pointers *p, size_t at) {
+    const struct dwarf_entry *pointer = named_type(p, at);
+    if (!pointer || pointer->tag != DWARF_POINTER) return 0;
+    const struct dwarf_entry *element = named_type(p, pointer->type);
+    return element ? element->bytes : 0;
+}
+
+size_t name_points_to(const char *name) {
+    struct pointers *p = calloc(1, sizeof *p);
+    size_t bytes = 0;
+    if (!p) return 0;
+    p->name = name;
+    visit_program(keep_pointer, p);
+    for (int i = 0; i < p->count; ++i) {
+        const size_t own = bytes_behind(p, p->of[i]);
+        if (i && own != bytes) bytes = 0;
+        if (!i) bytes = own;
+        if (!bytes) break;
+    }
+    free(p);
+    return bytes;
 }
 
 /* --- global variables ------------------------------------------------------------------------- */

@@ -34,6 +34,8 @@ bool name_before(size_t offset, struct shared_name *found);
 /* All of them, in order of their offsets, without dimensions; what the runtime keeps there is not
  * among them. */
 int name_list(const struct shared_name **list);
+/* Bytes of what variables and parameters of this name point to; 0: not known, or they differ. */
+size_t name_points_to(const char *name);
 /* The one name that the program gives to dynamic shared memory; null where it has several or none.
  */
 const char *name_of_dynamic(void);

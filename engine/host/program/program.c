@@ -23,9 +23,11 @@
 
 enum { EXIT_BAD_USAGE = 2, EXIT_BAD_MACHINE = 3 };
 
-static const double usual_seconds = 60;   /* for the host's code, and for a block */
-static const double launch_blocks = 10;   /* a launch may take as long as so many blocks */
-static const unsigned grace_seconds = 10; /* for saying where, when the program is stopped */
+static const double usual_seconds = 60; /* for the host's code, and for a block */
+static const double launch_blocks = 10; /* a launch may take as long as so many blocks */
+static const uint64_t alone_threads = 1
+                                      << 16; /* so few run in order, and show the same each time */
+static const unsigned grace_seconds = 10;    /* for saying where, when the program is stopped */
 
 static struct program_run *run;
 static pid_t program; /* the process that is watched; 0: not yet */
@@ -78,15 +80,21 @@ void _exit(int status) {
 
 void _Exit(int status) { _exit(status); }
 
+static void set_stops(void (*handler)(int)) {
+    static const int stops[] = {SIGABRT, SIGINT, SIGTERM, SIGHUP, SIGXCPU};
+    const struct sigaction action = {.sa_handler = handler};
+    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) sigaction(stops[i], &action, NULL);
+}
+
 /* The program is being stopped: by itself, by the user, or by its limit. What is done here is not
  * safe in a handler; where it does not end, the alarm ends the process. */
 static void on_stop(int number) {
-    struct sigaction as_usual = {.sa_handler = SIG_DFL};
-    sigaction(SIGALRM, &as_usual, NULL);
-    sigaction(number, &as_usual, NULL);
+    set_stops(SIG_IGN); /* a second one would end this */
+    signal(SIGALRM, SIG_DFL);
     alarm(grace_seconds);
     finish();
     fflush(stdout);
+    signal(number, SIG_DFL);
     raise(number);
 }
 
@@ -100,18 +108,17 @@ static void stop_after(double seconds) {
 }
 
 static void begin(double seconds) {
-    static const int stops[] = {SIGABRT, SIGINT, SIGTERM, SIGHUP, SIGXCPU};
-    struct sigaction action = {.sa_handler = on_stop};
-    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) sigaction(stops[i], &action, NULL);
+    set_stops(on_stop);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     program = getpid();
     atexit(finish);
     at_quick_exit(finish);
     stop_after(seconds);
-    const struct engine_run watched = {
-        .limits = {.block_seconds = seconds, .launch_seconds = launch_blocks * seconds},
-        .stopped = stopped,
-        .machine_fault = machine_fault};
+    const struct engine_run watched = {.limits = {.block_seconds = seconds,
+                                                  .launch_seconds = launch_blocks * seconds,
+                                                  .alone_threads = alone_threads},
+                                       .stopped = stopped,
+                                       .machine_fault = machine_fault};
     engine_begin(&watched);
 }
 

@@ -4,11 +4,12 @@
 ## make program KERNEL=p.cu build build/program from a .cu file with its own main()
 ##      CHECK=1             ... run it under watch: all mistakes, by line
 ##      ARGS="a b"          ... with these arguments
+##      INCLUDE=folder      ... with headers of this folder
 ##      FIRST=1 JSON=1      ... stop at the first mistake; as one JSON object
 ##      TIMEOUT=s           ... seconds for the host's code, and for a block
 .PHONY: program
 own_program   = build/program$(if $(checked),-check)
-takes_program = $(takes_build) CHECK ARGS FIRST JSON TIMEOUT
+takes_program = $(takes_build) CHECK ARGS INCLUDE FIRST JSON TIMEOUT
 export ARGS
 ifeq ($(filter-out 0,$(CHECK)),)
 program: build/$(backend)/program FORCE
@@ -24,10 +25,19 @@ endif
 build/cpu/program: build/cpu/kernel.o build/libruntime.a | build/cpu/kernel.spaces
 	$(CXX) $(EMULATED_FLAGS) $(linked) -o $@ -lm
 
+# What is linked around a host, and archives that need each other.
+watched  = $(begin) build/check/guarded.o $(end) build/check/guards.o build/check/source.o
+watching_archives = build/libengine.a build/libreport.a build/libruntime.a
+
 # What begins before main() is named, because nothing calls it.
-build/check/program: $(begin) build/check/guarded.o $(end) build/check/guards.o \
-        build/c/engine/host/program/program.o build/check/source.o build/libprogram.a \
-        build/libengine.a build/libreport.a build/libruntime.a | build/check/kernel.spaces
+build/check/program: $(watched) build/c/engine/host/program/program.o build/libprogram.a \
+        $(watching_archives) | build/check/kernel.spaces
 	$(CXX) $(EMULATED_FLAGS) $(linked) -o $@ -lm
 build/libprogram.a: $(patsubst %.c,build/c/%.o,$(filter-out %/program.c,\
     $(wildcard engine/host/program/*.c)))
+
+# What a host of your own is linked with (README.md): the files, in their order, for a compiler to read.
+embed: build/embed.rsp
+build/embed.rsp: $(watched) $(watching_archives) | build/check/kernel.spaces
+	@echo '$(linked) -lm -pthread' >$@
+.PHONY: embed

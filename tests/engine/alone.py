@@ -1,0 +1,78 @@
+"""The engine alone: a copy of engine/ in an empty folder, with nothing else of the repository. One for
+each process that runs tests."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ENGINE = HERE.parent.parent / "engine"
+BUILD_SECONDS, RUN_SECONDS = 300, 120
+
+
+@dataclass
+class Alone:
+    """The folder; what a test builds in it, the next one replaces."""
+
+    path: Path
+
+    def make(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        kept = {name: value for name, value in os.environ.items()
+                if name in ("PATH", "HOME", "TMPDIR", "CC", "CXX")}
+        return subprocess.run(["make", "-f", "engine/Makefile", *words], cwd=self.path, text=True,
+                              env=kept | environment, capture_output=True, check=False,
+                              timeout=BUILD_SECONDS, stdin=subprocess.DEVNULL)
+
+    def write(self, text: str, name: str = "program.cu") -> None:
+        (self.path / name).write_text(text)
+
+    def build(self, text: str) -> None:
+        """build/program-check of this text; its own run, which this is not about, is not looked at."""
+        self.write(text)
+        built = self.make("build/check/program", "CHECK=1", "KERNEL=program.cu")
+        assert built.returncode == 0, built.stderr
+
+    def run(self, *arguments: str, status: int | None = None, **given: Any) -> Run:
+        options = {"env": {"PATH": os.environ["PATH"]} | given.pop("env", {}), "text": True,
+                   "capture_output": True, "check": False, "timeout": RUN_SECONDS,
+                   "stdin": subprocess.DEVNULL} | given
+        if "input" in options:
+            del options["stdin"]
+        done = subprocess.run(["build/check/program", *arguments], cwd=self.path, **options)
+        assert status is None or done.returncode == status, done.stdout + done.stderr
+        return Run(done.returncode, done.stdout, done.stderr)
+
+    def findings(self, text: str, *arguments: str, timeout: str = "") -> dict[str, Any]:
+        self.build(text)
+        done = self.run(*arguments, env={"ENGINE_JSON": "1", "ENGINE_TIMEOUT": timeout})
+        report: dict[str, Any] = json.loads(done.out)
+        assert report["exit_status"] == done.status
+        return report
+
+
+@dataclass
+class Run:
+    status: int
+    out: str
+    err: str
+
+
+@cache
+def the_engine() -> Alone:
+    path = Path(tempfile.mkdtemp(prefix="the engine ")) / "alone"
+    shutil.copytree(ENGINE, path / "engine")
+    atexit.register(shutil.rmtree, path.parent, ignore_errors=True)
+    return Alone(path)
+
+
+def text_of(program: str) -> str:
+    return (HERE / "kernels" / f"{program}.cu").read_text()

@@ -1,0 +1,180 @@
+"""make program CHECK=1: what it says, what it returns, and that the program runs as if nobody watched."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+from alone import text_of, the_engine
+
+LAUNCH = "    kernel<<<grid, block>>>(d_in, d_out, n);"
+FAULTY = text_of("reduction").replace("in[i] : 0;", "in[i + 1000] : 0;")  # line 10
+
+
+def with_code(code: str, text: str = "") -> str:
+    """The reduction, with this code behind its launch."""
+    text = text or text_of("reduction")
+    return text.replace(LAUNCH, f"{LAUNCH}\n    cudaDeviceSynchronize();\n    {code}")
+
+
+def test_one_command_builds_and_runs() -> None:
+    engine = the_engine()
+    engine.write(FAULTY, "my program.cu")
+    done = engine.make("program", "CHECK=1", "KERNEL=my program.cu", "ARGS=500")
+    assert done.returncode == 2  # make's own, for a recipe that fails
+    assert "my program.cu:10: " in done.stderr and "Error 1" in done.stderr
+    engine.write(text_of("reduction"), "my program.cu")
+    done = engine.make("program", "CHECK=1", "KERNEL=my program.cu", "ARGS='500'")
+    assert (done.returncode, done.stdout) == (0, "the sum is 499\n")
+    assert "no mistakes found: every load and store of 1 launch was checked" in done.stderr
+
+
+def test_the_plain_build() -> None:
+    engine = the_engine()
+    engine.write(text_of("scan"))
+    assert engine.make("program", "KERNEL=program.cu").returncode == 0
+    done = subprocess.run([engine.path / "build/program"], text=True, capture_output=True, check=True)
+    assert (done.stdout, done.stderr) == ("all prefix sums are correct\n", "")
+
+
+def test_what_is_said_of_a_finding() -> None:
+    engine = the_engine()
+    engine.build(FAULTY)
+    done = engine.run(status=1)
+    assert done.err.startswith("program.cu:10: out-of-bounds load")
+    assert "reads d_in[1000], but d_in has 1000 elements" in " ".join(done.err.split())
+    assert "kernel<<<8, 128>>>: 8 blocks of 128 threads" in done.err
+    assert "block (0,0), thread (0,0)" in done.err and "hint: " in done.err
+
+
+@pytest.mark.parametrize(("argument", "name"), [
+    ("&d_in", "d_in"), ("(void **)&d_in", "d_in"), ("reinterpret_cast<void **>(&d_in)", "d_in"),
+    ("(void**) & d_in", "d_in"), ("(void **)(\n        &d_in)", "d_in"),
+])
+def test_allocations_bear_the_name_that_cudamalloc_was_given(argument: str, name: str) -> None:
+    text = FAULTY.replace("cudaMalloc(&d_in, in_bytes)", f"cudaMalloc({argument}, in_bytes)")
+    (one,) = the_engine().findings(text)["findings"]
+    assert (one["variable"], one["element"]) == (name, f"{name}[1000]")
+
+
+def test_two_allocations_in_one_line() -> None:
+    both = "cudaMalloc(&d_in, in_bytes); cudaMalloc(&d_out, out_bytes);"
+    text = text_of("reduction").replace("    cudaMalloc(&d_out, out_bytes);\n", "")
+    text = text.replace("cudaMalloc(&d_in, in_bytes);", both)
+    for old, new, element in (("in[i] : 0", "in[i + n] : 0", "d_in[1000]"),
+                              ("out[blockIdx.x] =", "out[blockIdx.x + 8] =", "d_out[8]")):
+        (one,) = the_engine().findings(text.replace(old, new))["findings"]
+        assert one["element"] == element
+
+
+def test_one_line_that_allocates_twice_says_how_large_each_is() -> None:
+    text = FAULTY.replace("int main", "float *make(size_t bytes) {\n    float *made;\n"
+                          "    cudaMalloc(&made, bytes);\n    return made;\n}\n\nint main", 1)
+    text = text.replace("cudaMalloc(&d_in, in_bytes)", "d_in = make(in_bytes)")
+    text = text.replace("cudaMalloc(&d_out, out_bytes)", "d_out = make(out_bytes)")
+    (one,) = the_engine().findings(text)["findings"]
+    assert (one["variable"], one["element"]) == ("made", "made[1000] of 4000 bytes")
+
+
+def test_a_name_that_the_source_does_not_say() -> None:
+    text = FAULTY.replace("int main", "#define MAKE cudaMalloc\nint main", 1)
+    text = text.replace("cudaMalloc(&d_in", "MAKE(&d_in")
+    (one,) = the_engine().findings(text)["findings"]
+    line = text[:text.index("MAKE(&d_in")].count("\n") + 1
+    assert one["element"] == f"byte 4000 of the 4000 allocated at program.cu:{line}"
+
+
+def test_arguments_input_and_output_are_the_programs() -> None:
+    engine = the_engine()
+    engine.build(with_code('char line[80] = ""; fgets(line, 80, stdin); '
+                           'printf("%s, %s", argv[2], line); fprintf(stderr, "aside\\n");'))
+    done = engine.run("300", "a b", input="hello\n", status=0)
+    assert done.out == "a b, hello\nthe sum is 300\n" and done.err.startswith("aside\n")
+
+
+@pytest.mark.parametrize(("code", "status", "said"), [
+    ("exit(0);", 0, "no mistakes found"),
+    ("exit(7);", 1, "the program ended with exit status 7\nno mistakes found"),
+    ("_Exit(0);", 0, "no mistakes found"),
+    ("quick_exit(0);", 0, "no mistakes found"),
+    ("abort();", 1, "the program was stopped: Aborted\nno mistakes found"),
+    ("throw 1;", 1, "the program was stopped: Aborted\nno mistakes found"),
+    ("raise(SIGKILL);", 1, "the program was stopped: Killed\n"),
+])
+def test_however_a_program_ends(code: str, status: int, said: str) -> None:
+    engine = the_engine()
+    correct = text_of("reduction")
+    freed = f"cudaFree(d_in); cudaFree(d_out); if (argc > 1) {{ {code} }} return 0;"
+    engine.build("#include <csignal>\n" + with_code(freed, correct))
+    assert said in engine.run("1000", status=status).err
+    engine.build("#include <csignal>\n" + with_code(freed, FAULTY))
+    done = engine.run("1000", status=1)
+    if "SIGKILL" not in code:
+        assert "program.cu:11: out-of-bounds load" in done.err
+
+
+def test_a_crash_of_the_hosts_code_is_named() -> None:
+    text = with_code("*(volatile int *)8 = 1;")
+    (one,) = the_engine().findings(text)["findings"]
+    assert (one["kind"], one["line"]) == ("host-fault", text[:text.index("*)8")].count("\n") + 1)
+
+
+def test_host_code_without_an_end() -> None:
+    engine = the_engine()
+    engine.build(with_code("volatile int on = 1; while (on) {}", FAULTY))
+    done = engine.run(env={"ENGINE_TIMEOUT": "1"}, status=1)
+    assert "program.cu:10: out-of-bounds load" in done.err
+    assert "the program was stopped: CPU time limit exceeded" in done.err
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_program_that_waits_is_stopped_and_still_says_what_was_seen(number: int) -> None:
+    engine = the_engine()
+    engine.build(with_code('puts("waits"); fflush(stdout); getchar();', FAULTY))
+    with subprocess.Popen([engine.path / "build/check/program"], cwd=engine.path, text=True,
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          start_new_session=True) as running:
+        assert running.stdout and running.stdout.readline() == "waits\n"
+        time.sleep(0.1)
+        os.killpg(running.pid, number)
+        assert "program.cu:10: out-of-bounds load" in running.communicate(timeout=60)[1]
+        assert running.returncode == 1
+
+
+def test_processes_that_the_program_makes_are_not_watched() -> None:
+    engine = the_engine()
+    engine.build("#include <unistd.h>\n#include <sys/wait.h>\n" +
+                 with_code("if (fork() == 0) exit(0); wait(nullptr);", FAULTY))
+    assert engine.run(status=1).err.count("out-of-bounds") == 1
+
+
+def test_json_is_alone_on_standard_output() -> None:
+    engine = the_engine()
+    engine.write(FAULTY)
+    done = engine.make("program", "CHECK=1", "JSON=1", "KERNEL=program.cu")
+    report = json.loads(done.stdout)
+    (one,) = report["findings"]
+    assert report["status"] == "finding" and report["exit_status"] == 1
+    assert one["kind"] == "out-of-bounds" and one["line"] == 10 and one["access"] == "read"
+    assert one["launch"].startswith("kernel<<<8, 128>>>")
+    assert "the sum is" in done.stderr
+    assert "ENGINE_" not in done.stdout
+
+
+def test_usage() -> None:
+    engine = the_engine()
+    engine.build(text_of("scan"))
+    for wrong in ("x", "0", "-1", "1e99"):
+        assert "TIMEOUT=" in engine.run(env={"ENGINE_TIMEOUT": wrong}, status=2).err
+    missing = engine.make("program", "CHECK=1", "KERNEL=none.cu")
+    assert missing.returncode == 2 and "none.cu: no such file" in missing.stderr
+
+
+def test_a_program_without_a_launch() -> None:
+    engine = the_engine()
+    engine.build("int main() { return 0; }\n")
+    assert engine.run(status=0).err == "no kernel was launched\n"
