@@ -146,10 +146,14 @@ static int calls_before(const struct region *r, const struct place *place) {
     return count;
 }
 
-static bool is_only(const struct region *r) {
+/* Calls of a host's code outside of kernel.cu have no caller in it, but lines. */
+static bool is_only(const struct region *r, const struct place *place) {
     const uintptr_t own = caller_of(r);
-    for (const struct region *other = region_first(); other; other = other->next)
-        if (other != r && caller_of(other) == own) return false;
+    for (const struct region *other = region_first(); other; other = other->next) {
+        if (other == r || caller_of(other) != own) continue;
+        const struct place there = place_of(other);
+        if (own || place_same_line(&there, place)) return false;
+    }
     return true;
 }
 
@@ -163,6 +167,6 @@ bool allocation_name(const struct region *r, struct allocation_name *name) {
     free(read);
     if (!found) return false;
     name->element = name_points_to(name->text);
-    name->only = is_only(r);
+    name->only = is_only(r, &place);
     return true;
 }

@@ -28,4 +28,4 @@ def test_the_readmes_host() -> None:
         said.append(subprocess.run(["./host"], cwd=engine.path, capture_output=True, text=True,
                                    check=False).stdout)
     assert said[0] == "nothing was found in 1 launch\n"
-    assert said[1].startswith("kernel.cu:16: ") and "out[8]" in said[1]
+    assert said[1].startswith("kernel.cu:15: ") and "writes out[8], but out has 8 elements" in said[1]
