@@ -102,12 +102,12 @@ enum { STORED = 1, READ = 2 };
 /* For each word, whether the first block stores and reads it; null: out of memory. */
 static unsigned char *uses_of_words(const struct situation *s, int array) {
     const struct trace *t = s->recovery->trace;
-    const size_t words = trace_shared(s->recovery->trace, array)->words;
+    const size_t words = trace_shared(s->recovery->trace, array)->elements;
     unsigned char *uses = calloc(words + 1, 1);
     for (size_t i = 0; uses && i < t->count; i++) {
         const struct trace_access *a = &t->access[i];
         if (a->array != array || a->block) continue;
-        for (int64_t word = a->offset; word < a->offset + a->words; word++)
+        for (int64_t word = a->offset; word < a->offset + a->elements; word++)
             if (word >= 0 && (size_t)word < words) uses[word] |= a->write ? STORED : READ;
     }
     return uses;
@@ -133,7 +133,7 @@ static void count_uses(const unsigned char *uses, struct filling *f) {
 static bool find_filling(const struct situation *s, const struct recovered *a, struct filling *f) {
     if (!a->write || !a->exact || a->array < TRACE_SHARED || a->steps > 1) return false;
     const struct trace_array *array = trace_shared(s->recovery->trace, a->array);
-    if (array->dimensions != 2 || array->words < array->dimension[0] * array->dimension[1])
+    if (array->dimensions != 2 || array->elements < array->dimension[0] * array->dimension[1])
         return false;
     unsigned char *uses = uses_of_words(s, a->array);
     *f = (struct filling){array, a, array->dimension[0], array->dimension[1], 0, 0, 0, false};
@@ -189,8 +189,8 @@ static bool fits_another(const struct situation *s, const struct filling *f) {
         if (other != f->array && other->dimensions == 2 && other->dimension[0] >= block[1] &&
             other->dimension[1] >= block[0])
             return true;
-        if (other != f->array && block[1] == 1 && other->words >= block[0] &&
-            other->words > f->rows * f->cols)
+        if (other != f->array && block[1] == 1 && other->elements >= block[0] &&
+            other->elements > f->rows * f->cols)
             return true;
     }
     return false;
@@ -285,7 +285,7 @@ static struct cover covered(const struct situation *s, const unsigned grid[3]) {
     cause_limits(s, s->store.access, grid, most);
     return (struct cover){cause_extent(&s->store.layout.row, most, ALL_VARIABLES),
                           cause_extent(&s->store.layout.col, most, ALL_VARIABLES) +
-                              s->store.access->words - 1};
+                              s->store.access->elements - 1};
 }
 
 static bool covers(struct cover cover, struct shape shape) {

@@ -4,6 +4,7 @@
 #ifndef LAB_SGEMM_H
 #define LAB_SGEMM_H
 #include "../engine/engine.h"
+#include "../engine/show/sum.h"
 #include "../support.h"
 #include <string.h>
 
@@ -43,6 +44,23 @@ static inline struct engine_run sgemm_run(int m, int n, int k, const float *A, c
     run.arrays[SGEMM_C].axis_of[X] = COLUMN;
     run.wrapper = wrapper;
     return run;
+}
+
+/* C[i][j] = sum of A[i][p] * B[p][j], p < k. */
+static inline struct array_sum sgemm_sum(int k) {
+    enum { ROW, COLUMN };
+    struct array_sum sum;
+    memset(&sum, 0, sizeof sum);
+    sum.output = SGEMM_C;
+    sum.terms = k;
+    sum.factors = 2;
+    sum.factor[0].array = SGEMM_A;
+    sum.factor[0].index[0] = ROW;
+    sum.factor[0].index[1] = SUM_TERM;
+    sum.factor[1].array = SGEMM_B;
+    sum.factor[1].index[0] = SUM_TERM;
+    sum.factor[1].index[1] = COLUMN;
+    return sum;
 }
 
 #endif

@@ -31,7 +31,6 @@ STILL_UP = {
     ("engine/show/indices", "lab/cause"),
     ("engine/show/phases", "engine/host/check"),
     ("engine/show/page/block", "engine/host/check"),
-    ("engine/show/page/block", "lab/cause"),
     ("engine/show/page/block", "lab/product"),
     ("engine/show/page/block", "lab/verify"),
     ("engine/show/page/data", "engine/host/check_print"),

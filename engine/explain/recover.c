@@ -14,9 +14,9 @@ enum { CODES = 255, NO_SOURCE = -1, SEVERAL_SOURCES = -2 };
 /* A code location, and what it does with an array. A compiler may make several of one access. */
 struct site {
     const void *code;
-    int array, words;
+    int array, elements;
     bool write, atomic;
-    int source;    /* the matrix whose elements a load of shared memory gets */
+    int source;    /* the array whose elements a load of shared memory gets */
     int recovered; /* in the recovery; RECOVERED: no room */
 };
 
@@ -28,7 +28,7 @@ struct sites {
 
 static bool is_at(const struct site *s, const struct trace_access *a) {
     return s->code == a->code && s->array == a->array && s->write == a->write &&
-           s->words == a->words;
+           s->elements == a->elements;
 }
 
 static int find_site(struct sites *sites, const struct trace_access *a) {
@@ -36,27 +36,36 @@ static int find_site(struct sites *sites, const struct trace_access *a) {
         if (is_at(&sites->site[i], a)) return i;
     if (sites->count == CODES) return CODES;
     sites->site[sites->count] =
-        (struct site){a->code, a->array, a->words, a->write, a->atomic, NO_SOURCE, RECOVERED};
+        (struct site){a->code, a->array, a->elements, a->write, a->atomic, NO_SOURCE, RECOVERED};
     return sites->count++;
 }
 
-static void add_source(struct site *site, const struct trace_access *a, value_decoder *decode) {
-    int matrix;
+/* Which element of which array it is that a load of a shared array's element gets. */
+static bool decoded(const struct trace *t, const struct trace_access *a, value_decoder *decode,
+                    int *array, int64_t *offset) {
+    double value;
+    return element_value(trace_element(t, a->array), a->bytes, &value) &&
+           decode(value, array, offset);
+}
+
+static void add_source(struct site *site, const struct trace *t, const struct trace_access *a,
+                       value_decoder *decode) {
+    int array;
     int64_t offset;
     if (!decode || site->write || site->array < TRACE_SHARED ||
-        !decode(a->bits[0], &matrix, &offset))
+        !decoded(t, a, decode, &array, &offset))
         return;
-    if (site->source == NO_SOURCE) site->source = matrix;
-    if (site->source != matrix) site->source = SEVERAL_SOURCES;
+    if (site->source == NO_SOURCE) site->source = array;
+    if (site->source != array) site->source = SEVERAL_SOURCES;
 }
 
 static int find_recovered(struct recovery *r, const struct site *s) {
     const struct place place = place_before(s->code);
     for (int i = 0; i < r->count; i++) {
         const struct recovered *known = &r->access[i];
-        if (known->array == s->array && known->write == s->write && known->words == s->words &&
-            known->atomic == s->atomic && known->source == s->source &&
-            place_same_line(&known->place, &place))
+        if (known->array == s->array && known->write == s->write &&
+            known->elements == s->elements && known->atomic == s->atomic &&
+            known->source == s->source && place_same_line(&known->place, &place))
             return i;
     }
     if (r->count == RECOVERED) return RECOVERED;
@@ -64,7 +73,7 @@ static int find_recovered(struct recovery *r, const struct site *s) {
                                              .array = s->array,
                                              .write = s->write,
                                              .atomic = s->atomic,
-                                             .words = s->words,
+                                             .elements = s->elements,
                                              .source = s->source};
     return r->count++;
 }
@@ -73,7 +82,7 @@ static void group(struct recovery *r, struct sites *sites, value_decoder *decode
     const struct trace *t = r->trace;
     for (size_t i = 0; i < t->count; i++) {
         sites->of[i] = (uint8_t)find_site(sites, &t->access[i]);
-        add_source(&sites->site[sites->of[i]], &t->access[i], decode);
+        add_source(&sites->site[sites->of[i]], t, &t->access[i], decode);
     }
     for (int i = 0; i < sites->count; i++)
         sites->site[i].recovered = find_recovered(r, &sites->site[i]);
@@ -149,13 +158,13 @@ static size_t select_samples(const struct recovery *r, const struct selection *s
     size_t count = 0;
     memset(&steps, 0, sizeof steps);
     for (size_t i = r->access[s->recovered].first; i < t->count; i++) {
-        int matrix = -1;
+        int array = -1;
         int64_t offset = 0;
         if (r->of[i] != s->recovered) continue;
         const int step = next_step(&steps, &t->access[i]);
         if (s->inner_blocks && !is_inner(t, t->blocks[t->access[i].block])) continue;
         if (s->decode &&
-            (!s->decode(t->access[i].bits[0], &matrix, &offset) || matrix != s->source))
+            (!decoded(t, &t->access[i], s->decode, &array, &offset) || array != s->source))
             continue;
         recover_sample(r, i, step, &samples[count]);
         if (s->decode) samples[count].offset = offset;

@@ -6,26 +6,26 @@
 #include "../watch/record/trace.h"
 #include "rows.h"
 
-/* Which element of which matrix this value is; false: of none. Only where the run's inputs hold
- * such values is it known what a tile's elements are. */
-typedef bool value_decoder(uint32_t bits, int *matrix, int64_t *offset);
+/* Which element of which array this value, of a shared array's element, is; false: of none. Only
+ * where the run's inputs hold such values is it known what a tile's elements are. */
+typedef bool value_decoder(double value, int *array, int64_t *offset);
 
 /* All loads, or all stores, of one array in one line. */
 struct recovered {
     struct place place;
     int array; /* as in struct trace */
     bool write, atomic;
-    int words; /* that one access moves */
+    int elements; /* that one access moves */
     size_t count;
     size_t first; /* its first access in the trace */
     int phases;   /* intervals between barriers in which there are any, of one block */
     int steps;    /* how often a thread comes by in one interval, at most */
     int threads;  /* of one block that come by at all, at most */
-    bool exact;   /* there is a formula, of the offset in words */
+    bool exact;   /* there is a formula, of the offset in elements */
     struct index_formula formula;
     unsigned varied; /* variables that had several values, a bit each: of others nothing is known */
-    /* A load of shared memory: the matrix whose elements it gets, if of one only, and the formula
-     * of their offset in that; negative: of none, or of several. Elements of no matrix (zeros
+    /* A load of shared memory: the array whose elements it gets, if of one only, and the formula
+     * of their offset in that; negative: of none, or of several. Elements of no array (zeros
      * behind an edge) are left out. */
     int source;
     bool source_exact;

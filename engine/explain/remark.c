@@ -96,7 +96,7 @@ static const void *main_load(const struct trace *t, int matrix) {
         while (at < count && load[at].code != a->code) at++;
         if (at == CODES) continue;
         if (at == count) load[count++].code = a->code;
-        load[at].words += a->words;
+        load[at].words += a->elements;
         if (load[at].words > load[most].words) most = at;
     }
     return load[most].code;

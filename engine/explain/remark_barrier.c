@@ -79,7 +79,7 @@ static bool make_words(const struct trace *t, struct words *words) {
     bool any[TRACE_ARRAYS] = {false};
     for (size_t i = 0; i < t->count; i++) {
         const struct trace_access *a = &t->access[i];
-        const int64_t end = a->offset + a->words;
+        const int64_t end = a->offset + a->elements;
         if (!any[a->array] || a->offset < words->lowest[a->array])
             words->lowest[a->array] = a->offset;
         if (!any[a->array] || end > highest[a->array]) highest[a->array] = end;
@@ -95,7 +95,7 @@ static bool make_words(const struct trace *t, struct words *words) {
 
 /* Whether this access and earlier ones of the span are a conflict. */
 static bool conflicts(struct words *words, const struct trace_access *a, uint32_t span) {
-    for (int i = 0; i < a->words; i++) {
+    for (int i = 0; i < a->elements; i++) {
         const int64_t offset = a->offset - words->lowest[a->array] + i;
         struct word *w = &words->word[words->first[a->array] + offset];
         if (w->span != span) *w = (struct word){.span = span, .thread = a->thread};

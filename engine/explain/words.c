@@ -153,7 +153,7 @@ static void say_out_of_bounds(struct diagnosis *d) {
     WHAT("%s %s %s", e->write ? "store to" : "load from", name,
          before                                  ? "before its beginning"
          : column                                ? "beyond its last column"
-         : reaches_out || array->dimensions == 1 ? "beyond its end"
+         : reaches_out || array->dimensions != 2 ? "beyond its end"
                                                  : "beyond its last row");
     DETAIL("thread %s %s ", AT, verb(&d->f->at));
     if (reaches_out) DETAIL("%u bytes from %s on, ", e->size, ELEMENT);

@@ -22,6 +22,7 @@
 #define ENGINE_HOST_CHECK_H
 #include "../../support.h"
 #include "../finding.h"
+#include "../show/sum.h"
 #include "../watch/locals/locals.h"
 #include "../watch/record/counts.h"
 
@@ -221,13 +222,10 @@ void print_json(FILE *out, const struct check_options *options, const struct out
 /* The member "cause": null, where none is proved. */
 void json_cause(struct json *json, const struct cause *cause);
 
-struct product_data {
-    const float *A, *B, *C; /* C: null where nothing came back */
-};
 /* Writes what --counts and --phases say of the run so far to options->report, if they were given.
  */
 void print_report(const struct check_options *options, struct outcome *outcome,
-                  const struct product_data *data);
+                  const struct array_data *data);
 
 /* --- show/counts.c --------------------------------------------------------------------------- */
 
@@ -247,11 +245,11 @@ void json_counts(struct json *json, const struct counted_launch *launches, int c
 
 /* --- show/phases.c --------------------------------------------------------------------------- */
 
-/* `phases` is null where the block loads nothing of A and B. */
-void print_phases(FILE *out, const struct phases *phases, const struct product_data *data,
-                  struct shape shape);
-void json_phases(struct json *json, const struct phases *phases, const struct product_data *data,
-                 struct shape shape);
+/* `phases` is null where the block loads nothing of the inputs. */
+void print_phases(FILE *out, const struct phases *phases, const struct array_data *data,
+                  const struct array_sum *sum, struct shape shape);
+void json_phases(struct json *json, const struct phases *phases, const struct array_data *data,
+                 const struct array_sum *sum, struct shape shape);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,5 @@
 /* Findings as a student reads them, and as JSON for programs. */
+#include "../../lab/sgemm.h"
 #include "../../support.h"
 #include "../report/json.h"
 #include "../report/print.h"
@@ -272,10 +273,11 @@ void print_json(FILE *out, const struct check_options *o, const struct outcome *
 /* --- what a shape's own process says of its counts and phases --------------------------------- */
 
 void print_report(const struct check_options *o, struct outcome *outcome,
-                  const struct product_data *data) {
+                  const struct array_data *data) {
     const struct counted_launch *launches;
     const int count = counts_launches(&launches);
     const struct phases *phases = phases_kept();
+    const struct array_sum sum = sgemm_sum(outcome->shape.k);
     struct json json = {o->report, true};
     FILE *out = o->report;
     if (!out) return;
@@ -283,9 +285,9 @@ void print_report(const struct check_options *o, struct outcome *outcome,
     if (!o->counts && !o->phases) return;
     if (o->run.json) {
         json_counts(&json, launches, count, outcome->shape);
-        if (o->phases) json_phases(&json, phases, data, outcome->shape);
+        if (o->phases) json_phases(&json, phases, data, &sum, outcome->shape);
     } else {
-        if (o->phases) print_phases(out, phases, data, outcome->shape);
+        if (o->phases) print_phases(out, phases, data, &sum, outcome->shape);
         (o->counts ? print_counts : print_counts_line)(out, launches, count, outcome->shape);
     }
     fflush(out);

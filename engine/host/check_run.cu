@@ -25,7 +25,7 @@ static struct outcome *outcome;
 
 // What --counts and --phases are about. Written however the run ends.
 static const struct check_options *asked;
-static struct product_data product;
+static struct array_data data; // the host's
 
 static void machine_fault(const char *what) {
     snprintf(outcome->machine_fault, sizeof outcome->machine_fault, "%s", what);
@@ -47,9 +47,9 @@ static double started;
 // However the run ends: what was asked for about it.
 static void report() {
     if (asked->walk) engine_add_launch(&outcome->finding, true);
-    print_report(asked, outcome, &product);
+    print_report(asked, outcome, &data);
     if (!asked->walk_data) return;
-    outcome->walked = walk_data(asked->walk_data, asked, outcome, &product);
+    outcome->walked = walk_data(asked->walk_data, asked, outcome, &data);
     if (fflush(asked->walk_data) != 0 || ferror(asked->walk_data))
         outcome->walked.step = WALK_NO_DISK;
 }
@@ -195,13 +195,13 @@ void run_shape(const struct check_options *options, struct shape s, struct outco
     struct matrix A = host_matrix(s.m, s.k), B = host_matrix(s.k, s.n), C = host_matrix(s.m, s.n);
     fill_matrix(o->fill, o->seed, MATRIX_A, s.m, s.k, A.data);
     fill_matrix(o->fill, o->seed, MATRIX_B, s.k, s.n, B.data);
-    product = {A.data, B.data, nullptr};
+    data = {{A.data, B.data}};
     for (int call = 0; call < options->calls; call++) {
         matrix_poison(&C);
         float *A_d = to_device(&A), *B_d = to_device(&B), *C_d = to_device(&C);
         run_watched(s, A_d, B_d, C_d);
         CUDA(cudaMemcpy(C.data, C_d, bytes_of(&C), cudaMemcpyDeviceToHost));
-        product.C = C.data;
+        data.of[SGEMM_C] = C.data;
         outcome->hash_of_c = hash_of(&C, 0xCBF29CE484222325 + outcome->hash_of_c);
         struct problem problem = {
             s.m,    s.n, s.k, A.data, B.data, C.data, fill_comparison(o->fill, s.m, s.n, s.k),

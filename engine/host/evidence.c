@@ -58,16 +58,13 @@ void evidence_shapes(const struct outcome *failed, struct shape shapes[EVIDENCE_
 
 static const int elements_of_one = 1 << 22; /* matrices are smaller; a float holds all values */
 
-static float value_of(int matrix, int element) {
-    return (float)(1 + matrix * elements_of_one + element);
+static float value_of(int array, int element) {
+    return (float)(1 + array * elements_of_one + element);
 }
 
-static bool decode(uint32_t bits, int *matrix, int64_t *offset) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    if (!(value >= 1 && value < (float)(2 * elements_of_one)) || value != (float)(int)value)
-        return false;
-    *matrix = ((int)value - 1) / elements_of_one;
+static bool decode(double value, int *array, int64_t *offset) {
+    if (!(value >= 1 && value < 2 * elements_of_one) || value != (int)value) return false;
+    *array = ((int)value - 1) / elements_of_one;
     *offset = ((int)value - 1) % elements_of_one;
     return true;
 }
@@ -116,11 +113,11 @@ static float *allocate(size_t elements) {
     return (float *)(memory + margin);
 }
 
-static float *coded(int matrix, int rows, int cols) {
+static float *coded(int array, int rows, int cols) {
     const size_t elements = (size_t)rows * (size_t)cols;
     float *values = malloc(elements * sizeof *values), *device = allocate(elements);
     if (!values) machine_fault("out of memory");
-    for (size_t i = 0; i < elements; i++) values[i] = value_of(matrix, (int)i);
+    for (size_t i = 0; i < elements; i++) values[i] = value_of(array, (int)i);
     must(cudaMemcpy(device, values, elements * sizeof *values, cudaMemcpyHostToDevice));
     free(values);
     return device;
@@ -129,7 +126,7 @@ static float *coded(int matrix, int rows, int cols) {
 bool evidence_run(struct shape s, double seconds, bool counts,
                   const struct writers *(*writers)(void),
                   void (*stopped_here)(const struct engine_result *result)) {
-    float *A = coded(MATRIX_OF_A, s.m, s.k), *B = coded(MATRIX_OF_B, s.k, s.n);
+    float *A = coded(SGEMM_A, s.m, s.k), *B = coded(SGEMM_B, s.k, s.n);
     float *C = allocate((size_t)s.m * (size_t)s.n);
     struct engine_run checked = sgemm_run(s.m, s.n, s.k, A, B, C, wrapper_function());
     struct engine_result result;

@@ -24,7 +24,7 @@ static enum sharing sharing(const struct recovered *a) {
         if (a->formula.term[i].variable == INDEX_THREAD_X && !a->formula.term[i].shift)
             apart = a->formula.term[i].coefficient;
     if (!apart) return BROADCAST;
-    return apart == a->words ? COALESCED : STRIDED;
+    return apart == a->elements ? COALESCED : STRIDED;
 }
 
 /* The usual index of each matrix: with tiles as wide as the phases move on, or without any. */

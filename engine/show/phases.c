@@ -1,8 +1,11 @@
 /* The tile phases of one block, as a student follows them by hand, and as JSON. */
 #include "../../support.h"
+#include "../explain/element.h"
 #include "../host/check.h"
 #include "../report/json.h"
 #include "../report/numbers.h"
+#include "../watch/regions.h"
+#include "sum.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +20,19 @@ enum {
 /* What is printed about. */
 struct story {
     const struct phases *phases;
-    const struct product_data *data;
-    int m, n, k;
+    const struct array_data *data;
+    const struct array_sum *sum; /* no terms: none is shown */
 };
+
+static bool is_input(int array) {
+    return region_array(array) && region_array(array)->role == ROLE_INPUT;
+}
+
+static bool is_output(int array) { return region_array(array) && !is_input(array); }
+
+/* All indices but the last one, taken together; and the last one. */
+static int rows_of_array(int array) { return (int)array_rows(region_array(array)); }
+static int columns_of_array(int array) { return (int)array_columns(region_array(array)); }
 
 /* --- ranges: "0-3, 8" ------------------------------------------------------------------------- */
 
@@ -47,14 +60,15 @@ static struct ranges ranges_of(const bool *set, int count) {
     return r;
 }
 
-/* The rows and columns of a matrix that the phase loads from. */
+/* The rows and columns of an array that the phase loads from. */
 struct loaded {
     bool *rows, *cols;
     int row_count, col_count;
     size_t loads;
 };
 
-static struct loaded loaded_of(const struct phase *phase, int matrix, int rows, int cols) {
+static struct loaded loaded_of(const struct phase *phase, int array) {
+    const int rows = rows_of_array(array), cols = columns_of_array(array);
     struct loaded l = {.rows = calloc((size_t)rows, sizeof(bool)),
                        .cols = calloc((size_t)cols, sizeof(bool)),
                        .row_count = rows,
@@ -62,8 +76,8 @@ static struct loaded loaded_of(const struct phase *phase, int matrix, int rows, 
     if (!l.rows || !l.cols) abort();
     for (size_t i = 0; i < phase->load_count; i++) {
         const struct phase_load *load = &phase->loads[i];
-        if (load->matrix != matrix) continue;
-        l.rows[load->row] = l.cols[load->col] = true;
+        if (load->array != array) continue;
+        l.rows[load->element / (size_t)cols] = l.cols[load->element % (size_t)cols] = true;
         l.loads++;
     }
     return l;
@@ -74,31 +88,19 @@ static void loaded_free(struct loaded *l) {
     free(l->cols);
 }
 
-/* --- sums ------------------------------------------------------------------------------------- */
+/* --- what the block stores -------------------------------------------------------------------- */
 
-/* What element (i, j) of C amounts to after phase number `phase`: registers cannot be seen, so it
- * is made of the products whose two factors the block has loaded. */
-static double partial_sum(const struct story *s, int i, int j, int phase) {
-    double sum = 0;
-    for (int p = 0; p < s->k; p++) {
-        size_t a = (size_t)i * (size_t)s->k + (size_t)p, b = (size_t)p * (size_t)s->n + (size_t)j;
-        int first_a = s->phases->first[MATRIX_A][a], first_b = s->phases->first[MATRIX_B][b];
-        if (first_a && first_a <= phase && first_b && first_b <= phase)
-            sum += (double)s->data->A[a] * (double)s->data->B[b];
-    }
-    return sum;
+static bool is_stored(const struct story *s, int array, int row, int col) {
+    return s->phases->stored[array][(size_t)row * (size_t)columns_of_array(array) + (size_t)col];
 }
 
-static bool is_stored(const struct story *s, int i, int j) {
-    return s->phases->stored[(size_t)i * (size_t)s->n + (size_t)j];
-}
-
-/* The smallest rectangle around what the block stored of C. */
-static struct box stored_box(const struct story *s) {
-    struct box box = {s->m, -1, s->n, -1};
-    for (int i = 0; i < s->m; i++)
-        for (int j = 0; j < s->n; j++) {
-            if (!is_stored(s, i, j)) continue;
+/* The smallest rectangle around what the block stored of the array. */
+static struct box stored_box(const struct story *s, int array) {
+    const int rows = rows_of_array(array), cols = columns_of_array(array);
+    struct box box = {rows, -1, cols, -1};
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < cols; j++) {
+            if (!is_stored(s, array, i, j)) continue;
             box.row_first = min_int(box.row_first, i);
             box.row_last = max_int(box.row_last, i);
             box.col_first = min_int(box.col_first, j);
@@ -188,16 +190,20 @@ static void print_tables(FILE *out, const struct table *tables, int count) {
 
 /* --- what the tables hold --------------------------------------------------------------------- */
 
-/* A matrix by rows. */
+/* An array by rows. */
 struct values {
-    const float *at;
-    int cols;
+    const struct engine_array *array;
+    const void *of;
 };
 
-static bool matrix_cell(const void *context, int i, int j, double *value) {
+static bool array_value(const struct values *v, size_t element, double *value) {
+    const size_t bytes = array_element_bytes(v->array);
+    return element_value(v->array->element, (const char *)v->of + element * bytes, value);
+}
+
+static bool value_cell(const void *context, int i, int j, double *value) {
     const struct values *v = context;
-    *value = (double)v->at[(size_t)i * (size_t)v->cols + (size_t)j];
-    return true;
+    return array_value(v, (size_t)i * (size_t)array_columns(v->array) + (size_t)j, value);
 }
 
 /* The last dimension is across; the others, taken together, are down. */
@@ -209,28 +215,43 @@ static int rows_of(const struct phase_array *array) {
     return (int)(array->count / array->dimension[array->dimensions - 1]);
 }
 
+/* NaN: an element of no known type. */
+static double shared_value(const struct phase_array *array, size_t element) {
+    const size_t bytes = element_type_bytes(array->element);
+    double value = NAN;
+    element_value(array->element, array->bytes + element * bytes, &value);
+    return value;
+}
+
 /* A NaN is nearly always the poison of an element that no thread has stored. */
 static bool array_cell(const void *context, int i, int j, double *value) {
     const struct phase_array *array = context;
-    *value = (double)array->values[i * columns_of(array) + j];
+    *value = shared_value(array, (size_t)i * (size_t)columns_of(array) + (size_t)j);
     return !isnan(*value);
 }
 
-/* The block's part of C, after a phase or (0) as it was stored. */
+/* The block's part of an output, after a phase or (0) as it was stored. */
 struct part {
     const struct story *story;
+    int array;
     struct box box;
     int phase;
 };
 
+static bool part_value(const struct part *part, int i, int j, double *value) {
+    const struct story *s = part->story;
+    const struct values v = {region_array(part->array), s->data->of[part->array]};
+    const size_t element = (size_t)(part->box.row_first + i) * (size_t)array_columns(v.array) +
+                           (size_t)(part->box.col_first + j);
+    if (!part->phase) return array_value(&v, element, value);
+    *value = sum_so_far(s->sum, s->data, s->phases, element, part->phase);
+    return true;
+}
+
 static bool part_cell(const void *context, int i, int j, double *value) {
     const struct part *part = context;
-    const struct story *s = part->story;
-    int row = part->box.row_first + i, col = part->box.col_first + j;
-    if (!is_stored(s, row, col)) return false;
-    *value = part->phase ? partial_sum(s, row, col, part->phase)
-                         : (double)s->data->C[(size_t)row * (size_t)s->n + (size_t)col];
-    return true;
+    return is_stored(part->story, part->array, part->box.row_first + i, part->box.col_first + j) &&
+           part_value(part, i, j, value);
 }
 
 static void print_part(FILE *out, const char *title, const struct part *part) {
@@ -263,69 +284,93 @@ static void print_loaded(FILE *out, const char *name, const struct loaded *l) {
             ranges_of(l->rows, l->row_count).text, ranges_of(l->cols, l->col_count).text, l->loads);
 }
 
-static void print_phase(FILE *out, const struct story *s, const struct box *box, int number) {
+static void print_phase(FILE *out, const struct story *s, int number) {
     const struct phase *phase = &s->phases->phases[number - 1];
-    struct loaded a = loaded_of(phase, 0, s->m, s->k), b = loaded_of(phase, 1, s->k, s->n);
+    const int output = s->sum->output;
     fprintf(out, "\nphase %d of %d\n", number, s->phases->count);
-    print_loaded(out, "A", &a);
-    print_loaded(out, "B", &b);
+    for (int i = 0; i < ENGINE_ARRAYS; i++) {
+        if (!is_input(i)) continue;
+        struct loaded loaded = loaded_of(phase, i);
+        print_loaded(out, region_array(i)->name, &loaded);
+        loaded_free(&loaded);
+    }
     print_arrays(out, phase);
-    print_part(out, "sums so far", &(struct part){s, *box, number});
-    loaded_free(&a);
-    loaded_free(&b);
+    if (s->sum->terms)
+        print_part(out, "sums so far", &(struct part){s, output, stored_box(s, output), number});
 }
 
 /* C[0][0] = 1*1 + 2*5 + 3*9 + 4*13 = 90 */
-static void print_element(FILE *out, const struct story *s, int i, int j) {
-    double sum = 0;
-    fprintf(out, "    C[%d][%d] =", i, j);
-    for (int p = 0; p < s->k; p++) {
-        double a = (double)s->data->A[(size_t)i * (size_t)s->k + (size_t)p];
-        double b = (double)s->data->B[(size_t)p * (size_t)s->n + (size_t)j];
-        fprintf(out, p ? " + %.5g*%.5g" : " %.5g*%.5g", a, b);
-        sum += a * b;
-    }
-    fprintf(out, " = %.6g\n", sum);
+static void print_element(FILE *out, const struct story *s, const struct box *box) {
+    const struct engine_array *array = region_array(s->sum->output);
+    const int64_t element = box->row_first * array_columns(array) + box->col_first;
+    struct element_at at;
+    char name[160];
+    array_index(array, element, at.index);
+    element_write(name, sizeof name, array, &at);
+    fprintf(out, "    %s", name);
+    sum_print(out, s->sum, s->data, (size_t)element);
 }
 
-static void print_stored(FILE *out, const struct story *s, const struct box *box) {
-    int rows = box->row_last - box->row_first + 1, cols = box->col_last - box->col_first + 1;
-    if (rows <= 0 || cols <= 0) {
-        fputs("\nthe block stores nothing in C\n", out);
+static void print_stored(FILE *out, const struct story *s, int array) {
+    const char *name = region_array(array)->name;
+    const struct box box = stored_box(s, array);
+    if (box.row_last < 0) {
+        fprintf(out, "\nthe block stores nothing in %s\n", name);
         return;
     }
-    fprintf(out, "\nC: the block stores rows %d to %d, columns %d to %d\n", box->row_first,
-            box->row_last, box->col_first, box->col_last);
-    if (s->data->C) print_part(out, "C", &(struct part){s, *box, 0});
-    if (s->k <= WHOLE / 2) print_element(out, s, box->row_first, box->col_first);
+    fprintf(out, "\n%s: the block stores rows %d to %d, columns %d to %d\n", name, box.row_first,
+            box.row_last, box.col_first, box.col_last);
+    if (s->data->of[array]) print_part(out, name, &(struct part){s, array, box, 0});
+    if (array == s->sum->output && s->sum->terms && s->sum->terms <= WHOLE / 2)
+        print_element(out, s, &box);
 }
 
-static void print_matrices(FILE *out, const struct story *s) {
-    const struct values A = {s->data->A, s->k}, B = {s->data->B, s->n};
-    const struct table tables[] = {table_of("A", s->m, s->k, matrix_cell, &A),
-                                   table_of("B", s->k, s->n, matrix_cell, &B)};
+static void print_inputs(FILE *out, const struct story *s) {
+    struct table tables[ENGINE_ARRAYS];
+    int count = 0;
+    for (int i = 0; i < ENGINE_ARRAYS; i++) {
+        const struct values values = {region_array(i), s->data->of[i]};
+        if (is_input(i) && values.of)
+            tables[count++] = table_of(values.array->name, rows_of_array(i), columns_of_array(i),
+                                       value_cell, &values);
+    }
     fputc('\n', out);
-    print_tables(out, tables, LENGTH(tables));
+    print_tables(out, tables, count);
 }
 
-void print_phases(FILE *out, const struct phases *phases, const struct product_data *data,
-                  struct shape shape) {
-    struct story s = {phases, data, shape.m, shape.n, shape.k};
+/* "A and B" */
+static void print_input_names(FILE *out, const char *between) {
+    bool any = false;
+    for (int i = 0; i < ENGINE_ARRAYS; i++) {
+        if (!is_input(i)) continue;
+        fprintf(out, "%s%s", any ? between : "", region_array(i)->name);
+        any = true;
+    }
+}
+
+void print_phases(FILE *out, const struct phases *phases, const struct array_data *data,
+                  const struct array_sum *sum, struct shape shape) {
+    const struct story s = {phases, data, sum};
     if (!phases) {
-        fputs("\nNo tile phases: that block loads nothing of A and B.\n", out);
+        fputs("\nNo tile phases: that block loads nothing of ", out);
+        print_input_names(out, " and ");
+        fputs(".\n", out);
         return;
     }
-    struct box box = stored_box(&s);
     fprintf(out, "\nblock (%u,%u) of %s, %u x %u threads, m=%d k=%d n=%d\n", phases->block[0],
-            phases->block[1], phases->kernel, phases->block_size[0], phases->block_size[1], s.m,
-            s.k, s.n);
-    fputs("A phase reaches from one __syncthreads() to the next and loads from A or B.\n"
-          "\"Sums so far\" is worked out from what has been loaded, because a thread's own\n"
-          "variables cannot be seen from outside.\n",
-          out);
-    print_matrices(out, &s);
-    for (int i = 1; i <= phases->count; i++) print_phase(out, &s, &box, i);
-    print_stored(out, &s, &box);
+            phases->block[1], phases->kernel, phases->block_size[0], phases->block_size[1], shape.m,
+            shape.k, shape.n);
+    fputs("A phase reaches from one __syncthreads() to the next and loads from ", out);
+    print_input_names(out, " or ");
+    fputs(".\n", out);
+    if (sum->terms)
+        fputs("\"Sums so far\" is worked out from what has been loaded, because a thread's own\n"
+              "variables cannot be seen from outside.\n",
+              out);
+    print_inputs(out, &s);
+    for (int i = 1; i <= phases->count; i++) print_phase(out, &s, i);
+    for (int i = 0; i < ENGINE_ARRAYS; i++)
+        if (is_output(i)) print_stored(out, &s, i);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
@@ -353,7 +398,7 @@ static void json_array(struct json *json, const struct phase_array *array) {
     for (int i = 0; i < array->dimensions; i++) json_value(json, NULL, "%zu", array->dimension[i]);
     json_close(json, ']');
     json_open(json, "values", '[');
-    for (size_t i = 0; i < array->count; i++) json_real(json, NULL, (double)array->values[i]);
+    for (size_t i = 0; i < array->count; i++) json_real(json, NULL, shared_value(array, i));
     json_close(json, ']');
     json_open(json, "stored_by", '[');
     for (size_t i = 0; i < array->count; i++) {
@@ -366,20 +411,17 @@ static void json_array(struct json *json, const struct phase_array *array) {
     json_close(json, '}');
 }
 
-/* The block's part of C by rows, after a phase or (0) as it was stored. */
-static void json_part(struct json *json, const char *name, const struct story *s,
-                      const struct box *box, int phase) {
-    const struct part part = {s, *box, phase};
+/* The block's part of an output by rows, after a phase or (0) as it was stored. */
+static void json_part(struct json *json, const char *name, const struct part *part) {
+    const struct box *box = &part->box;
     const int rows = box->row_last - box->row_first + 1, cols = box->col_last - box->col_first + 1;
     double value;
     json_open(json, name, '[');
     for (int i = 0; i < rows; i++) {
         json_open(json, NULL, '[');
         for (int j = 0; j < cols; j++) {
-            if (phase)
-                json_real(json, NULL,
-                          partial_sum(s, box->row_first + i, box->col_first + j, phase));
-            else if (s->data->C && part_cell(&part, i, j, &value))
+            if (part->phase ? part_value(part, i, j, &value)
+                            : part->story->data->of[part->array] && part_cell(part, i, j, &value))
                 json_real(json, NULL, value);
             else
                 json_text(json, NULL, NULL);
@@ -389,72 +431,77 @@ static void json_part(struct json *json, const char *name, const struct story *s
     json_close(json, ']');
 }
 
-static void json_phase(struct json *json, const struct story *s, const struct box *box,
-                       int number) {
+static void json_phase(struct json *json, const struct story *s, int number) {
     const struct phase *phase = &s->phases->phases[number - 1];
+    const int output = s->sum->output;
     json_open(json, NULL, '{');
     json_value(json, "phase", "%d", number);
-    json_loaded(json, "A", loaded_of(phase, MATRIX_A, s->m, s->k));
-    json_loaded(json, "B", loaded_of(phase, MATRIX_B, s->k, s->n));
+    for (int i = 0; i < ENGINE_ARRAYS; i++)
+        if (is_input(i)) json_loaded(json, region_array(i)->name, loaded_of(phase, i));
     json_open(json, "loads", '[');
     for (size_t i = 0; i < phase->load_count; i++) {
         const struct phase_load *load = &phase->loads[i];
-        json_value(json, NULL, "[%u, \"%c\", %d, %d]", load->thread, "AB"[load->matrix],
-                   load -> row, load -> col);
+        const size_t cols = (size_t)columns_of_array(load->array);
+        json_value(json, NULL, "[%u, \"%s\", %zu, %zu]", load->thread,
+                   region_array(load->array)->name, load->element / cols, load->element % cols);
     }
     json_close(json, ']');
     json_open(json, "arrays", '[');
     for (int i = 0; i < phase->array_count; i++) json_array(json, &phase->arrays[i]);
     json_close(json, ']');
-    json_part(json, "sums", s, box, number);
+    if (s->sum->terms)
+        json_part(json, "sums", &(struct part){s, output, stored_box(s, output), number});
     json_close(json, '}');
 }
 
-static void json_stored(struct json *json, const struct story *s, const struct box *box) {
+static void json_stored(struct json *json, const struct story *s, int array) {
+    const struct part part = {s, array, stored_box(s, array), 0};
+    const struct box *box = &part.box;
     if (box->row_last < 0) {
-        json_text(json, "C", NULL);
+        json_text(json, region_array(array)->name, NULL);
         return;
     }
-    json_open(json, "C", '{');
+    json_open(json, region_array(array)->name, '{');
     json_value(json, "rows", "[%d, %d]", box->row_first, box->row_last);
     json_value(json, "columns", "[%d, %d]", box->col_first, box->col_last);
-    json_part(json, "values", s, box, 0);
+    json_part(json, "values", &part);
     json_close(json, '}');
 }
 
-/* "phases", or null where the block loads nothing of A and B:
+/* "phases", or null where the block loads nothing of the inputs:
  *     kernel, launch (from 0), grid, block_size, block; m, k, n
  *     phases: for each
  *         phase     its number, from 1
- *         A, B      rows and columns that were loaded from (lists), loads (elements)
+ *         A, B      (each input, by its name) rows and columns that were loaded from (lists), loads
+ *                   (elements); rows are all indices but the last one, taken together
  *         loads     each of them, in the order in which this run made them: thread (linear), "A" or
  *                   "B", row, column
  *         arrays    the shared arrays that were stored to, as they were at the phase's end: name,
  *                   dimensions, values in a row, stored_by: the thread that stored each in this
  *                   phase, or null
  *         sums      of the block's part of C, by rows, from what has been loaded until then
- *     C: rows and columns (first, last) of the block's part, and its values as stored; null: the
- *     block stored nothing */
-void json_phases(struct json *json, const struct phases *phases, const struct product_data *data,
-                 struct shape shape) {
+ *     C: (each output) rows and columns (first, last) of the block's part, and its values as
+ *     stored; null: the block stored nothing */
+void json_phases(struct json *json, const struct phases *phases, const struct array_data *data,
+                 const struct array_sum *sum, struct shape shape) {
+    const struct story s = {phases, data, sum};
     if (!phases) {
         json_text(json, "phases", NULL);
         return;
     }
-    struct story s = {phases, data, shape.m, shape.n, shape.k};
-    struct box box = stored_box(&s);
     json_open(json, "phases", '{');
     json_text(json, "kernel", phases->kernel);
     json_value(json, "launch", "%d", phases->launch);
     json_extent(json, "grid", phases->grid);
     json_extent(json, "block_size", phases->block_size);
     json_extent(json, "block", phases->block);
-    json_value(json, "m", "%d", s.m);
-    json_value(json, "k", "%d", s.k);
-    json_value(json, "n", "%d", s.n);
+    json_value(json, "m", "%d", shape.m);
+    json_value(json, "k", "%d", shape.k);
+    json_value(json, "n", "%d", shape.n);
     json_open(json, "phases", '[');
-    for (int i = 1; i <= phases->count; i++) json_phase(json, &s, &box, i);
+    for (int i = 1; i <= phases->count; i++) json_phase(json, &s, i);
     json_close(json, ']');
-    json_stored(json, &s, &box);
+    for (int i = 0; i < ENGINE_ARRAYS; i++)
+        if (is_output(i)) json_stored(json, &s, i);
     json_close(json, '}');
 }

@@ -27,9 +27,9 @@ int main() {
     run.stopped = stopped;
     run.limits.alone_threads = UINT64_MAX; // the same block is the first one each time
     engine_begin(&run);
-    for (float *&each : memory) {
-        cudaMalloc((void **)&each, sizeof host);
-        cudaMemcpy(each, host, sizeof host, cudaMemcpyHostToDevice);
+    for (int i = 0; i < 3; i++) {
+        cudaMalloc(&memory[i], sizeof host);
+        cudaMemcpy(memory[i], host, sizeof host, cudaMemcpyHostToDevice);
     }
     basicSgemm(size, size, size, memory[0], memory[1], memory[2]);
     cudaDeviceSynchronize();

@@ -1,4 +1,5 @@
-"""The engine without a lab: tests/checker/no_arrays.cu, a host that names no arrays."""
+"""The engine without a lab: tests/checker/no_arrays.cu, a host that names no arrays, and typed_arrays.c,
+one whose arrays are no matrices of floats."""
 
 from __future__ import annotations
 
@@ -13,21 +14,49 @@ KERNELS = {
     "instructor/solutions/2_tiled.cu": ("none", ""),
     "instructor/faulty/01_first_barrier.cu": ("shared-race", "A_s[0][1]"),
     "instructor/faulty/07_load_commented_out.cu": ("uninitialised-shared", "b_tile[0][7]"),
-    "instructor/faulty/04_no_guards.cu": ("out-of-bounds", "byte 4624 of the 4624 allocated"),
+    "instructor/faulty/04_no_guards.cu": ("out-of-bounds", "byte 4624 of memory[i] of 4624 bytes"),
 }  # fmt: skip
+
+
+def run_host(tree: Tree, host: str, kernel: str, *args: object) -> list[str]:
+    """What this host prints about the kernel, in lines."""
+    program = f"build/check/{host}"
+    tree.make("-f", "Makefile", "-f", "tests/checker/hosts.mk", "BACKEND=cpu", f"KERNEL={kernel}", program)
+    ran = subprocess.run([program, *map(str, args)], cwd=tree.path, env=clean_environment(),
+                         capture_output=True, text=True, timeout=RUN_SECONDS, check=True)
+    assert not ran.stderr, ran
+    return ran.stdout.splitlines()
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_mistakes_are_found_where_no_array_is_named(tree: Tree, kernel: str) -> None:
-    tree.make("-f", "Makefile", "-f", "tests/checker/hosts.mk", "BACKEND=cpu",
-                    f"KERNEL={kernel}", "build/check/no_arrays")
-    ran = subprocess.run(["build/check/no_arrays"], cwd=tree.path, env=clean_environment(),
-                         capture_output=True, text=True, timeout=RUN_SECONDS, check=True)
     kind, element = KERNELS[kernel]
-    finding, launch = ran.stdout.splitlines()
+    ran = finding, launch = run_host(tree, "no_arrays", kernel)
     found, line, at = finding.split(" ", 2)
     assert (found, at[: len(element)]) == (kind, element), ran
     assert (int(line) > 0) == (kind != "none"), ran
     # There is no output whose size a launch could be compared with.
     assert launch == "" if kind == "none" else launch.startswith("mysgemm<<<"), ran
     assert ";" not in launch, ran
+
+
+def test_arrays_are_counted_and_kept_by_their_element_type(tree: Tree) -> None:
+    counts, moved, phase, *trace = run_host(tree, "typed_arrays", "tests/checker/typed_kernel.cu")
+    # 30 doubles, 30 bytes, 30 ints: each an element, of its own size.
+    assert counts == "elements 30 30 30 needed 60"
+    assert moved == "bytes 240 30 120"
+    # x_s[3] is x[3], which thread 3 has stored; the block stores the first 16 elements.
+    assert phase == "phase x_s f64 16 3.25 by 3, stored 1 0"
+    # The last thread of the block to run: its double, its byte, its int, and what it reads of x_s.
+    assert trace[:4] == ["trace 0 f64 15 1 15.25", "trace 1 u8 0 1 0", "trace 2 i32 0 1 -1",
+                         "trace 8 f64 14 1 14.25"]
+    assert not any(trace[4:])  # no finding
+
+
+@pytest.mark.parametrize("too_far, element", [(1, "cube[2][0][0]"), (7, "cube[2][1][1]")])
+def test_an_element_outside_has_an_index_for_each_dimension(
+    tree: Tree, too_far: int, element: str
+) -> None:
+    *_, what, named, detail = run_host(tree, "typed_arrays", "tests/checker/typed_kernel.cu", too_far)
+    assert (what, named) == ("store to cube beyond its end", element)
+    assert detail == f"thread (13,0) writes {element}, but cube has 2 x 3 x 5 elements"

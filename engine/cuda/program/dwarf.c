@@ -11,6 +11,7 @@ enum attribute {
     AT_ABSTRACT_ORIGIN = 0x31,
     AT_ARTIFICIAL = 0x34,
     AT_COUNT = 0x37,
+    AT_ENCODING = 0x3e,
     AT_SPECIFICATION = 0x47,
     AT_TYPE = 0x49,
     AT_LINKAGE_NAME = 0x6e
@@ -212,6 +213,7 @@ static void take(struct dwarf_entry *entry, uint64_t attribute, const struct val
     case AT_COUNT:
         if (value->is_constant) entry->count = value->number;
         break;
+    case AT_ENCODING: entry->encoding = value->number; break;
     case AT_UPPER_BOUND:
         if (value->is_constant) entry->count = value->number + 1;
         break;

@@ -64,6 +64,7 @@ struct type {
     size_t dimension[NAME_DIMENSIONS];
     int dimensions;
     bool array, reference;
+    enum element element; /* of a base type */
 };
 
 static struct {
@@ -74,7 +75,33 @@ static struct {
 
 static bool is_type(enum dwarf_tag tag) {
     return tag == DWARF_ARRAY || tag == DWARF_REFERENCE || tag == DWARF_TYPEDEF ||
-           tag == DWARF_CONST || tag == DWARF_VOLATILE;
+           tag == DWARF_BASE || tag == DWARF_CONST || tag == DWARF_VOLATILE;
+}
+
+/* DWARF 5, table 7.11. */
+enum { IS_FLOAT = 4, IS_SIGNED = 5, IS_SIGNED_CHAR = 6, IS_UNSIGNED = 7, IS_UNSIGNED_CHAR = 8 };
+
+static enum element element_of(const struct dwarf_entry *base) {
+    static const struct {
+        size_t bytes;
+        enum element is_signed, is_unsigned, is_float;
+    } types[] = {
+        {1, ELEMENT_I8, ELEMENT_U8, ELEMENT_BYTES},
+        {2, ELEMENT_I16, ELEMENT_U16, ELEMENT_BYTES},
+        {4, ELEMENT_I32, ELEMENT_U32, ELEMENT_F32},
+        {8, ELEMENT_I64, ELEMENT_U64, ELEMENT_F64},
+    };
+    for (size_t i = 0; i < sizeof types / sizeof *types; ++i) {
+        if (types[i].bytes != base->bytes) continue;
+        switch (base->encoding) {
+        case IS_FLOAT: return types[i].is_float;
+        case IS_SIGNED:
+        case IS_SIGNED_CHAR: return types[i].is_signed;
+        case IS_UNSIGNED:
+        case IS_UNSIGNED_CHAR: return types[i].is_unsigned;
+        }
+    }
+    return ELEMENT_BYTES; /* an entry of another kind, too */
 }
 
 /* Subranges follow the array whose dimensions they are. */
@@ -92,6 +119,7 @@ static void keep_entry(const struct dwarf_entry *entry, void *data) {
             (struct type){.at = entry->at,
                           .of = entry->type,
                           .array = entry->tag == DWARF_ARRAY,
+                          .element = element_of(entry),
                           .reference = entry->tag == DWARF_REFERENCE};
     }
 }
@@ -120,6 +148,7 @@ static void add_dimensions(struct shared_name *name, size_t at) {
     size_t elements = 1;
     for (int i = 0; i < name->dimensions; ++i) elements *= name->dimension[i];
     name->element = elements ? name->bytes / elements : 0;
+    name->type = type ? type->element : ELEMENT_BYTES;
 }
 
 static void complete_from_origin(struct dwarf_entry *v) {

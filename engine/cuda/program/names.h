@@ -1,6 +1,7 @@
 /* From an address in shared memory to A_s[3][7]: names and shapes of shared arrays. */
 #ifndef ENGINE_CUDA_PROGRAM_NAMES_H
 #define ENGINE_CUDA_PROGRAM_NAMES_H
+#include "../../report/element_type.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -11,6 +12,7 @@ struct shared_name {
     char name[64];
     size_t offset, bytes; /* in thread-local storage */
     size_t element;       /* bytes; 0: not known */
+    enum element type;    /* of an element; ELEMENT_BYTES: a structure's, or not known */
     int dimensions;
     size_t dimension[NAME_DIMENSIONS];
 };

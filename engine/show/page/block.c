@@ -1,23 +1,25 @@
 /* See block.h. */
 #include "block.h"
-#include "../../../lab/cause.h" /* MATRIX_OF_C */
 #include "../../../lab/product.h"
+#include "../../../support.h"
+#include "../../watch/regions.h"
 #include <math.h>
 #include <string.h>
 
 bool element_is_unwritten(const float *C, size_t i) { return get_bits(&C[i]) == POISON_BITS; }
 
-bool element_is_wrong(const struct product_data *data, struct shape s, int row, int col,
+bool element_is_wrong(const struct array_data *data, struct shape s, int row, int col,
                       double *right) {
+    const float *A = data->of[MATRIX_A], *B = data->of[MATRIX_B], *C = data->of[MATRIX_C];
     double sum = 0, magnitude = 0;
     for (int p = 0; p < s.k; p++) {
-        const double term = (double)data->A[(size_t)row * (size_t)s.k + (size_t)p] *
-                            (double)data->B[(size_t)p * (size_t)s.n + (size_t)col];
+        const double term = (double)A[(size_t)row * (size_t)s.k + (size_t)p] *
+                            (double)B[(size_t)p * (size_t)s.n + (size_t)col];
         sum += term;
         magnitude += fabs(term);
     }
     *right = sum;
-    const float got = data->C[(size_t)row * (size_t)s.n + (size_t)col];
+    const float got = C[(size_t)row * (size_t)s.n + (size_t)col];
     return !(fabs(got - sum) <= gamma_bound(s.k + 2) * magnitude);
 }
 
@@ -33,12 +35,16 @@ static unsigned block_of(struct extent stored, long index, unsigned blocks) {
     return (unsigned)(block < 0 ? 0 : block >= (long)blocks ? (long)blocks - 1 : block);
 }
 
+static bool is_output(int array) {
+    return array < TRACE_SHARED && region_array(array)->role != ROLE_INPUT;
+}
+
 /* The part of C that the block has stored. False: none. */
 static bool find_part(const struct trace *t, long n, struct extent *rows, struct extent *cols) {
     bool any = false;
     for (size_t i = 0; i < t->count; i++) {
         const struct trace_access *a = &t->access[i];
-        if (a->array != MATRIX_OF_C || !a->write || a->offset < 0) continue;
+        if (!is_output(a->array) || !a->write || a->offset < 0) continue;
         const long row = (long)(a->offset / n), col = (long)(a->offset % n);
         if (!any || row < rows->first) rows->first = row;
         if (!any || row > rows->last) rows->last = row;
@@ -52,18 +58,18 @@ static bool find_part(const struct trace *t, long n, struct extent *rows, struct
 }
 
 /* The first element of C that nobody has stored, or else that is wrong; -1: neither. */
-static long find_element(const struct product_data *data, struct shape s) {
-    const long count = data->C ? (long)s.m * s.n : 0;
+static long find_element(const struct array_data *data, struct shape s) {
+    const long count = data->of[MATRIX_C] ? (long)s.m * s.n : 0;
     double right;
     for (long i = 0; i < count; i++)
-        if (element_is_unwritten(data->C, (size_t)i)) return i;
+        if (element_is_unwritten(data->of[MATRIX_C], (size_t)i)) return i;
     for (long i = 0; i < count; i++)
         if (element_is_wrong(data, s, (int)(i / s.n), (int)(i % s.n), &right)) return i;
     return -1;
 }
 
 void walk_wanted(const struct trace *trace, const struct outcome *outcome,
-                 const struct product_data *data, unsigned block[3]) {
+                 const struct array_data *data, unsigned block[3]) {
     const struct finding *f = &outcome->finding;
     const unsigned *grid = trace->grid;
     struct extent rows, cols;

@@ -4,15 +4,27 @@
 const SECTOR_WORDS = 8; /* 32 bytes */
 const BANKS = 32;
 
+const WORD_BYTES = 4;
+
+/* The words that an element of the site's array lies in. */
+function wordsOf(run, site, offset) {
+  const { bytes } = run.arrays[site.array];
+  const first = Math.floor(offset * bytes / WORD_BYTES), last = Math.floor(((offset + 1) * bytes - 1) / WORD_BYTES);
+  return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+}
+
+/* Of one lane. */
+const wordsOfSite = (run, site) => Math.ceil(site.words * run.arrays[site.array].bytes / WORD_BYTES);
+
 /* Words that the request needs from each bank, in the parts in which the hardware serves it: all
  * lanes at once, half a warp with 8 bytes a lane, a quarter with 16. */
-function bankParts(run, accesses, words) {
+function bankParts(run, site, accesses) {
+  const words = wordsOfSite(run, site);
   const lanes = words >= 4 ? 8 : words === 2 ? 16 : 32;
   const parts = [];
   for (const a of accesses) {
     const part = (parts[Math.floor((run.accesses.thread[a] % WARP) / lanes)] ||= Array.from({ length: BANKS }, () => new Set()));
-    const offset = run.accesses.offset[a];
-    part[((offset % BANKS) + BANKS) % BANKS].add(offset);
+    for (const word of wordsOf(run, site, run.accesses.offset[a])) part[((word % BANKS) + BANKS) % BANKS].add(word);
   }
   return parts.filter(Boolean);
 }
@@ -20,12 +32,12 @@ function bankParts(run, accesses, words) {
 const worstOf = (part) => Math.max(...part.map((words) => words.size));
 
 function bankStrip(run, site, accesses) {
-  const parts = bankParts(run, accesses, site.words);
+  const parts = bankParts(run, site, accesses);
   const passes = parts.reduce((sum, part) => sum + worstOf(part), 0);
   const worst = Math.max(...parts.map(worstOf));
   const wanted = Array.from({ length: BANKS }, (_, b) => Math.max(...parts.map((part) => part[b].size)));
   const text = `${plural(passes, 'pass', 'passes')} through shared memory` +
-    (parts.length > 1 ? `, ${site.words} words a lane` : '') +
+    (parts.length > 1 ? `, ${wordsOfSite(run, site)} words a lane` : '') +
     (passes === parts.length ? ': no bank conflict' : `: ${worst}-way bank conflict`);
   return { picture: drawBanks(wanted, worst), text };
 }
@@ -44,13 +56,15 @@ function drawBanks(wanted, worst) {
   return node;
 }
 
-/* Matrices begin at multiples of 32 bytes, so an element's offset says its sector. */
-function sectorStrip(run, accesses) {
+/* Arrays begin at multiples of 32 bytes, so an element's offset says its sector. */
+function sectorStrip(run, site, accesses) {
   const sectors = new Map();
   for (const a of accesses) {
-    const offset = run.accesses.offset[a], sector = Math.floor(offset / SECTOR_WORDS);
-    if (!sectors.has(sector)) sectors.set(sector, new Set());
-    sectors.get(sector).add(offset - sector * SECTOR_WORDS);
+    for (const word of wordsOf(run, site, run.accesses.offset[a])) {
+      const sector = Math.floor(word / SECTOR_WORDS);
+      if (!sectors.has(sector)) sectors.set(sector, new Set());
+      sectors.get(sector).add(word - sector * SECTOR_WORDS);
+    }
   }
   const words = [...sectors.values()].reduce((sum, used) => sum + used.size, 0);
   const share = Math.round(100 * words / (sectors.size * SECTOR_WORDS));
@@ -83,7 +97,7 @@ function updateStrips(app) {
 
 function stripOf(run, site, list) {
   const array = run.arrays[site.array], shared = array.role === 'shared';
-  const { picture, text } = shared ? bankStrip(run, site, list) : sectorStrip(run, list);
+  const { picture, text } = shared ? bankStrip(run, site, list) : sectorStrip(run, site, list);
   const figure = element('figure', 'strip-figure');
   figure.append(element('figcaption', '', `${site.atomic ? 'atomic update of' : site.write ? 'store to' : 'load of'} ${array.name}: ${text}`), picture);
   return figure;

@@ -1,6 +1,7 @@
 /* Writes the walkthrough's data: see walk.h. run.js, which reads it, says what the members mean. */
 #include "../../../support.h"
 #include "../../cuda/program/names.h"
+#include "../../explain/element.h"
 #include "../../explain/outline.h"
 #include "../../report/json.h"
 #include "../../report/numbers.h"
@@ -17,7 +18,7 @@
 enum {
     MOST_ACCESSES = 200000, /* that are shown: 12 bytes each, with a step for each warp, ... */
     MOST_BYTES = 4200000,   /* ... more with one for each thread. A page stays below 5 MB */
-    MOST_ELEMENTS = 40000,  /* of a matrix whose values are all in the page */
+    MOST_ELEMENTS = 40000,  /* of an array whose values are all in the page */
     MOST_WRONG = 2000       /* elements of C */
 };
 
@@ -25,7 +26,7 @@ struct page {
     struct json json;
     const struct check_options *options;
     const struct outcome *outcome;
-    const struct product_data *product;
+    const struct array_data *data;
     const struct trace *trace;
     struct walk_steps steps;
     size_t at_access, other_access; /* the finding's, in the trace; its count: none */
@@ -46,22 +47,29 @@ bool walk_in_block(const struct finding_party *party, const unsigned block[3]) {
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-static void write_value(struct json *json, float value) {
+/* With as many digits as tell it from all others of its type. */
+static void write_value(struct json *json, enum element element, double value) {
     if (isnan(value))
         json_value(json, NULL, "null");
     else if (isinf(value))
         json_value(json, NULL, value > 0 ? "1e999" : "-1e999"); /* which is read as infinity */
     else
-        json_value(json, NULL, "%.9g", (double)value);
+        json_value(json, NULL, element == ELEMENT_F32 ? "%.9g" : "%.17g", value);
 }
 
-static void write_values(struct json *json, const char *name, const float *values, size_t count) {
-    if (!values || count > MOST_ELEMENTS) {
+static void write_values(struct json *json, const char *name, const struct engine_array *array,
+                         const void *values) {
+    const size_t count = array_elements(array), size = array_element_bytes(array);
+    double value;
+    if (!values || count > MOST_ELEMENTS || array->element == ELEMENT_BYTES) {
         json_text(json, name, NULL);
         return;
     }
     json_open(json, name, '[');
-    for (size_t i = 0; i < count; i++) write_value(json, values[i]);
+    for (size_t i = 0; i < count; i++) {
+        element_value(array->element, (const char *)values + i * size, &value);
+        write_value(json, array->element, value);
+    }
     json_close(json, ']');
 }
 
@@ -80,14 +88,15 @@ static void write_unwritten(struct json *json, const float *C, size_t count) {
 }
 
 /* [element, what it should be] */
-static void write_wrong(struct json *json, const struct product_data *data, struct shape s) {
+static void write_wrong(struct json *json, const struct array_data *data, const float *C,
+                        struct shape s) {
     int found = 0;
     json_open(json, "wrong", '[');
     for (int row = 0; row < s.m; row++)
         for (int col = 0; col < s.n && found < MOST_WRONG; col++) {
             const size_t i = (size_t)row * (size_t)s.n + (size_t)col;
             double right;
-            if (element_is_unwritten(data->C, i) || !element_is_wrong(data, s, row, col, &right))
+            if (element_is_unwritten(C, i) || !element_is_wrong(data, s, row, col, &right))
                 continue;
             json_value(json, NULL, "[%zu, %.9g]", i, right);
             found++;
@@ -95,20 +104,21 @@ static void write_wrong(struct json *json, const struct product_data *data, stru
     json_close(json, ']');
 }
 
-static void write_matrix(struct page *page, const char *name, int rows, int cols,
-                         const float *values) {
+static void write_array(struct page *page, int number) {
     struct json *json = &page->json;
-    const size_t count = (size_t)rows * (size_t)cols;
-    const bool input = name[0] != 'C';
+    const struct engine_array *array = region_array(number);
+    const void *values = page->data->of[number];
+    const bool input = array->role == ROLE_INPUT;
     json_open(json, NULL, '{');
-    json_text(json, "name", name);
+    json_text(json, "name", array->name);
     json_text(json, "role", input ? "input" : "output");
-    json_value(json, "rows", "%d", rows);
-    json_value(json, "cols", "%d", cols);
-    write_values(json, input ? "values" : "final", values, count);
-    if (!input && values && count <= MOST_ELEMENTS) {
-        write_unwritten(json, values, count);
-        write_wrong(json, page->product, page->outcome->shape);
+    json_value(json, "rows", "%lld", (long long)array_rows(array));
+    json_value(json, "cols", "%lld", (long long)array_columns(array));
+    json_value(json, "bytes", "%zu", array_element_bytes(array));
+    write_values(json, input ? "values" : "final", array, values);
+    if (!input && values && array_elements(array) <= MOST_ELEMENTS) {
+        write_unwritten(json, values, array_elements(array));
+        write_wrong(json, page->data, values, page->outcome->shape);
     }
     json_close(json, '}');
 }
@@ -120,17 +130,14 @@ static void write_shared(struct json *json, const struct trace_array *array) {
     json_open(json, "dims", '[');
     for (int i = 0; i < array->dimensions; i++) json_value(json, NULL, "%zu", array->dimension[i]);
     json_close(json, ']');
-    json_value(json, "words", "%zu", array->words);
+    json_value(json, "words", "%zu", array->elements);
+    json_value(json, "bytes", "%zu", element_type_bytes(array->element));
     json_close(json, '}');
 }
 
 static void write_arrays(struct page *page) {
-    const struct shape s = page->outcome->shape;
-    const struct product_data *p = page->product;
     json_open(&page->json, "arrays", '[');
-    write_matrix(page, "A", s.m, s.k, p->A);
-    write_matrix(page, "B", s.k, s.n, p->B);
-    write_matrix(page, "C", s.m, s.n, p->C);
+    for (int i = 0; i < ENGINE_ARRAYS && region_array(i); i++) write_array(page, i);
     for (int i = 0; i < page->trace->shared_count; i++)
         write_shared(&page->json, &page->trace->shared[i]);
     json_close(&page->json, ']');
@@ -155,7 +162,7 @@ static void write_sites(struct page *page) {
         json_value(json, "array", "%d", array_number(site->array));
         json_value(json, "write", site->write ? "true" : "false");
         json_value(json, "atomic", site->atomic ? "true" : "false");
-        json_value(json, "words", "%d", site->words);
+        json_value(json, "words", "%d", site->elements);
         json_close(json, '}');
     }
     json_close(json, ']');
@@ -171,12 +178,16 @@ static const struct trace_access *access_at(const struct walk_steps *s,
     return NULL;
 }
 
-/* A value for each word; null: not known. */
-static void write_words(struct json *json, const uint32_t *bits, int words, bool known) {
-    for (int i = 0; i < words; i++) {
-        float value;
-        memcpy(&value, &bits[i], sizeof value);
-        write_value(json, known ? value : NAN);
+/* A value for each element; null: not known. */
+static void write_elements(struct page *page, const struct trace_access *a, bool old) {
+    struct json *json = &page->json;
+    const enum element element = trace_element(page->trace, a->array);
+    const size_t size = trace_element_bytes(page->trace, a->array);
+    const unsigned char *bytes = old ? a->bytes + a->elements * size : a->bytes;
+    double value;
+    for (int i = 0; i < a->elements; i++) {
+        const bool known = (old || a->valued) && element_value(element, bytes + i * size, &value);
+        write_value(json, element, known ? value : NAN);
     }
 }
 
@@ -197,8 +208,7 @@ static void write_site_of_step(struct page *page, const struct walk_step *step, 
         for (size_t i = step->first; i < step->first + step->count; i++) {
             const struct trace_access *a = access_at(s, &s->visit[i], site);
             if (a && what == OFFSETS) json_value(json, NULL, "%lld", (long long)a->offset);
-            if (a && what == VALUES) write_words(json, a->bits, a->words, a->valued);
-            if (a && what == OLD) write_words(json, &a->bits[a->words], a->words, true);
+            if (a && what != OFFSETS) write_elements(page, a, what == OLD);
         }
         json_close(json, ']');
     }
@@ -310,15 +320,12 @@ static bool is_by(const struct trace *t, const struct trace_access *a,
 
 /* "A_s[3][7]", as findings call it. */
 static void name_element(const struct page *page, const struct trace_access *a, char name[160]) {
-    static const char *const matrices[] = {"A", "B", "C"};
-    const struct shape s = page->outcome->shape;
     name[0] = '\0';
     if (a->offset < 0) return;
     if (a->array < TRACE_SHARED) {
-        const size_t cols[] = {(size_t)s.k, (size_t)s.n, (size_t)s.n};
-        const size_t dimension[] = {0, cols[a->array]};
-        snprintf(name, 160, "%s", matrices[a->array]);
-        name_append_indices(name, 160, dimension, 2, (size_t)a->offset);
+        struct element_at at;
+        array_index(region_array(a->array), a->offset, at.index);
+        element_write(name, 160, region_array(a->array), &at);
         return;
     }
     const struct trace_array *array = trace_shared(page->trace, a->array);
@@ -518,7 +525,7 @@ static void write_members(struct page *page) {
 /* --- all of it -------------------------------------------------------------------------------- */
 
 struct walked walk_data(FILE *out, const struct check_options *options,
-                        const struct outcome *outcome, const struct product_data *data) {
+                        const struct outcome *outcome, const struct array_data *data) {
     struct page page = {{out, false}, options, outcome, data, trace_kept(), {0}, 0, 0, 0, 0};
     struct walked walked = {.step = WALK_NO_BLOCK};
     if (page.trace->block_count) {

@@ -30,13 +30,13 @@
  *                [x, y, z]; `later` launches follow, which are not shown
  *   block        blockIdx of the block that is shown
  *   arrays       A, B, C, then the shared arrays. {name, role: input, output or shared}, and
- *                rows, cols, values (inputs) or final (C; after all blocks); C also has `unwritten`,
+ *                bytes (of an element), rows, cols, values (inputs) or final (C; after all blocks); C also has `unwritten`,
  *                [[first, count], ...], what no thread stored, and `wrong`, [[offset, expected], ...].
- *                Shared: dims (none: not known), words. Matrices that are too large have no values.
- *   sites        instructions that access memory: {line, array, write, atomic, words}
+ *                Shared: dims (none: not known), words (elements). Matrices that are too large have no values.
+ *   sites        instructions that access memory: {line, array, write, atomic, words (elements)}
  *   steps        what one line does for one warp, once:
  *                    [line, interval, warp, [[site, lanes, [offset, ...], [value, ...]], ...]]
- *                one offset (in words, possibly outside the array) and `words` values for each bit
+ *                one offset (in elements, possibly outside the array) and `words` values for each bit
  *                in lanes; null: not a number, or not known. Of atomic operations the values are the
  *                new ones, and as many that they have replaced follow: [..., [value, ...]]. A barrier that opens:
  *                    [line, interval, -1, threads, {waiting, returned} (if at two lines)]
@@ -96,7 +96,7 @@ function countAccesses(data) {
   return count;
 }
 
-/* Accesses in columns, one row a word: an access of several words is several rows. */
+/* Accesses in columns, one row an element: an access of several elements is several rows. */
 function makeAccesses(count) {
   return {
     count,

@@ -20,13 +20,13 @@ static bool add_site(struct walk_steps *s, const struct trace_access *a) {
                                                   .array = a->array,
                                                   .write = a->write,
                                                   .atomic = a->atomic,
-                                                  .words = a->words};
+                                                  .elements = a->elements};
     return true;
 }
 
 static bool is_of(const struct walk_site *site, const struct trace_access *a) {
     return site->code == a->code && site->array == a->array && site->write == a->write &&
-           site->words == a->words;
+           site->elements == a->elements;
 }
 
 static bool find_sites(struct walk_steps *s) {

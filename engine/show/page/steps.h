@@ -16,7 +16,7 @@ struct walk_site {
     int line; /* of the submission; 0: in another file, or unknown */
     int array;
     bool write, atomic;
-    int words;
+    int elements; /* that one access moves */
 };
 
 struct walk_step {

@@ -27,7 +27,7 @@ bool walk_in_block(const struct finding_party *party, const unsigned block[3]);
  * members are those that run.js reads; the object is left open for walk_page(). Errors of `out` are
  * the caller's to look at. */
 struct walked walk_data(FILE *out, const struct check_options *options,
-                        const struct outcome *outcome, const struct product_data *data);
+                        const struct outcome *outcome, const struct array_data *data);
 
 /* Writes the page around this data, to whose object the member that print_indices() has written to
  * `indices` is added. False: it cannot be written; errno says why. */

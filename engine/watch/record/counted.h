@@ -12,17 +12,18 @@ enum {
 
 /* --- counts ----------------------------------------------------------------------------------- */
 
-/* The matrices come first, by their numbers; then what else is in global memory: what a kernel has
- * stored, or a call of the host's has copied from there or from an input; and, of loads only, what
- * the host has put there, in whatever memory: __constant__ variables, tables. */
+/* The run's arrays come first, by their numbers; then what else is in global memory: what a kernel
+ * has stored, or a call of the host's has copied from there or from an input; and, of loads only,
+ * what the host has put there, in whatever memory: __constant__ variables, tables. */
 enum { COUNTED_OTHER = ENGINE_ARRAYS, COUNTED_CONSTANTS, COUNTED_SHARED, COUNTED_PLACES };
 enum counted_way { COUNTED_LOADS, COUNTED_STORES, COUNTED_ATOMICS, COUNTED_WAYS };
 
 struct counted {
-    uint64_t elements; /* words of 4 bytes that threads asked for; less than a word counts as one */
-    uint64_t requests; /* instructions of a warp */
-    uint64_t bytes;    /* asked for, each byte once a request however many threads want it */
-    uint64_t sectors;  /* of global memory, that the requests access */
+    uint64_t elements;  /* that threads asked for: of an array its own, elsewhere words of 4 bytes;
+                           less than one counts as one */
+    uint64_t requests;  /* instructions of a warp */
+    uint64_t bytes;     /* asked for, each byte once a request however many threads want it */
+    uint64_t sectors;   /* of global memory, that the requests access */
     uint64_t conflicts; /* of shared memory: passes beyond those that the bytes need */
     unsigned worst;     /* the most words of one bank that one request wants */
 };

@@ -10,6 +10,7 @@
  * they do not depend on how many workers there were. */
 #define _GNU_SOURCE
 #include "counts.h"
+#include "../array.h"
 #include "../block.h"
 #include "../launches.h"
 #include "../machine.h"
@@ -60,6 +61,14 @@ struct site {
     struct held held[MAX_WARPS];
 };
 
+/* Where an array of the run is; no bytes: there is none. */
+struct place_of_array {
+    uintptr_t begin;
+    size_t bytes, element;
+    bool input;
+    uint32_t *loaded_by; /* of each element of an input: the block that loaded it last, by number */
+};
+
 struct slot {
     uintptr_t key; /* 0: empty */
     struct site *site;
@@ -71,14 +80,13 @@ struct counts {
     size_t table_size, site_count;
     struct site **touched;
     size_t touched_count;
-    struct span matrix[ENGINE_ARRAYS];
+    struct place_of_array array[ENGINE_ARRAYS];
+    int array_count; /* all that there are come before it */
     uint32_t held[MAX_WARPS];
     uint32_t idle[MAX_WARPS]; /* lanes that have come to the barrier, or are gone */
     uint32_t gone[MAX_WARPS]; /* that have returned, or never were */
-    /* Of each element of an input: the block that loaded it last, by number. */
-    uint32_t *loaded_by[ENGINE_ARRAYS];
-    uint32_t block_number; /* from 1 on */
-    uint32_t *stored_by;   /* of each word of shared memory: block, in so many bits, and thread */
+    uint32_t block_number;    /* from 1 on */
+    uint32_t *stored_by; /* of each word of shared memory: block, in so many bits, and thread */
     struct {
         uint64_t loads, needed; /* of global memory */
         uint64_t exchanged;
@@ -226,15 +234,22 @@ static unsigned sectors_of(const struct request *r, struct sector *sectors) {
     return count;
 }
 
-/* Elements of an input that this block has not loaded before. */
-static void note_needed(struct counts *c, int matrix, const struct sector *sector) {
-    const struct span *span = &c->matrix[matrix];
-    uint32_t *by = c->loaded_by[matrix];
-    for (unsigned byte = 0; by && byte < SECTOR; byte += WORD) {
-        size_t element = (sector->number * SECTOR + byte - span->begin) / WORD;
-        if (!(sector->bytes >> byte & 0xF) || element >= span->words) continue;
-        c->block.needed += by[element] != c->block_number;
-        by[element] = c->block_number;
+/* Elements of an input that this block has not loaded before: those that the sector has a byte of
+ * that is asked for. */
+static void note_needed(struct counts *c, const struct place_of_array *array,
+                        const struct sector *sector) {
+    const uintptr_t first = sector->number * SECTOR;
+    const size_t element = array->element;
+    const size_t before = first < array->begin ? (array->begin - first) % element
+                                               : element - 1 - (first - array->begin - 1) % element;
+    unsigned byte = (unsigned)before;
+    for (; array->loaded_by && byte < SECTOR; byte += (unsigned)element) {
+        const uint32_t bytes = element < SECTOR ? (UINT32_C(1) << element) - 1 : ~UINT32_C(0);
+        const size_t offset = first + byte - array->begin;
+        if (!(sector->bytes >> byte & bytes) || offset >= array->bytes) continue;
+        uint32_t *by = &array->loaded_by[offset / element];
+        c->block.needed += *by != c->block_number;
+        *by = c->block_number;
     }
 }
 
@@ -247,7 +262,8 @@ static void finish_global(struct counts *c, struct counted *sum, const struct re
     if (way != COUNTED_LOADS) c->block.stores = true;
     for (unsigned i = 0; i < count; ++i) {
         sum->bytes += (unsigned)__builtin_popcount(sectors[i].bytes);
-        if (way == COUNTED_LOADS && place < COUNTED_OTHER) note_needed(c, place, &sectors[i]);
+        if (way == COUNTED_LOADS && place < COUNTED_OTHER)
+            note_needed(c, &c->array[place], &sectors[i]);
     }
 }
 
@@ -255,8 +271,9 @@ static void finish_global(struct counts *c, struct counted *sum, const struct re
 
 static int place_of(const struct watch *w, uintptr_t address, enum counted_way way) {
     if (watch_is_shared(w, address)) return COUNTED_SHARED;
-    for (unsigned i = 0; i < ENGINE_ARRAYS; ++i)
-        if (address - w->counts->matrix[i].begin < w->counts->matrix[i].words * WORD) return (int)i;
+    const struct counts *c = w->counts;
+    for (int i = 0; i < c->array_count; ++i)
+        if (address - c->array[i].begin < c->array[i].bytes) return i;
     const bool constant = way == COUNTED_LOADS && origin_of(address) == ORIGIN_HOST;
     return constant ? COUNTED_CONSTANTS : COUNTED_OTHER;
 }
@@ -265,7 +282,7 @@ static int place_of(const struct watch *w, uintptr_t address, enum counted_way w
  * are stored come from this one. */
 static void note_origins(struct counts *c, const struct request *r, int place,
                          enum counted_way way) {
-    if (place < COUNTED_OTHER && c->loaded_by[place]) return;
+    if (place < COUNTED_OTHER && c->array[place].input) return;
     for (uint32_t left = r->lanes; left; left &= left - 1) {
         const uintptr_t address = r->address[__builtin_ctz(left)];
         for (unsigned at = 0; at < r->size; at += WORD) {
@@ -280,7 +297,8 @@ static void note_origins(struct counts *c, const struct request *r, int place,
 static void finish_in(struct watch *w, struct site *site, const struct request *r, int place) {
     struct counted *sum = &site->of[place];
     unsigned lanes = (unsigned)__builtin_popcount(r->lanes);
-    unsigned elements = lanes * (r->size < WORD ? 1 : r->size / WORD);
+    const size_t element = place < COUNTED_OTHER ? w->counts->array[place].element : WORD;
+    const unsigned elements = lanes * (r->size < element ? 1 : (unsigned)(r->size / element));
     sum->requests++;
     sum->elements += elements;
     if (place == COUNTED_SHARED) {
@@ -423,14 +441,22 @@ static void count_access(struct watch *w, const struct access *access) {
 
 /* --- blocks and barriers ---------------------------------------------------------------------- */
 
-static void find_matrices(struct counts *c) {
+static uint32_t *zeros(size_t count) {
+    void *made = mmap(NULL, count * sizeof(uint32_t), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return must(made == MAP_FAILED ? NULL : made);
+}
+
+static void find_arrays(struct counts *c) {
     for (int i = 0; i < ENGINE_ARRAYS; ++i) {
         const struct region *r = region_of_array(i);
-        if (r) c->matrix[i] = (struct span){r->begin, r->bytes / WORD};
-        if (!r || !region_is_input(r)) continue;
-        void *made = mmap(NULL, c->matrix[i].words * sizeof *c->loaded_by[i],
-                          PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        c->loaded_by[i] = must(made == MAP_FAILED ? NULL : made);
+        if (!r) continue;
+        c->array_count = i + 1;
+        c->array[i] = (struct place_of_array){.begin = r->begin,
+                                              .bytes = r->bytes,
+                                              .element = array_element_bytes(r->array),
+                                              .input = region_is_input(r)};
+        if (region_is_input(r)) c->array[i].loaded_by = zeros(array_elements(r->array));
     }
 }
 
@@ -438,7 +464,7 @@ static struct counts *attach(const struct watch *w) {
     struct counts *c = must(calloc(1, sizeof *c));
     c->stored_by = must(calloc(w->all_words, sizeof *c->stored_by));
     grow_table(c);
-    find_matrices(c);
+    find_arrays(c);
     c->next = __atomic_load_n(&all_workers, __ATOMIC_ACQUIRE);
     while (!__atomic_compare_exchange_n(&all_workers, &c->next, c, false, __ATOMIC_RELEASE,
                                         __ATOMIC_ACQUIRE))

@@ -20,7 +20,8 @@ int counts_launches(const struct counted_launch **launches);
 /* A load of an element of an input. */
 struct phase_load {
     unsigned thread; /* linear */
-    int matrix, row, col;
+    int array;       /* by its number in the run */
+    size_t element;
 };
 
 /* A shared array that was written in the phase, as it was at the phase's end. */
@@ -28,9 +29,10 @@ struct phase_array {
     char name[64];
     int dimensions;
     size_t dimension[5];
-    size_t count; /* of values */
-    float *values;
-    int *writer; /* the thread that stored each value in this phase; -1: none did */
+    enum element element;
+    size_t count, size;   /* of elements; of all of them, in bytes */
+    unsigned char *bytes; /* what they hold */
+    int *writer;          /* the thread that stored each value in this phase; -1: none did */
 };
 
 /* From one barrier to the next, with loads of inputs between. */
@@ -47,9 +49,9 @@ struct phases {
     int launch; /* counted from 0 */
     struct phase *phases;
     int count;
-    int *first[ENGINE_ARRAYS]; /* of each element of an input: the phase that loaded it first,
-                                     from 1; 0: none */
-    bool *stored;              /* elements of the output that the block stored */
+    int *first[ENGINE_ARRAYS];   /* of each element of an input: the phase that loaded it first,
+                                    from 1; 0: none. Null: the array is no input */
+    bool *stored[ENGINE_ARRAYS]; /* elements that the block stored, likewise of the others */
 };
 
 /* From now on the tile phases of this block are kept, of the first launch in which it loads an

@@ -1,6 +1,7 @@
 /* The tile phases of one block: which elements of inputs it loads between two barriers, and what
  * its shared arrays hold afterwards. */
 #include "../../cuda/program/names.h"
+#include "../array.h"
 #include "../block.h"
 #include "../launches.h"
 #include "../machine.h"
@@ -37,32 +38,37 @@ const struct phases *phases_kept(void) {
 
 /* --- accesses --------------------------------------------------------------------------------- */
 
-static void note_load(const struct region *r, int matrix, size_t word) {
+static void note_load(int array, size_t element) {
     struct phase *now = &state.now;
-    int *first = state.phases.first[matrix];
-    const size_t cols = (size_t)array_columns(r->array);
-    if (!first[word]) first[word] = state.phases.count + 1;
+    int *first = state.phases.first[array];
+    if (!first[element]) first[element] = state.phases.count + 1;
     if (now->load_count == state.load_room) {
         state.load_room = state.load_room ? 2 * state.load_room : 256;
         now->loads = must(realloc(now->loads, state.load_room * sizeof *now->loads));
     }
-    now->loads[now->load_count++] =
-        (struct phase_load){running_index.linear, matrix, (int)(word / cols), (int)(word % cols)};
+    now->loads[now->load_count++] = (struct phase_load){running_index.linear, array, element};
     state.kept = true;
 }
 
+/* -1: none of the run's. */
+static int number_of(const struct region *r) {
+    int number = ENGINE_ARRAYS - 1;
+    while (number >= 0 && region_of_array(number) != r) --number;
+    return number;
+}
+
 static void note_global(const struct access *access) {
-    int matrix = 0;
     const struct region *r = region_find(access->address);
-    if (!r || !r->array) return;
-    while (matrix < ENGINE_ARRAYS && region_of_array(matrix) != r) ++matrix;
-    size_t word = (access->address - r->begin) / WORD;
-    size_t end = (access->address + access->size - 1 - r->begin) / WORD + 1;
-    for (; word < end && word < r->bytes / WORD && matrix < ENGINE_ARRAYS; ++word) {
+    const int array = r && r->array ? number_of(r) : -1;
+    if (array < 0) return;
+    const size_t bytes = array_element_bytes(r->array), all = array_elements(r->array);
+    size_t element = (access->address - r->begin) / bytes;
+    const size_t end = (access->address + access->size - 1 - r->begin) / bytes + 1;
+    for (; element < end && element < all; ++element) {
         if (!region_is_input(r))
-            state.phases.stored[word] |= access->write;
+            state.phases.stored[array][element] |= access->write;
         else if (!access->write)
-            note_load(r, matrix, word);
+            note_load(array, element);
     }
 }
 
@@ -85,36 +91,45 @@ static void note_unless_copying(struct watch *w, const struct access *access) {
 
 /* --- the end of a phase ----------------------------------------------------------------------- */
 
-static void set_dimensions(struct phase_array *array, const struct shared_name *name) {
-    array->dimensions = name->dimensions;
-    memcpy(array->dimension, name->dimension, sizeof name->dimension);
-    if (name->element > WORD) array->dimension[array->dimensions++] = name->element / WORD;
-    size_t count = 1;
+/* An array of structures, or of what is not known, is one of words. */
+static void set_shape(struct phase_array *array, const struct shared_name *name) {
+    size_t count = 1, inner = 0;
+    if (name && name->type != ELEMENT_BYTES) array->element = name->type;
+    array->count = array->size / element_type_bytes(array->element);
+    if (name && name->type == ELEMENT_BYTES) inner = name->element / WORD;
+    array->dimensions = name ? name->dimensions : 0;
+    if (name) memcpy(array->dimension, name->dimension, sizeof name->dimension);
+    if (inner > 1) array->dimension[array->dimensions++] = inner;
     for (int i = 0; i < array->dimensions; ++i) count *= array->dimension[i];
     if (array->dimensions && count == array->count) return;
     array->dimensions = 1;
     array->dimension[0] = array->count;
 }
 
-/* The words of shared memory from `first` on become an array of the phase, with their values. */
-static void keep_array(const struct watch *w, const char *name, size_t first, size_t count,
+/* So many bytes of shared memory from `begin` on become an array of the phase, with their values.
+ */
+static void keep_array(const struct watch *w, const char *name, uintptr_t begin, size_t bytes,
                        const struct shared_name *shape) {
     struct phase *now = &state.now;
     if (!now->arrays) now->arrays = zeros(MOST_ARRAYS, sizeof *now->arrays);
     if (now->array_count == MOST_ARRAYS) return;
     struct phase_array *array = &now->arrays[now->array_count++];
+    *array = (struct phase_array){.size = bytes, .element = ELEMENT_F32};
     snprintf(array->name, sizeof array->name, "%s", name);
-    array->count = count;
-    array->values = zeros(count, sizeof *array->values);
-    array->writer = zeros(count, sizeof *array->writer);
-    memcpy(array->values, (const char *)w->shared_begin + first * WORD, count * WORD);
-    for (size_t i = 0; i < count; ++i) array->writer[i] = state.writer[first + i] - 1;
-    if (shape) {
-        set_dimensions(array, shape);
-    } else {
-        array->dimensions = 1;
-        array->dimension[0] = count;
-    }
+    set_shape(array, shape);
+    array->bytes = zeros(bytes, 1);
+    array->writer = zeros(array->count, sizeof *array->writer);
+    memcpy(array->bytes, (const void *)begin, bytes);
+    const size_t size = element_type_bytes(array->element);
+    for (size_t i = 0; i < array->count; ++i)
+        array->writer[i] = state.writer[watch_word(w, begin + i * size)] - 1;
+}
+
+/* Of dynamic shared memory, whole words. */
+static void keep_dynamic(const struct watch *w, size_t words) {
+    const char *only = name_of_dynamic();
+    keep_array(w, only ? only : "dynamic shared memory", w->shared_begin + w->dynamic_first * WORD,
+               words * WORD, NULL);
 }
 
 /* The array that holds this word; returns the word behind it. */
@@ -123,15 +138,12 @@ static size_t keep_array_at(const struct watch *w, size_t word) {
     size_t dynamic = (w->launch->shared_bytes + WORD - 1) / WORD;
     struct shared_name name;
     if (word - w->dynamic_first < dynamic) {
-        const char *only = name_of_dynamic();
-        keep_array(w, only ? only : "dynamic shared memory", w->dynamic_first, dynamic, NULL);
+        keep_dynamic(w, dynamic);
         return w->dynamic_first + dynamic;
     }
     if (!name_find(w->shared_begin + word * WORD - storage, &name)) return word + 1;
-    size_t first = (storage + name.offset - w->shared_begin) / WORD;
-    size_t count = (name.bytes + WORD - 1) / WORD;
-    keep_array(w, name.name, first, count, &name);
-    return first + count;
+    keep_array(w, name.name, storage + name.offset, name.bytes, &name);
+    return watch_word(w, storage + name.offset + name.bytes - 1) + 1;
 }
 
 static int by_name(const void *a, const void *b) {
@@ -164,16 +176,21 @@ static bool is_wanted(const struct watch *w) {
            w->epochs.block == block[0] + (uint64_t)grid->x * block[1];
 }
 
-/* For each element of a matrix, zero. */
+/* For each element of an array, zero. */
 static void make_room(struct phases *p) {
     for (int i = 0; i < ENGINE_ARRAYS; ++i) {
         const struct region *r = region_of_array(i);
+        free(p->first[i]);
+        free(p->stored[i]);
+        p->first[i] = NULL;
+        p->stored[i] = NULL;
         if (!r) continue;
         if (region_is_input(r))
-            p->first[i] = zeros(r->bytes / WORD, sizeof *p->first[i]);
+            p->first[i] = zeros(array_elements(r->array), sizeof *p->first[i]);
         else
-            p->stored = zeros(r->bytes / WORD, sizeof *p->stored);
+            p->stored[i] = zeros(array_elements(r->array), sizeof *p->stored[i]);
     }
+    free(state.writer);
     state.writer = zeros(state.words, sizeof *state.writer);
 }
 
@@ -189,9 +206,6 @@ static void block_begins(struct watch *w) {
     memcpy(p->grid, (unsigned[]){launch->grid.x, launch->grid.y, launch->grid.z}, sizeof p->grid);
     memcpy(p->block_size, (unsigned[]){launch->block.x, launch->block.y, launch->block.z},
            sizeof p->block_size);
-    free(state.writer);
-    free(p->stored);
-    for (int i = 0; i < ENGINE_ARRAYS; ++i) free(p->first[i]);
     make_room(p);
 }
 

@@ -1,6 +1,7 @@
 /* Keeping the accesses of a few blocks: see trace.h. */
 #include "trace.h"
 #include "../../cuda/program/names.h"
+#include "../array.h"
 #include "../block.h"
 #include "../regions.h"
 #include <stdlib.h>
@@ -22,6 +23,15 @@ static struct {
 
 const struct trace *trace_kept(void) { return &state.trace; }
 
+enum element trace_element(const struct trace *t, int array) {
+    return array < TRACE_SHARED ? region_array(array)->element : trace_shared(t, array)->element;
+}
+
+size_t trace_element_bytes(const struct trace *t, int array) {
+    return array < TRACE_SHARED ? array_element_bytes(region_array(array))
+                                : element_type_bytes(trace_shared(t, array)->element);
+}
+
 /* --- which array ------------------------------------------------------------------------------ */
 
 /* The number of a shared array, which is added if it is new; -1: no room. */
@@ -35,15 +45,18 @@ static int shared_number(const struct trace_array *array) {
 }
 
 static bool is_within(const struct trace_array *array, size_t offset) {
-    return offset - array->offset < array->words * WORD;
+    return offset - array->offset < array->elements * element_type_bytes(array->element);
 }
 
 static struct trace_array static_array(const struct shared_name *name) {
-    struct trace_array array = {
-        .offset = name->offset, .words = name->bytes / WORD, .dimensions = name->dimensions};
+    const bool known = name->type != ELEMENT_BYTES; /* a structure counts as its words */
+    struct trace_array array = {.offset = name->offset,
+                                .element = known ? name->type : ELEMENT_F32,
+                                .dimensions = name->dimensions};
+    array.elements = name->bytes / element_type_bytes(array.element);
     snprintf(array.name, sizeof array.name, "%s", name->name);
     memcpy(array.dimension, name->dimension, sizeof name->dimension);
-    if (name->element > WORD && array.dimensions < NAME_DIMENSIONS)
+    if (!known && name->element > WORD && array.dimensions < NAME_DIMENSIONS)
         array.dimension[array.dimensions++] = name->element / WORD;
     return array;
 }
@@ -59,7 +72,8 @@ static int find_shared(const struct watch *w, size_t offset) {
     struct shared_name name;
     if (w->launch->shared_bytes && offset - dynamic < SHARED_PER_BLOCK_OPTIN) {
         const char *only = name_of_dynamic();
-        struct trace_array array = {.offset = dynamic, .words = w->launch->shared_bytes / WORD};
+        struct trace_array array = {
+            .offset = dynamic, .element = ELEMENT_F32, .elements = w->launch->shared_bytes / WORD};
         snprintf(array.name, sizeof array.name, "%s", only ? only : "dynamic shared memory");
         return shared_number(&array);
     }
@@ -69,15 +83,15 @@ static int find_shared(const struct watch *w, size_t offset) {
     return shared_number(&array);
 }
 
-/* Of a matrix: also where the address is beyond it, but in the same allocation. */
-static int find_matrix(uintptr_t address, struct trace_access *kept) {
+/* Of the run's arrays: also where the address is beyond one, but in the same allocation. */
+static int find_array_of_run(uintptr_t address, int64_t *bytes, bool *valued) {
     const struct region *nearest = NULL;
     if (state.one && !region_find(address)) nearest = region_nearest(address);
     for (int i = 0; i < ENGINE_ARRAYS; ++i) {
         const struct region *r = region_of_array(i);
         if (!r || (r != nearest && !region_reaches(r, address))) continue;
-        kept->offset = ((int64_t)address - (int64_t)r->begin) / WORD;
-        kept->valued = r != nearest;
+        *bytes = (int64_t)(address - r->begin);
+        *valued = r != nearest;
         return i;
     }
     return -1;
@@ -119,30 +133,37 @@ static uint32_t interval_of(const struct watch *w) {
     return (uint32_t)(w->epochs.interval >> INTERVAL_BIT) - FIRST_INTERVAL;
 }
 
-/* False: the trace has no place for it. */
-static bool find_array(const struct watch *w, const struct access *access,
-                       struct trace_access *kept) {
-    int array;
-    if (access->size < WORD || access->size > 16 || access->address % WORD) return false;
-    if (!watch_is_shared(w, access->address)) {
-        array = find_matrix(access->address, kept);
-    } else {
-        size_t offset = access->address - (uintptr_t)w->memory.thread_local_storage.begin;
-        array = find_shared(w, offset);
-        if (array >= 0)
-            kept->offset =
-                ((int64_t)offset - (int64_t)trace_shared(&state.trace, array)->offset) / WORD;
-        kept->valued = true;
-    }
+/* The array, and how many bytes behind its beginning the access is; -1: none. */
+static int find_array(const struct watch *w, uintptr_t address, int64_t *bytes, bool *valued) {
+    if (!watch_is_shared(w, address)) return find_array_of_run(address, bytes, valued);
+    const size_t offset = address - (uintptr_t)w->memory.thread_local_storage.begin;
+    const int array = find_shared(w, offset);
+    *valued = true;
+    if (array >= 0) *bytes = (int64_t)offset - (int64_t)trace_shared(&state.trace, array)->offset;
+    return array;
+}
+
+/* False: the trace has no place for it: it is no array's, or not of whole elements. */
+static bool find_elements(const struct watch *w, const struct access *access,
+                          struct trace_access *kept) {
+    int64_t bytes = 0;
+    if (access->size > TRACE_BYTES) return false;
+    const int array = find_array(w, access->address, &bytes, &kept->valued);
+    if (array < 0) return false;
+    const int64_t element = (int64_t)trace_element_bytes(&state.trace, array);
+    if (access->size % element || bytes % element) return false;
     kept->array = (uint8_t)array;
-    return array >= 0;
+    kept->elements = (uint8_t)(access->size / element);
+    kept->offset = bytes / element;
+    return true;
 }
 
 /* Whatever follows, in this block, follows the store. */
 static void complete_store(void) {
     if (!state.storing) return;
     struct trace_access *a = &state.trace.access[state.trace.count - 1];
-    memcpy(a->bits, (const void *)state.stored_to, a->words * WORD);
+    memcpy(a->bytes, (const void *)state.stored_to,
+           a->elements * trace_element_bytes(&state.trace, a->array));
     a->valued = true;
     state.storing = false;
 }
@@ -150,8 +171,8 @@ static void complete_store(void) {
 /* What a load gets is there already. */
 static void keep_value(struct trace_access *kept, const struct access *access) {
     const bool there = kept->valued;
-    if (access->old) memcpy(&kept->bits[kept->words], access->old, access->size);
-    if (there && !access->write) memcpy(kept->bits, (const void *)access->address, access->size);
+    if (access->old) memcpy(&kept->bytes[access->size], access->old, access->size);
+    if (there && !access->write) memcpy(kept->bytes, (const void *)access->address, access->size);
     if (access->write) kept->valued = false;
     const size_t before = state.trace.count;
     keep(kept);
@@ -167,12 +188,11 @@ static void note(struct watch *w, const struct access *access) {
         .interval = interval_of(w),
         .thread = (uint16_t)running_index.linear,
         .block = (uint8_t)(state.trace.block_count - 1),
-        .words = (uint8_t)(access->size / WORD),
         .write = access->write,
         .atomic = access->atomic,
     };
     if (access->atomic || access->copying) state.trace.plain = false;
-    if (!find_array(w, access, &kept)) {
+    if (!find_elements(w, access, &kept)) {
         state.trace.plain = false;
         return;
     }

@@ -8,29 +8,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Arrays by number: first the matrices; from TRACE_SHARED on the shared arrays. */
+/* Arrays by number: first the run's; from TRACE_SHARED on the shared arrays. */
 enum { TRACE_SHARED = ENGINE_ARRAYS, TRACE_ARRAYS = TRACE_SHARED + 16 };
+
+enum { TRACE_BYTES = 16 }; /* of one access, at most */
 
 struct trace_access {
     const void *code;  /* behind the instruction */
-    int64_t offset;    /* in words, from the array's first; may lie outside of it */
+    int64_t offset;    /* in elements, from the array's first; may lie outside of it */
     uint32_t interval; /* barriers that the block had passed */
-    uint32_t bits[4];  /* of its words: what a load gets, and what a store leaves; behind those of
-                          an atomic operation, what it has replaced */
-    uint16_t thread;   /* linear index in its block */
-    uint8_t block;     /* number in struct trace */
+    unsigned char bytes[TRACE_BYTES]; /* of its elements: what a load gets, and what a store leaves;
+                                         behind those of an atomic operation, what it replaced */
+    uint16_t thread;                  /* linear index in its block */
+    uint8_t block;                    /* number in struct trace */
     uint8_t array;
-    uint8_t words;
+    uint8_t elements;
     bool write, atomic;
-    bool valued; /* `bits` are known: not of words outside of all allocations, nor of the store with
-                    which a run was stopped */
+    bool valued; /* `bytes` are known: not of elements outside of all allocations, nor of the store
+                    with which a run was stopped */
 };
 
 /* A shared array that the blocks accessed. */
 struct trace_array {
     char name[64];
     size_t offset; /* in thread-local storage */
-    size_t words;
+    enum element element;
+    size_t elements;
     int dimensions; /* 0: dynamic shared memory, or not known */
     size_t dimension[4];
 };
@@ -67,24 +70,28 @@ struct trace {
     struct threads returned;
     bool ended;    /* all blocks of the launch came to their end */
     bool complete; /* nothing was left out for lack of room */
-    bool plain; /* the blocks' threads share nothing but whole words of matrices and shared arrays,
+    bool plain; /* the blocks' threads share nothing but whole elements of arrays and shared arrays,
                    and are ordered by barriers alone: no atomics, asynchronous copies, warp
                    synchronisations, no other memory */
     struct trace_array shared[TRACE_ARRAYS - TRACE_SHARED];
     int shared_count;
 };
 
+/* The elements of this array, by its number; and how large one is. */
+enum element trace_element(const struct trace *trace, int array);
+size_t trace_element_bytes(const struct trace *trace, int array);
+
 /* One of the shared arrays by its number. */
 static inline const struct trace_array *trace_shared(const struct trace *t, int array) {
     return &t->shared[array - TRACE_SHARED];
 }
 
-/* From now on the first launch's accesses to matrices and shared arrays are kept, of its first two
+/* From now on the first launch's accesses to arrays and shared arrays are kept, of its first two
  * and its last block in each direction. Before the launch. */
 void trace_watch(void);
 
 /* The same of this block alone, x, y, z; and an access outside of all allocations is kept as one of
- * the nearest matrix. */
+ * the nearest array. */
 void trace_watch_block(const unsigned block[3]);
 
 /* What was kept so far; the caller does not own it. */

@@ -1,0 +1,44 @@
+/* An element of an output as a sum of products of elements of inputs: what --phases follows from
+ * phase to phase. A lab says which: lab/sgemm.h. */
+#ifndef ENGINE_SHOW_SUM_H
+#define ENGINE_SHOW_SUM_H
+#include "../engine.h"
+#include "../watch/record/counts.h"
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The values of the run's arrays, by their numbers, on the host; null: not there. */
+struct array_data {
+    const void *of[ENGINE_ARRAYS];
+};
+
+enum { SUM_FACTORS = 4, SUM_TERM = -1 };
+
+struct array_sum {
+    int output;    /* an array's number, as all here */
+    int64_t terms; /* 0: there is no such sum */
+    int factors;
+    struct {
+        int array;
+        /* For each of its axes the axis of the output that has the same index; SUM_TERM: the number
+         * of the term. */
+        int index[ENGINE_DIMENSIONS];
+    } factor[SUM_FACTORS];
+};
+
+/* What an element of the output, by its number, amounts to after this phase: registers cannot be
+ * seen, so it is made of the terms whose factors the block has all loaded. */
+double sum_so_far(const struct array_sum *sum, const struct array_data *data,
+                  const struct phases *phases, size_t element, int phase);
+
+/* " = 1*1 + 2*5 + 3*9 + 4*13 = 90" */
+void sum_print(FILE *out, const struct array_sum *sum, const struct array_data *data,
+               size_t element);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
