@@ -96,6 +96,8 @@ struct engine_run {
     unsigned keeps;      /* set of enum engine_keeps */
     unsigned block[3];   /* x, y, z */
     struct engine_limits limits;
+    bool all_findings; /* of different places; else the first one counts, and what follows is not
+                          looked at */
     /* Of the plain build's run with the same arguments: which blocks write. Called at most once, at
      * a launch with so many threads that it matters; may return null, which means unknown. A null
      * pointer: all blocks are watched. Of those that write nothing a sample is. */
@@ -114,6 +116,10 @@ void engine_begin(const struct engine_run *run);
 /* After the last kernel has ended: what was seen. What the wrapper has not freed is no finding yet,
  * because it matters less than a wrong result: engine_leak(). */
 void engine_end(struct engine_result *result);
+
+/* All that was seen, at different places: the grave ones first, then in the order of the run; as
+ * many as there is room for. Returns how many. After engine_end(). */
+int engine_findings(struct finding findings[], int room);
 
 /* Device memory that the wrapper allocated and did not free; kind FINDING_NONE: none. */
 void engine_leak(struct finding *finding);

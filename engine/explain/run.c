@@ -83,6 +83,33 @@ static struct engine_result result(void) {
     return r;
 }
 
+/* Of two places: several instructions may be of one line. */
+static bool same_place(const struct finding_party *a, const struct finding_party *b) {
+    return a->line == b->line && strcmp(a->file, b->file) == 0;
+}
+
+static bool same_mistake(const struct finding *a, const struct finding *b) {
+    return a->kind == b->kind &&
+           ((same_place(&a->at, &b->at) && same_place(&a->other, &b->other)) ||
+            (same_place(&a->at, &b->other) && same_place(&a->other, &b->at)));
+}
+
+int engine_findings(struct finding findings[], int room) {
+    const struct event *events[EVENTS];
+    const int all = event_list(events);
+    int count = 0;
+    for (int i = 0; i < all && count < room; i++) {
+        struct finding *f = &findings[count];
+        int same = 0;
+        *f = diagnose(events[i]);
+        while (!same_mistake(&findings[same], f)) same++;
+        if (same < count) continue;
+        add_launch(f, events[i]->launch);
+        count++;
+    }
+    return count;
+}
+
 static void stopped(void) {
     const struct engine_result r = result();
     if (run.stopped) run.stopped(&r);
@@ -110,6 +137,7 @@ static void keep(unsigned keeps) {
 }
 
 void engine_begin(const struct engine_run *asked) {
+    if (asked->all_findings) event_keep_all();
     run = *asked;
     machine_on_fault(run.machine_fault);
     name_arrays();

@@ -46,12 +46,15 @@ struct span {
     size_t words;
 };
 
-/* A read of a shared word that no thread had written: harmless only if it turns out to be a race.
- */
-struct unwritten_read {
-    bool is;
-    size_t word;
-    epoch reader;
+/* Reads in this interval of shared words that no thread had written, one of each instruction:
+ * harmless only if they turn out to be races. */
+enum { UNWRITTEN_READS = 8 };
+struct unwritten_reads {
+    int count;
+    struct unwritten_read {
+        size_t word;
+        epoch reader;
+    } read[UNWRITTEN_READS];
 };
 
 /* An index that the compiler's bounds check objected to. Which array it was, an access that follows
@@ -99,15 +102,15 @@ struct watch {
     struct threads all_returned_at_barrier;
     struct arrivals arrived[BARRIER_PLACES];
     const void *last_barrier;
-    bool raced;                               /* in this interval: the first mistake of the run */
-    bool synchronises;                        /* the block, so far: uses atomics or fences */
-    uintptr_t stack_top[MAX_BLOCK_THREADS];   /* where each thread's frames begin */
-    uintptr_t deepest;                        /* how far below it frames have been seen */
-    bool any_copied;                          /* asynchronously */
-    uint64_t copied_group[MAX_BLOCK_THREADS]; /* of each thread's last such copy, plus 1 */
+    const struct event *raced; /* the first race of this interval that is kept; null: none */
+    bool synchronises;         /* the block, so far: uses atomics or fences */
+    uintptr_t stack_top[MAX_BLOCK_THREADS];      /* where each thread's frames begin */
+    uintptr_t deepest;                           /* how far below it frames have been seen */
+    bool any_copied;                             /* asynchronously */
+    uint64_t copied_group[MAX_BLOCK_THREADS];    /* of each thread's last such copy, plus 1 */
     uint32_t read_at_barrier[MAX_BLOCK_THREADS]; /* last_read then */
 
-    struct unwritten_read unwritten;
+    struct unwritten_reads unwritten;
     struct bad_index bad_index;
     struct counts *counts;                    /* counts.c's, of this worker */
     struct audit *audit;                      /* unannounced.c's */

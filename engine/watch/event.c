@@ -1,17 +1,26 @@
-/* Noting the first mistake of a run, on whatever thread it happens: see event.h. */
+/* Keeping the mistakes of a run, on whatever thread they happen: see event.h.
+ *
+ * Each is claimed by a key, so that no lock is needed: a worker may be stopped at any instruction.
+ */
 #include "event.h"
 #include "launches.h"
 #include "regions.h"
 
-static struct first {
-    bool claimed;
-    struct event noted, instead;
-    const struct event *complete; /* the one of them that counts */
-} first, first_grave;
+static struct kept {
+    uint64_t key;    /* 0: free */
+    unsigned number; /* in the order of the run, from 1; 0: not complete yet */
+    bool replaced;
+    struct event event;
+} kept[EVENTS];
+static unsigned claimed, noted; /* of them */
+static bool keeps_all;
 static uint32_t tile_width;
 static double seconds_then; /* for a block */
 
-/* --- noting ----------------------------------------------------------------------------------- */
+/* --- keys ------------------------------------------------------------------------------------- */
+
+/* Of a run of which the first event is kept. */
+enum { FIRST = 1, FIRST_GRAVE, INSTEAD };
 
 /* By these a run does what it could not do on a GPU, or hides what it does. None may hide behind a
  * mistake that costs less. */
@@ -20,41 +29,130 @@ static bool is_grave(enum finding_kind kind) {
            kind == FINDING_FOREIGN_LOCAL;
 }
 
-static struct first *first_of(enum finding_kind kind) {
-    return is_grave(kind) ? &first_grave : &first;
+/* Of a place, in PLACE_BITS: an instruction, or a line where the compiler has said it. */
+enum { PLACE_BITS = CODE_BITS + 1 };
+
+static uint64_t place_key(const void *code, int line) {
+    extern const char __executable_start[];
+    if (line > 0) return (uint64_t)line << 1 & EPOCH_CODE_MASK;
+    return code ? (((uintptr_t)code - (uintptr_t)__executable_start) & EPOCH_CODE_MASK) << 1 | 1
+                : 0;
 }
+
+static uint64_t key_of_places(enum finding_kind kind, uint64_t one, uint64_t other) {
+    const uint64_t low = one < other ? one : other, high = one < other ? other : one;
+    if (!keeps_all) return is_grave(kind) ? FIRST_GRAVE : FIRST;
+    return ((uint64_t)kind << PLACE_BITS | high) << PLACE_BITS | low;
+}
+
+static uint64_t key_of(const struct event *e) {
+    const int line = e->file ? e->line : e->place.line;
+    return key_of_places(e->kind, place_key(e->code, line),
+                         e->has_other ? place_key(e->other_code, 0) : 0);
+}
+
+/* Where a key is, or would be, if all before it are taken. */
+static struct kept *slot(uint64_t key, unsigned tries) {
+    return &kept[((key * UINT64_C(0x9E3779B97F4A7C15) >> 32) + tries) % EVENTS];
+}
+
+/* Null: somebody has it, or there is no room. */
+static struct kept *claim(uint64_t key) {
+    for (unsigned i = 0; i < EVENTS; ++i) {
+        struct kept *k = slot(key, i);
+        uint64_t there = 0;
+        if (__atomic_compare_exchange_n(&k->key, &there, key, false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST)) {
+            __atomic_fetch_add(&claimed, 1, __ATOMIC_SEQ_CST);
+            return k;
+        }
+        if (there == key) return NULL;
+    }
+    return NULL;
+}
+
+static bool is_claimed(uint64_t key) {
+    for (unsigned i = 0; i < EVENTS; ++i) {
+        const uint64_t there = __atomic_load_n(&slot(key, i)->key, __ATOMIC_RELAXED);
+        if (!there || there == key) return there;
+    }
+    return true; /* there is no room */
+}
+
+/* --- noting ----------------------------------------------------------------------------------- */
+
+void event_keep_all(void) { keeps_all = true; }
 
 void event_hurries(double block_seconds) { seconds_then = block_seconds; }
 
-bool event_note(const struct event *event) {
-    struct first *which = first_of(event->kind);
-    if (__atomic_exchange_n(&which->claimed, true, __ATOMIC_SEQ_CST)) return false;
-    which->noted = *event;
-    if (!which->noted.launch) which->noted.launch = launches_noted();
-    __atomic_store_n(&which->complete, &which->noted, __ATOMIC_RELEASE);
+static const struct event *keep(struct kept *k, const struct event *event) {
+    k->event = *event;
+    if (!k->event.launch) k->event.launch = launches_noted();
+    __atomic_store_n(&k->number, __atomic_add_fetch(&noted, 1, __ATOMIC_SEQ_CST), __ATOMIC_RELEASE);
+    return &k->event;
+}
+
+const struct event *event_note(const struct event *event) {
+    struct kept *k = claim(key_of(event));
+    if (!k) return NULL;
+    keep(k, event);
     if (seconds_then > 0) launch_limit_block(seconds_then);
-    return true;
+    return &k->event;
 }
 
-void event_replace(const struct event *event) {
-    first.instead = *event;
-    first.instead.launch = first.noted.launch;
-    __atomic_store_n(&first.complete, &first.instead, __ATOMIC_RELEASE);
+void event_replace(const struct event *old, const struct event *event) {
+    struct kept *k = (struct kept *)((char *)(uintptr_t)old - offsetof(struct kept, event));
+    struct kept *instead = claim(keeps_all ? key_of(event) : INSTEAD);
+    struct event e = *event;
+    e.launch = old->launch;
+    if (instead) keep(instead, &e);
+    __atomic_store_n(&k->replaced, true, __ATOMIC_RELEASE);
 }
 
-bool event_is_wanted(enum finding_kind kind) {
-    return !__atomic_load_n(&first_of(kind)->claimed, __ATOMIC_RELAXED);
+bool event_is_wanted(enum finding_kind kind, const void *code, const void *other_code) {
+    return !is_claimed(key_of_places(kind, place_key(code, 0), place_key(other_code, 0)));
 }
 
-bool event_noted(void) {
-    return __atomic_load_n(&first.claimed, __ATOMIC_RELAXED) ||
-           __atomic_load_n(&first_grave.claimed, __ATOMIC_RELAXED);
+bool event_noted(void) { return __atomic_load_n(&claimed, __ATOMIC_RELAXED); }
+
+bool event_enough(void) {
+    const unsigned most = keeps_all ? EVENTS : 1;
+    return __atomic_load_n(&claimed, __ATOMIC_RELAXED) >= most;
+}
+
+/* --- what is kept ----------------------------------------------------------------------------- */
+
+/* 0: it does not count. */
+static unsigned rank_of(const struct kept *k) {
+    const unsigned number = __atomic_load_n(&k->number, __ATOMIC_ACQUIRE);
+    if (!number || __atomic_load_n(&k->replaced, __ATOMIC_ACQUIRE)) return 0;
+    return is_grave(k->event.kind) ? number : number + EVENTS;
+}
+
+/* The first one behind that rank. */
+static const struct event *next_behind(unsigned *rank) {
+    const struct kept *best = NULL;
+    for (int i = 0; i < EVENTS; ++i) {
+        const unsigned mine = rank_of(&kept[i]);
+        if (mine > *rank && (!best || mine < rank_of(best))) best = &kept[i];
+    }
+    if (best) *rank = rank_of(best);
+    return best ? &best->event : NULL;
 }
 
 const struct event *event_first(void) {
-    const struct event *grave = __atomic_load_n(&first_grave.complete, __ATOMIC_ACQUIRE);
-    return grave ? grave : __atomic_load_n(&first.complete, __ATOMIC_ACQUIRE);
+    unsigned rank = 0;
+    return next_behind(&rank);
 }
+
+int event_list(const struct event *events[EVENTS]) {
+    unsigned rank = 0;
+    int count = 0;
+    while (count < EVENTS && (events[count] = next_behind(&rank))) count++;
+    return count;
+}
+
+/* --- making one ------------------------------------------------------------------------------- */
 
 /* The index along the phase axis, of the element that holds this word of the array. */
 static uint32_t along_phases(const struct engine_array *array, uint32_t word) {

@@ -61,19 +61,33 @@ struct event {
     const char *hint; /* a literal; null: the kind's own */
 };
 
+/* What is kept of a run: the first event; or one of each kind and pair of instructions, in whatever
+ * order the two come, as many as there is room for. What could not happen on a GPU, or is hidden,
+ * is grave: of those the first is kept, too, and comes before all others. */
+enum { EVENTS = 256 };
+
+/* Before the first launch: all that there is room for. */
+void event_keep_all(void);
 /* From now on, once an event has been noted, a block may take so many seconds of what it takes; 0:
  * as long as before. */
 void event_hurries(double block_seconds);
-/* Keeps the event if it is the first, and says so. The launch goes on where it can. What could not
- * happen on a GPU, or is hidden, is kept beside another event that came first, and counts. */
-bool event_note(const struct event *event);
-/* Takes the place of the first event, on the thread that has noted it. */
-void event_replace(const struct event *event);
+/* Keeps the event, if it is wanted, and returns what is kept; else null. The launch goes on where
+ * it can. */
+const struct event *event_note(const struct event *event);
+/* Takes the place of one that is kept. */
+void event_replace(const struct event *kept, const struct event *event);
+/* Whether one of this kind, of instructions that return to these (null: none), would be kept.
+ * Before what is costly to find out. */
+bool event_is_wanted(enum finding_kind kind, const void *code, const void *other_code);
+/* Whether any is kept. */
 bool event_noted(void);
-/* Whether one of this kind would be kept. */
-bool event_is_wanted(enum finding_kind kind);
-/* The event that counts; null: none, or not yet complete. */
+/* Whether no more will be, but for grave ones. */
+bool event_enough(void);
+/* The event that counts most; null: none, or not yet complete. */
 const struct event *event_first(void);
+/* All that count: grave ones first, then in the order in which they were noted. Returns how many.
+ */
+int event_list(const struct event *events[EVENTS]);
 /* An event at the running thread's access. */
 struct event event_here(const struct watch *w, enum finding_kind kind, const struct access *access);
 /* Notes that, and ends the launch with this error. */

@@ -28,6 +28,8 @@ __attribute__((constructor)) static void make_locks(void) {
 
 static void note_race(struct watch *w, const struct access *access,
                       const struct conflict *conflict) {
+    if (!event_is_wanted(FINDING_GLOBAL_RACE, access->code, epoch_code(conflict->with.when)))
+        return;
     struct event event = event_here(w, FINDING_GLOBAL_RACE, access);
     event.has_other = true;
     event.other_write = conflict->write;
@@ -71,7 +73,7 @@ static struct conflict access_cells(const struct watch *w, const struct cells *c
  * other cores may be at the same one. */
 static void access_word(struct watch *w, const struct cells *cells, uintptr_t begin, size_t word,
                         const struct access *access, bool holds_a_value) {
-    if (event_noted()) return;
+    if (event_enough()) return;
     if (is_plain_read(access) && cells_know_reads(w->order, cells, word)) return;
     pthread_spinlock_t *lock = w->launch->alone ? NULL : &locks[word % LOCKS];
     if (lock) take(lock);

@@ -40,7 +40,7 @@ static void begin_interval(struct watch *w, epoch interval) {
     for (unsigned i = 0; i < w->launch->block_threads; ++i)
         w->epochs.thread[i] = interval | (epoch)i << THREAD_BIT;
     memset(w->arrived, 0, sizeof w->arrived);
-    w->raced = false;
+    w->raced = NULL;
     if (!w->epochs.many_steps) return;
     w->epochs.many_steps = false;
     watch_fast(w, SLOW_STEPS);
@@ -149,7 +149,7 @@ static void note_divergence(struct watch *w) {
     event.elsewhere = other->threads;
     event.returned = w->epochs.returned;
     if (w->raced)
-        event_replace(&event);
+        event_replace(w->raced, &event);
     else
         event_note(&event);
 }

@@ -66,7 +66,7 @@ void shared_begin_block(struct watch *w) {
     }
     w->touched = false;
     w->dynamic_words = words;
-    w->unwritten.is = false;
+    w->unwritten.count = 0;
 }
 
 /* --- noting ----------------------------------------------------------------------------------- */
@@ -117,6 +117,7 @@ static void note_race(struct watch *w, uintptr_t address, epoch now, bool now_wr
     const struct shared_word *s = &w->shadow[watch_word(w, address)];
     epoch first = now_writes && !other_writes ? other : now;
     epoch second = first == now ? other : now;
+    if (!event_is_wanted(FINDING_SHARED_RACE, epoch_code(first), epoch_code(second))) return;
     epoch held = s->write < w->epochs.interval ? s->write : s->earlier;
     struct event event =
         event_at(w, FINDING_SHARED_RACE, address, first, now_writes && other_writes);
@@ -136,7 +137,8 @@ static void note_race(struct watch *w, uintptr_t address, epoch now, bool now_wr
     event.overwritten = held != 0 && !(event.reader_wrote && !now_writes);
     event.reader_at = barrier_of(w, epoch_thread(first));
     find_stores(w, event.stores);
-    w->raced = event_note(&event);
+    const struct event *kept = event_note(&event);
+    if (!w->raced) w->raced = kept;
 }
 
 /* The copies of a group are as old as those of the same group of another thread. If the running
@@ -200,14 +202,19 @@ static bool is_never(const struct watch *w, size_t word) {
 }
 
 static void reads_never(struct watch *w, size_t word, epoch now) {
-    if (!w->unwritten.is) w->unwritten = (struct unwritten_read){true, word, now};
+    struct unwritten_reads *u = &w->unwritten;
+    for (int i = 0; i < u->count; ++i)
+        if (!((u->read[i].reader ^ now) & EPOCH_CODE_MASK)) return;
+    if (u->count < UNWRITTEN_READS) u->read[u->count++] = (struct unwritten_read){word, now};
 }
 
 /* Read, and then written by the same thread. */
 static void writes_never(struct watch *w, size_t word, epoch now) {
-    if (w->unwritten.is && w->unwritten.word == word &&
-        epoch_thread(w->unwritten.reader) == epoch_thread(now))
-        note_unwritten(w, word, w->unwritten.reader, false);
+    for (int i = 0; i < w->unwritten.count; ++i) {
+        const struct unwritten_read *read = &w->unwritten.read[i];
+        if (read->word == word && epoch_thread(read->reader) == epoch_thread(now))
+            note_unwritten(w, word, read->reader, false);
+    }
 }
 
 /* --- plain accesses of whole words ------------------------------------------------------------ */
@@ -350,7 +357,7 @@ static void access_word(struct watch *w, size_t word, const struct access *acces
 void shared_access(struct watch *w, const struct access *access) {
     size_t first = (access->address - w->shared_begin) / WORD;
     size_t last = (access->address + access->size - 1 - w->shared_begin) / WORD;
-    if (event_noted()) {
+    if (event_enough()) {
         if (access->write && w->shadow[first].write == EPOCH_OUTSIDE) stop_outside(w, access);
         return;
     }
@@ -380,8 +387,10 @@ static void restart_intervals(struct watch *w) {
 }
 
 void shared_end_interval(struct watch *w) {
-    if (w->unwritten.is && is_never(w, w->unwritten.word))
-        note_unwritten(w, w->unwritten.word, w->unwritten.reader, true);
-    w->unwritten.is = false;
+    for (int i = 0; i < w->unwritten.count; ++i) {
+        const struct unwritten_read *read = &w->unwritten.read[i];
+        if (is_never(w, read->word)) note_unwritten(w, read->word, read->reader, true);
+    }
+    w->unwritten.count = 0;
     if (w->epochs.interval == EPOCH_INTERVAL(LAST_INTERVAL)) restart_intervals(w);
 }

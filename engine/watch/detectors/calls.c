@@ -136,7 +136,7 @@ static void launch_refused(const struct launch *launch, cudaError_t error) {
 
 static void failed(cudaError_t error) {
     struct event event = {.kind = FINDING_FAILED_CALL};
-    if (event_noted() || error_sticky() != cudaSuccess) return;
+    if (event_enough() || error_sticky() != cudaSuccess) return;
     snprintf(event.text, sizeof event.text, "%s (%s)", cudaGetErrorString(error),
              cudaGetErrorName(error));
     keep_failure(&event);

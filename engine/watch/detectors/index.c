@@ -29,7 +29,7 @@ void bad_index_give_up(struct watch *w) {
 }
 
 void bad_index_begins(struct watch *w, const char *file, int line, const char *type, long index) {
-    if (event_noted()) return;
+    if (event_enough()) return;
     if (w->bad_index.pending) bad_index_give_up(w);
     w->bad_index = (struct bad_index){.pending = true,
                                       .thread = running_index.linear,
@@ -43,7 +43,7 @@ void bad_index_begins(struct watch *w, const char *file, int line, const char *t
 void bad_index_outside(struct watch *w, const struct access *access, const char *file, int line) {
     const bool hidden = region_find(access->address) != NULL;
     const enum finding_kind kind = hidden ? FINDING_UNSEEN : FINDING_LOCAL_OUT_OF_BOUNDS;
-    if (!event_is_wanted(kind) || (w->bad_index.pending && !hidden)) return;
+    if (!event_is_wanted(kind, access->code, NULL) || (w->bad_index.pending && !hidden)) return;
     struct event event = event_here(w, kind, access);
     event.file = file;
     event.line = line;

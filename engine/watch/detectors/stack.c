@@ -21,7 +21,7 @@ void stack_access(struct watch *w, const struct access *access) {
         here && (!access->write || stack_may_store(w, access->address, access->size, callee));
     if (right) return;
     if (access->write) event_stop(w, kind, access, cudaErrorIllegalAddress);
-    if (!event_is_wanted(kind)) return;
+    if (!event_is_wanted(kind, access->code, NULL)) return;
     const struct event event = event_here(w, kind, access);
     event_note(&event);
 }

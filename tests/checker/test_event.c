@@ -1,0 +1,108 @@
+/* Tests of engine/watch/event.c: which of a run's mistakes are kept, and in what order they count.
+ */
+#include "../../engine/watch/array.c"
+#include "../../engine/watch/event.c"
+
+#include "../check.h"
+#include <stdlib.h>
+
+static char code[64]; /* instructions; any address does */
+
+/* What event.c needs of others. */
+static uint64_t launch_now;
+uint64_t launches_noted(void) { return launch_now; }
+const struct region *region_with_phases(void) { return NULL; }
+__thread char emulator_dynamic_shared[1];
+__thread struct running_index running_index;
+void launch_limit_block(double seconds) { (void)seconds; }
+void fault_raise(cudaError_t error, const char *what) {
+    (void)error, (void)what;
+    abort();
+}
+
+static void begin(bool all) {
+    memset(kept, 0, sizeof kept);
+    claimed = noted = 0;
+    keeps_all = all;
+    launch_now = 1;
+}
+
+static const struct event *note(enum finding_kind kind, int at, int other) {
+    const struct event event = {.kind = kind,
+                                .code = code + at,
+                                .has_other = other >= 0,
+                                .other_code = other < 0 ? NULL : code + other};
+    return event_note(&event);
+}
+
+static bool wanted(enum finding_kind kind, int at, int other) {
+    return event_is_wanted(kind, code + at, other < 0 ? NULL : code + other);
+}
+
+TEST(of_a_run_the_first_one_is_kept) {
+    begin(false);
+    CHECK(!event_noted() && !event_enough() && !event_first());
+    CHECK(note(FINDING_SHARED_RACE, 1, 2));
+    CHECK(event_noted() && event_enough());
+    CHECK(!note(FINDING_INPUT_WRITTEN, 3, -1) && !wanted(FINDING_INPUT_WRITTEN, 3, -1));
+    CHECK(event_first()->kind == FINDING_SHARED_RACE);
+}
+
+TEST(a_grave_one_comes_first) {
+    begin(false);
+    note(FINDING_SHARED_RACE, 1, 2);
+    CHECK(wanted(FINDING_TAMPERING, 4, -1) && note(FINDING_TAMPERING, 4, -1));
+    CHECK(!note(FINDING_HOST_FUNCTION, 5, -1)); /* the first grave one is kept */
+    const struct event *events[EVENTS];
+    CHECK(event_list(events) == 2);
+    CHECK(events[0] == event_first() && events[0]->kind == FINDING_TAMPERING);
+    CHECK(events[1]->kind == FINDING_SHARED_RACE);
+}
+
+TEST(all_are_kept_once_for_a_kind_and_a_pair_of_places) {
+    begin(true);
+    CHECK(note(FINDING_SHARED_RACE, 1, 2));
+    CHECK(!note(FINDING_SHARED_RACE, 1, 2) && !note(FINDING_SHARED_RACE, 2, 1));
+    CHECK(!wanted(FINDING_SHARED_RACE, 2, 1) && wanted(FINDING_SHARED_RACE, 1, 3));
+    CHECK(note(FINDING_SHARED_RACE, 1, 3) && note(FINDING_GLOBAL_RACE, 1, 2));
+    CHECK(note(FINDING_OUT_OF_BOUNDS, 1, -1) && !note(FINDING_OUT_OF_BOUNDS, 1, -1));
+    CHECK(!event_enough());
+    const struct event *events[EVENTS];
+    CHECK(event_list(events) == 4);
+    CHECK(events[0]->kind == FINDING_SHARED_RACE && events[0]->other_code == code + 2);
+    CHECK(events[3]->kind == FINDING_OUT_OF_BOUNDS);
+}
+
+TEST(a_place_may_be_a_line) {
+    begin(true);
+    struct event event = {.kind = FINDING_LOCAL_OUT_OF_BOUNDS, .file = "kernel.cu", .line = 7};
+    CHECK(event_note(&event) && !event_note(&event));
+    event.line = 8;
+    CHECK(event_note(&event));
+}
+
+TEST(one_takes_the_place_of_another) {
+    for (int all = 0; all < 2; all++) {
+        begin(all);
+        const struct event *race = note(FINDING_SHARED_RACE, 1, 2);
+        launch_now = 3;
+        const struct event barrier = {.kind = FINDING_DIVERGENT_BARRIER, .code = code + 5};
+        event_replace(race, &barrier);
+        const struct event *events[EVENTS];
+        CHECK(event_list(events) == 1);
+        CHECK(event_first()->kind == FINDING_DIVERGENT_BARRIER && event_first()->launch == 1);
+    }
+}
+
+TEST(there_is_room_for_so_many) {
+    begin(true);
+    for (int i = 0; i < EVENTS + 3; i++) {
+        const struct event event = {.kind = FINDING_MISALIGNED, .file = "kernel.cu", .line = i + 1};
+        CHECK(event_enough() == (i >= EVENTS));
+        CHECK(!event_note(&event) == (i >= EVENTS));
+    }
+    const struct event *events[EVENTS];
+    CHECK(event_list(events) == EVENTS);
+    CHECK(events[0]->line == 1 && events[EVENTS - 1]->line == EVENTS);
+    CHECK(!wanted(FINDING_SHARED_RACE, 1, 2));
+}
