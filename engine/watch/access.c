@@ -2,8 +2,9 @@
  * libubsan's bounds check (LLVM's compiler-rt, tsan_interface.h and ubsan_handlers.h; gcc emits the
  * same calls), answered here instead of there.
  *
- * Nearly every access of a right kernel is one of two: a float in shared memory that no other
- * thread accesses in this interval in a way that matters, or a float of an input. A dozen
+ * Nearly every access of a correct kernel is one of two: a float in shared memory that no other
+ * thread accesses in this interval in a way that matters, or a float of an input, be it that the
+ * host says so or that it is settled (settled.h). A dozen
  * instructions here are enough for those (a checked run spends its time in them); everything else
  * takes the slow path.
  */
@@ -33,6 +34,11 @@ INLINE bool is_input(struct watch *w, uintptr_t address) {
     for (int i = 1; i < FAST_SPANS; ++i)
         if (word_of(address - w->input[i].begin) < w->input[i].words) return true;
     return false;
+}
+
+INLINE bool is_settled(const struct watch *w, uintptr_t address) {
+    const uintptr_t word = word_of(address - w->settled.begin);
+    return word < w->settled.words && w->settled.launch[word] == w->settled.now;
 }
 
 /* A read is harmless when the last write came before this interval. */
@@ -132,7 +138,8 @@ INLINE void read_word(const void *p, const void *code) {
         uintptr_t word = word_of((uintptr_t)p - w->shared_begin);
         if (LIKELY(word < w->shared_words)) {
             if (LIKELY(read_shared(w, &w->shadow[word], epoch_now(&w->epochs, code)))) return;
-        } else if (stack_is_local(w, (uintptr_t)p, CALLEE) || is_input(w, (uintptr_t)p)) {
+        } else if (stack_is_local(w, (uintptr_t)p, CALLEE) || is_input(w, (uintptr_t)p) ||
+                   is_settled(w, (uintptr_t)p)) {
             return;
         }
     }
@@ -157,6 +164,12 @@ INLINE bool fine_on_stack(const void *p, unsigned size, bool write, const struct
                                : stack_is_local(w, (uintptr_t)p, callee));
 }
 
+INLINE bool all_settled(const struct watch *w, uintptr_t address, unsigned size) {
+    for (unsigned at = 0; at < size; at += WORD)
+        if (!is_settled(w, address + at)) return false;
+    return true;
+}
+
 /* Eight or sixteen bytes of an input. Vectors in shared memory are rare enough for the slow path.
  */
 INLINE void read_vector(const void *p, unsigned size, const void *code) {
@@ -164,6 +177,7 @@ INLINE void read_vector(const void *p, unsigned size, const void *code) {
     uintptr_t address = (uintptr_t)p;
     if (LIKELY(w) &&
         ((address % size == 0 && is_input(w, address + size - WORD) && is_input(w, address)) ||
+         (address % size == 0 && all_settled(w, address, size)) ||
          stack_is_local(w, address, CALLEE)))
         return;
     slowly(p, size, false, code);

@@ -34,6 +34,7 @@ bool watch_is_consumed(const struct watch *w) {
 static void close_fast_path(struct watch *w) {
     w->shared_words = 0;
     memset(w->input, 0, sizeof w->input);
+    w->settled.words = 0;
 }
 
 static struct span span_of(const struct region *r) {
@@ -42,6 +43,7 @@ static struct span span_of(const struct region *r) {
 
 static void open_fast_path(struct watch *w) {
     w->shared_words = w->all_words;
+    w->settled = settled_now();
     const struct region *first = region_with_phases();
     int count = 0;
     if (first && region_is_input(first)) w->input[count++] = span_of(first);

@@ -17,6 +17,7 @@
 #define ENGINE_WATCH_BLOCK_H
 #include "../report/threads.h"
 #include "epoch.h"
+#include "settled.h"
 
 enum { FAST_SPANS = 4 }; /* inputs that the fast path knows; the one with phases is the first */
 
@@ -82,6 +83,7 @@ struct watch {
     size_t shared_words; /* 0: all accesses take the slow path */
     struct shared_word *shadow;
     struct span input[FAST_SPANS];
+    struct settled settled;
     uint32_t last_read[MAX_BLOCK_THREADS]; /* word of input[0] that each thread read last, plus 1 */
     struct epochs epochs;
     uintptr_t last_stack_end; /* stack.h's */

@@ -74,9 +74,16 @@ static struct conflict access_cells(const struct watch *w, const struct cells *c
 static void access_word(struct watch *w, const struct cells *cells, uintptr_t begin, size_t word,
                         const struct access *access, bool holds_a_value) {
     if (event_enough()) return;
-    if (is_plain_read(access) && cells_know_reads(w->order, cells, word)) return;
+    const uintptr_t address = begin + word * WORD;
+    const bool known = is_plain_read(access) && cells_know_reads(w->order, cells, word);
     pthread_spinlock_t *lock = w->launch->alone ? NULL : &locks[word % LOCKS];
     if (lock) take(lock);
+    if (access->write) settled_clear(address);
+    if (known) {
+        if (cells_know_reads(w->order, cells, word)) settled_set(address);
+        if (lock) pthread_spin_unlock(lock);
+        return;
+    }
     holds_a_value = holds_a_value || !is_read(access) || cells_are_written(cells, word);
     const struct conflict conflict = access_cells(w, cells, begin, word, access);
     if (lock) pthread_spin_unlock(lock);

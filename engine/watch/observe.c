@@ -208,6 +208,7 @@ static void copy_arrived(const struct async_copy *copy) {
 static void launch_begins(const struct launch *launch) {
     launches_note(launch);
     order_begin_launch();
+    settled_begin_launch();
     audit_begin_launch();
     WATCH_CONSUMERS(launch_begins, launch);
 }

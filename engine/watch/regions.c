@@ -1,6 +1,7 @@
 /* Allocations of device memory: see regions.h. */
 #include "regions.h"
 #include "machine.h"
+#include "settled.h"
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -82,6 +83,7 @@ void region_add(char *begin, size_t bytes, bool on_device, bool in_wrapper) {
     r->in_wrapper = in_wrapper;
     r->frame_count = fault_backtrace(r->frames, (int)(sizeof r->frames / sizeof *r->frames));
     make_cells(r);
+    if (on_device) settled_make(r->begin);
     pthread_mutex_lock(&regions_lock);
     for (struct region *old = regions; old; old = old->next) /* the addresses are used again */
         if (old->freed && region_reaches(old, r->begin)) old->bytes = old->allocated.bytes = 0;
