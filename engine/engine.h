@@ -96,8 +96,8 @@ struct engine_run {
     unsigned keeps;      /* set of enum engine_keeps */
     unsigned block[3];   /* x, y, z */
     struct engine_limits limits;
-    bool all_findings; /* of different places; else the first one counts, and what follows is not
-                          looked at */
+    bool all_findings; /* of different places; a thread that cannot go on ends, and the others do.
+                          Else the first one counts, and what follows is not looked at */
     /* Of the plain build's run with the same arguments: which blocks write. Called at most once, at
      * a launch with so many threads that it matters; may return null, which means unknown. A null
      * pointer: all blocks are watched. Of those that write nothing a sample is. */

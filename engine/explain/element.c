@@ -118,6 +118,13 @@ static int64_t element_number(const struct diagnosis *d) {
     return offset >= 0 ? offset / bytes : -((-offset + bytes - 1) / bytes);
 }
 
+/* It may be freed by now. */
+const struct region *element_region(const struct event *e) {
+    const struct region *r = region_find(e->address);
+    if (!r) r = e->nearest;
+    return r ? r : region_nearest(e->address);
+}
+
 /* An element of an array, even one that it does not have: C[34][0] of 34 rows. */
 static void name_global(struct diagnosis *d) {
     struct finding *f = d->f;
@@ -126,8 +133,7 @@ static void name_global(struct diagnosis *d) {
         name_variable(f, d->e);
         return;
     }
-    const struct region *r = region_find(d->e->address); /* perhaps freed by now */
-    if (!r) r = region_nearest(d->e->address);
+    const struct region *r = element_region(d->e);
     if (!r) return;
     if (!r->array) {
         name_scratch(f, r, (long)(d->e->address - r->begin));

@@ -21,6 +21,9 @@ void element_write(char *text, size_t size, const struct engine_array *array,
  * the static arrays: in a kernel that has none, such an address is beyond its static arrays. */
 bool element_is_dynamic(const struct event *e);
 
+/* The allocation that an event's address is in, or beside; null: there is none. */
+const struct region *element_region(const struct event *e);
+
 /* Sets variable and element of the finding; region and other_row. */
 void element_name(struct diagnosis *d);
 

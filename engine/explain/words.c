@@ -72,7 +72,7 @@ static void say_size(struct diagnosis *d, const struct region *r) {
 
 static void say_outside_of_arrays(struct diagnosis *d) {
     const struct event *e = d->e;
-    const struct region *r = region_nearest(e->address);
+    const struct region *r = element_region(e);
     long after = r ? (long)(e->address - (r->begin + r->bytes)) : 0;
     const long far = 1l << 36;
     WHAT("out-of-bounds %s: the address is in no allocation", load_or_store(e));

@@ -13,7 +13,7 @@ static struct kept {
     struct event event;
 } kept[EVENTS];
 static unsigned claimed, noted; /* of them */
-static bool keeps_all;
+static bool keeps_all, has_ended;
 static uint32_t tile_width;
 static double seconds_then; /* for a block */
 
@@ -195,11 +195,20 @@ struct event event_here(const struct watch *w, enum finding_kind kind,
     };
 }
 
-void event_stop(const struct watch *w, enum finding_kind kind, const struct access *access,
+bool event_has_ended(void) { return __atomic_load_n(&has_ended, __ATOMIC_RELAXED); }
+
+void event_stop(struct watch *w, enum finding_kind kind, const struct access *access,
                 cudaError_t error) {
-    struct event event = event_here(w, kind, access);
-    event_note(&event);
-    fault_raise(error, NULL);
+    if (event_is_wanted(kind, access->code, NULL)) {
+        struct event event = event_here(w, kind, access);
+        if (kind == FINDING_OUT_OF_BOUNDS) event.nearest = region_nearest(access->address);
+        event_note(&event);
+    }
+    if (!keeps_all || is_grave(kind)) fault_raise(error, NULL);
+    w->ended = true;
+    w->bad_index.pending = false;
+    __atomic_store_n(&has_ended, true, __ATOMIC_RELAXED);
+    emulator_end_thread();
 }
 
 /* --- tile phases ------------------------------------------------------------------------------ */

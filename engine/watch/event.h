@@ -53,18 +53,21 @@ struct event {
     const void *last_barrier; /* that the block has passed; null: none */
     uint64_t barriers;        /* that it has passed, at least */
 
-    bool checked;     /* the wrapper asked for the error of the call or launch that failed, ... */
-    bool forgotten;   /* ... by cudaGetLastError(), which forgets it */
-    unsigned count;   /* allocations that the wrapper did not free */
-    size_t bytes;     /* in all of them */
-    char text[400];   /* what the runtime says */
-    const char *hint; /* a literal; null: the kind's own */
+    bool checked;   /* the wrapper asked for the error of the call or launch that failed, ... */
+    bool forgotten; /* ... by cudaGetLastError(), which forgets it */
+    unsigned count; /* allocations that the wrapper did not free */
+    size_t bytes;   /* in all of them */
+    char text[400]; /* what the runtime says */
+    const struct region *nearest; /* to the address, when it was accessed; null: not known */
+    const char *hint;             /* a literal; null: the kind's own */
 };
 
 /* What is kept of a run: the first event; or one of each kind and pair of instructions, in whatever
  * order the two come, as many as there is room for. What could not happen on a GPU, or is hidden,
  * is grave: of those the first is kept, too, and comes before all others. */
 enum { EVENTS = 256 };
+
+struct region; /* regions.h */
 
 /* Before the first launch: all that there is room for. */
 void event_keep_all(void);
@@ -88,10 +91,14 @@ const struct event *event_first(void);
 /* All that count: grave ones first, then in the order in which they were noted. Returns how many.
  */
 int event_list(const struct event *events[EVENTS]);
+/* Whether some thread has been ended: from then on words may lack a value, and threads wait for it.
+ */
+bool event_has_ended(void);
 /* An event at the running thread's access. */
 struct event event_here(const struct watch *w, enum finding_kind kind, const struct access *access);
-/* Notes that, and ends the launch with this error. */
-void event_stop(const struct watch *w, enum finding_kind kind, const struct access *access,
+/* Notes that. The launch ends with this error; or, where all that is found is kept, the running
+ * thread alone, unless it is grave. */
+void event_stop(struct watch *w, enum finding_kind kind, const struct access *access,
                 cudaError_t error) __attribute__((noreturn));
 
 /* --- tile phases ------------------------------------------------------------------------------ */

@@ -56,6 +56,7 @@ static void block_begins(const struct launch *launch, uint64_t index) {
     w->epochs.returned = w->all_returned_at_barrier = (struct threads){{0}};
     w->last_barrier = NULL;
     w->bad_index.pending = false;
+    w->ended = false;
     reset_threads(w);
     order_begin_block(w->order);
     begin_interval(w, EPOCH_INTERVAL(FIRST_INTERVAL));
@@ -136,6 +137,7 @@ static void barrier_reached(const void *code) {
  * it.
  */
 static void note_divergence(struct watch *w) {
+    if (w->ended) return;
     const struct arrivals *at = &w->arrived[0], *other = &w->arrived[1];
     const struct access access = {.code = at->code};
     struct event event = event_here(w, FINDING_DIVERGENT_BARRIER, &access);

@@ -164,6 +164,7 @@ static void note_pending(struct watch *w, size_t word, epoch now, bool now_write
 }
 
 static void note_unwritten(struct watch *w, size_t word, epoch reader, bool interval_ends) {
+    if (w->ended) return;
     struct event event =
         event_at(w, FINDING_UNINITIALISED_SHARED, w->shared_begin + word * WORD, reader, false);
     if (interval_ends) event.unstored = unstored_find(w, word);

@@ -6,7 +6,7 @@
  * block:    1 0
  * other-thread: 15 0
  * other-block: 0 0
- * says:     byte 4216 of the 4624
+ * says:     B_t[1054]
  * hint:     block
  * not:      C[
  * loses:    memory or correct */

@@ -12,6 +12,10 @@ static char code[64]; /* instructions; any address does */
 static uint64_t launch_now;
 uint64_t launches_noted(void) { return launch_now; }
 const struct region *region_with_phases(void) { return NULL; }
+struct region *region_nearest(uintptr_t address) {
+    (void)address;
+    return NULL;
+}
 __thread char emulator_dynamic_shared[1];
 __thread struct running_index running_index;
 void launch_limit_block(double seconds) { (void)seconds; }
@@ -19,6 +23,8 @@ void fault_raise(cudaError_t error, const char *what) {
     (void)error, (void)what;
     abort();
 }
+
+void emulator_end_thread(void) { abort(); }
 
 static void begin(bool all) {
     memset(kept, 0, sizeof kept);

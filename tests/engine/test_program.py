@@ -178,3 +178,58 @@ def test_a_program_without_a_launch() -> None:
     engine = the_engine()
     engine.build("int main() { return 0; }\n")
     assert engine.run(status=0).err == "no kernel was launched\n"
+
+
+# Of each thread that cannot go on the others do.
+MANY = """\
+__global__ void kernel(int *a, int n) {
+    __shared__ int s[64];
+    const int i = threadIdx.x;
+    if (i == 3) a[-5] = 1;
+    if (i == 5) a[n + n] = 1;
+    s[i] = a[i];
+    a[i + n] = s[63 - i];
+    __syncthreads();
+    if (blockIdx.x == 0) a[2 * n + i] = s[i];
+}
+
+int main() {
+    const int n = 64;
+    int *a, *b;
+    cudaMalloc(&a, (n + n) * sizeof(int));
+    cudaMalloc(&b, n * sizeof(int));
+    cudaMemset(a, 0, n * sizeof(int));
+    kernel<<<2, n>>>(a, n);
+    cudaFree(a);
+    cudaFree(b);
+    return cudaDeviceSynchronize();
+}
+"""
+
+
+def test_all_mistakes_are_named_once_at_each_pair_of_places() -> None:
+    report = the_engine().findings(MANY)
+    found = [(one["kind"], one["line"], one["other"] and one["other"]["line"])
+             for one in report["findings"]]
+    assert len(found) == len({*found})
+    assert {("out-of-bounds", 4, None), ("out-of-bounds", 5, None), ("shared-race", 7, 6),
+            ("global-race", 7, 7), ("out-of-bounds", 9, None)} == {*found}
+
+
+def test_what_an_ended_thread_leaves_out_is_no_mistake() -> None:
+    """Neither the element that it should have stored, nor a barrier that it does not reach."""
+    text = text_of("reduction").replace(
+        "    part[t] = i < n ? in[i] : 0;",
+        "    part[t] = i < n ? in[t == 77 ? -1 : i] : 0;")
+    text = text.replace(LAUNCH, f"{LAUNCH}\n    kernel<<<1, block>>>(d_out, d_in, grid);")
+    text = text.replace("if (t == 0) out[blockIdx.x] = part[0];",
+                        "if (t == 0) out[in[0] == 0 && blockIdx.x == 3 ? -1 : blockIdx.x] = part[0];")
+    report = the_engine().findings(text)
+    assert [(one["kind"], one["line"]) for one in report["findings"]] == [
+        ("out-of-bounds", 10), ("out-of-bounds", 15)]
+
+
+def test_the_first_mistake_alone() -> None:
+    engine = the_engine()
+    engine.build(MANY)
+    assert engine.run(env={"ENGINE_FIRST": "1"}, status=1).err.count("program.cu:") == 1

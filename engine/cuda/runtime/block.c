@@ -15,6 +15,7 @@
 #include <assert.h>
 #include <link.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,7 @@ struct thread {
     const uint64_t *gate;
     uint64_t ticket;
     struct stack *stack;
+    jmp_buf end; /* where thread_main() goes on when the thread is ended */
 };
 
 /* One operation of the lanes of a warp that name each other in one mask: collecting until all have
@@ -602,16 +604,16 @@ static __attribute__((noinline)) void run_thread(const struct launch *launch) {
     __asm__ volatile("" : : : SAVED_BY_CALLEES);
 }
 
+void emulator_end_thread(void) { longjmp(running()->end, 1); }
+
 static void thread_main(void) {
 #ifdef WITH_ASAN
     __sanitizer_finish_switch_fiber(NULL, NULL, NULL);
 #endif
-    struct block *block = this_block();
-    struct thread *self = running();
-    for (;;) {
+    for (;;) { /* variables would be lost where a thread is ended */
         if (observer) observer->thread_begins();
-        run_thread(block->launch);
-        self = retire(block, self);
+        if (!_setjmp(running()->end)) run_thread(this_block()->launch);
+        retire(this_block(), running());
     }
 }
 

@@ -111,6 +111,9 @@ struct launch {
 /* A worker with its stacks and tables, for any launch. Null when out of memory. */
 struct worker *worker_create(void);
 
+/* The running thread of the running block returns at once, wherever it is in the kernel's code. No
+ * lock of the runtime's is held. */
+void emulator_end_thread(void) __attribute__((noreturn));
 /* Runs block number `index` of the launch on this OS thread's worker, all of its threads. Returns
  * its work: how many threads were begun, and how many arrived at each barrier, added up. */
 uint64_t worker_run_block(const struct launch *launch, uint64_t index);

@@ -48,12 +48,12 @@ static void finish(void) {
     struct engine_result result;
     engine_end(&result);
     run->launches = result.launches;
-    run->findings[0] = result.finding;
-    if (result.finding.kind == FINDING_NONE) {
+    run->count = engine_findings(run->findings, PROGRAM_FINDINGS);
+    if (!run->count) {
         engine_leak(&run->findings[0]);
-        run->is_leak = true;
+        run->is_leak = run->findings[0].kind != FINDING_NONE;
+        run->count = run->is_leak;
     }
-    run->count = run->findings[0].kind != FINDING_NONE;
     run->ended = true;
 }
 
@@ -114,7 +114,8 @@ static void begin(double seconds) {
     atexit(finish);
     at_quick_exit(finish);
     stop_after(seconds);
-    const struct engine_run watched = {.limits = {.block_seconds = seconds,
+    const struct engine_run watched = {.all_findings = !is_set("ENGINE_FIRST"),
+                                       .limits = {.block_seconds = seconds,
                                                   .launch_seconds = launch_blocks * seconds,
                                                   .alone_threads = alone_threads},
                                        .stopped = stopped,

@@ -199,6 +199,9 @@ static void fault(const struct fault *fault) {
         event.waiting = w->arrived[0].threads;
         event.returned = w->epochs.returned;
     }
+    if (event_has_ended() && (event.kind == FINDING_DEADLOCK || event.kind == FINDING_ENDLESS ||
+                              event.kind == FINDING_TIME_LIMIT))
+        return; /* others may wait for the thread that was ended */
     if (event.kind == FINDING_DEVICE_POINTER_ON_HOST || event.kind == FINDING_HOST_FAULT)
         stop_with(&event);
     else
