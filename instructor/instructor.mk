@@ -69,7 +69,7 @@ takes_test-all = $(takes_tests)
 ## make test-gpu            those that need a GPU
 test-gpu: $(VENV)/ready
 	@failed=; \
-	sh tests/emulator/run_on_gpu.sh $(arch) || failed=1; \
+	sh tests/cuda/run_on_gpu.sh $(arch) || failed=1; \
 	$(VENV)/bin/python -m pytest tests -m 'gpu and not alone' || failed=1; \
 	$(VENV)/bin/python -m pytest tests -m 'gpu and alone' -n 0 || failed=1; \
 	[ ! "$$failed" ]

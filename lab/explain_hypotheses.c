@@ -2,7 +2,7 @@
  *
  * Simple ones come first, because of two formulas that fit equally well the earlier one is named.
  * A new one needs a line in a table here, or a function, and a test in
- * tests/support/test_explain.c that makes the mistake. */
+ * tests/lab/test_explain.c that makes the mistake. */
 #include "../engine/report/numbers.h"
 #include "../engine/report/text.h"
 #include "explain_formula.h"

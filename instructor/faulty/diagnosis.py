@@ -39,7 +39,7 @@ cause, or where the finding says as much, the kind of the finding.
 `make diagnosis` writes this page, from `instructor/faulty/mistakes.toml`. The kernels are those of
 `instructor/faulty/styles/` with one edit each: `handout.cu` is the handout's kernel, another name
 is a style that can have the mistake where the handout's cannot. Each mistake is made in at least
-three kernels, {kernels} in all; `tests/checker/test_mistakes.py` checks what is named in each.
+three kernels, {kernels} in all; `tests/lab/test_mistakes.py` checks what is named in each.
 
 Someone who knows CUDA saw only what was printed for 20 of these kernels, in various styles, each
 with another mistake. All 20 mistakes were named rightly. So were the fixes, 18 of them as sure or

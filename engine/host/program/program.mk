@@ -36,8 +36,10 @@ build/check/program: $(watched) build/c/engine/host/program/program.o build/libp
 build/libprogram.a: $(patsubst %.c,build/c/%.o,$(filter-out %/program.c,\
     $(wildcard engine/host/program/*.c)))
 
-# What a host of your own is linked with (README.md): the files, in their order, for a compiler to read.
+## make embed KERNEL=k.cu   what a host of your own is linked with: build/embed.rsp
+takes_embed = $(takes_build)
 embed: build/embed.rsp
+# The files, in their order, for a compiler to read; README.md shows how.
 build/embed.rsp: $(watched) $(watching_archives) | build/check/kernel.spaces
 	@echo '$(linked) -lm -pthread' >$@
 .PHONY: embed

@@ -11,7 +11,7 @@
  * is not to be read, holds a NaN: the guards, and C where beta is 0. C is compared with a product
  * in double precision, within the bounds of docs/sgemm.md. Prints what is wrong, and ends
  * with 1 then; the number of calls, and 0, if nothing is. */
-#include "../../emulator/programs/check.h"
+#include "../../cuda/programs/check.h"
 #include <math.h>
 
 typedef unsigned long long bits;

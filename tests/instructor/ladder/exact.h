@@ -1,6 +1,6 @@
 /* What drivers of two rungs share: matrices whose products are exact in float32. */
 #pragma once
-#include "../../emulator/programs/check.h"
+#include "../../cuda/programs/check.h"
 #include <math.h>
 
 /* On the device and the host; the caller frees it. */

@@ -1,4 +1,4 @@
-"""The engine without a lab: tests/checker/no_arrays.cu, a host that names no arrays, and typed_arrays.c,
+"""The engine without a lab: tests/watch/no_arrays.cu, a host that names no arrays, and typed_arrays.c,
 one whose arrays are no matrices of floats."""
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ KERNELS = {
 def run_host(tree: Tree, host: str, kernel: str, *args: object) -> list[str]:
     """What this host prints about the kernel, in lines."""
     program = f"build/check/{host}"
-    tree.make("-f", "Makefile", "-f", "tests/checker/hosts.mk", "BACKEND=cpu", f"KERNEL={kernel}", program)
+    tree.make("-f", "Makefile", "-f", "tests/watch/hosts.mk", "BACKEND=cpu", f"KERNEL={kernel}", program)
     ran = subprocess.run([program, *map(str, args)], cwd=tree.path, env=clean_environment(),
                          capture_output=True, text=True, timeout=RUN_SECONDS, check=True)
     assert not ran.stderr, ran
@@ -41,7 +41,7 @@ def test_mistakes_are_found_where_no_array_is_named(tree: Tree, kernel: str) -> 
 
 
 def test_arrays_are_counted_and_kept_by_their_element_type(tree: Tree) -> None:
-    counts, moved, phase, *trace = run_host(tree, "typed_arrays", "tests/checker/typed_kernel.cu")
+    counts, moved, phase, *trace = run_host(tree, "typed_arrays", "tests/watch/typed_kernel.cu")
     # 30 doubles, 30 bytes, 30 ints: each an element, of its own size.
     assert counts == "elements 30 30 30 needed 60"
     assert moved == "bytes 240 30 120"
@@ -57,6 +57,6 @@ def test_arrays_are_counted_and_kept_by_their_element_type(tree: Tree) -> None:
 def test_an_element_outside_has_an_index_for_each_dimension(
     tree: Tree, too_far: int, element: str
 ) -> None:
-    *_, what, named, detail = run_host(tree, "typed_arrays", "tests/checker/typed_kernel.cu", too_far)
+    *_, what, named, detail = run_host(tree, "typed_arrays", "tests/watch/typed_kernel.cu", too_far)
     assert (what, named) == ("store to cube beyond its end", element)
     assert detail == f"thread (13,0) writes {element}, but cube has 2 x 3 x 5 elements"

@@ -1,6 +1,6 @@
 """Tests of engine/cuda/rewrite.c, which turns preprocessed CUDA into plain C++.
 
-The cases are data. tests/emulator/rewrite/*.txt hold inputs with what becomes of them:
+The cases are data. tests/cuda/rewrite/*.txt hold inputs with what becomes of them:
 
     ==== title
     input
@@ -9,7 +9,7 @@ The cases are data. tests/emulator/rewrite/*.txt hold inputs with what becomes o
     ---- refused: MESSAGE   exit status 1, this one line on standard error, no output
 
 A file's first lines, up to the first title, are for the reader. Every input is kernel.cu from line 1.
-That the output compiles and means the same is what tests/emulator/programs are for
+That the output compiles and means the same is what tests/cuda/programs are for
 (launch_spellings.cu, shared_spellings.cu, unroll.cu).
 """
 

@@ -1,6 +1,6 @@
 """Tests that what nvcc refuses is refused here: by make, make check, make program and the grade.
 
-tests/emulator/refused/*.cu are the programs, each with one mistake. The first comment says which;
+tests/cuda/refused/*.cu are the programs, each with one mistake. The first comment says which;
 the line that nvcc refuses, at which it is refused here, too, ends with a phrase of the message:
 
     mysgemm(m, n, k, A, B, C); // refused: a __global__ function call must be configured
@@ -43,7 +43,7 @@ class Refused:
 
 
 def expected(name: str) -> Refused:
-    path = f"tests/emulator/refused/{name}.cu"
+    path = f"tests/cuda/refused/{name}.cu"
     lines = (Path(__file__).parent / "refused" / f"{name}.cu").read_text().splitlines()
     assert lines[0].startswith(("/*", "//")), f"{path} does not say what its mistake is"
     [(number, text)] = [(i, text) for i, text in enumerate(lines, 1) if MARK in text]
@@ -158,7 +158,7 @@ def test_what_nvcc_takes_is_taken(path: Path, cxx: str, tree: Tree, clang_tree: 
     where = clang_tree if tools else tree
     marked = where.path / "build/cpu/kernel.marked.o"
     marked.unlink(missing_ok=True)
-    where.make("program", "BACKEND=cpu", f"KERNEL=tests/emulator/taken/{path.name}", *tools)
+    where.make("program", "BACKEND=cpu", f"KERNEL=tests/cuda/taken/{path.name}", *tools)
     assert (where.path / "build" / "program").exists()
     # gcc does not take a mark in front of mutable: then nothing is checked.
     assert marked.exists() or (path.stem, cxx) == ("extended_lambda", "g++")

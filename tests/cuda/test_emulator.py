@@ -1,11 +1,11 @@
 """Tests of emulator/: small CUDA programs, one feature each, built for the CPU and run.
 
-tests/emulator/programs/*.cu are complete CUDA programs that print nothing and return 0 where CUDA
-works as documented; tests/emulator/run_on_gpu.sh runs the same files on a GPU. Here all of them
+tests/cuda/programs/*.cu are complete CUDA programs that print nothing and return 0 where CUDA
+works as documented; tests/cuda/run_on_gpu.sh runs the same files on a GPU. Here all of them
 become one program, with each file in a namespace of its own, and each runs in a process of its own.
 That one program is built with gcc and clang, with the sanitizers and for aarch64.
 
-tests/emulator/faults.cu does what a kernel must not do, and says in comments what is reported:
+tests/cuda/faults.cu does what a kernel must not do, and says in comments what is reported:
 
     // expect: REGULAR EXPRESSION   one for each line of standard error, in order; {HERE} is
                                     file:line of the line that ends in // HERE
@@ -164,7 +164,7 @@ FEATURE_TESTS = [
 def test_feature(builder: Builder, setup: str, feature: str) -> None:
     sampled = feature in SAMPLES[setup]
     names = [name for name in FEATURES if (name in SAMPLES[setup]) == sampled]
-    built = builder(setup, f"tests/emulator/{'sample' if sampled else 'others'}.cu", names)
+    built = builder(setup, f"tests/cuda/{'sample' if sampled else 'others'}.cu", names)
     if setup in ("gcc", "clang"):
         assert "warning" not in built.warnings, built.warnings
     ran = built.run(feature)
@@ -188,7 +188,7 @@ def read_faults(text: str) -> dict[str, Fault]:
         if not name:
             continue
         before_here = text[: part.start()] + part[0].partition("// HERE")[0]
-        place = f"tests/emulator/faults\\.cu:{before_here.count(chr(10)) + 1}"
+        place = f"tests/cuda/faults\\.cu:{before_here.count(chr(10)) + 1}"
         status = re.search(r"^// status: (-?\d+)$", part[0], re.MULTILINE)
         lines = re.findall(r"^// expect: (.*)$", part[0], re.MULTILINE)
         faults[name[1]] = Fault([line.replace("{HERE}", place) for line in lines],
@@ -215,7 +215,7 @@ def assert_lines_match(lines: list[str], patterns: list[str]) -> None:
 @pytest.mark.parametrize("fault", FAULTS)
 def test_fault(builder: Builder, setup: str, fault: str) -> None:
     need("addr2line")
-    ran = builder(setup, "tests/emulator/faults.cu", None).run(fault)
+    ran = builder(setup, "tests/cuda/faults.cu", None).run(fault)
     assert_lines_match(lines_of(ran.stderr), FAULTS[fault].stderr)
     assert (ran.returncode, ran.stdout) == (FAULTS[fault].status, "")
 
