@@ -60,7 +60,7 @@ INLINE bool write_shared(struct watch *w, struct shared_word *s, epoch now) {
 INLINE bool fine_in_shared(struct watch *w, const struct access *access) {
     uintptr_t word = word_of(access->address - w->shared_begin);
     if (access->size != WORD || word >= w->all_words || w->bad_index.pending ||
-        w->epochs.many_steps)
+        w->epochs.many_steps || w->epochs.has_pairs)
         return false;
     epoch now = epoch_now(&w->epochs, access->code);
     return access->write ? write_shared(w, &w->shadow[word], now)
@@ -310,21 +310,10 @@ void *__tsan_memset(void *to, int value, size_t size) {
 void __tsan_init(void);
 void __tsan_func_entry(void *caller);
 void __tsan_func_exit(void);
-void __tsan_atomic_thread_fence(int order);
 void __tsan_atomic_signal_fence(int order);
 void __tsan_init(void) {}
 void __tsan_func_entry(void *caller) { (void)caller; }
 void __tsan_func_exit(void) {}
-/* __threadfence_block() is weaker than the others (device_functions.h). */
-void __tsan_atomic_thread_fence(int order) {
-    struct watch *w = watch_here();
-    if (w) {
-        order_fence(w->order, order == __ATOMIC_SEQ_CST);
-        watch_steps(w);
-        w->synchronises = true;
-    }
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
 void __tsan_atomic_signal_fence(int order) {
     (void)order;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);

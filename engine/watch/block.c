@@ -42,7 +42,7 @@ static struct span span_of(const struct region *r) {
 }
 
 static void open_fast_path(struct watch *w) {
-    w->shared_words = w->all_words;
+    w->shared_words = w->epochs.has_pairs ? 0 : w->all_words;
     w->settled = settled_now();
     const struct region *first = region_with_phases();
     int count = 0;

@@ -26,18 +26,30 @@ enum { FAST_SPANS = 4 }; /* inputs that the fast path knows; the one with phases
 enum slow_reason { SLOW_CONSUMER = 1, SLOW_STEPS = 2, SLOW_AUDIT = 4, SLOW_INDEX = 8 };
 
 /* A word of shared memory. Two readers, because one of them may be the thread that writes next; of
- * two warps, if there are two, because the lanes of one are often ordered. */
+ * two warps, if there are two; else of the warp's last step. Where barriers and operations of whole
+ * warps alone order threads, a write that races with any reader races with one of these. From the
+ * interval's first fence or operation of some lanes on (has_pairs), a word that has a third reader
+ * goes into cells; readers before that may be lost here. */
 struct shared_word {
     epoch write, earlier; /* earlier: the last write of an earlier interval; 0: none */
     epoch read, other_read;
 };
 
-/* Remembers a read. */
+/* A warp reads that has met since it read before. */
+static inline void shared_word_read_again(struct shared_word *s, epoch now) {
+    if (!((s->other_read ^ now) & EPOCH_WARP_MASK)) s->other_read = 0;
+    s->read = now;
+}
+
+/* Remembers a read, in an interval that has no pairs. */
 static inline void shared_word_read(struct shared_word *s, epoch interval, epoch now) {
     if (s->read < interval)
         s->read = now;
-    else if ((s->read ^ now) & EPOCH_WARP_MASK ||
-             ((s->read ^ now) & EPOCH_THREAD_MASK && s->other_read < interval))
+    else if ((s->read ^ now) & EPOCH_WARP_MASK)
+        s->other_read = now;
+    else if ((s->read ^ now) & EPOCH_STEP_MASK)
+        shared_word_read_again(s, now);
+    else if ((s->read ^ now) & EPOCH_THREAD_MASK && s->other_read < interval)
         s->other_read = now;
 }
 
@@ -80,7 +92,7 @@ enum { BARRIER_PLACES = 2 };
 struct watch {
     /* What every access reads. */
     uintptr_t shared_begin;
-    size_t shared_words; /* 0: all accesses take the slow path */
+    size_t shared_words; /* 0: accesses to shared memory take the slow path */
     struct shared_word *shadow;
     struct span input[FAST_SPANS];
     struct settled settled;
@@ -145,8 +157,9 @@ bool watch_is_consumed(const struct watch *w);
  * is no reason left, only those that need it. */
 void watch_slowly(struct watch *w, enum slow_reason why);
 void watch_fast(struct watch *w, enum slow_reason no_more);
-/* Behind what may have raised a thread's step: order_warp_met() and order_fence(). */
+/* Behind order_warp_parts(), order_warp_met() and order_fence(). */
 static inline void watch_steps(struct watch *w) {
+    if (w->epochs.has_pairs) w->shared_words = 0;
     if (w->epochs.many_steps && !(w->slow & SLOW_STEPS)) watch_slowly(w, SLOW_STEPS);
 }
 

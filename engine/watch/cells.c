@@ -2,6 +2,7 @@
 #include "cells.h"
 #include "machine.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum { CELLS_PART = 1024, ALL_BYTES = (1 << WORD) - 1 };
 enum state { ONLY_WRITTEN, WHOLE, SPLIT };
@@ -24,7 +25,20 @@ bool cells_make(struct cells *cells, size_t words) {
     return cells->part != NULL;
 }
 
+static size_t more_bytes; /* of all lists */
+
+static void drop_reads(struct shadow_cell *cell) {
+    if (!cell->more) return;
+    __atomic_fetch_sub(&more_bytes, cell->more_room * sizeof *cell->more, __ATOMIC_RELAXED);
+    free(cell->more);
+    cell->more = NULL;
+    cell->more_count = cell->more_room = 0;
+}
+
 static void drop_part(struct cells_part *part) {
+    for (size_t at = 0; part->whole && at < CELLS_PART; ++at) drop_reads(&(*part->whole)[at]);
+    for (size_t at = 0; part->others && at < CELLS_PART; ++at)
+        for (int i = 0; i < WORD - 1; ++i) drop_reads(&(*part->others)[at][i]);
     free(part->writes);
     free(part->whole);
     free(part->others);
@@ -79,14 +93,40 @@ static void make_whole(struct cells_part *part, size_t at) {
     if (!IS_THERE(part->writes)) make_writes(part);
     if (!IS_THERE(part->whole)) PUBLISH(part->whole, take(sizeof *part->whole));
     if (!IS_THERE(part->state)) PUBLISH(part->state, take(sizeof *part->state));
+    drop_reads(&(*part->whole)[at]);
     (*part->whole)[at] = (struct shadow_cell){.write = (*part->writes)[at]};
     (*part->state)[at] = WHOLE;
+}
+
+/* False: there is no memory for so many reads. */
+static bool make_room(struct shadow_cell *cell, uint32_t room) {
+    const size_t grows = (room - cell->more_room) * sizeof *cell->more;
+    struct stamp *made = NULL;
+    if (__atomic_fetch_add(&more_bytes, grows, __ATOMIC_RELAXED) + grows <= MOST_READ_BYTES)
+        made = realloc(cell->more, room * sizeof *made);
+    if (!made) {
+        __atomic_fetch_sub(&more_bytes, grows, __ATOMIC_RELAXED);
+        return false;
+    }
+    cell->more = made;
+    cell->more_room = room;
+    return true;
+}
+
+static void copy_cell(struct shadow_cell *to, const struct shadow_cell *from) {
+    drop_reads(to);
+    *to = *from;
+    to->more = NULL;
+    to->more_count = to->more_room = 0;
+    if (!from->more_count || !make_room(to, from->more_count)) return;
+    to->more_count = from->more_count;
+    memcpy(to->more, from->more, from->more_count * sizeof *to->more);
 }
 
 /* Each byte has been accessed as the word has. */
 static void split(struct cells_part *part, size_t at) {
     if (!IS_THERE(part->others)) PUBLISH(part->others, take(sizeof *part->others));
-    for (int i = 0; i < WORD - 1; ++i) (*part->others)[at][i] = (*part->whole)[at];
+    for (int i = 0; i < WORD - 1; ++i) copy_cell(&(*part->others)[at][i], &(*part->whole)[at]);
     (*part->state)[at] = SPLIT;
 }
 
@@ -122,7 +162,7 @@ struct shadow_cell *cells_reset(const struct cells *cells, size_t word) {
     struct cells_part *part = part_of(cells, word);
     const size_t at = word % CELLS_PART;
     make_whole(part, at);
-    (*part->whole)[at] = (struct shadow_cell){.write = {0, 0}};
+    (*part->whole)[at].write = (struct stamp){0, 0};
     return &(*part->whole)[at];
 }
 
@@ -177,6 +217,8 @@ static struct conflict find_conflict(struct order *o, const struct shadow_cell *
     if (access->write && races(o, &cell->read, access)) return (struct conflict){cell->read, false};
     if (access->write && races(o, &cell->other_read, access))
         return (struct conflict){cell->other_read, false};
+    for (uint32_t i = 0; access->write && i < cell->more_count; ++i)
+        if (races(o, &cell->more[i], access)) return (struct conflict){cell->more[i], false};
     return (struct conflict){{0, 0}, false};
 }
 
@@ -189,14 +231,56 @@ static bool replaces(struct order *o, const struct stamp *now, const struct stam
     return order_before(o, read, NULL);
 }
 
-/* Of more than two, one in the warp of the first makes room: a warp's lanes are often ordered. */
+static bool of_two_warps(const struct stamp *a, const struct stamp *b) {
+    return (a->where ^ b->where) >> STAMP_STEP_BITS || (a->when ^ b->when) & EPOCH_WARP_MASK;
+}
+
+/* Whether each write that races with `c` races with `a` or `b`, where barriers and operations of
+ * whole warps alone order anything. Else one would have replaced another: none of the three is
+ * ordered with another one, so those of one warp are of the same step. */
+static bool are_enough(const struct stamp *a, const struct stamp *b, const struct stamp *c) {
+    if (is_strong(a) != is_strong(c) || is_strong(b) != is_strong(c)) return false;
+    if (stamp_block(a) != stamp_block(b)) return true;
+    if (stamp_block(a) != stamp_block(c)) return false;
+    if (of_two_warps(a, b)) return true;
+    return !of_two_warps(a, c) && (a->when ^ b->when) & EPOCH_THREAD_MASK;
+}
+
+static bool has_two_of_warp(const struct shadow_cell *cell, const struct stamp *read) {
+    unsigned count = 0;
+    for (uint32_t i = 0; i < cell->more_count; ++i) count += !of_two_warps(&cell->more[i], read);
+    return count >= 2;
+}
+
+/* Puts a read into the list, from which `now` takes what it replaces. */
+static void keep_read(struct order *o, struct shadow_cell *cell, const struct stamp *read,
+                      const struct stamp *now) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < cell->more_count; ++i)
+        if (!replaces(o, now, &cell->more[i])) cell->more[count++] = cell->more[i];
+    cell->more_count = count;
+    if (count >= MANY_READS && (count >= MOST_READS || has_two_of_warp(cell, read))) return;
+    if (count == cell->more_room && !make_room(cell, count ? 2 * count : 3)) return;
+    cell->more[cell->more_count++] = *read;
+}
+
+/* The first two are to be of two blocks or warps: a warp's lanes are often ordered. */
 static void remember_read(struct order *o, struct shadow_cell *cell, const struct stamp *now) {
-    if (replaces(o, now, &cell->read))
+    if (replaces(o, now, &cell->read)) {
         cell->read = *now;
-    else if (replaces(o, now, &cell->other_read) || is_strong(&cell->other_read) ||
-             (now->where ^ cell->read.where) >> STAMP_STEP_BITS ||
-             (now->when ^ cell->read.when) & EPOCH_WARP_MASK)
+        return;
+    }
+    if (replaces(o, now, &cell->other_read)) {
         cell->other_read = *now;
+        return;
+    }
+    struct stamp left = *now;
+    if (of_two_warps(&cell->read, now) || (is_strong(&cell->other_read) && !is_strong(now))) {
+        left = cell->other_read;
+        cell->other_read = *now;
+    }
+    if (order_has_pairs() || !are_enough(&cell->read, &cell->other_read, &left))
+        keep_read(o, cell, &left, now);
 }
 
 /* It is behind all strong accesses before it: what is behind it is behind them, but for those of
@@ -208,6 +292,15 @@ static void write_strongly(struct shadow_cell *cell, const struct stamp *now) {
     cell->strong_write = *now;
     if (is_strong(&cell->read)) cell->read.when = 0;
     if (is_strong(&cell->other_read)) cell->other_read.when = 0;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < cell->more_count; ++i)
+        if (!is_strong(&cell->more[i])) cell->more[count++] = cell->more[i];
+    cell->more_count = count;
+}
+
+static void write_plainly(struct shadow_cell *cell, const struct stamp *now) {
+    drop_reads(cell);
+    *cell = (struct shadow_cell){.write = *now};
 }
 
 struct conflict cell_access(struct order *o, struct shadow_cell *cell, const struct access *access,
@@ -218,7 +311,7 @@ struct conflict cell_access(struct order *o, struct shadow_cell *cell, const str
     else if (access->strong)
         write_strongly(cell, now);
     else
-        *cell = (struct shadow_cell){.write = *now};
+        write_plainly(cell, now);
     return conflict;
 }
 
@@ -234,12 +327,17 @@ static bool is_of_launch(const struct order *o, const struct stamp *s) {
     return s->when && !order_other_launch(o, s);
 }
 
+static bool is_weak_read(const struct order *o, const struct stamp *s) {
+    return is_of_launch(o, s) && !is_strong(s);
+}
+
 bool cells_know_reads(const struct order *o, const struct cells *cells, size_t word) {
     const struct cells_part *part = part_of(cells, word);
     if (state_of(part, word % CELLS_PART) != WHOLE) return false;
     const struct shadow_cell *cell = &(*part->whole)[word % CELLS_PART];
     return cell->write.when && !is_of_launch(o, &cell->write) &&
-           !is_of_launch(o, &cell->strong_write) && is_of_launch(o, &cell->read) &&
-           is_of_launch(o, &cell->other_read) &&
-           stamp_block(&cell->read) != stamp_block(&cell->other_read);
+           !is_of_launch(o, &cell->strong_write) && is_weak_read(o, &cell->read) &&
+           is_weak_read(o, &cell->other_read) &&
+           stamp_block(&cell->read) != stamp_block(&cell->other_read) &&
+           (!order_has_pairs() || cell->more_count >= MANY_READS);
 }

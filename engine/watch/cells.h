@@ -10,8 +10,19 @@
 struct shadow_cell {
     struct stamp write, strong_write; /* the last one */
     struct stamp other_strong_write;  /* before that, by another thread of its block */
-    struct stamp read, other_read;    /* two that are not ordered; a third one gets lost */
+    struct stamp read, other_read;    /* two that are not ordered; of two blocks or warps, if any */
+    struct stamp *more;               /* others that matter beside these */
+    uint32_t more_count, more_room;
 };
+
+/* Of reads that are not ordered, those that a later write may race with alone: it may be ordered
+ * behind all others. Where fences or warp operations order single threads (order_has_pairs()), that
+ * is each of them; else two are enough, nearly always.
+ *
+ * MANY_READS of a word are kept, and beyond that two of each warp, up to MOST_READS. What comes
+ * then, or when the lists of all words have MOST_READ_BYTES, is lost: a write that is ordered
+ * behind all that are kept, and not behind a lost one, is not reported. */
+enum { MANY_READS = 16, MOST_READS = 96, MOST_READ_BYTES = 64 << 20 };
 
 /* The cells of an array of words; made as words are accessed. */
 struct cells {
@@ -31,7 +42,8 @@ unsigned cells_find(const struct cells *cells, size_t word, unsigned bytes,
  * made: a fifth of the memory, and enough for C. Null: find its cells. */
 struct stamp *cells_write(const struct cells *cells, size_t word);
 /* Whether a plain read of a word would add nothing: it was written before this launch, and threads
- * of two blocks have read it. Without a lock: whoever writes it now races with those two. */
+ * of two blocks have read it; or MANY_READS, where threads are ordered in pairs. Without a lock:
+ * whoever writes it now races with those. */
 bool cells_know_reads(const struct order *o, const struct cells *cells, size_t word);
 /* Whether any part of a word has been written. */
 bool cells_are_written(const struct cells *cells, size_t word);

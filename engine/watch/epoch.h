@@ -87,7 +87,9 @@ struct epochs {
     uint64_t block;
     unsigned threads;        /* in a block */
     struct threads returned; /* of them, in this block */
-    bool many_steps;         /* of a thread in this interval, more than an epoch has room for */
+    /* In this interval: of a thread, more steps than an epoch has room for; and an operation that
+     * orders some threads of a warp, or a fence, has been made. */
+    bool many_steps, has_pairs;
 };
 
 /* The epoch of an access by the running thread from `code`. */

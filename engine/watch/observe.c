@@ -41,8 +41,8 @@ static void begin_interval(struct watch *w, epoch interval) {
         w->epochs.thread[i] = interval | (epoch)i << THREAD_BIT;
     memset(w->arrived, 0, sizeof w->arrived);
     w->raced = NULL;
-    if (!w->epochs.many_steps) return;
-    w->epochs.many_steps = false;
+    if (!w->epochs.many_steps && !w->epochs.has_pairs) return;
+    w->epochs.many_steps = w->epochs.has_pairs = false;
     watch_fast(w, SLOW_STEPS);
 }
 
@@ -108,6 +108,12 @@ static void thread_returned(unsigned linear) {
     w->returned++;
     threads_add(&w->epochs.returned, linear);
     thread_waits(w, linear, true);
+}
+
+static void warp_parts(void) {
+    struct watch *w = watch_here();
+    order_warp_parts(w->order);
+    watch_steps(w);
 }
 
 static void warp_met(unsigned warp, unsigned lanes) {
@@ -232,6 +238,7 @@ void observe_runtime(void) {
     all.barrier_reached = barrier_reached;
     all.barrier_opens = barrier_opens;
     all.thread_returned = thread_returned;
+    all.warp_parts = warp_parts;
     all.warp_met = warp_met;
     all.copy_begins = copy_begins;
     all.copy_arrived = copy_arrived;

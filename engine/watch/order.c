@@ -37,6 +37,10 @@ struct order {
 };
 
 static uint64_t launch_number;
+static bool has_pairs;
+
+bool order_has_pairs(void) { return __atomic_load_n(&has_pairs, __ATOMIC_RELAXED); }
+void order_expect_fences(void) { has_pairs = true; }
 
 /* --- stamps ----------------------------------------------------------------------------------- */
 
@@ -165,10 +169,16 @@ static uint32_t step_at_operation(const struct order *o, unsigned thread, bool r
     return returned ? o->step[thread] + 1 : o->step[thread];
 }
 
+void order_warp_parts(struct order *o) {
+    o->epochs->has_pairs = true;
+    __atomic_store_n(&has_pairs, true, __ATOMIC_RELAXED);
+}
+
 static void part(struct order *o, unsigned warp) {
     const unsigned first = warp * WARP_SIZE;
     if (o->apart >> warp & 1) return;
     o->apart |= 1u << warp;
+    order_warp_parts(o);
     for (unsigned i = 0; i < WARP_SIZE; ++i)
         memcpy(o->known[first + i], &o->together[first], sizeof o->known[0]);
 }
@@ -263,7 +273,7 @@ void order_fence(struct order *o, bool device) {
         if (device) o->fence[thread].lane[i].device = steps;
     }
     if (device) o->fenced[thread] = moment_of(o->epochs->interval, o->step[thread]);
-    o->behind_fence[thread] = o->any_fence = o->any_fence_now = true;
+    o->behind_fence[thread] = o->any_fence = o->any_fence_now = o->epochs->has_pairs = true;
 }
 
 /* Threads with the same last fence are one run. */

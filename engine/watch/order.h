@@ -41,6 +41,13 @@ bool order_other_launch(const struct order *o, const struct stamp *s);
  * a plain one. */
 bool order_before(struct order *o, const struct stamp *earlier, const struct access *access);
 
+/* Whether single threads of the kernels may be ordered, because there are fences in them, or warp
+ * operations of some of a warp's lanes have been made. Else nothing orders threads of two blocks,
+ * and of a block barriers and operations of whole warps do. */
+bool order_has_pairs(void);
+/* The program has fences. */
+void order_expect_fences(void);
+
 /* --- what the runtime and the compiler's calls report ----------------------------------------- */
 
 void order_begin_launch(void);
@@ -51,8 +58,10 @@ uint64_t order_block(const struct order *o);
 void order_begin_block(struct order *o);
 /* A barrier opens. Before the interval's number changes. */
 void order_end_interval(struct order *o);
-/* These lanes meet in a warp operation. It and a fence may set many_steps of the epochs: an epoch
- * has no room for all steps of a thread from then on. */
+/* The running thread comes to a warp operation that others of its warp do not. It sets has_pairs of
+ * the epochs, as a fence does; steps may set many_steps. */
+void order_warp_parts(struct order *o);
+/* These lanes meet in a warp operation. */
 void order_warp_met(struct order *o, unsigned warp, unsigned lanes);
 /* The running thread fences: __threadfence(), or __threadfence_block(). */
 void order_fence(struct order *o, bool device);

@@ -163,7 +163,7 @@ static struct kept *keep(const struct release *r) {
 static void keep_refs(struct kept *kept, const struct refs *refs) {
     struct ref *more = take((kept->refs.count + refs->count) * sizeof *more);
     if (!more) return;
-    memcpy(more, kept->refs.ref, kept->refs.count * sizeof *more);
+    if (kept->refs.count) memcpy(more, kept->refs.ref, kept->refs.count * sizeof *more);
     memcpy(more + kept->refs.count, refs->ref, refs->count * sizeof *more);
     kept->refs.ref = more;
     kept->refs.count += refs->count;

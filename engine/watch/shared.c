@@ -234,7 +234,12 @@ static void read_one(struct watch *w, size_t word, epoch now) {
         note_pending(w, word, now, false, s->write);
     else if (races(w, now, s->write))
         note_race(w, w->shared_begin + word * WORD, now, false, s->write, true);
-    shared_word_read(s, w->epochs.interval, now);
+    if (!w->epochs.has_pairs)
+        shared_word_read(s, w->epochs.interval, now);
+    else if (s->read < w->epochs.interval || !((s->read ^ now) & EPOCH_THREAD_MASK))
+        s->read = now;
+    else
+        s->other_read = now;
 }
 
 static void write_one(struct watch *w, size_t word, epoch now) {
@@ -341,11 +346,25 @@ static bool is_guard(const struct watch *w, size_t word, const struct access *ac
     return w->shadow[word].write == EPOCH_BEFORE && access->size == 1 && !access->write;
 }
 
+/* Whether a thread has read in this interval, and is not the one that reads now. */
+static bool is_others(const struct watch *w, epoch read, epoch now) {
+    return read >= w->epochs.interval && (read ^ now) & EPOCH_THREAD_MASK;
+}
+
+/* What the shadow of a word has no room for: of where threads are ordered in pairs, a third reader.
+ */
+static bool has_no_room(const struct watch *w, size_t word, const struct access *access,
+                        epoch now) {
+    const struct shared_word *s = &w->shadow[word];
+    return w->epochs.many_steps || access->strong ||
+           (w->epochs.has_pairs && !access->write && is_others(w, s->read, now) &&
+            is_others(w, s->other_read, now));
+}
+
 static void access_word(struct watch *w, size_t word, const struct access *access, epoch now) {
     const uintptr_t begin = w->shared_begin + word * WORD;
     const bool whole = access->address <= begin && access->address + access->size >= begin + WORD;
-    if (w->shadow[word].write == EPOCH_IN_CELLS || !whole || w->epochs.many_steps ||
-        (access->strong && access->write)) {
+    if (w->shadow[word].write == EPOCH_IN_CELLS || !whole || has_no_room(w, word, access, now)) {
         access_marks(w, word, access);
     } else if (access->write) {
         write_one(w, word, now);

@@ -501,6 +501,7 @@ const struct emulator_warp_values *emulator_warp_exchange(unsigned mask, uint64_
     uint64_t generation = group->generation;
 
     group->values.value[lane] = value;
+    if (observer && block->warps[warp].live & ~mask && !group->arrived) observer->warp_parts();
     group->arrived |= 1u << lane;
     open_group_if_complete(block, warp, group);
     if (group->generation == generation) {

@@ -1,0 +1,217 @@
+/* Tests of engine/watch/cells.c: which reads of a word are remembered. A write races with one that
+ * is kept if, and only if, it races with any that was made. What is ordered says order.c. */
+#include "../../engine/watch/block.h"
+#include "../../engine/watch/cells.c"
+#include "../../engine/watch/machine.c"
+#include "../../engine/watch/order.c"
+#define take take_from_arena
+#include "../../engine/watch/release.c"
+
+#include "../check.h"
+
+__thread struct running_index running_index;
+
+enum { BLOCKS = 3, THREADS = 64, WORDS = 16, FIRST_LANES = 3, ROUNDS = 20000 };
+
+static struct epochs epochs[BLOCKS];
+static struct order *order[BLOCKS];
+static struct cells cells;
+static uint64_t seed = 1;
+
+static unsigned draw(unsigned below) {
+    seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (unsigned)(seed >> 33) % below;
+}
+
+static void begin_interval(unsigned block, epoch interval) {
+    epochs[block].interval = interval;
+    epochs[block].has_pairs = false;
+    for (unsigned i = 0; i < epochs[block].threads; ++i)
+        epochs[block].thread[i] = interval | (epoch)i << THREAD_BIT;
+}
+
+static void begin_launch(unsigned threads) {
+    order_begin_launch();
+    for (unsigned b = 0; b < BLOCKS; ++b) {
+        if (!order[b]) order[b] = order_make(&epochs[b]);
+        epochs[b].block = b;
+        epochs[b].threads = threads;
+        order_begin_block(order[b]);
+        begin_interval(b, EPOCH_INTERVAL(FIRST_INTERVAL));
+    }
+    if (!cells.part) CHECK(cells_make(&cells, WORDS));
+}
+
+static void barrier(unsigned block) {
+    order_end_interval(order[block]);
+    begin_interval(block, epochs[block].interval + EPOCH_INTERVAL(1));
+}
+
+/* By the running thread, of word 0. */
+static struct conflict access(unsigned block, bool write, bool strong, struct stamp *now) {
+    extern const char __executable_start[];
+    const struct access made = {.address = 4,
+                                .size = WORD,
+                                .write = write,
+                                .strong = strong,
+                                .code = __executable_start + 1};
+    struct shadow_cell *cell[WORD];
+    *now = order_now(order[block], &made);
+    CHECK(cells_find(&cells, 0, ALL_BYTES, cell) == 1);
+    return cell_access(order[block], cell[0], &made, now);
+}
+
+static void atomic_of_flag(unsigned block) {
+    order_release(order[block], 64, false);
+    order_acquire(order[block], 64, false);
+}
+
+/* One of a few, so that the same ones meet. */
+static unsigned any_thread(void) { return draw(2) * WARP_SIZE + draw(FIRST_LANES); }
+
+static void do_what_orders(unsigned block, bool pairs) {
+    const unsigned warp = running_index.linear / WARP_SIZE;
+    switch (draw(pairs ? 12 : 2)) {
+    case 0: barrier(block); break;
+    case 1: order_warp_met(order[block], warp, ~0u); break;
+    case 2:
+    case 3: order_warp_met(order[block], warp, 1 + draw(7)); break;
+    default:
+        if (draw(2)) order_fence(order[block], draw(3));
+        if (draw(2)) atomic_of_flag(block);
+        if (draw(2)) order_fence(order[block], draw(3));
+    }
+}
+
+/* Reads, and what orders them, and one write. Returns whether that raced with a read. */
+static bool round_of(bool pairs) {
+    struct stamp read[MANY_READS], now;
+    unsigned reads = 0;
+    bool races_with_any = false;
+    cells_reset(&cells, 0);
+    begin_launch(THREADS);
+    for (unsigned steps = draw(pairs ? 60 : 30); steps > 0 && reads < MANY_READS; --steps) {
+        const unsigned block = draw(BLOCKS);
+        running_index.linear = any_thread();
+        if (draw(3) < (pairs ? 1 : 2))
+            access(block, false, !draw(4), &read[reads++]);
+        else
+            do_what_orders(block, pairs);
+    }
+    const unsigned block = draw(BLOCKS);
+    const struct access write = {.address = 4, .write = true, .strong = !draw(3)};
+    running_index.linear = any_thread();
+    for (unsigned i = 0; i < reads; ++i) races_with_any |= races(order[block], &read[i], &write);
+    const bool found = access(block, true, write.strong, &now).with.when != 0;
+    CHECK(found == races_with_any);
+    return found;
+}
+
+static void rounds(bool pairs) {
+    unsigned found = 0;
+    begin_launch(THREADS);
+    for (int i = 0; i < ROUNDS; ++i) found += round_of(pairs);
+    CHECK(found > ROUNDS / 20 && found < ROUNDS - ROUNDS / 20); /* both come about */
+    cells_drop(&cells);
+    CHECK(more_bytes == 0);
+}
+
+TEST(no_read_is_lost_where_warps_and_blocks_are_ordered) {
+    CHECK(!order_has_pairs());
+    rounds(false);
+    CHECK(!order_has_pairs());
+}
+
+TEST(no_read_is_lost_where_threads_are_ordered) {
+    order_expect_fences();
+    rounds(true);
+}
+
+/* --- words of shared memory ------------------------------------------------------------------- */
+
+static bool races_in_shared(epoch read) {
+    const struct stamp stamp = order_stamp(order[0], read);
+    return read >= epochs[0].interval && !order_before(order[0], &stamp, NULL);
+}
+
+static bool round_of_shared(void) {
+    extern const char __executable_start[];
+    struct shared_word word = {0, 0, 0, 0};
+    epoch read[MANY_READS];
+    unsigned reads = 0;
+    bool races_with_any = false;
+    begin_launch(THREADS);
+    for (unsigned steps = draw(30); steps > 0 && reads < MANY_READS; --steps) {
+        running_index.linear = any_thread();
+        read[reads] = epoch_now(&epochs[0], __executable_start + 1);
+        if (draw(3))
+            shared_word_read(&word, epochs[0].interval, read[reads++]);
+        else
+            do_what_orders(0, false);
+    }
+    running_index.linear = any_thread();
+    for (unsigned i = 0; i < reads; ++i) races_with_any |= races_in_shared(read[i]);
+    const bool found = races_in_shared(word.read) || races_in_shared(word.other_read);
+    CHECK(found == races_with_any);
+    return found;
+}
+
+TEST(two_readers_of_a_shared_word_stand_for_all) {
+    unsigned found = 0;
+    for (int i = 0; i < ROUNDS; ++i) found += round_of_shared();
+    CHECK(found > ROUNDS / 20 && found < ROUNDS - ROUNDS / 20);
+}
+
+/* --- bounds ----------------------------------------------------------------------------------- */
+
+static void all_read(unsigned threads) {
+    struct stamp now;
+    begin_launch(threads);
+    cells_reset(&cells, 0);
+    for (unsigned i = 0; i < threads; ++i) {
+        running_index.linear = i;
+        access(0, false, false, &now);
+    }
+}
+
+TEST(of_many_reads_two_of_each_warp_are_kept) {
+    struct shadow_cell *cell[WORD];
+    order_expect_fences();
+    all_read(MAX_BLOCK_THREADS);
+    cells_find(&cells, 0, ALL_BYTES, cell);
+    CHECK(cell[0]->more_count <= MOST_READS);
+    for (unsigned warp = 0; warp < MAX_BLOCK_THREADS / WARP_SIZE; ++warp) {
+        unsigned kept = epoch_thread(cell[0]->other_read.when) / WARP_SIZE == warp;
+        for (unsigned i = 0; i < cell[0]->more_count; ++i)
+            kept += epoch_thread(cell[0]->more[i].when) / WARP_SIZE == warp;
+        CHECK(kept >= 2);
+    }
+    cells_drop(&cells);
+}
+
+TEST(without_memory_for_lists_two_reads_are_kept) {
+    struct shadow_cell *cell[WORD];
+    struct stamp now;
+    order_expect_fences();
+    begin_launch(THREADS);
+    more_bytes = MOST_READ_BYTES;
+    all_read(THREADS);
+    cells_find(&cells, 0, ALL_BYTES, cell);
+    CHECK(!cell[0]->more_count && more_bytes == MOST_READ_BYTES);
+    running_index.linear = 0;
+    const struct conflict conflict = access(0, true, false, &now);
+    CHECK(epoch_thread(conflict.with.when) == THREADS - 1);
+    more_bytes = 0;
+    cells_drop(&cells);
+}
+
+TEST(the_bytes_of_a_word_have_been_read_as_the_word_has) {
+    struct shadow_cell *cell[WORD];
+    order_expect_fences();
+    begin_launch(THREADS);
+    all_read(4);
+    CHECK(cells_find(&cells, 0, 1 << 2, cell) == 1 && cell[0]->more_count == 2);
+    CHECK(epoch_thread(cell[0]->more[1].when) == 3);
+    cells_drop(&cells);
+    CHECK(more_bytes == 0);
+}
