@@ -65,14 +65,22 @@ build/c/settings: | build/$(if $(filter check sgemm-check,$(MAKECMDGOALS)),cpu,$
 # What main.cu leans on: no part of make check, which has libcheck.a and libengine.a beside them.
 driver  = build/liblab.a build/libhost.a build/libreport.a
 lessons = $(wildcard lab/cause*.c)
-host    = $(patsubst %,engine/host/%.c,options watchdog failure failure_json cores \
-                                      launch_report report result)
+host    = $(patsubst %,engine/host/%.c,layout host_run data memory options watchdog failure failure_json cores \
+                                      launch_report result)
 build/liblab.a: $(patsubst %.c,build/c/%.o,support.c $(filter-out $(lessons),$(wildcard lab/*.c)))
 build/libhost.a: $(patsubst %.c,build/c/%.o,$(host))
 
-build/cpu/sgemm: $(addprefix build/cpu/,kernel.o main.o engine/host/launches.o source.o) \
-                 $(driver) build/libruntime.a | build/cpu/kernel.spaces
-	@sh make/check_kernel.sh $<
+# The lab's description, for programs that are not C.
+build/lab: build/c/engine/host/lab_json.o $(driver)
+	$(CC) $(C_FLAGS) $(linked) -o $@ -lm
+build/lab.sh: build/lab
+	build/lab --shell >$@
+build/lab.json: build/lab
+	build/lab >$@
+
+build/cpu/sgemm: $(addprefix build/cpu/,kernel.o main.o lab/call.o engine/host/launches.o source.o) \
+                 $(driver) build/libruntime.a | build/cpu/kernel.spaces build/lab.sh
+	@sh make/check_kernel.sh build/lab.sh $<
 	$(CXX) $(EMULATED_FLAGS) $(linked) -o $@ -lm
 
 include make/cuda.mk engine/cuda/cuda.mk engine/watch/watch.mk engine/host/program/program.mk

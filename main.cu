@@ -1,16 +1,13 @@
-// main.cu: runs basicSgemm of kernel.cu once from start to end, and reports whether C = A B.
+// main.cu: runs the wrapper of kernel.cu once from start to end, and reports whether the result is
+// right. For SGEMM: basicSgemm, and whether C = A B.
 //
-// From top to bottom: options, matrices on the host, device memory, copy, launch and time, copy
-// back, verify, report. The same file runs on a GPU (nvcc) and without one (the CPU backend in
-// engine/cuda/). What is not CUDA is in support.h: options, matrices, the reference, the verdict,
-// the printing.
+// From top to bottom: options, arrays on the host, device memory, copy, launch and time, copy back,
+// verify, report. The same file runs on a GPU (nvcc) and without one (the CPU backend in
+// engine/cuda/), and for every lab: which arrays there are, lab/lab.c says. What is not CUDA is in
+// support.h.
 #include <cuda_runtime.h>
 
 #include "support.h"
-
-// In kernel.cu. A, B and C are device pointers, row-major: A is m x k, B is k x n, C is m x n.
-// Mind the order: the command line says m k n, both functions say m n k.
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C);
 
 #ifdef CUDA_EMULATOR
 static const char *const backend = "cpu";
@@ -49,66 +46,62 @@ static cudaError_t emulator_failed_call(char *text, size_t bytes) {
     const cudaError_t error = cudaGetLastError();
     const bool invalid = error == cudaErrorInvalidValue || error == cudaErrorInvalidConfiguration;
     const bool refused = invalid && report_refusal(&report, &limits, refusal);
-    snprintf(text, bytes, refused ? "the launch failed" : "cudaGetLastError() after basicSgemm");
+    snprintf(text, bytes, refused ? "the launch failed" : "cudaGetLastError() after %s",
+             lab.wrapper);
     return error;
 }
 #endif
 
-// Bring a matrix back and compare it with what was sent.
-static struct damage check_unchanged(const struct matrix *sent, const float *device) {
-    struct matrix returned = matrix_new(sent->rows, sent->cols, sent->guard);
-    if (!returned.buffer) report_stop(&report, EXIT_MACHINE, "out of host memory");
-    CUDA(cudaMemcpy(returned.buffer, device, sent->bytes, cudaMemcpyDeviceToHost));
-    struct damage damage = matrix_damage(sent, returned.buffer, true);
-    matrix_free(&returned);
-    return damage;
+// Bring array i back into `back`, where all of them may lie, and compare it with what was sent.
+static void bring_back(const struct host_data *sent, struct host_data *back, int i,
+                       const void *device) {
+    const struct host_layout *layout = &sent->layout;
+    CUDA(cudaMemcpy(back->memory + layout->offset[i], device, layout->buffer[i],
+                    cudaMemcpyDeviceToHost));
+    report.damage[i] = data_damage(sent, back, i);
 }
 
 int main(int argc, char **argv) {
     struct options options = options_read(argc, argv);
-    const int m = options.m, n = options.n, k = options.k;
     const int repeat = options.repeat ? options.repeat : default_repeat;
-    char failed[2 * MESSAGE_SIZE]; // which call or launch of basicSgemm
+    char failed[2 * MESSAGE_SIZE]; // which call or launch of the wrapper
     report_begin(&report, &options, backend, repeat);
-    watchdog_begin(&report);
+    if (!watchdog_begin(&report)) report_stop(&report, EXIT_MACHINE, "no pipe can be made");
 
+    // Each array lies between two guards, in which stray reads and writes show. Inputs are filled;
+    // outputs hold poison, so that an element that is never written shows.
     report_stage(&report, STAGE_SETUP);
-    const size_t guard = guard_size(m, n, k);
-    struct matrix A = matrix_new(m, k, guard);
-    struct matrix B = matrix_new(k, n, guard);
-    struct matrix C = matrix_new(m, n, guard);
-    if (!A.buffer || !B.buffer || !C.buffer)
+    struct host_data sent = data_new(&options.which, true), back = data_room(&sent);
+    if (!sent.memory || !back.memory)
         report_stop(&report, EXIT_MACHINE, "out of host memory: choose smaller sizes");
-    fill_matrix(options.fill, options.seed, MATRIX_A, m, k, A.data);
-    fill_matrix(options.fill, options.seed, MATRIX_B, k, n, B.data);
-    matrix_poison(&C);
+    const struct host_layout *layout = &sent.layout;
     report_stage_end(&report);
-    report_detail(&report, "A %d x %d, B %d x %d, C %d x %d", m, k, k, n, m, n);
-    report_detail(&report, "--fill %s --seed %llu", fill_name(options.fill),
-                  (unsigned long long)options.seed);
-    report_detail(&report, "built from %s", source_name());
+    report_case(&report);
 
     report_stage(&report, STAGE_ALLOCATE);
     cudaDeviceProp properties;
-    size_t needed = A.bytes + B.bytes + C.bytes, available, total;
+    size_t available, total;
     CUDA(cudaGetDeviceProperties(&properties, 0));
     limits = limits_of(&properties);
     snprintf(report.device, sizeof report.device, "%s", properties.name);
     CUDA(cudaMemGetInfo(&available, &total));
-    if (needed > available)
+    if (layout->all > available)
         report_stop(&report, EXIT_MACHINE,
                     "these sizes need %.2f GB of device memory, %.2f GB are free: use smaller ones",
-                    (double)needed / 1e9, (double)available / 1e9);
-    float *A_d, *B_d, *C_d; // guards included: the elements start at A_d + guard
-    CUDA(cudaMalloc((void **)&A_d, A.bytes));
-    CUDA(cudaMalloc((void **)&B_d, B.bytes));
-    CUDA(cudaMalloc((void **)&C_d, C.bytes));
+                    (double)layout->all / 1e9, (double)available / 1e9);
+    char *buffers[LAB_ARRAYS];  // on the device, guards included
+    void *elements[LAB_ARRAYS]; // in there: what the wrapper gets
+    for (int i = 0; i < layout->arrays; i++) {
+        CUDA(cudaMalloc((void **)&buffers[i], layout->buffer[i]));
+        elements[i] = buffers[i] + layout->guard[i];
+    }
     report_stage_end(&report);
     report_detail(&report, "%s", report.device);
 
     report_stage(&report, STAGE_TO_DEVICE);
-    CUDA(cudaMemcpy(A_d, A.buffer, A.bytes, cudaMemcpyHostToDevice));
-    CUDA(cudaMemcpy(B_d, B.buffer, B.bytes, cudaMemcpyHostToDevice));
+    for (int i = 0; i < layout->arrays; i++)
+        CUDA(cudaMemcpy(buffers[i], sent.memory + layout->offset[i], layout->buffer[i],
+                        cudaMemcpyHostToDevice));
     report_stage_end(&report);
 
     report_stage(&report, STAGE_LAUNCH);
@@ -116,21 +109,24 @@ int main(int argc, char **argv) {
     CUDA(cudaEventCreate(&start));
     CUDA(cudaEventCreate(&stop));
     emulator_time_limit(options.timeout);
-    for (int i = 0; i < warmups + repeat; i++) {
-        // Poison C each time, so that nothing is left of an earlier launch.
-        CUDA(cudaMemcpy(C_d, C.buffer, C.bytes, cudaMemcpyHostToDevice));
+    for (int run = 0; run < warmups + repeat; run++) {
+        // Outputs again, so that nothing is left of an earlier launch.
+        for (int i = 0; i < layout->arrays; i++)
+            if (lab.arrays[i].role != ROLE_INPUT)
+                CUDA(cudaMemcpy(buffers[i], sent.memory + layout->offset[i], layout->buffer[i],
+                                cudaMemcpyHostToDevice));
         watchdog_start(options.timeout + watchdog_grace);
         CUDA(cudaEventRecord(start));
         launched = true;
-        report_launches_to(i == 0 ? &report : NULL);
-        basicSgemm(m, n, k, A_d + guard, B_d + guard, C_d + guard);
+        report_launches_to(run == 0 ? &report : NULL);
+        lab_call.call(&options.which.shape, elements); // basicSgemm(m, n, k, A, B, C)
         check(emulator_failed_call(failed, sizeof failed), failed);
         check(cudaEventRecord(stop), "the kernel failed");
         check(cudaDeviceSynchronize(), "the kernel failed");
         watchdog_stop();
         float milliseconds;
         CUDA(cudaEventElapsedTime(&milliseconds, start, stop));
-        if (i >= warmups) report_sample(&report, milliseconds * 1e-3);
+        if (run >= warmups) report_sample(&report, milliseconds * 1e-3);
     }
     CUDA(cudaEventDestroy(start));
     CUDA(cudaEventDestroy(stop));
@@ -138,22 +134,16 @@ int main(int argc, char **argv) {
     report_launches(&report);
 
     report_stage(&report, STAGE_FROM_DEVICE);
-    CUDA(cudaMemcpy(C.buffer, C_d, C.bytes, cudaMemcpyDeviceToHost));
-    report.damage[MATRIX_C] = matrix_damage(&C, C.buffer, false);
-    report.damage[MATRIX_A] = check_unchanged(&A, A_d);
-    report.damage[MATRIX_B] = check_unchanged(&B, B_d);
-    CUDA(cudaFree(A_d));
-    CUDA(cudaFree(B_d));
-    CUDA(cudaFree(C_d));
+    for (int i = 0; i < layout->arrays; i++) bring_back(&sent, &back, i, buffers[i]);
+    for (int i = 0; i < layout->arrays; i++) CUDA(cudaFree(buffers[i]));
     report_stage_end(&report);
 
     report_stage(&report, STAGE_VERIFY);
-    report_verify(&report, A.data, B.data, C.data);
+    report_verify(&report, &sent, &back);
     report_stage_end(&report);
 
-    matrix_free(&A);
-    matrix_free(&B);
-    matrix_free(&C);
+    data_free(&sent);
+    data_free(&back);
     return report_end(&report);
 }
 
@@ -181,13 +171,13 @@ static const char *hint(cudaError_t error) {
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorUnsupportedPtxVersion: return "build for this GPU with: make";
     case cudaErrorIllegalAddress:
-        return "An index in mysgemm is out of range: is every load and store guarded?";
+        return "An index in the kernel is out of range: is every load and store guarded?";
     case cudaErrorMisalignedAddress:
         return "The index of a float4 load or store must be a multiple of 4.";
     case cudaErrorLaunchOutOfResources:
         return "A block needs too many registers (threads x registers): use smaller blocks.";
     case cudaErrorLaunchTimeout:
-        return "Does a loop or a barrier never end, or is the grid far larger than C?";
+        return "Does a loop or a barrier never end, or is the grid far larger than the result?";
     default: return is_machine_fault(error) ? "check the GPU with nvidia-smi" : "";
     }
 }

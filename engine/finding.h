@@ -65,7 +65,7 @@ struct finding {
     char variable[64]; /* "A_s", "A", "C"; empty: unknown */
     char element[160]; /* "A_s[3][7]"; empty: unknown */
     struct finding_party at, other;
-    char formula[64]; /* what a wrong C is instead: see explain() in support.h; empty: not known */
+    char formula[64]; /* what a wrong C is instead: see struct explanation in lab.h; empty: not known */
     bool explains_values; /* likewise */
     double products;      /* likewise; 0 without a formula */
     int barrier_after; /* the line behind which a __syncthreads() is missing; 0: none, not known */

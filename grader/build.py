@@ -15,6 +15,7 @@ import errno
 import fcntl
 import functools
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -53,13 +54,6 @@ COMPILE_LIMITS = Limits(
 
 LEAST_FREE = 8 * LARGEST_OBJECT
 """Bytes on disk: more than the largest submission that is compiled leaves there."""
-
-KNOWN_TO_WORK = b"""__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {}
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
-    mysgemm<<<1, 1>>>(m, n, k, A, B, C);
-}
-"""
 
 
 @dataclass(frozen=True)
@@ -357,7 +351,7 @@ def known_to_work(parts: Parts, box: Sandbox, work: Path) -> Programs:
         if not all((place / name).exists() for name in names):
             shutil.rmtree(place, ignore_errors=True)
             try:
-                return compiled(parts, work / "parts", KNOWN_TO_WORK, box, place)
+                return compiled(parts, work / "parts", empty_submission(parts), box, place)
             except (NotBuilt, Refused) as error:
                 refuse_full_disk(work)
                 raise MachineFault(f"nothing can be compiled here: {error}") from error
@@ -365,6 +359,16 @@ def known_to_work(parts: Parts, box: Sandbox, work: Path) -> Programs:
 
 
 TRIAL = threading.Lock()
+
+
+def empty_submission(parts: Parts) -> bytes:
+    """Of this lab: it compiles, and computes nothing. Raises OSError and ValueError as the lab's
+    description, which was built with the parts, cannot be read."""
+    lab = json.loads((parts.directory / "lab.json").read_text())
+    kernel, arguments = lab["kernel"] or "kernel", ", ".join(lab["arguments"])
+    return (f"__global__ void {kernel}({lab['parameters']}) {{}}\n"
+            f"void {lab['wrapper']}({lab['parameters']})\n"
+            f"{{\n    {kernel}<<<1, 1>>>({arguments});\n}}\n").encode()
 
 
 def program_names(parts: Parts) -> tuple[str, ...]:

@@ -88,7 +88,8 @@ $(VENV)/grader-ready: grader/requirements.txt
 # What grader/build.py needs from here, all of it made without a submission: the judge; and in
 # build/grader what is linked with one, in the sandbox, by compile.sh. The checked build is for the
 # CPU; so is the plain one, unless BACKEND=cuda, where cuda/ holds what it is linked with.
-worker_parts = build/cpu/rewrite build/cpu/spaces build/cpu/grader/worker/worker.o $(begin) $(end) \
+worker_parts = build/cpu/rewrite build/cpu/spaces build/cpu/grader/worker/worker.o \
+    build/cpu/engine/host/host.o build/cpu/lab/call.o build/lab.sh build/lab.json $(begin) $(end) \
     $(patsubst %.c,build/c/%.o,$(wildcard grader/worker/*.c)) \
     build/cpu/engine/host/check_run.o build/check/walk_page.o build/check/insert \
     engine/watch/locals/local.h \
@@ -104,7 +105,8 @@ report_parts  = $(patsubst %,engine/report/%.h,launch progress source)
 # launches; build/clock replays it.
 ifeq ($(backend),cuda)
 cuda_parts = $(patsubst %.cu,build/cuda/%.o,$(wildcard grader/worker/*.cu)) \
-             build/cuda/grader/clock/record.o build/libclock.a
+             build/cuda/grader/clock/record.o build/cuda/engine/host/host.o build/cuda/lab/call.o \
+             build/libclock.a
 grader-parts: build/clock
 endif
 

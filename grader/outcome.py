@@ -42,7 +42,7 @@ class Finding(Strict):
     detail: list[str] = []
     hint: str | None = None
     formula: str | None = None
-    """What a wrong C is instead: see explain() in support.h."""
+    """What a wrong C is instead: see struct explanation in engine/lab.h."""
     products: float = 0.0
     """Of an explanation that covers all that is wrong in C by one mistake: the part of A B's
     products that are in C. Else 0."""

@@ -359,7 +359,7 @@ def outcome_of(build: str, verdict: dict[str, Any], ran: Ran,
         raise Refused("copies device memory to the host inside basicSgemm", verdict["file"],
                       verdict["line"],
                       "the kernel computes C; take cudaMemcpy(..., cudaMemcpyDeviceToHost) out")
-    if verdict.pop("bytes_into_c"):
+    if verdict.pop("bytes_into_output"):
         raise Refused("copies from the host into C", verdict["file"], verdict["line"],
                       "C is what kernels write; cudaMemset can clear it")
     finding = verdict["finding"]

@@ -1,6 +1,7 @@
 /* Which mistake it is: the rules in their order. See cause.h. */
 #include "cause.h"
 #include "../engine/report/numbers.h"
+#include "../engine/report/source.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -154,14 +155,16 @@ static bool explains(cause_rule *rule, const struct finding *f) {
 static void say_shape(struct cause *cause, struct shape shape) {
     const size_t length = strlen(cause->detail);
     if (length && cause->detail[length - 1] != '\n') CAUSE_DETAIL("\n");
-    CAUSE_DETAIL("(from a run with m=%d k=%d n=%d)", shape.m, shape.k, shape.n);
+    CAUSE_DETAIL("(from a run with %s)", lab_shape_text(&lab, &shape).of);
 }
 
 void cause_find(const struct recovery *recovery, struct shape shape, const struct outcome *failed,
                 struct cause *cause) {
     struct situation s = {
         .shape = shape,
-        .size = {{"m", shape.m}, {"n", shape.n}, {"k", shape.k}},
+        .size = {{"m", shape_size(&shape, PARAM_M)},
+                 {"n", shape_size(&shape, PARAM_N)},
+                 {"k", shape_size(&shape, PARAM_K)}},
         .recovery = recovery,
         .failed = failed,
     };

@@ -17,7 +17,6 @@
 #include "../engine/explain/rows.h"
 #include "../engine/host/check.h"
 #include "../engine/report/text.h"
-#include "../support.h"
 #include "sgemm.h"
 
 enum { MATRIX_OF_A, MATRIX_OF_B, MATRIX_OF_C };
@@ -25,7 +24,7 @@ enum { MATRIX_OF_A, MATRIX_OF_B, MATRIX_OF_C };
 /* The sizes in the order of enum size; each matrix's rows are that many elements long, and it has
  * so many of them. */
 enum size { SIZE_M, SIZE_N, SIZE_K, SIZES };
-extern const enum size cause_columns[SGEMM_ARRAYS], cause_rows[SGEMM_ARRAYS];
+extern const enum size cause_columns[MATRIX_COUNT], cause_rows[MATRIX_COUNT];
 
 /* One of the accesses that an SGEMM has, and the index that it uses. */
 struct view {

@@ -252,7 +252,8 @@ struct reasons {
 
 static struct reasons reasons_of(const struct situation *s, int matrix, const struct chances *all) {
     coordinate *const of = matrix == MATRIX_OF_A ? c_col_of : c_row_of;
-    const long long end = matrix == MATRIX_OF_A ? s->shape.n : s->shape.m;
+    const long long end =
+        matrix == MATRIX_OF_A ? shape_size(&s->shape, PARAM_N) : shape_size(&s->shape, PARAM_M);
     struct reasons r = {.first = first_skipped(all)};
     for (size_t i = 0; i < all->count; i++) {
         const struct chance *c = &all->chance[i];
@@ -315,7 +316,7 @@ static bool looks_at(const struct situation *s, struct cause *cause, int matrix)
 /* Without tiles, one condition is around everything: then C is what it is about. */
 bool cause_guard(const struct situation *s, struct cause *cause) {
     const bool tiles = s->use[0].access != s->load[0].access;
-    for (int i = 0; i < SGEMM_ARRAYS; i++)
-        if (looks_at(s, cause, tiles ? i : SGEMM_ARRAYS - 1 - i)) return true;
+    for (int i = 0; i < MATRIX_COUNT; i++)
+        if (looks_at(s, cause, tiles ? i : MATRIX_COUNT - 1 - i)) return true;
     return false;
 }

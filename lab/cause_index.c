@@ -41,7 +41,7 @@ static void say_row_length(const struct situation *s, struct cause *cause, int m
 
 bool cause_row_length(const struct situation *s, struct cause *cause) {
     const struct view *views[] = {&s->load[MATRIX_OF_A], &s->load[MATRIX_OF_B], &s->store};
-    for (int matrix = 0; matrix < SGEMM_ARRAYS; matrix++) {
+    for (int matrix = 0; matrix < MATRIX_COUNT; matrix++) {
         if (!has_wrong_length(views[matrix], matrix)) continue;
         cause_at_access(cause, CAUSE_ROW_LENGTH, views[matrix]->access);
         say_row_length(s, cause, matrix, views[matrix]);
@@ -66,7 +66,7 @@ static bool walks_along_k(const struct situation *s, int matrix) {
 /* Everything that decides which elements are multiplied is known, with right row lengths. */
 static bool is_known(const struct situation *s) {
     const struct view *views[] = {&s->use[MATRIX_OF_A], &s->use[MATRIX_OF_B], &s->store};
-    for (int matrix = 0; matrix < SGEMM_ARRAYS; matrix++)
+    for (int matrix = 0; matrix < MATRIX_COUNT; matrix++)
         if (!views[matrix]->access || !views[matrix]->alone ||
             views[matrix]->layout.size != (int)cause_columns[matrix])
             return false;
@@ -344,7 +344,7 @@ bool cause_constant(const struct situation *s, struct cause *cause) {
     const struct view *views[] = {&s->load[MATRIX_OF_A], &s->load[MATRIX_OF_B], &s->store};
     const bool known = is_known(s);
     const long long k_of_a = along_k(s, 0)->constant, k_of_b = along_k(s, 1)->constant;
-    for (int matrix = 0; matrix < SGEMM_ARRAYS; matrix++) {
+    for (int matrix = 0; matrix < MATRIX_COUNT; matrix++) {
         const struct view *v = views[matrix];
         const bool first_left_out = known && matrix < 2 && k_of_a && k_of_a == k_of_b;
         if (!v->access || first_left_out) continue;
@@ -371,8 +371,8 @@ bool cause_constant(const struct situation *s, struct cause *cause) {
 void cause_rows_of_b(const struct situation *s, long long *first, long long *last) {
     const struct recovery *r = s->recovery;
     const struct view *b = &s->load[MATRIX_OF_B];
-    const long long columns = s->shape.n;
-    *first = s->shape.k;
+    const long long columns = shape_size(&s->shape, PARAM_N);
+    *first = shape_size(&s->shape, PARAM_K);
     *last = -1;
     for (size_t i = b->access->first; i < r->trace->count; i++) {
         struct index_sample sample;
@@ -388,7 +388,8 @@ void cause_rows_of_b(const struct situation *s, long long *first, long long *las
 /* The end of the last tile that k needs. */
 static long long end_of_tiles(const struct situation *s) {
     const long long on = part_coefficient(&s->load[MATRIX_OF_B].layout.row, INDEX_PHASE);
-    return on > 1 ? (s->shape.k + on - 1) / on * on : s->shape.k;
+    return on > 1 ? (shape_size(&s->shape, PARAM_K) + on - 1) / on * on
+                  : shape_size(&s->shape, PARAM_K);
 }
 
 bool cause_loop_count(const struct situation *s, struct cause *cause) {
@@ -398,18 +399,20 @@ bool cause_loop_count(const struct situation *s, struct cause *cause) {
     /* Rows are left out in each phase: then it is not for the loop that the last ones are. */
     if (loaded_along_k(s, MATRIX_OF_B) < part_coefficient(row, INDEX_PHASE)) return false;
     cause_rows_of_b(s, &first, &last);
-    if (first == 0 && last >= s->shape.k - 1 && last < end_of_tiles(s)) return false;
+    if (first == 0 && last >= shape_size(&s->shape, PARAM_K) - 1 && last < end_of_tiles(s))
+        return false;
     cause_at_access(cause, CAUSE_LOOP_COUNT, s->load[MATRIX_OF_B].access);
-    if (last >= s->shape.k)
-        CAUSE_WHAT("the loop over k runs too far: to %lld, where k is %d", last, s->shape.k);
+    if (last >= shape_size(&s->shape, PARAM_K))
+        CAUSE_WHAT("the loop over k runs too far: to %lld, where k is %d", last,
+                   shape_size(&s->shape, PARAM_K));
     else if (first > 0)
         CAUSE_WHAT("the loop over k does not begin at 0");
     else
         CAUSE_WHAT("the loop over k ends too soon: after %lld of %d products", last + 1,
-                   s->shape.k);
+                   shape_size(&s->shape, PARAM_K));
     CAUSE_DETAIL("%s\n", cause_access(s, cause, s->load[MATRIX_OF_B].access).text);
     CAUSE_DETAIL("which reaches rows %lld to %lld of B; it has rows 0 to %d", first, last,
-                 s->shape.k - 1);
+                 shape_size(&s->shape, PARAM_K) - 1);
     if (s->load[MATRIX_OF_B].access->phases > 1)
         CAUSE_DETAIL(", in %d phases", s->load[MATRIX_OF_B].access->phases);
     const struct finding *f = &s->failed->finding;

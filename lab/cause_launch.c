@@ -73,9 +73,11 @@ bool cause_launch_exchanged(const struct situation *s, struct cause *cause) {
         return false;
     cause_at_launch(cause, CAUSE_LAUNCH_EXCHANGED, s);
     CAUSE_WHAT("grid and block are exchanged in <<<...>>>");
-    CAUSE_DETAIL("for C of %d x %d: ", failed->shape.m, failed->shape.n);
+    CAUSE_DETAIL("for C of %d x %d: ", shape_size(&failed->shape, PARAM_M),
+                 shape_size(&failed->shape, PARAM_N));
     say_launch(s, cause, failed->finding.launch.grid, failed->finding.launch.block);
-    CAUSE_DETAIL("\nfor C of %d x %d: ", s->shape.m, s->shape.n);
+    CAUSE_DETAIL("\nfor C of %d x %d: ", shape_size(&s->shape, PARAM_M),
+                 shape_size(&s->shape, PARAM_N));
     say_launch(s, cause, t->grid, t->block);
     CAUSE_DETAIL(
         "\nthe number of threads in a block changes with C, the number of blocks does not");
@@ -289,7 +291,7 @@ static struct cover covered(const struct situation *s, const unsigned grid[3]) {
 }
 
 static bool covers(struct cover cover, struct shape shape) {
-    return cover.rows >= shape.m && cover.cols >= shape.n;
+    return cover.rows >= shape_size(&shape, PARAM_M) && cover.cols >= shape_size(&shape, PARAM_N);
 }
 
 static void say_cover(const struct situation *s, struct cause *cause, struct cover cover) {
@@ -297,7 +299,7 @@ static void say_cover(const struct situation *s, struct cause *cause, struct cov
     say_launch(s, cause, failed->finding.launch.grid, failed->finding.launch.block);
     CAUSE_DETAIL(" covers %lld row%s and %lld column%s; C has %d and %d\n", cover.rows,
                  plural((uint64_t)cover.rows), cover.cols, plural((uint64_t)cover.cols),
-                 failed->shape.m, failed->shape.n);
+                 shape_size(&failed->shape, PARAM_M), shape_size(&failed->shape, PARAM_N));
 }
 
 /* Whether a block may compute further tiles of C after its first, as many as there are. */

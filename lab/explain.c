@@ -2,6 +2,7 @@
  * is covered, and with the number of elements that are. explain_study.h lists the other files,
  * docs/sgemm.md what is known. */
 #include "../engine/report/numbers.h"
+#include "../engine/report/poison.h"
 #include "../engine/report/text.h"
 #include "explain_formula.h"
 #include "product.h"
@@ -84,7 +85,7 @@ static const struct {
     {GUARD_BITS, "reads-outside",
      "the guards around A, B and C: an element outside a matrix was read and added to the sum",
      "which is the largest index into A, and into B, that a thread computes?"},
-    {UINT32_C(0x7FA2A2A2) /* the CPU backend's */, "shared-unwritten",
+    {POISON_SHARED, "shared-unwritten",
      "uninitialized shared memory: an element of a tile was read that no thread had written",
      "when is every element of a tile written, and by which thread, at the edge of C too?"},
     {UINT32_C(0x7F939393) /* the CPU backend's */, "shuffle-absent",
@@ -166,7 +167,7 @@ static double rms_error(const struct study *s) {
 static bool explain_precision(const struct study *s, struct explanation *out) {
     static const double small = 1.0 / 32;
     const struct verdict *v = s->verdict;
-    if (v->comparison != COMPARE_FLOAT32 || s->with_state[NOT_FINITE] || v->unwritten ||
+    if (s->problem->comparison != COMPARE_FLOAT32 || s->with_state[NOT_FINITE] || v->unwritten ||
         s->with_state[WRONG] < s->with_state[RIGHT] / 2 || v->rms_error_u <= FLOAT32_RMS_U ||
         !(rms_error(s) <= small * s->rms))
         return false;

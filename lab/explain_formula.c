@@ -96,7 +96,7 @@ static bool add_up(struct search *s, const struct formula *f, struct source at, 
 }
 
 /* Adds what the same thread had computed before this element: false when that is not finite. */
-static bool add_previous(const struct formula *f, const struct element *e, double *sum, double *G) {
+static bool add_previous(const struct formula *f, const struct studied *e, double *sum, double *G) {
     int row = e->row, col = e->col - f->back_cols, n = f->problem->n;
     if (col < 0) {
         row -= f->back_rows;
@@ -118,7 +118,7 @@ double explain_tolerance(const struct problem *p, double G, double value, double
     return relative * G + slack * UNIT_ROUNDOFF * fabs(value);
 }
 
-static bool value_fits(const struct formula *f, const struct element *e, double sum, double G) {
+static bool value_fits(const struct formula *f, const struct studied *e, double sum, double G) {
     double value = f->factor * sum + f->offset;
     G = fabs(f->factor) * G;
     if (f->finish) value = f->finish(sum, G);
@@ -130,7 +130,7 @@ static bool value_fits(const struct formula *f, const struct element *e, double 
     return fabs((double)e->got - value) <= tolerance;
 }
 
-static enum outcome try(struct search *s, const struct formula *f, const struct element *e) {
+static enum outcome try(struct search *s, const struct formula *f, const struct studied *e) {
     if (f->accept) return f->accept(f, e);
     struct source sources[SOURCES];
     int count = find_sources(f, e->row, e->col, sources);
@@ -239,7 +239,7 @@ void explain_consider(struct search *s, const struct formula *f) {
     if (s->work >= work_limit || !fits_probes(s, f)) return;
     struct fit fit = {0};
     for (int i = 0; i < s->study->count; i++) {
-        const struct element *e = &s->study->elements[i];
+        const struct studied *e = &s->study->elements[i];
         add_outcome(&fit, e->state, try(s, f, e));
     }
     bool doubtful = !s->study->informative && !f->literal;

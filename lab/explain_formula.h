@@ -38,7 +38,7 @@ struct formula {
     double slack;                           /* more tolerance, in units of u and the value */
     int back_cols, back_rows; /* to the element that the same thread computed before; 0: none */
     /* instead of all that: does this element fit? */
-    enum outcome (*accept)(const struct formula *f, const struct element *e);
+    enum outcome (*accept)(const struct formula *f, const struct studied *e);
     int bits;     /* of C, for accept; 0: any */
     bool natural; /* the sum is that of A B: nothing to add up. So it is with `finish` */
 
@@ -70,7 +70,7 @@ extern const int explain_tiles[TILES]; /* sizes that students choose, the usual 
 
 struct search {
     const struct study *study;
-    const struct element *probes[PROBES];
+    const struct studied *probes[PROBES];
     int probe_count;
     double work; /* multiplications so far, which are limited */
     struct formula best;

@@ -14,14 +14,14 @@
 
 /* ---- C is something else than a sum ---- */
 
-static enum outcome accept_zero(const struct formula *f, const struct element *e) {
+static enum outcome accept_zero(const struct formula *f, const struct studied *e) {
     (void)f;
     return e->got == 0 ? FITS : DIFFERS;
 }
 
 /* The element of a matrix with so many columns that is in the same place, or as far from the
  * start. */
-static enum outcome accept_equal(const struct element *e, const float *x, int rows, int cols,
+static enum outcome accept_equal(const struct studied *e, const float *x, int rows, int cols,
                                  int n) {
     int64_t at = (int64_t)e->row * n + e->col;
     bool has_place = e->row < rows && e->col < cols, has_index = at < (int64_t)rows * cols;
@@ -30,15 +30,15 @@ static enum outcome accept_equal(const struct element *e, const float *x, int ro
     return has_place || has_index ? DIFFERS : OUTSIDE;
 }
 
-static enum outcome accept_a(const struct formula *f, const struct element *e) {
+static enum outcome accept_a(const struct formula *f, const struct studied *e) {
     return accept_equal(e, f->problem->A, f->problem->m, f->problem->k, f->problem->n);
 }
 
-static enum outcome accept_b(const struct formula *f, const struct element *e) {
+static enum outcome accept_b(const struct formula *f, const struct studied *e) {
     return accept_equal(e, f->problem->B, f->problem->k, f->problem->n, f->problem->n);
 }
 
-static enum outcome accept_elementwise(const struct formula *f, const struct element *e) {
+static enum outcome accept_elementwise(const struct formula *f, const struct studied *e) {
     const struct problem *p = f->problem;
     if (e->col >= p->k || e->row >= p->k) return OUTSIDE;
     float product = p->A[(int64_t)e->row * p->k + e->col] * p->B[(int64_t)e->row * p->n + e->col];
@@ -68,7 +68,7 @@ static float nearest_8(float x) { return keep_bits(x, 8, true); }
 static float towards_zero_8(float x) { return keep_bits(x, 8, false); }
 
 /* No bits beyond so many: proof that C went through a shorter type, if it is near A B. */
-static enum outcome accept_bits(const struct formula *f, const struct element *e) {
+static enum outcome accept_bits(const struct formula *f, const struct studied *e) {
     bool near = fabs((double)e->got - e->ref) <= f->study->rms / 4;
     return near && keep_bits(e->got, f->bits, false) == e->got ? FITS : DIFFERS;
 }
@@ -147,7 +147,7 @@ static struct formula new_formula(const struct search *search, const char *name,
 /* ---- the product times, or plus, a constant ---- */
 
 /* The median over the wrong probes of what `of` makes of them. */
-static double probe_median(const struct search *search, double (*of)(const struct element *)) {
+static double probe_median(const struct search *search, double (*of)(const struct studied *)) {
     double values[PROBES];
     int count = 0;
     for (int i = 0; i < search->probe_count; i++) {
@@ -160,11 +160,11 @@ static double probe_median(const struct search *search, double (*of)(const struc
 }
 
 /* Only where the quotient says much. */
-static double quotient(const struct element *e) {
+static double quotient(const struct studied *e) {
     return fabs(e->ref) > 0.02 * e->G ? (double)e->got / e->ref : NAN;
 }
 
-static double difference(const struct element *e) { return (double)e->got - e->ref; }
+static double difference(const struct studied *e) { return (double)e->got - e->ref; }
 
 static bool is_near(double factor, double exact) { return fabs(factor / exact - 1) <= 1e-4; }
 
@@ -252,7 +252,7 @@ static void consider_weights(struct search *search) {
 static void consider_last_again(struct search *search) {
     const struct problem *p = search->study->problem;
     for (int i = 0; i < search->probe_count; i++) {
-        const struct element *e = search->probes[i];
+        const struct studied *e = search->probes[i];
         double term = (double)p->A[((int64_t)e->row + 1) * p->k - 1] *
                       p->B[(int64_t)(p->k - 1) * p->n + e->col];
         double times = rint(1 + difference(e) / term);

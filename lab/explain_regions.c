@@ -1,5 +1,6 @@
 /* Where in C the unwritten, or the wrong, elements are: whole rows and columns, blocks, or all
  * beyond a grid; and which mistake makes a grid end there, if only one does. */
+#include "../engine/report/poison.h"
 #include "../engine/report/text.h"
 #include "explain_study.h"
 #include "product.h"

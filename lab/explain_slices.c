@@ -23,7 +23,7 @@ struct slice {
 };
 
 struct prefix {
-    const struct element *element;
+    const struct studied *element;
     double *sums; /* sums[p]: of the terms below p; owned */
 };
 
@@ -36,7 +36,7 @@ struct slices {
 };
 
 static bool prefix_new(struct prefix *prefix, const struct problem *p,
-                       const struct element *element) {
+                       const struct studied *element) {
     prefix->element = element;
     prefix->sums = malloc(((size_t)p->k + 1) * sizeof *prefix->sums);
     if (!prefix->sums) return false;
@@ -52,7 +52,7 @@ static double tolerance(const struct slices *s, const struct prefix *prefix) {
 }
 
 /* The sum over a slice that makes C that slice, the rest, or the sum with the slice doubled. */
-static double sought(const struct element *e, int part) {
+static double sought(const struct studied *e, int part) {
     return part == ONLY      ? (double)e->got
            : part == WITHOUT ? e->ref - (double)e->got
                              : (double)e->got - e->ref;

@@ -1,6 +1,7 @@
 /* The evidence: which elements of C are wrong, and by how much. */
 #include "explain_study.h"
 #include "../engine/report/numbers.h"
+#include "../engine/report/poison.h"
 #include "product.h"
 
 #include <math.h>
@@ -75,7 +76,7 @@ static void take(struct study *s, const struct lattice *lattice, int total[4]) {
     uint64_t key = mix64(p->seed ^ UINT64_C(0x53616d70)), index = 0;
     for (int i = 0; i < lattice->row_count; i++) {
         for (int j = 0; j < lattice->col_count; j++, index++) {
-            struct element e = {.row = lattice->rows[i], .col = lattice->cols[j]};
+            struct studied e = {.row = lattice->rows[i], .col = lattice->cols[j]};
             e.got = p->C[(size_t)e.row * (size_t)p->n + (size_t)e.col];
             e.ref = lattice->ref[index];
             e.G = lattice->G[index];

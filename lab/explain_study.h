@@ -8,12 +8,12 @@
  *   explain.c             puts what was found into words */
 #ifndef LAB_EXPLAIN_STUDY_H
 #define LAB_EXPLAIN_STUDY_H
-#include "../support.h"
+#include "verify.h"
 
 enum state { RIGHT, WRONG, NOT_FINITE, UNWRITTEN };
 
 /* An element of C that explanations are tried on. */
-struct element {
+struct studied {
     int row, col;
     enum state state;
     float got;
@@ -23,7 +23,7 @@ struct element {
 struct study {
     const struct problem *problem;
     const struct verdict *verdict;
-    struct element *elements; /* all elements of C, or a sample of each state; owned */
+    struct studied *elements; /* all elements of C, or a sample of each state; owned */
     int count, with_state[4];
     bool complete;        /* every wrong element is among the elements */
     unsigned char *state; /* enum state of each element of C; NULL: too large to know. Owned */

@@ -3,8 +3,8 @@
 #ifndef LAB_PRODUCT_H
 #define LAB_PRODUCT_H
 #include "../engine/host/cores.h"
+#include "../engine/lab.h"
 #include "../engine/report/numbers.h"
-#include "../support.h"
 #include <string.h>
 
 static inline void box_add(struct box *box, int row, int col) {

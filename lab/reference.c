@@ -6,6 +6,7 @@
  * accumulators are all registers, reads them. Each thread takes whole tiles, and a tile is handed
  * to its consumer as soon as it is done, so no m x n array of doubles ever exists.
  */
+#include "reference.h"
 #include "../engine/host/cores.h"
 #include "../engine/report/numbers.h"
 #include "product.h"

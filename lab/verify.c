@@ -1,7 +1,9 @@
 /* The verdict: which elements of C are right, wrong or unwritten, and by how much. The rules are
  * in docs/sgemm.md. */
+#include "verify.h"
 #include "../engine/host/cores.h"
 #include "../engine/report/numbers.h"
+#include "../engine/report/poison.h"
 #include "product.h"
 
 #include <float.h>
@@ -373,7 +375,7 @@ static int cell_size(int size, int cells) {
 static void verdict_begin(struct verdict *verdict, const struct problem *p, enum verify_mode mode) {
     memset(verdict, 0, sizeof *verdict);
     verdict->mode = mode;
-    verdict->comparison = p->comparison;
+    verdict->exact = p->comparison == COMPARE_EXACT;
     verdict->wrong_box = verdict->unwritten_box = empty_box;
     verdict->cell_rows = cell_size(p->m, MAP_ROWS);
     verdict->cell_cols = cell_size(p->n, MAP_COLS);
@@ -452,7 +454,7 @@ static void verdict_end(const struct verification *v, const struct tally *sum) {
     verdict_map(v, sum);
     bool within = !verdict->wrong && !verdict->unwritten && !verdict->suspect_rows;
     verdict->not_float32 =
-        within && verdict->comparison == COMPARE_FLOAT32 &&
+        within && v->problem->comparison == COMPARE_FLOAT32 &&
         !(verdict->max_error_u <= FLOAT32_MAX_U && verdict->rms_error_u <= FLOAT32_RMS_U);
     verdict->passed = within && !verdict->not_float32;
 }

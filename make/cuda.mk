@@ -14,9 +14,9 @@ build/cuda/kernel.o: build/cuda/kernel.source build/cuda/settings
 # What engine/host/launches.cu intercepts.
 launch_calls = cudaLaunchKernel __cudaLaunchKernel cudaLaunchKernelExC
 
-build/cuda/sgemm: $(addprefix build/cuda/,kernel.o main.o engine/host/launches.o source.o) \
-                  $(driver)
-	@sh make/check_kernel.sh $<
+build/cuda/sgemm: $(addprefix build/cuda/,kernel.o main.o lab/call.o engine/host/launches.o source.o) \
+                  $(driver) | build/lab.sh
+	@sh make/check_kernel.sh build/lab.sh $<
 	$(NVCC) $(CUDA_FLAGS) $(addprefix -Xlinker --wrap=,$(launch_calls)) $(linked) -o $@ -lpthread
 
 build/cuda/program: build/cuda/kernel.o

@@ -1,7 +1,6 @@
 /* Fits index formulas: linear equations over the bits of the variables, solved exactly. */
 #include "formula.h"
 
-#include "../../support.h"
 #include "../report/text.h"
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* Index formulas of a trace's accesses: see recover.h. */
 #include "recover.h"
-#include "../../support.h"
 #include "../report/source.h"
 #include "../report/text.h"
 #include "../watch/regions.h"

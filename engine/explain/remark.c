@@ -7,9 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct shape remark_counted_shape = {64, 64, 64};
-const struct shape remark_whole_shape = {64, 64, 256};
-
 const char *remark_name(enum remark_kind kind) {
     static const char *const names[REMARKS] = {
         NULL, "naive-loads", "uncoalesced", "bank-conflicts", "unneeded-barrier", "surplus-blocks"};
@@ -36,12 +33,16 @@ struct counts_of_run {
 typedef bool counts_rule(const struct counts_of_run *run, struct remark *remark);
 
 static void say_shape(struct remark *remark, struct shape s) {
-    REMARK_DETAIL("\ncounted with m=%d k=%d n=%d; ./sgemm-check --counts shows more", s.m, s.k,
-                  s.n);
+    REMARK_DETAIL("\ncounted with %s; ./sgemm-check --counts shows more",
+                  lab_shape_text(&lab, &s).of);
 }
 
-static int columns_of(int matrix, struct shape s) { return matrix == MATRIX_OF_A ? s.k : s.n; }
-static int rows_of(int matrix, struct shape s) { return matrix == MATRIX_OF_B ? s.k : s.m; }
+static int columns_of(int matrix, struct shape s) {
+    return matrix == MATRIX_OF_A ? shape_size(&s, PARAM_K) : shape_size(&s, PARAM_N);
+}
+static int rows_of(int matrix, struct shape s) {
+    return matrix == MATRIX_OF_B ? shape_size(&s, PARAM_K) : shape_size(&s, PARAM_M);
+}
 
 static struct counted sum_of(const struct counts_of_run *run, int place, enum counted_way way) {
     struct counted sum = {0};
@@ -75,7 +76,9 @@ static int times_loaded(const struct counts_of_run *run, int matrix) {
 }
 
 /* A product needs an element of A for each column of C, one of B for each row. */
-static int times_needed(int matrix, struct shape s) { return matrix == MATRIX_OF_A ? s.n : s.m; }
+static int times_needed(int matrix, struct shape s) {
+    return matrix == MATRIX_OF_A ? shape_size(&s, PARAM_N) : shape_size(&s, PARAM_M);
+}
 
 static bool is_naive(const struct counts_of_run *run, int matrix) {
     return times_loaded(run, matrix) >= times_needed(matrix, run->shape);
@@ -247,7 +250,7 @@ static void stopped(const struct engine_result *result) {
 /* Which blocks write does not depend on the values that they read, as far as a remark goes. */
 static struct shape shape_of_run;
 static const struct writers *writers(void) {
-    const struct check_options plain = {.run = {.fill = FILL_RANDOM, .timeout = limit}};
+    const struct check_options plain = {.run = {.timeout = limit}};
     return ask_writers(&plain, shape_of_run);
 }
 

@@ -4,6 +4,7 @@
  * Of a line, all barriers are left out at once: those of all iterations of a loop. Nothing is
  * claimed where a larger product could need the barrier: the tiles' loop must have gone round
  * several times, and the barrier be in it or in no loop. */
+#include "../report/source.h"
 #include "../watch/regions.h"
 #include "outline.h"
 #include "remark.h"

@@ -4,8 +4,10 @@
 #include "../cuda/runtime/runtime.h"
 #include "check.h"
 #include "child.h"
+#include "command.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -23,21 +25,20 @@ static const double longest = 5;  /* seconds for a block: an endless one is foun
 /* What it prints was printed, or will be, by the run under watch. */
 static _Noreturn void become_program(const struct check_options *o, struct shape s, int program,
                                      int out) {
-    enum { WORDS = 7, DIGITS = 32 };
-    char word[WORDS][DIGITS], name[] = "writers";
-    char *arguments[WORDS + 2] = {name}, *environment[] = {NULL};
-    const int numbers[] = {s.m, s.n, s.k, (int)o->run.fill};
-    for (int i = 0; i < 4; i++) snprintf(word[i], DIGITS, "%d", numbers[i]);
-    snprintf(word[4], DIGITS, "%llu", (unsigned long long)o->run.seed);
+    char *environment[] = {NULL};
     const double seconds = faster * o->run.timeout;
-    snprintf(word[5], DIGITS, "%f", seconds < longest ? seconds : longest);
-    snprintf(word[6], DIGITS, "%d", out);
-    for (int i = 0; i < WORDS; i++) arguments[i + 1] = word[i];
+    struct command c = {0};
+    command_add(&c, "writers");
+    command_add(&c, "%d", o->run.which.fill);
+    command_add(&c, "%" PRIu64, o->run.which.seed);
+    command_add(&c, "%f", seconds < longest ? seconds : longest);
+    command_add(&c, "%d", out);
+    command_add_shape(&c, &s);
     const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int i = 0; i <= STDERR_FILENO; i++) dup2(nowhere, i);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     fcntl(out, F_SETFD, 0);
-    fexecve(program, arguments, environment);
+    fexecve(program, command_words(&c), environment);
     _exit(EXIT_MACHINE);
 }
 

@@ -2,6 +2,8 @@
  * happens in; the parent reports what became of it. */
 #define _GNU_SOURCE
 #include "check.h"
+#include "../report/source.h"
+#include "../report/text.h"
 #include "../show/page/walk.h"
 #include "../watch/machine.h"
 #include "child.h"
@@ -23,7 +25,7 @@ static _Noreturn void machine(const struct check_options *o, const char *message
     if (o->run.json) print_json(stdout, o, NULL, 0, EXIT_MACHINE, message);
     if (!o->run.json) child_end_line();
     fflush(stdout);
-    fprintf(stderr, "sgemm-check: %s\n", message);
+    fprintf(stderr, "%s-check: %s\n", lab.name, message);
     exit(EXIT_MACHINE);
 }
 
@@ -41,11 +43,12 @@ static void explain_death(struct outcome *outcome, bool killed, int status) {
     check_file(f->at.file, sizeof f->at.file);
     f->kind = killed ? FINDING_ENDLESS : FINDING_HOST_FAULT;
     if (killed)
-        snprintf(f->what, sizeof f->what, "basicSgemm does not return");
+        snprintf(f->what, sizeof f->what, "%s does not return", lab.wrapper);
     else if (WIFSIGNALED(status))
-        snprintf(f->what, sizeof f->what, "basicSgemm crashed: %s", strsignal(WTERMSIG(status)));
+        snprintf(f->what, sizeof f->what, "%s crashed: %s", lab.wrapper,
+                 strsignal(WTERMSIG(status)));
     else
-        snprintf(f->what, sizeof f->what, "basicSgemm ended the program instead of returning");
+        snprintf(f->what, sizeof f->what, "%s ended the program instead of returning", lab.wrapper);
 }
 
 static void run_in_child(const struct check_options *o, struct shape shape,
@@ -110,6 +113,13 @@ static void gather_evidence(const struct check_options *o, struct shape shape,
     if (!outcome->done) outcome->cause.kind = CAUSE_NONE;
 }
 
+/* The one that shows most. */
+static struct shape telling_shape(int width) {
+    struct shape shape = {{0}};
+    lab_truth.shape(SHAPE_TELL, 0, width, &shape);
+    return shape;
+}
+
 static const double soon = 1; /* seconds: a block of these shapes takes milliseconds */
 
 /* Whether the kernel is right on the shape of the evidence: then that shows no mistake. */
@@ -131,28 +141,35 @@ static bool is_right_on(const struct check_options *o, struct shape shape, struc
 static void suspect_sizes(const struct outcome *square, struct outcome *failed) {
     struct finding *f = &failed->finding;
     const struct shape *s = &square->shape;
-    if (square == failed || s->m != s->k || s->k != s->n || f->kind != FINDING_OUT_OF_BOUNDS)
-        return;
+    if (square == failed || f->kind != FINDING_OUT_OF_BOUNDS) return;
+    for (int i = 1; i < lab_params(&lab); i++)
+        if (s->of[i] != s->of[0]) return;
     for (int i = 0; i < 2; i++) /* blocks fit: then it says nothing about guards */
-        if (!f->launch.block[i] || (unsigned)s->m % f->launch.block[i] == 0) return;
-    snprintf(f->hint, sizeof f->hint,
-             "m=n=k=%d is right, so there are guards: which of m, n and k does this line use, and "
-             "which does its condition?",
-             s->m);
+        if (!f->launch.block[i] || s->of[0] % f->launch.block[i] == 0) return;
+    f->hint[0] = '\0';
+    for (int i = 0; i < lab_params(&lab); i++) APPEND(f->hint, "%s=", lab.params[i].name);
+    APPEND(f->hint, "%lld is right, so there are guards: which of ", (long long)s->of[0]);
+    for (int i = 0; i < lab_params(&lab); i++)
+        APPEND(f->hint, "%s%s",
+               i == 0                     ? ""
+               : i + 1 < lab_params(&lab) ? ", "
+                                          : " and ",
+               lab.params[i].name);
+    APPEND(f->hint, " does this line use, and which does its condition?");
 }
 
 /* Sets the failed outcome's cause. `room` is shared with the children, for one outcome. */
 static void find_cause(const struct check_options *o, struct outcome *failed,
                        struct outcome *room) {
-    struct shape shapes[EVIDENCE_SHAPES];
+    struct shape shape;
     if (locals_are_asked(failed->finding.kind)) locals_ask(o, failed, &failed->cause);
     if (!cause_is_asked(failed->finding.kind)) return;
-    evidence_shapes(failed, shapes);
-    for (int i = 0; i < EVIDENCE_SHAPES && !failed->cause.kind; i++) {
-        gather_evidence(o, shapes[i], failed, NULL, room);
+    const int width = evidence_tile(failed);
+    for (int i = 0; !failed->cause.kind && lab_truth.shape(SHAPE_TELL, i, width, &shape); i++) {
+        gather_evidence(o, shape, failed, NULL, room);
         const struct cause cause = room->cause;
         /* What the launch of the failed run proves, another shape cannot disprove. */
-        if (cause.kind && (cause.shows_launch || !is_right_on(o, shapes[i], room)))
+        if (cause.kind && (cause.shows_launch || !is_right_on(o, shape, room)))
             failed->cause = cause;
     }
 }
@@ -174,16 +191,18 @@ static struct remark gather_remark(remark_run *run, struct shape shape, struct o
 
 /* A barrier that is not needed at the edges, nor where all tiles are whole. */
 static struct remark find_barrier(const struct outcome *counted, struct outcome *room) {
-    struct shape shapes[EVIDENCE_SHAPES];
-    evidence_shapes(counted, shapes);
-    const struct remark remark = gather_remark(run_barriers_remark, shapes[0], room);
-    if (!remark.kind) return remark;
-    const struct remark again = gather_remark(run_barriers_remark, remark_whole_shape, room);
+    const struct remark remark =
+        gather_remark(run_barriers_remark, telling_shape(evidence_tile(counted)), room);
+    struct shape whole;
+    if (!remark.kind || !lab_truth.shape(SHAPE_WHOLE, 0, 0, &whole)) return remark;
+    const struct remark again = gather_remark(run_barriers_remark, whole, room);
     return again.line == remark.line ? remark : (struct remark){.kind = REMARK_NONE};
 }
 
 static struct remark find_remark(struct outcome *room) {
-    const struct remark first = gather_remark(run_counts_remark, remark_counted_shape, room);
+    struct shape shape;
+    if (!lab_truth.shape(SHAPE_COUNT, 0, 0, &shape)) return (struct remark){.kind = REMARK_NONE};
+    const struct remark first = gather_remark(run_counts_remark, shape, room);
     const struct outcome counted = *room;
     if (first.kind && first.kind < REMARK_UNNEEDED_BARRIER) return first;
     if (first.kind && counted.blocks.all) return first; /* so many blocks come before a barrier */
@@ -210,9 +229,7 @@ static void copy_report(FILE *out, FILE *report) {
 /* Behind what else is reported. `last` is the outcome that it is about. */
 static void report_indices(const struct check_options *o, const struct outcome *last,
                            struct outcome *room) {
-    struct shape shapes[EVIDENCE_SHAPES];
-    evidence_shapes(last, shapes);
-    gather_evidence(o, shapes[0], NULL, o->report, room);
+    gather_evidence(o, telling_shape(evidence_tile(last)), NULL, o->report, room);
 }
 
 /* Whether --phases was given and the shape has several tile phases. */
@@ -222,8 +239,9 @@ static bool has_phases(const struct check_options *o, const struct outcome *outc
 
 /* --- the walkthrough -------------------------------------------------------------------------- */
 
-static const double most_counted = 1 << 21; /* products: counting makes a run five times as long */
-static const double endless_seconds = 1;    /* a block's accesses fill a page long before that */
+static const double most_counted = 1
+                                   << 22; /* operations: counting makes a run five times as long */
+static const double endless_seconds = 1;  /* a block's accesses fill a page long before that */
 
 static const char no_disk[] = "a temporary file cannot be written: is the disk full?";
 
@@ -259,10 +277,10 @@ static void record_walk(const struct check_options *o, const struct outcome *sho
 
 /* Runs the shape with these values. False: it did not go as `shown` did. */
 static bool try_walk(const struct check_options *given, const struct outcome *shown,
-                     struct shape shape, enum fill fill, struct outcome *room) {
+                     struct shape shape, int fill, struct outcome *room) {
     struct check_options o = *given;
-    o.counts = (double)shape.m * shape.n * shape.k <= most_counted;
-    o.run.fill = fill;
+    o.counts = lab_truth.operations(&shape) <= most_counted;
+    o.run.which.fill = fill;
     record_walk(&o, shown, shape, room);
     const struct walked *walked = &room->walked;
     if (!o.block_given && memcmp(walked->wanted, o.walk_block, sizeof o.walk_block) != 0) {
@@ -278,14 +296,16 @@ static bool try_walk(const struct check_options *given, const struct outcome *sh
  * show the mistake, as it was found. */
 static void gather_walk(const struct check_options *o, const struct outcome *shown,
                         struct outcome *room) {
-    const enum fill fill = o->fill_given ? o->run.fill : FILL_COUNTING;
+    const int fill = o->fill_given ? o->run.which.fill : lab.counting_fill;
     const struct finding *f = &shown->finding;
     *room = (struct outcome){.walked = {.step = WALK_NO_BLOCK}};
     if (f->kind != FINDING_NONE && !f->launch.grid[0]) return; /* the wrapper came to no launch */
-    const struct shape small = walk_shape(evidence_tile(shown));
-    if (!o->sized && try_walk(o, shown, small, fill, room)) return;
+    struct shape small;
+    if (!o->sized && lab_truth.shape(SHAPE_PAGE, 0, evidence_tile(shown), &small) &&
+        try_walk(o, shown, small, fill, room))
+        return;
     if (try_walk(o, shown, shown->shape, fill, room)) return;
-    try_walk(o, shown, shown->shape, o->run.fill, room);
+    try_walk(o, shown, shown->shape, o->run.which.fill, room);
 }
 
 static void save_page(const struct check_options *o, FILE *indices) {
@@ -301,7 +321,7 @@ static void save_page(const struct check_options *o, FILE *indices) {
     errno = error;
     snprintf(message, sizeof message, "%.150s cannot be written: %s", o->walk, strerror(errno));
     if (errno == ENOSPC || errno == EIO || errno == EDQUOT) machine(o, message);
-    fprintf(stderr, "sgemm-check: %s\n", message);
+    fprintf(stderr, "%s-check: %s\n", lab.name, message);
     exit(EXIT_USAGE);
 }
 
@@ -309,11 +329,11 @@ static void save_page(const struct check_options *o, FILE *indices) {
 static void print_shown(const struct outcome *shown, const struct outcome *walked) {
     const unsigned *block = walked->walked.block;
     const struct shape s = walked->shape;
-    const bool other = shown->finding.kind != FINDING_NONE &&
-                       (s.m != shown->shape.m || s.k != shown->shape.k || s.n != shown->shape.n);
+    const bool other =
+        shown->finding.kind != FINDING_NONE && memcmp(&s, &shown->shape, sizeof s) != 0;
     printf("\n    it shows block (%u,%u", block[0], block[1]);
     if (walked->finding.launch.grid[2] > 1) printf(",%u", block[2]);
-    printf(") of %s with m=%d k=%d n=%d\n", other ? "another run," : "a run", s.m, s.k, s.n);
+    printf(") of %s with %s\n", other ? "another run," : "a run", lab_shape_text(&lab, &s).of);
 }
 
 /* False: there is no such block. */
@@ -322,8 +342,8 @@ static bool print_walk(const struct check_options *o, const struct outcome *show
     const unsigned *grid = walked->finding.launch.grid;
     const int step = walked->walked.step;
     if (step == WALK_NO_BLOCK && grid[0] && o->block_given) {
-        fprintf(stderr, "sgemm-check: there is no block (%u,%u,%u): the grid has %u x %u x %u\n",
-                o->block[0], o->block[1], o->block[2], grid[0], grid[1], grid[2]);
+        fprintf(stderr, "%s-check: there is no block (%u,%u,%u): the grid has %u x %u x %u\n",
+                lab.name, o->block[0], o->block[1], o->block[2], grid[0], grid[1], grid[2]);
         return false;
     }
     if (o->run.json) return true;
@@ -340,7 +360,6 @@ static bool print_walk(const struct check_options *o, const struct outcome *show
 /* Of the run that `shown` is about. False: there is no block that was asked for. */
 static bool write_walk(const struct check_options *given, const struct outcome *shown,
                        struct outcome *room) {
-    struct shape shapes[EVIDENCE_SHAPES];
     struct check_options o = *given;
     FILE *indices = temporary_file(given);
     o.phases = o.indices = false;
@@ -354,10 +373,9 @@ static bool write_walk(const struct check_options *given, const struct outcome *
         memcpy(o.walk_block, (unsigned[]){at->block.x, at->block.y, at->block.z},
                sizeof o.walk_block);
     if (o.block_given) memcpy(o.walk_block, o.block, sizeof o.walk_block);
-    evidence_shapes(shown, shapes);
     struct check_options as_json = o;
     as_json.run.json = true;
-    gather_evidence(&as_json, shapes[0], NULL, indices, room);
+    gather_evidence(&as_json, telling_shape(evidence_tile(shown)), NULL, indices, room);
     if (!room->done && ftruncate(fileno(indices), 0) != 0) machine(&o, no_disk);
     gather_walk(&o, shown, room);
     if (room->walked.step != WALK_NO_BLOCK) save_page(&o, indices);

@@ -20,21 +20,18 @@
  * too. */
 #ifndef ENGINE_HOST_CHECK_H
 #define ENGINE_HOST_CHECK_H
-#include "../../support.h"
 #include "../finding.h"
 #include "../show/sum.h"
 #include "../watch/locals/locals.h"
 #include "../watch/record/counts.h"
+#include "host.h"
+#include "options.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 struct json; /* ../report/json.h */
-
-struct shape {
-    int m, n, k;
-};
 
 struct check_options {
     struct options run; /* sizes, seed, fill, timeout, json: as ./sgemm has them */
@@ -143,19 +140,10 @@ struct check_options check_options_read(int argc, char **argv);
 /* The submission's file, for findings that have no line. */
 void check_file(char *file, size_t bytes);
 
-/* The wrapper, and running it to the end of its last kernel. */
-const void *wrapper_function(void);
-void run_wrapper(struct shape shape, const float *A, const float *B, float *C);
-
 /* Runs one shape in this process, which is spent afterwards. */
 void run_shape(const struct check_options *options, struct shape shape, struct outcome *outcome);
 
 /* --- evidence.c ------------------------------------------------------------------------------- */
-
-enum { EVIDENCE_SHAPES = 3 };
-/* Shapes on which each of m, n and k can be recognised in an index: distinct primes that suit a
- * block and tiles as in the run that failed; the first one shows most. */
-void evidence_shapes(const struct outcome *failed, struct shape shapes[EVIDENCE_SHAPES]);
 
 /* How wide the kernel's tiles are, as far as its shared arrays and the launch of this run say. */
 int evidence_tile(const struct outcome *run);
@@ -178,11 +166,6 @@ bool evidence_run(struct shape shape, double seconds, bool counts,
 
 /* "naive-loads" */
 const char *remark_name(enum remark_kind kind);
-
-/* The shape whose loads and stores are counted, the same as for --counts. */
-extern const struct shape remark_counted_shape;
-/* Shapes of whole tiles only, as evidence_shapes() has ones with edges. */
-extern const struct shape remark_whole_shape;
 
 /* Each of these runs a right kernel on one shape in this process, which is spent afterwards, and
  * sets outcome->remark if there is one to make: from counts, or of barriers alone. The first one
@@ -208,8 +191,8 @@ const struct writers *ask_writers(const struct check_options *options, struct sh
  */
 
 /* What a verdict that is not passed says, as a finding without a place. False: it is passed. */
-bool judge_verdict(const struct problem *problem, const struct verdict *verdict,
-                   struct finding *finding);
+bool judge_verdict(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
+                   const struct verdict *verdict, struct finding *finding);
 
 /* --- check_print.c ---------------------------------------------------------------------------- */
 

@@ -24,8 +24,8 @@ sgemm-check: build/check/sgemm-check FORCE
 	@cmp -s $< $@ || cp $< $@
 
 # What is linked with kernel.cu's object and its guards.
-checked_parts = build/cpu/engine/host/check_run.o build/check/source.o build/check/walk_page.o \
-                build/libcheck.a build/libengine.a $(driver) build/libruntime.a
+checked_parts = $(addprefix build/cpu/,engine/host/check_run.o engine/host/host.o lab/call.o) \
+                build/check/source.o build/check/walk_page.o build/libcheck.a build/libengine.a $(driver) build/libruntime.a
 
 # What explains a run of a lab's and shows it; and the lab's lessons.
 $(patsubst %,build/c/engine/%/%.o,show show/page host) build/c/lab/cause%.o: \
@@ -33,7 +33,7 @@ $(patsubst %,build/c/engine/%/%.o,show show/page host) build/c/lab/cause%.o: \
 build/c/engine/explain/recover.o build/c/engine/explain/formula.o build/c/engine/explain/rows.o: \
     private C_FLAGS += -O2
 build/libcheck.a: $(patsubst %.c,build/c/%.o,$(lessons) $(of_check) $(filter-out $(host) \
-    %/writers_program.c,$(wildcard $(patsubst %,engine/%/*.c,show show/page host))))
+    %/writers_program.c %/lab_json.c,$(wildcard $(patsubst %,engine/%/*.c,show show/page host))))
 
 # ./sgemm-check once more, from a kernel.cu that says which local variables come into scope; within
 # the first one, which starts it when a mistake may come of one of them. Empty where there are none,
@@ -74,18 +74,19 @@ build/check/plain_kernel.ii: build/check/kernel.ii build/cpu/settings
 build/check/plain_kernel.o: build/check/plain_kernel.ii
 	$(CXX) $(EMULATED_FLAGS) -x c++-cpp-output -c $< -o $@ 2>/dev/null || : >$@
 build/check/writers: build/check/plain_kernel.o build/c/engine/host/writers_program.o \
+        $(addprefix build/cpu/,engine/host/host.o lab/call.o) \
         $(driver) build/libruntime.a
 	$(CXX) $(EMULATED_FLAGS) $(linked) -Wl,--strip-debug -o $@ -lm 2>/dev/null || : >$@
 build/check/writers_program.o build/check/locals_program.o: build/check/%_program.o: \
         engine/host/embedded.S build/check/% build/check/settings
 	$(CC) -DPROGRAM=$*_program -DFILE='"build/check/$*"' -c $< -o $@
-build/check/plain: build/check/plain_kernel.o $(addprefix build/cpu/,main.o engine/host/launches.o) \
+build/check/plain: build/check/plain_kernel.o $(addprefix build/cpu/,main.o lab/call.o engine/host/launches.o) \
         build/check/source.o $(driver) build/libruntime.a
 	$(CXX) $(EMULATED_FLAGS) $(linked) -o $@ -lm 2>/dev/null || : >$@
 
 # On a machine with a GPU, too: nothing there sees as much.
 build/check/sgemm-check: $(begin) build/check/guarded.o $(end) build/check/guards.o \
         build/check/writers_program.o build/check/locals_program.o $(checked_parts) | \
-        build/check/kernel.spaces
-	@sh make/check_kernel.sh build/check/kernel.o
+        build/check/kernel.spaces build/lab.sh
+	@sh make/check_kernel.sh build/lab.sh build/check/kernel.o
 	$(CXX) $(EMULATED_FLAGS) $(linked) -o $@ -lm

@@ -1,6 +1,5 @@
-/* The command line of ./sgemm-check: that of ./sgemm, and what only a checked run can do. */
+/* The command line of make check: that of a plain run, and what only a checked run can do. */
 #define _GNU_SOURCE
-#include "../../support.h"
 #include "../report/numbers.h"
 #include "check.h"
 #include "locals_program.h"
@@ -9,45 +8,33 @@
 #include <string.h>
 
 static const char help_text[] =
-    "usage: ./sgemm-check [options] [M [K N]]\n"
+    "usage: ./%s-check [options] [SIZES]\n"
     "\n"
-    "Runs basicSgemm of kernel.cu with every load and store watched, and names the\n"
-    "first mistake: what, where, which thread. With sizes: on A (M x K) times B\n"
-    "(K x N). Without: on a handful of small shapes, until one shows a mistake.\n"
+    "Runs %s of kernel.cu with every load and store watched, and names the\n"
+    "first mistake: what, where, which thread. With sizes, as ./%s has them: on those.\n"
+    "Without: on a handful of small shapes, until one shows a mistake.\n"
     "\n"
     "  --counts        loads, stores, sectors and bank conflicts of each launch\n"
-    "                  (of 64 x 64 matrices, unless sizes are given)\n"
-    "  --phases        the tile phases of one block, with small matrices whole\n"
-    "                  (4 x 4, or so large that there are several; filled 1, 2, 3, ...)\n"
+    "                  (of a small shape, unless sizes are given)\n"
+    "  --phases        the phases of one block, with small arrays whole\n"
+    "                  (a shape that has several; filled 1, 2, 3, ...)\n"
     "  --block X,Y     ... of this block (default: 0,0)\n"
     "  --indices       what the index of each load and store computes, in terms of\n"
-    "                  threadIdx, blockIdx, m, n and k\n"
+    "                  threadIdx, blockIdx and the sizes\n"
     "  --walk FILE     writes a page that plays back how one block ran: --block, or where\n"
     "                  the mistake is\n"
-    "  --plain PROGRAM runs PROGRAM, a ./sgemm of the same kernel.cu, on each shape where\n"
+    "  --plain PROGRAM runs PROGRAM, a ./%s of the same kernel.cu, on each shape where\n"
     "                  nothing is found, and says so where that is wrong (make check)\n"
-    "  --seed N        the random matrices of seed N (default: fresh each run)\n"
-    "  --fill KIND     what A and B hold: see ./sgemm --help\n"
+    "  --seed N        the random values of seed N (default: fresh each run)\n"
+    "  --fill KIND     what the inputs hold: see ./%s --help\n"
     "  --timeout S     seconds that a block of a launch may take; the launch, 4 S\n"
     "  --json          one JSON object instead of text\n"
     "  --help          this\n"
     "\n"
     "Exit status: 0 nothing found, 1 a mistake, 2 bad usage, 3 the machine's fault.\n";
 
-/* Chosen so that each catches something that the ones before it let through: edges in all three
- * dimensions; exchanged dimensions, both ways; less than a tile; whole tiles; more than a block's
- * threads in one direction. In the order m, n, k. */
-static const struct shape small_shapes[] = {
-    {34, 34, 34}, {35, 20, 70}, {20, 35, 70}, {48, 17, 5},   {1, 1, 1},
-    {7, 9, 3},    {64, 64, 64}, {2, 1100, 3}, {1100, 2, 40},
-};
-
-/* Several tile phases in one of them, tiles of 2 to 128; the first one otherwise. */
-static const struct shape phase_shapes[] = {{4, 4, 4}, {34, 34, 34}, {130, 130, 130}, {4, 4, 4}};
-static const struct shape count_shapes[] = {{64, 64, 64}};
-
-/* Products m k n of which one block is still worth some seconds, as for 1000 500 700. */
-static const double most_walked = 500e6;
+/* Operations of which one block is still worth some seconds. */
+static const double most_walked = 1e9;
 
 static const double counting_slows = 5; /* times, beside a run that only checks */
 static const double small_timeout = 5;  /* seconds; all blocks together take some milliseconds */
@@ -77,27 +64,29 @@ static bool given(int argc, char **argv, const char *option) {
 
 static void fail(const struct check_options *o, enum exit_status status, const char *message) {
     if (o->run.json) print_json(stdout, o, NULL, 0, status, message);
-    fprintf(stderr, "sgemm-check: %s\n", message);
+    fprintf(stderr, "%s-check: %s\n", lab.name, message);
     exit(status);
 }
 
-/* Beside what a plain run takes: the device's copies, and eight words for each element of C, which
- * say who wrote it and who read it last. */
+/* Beside what a plain run takes: the device's copies, and eight words for each element of outputs,
+ * which say who wrote it and who read it last. */
 static void check_memory(const struct check_options *o) {
-    const size_t m = (size_t)o->run.m, n = (size_t)o->run.n, k = (size_t)o->run.k;
-    size_t more = sizeof(float) * (m * k + k * n + 9 * m * n);
-    if (memory_needed(o->run.m, o->run.n, o->run.k) + more <= memory_available()) return;
+    const struct shape *s = &o->run.which.shape;
+    const struct host_layout layout = host_layout_of(&lab, s, false);
+    const size_t more = layout.all + 8 * sizeof(uint32_t) * (size_t)lab_outputs(&lab, s);
+    if (memory_needed(s) + more <= memory_available()) return;
     fail(o, EXIT_MACHINE, "these sizes need more memory than this machine has: use smaller ones");
 }
 
 /* --walk shows one block, for which all others run, too. */
 static void check_walk(const struct check_options *o) {
-    char message[MESSAGE_SIZE];
-    if ((double)o->run.m * o->run.n * o->run.k <= most_walked) return;
+    char message[2 * MESSAGE_SIZE];
+    const struct shape *s = &o->run.which.shape;
+    if (lab_truth.operations(s) <= most_walked) return;
     snprintf(message, sizeof message,
-             "--walk shows one block, and a run with m=%d k=%d n=%d takes too long for that: m k n "
-             "may be %.0f million at most; try a small one, such as 34",
-             o->run.m, o->run.k, o->run.n, most_walked / 1e6);
+             "--walk shows one block, and a run with %s takes too long for that: it may have "
+             "%.0f million operations at most; try a small one, such as 34",
+             lab_shape_text(&lab, s).of, most_walked / 1e6);
     fail(o, EXIT_USAGE, message);
 }
 
@@ -129,23 +118,20 @@ static void take_block(struct check_options *o, int *argc, char **argv) {
 }
 
 static void choose_shapes(struct check_options *o) {
-    const struct shape *shapes = small_shapes;
-    o->shape_count = LENGTH(small_shapes);
-    if (o->phases) {
-        shapes = phase_shapes;
-        o->shape_count = LENGTH(phase_shapes);
-    } else if (o->counts) {
-        shapes = count_shapes;
-        o->shape_count = LENGTH(count_shapes);
-    }
+    const enum lab_purpose purpose = o->phases   ? SHAPE_PHASES
+                                     : o->counts ? SHAPE_COUNT
+                                                 : SHAPE_CHECK;
+    struct shape shape;
+    while (!o->sized && lab_truth.shape(purpose, o->shape_count, 0, &shape)) o->shape_count++;
     if (o->sized) o->shape_count = 1;
     o->shapes = malloc((size_t)o->shape_count * sizeof *o->shapes);
     if (!o->shapes) {
-        fprintf(stderr, "sgemm-check: out of memory\n");
+        fprintf(stderr, "%s-check: out of memory\n", lab.name);
         exit(EXIT_MACHINE);
     }
     for (int i = 0; i < o->shape_count; i++)
-        o->shapes[i] = o->sized ? (struct shape){o->run.m, o->run.n, o->run.k} : shapes[i];
+        if (!lab_truth.shape(purpose, i, 0, &o->shapes[i]) || o->sized)
+            o->shapes[i] = o->run.which.shape;
     /* A second one starts with what the first left behind. */
     o->calls = o->sized || o->counts || o->phases ? 1 : 2;
 }
@@ -164,7 +150,7 @@ struct check_options check_options_read(int argc, char **argv) {
     enum exit_status status = options_parse(argc, argv, &o.run, message);
     for (int i = 1; i < argc; i++) o.run.json = o.run.json || strcmp(argv[i], "--json") == 0;
     if (status == EXIT_PASSED && o.run.help) {
-        fputs(help_text, stdout);
+        printf(help_text, lab.name, lab.wrapper, lab.name, lab.name, lab.name);
         exit(EXIT_PASSED);
     }
     if (status != EXIT_PASSED) fail(&o, status, message);
@@ -173,7 +159,7 @@ struct check_options check_options_read(int argc, char **argv) {
     if (!o.sized && !given(argc, argv, "--timeout")) o.run.timeout = small_timeout;
     if ((o.counts || o.phases) && !given(argc, argv, "--timeout")) o.run.timeout *= counting_slows;
     o.fill_given = given(argc, argv, "--fill");
-    if (o.phases && !o.fill_given) o.run.fill = FILL_COUNTING;
+    if (o.phases && !o.fill_given) o.run.which.fill = lab.counting_fill;
     if (o.sized && o.walk) check_walk(&o);
     if (o.sized) check_memory(&o);
     choose_shapes(&o);

@@ -1,6 +1,5 @@
 /* Findings as a student reads them, and as JSON for programs. */
 #include "../../lab/sgemm.h"
-#include "../../support.h"
 #include "../report/json.h"
 #include "../report/print.h"
 #include "../report/source.h"
@@ -21,7 +20,7 @@ static void print_circumstances(FILE *out, const struct finding *f, struct shape
         fputs(", ", out);
     }
     if (f->phase) fprintf(out, "tile phase %d of %d, ", f->phase, f->phases);
-    fprintf(out, "m=%d k=%d n=%d\n", shape.m, shape.k, shape.n);
+    fprintf(out, "%s\n", lab_shape_text(&lab, &shape).of);
 }
 
 /* Where not all blocks were watched. */
@@ -80,8 +79,7 @@ void print_clean(FILE *out, const struct outcome *outcomes, int count) {
     fprintf(out, "    built from %s\n", source_name());
     for (int i = 0; i < count; i++) {
         const struct outcome *o = &outcomes[i];
-        fprintf(out, "    m=%d k=%d n=%d%s", o->shape.m, o->shape.k, o->shape.n,
-                o->blocks.all ? ": " : "");
+        fprintf(out, "    %s%s", lab_shape_text(&lab, &o->shape).of, o->blocks.all ? ": " : "");
         if (o->blocks.all) print_blocks(out, &o->blocks);
         fputc('\n', out);
     }
@@ -142,12 +140,6 @@ static void json_blocks(struct json *json, const struct engine_blocks *b) {
     json_close(json, '}');
 }
 
-static void json_shape(struct json *json, struct shape s) {
-    json_value(json, "m", "%d", s.m);
-    json_value(json, "k", "%d", s.k);
-    json_value(json, "n", "%d", s.n);
-}
-
 void json_cause(struct json *json, const struct cause *cause) {
     if (!cause->kind) {
         json_text(json, "cause", NULL);
@@ -185,9 +177,9 @@ static void json_finding(struct json *json, const struct check_options *o,
     json_value(json, "phase", f->phase ? "%d" : "null", f->phase);
     json_value(json, "phases", f->phase ? "%d" : "null", f->phases);
     json_launch(json, &f->launch);
-    json_shape(json, outcome->shape);
-    json_unsigned(json, "seed", o->run.seed);
-    json_text(json, "fill", fill_name(o->run.fill));
+    json_shape(json, &lab, &outcome->shape);
+    json_unsigned(json, "seed", o->run.which.seed);
+    json_text(json, "fill", lab.fills[o->run.which.fill].name);
     json_cause(json, &outcome->cause);
     json_close(json, '}');
 }
@@ -254,7 +246,7 @@ void print_json(FILE *out, const struct check_options *o, const struct outcome *
     json_open(&json, "checked", '[');
     for (int i = 0; i < count; i++) {
         json_open(&json, NULL, '{');
-        json_shape(&json, outcomes[i].shape);
+        json_shape(&json, &lab, &outcomes[i].shape);
         json_value(&json, "seconds", "%.6f", outcomes[i].seconds);
         json_blocks(&json, &outcomes[i].blocks);
         json_close(&json, '}');
@@ -277,7 +269,7 @@ void print_report(const struct check_options *o, struct outcome *outcome,
     const struct counted_launch *launches;
     const int count = counts_launches(&launches);
     const struct phases *phases = phases_kept();
-    const struct array_sum sum = sgemm_sum(outcome->shape.k);
+    const struct array_sum sum = sgemm_sum(shape_size(&outcome->shape, PARAM_K));
     struct json json = {o->report, true};
     FILE *out = o->report;
     if (!out) return;

@@ -1,6 +1,7 @@
 /* Running a child and passing on what it prints: see child.h. */
 #define _GNU_SOURCE
 #include "child.h"
+#include "../report/clock.h"
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -27,7 +28,7 @@ static void show_progress(const struct shape *shape, double seconds) {
     if (seconds < patience || shown.open_line || !isatty(STDERR_FILENO)) return;
     if (shown.progress && shown.seconds == (int)seconds) return;
     shown.seconds = (int)seconds;
-    fprintf(stderr, "\rchecking m=%d k=%d n=%d: %d s", shape->m, shape->k, shape->n, shown.seconds);
+    fprintf(stderr, "\rchecking %s: %d s", lab_shape_text(&lab, shape).of, shown.seconds);
     shown.progress = true;
 }
 

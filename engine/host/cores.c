@@ -1,4 +1,4 @@
-/* The clock, and work spread over all cores: a list of pieces, and threads that take the next one.
+/* Work spread over all cores: a list of pieces, and threads that take the next one.
  */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "cores.h"
@@ -6,16 +6,9 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <time.h>
 #include <unistd.h>
 
 static int forced_threads; /* set_threads() */
-
-double clock_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 void set_threads(int threads) { forced_threads = threads; }
 

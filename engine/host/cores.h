@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The number of threads of what runs on all cores; 0, the default: one per core. */
+void set_threads(int threads);
+
 enum { MAX_WORKERS = 256 };
 
 /* Threads for `count` pieces of `work` elementary steps in all: starting one takes as long as some

@@ -1,28 +1,17 @@
 /* One more run of a wrapper that went wrong, to learn what its kernel computes.
  *
- * A and B hold values that say which element they are, so that a tile's elements can be traced back
- * to them; the matrices lie in the middle of larger allocations, so that the run goes on past an
- * index that is outside. */
+ * Inputs hold values that say which element they are, so that a shared array's elements can be
+ * traced back to them; the arrays lie in the middle of larger allocations, so that the run goes on
+ * past an index that is outside. */
 #include "../../lab/cause.h"
-#include "../../lab/sgemm.h"
 #include "../cuda/program/names.h"
 #include "../watch/detectors/unannounced.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* --- shapes ----------------------------------------------------------------------------------- */
-
-static bool is_prime(int number) {
-    for (int divisor = 2; divisor * divisor <= number; divisor++)
-        if (number % divisor == 0) return false;
-    return number > 1;
-}
-
-static int prime_from(int number) {
-    while (!is_prime(number)) number++;
-    return number;
-}
+/* --- how wide it is ----------------------------------------------------------------------------
+ */
 
 static const int widest_tile = 64; /* a run on twice as many rows takes no second */
 
@@ -44,29 +33,38 @@ int evidence_tile(const struct outcome *run) {
     return width > 1 ? width : 16;
 }
 
-void evidence_shapes(const struct outcome *failed, struct shape shapes[EVIDENCE_SHAPES]) {
-    const int tile = evidence_tile(failed);
-    /* Two blocks in one direction and three in the other; four phases; edges in all of them. */
-    const int two = prime_from(tile + tile / 2 + 1), three = prime_from(2 * tile + 5),
-              four = prime_from(three + tile);
-    shapes[0] = (struct shape){three, two, four};
-    shapes[1] = (struct shape){two, three, four};
-    shapes[2] = (struct shape){four, three, two};
-}
-
 /* --- values ----------------------------------------------------------------------------------- */
 
-static const int elements_of_one = 1 << 22; /* matrices are smaller; a float holds all values */
+static const int elements_of_one = 1 << 22; /* arrays are smaller; a float holds all values */
 
-static float value_of(int array, int element) {
-    return (float)(1 + array * elements_of_one + element);
+static double value_of(int array, int64_t element) {
+    return (double)(1 + (int64_t)array * elements_of_one + element);
 }
 
 static bool decode(double value, int *array, int64_t *offset) {
-    if (!(value >= 1 && value < 2 * elements_of_one) || value != (int)value) return false;
-    *array = ((int)value - 1) / elements_of_one;
-    *offset = ((int)value - 1) % elements_of_one;
-    return true;
+    if (!(value >= 1 && value < (double)LAB_ARRAYS * elements_of_one) ||
+        value != (double)(int64_t)value)
+        return false;
+    *array = (int)(((int64_t)value - 1) / elements_of_one);
+    *offset = ((int64_t)value - 1) % elements_of_one;
+    return *array < lab_arrays(&lab) && lab.arrays[*array].role == ROLE_INPUT;
+}
+
+static void code(const struct host_data *data, int array) {
+    const enum element element = lab.arrays[array].element;
+    const size_t size = element_type_bytes(element);
+    char *const elements = data->elements[array];
+    for (size_t i = 0; i < data->layout.bytes[array] / size; i++)
+        element_set(element, elements + i * size, value_of(array, (int64_t)i));
+}
+
+/* The case's arrays, with such values in its inputs. */
+static struct host_data coded(struct shape shape) {
+    const struct lab_case which = {.shape = shape};
+    struct host_data data = data_room_for(&which);
+    for (int i = 0; i < data.layout.arrays && data.memory; i++)
+        if (lab.arrays[i].role == ROLE_INPUT) code(&data, i);
+    return data;
 }
 
 /* --- the run ---------------------------------------------------------------------------------- */
@@ -85,8 +83,8 @@ static _Noreturn void machine_fault(const char *what) {
     _exit(EXIT_MACHINE);
 }
 
-static void must(cudaError_t error) {
-    if (error != cudaSuccess) machine_fault(cudaGetErrorString(error));
+static void must(const char *problem) {
+    if (problem) machine_fault(problem);
 }
 
 static void conclude(void) {
@@ -104,31 +102,18 @@ static void stopped(const struct engine_result *result) {
     _exit(EXIT_WRONG);
 }
 
-static const double longest = 0.5;    /* seconds for a block, which takes some milliseconds */
-static const size_t margin = 1 << 20; /* bytes, on both sides: beyond any wrong row length here */
-
-static float *allocate(size_t elements) {
-    char *memory;
-    must(cudaMalloc((void **)&memory, elements * sizeof(float) + 2 * margin));
-    return (float *)(memory + margin);
-}
-
-static float *coded(int array, int rows, int cols) {
-    const size_t elements = (size_t)rows * (size_t)cols;
-    float *values = malloc(elements * sizeof *values), *device = allocate(elements);
-    if (!values) machine_fault("out of memory");
-    for (size_t i = 0; i < elements; i++) values[i] = value_of(array, (int)i);
-    must(cudaMemcpy(device, values, elements * sizeof *values, cudaMemcpyHostToDevice));
-    free(values);
-    return device;
-}
+static const double longest = 0.5; /* seconds for a block, which takes some milliseconds */
 
 bool evidence_run(struct shape s, double seconds, bool counts,
                   const struct writers *(*writers)(void),
                   void (*stopped_here)(const struct engine_result *result)) {
-    float *A = coded(SGEMM_A, s.m, s.k), *B = coded(SGEMM_B, s.k, s.n);
-    float *C = allocate((size_t)s.m * (size_t)s.n);
-    struct engine_run checked = sgemm_run(s.m, s.n, s.k, A, B, C, wrapper_function());
+    struct host_data data = coded(s);
+    if (!data.memory) machine_fault("out of memory");
+    struct host_arrays device = {.shape = s, .layout = data.layout, .placing = HOST_SPACED};
+    must(host_allocate(&device, NULL));
+    must(host_send_inputs(&device, data.memory));
+    data_free(&data);
+    struct engine_run checked = host_run(&s, device.elements);
     struct engine_result result;
     checked.limits = (struct engine_limits){.block_seconds = seconds / CHECK_LAUNCH_BLOCKS,
                                             .launch_seconds = seconds,
@@ -139,7 +124,8 @@ bool evidence_run(struct shape s, double seconds, bool counts,
     checked.machine_fault = machine_fault;
     audit_nothing();
     engine_begin(&checked);
-    run_wrapper(s, A, B, C);
+    host_call(&device);
+    cudaDeviceSynchronize();
     engine_end(&result);
     return result.finding.kind == FINDING_NONE;
 }

@@ -8,22 +8,24 @@
 #include <inttypes.h>
 #include <string.h>
 
+static const char *output_name(void) { return lab.arrays[lab_first_output(&lab)].name; }
+
 static void print_damage(const struct report *report) {
-    for (int i = 0; i < MATRIX_COUNT; i++) {
+    for (int i = 0; i < lab_arrays(&lab); i++) {
         const struct damage *d = &report->damage[i];
-        const char letter = "ABC"[i];
+        const char *name = lab.arrays[i].name;
         if (d->elements)
             fprintf(report->out,
-                    "%" PRIu64 " element%s of the input %c changed: only C may be written.\n",
-                    d->elements, plural(d->elements), letter);
+                    "%" PRIu64 " element%s of the input %s changed: only %s may be written.\n",
+                    d->elements, plural(d->elements), name, output_name());
         if (d->before)
             fprintf(report->out,
-                    "%" PRIu64 " float%s just before %c %s overwritten: an index is negative.\n",
-                    d->before, plural(d->before), letter, was_or_were(d->before));
+                    "%" PRIu64 " float%s just before %s %s overwritten: an index is negative.\n",
+                    d->before, plural(d->before), name, was_or_were(d->before));
         if (d->after)
             fprintf(report->out,
-                    "%" PRIu64 " float%s just after %c %s overwritten: is each store guarded?\n",
-                    d->after, plural(d->after), letter, was_or_were(d->after));
+                    "%" PRIu64 " float%s just after %s %s overwritten: is each store guarded?\n",
+                    d->after, plural(d->after), name, was_or_were(d->after));
     }
 }
 
@@ -47,20 +49,20 @@ static void print_unwritten(const struct report *report, uint64_t elements) {
     const struct verdict *v = &report->verdict;
     if (v->unwritten == elements) {
         if (elements == 1)
-            fputs("The one element of C was not written.\n", report->out);
+            fprintf(report->out, "The one element of %s was not written.\n", output_name());
         else
-            fprintf(report->out, "None of the %" PRIu64 " elements of C were written.\n", elements);
-        fputs("Start in kernel.cu: basicSgemm launches mysgemm with enough threads, and\n"
-              "each thread of mysgemm computes one element of C and stores it.\n",
-              report->out);
+            fprintf(report->out, "None of the %" PRIu64 " elements of %s were written.\n", elements,
+                    output_name());
+        fprintf(report->out, "Start in kernel.cu: %s\n", lab.first_step);
         return;
     }
-    fprintf(report->out, "%" PRIu64 " of the %" PRIu64 " elements of C %s never written.\n",
-            v->unwritten, elements, was_or_were(v->unwritten));
+    fprintf(report->out, "%" PRIu64 " of the %" PRIu64 " elements of %s %s never written.\n",
+            v->unwritten, elements, output_name(), was_or_were(v->unwritten));
     print_box(report, &v->unwritten_box, v->unwritten);
     if (report->explanation_count == 0)
-        fputs("Each element needs a thread: does the grid, rounded up, cover all of C?\n",
-              report->out);
+        fprintf(report->out,
+                "Each element needs a thread: does the grid, rounded up, cover all of %s?\n",
+                output_name());
 }
 
 static void print_first(const struct report *report) {
@@ -71,7 +73,7 @@ static void print_first(const struct report *report) {
         const struct wrong_element *e = &v->first[i];
         fprintf(report->out, "%10d %10d %16.9g %16.9g ", e->row, e->col, e->expected,
                 (double)e->got);
-        if (v->comparison == COMPARE_EXACT)
+        if (v->exact)
             fprintf(report->out, "%16s\n", "0 (exact)");
         else
             fprintf(report->out, "%16.2e\n", e->bound);
@@ -88,29 +90,17 @@ static bool explains_nan(const struct report *report) {
 
 static void print_wrong(const struct report *report) {
     const struct verdict *v = &report->verdict;
-    const struct options *o = &report->options;
-    fprintf(report->out, "%" PRIu64 " of the %" PRIu64 " elements of C%s %s wrong.\n", v->wrong,
-            v->compared, v->mode == VERIFY_QUICK ? " that were compared" : "", is_or_are(v->wrong));
+    fprintf(report->out, "%" PRIu64 " of the %" PRIu64 " elements of %s%s %s wrong.\n", v->wrong,
+            v->compared, output_name(), v->mode == VERIFY_QUICK ? " that were compared" : "",
+            is_or_are(v->wrong));
     if (v->nan)
         fprintf(report->out, "%" PRIu64 " of them %s NaN%s\n", v->nan, is_or_are(v->nan),
-                explains_nan(report) ? "."
-                : report_has_shared(report)
-                    ? ": the kernel read outside A or B, or read shared memory,\n"
-                      "C or a variable before it was written."
-                    : ": the kernel read outside A or B, or read C or a\n"
-                      "variable before it was written.");
+                explains_nan(report)        ? "."
+                : report_has_shared(report) ? lab.nan_with_shared
+                                            : lab.nan);
     print_box(report, &v->wrong_box, v->wrong);
     print_first(report);
-    if (o->fill == FILL_IDENTITY)
-        fprintf(report->out,
-                "Each value gives its place in B: row * %" PRId64 " + column.\n"
-                "Expected is C[i][j] = B[i %% k][j].\n",
-                place_base(o->n));
-    if (o->fill == FILL_INDEX)
-        fprintf(report->out,
-                "Each value gives its place in A: row * %" PRId64 " + column.\n"
-                "Expected is C[i][j] = A[i][j %% k].\n",
-                place_base(o->k));
+    if (lab_truth.say_fill) lab_truth.say_fill(&report->options.which, report->out);
 }
 
 /* -- the map -- */
@@ -141,8 +131,8 @@ static void print_cells(const char *cells, int count, bool colour, FILE *out) {
 static void print_map(const struct report *report) {
     const struct verdict *v = &report->verdict;
     bool colour = use_colour(report->out);
-    fprintf(report->out, "\nC, one character for %d rows x %d columns:\n", v->cell_rows,
-            v->cell_cols);
+    fprintf(report->out, "\n%s, one character for %d rows x %d columns:\n", output_name(),
+            v->cell_rows, v->cell_cols);
     for (int i = 0; i < v->map_rows; i++) {
         fprintf(report->out, "%s%10d |", i == 0 ? " row" : "    ", i * v->cell_rows);
         print_cells(v->map[i], v->map_cols, colour, report->out);
@@ -168,25 +158,19 @@ static void print_explanations(const struct report *report) {
     }
 }
 
-static void print_not_float32(const struct verdict *v, FILE *out) {
-    char text[400];
-    snprintf(text, sizeof text,
-             "The result is not float32: its errors are up to %.3g u of |A||B| (rms %.3g u), "
-             "u = 2^-24, where float32 in any order stays below %g u (rms %g u). "
-             "Were inputs or sums rounded to TF32, BF16 or FP16?",
-             v->max_error_u, v->rms_error_u, FLOAT32_MAX_U, FLOAT32_RMS_U);
-    print_paragraph("", "", text, out);
-}
-
 static void print_verdict(const struct report *report) {
     const struct verdict *v = &report->verdict;
-    uint64_t elements = (uint64_t)report->options.m * (uint64_t)report->options.n;
+    const uint64_t elements = lab_outputs(&lab, &report->options.which.shape);
     if (v->unwritten) print_unwritten(report, elements);
     if (v->wrong) print_wrong(report);
     if (v->suspect_rows)
-        fprintf(report->out, "%d more row%s of C fail%s Freivalds' check.\n", v->suspect_rows,
-                plural((uint64_t)v->suspect_rows), v->suspect_rows == 1 ? "s" : "");
-    if (v->not_float32) print_not_float32(v, report->out);
+        fprintf(report->out, "%d more row%s of %s fail%s Freivalds' check.\n", v->suspect_rows,
+                plural((uint64_t)v->suspect_rows), output_name(), v->suspect_rows == 1 ? "s" : "");
+    if (v->not_float32 && lab_truth.say_precision) {
+        char text[MESSAGE_SIZE] = "";
+        lab_truth.say_precision(v, text);
+        print_paragraph("", "", text, report->out);
+    }
     if ((v->wrong || v->unwritten) && v->unwritten < elements && v->map_rows * v->map_cols > 1)
         print_map(report);
     if (v->unwritten < elements) print_explanations(report);
@@ -195,4 +179,25 @@ static void print_verdict(const struct report *report) {
 void report_failure(const struct report *report) {
     print_damage(report);
     if (report->verified) print_verdict(report);
+}
+
+/* make check after a failure and, because a race may have a right answer by luck, after a pass. */
+void report_print_next(const struct report *report, FILE *out) {
+    char program[64];
+    snprintf(program, sizeof program, "./%s", lab.name);
+    source_print_next(report->source, program, "make", "make check", out);
+}
+
+void report_cause(const struct report *report, const char *message, FILE *out) {
+    if (report->options.json) {
+        report_json(report, EXIT_WRONG, message, out);
+        return;
+    }
+    fputs("\nTEST FAILED\n", out);
+    for (const char *line = message; *line; line += *line == '\n') {
+        print_paragraph("", "", line, out);
+        line += strcspn(line, "\n");
+    }
+    report_print_launches(report, out);
+    report_print_next(report, out);
 }

@@ -44,7 +44,7 @@ static void json_launches(struct json *json, const struct report *report) {
         json_value(json, "static_shared", "%zu", l->static_shared);
         json_value(json, "dynamic_shared", "%zu", l->dynamic_shared);
         json_value(json, "times", "%d", report->launch_repeats[i]);
-        launch_describe(l, "C", 2, (int64_t[]){report->options.m, report->options.n}, text);
+        lab_launch_text(&lab, l, &report->options.which.shape, text);
         json_text(json, "text", text);
         json_close(json, '}');
     }
@@ -52,15 +52,25 @@ static void json_launches(struct json *json, const struct report *report) {
     json_value(json, "launches_left_out", "%d", report->launches_left_out);
 }
 
+/* Stray writes, by array. */
+static void json_damage(struct json *json, const struct report *report) {
+    json_open(json, "inputs_changed", '{');
+    for (int i = 0; i < lab_arrays(&lab); i++)
+        if (lab.arrays[i].role == ROLE_INPUT)
+            json_unsigned(json, lab.arrays[i].name, report->damage[i].elements);
+    json_close(json, '}');
+    json_open(json, "guard_writes", '{');
+    for (int i = 0; i < lab_arrays(&lab); i++)
+        json_value(json, lab.arrays[i].name, "[%" PRIu64 ", %" PRIu64 "]", report->damage[i].before,
+                   report->damage[i].after);
+    json_close(json, '}');
+}
+
 static void json_run(struct json *json, const struct report *report) {
     const struct options *o = &report->options;
-    const struct damage *a = &report->damage[MATRIX_A], *b = &report->damage[MATRIX_B],
-                        *c = &report->damage[MATRIX_C];
-    json_value(json, "m", "%d", o->m);
-    json_value(json, "n", "%d", o->n);
-    json_value(json, "k", "%d", o->k);
-    json_unsigned(json, "seed", o->seed);
-    json_text(json, "fill", fill_name(o->fill));
+    json_shape(json, &lab, &o->which.shape);
+    json_unsigned(json, "seed", o->which.seed);
+    json_text(json, "fill", lab.fills[o->which.fill].name);
     json_text(json, "verify", verify_name(o->verify));
     json_text(json, "backend", report->backend);
     json_value(json, "repeat", "%d", report->repeat);
@@ -68,13 +78,7 @@ static void json_run(struct json *json, const struct report *report) {
     source_json(json, report->source);
     json_launches(json, report);
     json_times(json, report);
-    json_value(json, "inputs_changed", "{\"A\": %" PRIu64 ", \"B\": %" PRIu64 "}", a->elements,
-               b->elements);
-    json_open(json, "guard_writes", '{');
-    json_value(json, "A", "[%" PRIu64 ", %" PRIu64 "]", a->before, a->after);
-    json_value(json, "B", "[%" PRIu64 ", %" PRIu64 "]", b->before, b->after);
-    json_value(json, "C", "[%" PRIu64 ", %" PRIu64 "]", c->before, c->after);
-    json_close(json, '}');
+    json_damage(json, report);
 }
 
 static void json_first_wrong(struct json *json, const struct verdict *v) {

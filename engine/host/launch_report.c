@@ -2,6 +2,7 @@
 #include "launch_report.h"
 #include "../report/numbers.h"
 #include "../report/text.h"
+#include "host.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +16,21 @@ static void explain_end(const struct launch_shape *launch, int end, int size, in
         const int way = i ? !usual : usual;
         const unsigned blocks = launch->grid[way], threads = launch->block[way];
         if ((unsigned long long)blocks * threads != (unsigned long long)end) continue;
-        APPEND(out->text, " The grid has %u x %u = %d thread%s in %c; C has %d %s.", blocks,
-               threads, end, plural((uint64_t)end), "xy"[way], size, what);
+        APPEND(out->text, " The grid has %u x %u = %d thread%s in %c; %s has %d %s.", blocks,
+               threads, end, plural((uint64_t)end), "xy"[way],
+               lab.arrays[lab_first_output(&lab)].name, size, what);
         return;
     }
 }
 
-void launch_explain(const struct launch_shape *launch, int m, int n, struct explanation *out) {
-    explain_end(launch, out->row_end, m, 1, "rows", out);
-    explain_end(launch, out->col_end, n, 0, "columns", out);
+void launch_explain(const struct launch_shape *launch, const struct shape *shape,
+                    struct explanation *out) {
+    int64_t extent[ENGINE_DIMENSIONS];
+    const struct lab_array *array = &lab.arrays[lab_first_output(&lab)];
+    if (array->dimensions != 2) return;
+    lab_extents(array, shape, extent);
+    explain_end(launch, out->row_end, (int)extent[0], 1, "rows", out);
+    explain_end(launch, out->col_end, (int)extent[1], 0, "columns", out);
 }
 
 /* ---- those of a run ---- */
@@ -52,7 +59,7 @@ void report_print_launches(const struct report *report, FILE *out) {
     const struct options *o = &report->options;
     for (int i = 0; i < report->launch_count; i++) {
         char text[2 * MESSAGE_SIZE];
-        launch_describe(&report->launches[i], "C", 2, (int64_t[]){o->m, o->n}, text);
+        lab_launch_text(&lab, &report->launches[i], &o->which.shape, text);
         if (report->launch_repeats[i] > 1) APPEND(text, "; %d times", report->launch_repeats[i]);
         print_paragraph("", "", text, out);
     }
@@ -83,7 +90,7 @@ void report_explain_launch(struct report *report) {
     if (!report_has_shared(report)) forget_shared(report);
     if (report->launch_count != 1 || report->launches_left_out) return; /* which one wrote what? */
     for (int i = 0; i < report->explanation_count; i++)
-        launch_explain(&report->launches[0], o->m, o->n, &report->explanations[i]);
+        launch_explain(&report->launches[0], &o->which.shape, &report->explanations[i]);
 }
 
 const char *report_refusal(const struct report *report, const struct launch_limits *limits,
@@ -109,8 +116,8 @@ struct launch_times launch_times(const struct report *report) {
     s.min = sorted[0];
     s.max = sorted[count - 1];
     s.median = 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]);
-    const struct options *o = &report->options;
-    if (s.median > 0) s.gflops = 2.0 * o->m * o->n * o->k / s.median / 1e9;
+    if (s.median > 0)
+        s.gflops = lab_truth.operations(&report->options.which.shape) / s.median / 1e9;
     free(sorted);
     return s;
 }

@@ -1,7 +1,7 @@
 /* What the report says of a run's launches. */
 #ifndef ENGINE_HOST_LAUNCH_REPORT_H
 #define ENGINE_HOST_LAUNCH_REPORT_H
-#include "../../support.h"
+#include "report.h"
 
 /* Of the timed launches, in seconds, and GFLOP/s of the median. NaN: there are none. */
 struct launch_times {
@@ -14,5 +14,10 @@ struct launch_times launch_times(const struct report *report);
 bool report_has_shared(const struct report *report);
 void report_print_launches(const struct report *report, FILE *out);
 void report_explain_launch(struct report *report);
+
+/* Adds to an explanation of what was never written: the launch's threads end there. Nothing where
+ * they do not. */
+void launch_explain(const struct launch_shape *launch, const struct shape *shape,
+                    struct explanation *unwritten);
 
 #endif

@@ -1,9 +1,10 @@
-// launches.cu: reports what basicSgemm launches, on both backends. The only file here that is CUDA.
+// launches.cu: reports what the wrapper launches, on both backends. The only file here that is
+// CUDA.
 #include <cuda_runtime.h>
 #include <string.h>
 
-#include "../../support.h"
 #include "../cuda/program/kernel_name.h"
+#include "report.h"
 
 static struct report *report; // null: launches are not reported
 

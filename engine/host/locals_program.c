@@ -4,7 +4,9 @@
 #define _GNU_SOURCE
 #include "locals_program.h"
 #include "child.h"
+#include "command.h"
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,29 +30,16 @@ static int program_file(const struct check_options *o) {
 
 static _Noreturn void run_program(int program, int answer, const struct check_options *o,
                                   const struct outcome *failed) {
-    char request[48], seed[32], seconds[32], size[3][16];
-    const struct shape *s = &failed->shape;
-    snprintf(request, sizeof request, "%d,%d,%d", answer, (int)failed->finding.kind,
-             failed->finding.at.line);
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)o->run.seed);
-    snprintf(seconds, sizeof seconds, "%g", o->run.timeout);
-    for (int i = 0; i < 3; i++)
-        snprintf(size[i], sizeof size[i], "%d", i == 0 ? s->m : i == 1 ? s->k : s->n);
-    char *const arguments[] = {(char[]){"sgemm-check"},
-                               (char[]){"--locals"},
-                               request,
-                               (char[]){"--seed"},
-                               seed,
-                               (char[]){"--fill"},
-                               (char *)(uintptr_t)fill_name(o->run.fill),
-                               (char[]){"--timeout"},
-                               seconds,
-                               size[0],
-                               size[1],
-                               size[2],
-                               NULL};
+    struct command c = {0};
+    command_add(&c, "%s-check", lab.name);
+    command_add(&c, "--locals");
+    command_add(&c, "%d,%d,%d", answer, (int)failed->finding.kind, failed->finding.at.line);
+    command_add(&c, "--seed=%" PRIu64, o->run.which.seed);
+    command_add(&c, "--fill=%s", lab.fills[o->run.which.fill].name);
+    command_add(&c, "--timeout=%g", o->run.timeout);
+    command_add_shape(&c, &failed->shape);
     fcntl(answer, F_SETFD, 0);
-    fexecve(program, arguments, environ);
+    fexecve(program, command_words(&c), environ);
     _exit(EXIT_MACHINE);
 }
 

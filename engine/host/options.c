@@ -1,7 +1,10 @@
 /* Options: the command line of ./sgemm, parsed and checked against this machine's memory. */
 #define _GNU_SOURCE /* getopt_long */
-#include "../../support.h"
+#include "options.h"
 #include "../report/numbers.h"
+#include "../report/text.h"
+#include "host.h"
+#include "report.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -13,33 +16,49 @@
 #include <string.h>
 #include <sys/random.h>
 
-static const char fill_list[] = "random, ones-twos, identity, index, exact, extremes, counting";
-
-enum { DEFAULT_SIZE = 1000, MAX_REPEAT = 1000000 };
+enum { MAX_REPEAT = 1000000 };
 static const double max_timeout = 1e6; /* seconds, so eleven days */
 
-static const char help_text[] =
-    "usage: ./sgemm [options]          multiply 1000 x 1000 matrices\n"
-    "       ./sgemm [options] M        M x M matrices\n"
-    "       ./sgemm [options] M K N    A (M x K) by B (K x N)\n"
-    "\n"
-    "Runs basicSgemm of kernel.cu, compares C = A B with a reference, times it.\n"
-    "\n"
-    "  --seed N         make A and B from this seed (default: a fresh one, printed)\n"
-    "  --fill KIND      what A and B hold (default: random)\n"
-    "                     random     uniform on (-1, 1)\n"
-    "                     ones-twos  A = 1, B = 2: every element of C is 2 K\n"
-    "                     identity   A picks rows of B: C[i][j] = B[i mod K][j], and\n"
-    "                                the values of B name their row and column\n"
-    "                     index      B picks columns of A: C[i][j] = A[i][j mod K],\n"
-    "                                the values of A name their row and column\n"
-    "                     exact      integers that float32 adds up exactly\n"
-    "                     extremes   magnitudes from 2^-30 to 2^30\n"
-    "                     counting   1, 2, 3, ... row by row\n"
-    "  --repeat N       timed launches (default: 10 on a GPU, 1 on the CPU backend)\n"
-    "  --verify MODE    full (default), quick (samples, for large sizes) or none\n"
-    "  --timeout S      seconds one launch may take (default: 10, and 1 more for\n"
-    "                   every 20 million multiply-adds M K N)\n"
+static const char *const verify_names[] = {"full", "quick", "none"};
+
+const char *verify_name(enum verify_mode mode) { return verify_names[mode]; }
+
+/* The place of a name in a list; -1: it is not there. */
+static int find(const char *name, const char *const names[], int count) {
+    while (--count >= 0 && strcmp(name, names[count]) != 0) continue;
+    return count;
+}
+
+bool verify_parse(const char *name, enum verify_mode *mode) {
+    const int found = find(name, verify_names, LENGTH(verify_names));
+    if (found >= 0) *mode = (enum verify_mode)found;
+    return found >= 0;
+}
+
+/* --- help ------------------------------------------------------------------------------------- */
+
+/* A list in words. */
+struct names {
+    char of[300];
+};
+
+/* "A and B" */
+static struct names input_names(void) {
+    struct names names = {""};
+    int last = -1;
+    for (int i = 0; i < lab_arrays(&lab); i++)
+        if (lab.arrays[i].role == ROLE_INPUT || lab.arrays[i].role == ROLE_IN_OUT) last = i;
+    for (int i = 0; i <= last; i++)
+        if (lab.arrays[i].role == ROLE_INPUT || lab.arrays[i].role == ROLE_IN_OUT)
+            APPEND(names.of, "%s%s",
+                   !names.of[0] ? ""
+                   : i == last  ? " and "
+                                : ", ",
+                   lab.arrays[i].name);
+    return names;
+}
+
+static const char other_options[] =
     "  --json           print one JSON object instead of text\n"
     "  --help           print this\n"
     "  --version        print the version\n"
@@ -47,10 +66,51 @@ static const char help_text[] =
     "Exit status: 0 the test passed, 1 the kernel is wrong, 2 bad usage,\n"
     "3 the machine is at fault.\n";
 
-double default_timeout(int m, int n, int k) {
-    /* Twenty times what a plain build of a naive kernel takes on two cores, and more. */
-    return 10.0 + (double)m * n * k / 20e6;
+static void print_usage(void) {
+    for (int i = 0; i < LENGTH(lab.usage) && lab.usage[i].sizes; i++) {
+        const struct lab_usage *u = &lab.usage[i];
+        char line[80] = "";
+        APPEND(line, "%s ./%s [options] %s", i ? "      " : "usage:", lab.name, u->sizes);
+        printf("%-33s %s\n", line, u->what);
+    }
 }
+
+/* An option, and what it does: one paragraph. */
+static void print_option(const char *option, const char *format, ...) {
+    char first[32], text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    snprintf(first, sizeof first, "%-17s", option);
+    print_paragraph("  ", first, text, stdout);
+}
+
+static void print_fills(void) {
+    for (int i = 0; i < LAB_FILLS && lab.fills[i].name; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "%-21s%-11s%s", "", lab.fills[i].name, lab.fills[i].what);
+        for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+            printf("%*s%s\n", line == text ? 0 : 32, "", line);
+    }
+}
+
+static void print_help(void) {
+    const struct names all = input_names();
+    const char *const inputs = all.of;
+    print_usage();
+    printf("\nRuns %s of kernel.cu, compares %s with a reference, times it.\n\n", lab.wrapper,
+           lab.title);
+    print_option("--seed N", "make %s from this seed (default: a fresh one, printed)", inputs);
+    print_option("--fill KIND", "what %s hold (default: %s)", inputs, lab.fills[0].name);
+    print_fills();
+    print_option("--repeat N", "timed launches (default: 10 on a GPU, 1 on the CPU backend)");
+    print_option("--verify MODE", "full (default), quick (samples, for large sizes) or none");
+    print_option("--timeout S", "seconds one launch may take (default: %s)", lab.time);
+    fputs(other_options, stdout);
+}
+
+/* --- what was typed --------------------------------------------------------------------------- */
 
 /* What the user typed, fit for one line of a message: short, and without control characters. */
 struct quoted {
@@ -91,46 +151,53 @@ static bool parse_unsigned(const char *text, bool hex_allowed, uint64_t *value) 
     return errno == 0;
 }
 
-static enum exit_status parse_size(const char *text, int *size, char message[MESSAGE_SIZE]) {
+static enum exit_status parse_size(const char *text, const struct lab_param *param, int64_t *size,
+                                   char message[MESSAGE_SIZE]) {
     uint64_t value = 0;
-    bool digits = text[0] && !text[strspn(text, "0123456789")];
-    if (digits && (!parse_unsigned(text, false, &value) || value > INT_MAX))
-        return usage(message, "size '%s' is too large: a dimension is at most %d", quote(text).text,
-                     INT_MAX);
-    if (!digits || value == 0)
-        return usage(message, "'%s' is not a matrix size: give whole numbers from 1 to %d",
-                     quote(text).text, INT_MAX);
-    *size = (int)value;
+    const bool digits = text[0] && !text[strspn(text, "0123456789")];
+    if (digits && (!parse_unsigned(text, false, &value) || value > (uint64_t)param->most))
+        return usage(message, "size '%s' is too large: %s is at most %" PRId64, quote(text).text,
+                     param->name, param->most);
+    if (!digits || value < (uint64_t)param->least)
+        return usage(message, "'%s' is not a size: give whole numbers from %" PRId64 " to %" PRId64,
+                     quote(text).text, param->least, param->most);
+    *size = (int64_t)value;
     return EXIT_PASSED;
 }
 
-/* Kernels compute row * n + col in int, which must not overflow. */
-static enum exit_status check_elements(char name, int rows, int cols, char message[MESSAGE_SIZE]) {
-    int64_t elements = (int64_t)rows * cols;
-    if (elements <= INT_MAX) return EXIT_PASSED;
-    return usage(message,
-                 "%c would be %d x %d = %" PRId64 " elements: a matrix has at most %d, "
-                 "because kernels index with int",
-                 name, rows, cols, elements, INT_MAX);
+/* "M K N" */
+static struct shape_text size_names(void) {
+    struct shape_text names = {""};
+    for (int i = 0; i < LAB_PARAMS && lab.command_line[i]; i++)
+        APPEND(names.of, "%s%s", i ? " " : "", lab.command_line[i]);
+    for (char *c = names.of; *c; c++) *c = (char)toupper((unsigned char)*c);
+    return names;
 }
 
-static enum exit_status parse_sizes(int count, char **sizes, struct options *options,
+static enum exit_status wrong_count(int count, char message[MESSAGE_SIZE]) {
+    static const char *const words[LAB_PARAMS + 1] = {"none", "one",  "two", "three",
+                                                      "four", "five", "six"};
+    const struct shape_text all = size_names();
+    char one[32] = "";
+    if (lab.one_for_all) APPEND(one, ", one (%.*s)", (int)strcspn(all.of, " "), all.of);
+    return usage(message, "%d sizes given: give none%s or %s (%s)", count, one,
+                 words[lab_params(&lab)], all.of);
+}
+
+static enum exit_status parse_sizes(int count, char **sizes, struct shape *shape,
                                     char message[MESSAGE_SIZE]) {
-    int value[3] = {DEFAULT_SIZE, DEFAULT_SIZE, DEFAULT_SIZE};
-    if (count != 0 && count != 1 && count != 3)
-        return usage(message, "%d sizes given: give none, one (M) or three (M K N)", count);
-    for (int i = 0; i < count; i++) {
-        enum exit_status status = parse_size(sizes[i], &value[i], message);
+    const int params = lab_params(&lab);
+    const bool one = count == 1 && lab.one_for_all;
+    if (count != 0 && count != params && !one) return wrong_count(count, message);
+    for (int i = 0; i < params; i++) {
+        const int at = lab_param(&lab, lab.command_line[i]);
+        shape->of[at] = lab.params[at].usual;
+        if (!count) continue;
+        const enum exit_status status =
+            parse_size(sizes[one ? 0 : i], &lab.params[at], &shape->of[at], message);
         if (status != EXIT_PASSED) return status;
     }
-    if (count == 1) value[1] = value[2] = value[0];
-    options->m = value[0];
-    options->k = value[1]; /* the command line says m k n */
-    options->n = value[2];
-    enum exit_status status = check_elements('A', options->m, options->k, message);
-    if (status == EXIT_PASSED) status = check_elements('B', options->k, options->n, message);
-    if (status == EXIT_PASSED) status = check_elements('C', options->m, options->n, message);
-    return status;
+    return lab_truth.allows(shape, message) ? EXIT_PASSED : EXIT_USAGE;
 }
 
 static bool parse_timeout(const char *text, double *seconds) {
@@ -170,22 +237,31 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
+/* "random, ones-twos, identity" */
+static struct names fill_names(void) {
+    struct names names = {""};
+    for (int i = 0; i < LAB_FILLS && lab.fills[i].name; i++)
+        APPEND(names.of, "%s%s", i ? ", " : "", lab.fills[i].name);
+    return names;
+}
+
 /* One option that getopt_long knows. */
 static enum exit_status parse_option(int option, const char *argument, struct options *options,
                                      char message[MESSAGE_SIZE]) {
     uint64_t value;
     switch (option) {
     case OPTION_SEED:
-        if (!parse_unsigned(argument, true, &options->seed))
+        if (!parse_unsigned(argument, true, &options->which.seed))
             return usage(
                 message,
                 "'%s' is not a seed: give a whole number from 0 to 2^64 - 1, decimal or 0x",
                 quote(argument).text);
         break;
     case OPTION_FILL:
-        if (!fill_parse(argument, &options->fill))
+        options->which.fill = lab_fill(&lab, argument);
+        if (options->which.fill < 0)
             return usage(message, "there is no fill '%s': choose one of %s", quote(argument).text,
-                         fill_list);
+                         fill_names().of);
         break;
     case OPTION_REPEAT:
         if (!parse_unsigned(argument, false, &value) || value < 1 || value > MAX_REPEAT)
@@ -216,8 +292,9 @@ static enum exit_status reject_option(int argc, char **argv, char message[MESSAG
     if (optopt > 0 && optopt < 256) {
         if (optind < argc && argv[optind][0] == '-' && argv[optind][1] == optopt)
             typed = argv[optind]; /* getopt is still inside this word */
-        int size;
-        if (isdigit(optopt) || optopt == '.') return parse_size(typed, &size, message);
+        int64_t size;
+        if (isdigit(optopt) || optopt == '.')
+            return parse_size(typed, &lab.params[0], &size, message);
         if (optopt == 'h') return usage(message, "there is no option -h: --help lists the options");
     }
     if (optopt >= OPTION_SEED)
@@ -227,8 +304,8 @@ static enum exit_status reject_option(int argc, char **argv, char message[MESSAG
 
 enum exit_status options_parse(int argc, char **argv, struct options *options,
                                char message[MESSAGE_SIZE]) {
-    *options = (struct options){.fill = FILL_RANDOM, .verify = VERIFY_FULL};
-    options->seed = fresh_seed();
+    *options = (struct options){.verify = VERIFY_FULL};
+    options->which.seed = fresh_seed();
     message[0] = '\0';
     optind = 0; /* start afresh, also when called twice */
     opterr = 0; /* print no messages of its own */
@@ -245,9 +322,10 @@ enum exit_status options_parse(int argc, char **argv, struct options *options,
         if (status != EXIT_PASSED) return status;
     }
     if (options->help || options->version) return EXIT_PASSED;
-    enum exit_status status = parse_sizes(argc - optind, argv + optind, options, message);
+    enum exit_status status =
+        parse_sizes(argc - optind, argv + optind, &options->which.shape, message);
     if (status == EXIT_PASSED && options->timeout == 0)
-        options->timeout = default_timeout(options->m, options->n, options->k);
+        options->timeout = lab_truth.seconds(&options->which.shape);
     return status;
 }
 
@@ -263,11 +341,14 @@ struct options options_read(int argc, char **argv) {
     struct options options;
     enum exit_status status = options_parse(argc, argv, &options, message);
     if (status == EXIT_PASSED && (options.help || options.version)) {
-        fputs(options.help ? help_text : "sgemm " SGEMM_VERSION "\n", stdout);
+        if (options.help)
+            print_help();
+        else
+            printf("%s %s\n", lab.name, lab.version);
         exit(EXIT_PASSED);
     }
     if (status == EXIT_PASSED) {
-        size_t needed = memory_needed(options.m, options.n, options.k);
+        size_t needed = memory_needed(&options.which.shape);
         size_t available = memory_available();
         if (needed <= available) return options;
         status = EXIT_MACHINE;
@@ -276,7 +357,7 @@ struct options options_read(int argc, char **argv) {
             "these sizes need %.1f GB of memory and %.1f GB are available: choose smaller ones",
             (double)needed / 1e9, (double)available / 1e9);
     }
-    fprintf(stderr, "sgemm: %s\n", message);
+    fprintf(stderr, "%s: %s\n", lab.name, message);
     if (wants_json(argc, argv)) report_json(NULL, status, message, stdout);
     exit(status);
 }

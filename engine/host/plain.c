@@ -1,21 +1,21 @@
 /* Running ./sgemm and reading what it says: see plain.h. */
 #define _GNU_SOURCE
 #include "plain.h"
-#include "../../support.h"
 #include "../report/text.h"
 #include "child.h"
+#include "command.h"
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
 static _Noreturn void run_program(const struct check_options *o, const struct shape *s, int out) {
-    char seed[32], m[16], k[16], n[16];
-    snprintf(seed, sizeof seed, "--seed=%" PRIu64, o->run.seed);
-    snprintf(m, sizeof m, "%d", s->m);
-    snprintf(k, sizeof k, "%d", s->k);
-    snprintf(n, sizeof n, "%d", s->n);
+    struct command c = {0};
+    command_add(&c, "%s", lab.name);
+    command_add(&c, "--seed=%" PRIu64, o->run.which.seed);
+    command_add(&c, "--fill=%s", lab.fills[o->run.which.fill].name);
+    command_add_shape(&c, s);
     dup2(out, STDOUT_FILENO);
-    execl(o->plain, "sgemm", seed, "--fill", fill_name(o->run.fill), m, k, n, (char *)NULL);
+    execv(o->plain, command_words(&c));
     _exit(EXIT_MACHINE);
 }
 
@@ -40,9 +40,10 @@ static void say_what(const struct check_options *o, const struct shape *s, const
                      struct finding *f) {
     *f = (struct finding){.kind = FINDING_WRONG_RESULT, .at = {.known = true}};
     check_file(f->at.file, sizeof f->at.file);
-    APPEND(f->what, "C is right in the run that is watched, but not in ./sgemm");
-    APPEND(f->detail, "./sgemm %d %d %d --fill %s --seed %" PRIu64 " prints:\n%s", s->m, s->k, s->n,
-           fill_name(o->run.fill), o->run.seed, verdict);
+    APPEND(f->what, "C is right in the run that is watched, but not in ./%s", lab.name);
+    APPEND(f->detail, "./%s %s --fill %s --seed %" PRIu64 " prints:\n%s", lab.name,
+           lab_shape_words(&lab, s).of, lab.fills[o->run.which.fill].name, o->run.which.seed,
+           verdict);
     APPEND(f->hint,
            "the compiler makes two programs of one kernel.cu: what does the kernel do that "
            "C++ does not define? A variable without a value, an index outside a local "

@@ -1,5 +1,4 @@
 /* From a wrong C to a finding. */
-#include "../../support.h"
 #include "../report/text.h"
 #include "check.h"
 #include <inttypes.h>
@@ -28,10 +27,10 @@ static void say_not_float32(struct finding *f, const struct verdict *v) {
 }
 
 /* What C is instead; the first explanation covers most. */
-static void add_explanations(struct finding *f, const struct problem *problem,
-                             const struct verdict *verdict) {
+static void add_explanations(struct finding *f, const struct lab_case *which,
+                             const void *const arrays[LAB_ARRAYS], const struct verdict *verdict) {
     struct explanation explanations[EXPLANATIONS];
-    int count = explain(problem, verdict, explanations);
+    int count = lab_truth.explain(which, arrays, verdict, explanations);
     if (count && f->kind == FINDING_UNWRITTEN) f->detail[0] = '\0'; /* said better */
     for (int i = 0; i < count; i++)
         APPEND(f->detail, "%s%s", f->detail[0] ? "\n" : "", explanations[i].text);
@@ -42,9 +41,9 @@ static void add_explanations(struct finding *f, const struct problem *problem,
     f->products = explanations[0].products;
 }
 
-bool judge_verdict(const struct problem *problem, const struct verdict *verdict,
-                   struct finding *f) {
-    uint64_t elements = (uint64_t)problem->m * (uint64_t)problem->n;
+bool judge_verdict(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
+                   const struct verdict *verdict, struct finding *f) {
+    const uint64_t elements = lab_outputs(&lab, &which->shape);
     if (verdict->passed) return false;
     f->kind = verdict->unwritten && verdict->unwritten >= verdict->wrong ? FINDING_UNWRITTEN
               : verdict->wrong                                           ? FINDING_WRONG_RESULT
@@ -55,6 +54,6 @@ bool judge_verdict(const struct problem *problem, const struct verdict *verdict,
         say_wrong(f, verdict, elements);
     else
         say_not_float32(f, verdict);
-    add_explanations(f, problem, verdict);
+    add_explanations(f, which, arrays, verdict);
     return true;
 }

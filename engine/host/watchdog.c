@@ -6,6 +6,7 @@
  * signal handler only sends it an order. All texts are made beforehand, because the thread that
  * crashed may hold a lock. */
 #define _GNU_SOURCE /* open_memstream, pipe2 */
+#include "../report/clock.h"
 #include "../report/numbers.h"
 #include "report.h"
 
@@ -23,21 +24,20 @@
 enum { TIME_OVER, EXITED, FIRST_CRASH };
 
 static const struct {
-    int signal; /* 0: none */
-    const char *format;
+    int signal;       /* 0: none */
+    const char *text; /* behind the wrapper's name */
+    bool of_memory;
 } endings[] = {
-    [TIME_OVER] = {0, "basicSgemm did not return within %.3g s: does a loop or a barrier never "
-                      "end?"},
-    [EXITED] = {0, "basicSgemm ended the program instead of returning: exit()?"},
-    [FIRST_CRASH] = {SIGSEGV,
-                     "basicSgemm crashed on the host: invalid memory access (SIGSEGV).\n"
-                     "A, B and C are device pointers: only the kernel may dereference them."},
-    {SIGBUS, "basicSgemm crashed on the host: invalid memory access (SIGBUS).\n"
-             "A, B and C are device pointers: only the kernel may dereference them."},
-    {SIGFPE, "basicSgemm crashed: integer division by zero (SIGFPE)."},
-    {SIGILL, "basicSgemm crashed: illegal instruction (SIGILL).\n"
-             "Does every path through a function that returns a value return one?"},
-    {SIGABRT, "basicSgemm crashed: aborted (SIGABRT)."},
+    [TIME_OVER] = {0, NULL, false},
+    [EXITED] = {0, "ended the program instead of returning: exit()?", false},
+    [FIRST_CRASH] = {SIGSEGV, "crashed on the host: invalid memory access (SIGSEGV).\n", true},
+    {SIGBUS, "crashed on the host: invalid memory access (SIGBUS).\n", true},
+    {SIGFPE, "crashed: integer division by zero (SIGFPE).", false},
+    {SIGILL,
+     "crashed: illegal instruction (SIGILL).\n"
+     "Does every path through a function that returns a value return one?",
+     false},
+    {SIGABRT, "crashed: aborted (SIGABRT).", false},
 };
 
 enum { ENDINGS = LENGTH(endings), ORDER_STOP = ENDINGS, ORDER_SYNC };
@@ -124,7 +124,7 @@ static void order(unsigned char what) {
     while (write(watchdog.orders[1], &what, 1) < 0 && errno == EINTR) continue;
 }
 
-/* A crash outside basicSgemm is a fault of this program and takes its usual course. */
+/* A crash outside the wrapper is a fault of this program and takes its usual course. */
 static void on_crash(int signal) {
     for (int i = FIRST_CRASH; i < ENDINGS && watchdog.running; i++) {
         if (endings[i].signal != signal) continue;
@@ -136,7 +136,7 @@ static void on_crash(int signal) {
     raise(signal);
 }
 
-/* exit() in basicSgemm: without this the run would end with the student's status, even 0. */
+/* exit() in the wrapper: without this the run would end with the student's status, even 0. */
 static void on_exit_called(void) {
     if (!watchdog.running) return;
     fflush(stdout);
@@ -206,16 +206,33 @@ static void *watchdog_run(void *unused) {
     }
 }
 
+/* "A, B and C are device pointers: ..." */
+static void say_device_pointers(char message[MESSAGE_SIZE]) {
+    const int count = lab_arrays(&lab);
+    for (int i = 0; i < count; i++)
+        append(message, MESSAGE_SIZE, "%s%s",
+               i == 0          ? ""
+               : i + 1 < count ? ", "
+                               : " and ",
+               lab.arrays[i].name);
+    append(message, MESSAGE_SIZE,
+           count == 1 ? " is a device pointer: only the kernel may dereference it."
+                      : " are device pointers: only the kernel may dereference them.");
+}
+
 static void make_texts(void) {
     struct texts *texts = calloc(1, sizeof *texts);
     for (int i = 0; texts && i < ENDINGS; i++) {
-        char message[MESSAGE_SIZE];
+        char message[MESSAGE_SIZE] = "";
         FILE *out = open_memstream(&texts->of[i], &texts->length[i]);
         if (!out) continue;
+        APPEND(message, "%s ", lab.wrapper);
         if (i == TIME_OVER)
-            snprintf(message, sizeof message, endings[0].format, watchdog.seconds);
+            APPEND(message, "did not return within %.3g s: does a loop or a barrier never end?",
+                   watchdog.seconds);
         else
-            snprintf(message, sizeof message, "%s", endings[i].format);
+            APPEND(message, "%s", endings[i].text);
+        if (endings[i].of_memory) say_device_pointers(message);
         report_cause(watchdog.report, message, out);
         fclose(out);
     }
@@ -237,13 +254,14 @@ void watchdog_launched(void) {
     if (watchdog.running) make_texts();
 }
 
-void watchdog_begin(struct report *report) {
+bool watchdog_begin(struct report *report) {
     watchdog.report = report;
     watchdog.descriptor = dup(fileno(report->out));
     if (pipe2(watchdog.orders, O_CLOEXEC) != 0 || sem_init(&watchdog.synced, 0, 0) != 0)
-        report_stop(report, EXIT_MACHINE, "no pipe can be made: %s", strerror(errno));
+        return false;
     atexit(on_exit_called);
     catch_crashes();
+    return true;
 }
 
 void watchdog_start(double seconds) {

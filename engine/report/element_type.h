@@ -27,6 +27,8 @@ enum element {
 const char *element_type_name(enum element element);
 /* How large one is; 0: ELEMENT_BYTES. */
 size_t element_type_bytes(enum element element);
+/* Makes it this value, which its type can hold. ELEMENT_BYTES: nothing. */
+void element_set(enum element element, void *bytes, double value);
 /* Its value, as far as a double can hold it. False: ELEMENT_BYTES. */
 bool element_value(enum element element, const void *bytes, double *value);
 

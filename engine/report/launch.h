@@ -1,14 +1,13 @@
 /* A kernel's launch. */
 #ifndef ENGINE_REPORT_LAUNCH_H
 #define ENGINE_REPORT_LAUNCH_H
+#include "text.h"
 #include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-enum { MESSAGE_SIZE = 240 }; /* room for any message of one line */
 
 /* What a kernel is launched with; extents in the order x, y, z. */
 struct launch_shape {

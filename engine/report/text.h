@@ -6,6 +6,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MESSAGE_SIZE = 240 }; /* room for any message of one line */
+
 /* Whether to print in color there: on a terminal that has it, unless NO_COLOR is set. */
 bool use_colour(FILE *out);
 
@@ -22,4 +28,7 @@ static inline const char *was_or_were(uint64_t count) { return count == 1 ? "was
 void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 #define APPEND(array, ...) append(array, sizeof(array), __VA_ARGS__)
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -71,7 +71,7 @@ struct loads loads_of(const struct counted_launch *launches, int count, struct s
     const struct counted_launch sum = sum_of(launches, count);
     const uint64_t constants = sum.of[COUNTED_CONSTANTS][COUNTED_LOADS].elements;
     return (struct loads){.kernel = global_sum(&sum, COUNTED_LOADS).elements - constants,
-                          .naive = 2 * (uint64_t)s.m * (uint64_t)s.n * (uint64_t)s.k};
+                          .naive = (uint64_t)lab_truth.naive_loads(&s)};
 }
 
 /* The product as the definition asks for it. */
@@ -229,7 +229,7 @@ static void print_times(FILE *out, uint64_t other, uint64_t loads) {
 static void print_work(FILE *out, const struct counted_launch *sum, struct shape s) {
     const struct work work = work_of(sum, s);
     const uint64_t loads = work.loads.kernel, naive = work.loads.naive;
-    fprintf(out, "\nelements loaded from global memory, m=%d k=%d n=%d\n", s.m, s.k, s.n);
+    fprintf(out, "\nelements loaded from global memory, %s\n", lab_shape_text(&lab, &s).of);
     fprintf(out, "  %-31s %20s\n", "this kernel", grouped(loads).text);
     fprintf(out, "  %-31s %20s", "the naive kernel, 2 m n k", grouped(naive).text);
     print_times(out, naive, loads);

@@ -58,9 +58,9 @@ static void print_text(FILE *out, const struct recovery *r, struct shape s,
                        const struct index_size *sizes) {
     const struct trace *t = r->trace;
     fprintf(out,
-            "\nWhat each index computes, in a run with m=%d k=%d n=%d,\n"
+            "\nWhat each index computes, in a run with %s,\n"
             "grid (%u, %u), block (%u, %u):\n",
-            s.m, s.k, s.n, t->grid[0], t->grid[1], t->block[0], t->block[1]);
+            lab_shape_text(&lab, &s).of, t->grid[0], t->grid[1], t->block[0], t->block[1]);
     for (int i = 0; i < r->count; i++) print_access(out, r, &r->access[i], sizes);
     fputs("phase: the tile phase, from 0; step: how many times the thread has made this\n"
           "access before in the same phase; [...]: no formula fits\n",
@@ -73,9 +73,7 @@ static void json_indices(FILE *out, const struct recovery *r, struct shape s,
                          const struct index_size *sizes) {
     struct json json = {out, true};
     json_open(&json, "indices", '{');
-    json_value(&json, "m", "%d", s.m);
-    json_value(&json, "n", "%d", s.n);
-    json_value(&json, "k", "%d", s.k);
+    json_shape(&json, &lab, &s);
     json_open(&json, "accesses", '[');
     for (int i = 0; i < r->count; i++) {
         const struct recovered *a = &r->access[i];
@@ -100,7 +98,9 @@ static void json_indices(FILE *out, const struct recovery *r, struct shape s,
 }
 
 void print_indices(FILE *out, bool as_json, const struct recovery *r, struct shape s) {
-    const struct index_size sizes[] = {{"m", s.m}, {"n", s.n}, {"k", s.k}};
+    struct index_size sizes[LAB_PARAMS];
+    for (int i = 0; i < lab_params(&lab); i++)
+        sizes[i] = (struct index_size){lab.params[i].name, s.of[i]};
     if (as_json)
         json_indices(out, r, s, sizes);
     else

@@ -1,5 +1,4 @@
 /* The tile phases of one block, as a student follows them by hand, and as JSON. */
-#include "../../support.h"
 #include "../explain/element.h"
 #include "../host/check.h"
 #include "../report/json.h"
@@ -357,9 +356,9 @@ void print_phases(FILE *out, const struct phases *phases, const struct array_dat
         fputs(".\n", out);
         return;
     }
-    fprintf(out, "\nblock (%u,%u) of %s, %u x %u threads, m=%d k=%d n=%d\n", phases->block[0],
-            phases->block[1], phases->kernel, phases->block_size[0], phases->block_size[1], shape.m,
-            shape.k, shape.n);
+    fprintf(out, "\nblock (%u,%u) of %s, %u x %u threads, %s\n", phases->block[0], phases->block[1],
+            phases->kernel, phases->block_size[0], phases->block_size[1],
+            lab_shape_text(&lab, &shape).of);
     fputs("A phase reaches from one __syncthreads() to the next and loads from ", out);
     print_input_names(out, " or ");
     fputs(".\n", out);
@@ -495,9 +494,7 @@ void json_phases(struct json *json, const struct phases *phases, const struct ar
     json_extent(json, "grid", phases->grid);
     json_extent(json, "block_size", phases->block_size);
     json_extent(json, "block", phases->block);
-    json_value(json, "m", "%d", shape.m);
-    json_value(json, "k", "%d", shape.k);
-    json_value(json, "n", "%d", shape.n);
+    json_shape(json, &lab, &shape);
     json_open(json, "phases", '[');
     for (int i = 1; i <= phases->count; i++) json_phase(json, &s, i);
     json_close(json, ']');

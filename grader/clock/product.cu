@@ -1,8 +1,9 @@
 /* product.cu: see product.h. */
 extern "C" {
+#include "../../engine/report/poison.h"
 #include "product.h"
 }
-#include "../../support.h"
+#include "../../lab/verify.h"
 
 #include <cublas_v2.h>
 #include <math.h>

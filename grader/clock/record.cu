@@ -1,4 +1,4 @@
-// record.cu: calls basicSgemm once and records its calls of CUDA's runtime.
+// record.cu: calls the wrapper once and records its calls of CUDA's runtime.
 //
 // Linked with the submission's object and run in the sandbox, like ../worker/worker.cu; the linker
 // sends the submission's calls of the runtime here first (--wrap, in ../grader.mk). Each is carried
@@ -18,13 +18,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../engine/host/host.h"
+#include "../../engine/host/options.h"
+#include "../../lab/sgemm.h"
 #include "../worker/native_code.h"
 extern "C" {
 #include "plan.h"
 }
-
-// In kernel.cu.
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C);
 
 static FILE *out;
 static bool recording;
@@ -494,7 +494,7 @@ static void time_is_up(int) {
     _exit(EXIT_PASSED);
 }
 
-// Before basicSgemm is called, and with nothing in the recording.
+// Before the wrapper is called, and with nothing in the recording.
 static void fail(const char *what, const char *why) {
     fprintf(stderr, "recorder: %s: %s\n", what, why);
     _exit(EXIT_MACHINE);
@@ -504,36 +504,38 @@ static void must(cudaError_t error, const char *what) {
     if (error != cudaSuccess) fail(what, cudaGetErrorString(error));
 }
 
-static float *new_matrix(int rows, int cols) {
-    const size_t bytes = (size_t)rows * (size_t)cols * sizeof(float);
-    void *matrix;
-    must(__real_cudaMalloc(&matrix, bytes + behind), "memory for a matrix");
-    must(cudaMemset(matrix, 0, bytes), "clearing a matrix");
-    add_buffer(matrix, bytes);
-    return (float *)matrix;
+// Zeros, and a buffer of the recording.
+static int allocate_array(void **array, size_t bytes) {
+    const cudaError_t error = __real_cudaMalloc(array, bytes + behind);
+    if (error == cudaSuccess) add_buffer(*array, bytes);
+    return error == cudaSuccess ? cudaMemset(*array, 0, bytes) : error;
 }
 
 static int number(const char *text) { return (int)strtol(text, NULL, 10); }
 
 int main(int argc, char **argv) {
-    if (argc != 6) {
-        fprintf(stderr, "usage: recorder M K N recording seconds\n");
+    struct host_arrays arrays = {};
+    const int sizes = lab_shape_read(&lab, argc - 1, argv + 1, &arrays.shape);
+    if (!sizes || argc != sizes + 3) {
+        fprintf(stderr, "usage: recorder SIZES recording seconds\n");
         return EXIT_USAGE;
     }
-    const int m = number(argv[1]), k = number(argv[2]), n = number(argv[3]);
-    out = fdopen(number(argv[4]), "w");
+    arrays.layout = host_layout_of(&lab, &arrays.shape, false);
+    arrays.placing = HOST_BARE;
+    out = fdopen(number(argv[sizes + 1]), "w");
     must(out ? cudaSuccess : cudaErrorInvalidValue, "the recording's descriptor");
     const char *problem = native_code_problem();
     if (problem) fail("machine code", problem);
     must(find_driver_functions(), "the driver's cuKernelGetParamInfo, of 12.4 or newer");
-    float *A = new_matrix(m, k), *B = new_matrix(k, n), *C = new_matrix(m, n);
+    if ((problem = host_allocate(&arrays, allocate_array))) fail("memory for the arrays", problem);
     must(cudaDeviceSynchronize(), "the GPU");
 
-    recording_begin(out, m, n, k);
+    const int64_t *size = arrays.shape.of;
+    recording_begin(out, (int)size[PARAM_M], (int)size[PARAM_N], (int)size[PARAM_K]);
     signal(SIGALRM, time_is_up);
-    alarm((unsigned)number(argv[5]));
+    alarm((unsigned)number(argv[sizes + 2]));
     recording = true;
-    basicSgemm(m, n, k, A, B, C);
+    host_call(&arrays);
     went_well(cudaGetLastError(), "a launch");
     went_well(cudaDeviceSynchronize(), "a kernel");
     alarm(0);

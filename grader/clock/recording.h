@@ -11,7 +11,7 @@
 #ifndef RECORDING_H
 #define RECORDING_H
 
-#include "../../support.h"
+#include "../../lab/verify.h"
 #include "judgement.h"
 #include <stdint.h>
 

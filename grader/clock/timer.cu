@@ -1,8 +1,10 @@
 /* timer.cu: see timer.h. */
 extern "C" {
+#include "../../engine/host/options.h"
+#include "../../engine/report/clock.h"
 #include "timer.h"
 }
-#include "../../support.h"
+#include "../../lab/verify.h"
 
 #include <stdlib.h>
 

@@ -1,19 +1,21 @@
-/* judge: makes the matrices of a case, and compares what came back with the product.
+/* judge: makes the arrays of a case, and compares what came back with what it should be.
  *
- *     echo prepare M K N FILL SEED in out | judge
- *     echo verdict M K N FILL SEED in out report COMPARISON | judge
+ *     echo prepare SIZES FILL SEED in out | judge
+ *     echo verdict SIZES FILL SEED in out report COMPARISON | judge
+ *
+ * SIZES: the lab's parameters, as they are typed.
  *
  * By standard input, because the arguments of a program can be read by every user of the machine.
  * No code of a submission runs in this process. in, out, report: open descriptors (memory files),
- * laid out as ../worker/report.h says. prepare writes A, B and the poisoned C into `in` and `out`,
- * which the caller seals. verdict prints one JSON object on one line, described at verdict_json().
- * COMPARISON: float32, bound, exact, or fill: the strictest that the fill allows.
+ * laid out as ../worker/report.h says. prepare writes the inputs and the poisoned outputs into `in`
+ * and `out`, which the caller seals. verdict prints one JSON object on one line, described at
+ * verdict_json(). COMPARISON: one of lab_truth.comparisons.
  *
  * Exit status: 0; 2 bad usage; 3 the machine is at fault. */
 #define _GNU_SOURCE
 #include "../../engine/host/check.h"
+#include "../../engine/host/cores.h"
 #include "../../engine/report/json.h"
-#include "../../support.h"
 #include "../worker/report.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -21,6 +23,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+static const char usage[] = "usage: echo prepare|verdict ... | judge";
 
 static _Noreturn void fail(enum exit_status status, const char *what) {
     fprintf(stderr, "judge: %s\n", what);
@@ -42,11 +46,8 @@ static int words_read(char line[LONGEST_LINE], char *words[MAX_WORDS]) {
 }
 
 struct task {
-    int m, k, n;
-    enum fill fill;
-    uint64_t seed;
+    struct lab_case which;
     int in, out, report;
-    enum comparison comparison;
 };
 
 static uint64_t number(const char *text, uint64_t most) {
@@ -58,61 +59,42 @@ static uint64_t number(const char *text, uint64_t most) {
     return value;
 }
 
-static enum comparison comparison_named(const char *name, const struct task *t) {
-    if (strcmp(name, "float32") == 0) return COMPARE_FLOAT32;
-    if (strcmp(name, "bound") == 0) return COMPARE_BOUND;
-    if (strcmp(name, "exact") == 0) return COMPARE_EXACT;
-    if (strcmp(name, "fill") == 0) return fill_comparison(t->fill, t->m, t->n, t->k);
-    fail(EXIT_USAGE, "the comparison is float32, bound, exact or fill");
+static int comparison_named(const char *name) {
+    for (int i = 0; i < LAB_COMPARISONS && lab_truth.comparisons[i]; i++)
+        if (strcmp(name, lab_truth.comparisons[i]) == 0) return i;
+    fail(EXIT_USAGE, "the lab has no comparison of this name");
 }
 
 static struct task task_read(int count, char **words, bool verdict) {
     struct task t = {0};
-    if (count != (verdict ? 10 : 8)) fail(EXIT_USAGE, "usage: echo prepare|verdict ... | judge");
-    t.m = (int)number(words[1], INT32_MAX);
-    t.k = (int)number(words[2], INT32_MAX);
-    t.n = (int)number(words[3], INT32_MAX);
-    if (!t.m || !t.k || !t.n) fail(EXIT_USAGE, "a dimension is 0");
-    if (!fill_parse(words[4], &t.fill)) fail(EXIT_USAGE, "unknown fill");
-    t.seed = number(words[5], UINT64_MAX);
-    t.in = (int)number(words[6], INT32_MAX);
-    t.out = (int)number(words[7], INT32_MAX);
+    const int sizes = lab_shape_read(&lab, count - 1, words + 1, &t.which.shape);
+    if (!sizes) fail(EXIT_USAGE, "a size is not a number, or not within its limits");
+    if (count != sizes + (verdict ? 7 : 5)) fail(EXIT_USAGE, usage);
+    words += 1 + sizes;
+    t.which.fill = lab_fill(&lab, words[0]);
+    if (t.which.fill < 0) fail(EXIT_USAGE, "unknown fill");
+    t.which.seed = number(words[1], UINT64_MAX);
+    t.in = (int)number(words[2], INT32_MAX);
+    t.out = (int)number(words[3], INT32_MAX);
     if (!verdict) return t;
-    t.report = (int)number(words[8], INT32_MAX);
-    t.comparison = comparison_named(words[9], &t);
+    t.report = (int)number(words[4], INT32_MAX);
+    t.which.comparison = comparison_named(words[5]);
     return t;
 }
 
-/* --- matrices --------------------------------------------------------------------------------- */
+/* --- arrays ----------------------------------------------------------------------------------- */
 
 /* They live until the process ends. */
-struct matrices {
-    struct matrix of[MATRIX_COUNT];
-};
-
-static struct matrices matrices_new(const struct task *t) {
-    const struct layout layout = layout_of(t->m, t->n, t->k);
-    struct matrices x;
-    for (int i = 0; i < MATRIX_COUNT; i++) {
-        const struct passage *p = &layout.of[i];
-        x.of[i] = matrix_new(p->rows, p->cols, p->guard);
-        if (!x.of[i].buffer) fail(EXIT_MACHINE, "no memory for the matrices");
-    }
-    return x;
-}
-
-static struct matrices matrices_made(const struct task *t) {
-    struct matrices x = matrices_new(t);
-    fill_matrix(t->fill, t->seed, MATRIX_A, t->m, t->k, x.of[MATRIX_A].data);
-    fill_matrix(t->fill, t->seed, MATRIX_B, t->k, t->n, x.of[MATRIX_B].data);
-    matrix_poison(&x.of[MATRIX_C]);
-    return x;
+static struct host_data arrays_made(const struct task *t) {
+    const struct host_data data = data_new(&t->which, true);
+    if (!data.memory) fail(EXIT_MACHINE, "no memory for the arrays");
+    return data;
 }
 
 static void write_all(int file, const void *bytes, size_t count) {
     for (const char *at = bytes; count;) {
         ssize_t done = write(file, at, count);
-        if (done <= 0) fail(EXIT_MACHINE, "no room for the matrices");
+        if (done <= 0) fail(EXIT_MACHINE, "no room for the arrays");
         at += done;
         count -= (size_t)done;
     }
@@ -132,12 +114,10 @@ static void read_all(int file, off_t offset, void *bytes, size_t count) {
 }
 
 static int prepare(const struct task *t) {
-    struct matrices x = matrices_made(t);
+    const struct host_data data = arrays_made(t);
     /* `out`, too: the checked build sends the elements alone, and the guards are to be whole. */
-    for (int i = 0; i < MATRIX_COUNT; i++) {
-        write_all(t->in, x.of[i].buffer, x.of[i].bytes);
-        write_all(t->out, x.of[i].buffer, x.of[i].bytes);
-    }
+    write_all(t->in, data.memory, data.layout.all);
+    write_all(t->out, data.memory, data.layout.all);
     return EXIT_PASSED;
 }
 
@@ -176,28 +156,27 @@ static struct worker_report report_read(int file) {
 /* What the device's memory held after the kernel, compared with what was sent. */
 struct judged {
     struct verdict verdict;
-    struct damage damage[MATRIX_COUNT];
+    struct damage damage[LAB_ARRAYS];
     struct finding explanation;
     bool right;
 };
 
 static struct judged judge(const struct task *t) {
-    struct matrices sent = matrices_made(t), back = matrices_new(t);
-    const struct layout layout = layout_of(t->m, t->n, t->k);
+    const struct host_data sent = arrays_made(t), back = data_room(&sent);
     struct judged j = {0};
-    for (int i = 0; i < MATRIX_COUNT; i++) {
-        memcpy(back.of[i].buffer, sent.of[i].buffer, sent.of[i].bytes);
-        read_all(t->out, (off_t)layout.of[i].offset, back.of[i].buffer, back.of[i].bytes);
-        j.damage[i] = matrix_damage(&sent.of[i], back.of[i].buffer, i != MATRIX_C);
-    }
-    const struct matrix *A = &sent.of[MATRIX_A], *B = &sent.of[MATRIX_B], *C = &back.of[MATRIX_C];
-    const struct problem problem = {t->m,    t->n,    t->k,          A->data,
-                                    B->data, C->data, t->comparison, t->seed};
-    if (!verify(&problem, VERIFY_FULL, NULL, &j.verdict)) fail(EXIT_MACHINE, "no memory to verify");
-    judge_verdict(&problem, &j.verdict, &j.explanation);
+    const void *arrays[LAB_ARRAYS];
+    if (!back.memory) fail(EXIT_MACHINE, "no memory for the arrays");
+    memcpy(back.memory, sent.memory, sent.layout.all);
+    read_all(t->out, 0, back.memory, back.layout.all);
+    data_judged(&sent, &back, arrays);
+    if (!lab_truth.verify(&t->which, arrays, VERIFY_FULL, NULL, &j.verdict))
+        fail(EXIT_MACHINE, "no memory to verify");
+    judge_verdict(&t->which, arrays, &j.verdict, &j.explanation);
     j.right = j.verdict.passed;
-    for (int i = 0; i < MATRIX_COUNT; i++)
-        j.right = j.right && !j.damage[i].elements && !j.damage[i].before && !j.damage[i].after;
+    for (int i = 0; i < sent.layout.arrays; i++) {
+        const struct damage d = j.damage[i] = data_damage(&sent, &back, i);
+        j.right = j.right && !d.elements && !d.before && !d.after;
+    }
     return j;
 }
 
@@ -222,15 +201,17 @@ static void json_finding(struct json *json, const char *name, const struct findi
 }
 
 static void json_judged(struct json *json, const struct judged *j) {
-    uint64_t guards = 0;
-    for (int i = 0; i < MATRIX_COUNT; i++) guards += j->damage[i].before + j->damage[i].after;
+    uint64_t guards = 0, inputs = 0;
+    for (int i = 0; i < lab_arrays(&lab); i++) {
+        guards += j->damage[i].before + j->damage[i].after;
+        inputs += j->damage[i].elements;
+    }
     json_value(json, "right", j->right ? "true" : "false");
     json_unsigned(json, "unwritten", j->verdict.unwritten);
     json_unsigned(json, "wrong", j->verdict.wrong);
     json_unsigned(json, "nan", j->verdict.nan);
     json_value(json, "not_float32", j->verdict.not_float32 ? "true" : "false");
-    json_unsigned(json, "inputs_changed",
-                  j->damage[MATRIX_A].elements + j->damage[MATRIX_B].elements);
+    json_unsigned(json, "inputs_changed", inputs);
     json_unsigned(json, "guards_changed", guards);
     json_finding(json, "explanation", &j->explanation);
 }
@@ -248,17 +229,13 @@ static void json_blocks(struct json *json, const struct worker_report *r) {
 
 /* One object:
  *   state          how far the worker got: enum worker_state
- *   detail, file, line, launches, launch, work, bytes_to_host, bytes_into_c: as the worker reports
- *   elements       of C
- *   finding        of the checker, or null
- *   loads          {all, naive, once_per_block, exchanged, threads} where they were counted, or
- *                  null
- *   blocks         {all, watched} where not all blocks were watched, or null
- * and where the state is "returned":
- *   right          none of the following is wrong
- *   unwritten, wrong, nan, not_float32: of C's elements, see struct verdict
- *   inputs_changed, guards_changed
- *   explanation    what C is instead, or null */
+ *   detail, file, line, launches, launch, work, bytes_to_host, bytes_into_output: as the worker
+ * reports elements       of all outputs finding        of the checker, or null loads          {all,
+ * naive, once_per_block, exchanged, threads} where they were counted, or null blocks         {all,
+ * watched} where not all blocks were watched, or null and where the state is "returned": right none
+ * of the following is wrong unwritten, wrong, nan, not_float32: of the outputs' elements, see
+ * struct verdict inputs_changed, guards_changed explanation    what the result is instead, or null
+ */
 static void verdict_json(const struct task *t, const struct worker_report *r,
                          const struct judged *j) {
     static const char *const states[WORKER_STATES] = {"started",    "in-wrapper", "returned",
@@ -272,15 +249,15 @@ static void verdict_json(const struct task *t, const struct worker_report *r,
     json_text(&json, "launch", r->launch);
     json_unsigned(&json, "work", r->work);
     json_unsigned(&json, "bytes_to_host", r->bytes_to_host);
-    json_unsigned(&json, "bytes_into_c", r->bytes_into_c);
+    json_unsigned(&json, "bytes_into_output", r->bytes_into_output);
     json_text(&json, "detail", r->detail);
     json_text(&json, "file", r->file);
-    json_unsigned(&json, "elements", (uint64_t)t->m * (uint64_t)t->n);
+    json_unsigned(&json, "elements", lab_outputs(&lab, &t->which.shape));
     json_finding(&json, "finding", &r->finding);
     if (r->counted == 1) {
         json_open(&json, "loads", '{');
         json_unsigned(&json, "all", r->loads);
-        json_unsigned(&json, "naive", 2 * (uint64_t)t->m * (uint64_t)t->n * (uint64_t)t->k);
+        json_unsigned(&json, "naive", (uint64_t)lab_truth.naive_loads(&t->which.shape));
         json_unsigned(&json, "once_per_block", r->loads_once_per_block);
         json_unsigned(&json, "exchanged", r->exchanged);
         json_unsigned(&json, "threads", r->threads);
@@ -309,8 +286,7 @@ int main(void) {
     char line[LONGEST_LINE], *words[MAX_WORDS];
     const int count = words_read(line, words);
     bool verdicts = count > 0 && strcmp(words[0], "verdict") == 0;
-    if (!verdicts && (count == 0 || strcmp(words[0], "prepare") != 0))
-        fail(EXIT_USAGE, "usage: echo prepare|verdict ... | judge");
+    if (!verdicts && (count == 0 || strcmp(words[0], "prepare") != 0)) fail(EXIT_USAGE, usage);
     struct task t = task_read(count, words, verdicts);
     set_threads(1); /* the other cores have cases of their own */
     return verdicts ? verdict(&t) : prepare(&t);

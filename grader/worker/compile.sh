@@ -52,13 +52,13 @@ object_for_gpu() {
 group="-Xlinker --start-group" end="-Xlinker --end-group"
 
 program_for_gpu() {
-    "$NVCC" $CUDA_FLAGS $WORKER_CALLS plain.o "$parts/cuda/worker.o" "$parts/cuda/watch_cuda.o" \
+    "$NVCC" $CUDA_FLAGS $WORKER_CALLS plain.o "$parts/cuda/worker.o" "$parts/cuda/host.o" "$parts/cuda/call.o" "$parts/cuda/watch_cuda.o" \
         $group "$parts/liblab.a" "$parts/libhost.a" "$parts/libreport.a" $end -o plain -lpthread &&
         recorder_for_gpu
 }
 
 recorder_for_gpu() {
-    "$NVCC" $CUDA_FLAGS $RECORDER_CALLS plain.o "$parts/cuda/record.o" "$parts/cuda/libclock.a" \
+    "$NVCC" $CUDA_FLAGS $RECORDER_CALLS plain.o "$parts/cuda/record.o" "$parts/cuda/host.o" "$parts/cuda/call.o" "$parts/cuda/libclock.a" \
         $group "$parts/liblab.a" "$parts/libhost.a" "$parts/libreport.a" $end -o recorder -lpthread &&
         objcopy -O binary --only-section=.nv_fatbin plain.o submission.fatbin
 }
@@ -72,7 +72,7 @@ program() { # plain|checked, the submission's object, more objects
 link_around() { # the submission's object, more objects and options, perhaps libengine.a
     object=$1
     shift
-    $CXX -pthread "$parts/kernel_begin.o" "$object" "$parts/kernel_end.o" $group "$@" \
+    $CXX -pthread "$parts/kernel_begin.o" "$object" "$parts/kernel_end.o" $group "$@" "$parts/host.o" "$parts/call.o" \
         "$parts/liblab.a" "$parts/libhost.a" "$parts/libreport.a" "$parts/libruntime.a" $end -lm
 }
 
@@ -163,5 +163,5 @@ if [ "$second" -ne 0 ]; then
     cat checked.errors >&2
     exit 1
 fi
-[ "$1" = programs ] || KERNEL=kernel.cu sh "$parts/check_kernel.sh" plain.o || exit 1
+[ "$1" = programs ] || KERNEL=kernel.cu sh "$parts/check_kernel.sh" "$parts/lab.sh" plain.o || exit 1
 cat plain.errors >&2 # warnings

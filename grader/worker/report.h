@@ -1,49 +1,18 @@
 /* What passes between the judge and a worker: two memory files, and the worker's report.
  *
- * The worker is the process in which the submission runs. It gets a sealed file with A, B and the
- * poisoned C, gives back a file of the same layout with what the device's memory holds afterwards,
- * and reports in a third one how far it came. The judge believes nothing of it but what it can
- * check: lengths, terminated strings, known numbers. */
+ * The worker is the process in which the submission runs. It gets a sealed file with the inputs and
+ * the poisoned outputs, laid out as host_layout_of() has it with guards, gives back a file of the
+ * same layout with what the device's memory holds afterwards, and reports in a third one how far it
+ * came. The judge believes nothing of it but what it can check: lengths, terminated strings, known
+ * numbers. */
 #ifndef WORKER_REPORT_H
 #define WORKER_REPORT_H
 #include "../../engine/finding.h"
-#include "../../support.h"
-
-/* A matrix in both files: a buffer as struct matrix has it, guards included; A's at the beginning,
- * B's and C's behind it. */
-struct passage {
-    int rows, cols;
-    size_t guard;  /* floats in each guard */
-    size_t offset; /* of the buffer, in bytes */
-    size_t bytes;  /* of the buffer */
-};
-
-struct layout {
-    struct passage of[MATRIX_COUNT];
-    size_t bytes;
-};
-
-/* Without the guards. */
-static inline size_t elements_bytes(const struct passage *p) {
-    return (size_t)p->rows * (size_t)p->cols * sizeof(float);
-}
-
-static inline struct layout layout_of(int m, int n, int k) {
-    const int rows[MATRIX_COUNT] = {m, k, m}, cols[MATRIX_COUNT] = {k, n, n};
-    const size_t guard = guard_size(m, n, k);
-    struct layout layout;
-    layout.bytes = 0;
-    for (int i = 0; i < MATRIX_COUNT; i++) {
-        const size_t bytes = matrix_bytes(rows[i], cols[i], guard);
-        const struct passage passage = {rows[i], cols[i], guard, layout.bytes, bytes};
-        layout.of[i] = passage;
-        layout.bytes += bytes;
-    }
-    return layout;
-}
+#include "../../engine/host/host.h"
+#include "../../engine/host/options.h"
 
 enum worker_state {
-    WORKER_STARTED,    /* basicSgemm has not been called yet */
+    WORKER_STARTED,    /* the wrapper has not been called yet */
     WORKER_IN_WRAPPER, /* it has, and has not come back, nor has its kernel */
     WORKER_RETURNED,   /* it has, and the device's memory is in the output file */
     WORKER_STOPPED,  /* the runtime or the checker ended the run: `detail` or `finding` says why */
@@ -65,7 +34,7 @@ struct worker_report {
     int32_t launches;
     int32_t line;                                    /* 0: not known */
     uint64_t bytes_to_host;                          /* copied from the device by the wrapper */
-    uint64_t bytes_into_c;                           /* copied from the host into C */
+    uint64_t bytes_into_output;                      /* copied from the host into an output */
     uint64_t work;                                   /* of all launches, of runtime.h's kind */
     uint64_t counted;                                /* 1: the next four say something */
     uint64_t loads, loads_once_per_block, exchanged; /* struct counted_reuse has them */

@@ -25,11 +25,9 @@ struct watch_limits {
     uint64_t work;
 };
 
-/* A call of basicSgemm. */
+/* A call of the wrapper. */
 struct watched {
-    int m, n, k;
-    float *elements[MATRIX_COUNT]; /* on the device */
-    void (*wrapper)(int m, int n, int k, const float *A, const float *B, float *C);
+    struct host_arrays arrays;
     struct watch_limits limits;
     bool count; /* loads, in the checked build */
     /* Which blocks write (../../engine/cuda/runtime/runtime.h): the plain build notes it there, and
@@ -41,7 +39,7 @@ struct watched {
 /* At the program's beginning, before A and B are in this process. */
 void watch_starts(void);
 
-/* Calls basicSgemm. */
+/* Calls the wrapper. */
 void watch_calls(const struct watched *watched);
 
 /* Around it. What is seen goes into worker_report(). watch_ended() does not return when the checker
@@ -63,9 +61,15 @@ void worker_write_report(enum worker_state state);
 /* From now on it is written there, and to no file. */
 void worker_report_to(struct worker_report *memory);
 
-static inline void watch_call_wrapper(const struct watched *w) {
-    w->wrapper(w->m, w->n, w->k, w->elements[MATRIX_A], w->elements[MATRIX_B],
-               w->elements[MATRIX_C]);
+/* Whether some of these bytes of device memory are in an array that is no input. */
+static inline bool watch_reaches_output(const struct watched *w, const char *first, size_t bytes) {
+    for (int i = 0; i < w->arrays.layout.arrays; i++) {
+        const char *begin = (const char *)w->arrays.elements[i];
+        if (lab.arrays[i].role != ROLE_INPUT && bytes && first + bytes > begin &&
+            first < begin + w->arrays.layout.bytes[i])
+            return true;
+    }
+    return false;
 }
 
 #ifdef __cplusplus

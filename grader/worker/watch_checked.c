@@ -44,12 +44,11 @@ static int fewest_first(const void *a, const void *b) {
     return (x->threads > y->threads) - (x->threads < y->threads);
 }
 
-/* So many that no more than half of what a product has to load is loaded by launches of fewer: A
- * and B may come by way of copies, and launches that copy, or load what nobody needs, may have any
+/* So many that no more than half of what a kernel has to load is loaded by launches of fewer:
+ * inputs may come by way of copies, and launches that copy, or load what nobody needs, may have any
  * number of threads. Changes the order of the launches. */
 static uint64_t threads_of(struct loaders *launches, int count) {
-    const struct watched *w = &watched_run;
-    const uint64_t half = (uint64_t)w->k * ((uint64_t)w->m + (uint64_t)w->n) / 2;
+    const uint64_t half = (uint64_t)lab_least_loads(&lab, &watched_run.arrays.shape) / 2;
     uint64_t elements = 0;
     qsort(launches, (size_t)count, sizeof *launches, fewest_first);
     for (int i = 0; i < count; i++)
@@ -99,9 +98,7 @@ static void stopped(const struct engine_result *result) {
 static const struct writers *writers(void) { return watched_run.writers; }
 
 static void begin_to_check(const struct watched *watched) {
-    float *const *of = watched->elements;
-    struct engine_run run = sgemm_run(watched->m, watched->n, watched->k, of[MATRIX_A],
-                                      of[MATRIX_B], of[MATRIX_C], (const void *)watched->wrapper);
+    struct engine_run run = host_run(&watched->arrays.shape, watched->arrays.elements);
     counting = watched->count;
     if (counting) run.keeps = KEEP_COUNTS;
     run.writers = writers;
@@ -113,21 +110,19 @@ static void begin_to_check(const struct watched *watched) {
 
 /* --- the host's process ----------------------------------------------------------------------- */
 
-/* It knows where the matrices are, and has none. */
-static void reserve_matrices(const struct watched *watched) {
-    const struct layout layout = layout_of(watched->m, watched->n, watched->k);
-    for (int i = 0; i < MATRIX_COUNT; i++) {
-        const size_t bytes = elements_bytes(&layout.of[i]);
-        if (memory_reserve(watched->elements[i], bytes))
-            observer->allocated((char *)watched->elements[i], bytes, true);
-    }
+/* It knows where the arrays are, and has none. */
+static void reserve_arrays(const struct watched *watched) {
+    const struct host_arrays *arrays = &watched->arrays;
+    for (int i = 0; i < arrays->layout.arrays; i++)
+        if (memory_reserve(arrays->elements[i], arrays->layout.bytes[i]))
+            observer->allocated((char *)arrays->elements[i], arrays->layout.bytes[i], true);
 }
 
 static void run_wrapper(const struct watched *watched) {
-    reserve_matrices(watched);
+    reserve_arrays(watched);
     begin_to_check(watched);
     watch_wrapper_begins(watched);
-    watch_call_wrapper(watched);
+    host_call(&watched->arrays);
     watch_limit_time(0);
 }
 

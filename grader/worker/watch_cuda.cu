@@ -1,5 +1,5 @@
-// On a GPU: launches, copies that only a product on the host needs, and the time limit. The linker
-// sends the wrapper's calls of a few functions here first (--wrap, in ../../Makefile).
+// On a GPU: launches, copies that only a result made on the host needs, and the time limit. The
+// linker sends the wrapper's calls of a few functions here first (--wrap, in ../../Makefile).
 //
 // The checked run of the same submission is made on the CPU: nothing here looks at memory.
 #include <cuda_runtime.h>
@@ -16,10 +16,10 @@ const bool worker_is_checked = false;
 
 void watch_starts(void) {}
 
-void watch_calls(const struct watched *watched) { watch_call_wrapper(watched); }
+void watch_calls(const struct watched *watched) { host_call(&watched->arrays); }
 
 static bool watching;
-static const char *c_begins, *c_ends;
+static struct watched watched_run;
 
 // ------------------------------------------------------------------ copies ----------------------
 
@@ -36,11 +36,10 @@ static void look_at_copy(const void *to, const void *from, size_t bytes) {
     struct worker_report *r = worker_report();
     if (!watching) return;
     const bool to_device = on_device(to), from_device = on_device(from);
-    const char *first = (const char *)to, *last = first + bytes - 1;
     if (from_device && !to_device) r->bytes_to_host += bytes;
-    if (!from_device && to_device && bytes && last >= c_begins && first < c_ends)
-        r->bytes_into_c += bytes;
-    if (r->bytes_to_host || r->bytes_into_c) worker_write_report(WORKER_IN_WRAPPER);
+    if (!from_device && to_device && watch_reaches_output(&watched_run, (const char *)to, bytes))
+        r->bytes_into_output += bytes;
+    if (r->bytes_to_host || r->bytes_into_output) worker_write_report(WORKER_IN_WRAPPER);
 }
 
 extern "C" {
@@ -108,9 +107,7 @@ static void set_alarm(double seconds) {
 void watch_begins(const struct watched *watched) {
     const char *problem = native_code_problem();
     if (problem) watched->machine_fault(problem);
-    const float *c = watched->elements[MATRIX_C];
-    c_begins = (const char *)c;
-    c_ends = (const char *)(c + (size_t)watched->m * (size_t)watched->n);
+    watched_run = *watched;
     signal(SIGALRM, time_is_up);
     set_alarm(watched->limits.seconds);
     watching = true;
@@ -122,7 +119,7 @@ void watch_ended(void) {
 }
 
 cudaError_t watch_left_error(char what[MESSAGE_SIZE]) {
-    snprintf(what, MESSAGE_SIZE, "cudaGetLastError() after basicSgemm");
+    snprintf(what, MESSAGE_SIZE, "cudaGetLastError() after %s", lab.wrapper);
     return cudaGetLastError();
 }
 

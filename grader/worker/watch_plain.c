@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../../engine/cuda/program/kernel_name.h"
+#include "../../engine/report/launch.h"
 #include "watch_wrapper.h"
 
 const bool worker_is_checked = false;
@@ -30,7 +31,7 @@ static void keep_launches(void) {
     if (!last.kernel) return;
     image_symbol_name(last.kernel, symbol, sizeof symbol);
     kernel_name(symbol[0] ? symbol : "kernel", last.shape.kernel, sizeof last.shape.kernel);
-    launch_describe(&last.shape, "C", 2, (int64_t[]){watched_run.m, watched_run.n}, r->launch);
+    lab_launch_text(&lab, &last.shape, &watched_run.arrays.shape, r->launch);
 }
 
 /* The runtime's first line; the others are advice for a student at a terminal. */
@@ -39,7 +40,7 @@ static void fault(const struct fault *f) {
     const char *what = f->what ? f->what : "an assertion of the kernel failed";
     keep_launches();
     kind = f->kind;
-    if (r->bytes_to_host || r->bytes_into_c)
+    if (r->bytes_to_host || r->bytes_into_output)
         return; /* that comes first, and has its location already */
     snprintf(r->detail, sizeof r->detail, "%.*s", (int)strcspn(what, ";\n"), what);
     watch_place(&f->place);
@@ -57,7 +58,7 @@ void watch_begins(const struct watched *watched) {
 
 void watch_calls(const struct watched *watched) {
     watch_wrapper_begins(watched);
-    watch_call_wrapper(watched);
+    host_call(&watched->arrays);
 }
 
 void watch_ended(void) {

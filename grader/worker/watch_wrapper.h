@@ -37,24 +37,18 @@ static inline cudaError_t watch_first_error(char what[MESSAGE_SIZE]) {
     return error;
 }
 
-/* --- copies: from the device, and from the host into C ---------------------------------------- */
-
-static inline bool watch_is_in_c(const char *address) {
-    const float *c = watched_run.elements[MATRIX_C];
-    return address >= (const char *)c &&
-           address < (const char *)(c + (size_t)watched_run.m * (size_t)watched_run.n);
-}
+/* --- copies: from the device, and from the host into an output -------------------------------- */
 
 /* Reported at once: the wrapper may end the program. */
 static inline void watch_copy(const struct memory_copy *copy) {
     struct worker_report *r = worker_report();
     const bool to_host = copy->from_device && !copy->to_device;
-    const bool into_c = !copy->from_device && copy->to_device &&
-                        (watch_is_in_c(copy->to) || watch_is_in_c(copy->to + copy->bytes - 1));
-    if (!to_host && !into_c) return;
-    if (!r->bytes_to_host && !r->bytes_into_c) watch_current_place();
+    const bool into_output = !copy->from_device && copy->to_device &&
+                             watch_reaches_output(&watched_run, copy->to, copy->bytes);
+    if (!to_host && !into_output) return;
+    if (!r->bytes_to_host && !r->bytes_into_output) watch_current_place();
     if (to_host) r->bytes_to_host += copy->bytes;
-    if (into_c) r->bytes_into_c += copy->bytes;
+    if (into_output) r->bytes_into_output += copy->bytes;
     worker_write_report(WORKER_IN_WRAPPER);
 }
 
@@ -77,7 +71,7 @@ static inline void watch_time_is_up(int signal) {
         watch_limit_time(limits->block_seconds);
         return;
     }
-    snprintf(r->detail, sizeof r->detail, "basicSgemm was still running at its time limit");
+    snprintf(r->detail, sizeof r->detail, "%s was still running at its time limit", lab.wrapper);
     watch_current_place();
     worker_write_report(WORKER_TIME_LIMIT);
     _exit(EXIT_WRONG);

@@ -1,13 +1,14 @@
-// worker.cu: runs the submission once, on matrices that came from outside, and hands back what the
+// worker.cu: runs the submission once, on arrays that came from outside, and hands back what the
 // device's memory holds then.
 //
 // Linked with the submission's kernel.cu and run in the sandbox; nothing that this process says is
 // believed unless it has to be (report.h). It knows no seed and no expected result, prints nothing,
-// and by the time the submission is called it holds A and B nowhere but in device memory.
+// and by the time the submission is called it holds the inputs nowhere but in device memory.
 //
-//     worker M K N in out report block_seconds seconds work writers [count]
+//     worker SIZES in out report block_seconds seconds work writers [count]
 //
-// in, out, report: open descriptors of files of the layout in report.h. block_seconds, seconds,
+// SIZES: the lab's parameters, as they are typed. in, out, report: open descriptors of the files of
+// report.h. block_seconds, seconds,
 // work: what each launch may take (watch.h). writers: an open descriptor, too, of what the plain
 // build notes and the checked one reads. count: loads are counted (checked build).
 #include <cuda_runtime.h>
@@ -19,9 +20,6 @@
 #include <unistd.h>
 
 #include "watch.h"
-
-// In kernel.cu.
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C);
 
 static struct worker_report report;
 static int report_file = -1;
@@ -47,13 +45,6 @@ struct worker_report *worker_report(void) {
     _exit(EXIT_MACHINE);
 }
 
-static void must(cudaError_t error, const char *what) {
-    char text[MESSAGE_SIZE];
-    if (error == cudaSuccess) return;
-    snprintf(text, sizeof text, "%s: %s", what, cudaGetErrorString(error));
-    machine_fault(text);
-}
-
 // An error of the submission's.
 [[noreturn]] static void stopped(cudaError_t error, const char *what) {
     if (!report.detail[0])
@@ -62,45 +53,40 @@ static void must(cudaError_t error, const char *what) {
     _exit(EXIT_WRONG);
 }
 
-// ------------------------------------------------------------------ matrices --------------------
+// ------------------------------------------------------------------ arrays ----------------------
 
-// What of a matrix's buffer goes to the device: all of it, or, where every access is watched, the
-// elements alone, whose bounds are then the allocation's.
-struct part {
-    size_t begin, bytes; // in the buffer
-};
-
-static struct part part_of(const struct passage *p) {
-    if (worker_is_checked) return {p->guard * sizeof(float), elements_bytes(p)};
-    return {0, p->bytes};
+static void stop_at(const char *problem) {
+    if (problem) machine_fault(problem);
 }
 
-static float *to_device(const struct passage *p, const char *file) {
-    const struct part part = part_of(p);
-    float *device;
-    must(cudaMalloc((void **)&device, part.bytes), "cudaMalloc");
-    must(cudaMemcpy(device, file + p->offset + part.begin, part.bytes, cudaMemcpyHostToDevice),
-         "cudaMemcpy");
-    return device;
+// Where every access is watched, the bounds of an array are its allocation's.
+static struct host_arrays arrays_of(const struct shape *shape) {
+    struct host_arrays arrays = {};
+    arrays.shape = *shape;
+    arrays.layout = host_layout_of(&lab, shape, true);
+    arrays.placing = worker_is_checked ? HOST_BARE : HOST_GUARDED;
+    return arrays;
 }
 
-// Where the elements are, in what was allocated.
-static float *elements_of(const struct passage *p, float *device) {
-    return worker_is_checked ? device : device + p->guard;
-}
-
-static void from_device(const struct passage *p, const float *device, int out) {
-    const struct part part = part_of(p);
-    char *buffer = (char *)malloc(part.bytes);
-    if (!buffer) machine_fault("no memory for the result");
-    must(cudaMemcpy(buffer, device, part.bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
-    for (size_t done = 0; done < part.bytes;) {
-        ssize_t count =
-            pwrite(out, buffer + done, part.bytes - done, (off_t)(p->offset + part.begin + done));
-        if (count <= 0) machine_fault("the result cannot be written");
-        done += (size_t)count;
+static void write_part(int out, const char *bytes, size_t count, size_t offset) {
+    for (size_t done = 0; done < count;) {
+        ssize_t now = pwrite(out, bytes + done, count - done, (off_t)(offset + done));
+        if (now <= 0) machine_fault("the result cannot be written");
+        done += (size_t)now;
     }
-    free(buffer);
+}
+
+// What was on the device, and no more.
+static void hand_back(const struct host_arrays *arrays, int out) {
+    char *memory = (char *)malloc(arrays->layout.all);
+    if (!memory) machine_fault("no memory for the result");
+    stop_at(host_bring_back(arrays, memory));
+    for (int i = 0; i < arrays->layout.arrays; i++) {
+        const struct host_part part = host_part(arrays, i);
+        const size_t offset = arrays->layout.offset[i] + part.begin;
+        write_part(out, memory + offset, part.bytes, offset);
+    }
+    free(memory);
 }
 
 // The plain build writes, and the checked one reads.
@@ -118,40 +104,34 @@ static struct writers *writers_in(int file) {
 static int number(const char *text) { return (int)strtol(text, NULL, 10); }
 
 int main(int argc, char **argv) {
-    if (argc < 11) {
-        fprintf(stderr, "usage: worker M K N in out report block_seconds seconds work writers "
+    struct shape shape;
+    const int sizes = lab_shape_read(&lab, argc - 1, argv + 1, &shape);
+    if (!sizes || argc < sizes + 8) {
+        fprintf(stderr, "usage: worker SIZES in out report block_seconds seconds work writers "
                         "[count]\n");
         return EXIT_USAGE;
     }
-    const int m = number(argv[1]), k = number(argv[2]), n = number(argv[3]);
-    const int in = number(argv[4]), out = number(argv[5]);
-    report_file = number(argv[6]);
+    char **words = argv + 1 + sizes;
+    const int in = number(words[0]), out = number(words[1]);
+    report_file = number(words[2]);
     report.magic = WORKER_MAGIC;
     worker_write_report(WORKER_STARTED);
     watch_starts();
 
-    const struct layout layout = layout_of(m, n, k);
-    float *device[MATRIX_COUNT], *elements[MATRIX_COUNT];
-    void *file = mmap(NULL, layout.bytes, PROT_READ, MAP_PRIVATE, in, 0);
-    if (file == MAP_FAILED) machine_fault("the matrices cannot be mapped");
-    for (int i = 0; i < MATRIX_COUNT; i++) {
-        const struct passage *p = &layout.of[i];
-        device[i] = to_device(p, (const char *)file);
-        elements[i] = elements_of(p, device[i]);
-    }
-    munmap(file, layout.bytes);
+    struct watched watched = {};
+    watched.arrays = arrays_of(&shape);
+    const size_t bytes = watched.arrays.layout.all;
+    void *file = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, in, 0);
+    if (file == MAP_FAILED) machine_fault("the arrays cannot be mapped");
+    stop_at(host_allocate(&watched.arrays, NULL));
+    stop_at(host_send(&watched.arrays, file));
+    munmap(file, bytes);
     close(in);
 
-    const struct watched watched = {
-        m,
-        n,
-        k,
-        {elements[MATRIX_A], elements[MATRIX_B], elements[MATRIX_C]},
-        basicSgemm,
-        {strtod(argv[7], NULL), strtod(argv[8], NULL), strtoull(argv[9], NULL, 10)},
-        argc > 11,
-        writers_in(number(argv[10])),
-        machine_fault};
+    watched.limits = {strtod(words[3], NULL), strtod(words[4], NULL), strtoull(words[5], NULL, 10)};
+    watched.count = words[7] != NULL;
+    watched.writers = writers_in(number(words[6]));
+    watched.machine_fault = machine_fault;
     watch_begins(&watched);
     worker_write_report(WORKER_IN_WRAPPER);
     watch_calls(&watched);
@@ -162,7 +142,7 @@ int main(int argc, char **argv) {
     if (ended != cudaSuccess) stopped(ended, "the kernel failed");
     if (left != cudaSuccess) stopped(left, failed);
 
-    for (int i = 0; i < MATRIX_COUNT; i++) from_device(&layout.of[i], device[i], out);
+    hand_back(&watched.arrays, out);
     worker_write_report(WORKER_RETURNED);
     _exit(EXIT_PASSED); // nothing of the submission's runs any more
 }

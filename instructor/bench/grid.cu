@@ -14,6 +14,7 @@ extern "C" {
 #include "../../grader/clock/product.h"
 #include "../../grader/clock/timer.h"
 }
+#include "../../lab/verify.h"
 #include "../../support.h"
 
 #include <cublasLt.h>

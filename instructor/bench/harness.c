@@ -1,5 +1,6 @@
 #include "harness.h"
 #include "../../engine/report/numbers.h"
+#include "../../lab/verify.h"
 #include "../../support.h"
 #include "../../engine/host/cores.h"
 

@@ -5,8 +5,9 @@
  * Both compute A B and |A||B| in double precision for all of C and compare: verify() with each set
  * of vector instructions that this processor has, and a loop in i, p, j order, so that compilers
  * can use vectors, on as many threads as there are cores. */
-#include "harness.h"
+#include "../../lab/verify.h"
 #include "../../support.h"
+#include "harness.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -65,14 +66,15 @@ static void multiply(const struct problem *p, float *C) {
 static void compare(struct bench_size size) {
     static const enum isa isas[ISA_COUNT] = {ISA_BASELINE, ISA_AVX2, ISA_AVX512};
     const int m = size.m, n = size.n, k = size.k;
-    struct matrix A = matrix_new(m, k, 64), B = matrix_new(k, n, 64), C = matrix_new(m, n, 64);
+    const struct lab_case which = {.shape = {{m, n, k}}, .seed = 1};
+    struct host_data data = data_new(&which, false);
     struct contender all[1 + ISA_COUNT];
     int count = 0;
-    if (!A.buffer || !B.buffer || !C.buffer) bench_stop(BENCH_MACHINE, "out of memory");
-    fill_matrix(FILL_RANDOM, 1, MATRIX_A, m, k, A.data);
-    fill_matrix(FILL_RANDOM, 1, MATRIX_B, k, n, B.data);
-    problem = (struct problem){m, n, k, A.data, B.data, C.data, COMPARE_FLOAT32, 1};
-    multiply(&problem, C.data);
+    if (!data.memory) bench_stop(BENCH_MACHINE, "out of memory");
+    float *C = data.elements[MATRIX_C];
+    problem = (struct problem){
+        m, n, k, data.elements[MATRIX_A], data.elements[MATRIX_B], C, COMPARE_FLOAT32, 1};
+    multiply(&problem, C);
     all[count++] = (struct contender){"plain loop", run_plain, &problem, {0}};
     for (int i = ISA_COUNT - 1; i >= 0; i--) {
         if (!reference_set_isa(isas[i])) continue;
@@ -81,9 +83,7 @@ static void compare(struct bench_size size) {
         count++;
     }
     bench_compare(all, count);
-    matrix_free(&A);
-    matrix_free(&B);
-    matrix_free(&C);
+    data_free(&data);
 }
 
 int main(int argc, char **argv) {

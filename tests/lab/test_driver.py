@@ -60,8 +60,8 @@ def build(tree, name: str, wrapper: str, kernel: str = "") -> Path:
 # ---- Bad input -----------------------------------------------------------------------------------
 
 BAD_USAGE = {  # of each kind one; test_support.c has the others
-    "0": "'0' is not a matrix size",
-    "3 4 -5": "'-5' is not a matrix size",
+    "0": "'0' is not a size",
+    "3 4 -5": "'-5' is not a size",
     "1000 500": "2 sizes given",
     "99999999999999999999999999": "is too large",
     "46341 46341 1": "A would be 46341 x 46341",
@@ -69,7 +69,7 @@ BAD_USAGE = {  # of each kind one; test_support.c has the others
     "--fill": "needs a value",
     "--fill nonsense": "no fill 'nonsense'",
     "--json=yes": "takes no value",
-    "größe\n\33[31m" + "x" * 5000: "is not a matrix size",
+    "größe\n\33[31m" + "x" * 5000: "is not a size",
 }
 
 

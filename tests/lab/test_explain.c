@@ -3,8 +3,12 @@
  * no such mistake is not explained. */
 
 #include "../check.h"
+#include "engine/host/cores.h"
+#include "engine/host/launch_report.h"
+#include "engine/report/clock.h"
 #include "engine/report/numbers.h"
-#include "support.h"
+#include "engine/report/poison.h"
+#include "lab/verify.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -809,7 +813,7 @@ static void check_launch(int rows, int cols, unsigned x, unsigned y, const char 
     CHECK_INT(f.count, 1);
     struct explanation *e = &f.explanations[0];
     size_t length = strlen(e->text);
-    launch_explain(&launch, f.m, f.n, e);
+    launch_explain(&launch, &(struct shape){{f.m, f.n, 1}}, e);
     CHECK_STRING(e->text + length, added);
     fixture_free(&f);
 }
@@ -828,7 +832,7 @@ TEST(a_launch_whose_threads_end_where_c_does_explains_it) {
 TEST(a_launch_explains_no_wrong_element) {
     const struct launch_shape launch = {"f", {5, 4, 1}, {16, 8, 1}, 0, 0};
     struct explanation wrong = {.text = "Every element of rows 32 to 34 is wrong."};
-    launch_explain(&launch, 35, 70, &wrong);
+    launch_explain(&launch, &(struct shape){{35, 70, 1}}, &wrong);
     CHECK_STRING(wrong.text, "Every element of rows 32 to 34 is wrong.");
 }
 

@@ -1,6 +1,10 @@
 /* Tests of options, matrices, reference, verification, JSON, watchdog. Each test is one promise of
  * support.h; the names are those promises in short. */
 #define _GNU_SOURCE /* open_memstream */
+#include "engine/host/cores.h"
+#include "engine/report/poison.h"
+#include "lab/sgemm.h"
+#include "lab/verify.h"
 #include "support.h"
 
 #include "../check.h"
@@ -46,8 +50,11 @@ static void bad(const char *line, const char *part) {
 }
 
 static void check_sizes(const char *line, int m, int n, int k) {
-    struct options o = good(line);
-    CHECK_THAT(o.m == m && o.n == n && o.k == k, "'%s' gave m %d n %d k %d", line, o.m, o.n, o.k);
+    const struct options o = good(line);
+    const struct shape *s = &o.which.shape;
+    CHECK_THAT(shape_size(s, PARAM_M) == m && shape_size(s, PARAM_N) == n &&
+                   shape_size(s, PARAM_K) == k,
+               "'%s' gave %s", line, lab_shape_text(&lab, s).of);
 }
 
 TEST(options_sizes_are_m_k_n) {
@@ -60,16 +67,16 @@ TEST(options_sizes_are_m_k_n) {
 }
 
 TEST(options_bad_sizes) {
-    bad("0", "'0' is not a matrix size");
-    bad("-5", "'-5' is not a matrix size");
-    bad("-52 3 4", "'-52' is not a matrix size");
-    bad("3 -5 4", "'-5' is not a matrix size");
-    bad("-.5", "'-.5' is not a matrix size");
-    bad("abc", "'abc' is not a matrix size");
-    bad("12x", "'12x' is not a matrix size");
-    bad("1e3", "'1e3' is not a matrix size");
-    bad("+5", "'+5' is not a matrix size");
-    bad("0x10", "'0x10' is not a matrix size");
+    bad("0", "'0' is not a size");
+    bad("-5", "'-5' is not a size");
+    bad("-52 3 4", "'-52' is not a size");
+    bad("3 -5 4", "'-5' is not a size");
+    bad("-.5", "'-.5' is not a size");
+    bad("abc", "'abc' is not a size");
+    bad("12x", "'12x' is not a size");
+    bad("1e3", "'1e3' is not a size");
+    bad("+5", "'+5' is not a size");
+    bad("0x10", "'0x10' is not a size");
     bad("99999999999", "too large");
     bad("2147483648", "too large");
     bad("99999999999999999999999999999999999999999999999999999999", "too large");
@@ -87,7 +94,7 @@ TEST(options_empty_and_odd_words) {
     char message[MESSAGE_SIZE];
     char *empty[] = {"sgemm", "", NULL};
     CHECK_INT(options_parse(2, empty, &options, message), EXIT_USAGE);
-    CHECK(strstr(message, "'' is not a matrix size"));
+    CHECK(strstr(message, "'' is not a size"));
     char *control[] = {"sgemm", "1\n2\033[2J\xff", NULL};
     CHECK_INT(options_parse(2, control, &options, message), EXIT_USAGE);
     for (const char *c = message; *c; c++) CHECK(isprint((unsigned char)*c));
@@ -100,37 +107,37 @@ TEST(options_empty_and_odd_words) {
 TEST(options_values) {
     struct options o = good("--seed 0xFFFFFFFFFFFFFFFF --fill exact --repeat 7 --verify quick "
                             "--timeout 2.5 --json 5");
-    CHECK(o.seed == UINT64_MAX);
-    CHECK_INT(o.fill, FILL_EXACT);
+    CHECK(o.which.seed == UINT64_MAX);
+    CHECK_INT(o.which.fill, FILL_EXACT);
     CHECK_INT(o.repeat, 7);
     CHECK_INT(o.verify, VERIFY_QUICK);
     CHECK(o.timeout == 2.5);
     CHECK(o.json && !o.help);
-    CHECK(good("--seed 18446744073709551615").seed == UINT64_MAX);
-    CHECK(good("--seed=010").seed == 10);
+    CHECK(good("--seed 18446744073709551615").which.seed == UINT64_MAX);
+    CHECK(good("--seed=010").which.seed == 10);
     CHECK(good("--help").help && good("--version").version);
     for (int i = 0; i < FILL_COUNT; i++) {
         char line[64];
-        snprintf(line, sizeof line, "--fill %s", fill_name((enum fill)i));
-        CHECK_INT(good(line).fill, i);
+        snprintf(line, sizeof line, "--fill %s", lab.fills[i].name);
+        CHECK_INT(good(line).which.fill, i);
     }
 }
 
 TEST(options_defaults) {
     struct options o = good("");
-    CHECK_INT(o.fill, FILL_RANDOM);
+    CHECK_INT(o.which.fill, FILL_RANDOM);
     CHECK_INT(o.verify, VERIFY_FULL);
     CHECK_INT(o.repeat, 0);
     CHECK(!o.json && !o.help);
     CHECK(o.timeout == 10 + 1e9 / 20e6);
-    CHECK(default_timeout(1, 1, 1) >= 10);
+    CHECK(lab_truth.seconds(&(struct shape){{1, 1, 1}}) >= 10);
 }
 
 TEST(options_seed_is_fresh_and_short) {
-    uint64_t first = good("").seed;
+    uint64_t first = good("").which.seed;
     int same = 0;
     for (int i = 0; i < 8; i++) {
-        uint64_t seed = good("").seed;
+        uint64_t seed = good("").which.seed;
         CHECK(seed <= UINT32_MAX);
         same += seed == first;
     }
@@ -165,9 +172,10 @@ TEST(options_bad_values) {
 TEST(memory_is_asked_for_before_it_is_taken) {
     size_t available = memory_available();
     CHECK(available > (size_t)1 << 20);
-    CHECK(memory_needed(1000, 700, 500) > 4u * (1000 * 500 + 500 * 700 + 1000 * 700));
-    CHECK(memory_needed(1000, 700, 500) < 64u << 20);
-    CHECK(memory_needed(1, 46340, 46340) > (size_t)46340 * 46340 * 4);
+    CHECK(memory_needed(&(struct shape){{1000, 700, 500}}) >
+          4u * (1000 * 500 + 500 * 700 + 1000 * 700));
+    CHECK(memory_needed(&(struct shape){{1000, 700, 500}}) < 64u << 20);
+    CHECK(memory_needed(&(struct shape){{1, 46340, 46340}}) > (size_t)46340 * 46340 * 4);
 }
 
 /* ---- matrices ---- */
@@ -321,55 +329,76 @@ TEST(fill_extremes_span_without_overflow) {
 }
 
 TEST(guards_are_large_enough_and_bounded) {
-    const int sizes[][3] = {{1, 1, 1},    {34, 34, 34},  {1000, 700, 500},
-                            {7, 4099, 3}, {1, 65536, 1}, {1, 2147483647, 1}};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        int m = sizes[i][0], n = sizes[i][1], k = sizes[i][2];
-        size_t guard = guard_size(m, n, k);
-        size_t widest = (size_t)(m > n ? (m > k ? m : k) : (n > k ? n : k));
-        CHECK(guard % 64 == 0);
-        CHECK(guard >= 64 * widest || guard * sizeof(float) == 16u << 20);
-        CHECK(guard * sizeof(float) <= 16u << 20);
+    const struct shape shapes[] = {{{1, 1, 1}},    {{34, 34, 34}},  {{1000, 700, 500}},
+                                   {{7, 4099, 3}}, {{1, 65536, 1}}, {{1, 2147483647, 1}}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const struct host_layout layout = host_layout_of(&lab, &shapes[i], true);
+        const size_t widest = (size_t)lab_widest(&lab, &shapes[i]);
+        for (int array = 0; array < layout.arrays; array++) {
+            const size_t guard = layout.guard[array];
+            CHECK(guard % 256 == 0 && layout.offset[array] % 256 == 0);
+            CHECK(guard >= 64 * widest * sizeof(float) || guard == 16u << 20);
+            CHECK(guard <= 16u << 20);
+            CHECK(layout.buffer[array] >= 2 * guard + layout.bytes[array]);
+        }
     }
+}
+
+TEST(arrays_lie_one_behind_the_other) {
+    const struct shape shape = {{5, 6, 7}};
+    const struct host_layout layout = host_layout_of(&lab, &shape, false);
+    CHECK_INT(layout.arrays, 3);
+    CHECK_INT(layout.bytes[MATRIX_A], 5 * 7 * 4);
+    CHECK_INT(layout.bytes[MATRIX_B], 7 * 6 * 4);
+    CHECK_INT(layout.bytes[MATRIX_C], 5 * 6 * 4);
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(layout.guard[i], 0);
+        CHECK_INT(layout.offset[i], i * 256);
+    }
+    CHECK_INT(layout.all, 3 * 256);
 }
 
 TEST(guards_show_stray_writes) {
-    struct matrix matrix = matrix_new(5, 7, 128);
-    CHECK(matrix.buffer && matrix.data == matrix.buffer + 128);
-    CHECK((uintptr_t)matrix.data % 256 == 0);
-    for (int i = 0; i < 35; i++) matrix.data[i] = (float)i;
-    float *back = malloc(matrix.bytes);
-    memcpy(back, matrix.buffer, matrix.bytes);
-    struct damage damage = matrix_damage(&matrix, back, true);
-    CHECK(damage.before == 0 && damage.after == 0 && damage.elements == 0);
-    back[127] = 0;                 /* the last one before */
-    back[0] = 0;                   /* the first one before */
-    back[128 + 35] = 1;            /* the first one after */
-    back[128 + 3] += 1;            /* an element */
-    uint32_t poison = POISON_BITS; /* not every NaN is the guard's */
-    memcpy(&back[2 * 128 + 35 - 1], &poison, sizeof poison);
-    damage = matrix_damage(&matrix, back, true);
+    const struct lab_case which = {.shape = {{7, 7, 5}}, .fill = FILL_COUNTING};
+    struct host_data sent = data_new(&which, true), back = data_room(&sent);
+    CHECK(sent.memory && back.memory);
+    CHECK((uintptr_t)sent.elements[MATRIX_A] % 256 == 0);
+    memcpy(back.memory, sent.memory, sent.layout.all);
+    for (int i = 0; i < 3; i++) {
+        const struct damage damage = data_damage(&sent, &back, i);
+        CHECK(damage.before == 0 && damage.after == 0 && damage.elements == 0);
+    }
+    float *elements = back.elements[MATRIX_A];
+    const size_t guard = sent.layout.guard[MATRIX_A] / sizeof(float);
+    const uint32_t poison = POISON_BITS; /* not every NaN is the guard's */
+    elements[-1] = 0;                    /* the last one before */
+    elements[-(ptrdiff_t)guard] = 0;     /* the first one before */
+    elements[35] = 1;                    /* the first one after */
+    elements[3] += 1;                    /* an element */
+    memcpy(&elements[35 + guard - 1], &poison, sizeof poison);
+    const struct damage damage = data_damage(&sent, &back, MATRIX_A);
     CHECK_INT(damage.before, 2);
     CHECK_INT(damage.after, 2);
     CHECK_INT(damage.elements, 1);
-    CHECK_INT(matrix_damage(&matrix, back, false).elements, 0);
+    ((float *)back.elements[MATRIX_C])[0] = 1; /* an output may be written */
+    CHECK_INT(data_damage(&sent, &back, MATRIX_C).elements, 0);
     /* 0 and -0 are equal as numbers, not as bits */
-    memcpy(back, matrix.buffer, matrix.bytes);
-    back[128] = -0.0f;
-    CHECK_INT(matrix_damage(&matrix, back, true).elements, 1);
-    free(back);
-    matrix_free(&matrix);
+    ((float *)sent.elements[MATRIX_B])[0] = 0.0f;
+    ((float *)back.elements[MATRIX_B])[0] = -0.0f;
+    CHECK_INT(data_damage(&sent, &back, MATRIX_B).elements, 1);
+    data_free(&sent);
+    data_free(&back);
 }
 
 TEST(poison_and_guards_are_signalling_nans) {
-    struct matrix matrix = matrix_new(1, 3, 64);
-    matrix_poison(&matrix);
+    const struct lab_case which = {.shape = {{1, 3, 1}}};
+    struct host_data data = data_new(&which, true);
     for (int i = 0; i < 3; i++) {
         uint32_t bits;
-        memcpy(&bits, &matrix.data[i], sizeof bits);
+        memcpy(&bits, (float *)data.elements[MATRIX_C] + i, sizeof bits);
         CHECK(bits == POISON_BITS);
     }
-    matrix_free(&matrix);
+    data_free(&data);
     const uint32_t quiet = 1u << 22;
     CHECK((POISON_BITS & 0x7F800000) == 0x7F800000 && !(POISON_BITS & quiet));
     CHECK((GUARD_BITS & 0x7F800000) == 0x7F800000 && !(GUARD_BITS & quiet));
@@ -550,7 +579,7 @@ static void check_orders(enum fill fill, int m, int n, int k) {
         multiply(&f, (enum order)order);
         struct verdict v = judge(&f, VERIFY_FULL);
         CHECK_THAT(v.passed, "%s, %s, m %d n %d k %d: %llu wrong, errors up to %g u",
-                   fill_name(fill), order_names[order], m, n, k, (unsigned long long)v.wrong,
+                   lab.fills[fill].name, order_names[order], m, n, k, (unsigned long long)v.wrong,
                    v.max_error_u);
         CHECK(v.compared == (uint64_t)m * (uint64_t)n);
         CHECK(v.wrong == 0 && v.unwritten == 0 && v.nan == 0 && v.first_count == 0);

@@ -6,6 +6,7 @@
  * with a GPU. Fresh memory holds a signalling NaN in every word. Freed memory stays closed for a
  * while. */
 #define _GNU_SOURCE
+#include "../../report/poison.h"
 #include "runtime.h"
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -49,11 +49,6 @@ enum {
     MAX_PITCH = 2147483647 /* bytes from row to row in a copy */
 };
 
-/* Signalling NaNs that mark words never written: memory from cudaMalloc, and shared memory when a
- * block starts. A computation with one gives another NaN. */
-#define POISON_MALLOC 0x7FA1A1A1u
-#define POISON_SHARED 0x7FA2A2A2u
-
 /* --- fiber.c ---------------------------------------------------------------------------------- */
 
 /* A suspended fiber. */

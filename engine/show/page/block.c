@@ -1,7 +1,9 @@
 /* See block.h. */
 #include "block.h"
-#include "../../../lab/product.h"
-#include "../../../support.h"
+#include "../../../lab/sgemm.h"
+#include "../../../lab/verify.h"
+#include "../../report/numbers.h"
+#include "../../report/poison.h"
 #include "../../watch/regions.h"
 #include <math.h>
 #include <string.h>
@@ -11,16 +13,17 @@ bool element_is_unwritten(const float *C, size_t i) { return get_bits(&C[i]) == 
 bool element_is_wrong(const struct array_data *data, struct shape s, int row, int col,
                       double *right) {
     const float *A = data->of[MATRIX_A], *B = data->of[MATRIX_B], *C = data->of[MATRIX_C];
+    const int n = shape_size(&s, PARAM_N), k = shape_size(&s, PARAM_K);
     double sum = 0, magnitude = 0;
-    for (int p = 0; p < s.k; p++) {
-        const double term = (double)A[(size_t)row * (size_t)s.k + (size_t)p] *
-                            (double)B[(size_t)p * (size_t)s.n + (size_t)col];
+    for (int p = 0; p < k; p++) {
+        const double term = (double)A[(size_t)row * (size_t)k + (size_t)p] *
+                            (double)B[(size_t)p * (size_t)n + (size_t)col];
         sum += term;
         magnitude += fabs(term);
     }
     *right = sum;
-    const float got = C[(size_t)row * (size_t)s.n + (size_t)col];
-    return !(fabs(got - sum) <= gamma_bound(s.k + 2) * magnitude);
+    const float got = C[(size_t)row * (size_t)n + (size_t)col];
+    return !(fabs(got - sum) <= gamma_bound(k + 2) * magnitude);
 }
 
 /* Rows or columns of C, and as many blocks: the one that holds an index of C, if the part of C that
@@ -59,12 +62,13 @@ static bool find_part(const struct trace *t, long n, struct extent *rows, struct
 
 /* The first element of C that nobody has stored, or else that is wrong; -1: neither. */
 static long find_element(const struct array_data *data, struct shape s) {
-    const long count = data->of[MATRIX_C] ? (long)s.m * s.n : 0;
+    const int n = shape_size(&s, PARAM_N);
+    const long count = data->of[MATRIX_C] ? (long)shape_size(&s, PARAM_M) * n : 0;
     double right;
     for (long i = 0; i < count; i++)
         if (element_is_unwritten(data->of[MATRIX_C], (size_t)i)) return i;
     for (long i = 0; i < count; i++)
-        if (element_is_wrong(data, s, (int)(i / s.n), (int)(i % s.n), &right)) return i;
+        if (element_is_wrong(data, s, (int)(i / n), (int)(i % n), &right)) return i;
     return -1;
 }
 
@@ -79,7 +83,8 @@ void walk_wanted(const struct trace *trace, const struct outcome *outcome,
     }
     if (f->kind != FINDING_UNWRITTEN && f->kind != FINDING_WRONG_RESULT) return;
     if (!trace->block_count) return;
-    const long element = find_element(data, outcome->shape), n = outcome->shape.n;
+    const long element = find_element(data, outcome->shape),
+               n = shape_size(&outcome->shape, PARAM_N);
     if (element < 0 || !find_part(trace, n, &rows, &cols)) return;
     block[0] = block_of(cols, element % n, grid[0]);
     block[1] = block_of(rows, element / n, grid[1]);

@@ -1,5 +1,5 @@
 /* Writes the walkthrough's data: see walk.h. run.js, which reads it, says what the members mean. */
-#include "../../../support.h"
+#include "../../../lab/sgemm.h"
 #include "../../cuda/program/names.h"
 #include "../../explain/element.h"
 #include "../../explain/outline.h"
@@ -34,11 +34,6 @@ struct page {
 };
 
 /* --- which block of which run ----------------------------------------------------------------- */
-
-struct shape walk_shape(int tile) {
-    const int edge = max_int(tile / 4, 1), phases = tile < 32 ? 2 : 1; /* whole ones */
-    return (struct shape){tile + edge, tile + edge, phases * tile + edge};
-}
 
 bool walk_in_block(const struct finding_party *party, const unsigned block[3]) {
     return party->in_kernel && party->block.x == block[0] && party->block.y == block[1] &&
@@ -92,9 +87,10 @@ static void write_wrong(struct json *json, const struct array_data *data, const 
                         struct shape s) {
     int found = 0;
     json_open(json, "wrong", '[');
-    for (int row = 0; row < s.m; row++)
-        for (int col = 0; col < s.n && found < MOST_WRONG; col++) {
-            const size_t i = (size_t)row * (size_t)s.n + (size_t)col;
+    const int m = shape_size(&s, PARAM_M), n = shape_size(&s, PARAM_N);
+    for (int row = 0; row < m; row++)
+        for (int col = 0; col < n && found < MOST_WRONG; col++) {
+            const size_t i = (size_t)row * (size_t)n + (size_t)col;
             double right;
             if (element_is_unwritten(C, i) || !element_is_wrong(data, s, row, col, &right))
                 continue;
@@ -513,7 +509,9 @@ static void write_members(struct page *page) {
     const struct shape s = page->outcome->shape;
     json_text(json, "file", source_name());
     json_text_lines(json, "source", source_text());
-    json_value(json, "shape", "{\"m\": %d, \"n\": %d, \"k\": %d}", s.m, s.n, s.k);
+    json_open(json, "shape", '{');
+    json_shape(json, &lab, &s);
+    json_close(json, '}');
     write_launch(page);
     json_extent(json, "block", page->trace->blocks[0]);
     write_arrays(page);

@@ -16,10 +16,6 @@
 extern "C" {
 #endif
 
-/* A product that suits the kernel: one block whole, the edges of the next ones, and two or
- * three tile phases, the last one not whole; for tiles of this width. */
-struct shape walk_shape(int tile);
-
 /* Whether this party of a finding is a thread of that block, x, y, z. */
 bool walk_in_block(const struct finding_party *party, const unsigned block[3]);
 

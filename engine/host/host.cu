@@ -1,0 +1,74 @@
+// host.cu: a lab's arrays on the device. See host.h.
+#include <cuda_runtime.h>
+#include <stdio.h>
+
+#include "host.h"
+
+static const size_t margin = 1 << 20; // bytes of HOST_SPACED: beyond any wrong row length there
+
+// Null where it went well.
+static const char *failed(const char *call, cudaError_t error) {
+    static char text[256];
+    if (error == cudaSuccess) return NULL;
+    snprintf(text, sizeof text, "%s failed: %s", call, cudaGetErrorString(error));
+    return text;
+}
+
+struct host_part host_part(const struct host_arrays *h, int i) {
+    if (h->placing == HOST_GUARDED) return {0, h->layout.buffer[i]};
+    return {h->layout.guard[i], h->layout.bytes[i]};
+}
+
+// Where the part of the buffer begins, in what was allocated.
+static size_t before(const struct host_arrays *h) { return h->placing == HOST_SPACED ? margin : 0; }
+
+const char *host_allocate(struct host_arrays *h, host_allocator *allocate) {
+    for (int i = 0; i < h->layout.arrays; i++) {
+        const struct host_part part = host_part(h, i);
+        const size_t bytes = part.bytes + 2 * before(h);
+        const int error =
+            allocate ? allocate(&h->allocated[i], bytes) : (int)cudaMalloc(&h->allocated[i], bytes);
+        if (error) return failed("cudaMalloc", (cudaError_t)error);
+        h->elements[i] = (char *)h->allocated[i] + before(h) + h->layout.guard[i] - part.begin;
+    }
+    return NULL;
+}
+
+static const char *send(const struct host_arrays *h, int i, const void *from) {
+    const struct host_part part = host_part(h, i);
+    return failed("cudaMemcpy", cudaMemcpy((char *)h->allocated[i] + before(h),
+                                           (const char *)from + h->layout.offset[i] + part.begin,
+                                           part.bytes, cudaMemcpyHostToDevice));
+}
+
+const char *host_send(const struct host_arrays *h, const void *from) {
+    const char *problem = NULL;
+    for (int i = 0; i < h->layout.arrays && !problem; i++) problem = send(h, i, from);
+    return problem;
+}
+
+const char *host_send_inputs(const struct host_arrays *h, const void *from) {
+    const char *problem = NULL;
+    for (int i = 0; i < h->layout.arrays && !problem; i++)
+        if (lab.arrays[i].role == ROLE_INPUT || lab.arrays[i].role == ROLE_IN_OUT)
+            problem = send(h, i, from);
+    return problem;
+}
+
+const char *host_bring_back(const struct host_arrays *h, void *to) {
+    const char *problem = NULL;
+    for (int i = 0; i < h->layout.arrays && !problem; i++) {
+        const struct host_part part = host_part(h, i);
+        problem = failed("cudaMemcpy", cudaMemcpy((char *)to + h->layout.offset[i] + part.begin,
+                                                  (char *)h->allocated[i] + before(h), part.bytes,
+                                                  cudaMemcpyDeviceToHost));
+    }
+    return problem;
+}
+
+const char *host_free(const struct host_arrays *h) {
+    const char *problem = NULL;
+    for (int i = 0; i < h->layout.arrays && !problem; i++)
+        problem = failed("cudaFree", cudaFree(h->allocated[i]));
+    return problem;
+}

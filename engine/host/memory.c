@@ -1,0 +1,95 @@
+/* How much memory a run takes, and how much this machine has left: host.h. */
+#define _GNU_SOURCE /* PATH_MAX */
+#include "host.h"
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+size_t memory_needed(const struct shape *shape) {
+    const struct host_layout layout = host_layout_of(&lab, shape, true);
+    const uint64_t verdict = 64 * (uint64_t)lab_widest(&lab, shape);
+    const uint64_t fixed = UINT64_C(16) << 20; /* the program, and stacks of threads */
+    return (size_t)(2 * layout.all + verdict + fixed);
+}
+
+static bool read_number(const char *path, uint64_t *value) {
+    FILE *file = fopen(path, "r");
+    if (!file) return false;
+    bool found = fscanf(file, "%" SCNu64, value) == 1; /* "max" is no number: no limit */
+    fclose(file);
+    return found;
+}
+
+/* The value of `name VALUE` or `name: VALUE` in a file of such lines. */
+static bool read_field(const char *path, const char *name, uint64_t *value) {
+    FILE *file = fopen(path, "r");
+    if (!file) return false;
+    char line[256];
+    size_t length = strlen(name);
+    bool found = false;
+    while (!found && fgets(line, sizeof line, file)) {
+        if (strncmp(line, name, length) == 0 && (line[length] == ' ' || line[length] == ':'))
+            found = sscanf(line + length + 1, "%" SCNu64, value) == 1;
+    }
+    fclose(file);
+    return found;
+}
+
+/* One version of control groups: where it is mounted and what its files are called. */
+struct cgroup_files {
+    const char *mount, *limit, *usage, *cache;
+};
+
+static const struct cgroup_files cgroup_v2 = {"/sys/fs/cgroup", "memory.max", "memory.current",
+                                              "inactive_file"};
+static const struct cgroup_files cgroup_v1 = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes",
+                                              "memory.usage_in_bytes", "total_inactive_file"};
+
+/* What one group still allows: its limit, less its use, but file cache makes room when needed. */
+static uint64_t cgroup_room(const struct cgroup_files *files, const char *group) {
+    char path[PATH_MAX + 64];
+    uint64_t limit, used, cache = 0;
+    snprintf(path, sizeof path, "%s%s/%s", files->mount, group, files->limit);
+    if (!read_number(path, &limit)) return UINT64_MAX;
+    snprintf(path, sizeof path, "%s%s/%s", files->mount, group, files->usage);
+    if (!read_number(path, &used)) return UINT64_MAX;
+    snprintf(path, sizeof path, "%s%s/memory.stat", files->mount, group);
+    read_field(path, files->cache, &cache);
+    used -= cache < used ? cache : used;
+    return limit > used ? limit - used : 0;
+}
+
+/* The tightest room of this process's group and of those around it. */
+static uint64_t cgroup_available(void) {
+    uint64_t room = UINT64_MAX;
+    FILE *file = fopen("/proc/self/cgroup", "r");
+    if (!file) return room;
+    char line[PATH_MAX];
+    while (fgets(line, sizeof line, file)) { /* "0::/group" (v2) or "9:memory:/group" (v1) */
+        line[strcspn(line, "\n")] = '\0';
+        char *group = strchr(line, '/');
+        if (!group) continue;
+        bool v2 = strncmp(line, "0::", 3) == 0;
+        group[-1] = '\0';
+        if (!v2 && !strstr(line, "memory")) continue;
+        for (;;) {
+            if (strcmp(group, "/") == 0) group[0] = '\0';
+            uint64_t here = cgroup_room(v2 ? &cgroup_v2 : &cgroup_v1, group);
+            room = here < room ? here : room;
+            char *slash = strrchr(group, '/');
+            if (!slash) break;
+            *slash = '\0';
+        }
+    }
+    fclose(file);
+    return room;
+}
+
+size_t memory_available(void) {
+    uint64_t kilobytes, available = UINT64_MAX;
+    if (read_field("/proc/meminfo", "MemAvailable", &kilobytes)) available = kilobytes * 1024;
+    uint64_t room = cgroup_available();
+    available = room < available ? room : available;
+    return available > SIZE_MAX ? SIZE_MAX : (size_t)available;
+}

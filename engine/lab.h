@@ -1,0 +1,288 @@
+/* lab.h: the form of a lab. A lab is a folder with one description of this form; the engine's host,
+ * ./sgemm, make check and the grader know it by nothing else.
+ *
+ *     lab.c      `lab`: what it is. Names, parameters, arrays, the order of arguments. Data alone.
+ *     call.cu    `lab_call`: calls the submission's wrapper. The only file with the wrapper's
+ * types. truth.c    `lab_truth`: what is right. Values of inputs, the verdict on outputs, work,
+ * shapes.
+ *
+ * They are apart because of who is linked with a submission: what runs one for the grader gets
+ * lab.c and call.cu, and neither a seed nor a right result.
+ *
+ * Everywhere: parameters in the order of lab.params, arrays in the order of lab.arrays, the last
+ * index of an array running fastest and without padding, indices from 0. A list ends with the first
+ * member whose name is null. */
+#ifndef ENGINE_LAB_H
+#define ENGINE_LAB_H
+#include "engine.h"
+#include "report/text.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    LAB_PARAMS = 6,
+    LAB_ARRAYS = ENGINE_ARRAYS,
+    LAB_ARGUMENTS = LAB_PARAMS + LAB_ARRAYS,
+    LAB_FILLS = 12
+};
+
+struct lab_param {
+    const char *name;           /* "m": on the command line, in cases, in records */
+    const char *type;           /* of the wrapper's argument: "int" */
+    int64_t least, most, usual; /* usual: where the command line gives none */
+    const char *what;           /* "rows of A and C" */
+};
+
+/* Values of a lab's parameters. */
+struct shape {
+    int64_t of[LAB_PARAMS];
+};
+
+/* of[param] + plus; where param is negative, plus alone. */
+struct lab_extent {
+    int param, plus;
+};
+
+struct lab_array {
+    const char *name; /* "A" */
+    enum element element;
+    const char *type; /* of an element in the wrapper's signature: "float" */
+    enum role role;
+    int dimensions;
+    struct lab_extent extent[ENGINE_DIMENSIONS];
+    int phase_axis, axis_of[3]; /* as in struct engine_array */
+};
+
+/* A way to give sizes on the command line, for --help. */
+struct lab_usage {
+    const char *sizes; /* "M K N"; "": none. Null ends the list */
+    const char *what;  /* "A (M x K) by B (K x N)" */
+};
+
+/* A kind of values for the inputs. */
+struct lab_fill {
+    const char *name; /* "random" */
+    const char *what; /* for --help: lines separated by \n */
+};
+
+struct lab {
+    const char *name;    /* "sgemm": of programs and of the lab in records */
+    const char *title;   /* "C = A B" */
+    const char *kernel;  /* that a submission defines; null: any */
+    const char *wrapper; /* that is called: "basicSgemm" */
+    struct lab_param params[LAB_PARAMS];
+    struct lab_array arrays[LAB_ARRAYS];
+    const char *arguments[LAB_ARGUMENTS]; /* of the wrapper, by name of parameter or array */
+    const char *command_line[LAB_PARAMS]; /* parameters in the order in which they are typed */
+    bool one_for_all;                     /* a single size stands for all of them */
+    struct lab_usage usage[4];
+    /* What to write first, in a sentence with a \n in its middle, for whoever has written nothing;
+     * and what is behind "are NaN" in a result, with shared memory and without. */
+    const char *first_step, *nan_with_shared, *nan;
+    const char *time;    /* lab_truth.seconds in words: "10, and 1 more for ..." */
+    const char *version; /* of the assignment: what --version prints and grades record */
+    struct lab_fill fills[LAB_FILLS]; /* the first one is the usual one */
+    int counting_fill;                /* the one that is easiest to follow by hand */
+};
+
+extern const struct lab lab;
+
+/* The submission's wrapper: its address, and a call of it. The arrays are on the device. */
+struct lab_call {
+    const void *wrapper;
+    void (*call)(const struct shape *shape, void *const arrays[LAB_ARRAYS]);
+};
+
+extern const struct lab_call lab_call;
+
+/* Defines lab_call, behind a declaration of the wrapper: LAB_CALL(wrapper, arguments), where p[i]
+ * is a parameter and a[i] an array. */
+#ifdef __cplusplus
+#define LAB_CALL(function, ...)                                                                    \
+    static void call_wrapper(const struct shape *s, void *const a[LAB_ARRAYS]) {                   \
+        const int64_t *const p = s->of;                                                            \
+        function(__VA_ARGS__);                                                                     \
+    }                                                                                              \
+    extern "C" const struct lab_call lab_call = {(const void *)function, call_wrapper};
+#endif
+
+/* --- what is right ---------------------------------------------------------------------------- */
+
+enum verify_mode { VERIFY_FULL, VERIFY_QUICK, VERIFY_NONE };
+
+/* One set of inputs, and how strictly the outputs are judged. */
+struct lab_case {
+    struct shape shape;
+    uint64_t seed;
+    int fill;       /* a position in lab.fills */
+    int comparison; /* a position in lab_truth.comparisons */
+};
+
+struct progress; /* report/progress.h */
+
+struct box { /* rows and columns, both ends included; empty when row_first > row_last */
+    int row_first, row_last, col_first, col_last;
+};
+
+struct wrong_element {
+    int row, col;
+    float got;
+    double expected, bound; /* bound: |got - expected| may be so large */
+};
+
+enum { FIRST_WRONG = 8, MAP_ROWS = 20, MAP_COLS = 60, MAP_CELL = 16 };
+
+/* A cell of the map of C. */
+enum cell {
+    CELL_RIGHT = '.',
+    CELL_PARTLY_WRONG = 'x',
+    CELL_WRONG = 'X',
+    CELL_PARTLY_UNWRITTEN = 'u',
+    CELL_UNWRITTEN = 'U',
+    CELL_UNKNOWN = ' ', /* --verify quick compared nothing there */
+};
+
+struct verdict {
+    bool passed;
+    enum verify_mode mode;
+    bool exact;         /* elements have to be equal */
+    uint64_t compared;  /* elements of C held against the reference, unwritten ones included */
+    uint64_t unwritten; /* elements that no thread wrote (of all of C, in each mode) */
+    uint64_t wrong;     /* elements that were written, and wrong */
+    uint64_t nan;       /* those of them that are NaN */
+    int suspect_rows;   /* quick: rows that fail Freivalds' check but were not compared */
+    bool not_float32;   /* COMPARE_FLOAT32: all within the bound, but less precise than float32 */
+    double
+        max_error_u; /* |C - ref| / (u G) over the compared, finite elements with G > 0: largest */
+    double rms_error_u; /* and root of the mean square */
+    int first_count;    /* the first wrong elements in row-major order */
+    struct wrong_element first[FIRST_WRONG];
+    struct box wrong_box, unwritten_box;
+    /* A map of C, one enum cell per cell_rows x cell_cols elements. */
+    int map_rows, map_cols, cell_rows, cell_cols;
+    char map[MAP_ROWS][MAP_COLS];
+};
+
+/* What a wrong C is instead of A B, found by computing what common mistakes would give. */
+struct explanation {
+    char formula[64];            /* a name for programs: "k-cut", "b-transposed", ... */
+    bool about_nan;              /* it explains elements that are NaN */
+    bool explains_values;        /* it gives all wrong elements but NaN; no other mistake does */
+    char text[2 * MESSAGE_SIZE]; /* what C is, and for how many elements; one paragraph */
+    char hint[MESSAGE_SIZE];     /* one idea that points at the mistake, not its solution */
+    uint64_t explained, of;      /* numbers of wrong (or unwritten) elements */
+    /* Where this one mistake explains all that is wrong or unwritten: the part of the products
+     * A[i][p] * B[p][j] that are in C, up to 1. Else 0. */
+    double products;
+    /* Where elements were never written: those in this row or a later one, and in this column or a
+     * later one; all others were. 0: they lie otherwise. */
+    int row_end, col_end;
+};
+
+enum { EXPLANATIONS = 3 }; /* at most: where C was not written, where NaN came from, the rest */
+
+/* What a shape is for. `width`: of the submission's shared arrays or blocks, 16 where that is not
+ * known.
+ */
+enum lab_purpose {
+    SHAPE_CHECK, /* small ones, each of which catches something that those before it let through */
+    SHAPE_TELL,  /* on which each parameter can be recognized in an index, and edges exist: distinct
+                    primes that suit the width; the first one shows most */
+    SHAPE_COUNT, /* whose loads and stores are shown */
+    SHAPE_WHOLE, /* without edges, as SHAPE_TELL has them */
+    SHAPE_PHASES, /* of which a block can be followed by hand */
+    SHAPE_PAGE    /* for the walkthrough: one block whole, and the edges of the next ones */
+};
+
+enum { LAB_COMPARISONS = 8 };
+
+struct lab_truth {
+    /* Writes the values of all inputs, a pure function of the case. */
+    void (*fill)(const struct lab_case *which, void *const arrays[LAB_ARRAYS]);
+
+    /* Compares outputs with what they should be, for these inputs. progress may be null. False: no
+     * memory; *verdict is then meaningless. */
+    bool (*verify)(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
+                   enum verify_mode mode, const struct progress *progress, struct verdict *verdict);
+    /* How strictly: names for test cases. The first is the strictest that the fill allows. */
+    const char *comparisons[LAB_COMPARISONS];
+    /* What wrong outputs are instead: see struct explanation. */
+    int (*explain)(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
+                   const struct verdict *verdict, struct explanation *out);
+
+    /* Lines that say how to read values of this fill, for whoever looks at wrong ones; and about a
+     * result that is not as precise as it should be. Null: there is nothing to say. */
+    void (*say_fill)(const struct lab_case *which, FILE *out);
+    void (*say_precision)(const struct verdict *verdict, char text[MESSAGE_SIZE]);
+
+    /* Of these parameters: arithmetic operations; elements that the plainest kernel loads from
+     * global memory; seconds that a plain run of one call may take. */
+    double (*operations)(const struct shape *shape);
+    double (*naive_loads)(const struct shape *shape);
+    double (*seconds)(const struct shape *shape);
+
+    /* The number-th shape for a purpose, 0 for the first. False: there are no more. */
+    bool (*shape)(enum lab_purpose purpose, int number, int width, struct shape *shape);
+    /* Whether kernels may be called with these parameters, each of which is in its range; if not,
+     * why, in one line. */
+    bool (*allows)(const struct shape *shape, char message[MESSAGE_SIZE]);
+};
+
+extern const struct lab_truth lab_truth;
+
+/* --- of any lab: report/description.c --------------------------------------------------------- */
+
+/* How many parameters and arrays it has. */
+int lab_params(const struct lab *lab);
+int lab_arrays(const struct lab *lab);
+
+/* Extents of an array with these parameters, and their product. */
+void lab_extents(const struct lab_array *array, const struct shape *shape,
+                 int64_t extent[ENGINE_DIMENSIONS]);
+int64_t lab_elements(const struct lab_array *array, const struct shape *shape);
+
+/* The widest extent of any array. */
+int64_t lab_widest(const struct lab *lab, const struct shape *shape);
+
+/* "m=34 k=35 n=36": in the order of the command line. */
+struct shape_text {
+    char of[LAB_PARAMS * 40];
+};
+struct shape_text lab_shape_text(const struct lab *lab, const struct shape *shape);
+
+/* Its parameters as members, in their order. */
+struct json;
+void json_shape(struct json *json, const struct lab *lab, const struct shape *shape);
+
+/* Where the command line says it: "35 70 20". */
+struct shape_text lab_shape_words(const struct lab *lab, const struct shape *shape);
+
+/* Reads them in that order from the first of so many words. Returns how many they are; 0: there are
+ * too few, or one is no number within its limits. */
+int lab_shape_read(const struct lab *lab, int count, char **words, struct shape *shape);
+
+/* The least that any kernel loads: each element of an input once. */
+double lab_least_loads(const struct lab *lab, const struct shape *shape);
+
+/* The first array that is no input: threads are launched for its elements. */
+int lab_first_output(const struct lab *lab);
+/* launch_describe() of report/launch.h, beside that one. text has 2 * MESSAGE_SIZE bytes. */
+struct launch_shape;
+void lab_launch_text(const struct lab *lab, const struct launch_shape *launch,
+                     const struct shape *shape, char *text);
+
+/* All outputs together. */
+uint64_t lab_outputs(const struct lab *lab, const struct shape *shape);
+
+/* The position of a parameter, or of a fill, of this name; -1: there is none. */
+int lab_param(const struct lab *lab, const char *name);
+int lab_fill(const struct lab *lab, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

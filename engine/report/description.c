@@ -1,0 +1,126 @@
+/* What follows from a lab's description: see ../lab.h. */
+#include "../lab.h"
+#include "json.h"
+#include "launch.h"
+#include "text.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int lab_params(const struct lab *l) {
+    int count = 0;
+    while (count < LAB_PARAMS && l->params[count].name) count++;
+    return count;
+}
+
+int lab_arrays(const struct lab *l) {
+    int count = 0;
+    while (count < LAB_ARRAYS && l->arrays[count].name) count++;
+    return count;
+}
+
+void lab_extents(const struct lab_array *array, const struct shape *shape,
+                 int64_t extent[ENGINE_DIMENSIONS]) {
+    for (int i = 0; i < array->dimensions; i++) {
+        const struct lab_extent *e = &array->extent[i];
+        extent[i] = (e->param < 0 ? 0 : shape->of[e->param]) + e->plus;
+    }
+}
+
+int64_t lab_elements(const struct lab_array *array, const struct shape *shape) {
+    int64_t extent[ENGINE_DIMENSIONS], elements = 1;
+    lab_extents(array, shape, extent);
+    for (int i = 0; i < array->dimensions; i++) elements *= extent[i];
+    return elements;
+}
+
+int64_t lab_widest(const struct lab *l, const struct shape *shape) {
+    int64_t extent[ENGINE_DIMENSIONS], widest = 1;
+    for (int i = 0; i < lab_arrays(l); i++) {
+        lab_extents(&l->arrays[i], shape, extent);
+        for (int d = 0; d < l->arrays[i].dimensions; d++)
+            if (extent[d] > widest) widest = extent[d];
+    }
+    return widest;
+}
+
+int lab_param(const struct lab *l, const char *name) {
+    int i = lab_params(l) - 1;
+    while (i >= 0 && strcmp(l->params[i].name, name) != 0) i--;
+    return i;
+}
+
+int lab_fill(const struct lab *l, const char *name) {
+    int i = 0;
+    while (i < LAB_FILLS && l->fills[i].name && strcmp(l->fills[i].name, name) != 0) i++;
+    return i < LAB_FILLS && l->fills[i].name ? i : -1;
+}
+
+struct shape_text lab_shape_text(const struct lab *l, const struct shape *shape) {
+    struct shape_text text = {""};
+    for (int i = 0; i < LAB_PARAMS && l->command_line[i]; i++) {
+        const int param = lab_param(l, l->command_line[i]);
+        APPEND(text.of, "%s%s=%lld", i ? " " : "", l->command_line[i], (long long)shape->of[param]);
+    }
+    return text;
+}
+
+struct shape_text lab_shape_words(const struct lab *l, const struct shape *shape) {
+    struct shape_text text = {""};
+    for (int i = 0; i < LAB_PARAMS && l->command_line[i]; i++)
+        APPEND(text.of, "%s%lld", i ? " " : "",
+               (long long)shape->of[lab_param(l, l->command_line[i])]);
+    return text;
+}
+
+void json_shape(struct json *json, const struct lab *l, const struct shape *shape) {
+    for (int i = 0; i < lab_params(l); i++)
+        json_value(json, l->params[i].name, "%lld", (long long)shape->of[i]);
+}
+
+uint64_t lab_outputs(const struct lab *l, const struct shape *shape) {
+    uint64_t elements = 0;
+    for (int i = 0; i < lab_arrays(l); i++)
+        if (l->arrays[i].role == ROLE_OUTPUT || l->arrays[i].role == ROLE_IN_OUT)
+            elements += (uint64_t)lab_elements(&l->arrays[i], shape);
+    return elements;
+}
+
+static bool read_size(const struct lab_param *param, const char *word, int64_t *value) {
+    char *end;
+    errno = 0;
+    *value = strtoll(word, &end, 10);
+    return !errno && end != word && !*end && *value >= param->least && *value <= param->most;
+}
+
+int lab_shape_read(const struct lab *l, int count, char **words, struct shape *shape) {
+    int i = 0;
+    memset(shape, 0, sizeof *shape);
+    for (; i < LAB_PARAMS && l->command_line[i]; i++) {
+        const int param = lab_param(l, l->command_line[i]);
+        if (i >= count || !read_size(&l->params[param], words[i], &shape->of[param])) return 0;
+    }
+    return i;
+}
+
+double lab_least_loads(const struct lab *l, const struct shape *shape) {
+    double elements = 0;
+    for (int i = 0; i < lab_arrays(l); i++)
+        if (l->arrays[i].role == ROLE_INPUT || l->arrays[i].role == ROLE_IN_OUT)
+            elements += (double)lab_elements(&l->arrays[i], shape);
+    return elements;
+}
+
+int lab_first_output(const struct lab *l) {
+    int i = 0;
+    while (i + 1 < lab_arrays(l) && l->arrays[i].role == ROLE_INPUT) i++;
+    return i;
+}
+
+void lab_launch_text(const struct lab *l, const struct launch_shape *launch,
+                     const struct shape *shape, char *text) {
+    const struct lab_array *array = &l->arrays[lab_first_output(l)];
+    int64_t extent[ENGINE_DIMENSIONS];
+    lab_extents(array, shape, extent);
+    launch_describe(launch, array->name, array->dimensions, extent, text);
+}

@@ -1,0 +1,52 @@
+/* SGEMM: what the lab is. The command line says m k n, both functions say m n k: an order that is
+ * part of the assignment's history. */
+#include "sgemm.h"
+
+#define M                                                                                          \
+    { PARAM_M, 0 }
+#define N                                                                                          \
+    { PARAM_N, 0 }
+#define K                                                                                          \
+    { PARAM_K, 0 }
+
+enum { ROWS, COLUMNS, NONE = -1 };
+
+const struct lab lab = {
+    .name = "sgemm",
+    .title = "C = A B",
+    .kernel = "mysgemm",
+    .wrapper = "basicSgemm",
+    .params = {{"m", "int", 1, INT32_MAX, 1000, "rows of A and C"},
+               {"n", "int", 1, INT32_MAX, 1000, "columns of B and C"},
+               {"k", "int", 1, INT32_MAX, 1000, "columns of A, rows of B"}},
+    /* A tile moves along the columns of A. Threads have the rows by y, the columns by x. */
+    .arrays = {{"A", ELEMENT_F32, "float", ROLE_INPUT, 2, {M, K}, COLUMNS, {NONE, ROWS, NONE}},
+               {"B", ELEMENT_F32, "float", ROLE_INPUT, 2, {K, N}, NONE, {COLUMNS, NONE, NONE}},
+               {"C", ELEMENT_F32, "float", ROLE_OUTPUT, 2, {M, N}, NONE, {COLUMNS, ROWS, NONE}}},
+    .arguments = {"m", "n", "k", "A", "B", "C"},
+    .command_line = {"m", "k", "n"},
+    .one_for_all = true,
+    .usage = {{"", "multiply 1000 x 1000 matrices"},
+              {"M", "M x M matrices"},
+              {"M K N", "A (M x K) by B (K x N)"}},
+    .first_step = "basicSgemm launches mysgemm with enough threads, and\n"
+                  "each thread of mysgemm computes one element of C and stores it.",
+    .nan_with_shared = ": the kernel read outside A or B, or read shared memory,\n"
+                       "C or a variable before it was written.",
+    .nan = ": the kernel read outside A or B, or read C or a\n"
+           "variable before it was written.",
+    .time = "10, and 1 more for every 20 million multiply-adds M K N",
+    .version = /* a text in C as in JSON */
+#include "version.json"
+    ,
+    .fills = {[FILL_RANDOM] = {"random", "uniform on (-1, 1)"},
+              [FILL_ONES_TWOS] = {"ones-twos", "A = 1, B = 2: every element of C is 2 K"},
+              [FILL_IDENTITY] = {"identity", "A picks rows of B: C[i][j] = B[i mod K][j], and\n"
+                                             "the values of B name their row and column"},
+              [FILL_INDEX] = {"index", "B picks columns of A: C[i][j] = A[i][j mod K],\n"
+                                       "the values of A name their row and column"},
+              [FILL_EXACT] = {"exact", "integers that float32 adds up exactly"},
+              [FILL_EXTREMES] = {"extremes", "magnitudes from 2^-30 to 2^30"},
+              [FILL_COUNTING] = {"counting", "1, 2, 3, ... row by row"}},
+    .counting_fill = FILL_COUNTING,
+};
