@@ -98,8 +98,7 @@ worker_parts = build/cpu/rewrite build/cpu/spaces build/cpu/grader/worker/worker
     make/check_kernel.sh engine/watch/guard/host_calls.sh \
     engine/watch/guard/host_call.S engine/report/source.S
 # The one header of this project that a submission may include, and what it includes.
-include_parts = support.h
-report_parts  = $(patsubst %,engine/report/%.h,launch progress source)
+include_parts = support.h $(wildcard engine/*.h engine/host/*.h engine/report/*.h engine/report/*.def)
 
 # And speed is timed: record.cu, which is linked with the submission, too, writes down what it
 # launches; build/clock replays it.
@@ -112,10 +111,11 @@ endif
 
 ## make grader-parts        what the grader builds for itself
 grader-parts: build/judge build/grader/jail build/grader/flags $(worker_parts) $(cuda_parts)
-	@mkdir -p build/grader/include/engine/report build/grader/engine/cuda build/grader/cuda
+	@mkdir -p build/grader/engine/cuda build/grader/cuda
 	cp $(worker_parts) build/grader
-	cp $(include_parts) build/grader/include
-	cp $(report_parts) build/grader/include/engine/report
+	for header in $(include_parts); do \
+	    mkdir -p build/grader/include/$$(dirname $$header) && cp $$header build/grader/include/$$header || exit; \
+	done
 	cp -R engine/cuda/include build/grader/engine/cuda
 	$(if $(cuda_parts),cp $(cuda_parts) build/grader/cuda)
 takes_grader-parts = $(takes_build)
