@@ -57,13 +57,14 @@ struct engine_array {
 /* --- a run ------------------------------------------------------------------------------------ */
 
 /* What is kept beside findings, to be asked for when the run has ended: watch/record/counts.h,
- * watch/record/trace.h. Each turns the short path off for the blocks that it is about. */
+ * watch/record/trace.h. Each turns the short path off for the blocks that it is about. Counts are
+ * of all launches; phases and accesses of up to eight, of which `launch` is always one. */
 enum engine_keeps {
     KEEP_COUNTS = 1, /* loads, stores, sectors, conflicts, of all blocks */
     KEEP_PHASES = 2, /* what `block` loads between barriers, and its shared arrays then; and
                         counts */
     KEEP_TRACE = 4,  /* each access of the first two blocks and the last one in each direction */
-    KEEP_BLOCK = 8   /* the same of `block` alone */
+    KEEP_BLOCK = 8   /* the same of `block` alone, of `launch` alone */
 };
 
 struct engine_limits { /* 0: as the runtime has it */
@@ -95,6 +96,7 @@ struct engine_run {
                             to; null: then none is no mistake */
     unsigned keeps;      /* set of enum engine_keeps */
     unsigned block[3];   /* x, y, z */
+    uint64_t launch;     /* which one is asked for, from 1; 0: the first that loads an input */
     struct engine_limits limits;
     bool all_findings; /* of different places; a thread that cannot go on ends, and the others do.
                           Else the first one counts, and what follows is not looked at */
@@ -131,6 +133,10 @@ void engine_forgotten_failure(struct finding *finding);
 /* Gives a finding that has no launch the last one that the wrapper has made, if any: one about what
  * came out of a run. With `where`, its line too, which takes some milliseconds to find. */
 void engine_add_launch(struct finding *finding, bool where);
+
+/* The launch with this number, from 1, that the wrapper has made; with `where`, its line too.
+ * False: it has made none such, or of many, it is neither one of the first nor of the last. */
+bool engine_find_launch(uint64_t number, bool where, struct finding_launch *launch);
 
 /* Sets file and line of a party to where a function of the program begins. */
 void engine_place(const void *function, struct finding_party *party);

@@ -7,6 +7,7 @@
 #define ENGINE_FINDING_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum finding_kind {
     FINDING_NONE,
@@ -49,7 +50,8 @@ struct finding_party {
 
 /* What a kernel is launched with; extents in the order x, y, z. */
 struct finding_launch {
-    char kernel[128]; /* its name; empty: there is no launch to show */
+    char kernel[128];    /* its name; empty: there is no launch to show */
+    uint64_t number, of; /* which launch of the run, from 1; of how many so far */
     unsigned grid[3], block[3];
     size_t shared_bytes; /* dynamic, for each block */
     char file[512];

@@ -2,6 +2,7 @@
 #include "cause.h"
 #include "../engine/report/numbers.h"
 #include "../engine/report/source.h"
+#include "../engine/watch/launches.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -94,8 +95,7 @@ void cause_at_access(struct cause *cause, enum cause_kind kind, const struct rec
 }
 
 void cause_at_launch(struct cause *cause, enum cause_kind kind, const struct situation *s) {
-    const struct finding_launch *launch = &s->failed->finding.launch;
-    begin(cause, kind, launch->file, launch->line);
+    begin(cause, kind, s->launch->file, s->launch->line);
 }
 
 const char *cause_array_name(const struct situation *s, int array) {
@@ -113,26 +113,33 @@ struct cause_phrase cause_access(const struct situation *s, const struct cause *
 
 /* --- the order -------------------------------------------------------------------------------- */
 
+/* OF_ONE: a mistake whatever other launches do. What another one does may make up for the others:
+ * of STORES, one that stores C; of a WHOLE, one that loads A or B, too. */
+enum asks { OF_ONE, STORES, WHOLE };
+
 /* What is passed to the kernel comes before what it makes of that; what decides which element an
  * access means, before whether it is left out. */
-static cause_rule *const rules[] = {
-    cause_matrices_exchanged,
-    cause_sizes_exchanged,
-    cause_launch_exchanged,
-    cause_row_length,
-    cause_block_shape,
-    cause_steps,
-    cause_block_exchanged,
-    cause_grid,
-    cause_constant,
-    cause_thread_exchanged,
-    cause_phase,
-    cause_guard,
-    cause_some_phases,
-    cause_loop_count,
-    cause_tile_not_stored,
-    cause_store_in_loop,
-    cause_sum,
+static const struct {
+    cause_rule *rule;
+    enum asks asks;
+} rules[] = {
+    {cause_matrices_exchanged, OF_ONE},
+    {cause_sizes_exchanged, OF_ONE},
+    {cause_launch_exchanged, WHOLE},
+    {cause_row_length, OF_ONE},
+    {cause_block_shape, OF_ONE},
+    {cause_steps, OF_ONE},
+    {cause_block_exchanged, OF_ONE},
+    {cause_grid, STORES},
+    {cause_constant, WHOLE},
+    {cause_thread_exchanged, OF_ONE},
+    {cause_phase, OF_ONE},
+    {cause_guard, WHOLE},
+    {cause_some_phases, OF_ONE},
+    {cause_loop_count, WHOLE},
+    {cause_tile_not_stored, OF_ONE},
+    {cause_store_in_loop, OF_ONE},
+    {cause_sum, WHOLE},
 };
 
 bool cause_is_asked(enum finding_kind kind) {
@@ -158,22 +165,98 @@ static void say_shape(struct cause *cause, struct shape shape) {
     CAUSE_DETAIL("(from a run with %s)", lab_shape_text(&lab, &shape).of);
 }
 
-void cause_find(const struct recovery *recovery, struct shape shape, const struct outcome *failed,
-                struct cause *cause) {
-    struct situation s = {
-        .shape = shape,
-        .size = {{"m", shape_size(&shape, PARAM_M)},
-                 {"n", shape_size(&shape, PARAM_N)},
-                 {"k", shape_size(&shape, PARAM_K)}},
-        .recovery = recovery,
-        .failed = failed,
-    };
-    const struct finding *f = &failed->finding;
-    const bool asked = cause_is_asked(f->kind) && !recovery->trace->later_launches;
+/* --- which launch ----------------------------------------------------------------------------- */
+
+/* Whether the launch has an access of one of these arrays. */
+static bool has_access(const struct trace *t, int first, int last, bool write) {
+    for (size_t i = 0; i < t->count; i++) {
+        const struct trace_access *a = &t->access[i];
+        if (a->array >= first && a->array <= last && a->write == write) return true;
+    }
+    return false;
+}
+
+/* What other launches do. Of some that come later nothing may be kept. */
+static void see_others(struct situation *s, const struct trace *const traces[], int count,
+                       int number) {
+    s->whole = s->only_store = traces[count - 1]->launch == launches_noted();
+    for (int i = 0; i < count; i++) {
+        if (i == number) continue;
+        const bool stores = has_access(traces[i], MATRIX_OF_C, MATRIX_OF_C, true);
+        if (has_access(traces[i], MATRIX_OF_A, MATRIX_OF_B, false) || (stores && i > number))
+            s->whole = false;
+        if (stores) s->only_store = false;
+    }
+}
+
+static bool is_asked(const struct situation *s, enum asks asks) {
+    return asks == OF_ONE || s->whole || (asks == STORES && s->only_store);
+}
+
+/* The same launch of the run that went wrong; null: that is not known. */
+static const struct finding_launch *same_launch(const struct outcome *failed, uint64_t number) {
+    const struct finding_launch *of_finding = &failed->finding.launch, *found = NULL;
+    struct finding_launch here;
+    if (!of_finding->kernel[0] || (launches_noted() == 1 && failed->launches == 1))
+        return of_finding;
+    if (of_finding->number == number)
+        found = of_finding;
+    else if (number <= CHECK_LAUNCHES)
+        found = &failed->launch[number - 1];
+    const bool same = found && engine_find_launch(number, false, &here) &&
+                      strcmp(here.kernel, found->kernel) == 0;
+    return same ? found : NULL;
+}
+
+/* A finding in a kernel has its cause there, or in what the wrapper has launched it with. */
+static bool may_be_in(const struct finding *f, const struct finding_launch *launch) {
+    const bool in_launch = f->at.in_kernel || f->kind == FINDING_BAD_LAUNCH;
+    return launch && (!in_launch || strcmp(f->launch.kernel, launch->kernel) == 0);
+}
+
+static bool find_in(struct situation *s, struct cause *cause) {
+    const struct finding *f = &s->failed->finding;
     bool found = false;
-    find_views(&s);
-    for (size_t i = 0; i < LENGTH(rules) && asked && !found; i++)
-        found = explains(rules[i], f) && rules[i](&s, cause);
+    find_views(s);
+    for (size_t i = 0; i < LENGTH(rules) && !found; i++)
+        found = is_asked(s, rules[i].asks) && explains(rules[i].rule, f) && rules[i].rule(s, cause);
+    if (!found) return false;
+    if (!cause->shows_launch) say_shape(cause, s->shape);
+    cause->launch = s->launch->number;
+    return true;
+}
+
+/* The launch to look at as number `i`: the one that multiplies comes first. */
+static int in_order(const struct trace *const traces[], int count, int i) {
+    int first = 0;
+    while (first < count && traces[first] != trace_shown()) first++;
+    if (first == count) return i;
+    return i == 0 ? first : i <= first ? i - 1 : i;
+}
+
+bool cause_find(value_decoder *decode, struct shape shape, const struct outcome *failed,
+                struct cause *cause) {
+    static struct recovery recovery;
+    const struct trace *const *traces;
+    const int count = trace_launches(&traces);
+    bool found = false;
+    for (int i = 0; i < count && !found && cause_is_asked(failed->finding.kind); i++) {
+        const int number = in_order(traces, count, i);
+        struct situation s = {
+            .shape = shape,
+            .size = {{"m", shape_size(&shape, PARAM_M)},
+                     {"n", shape_size(&shape, PARAM_N)},
+                     {"k", shape_size(&shape, PARAM_K)}},
+            .recovery = &recovery,
+            .failed = failed,
+            .launch = same_launch(failed, traces[number]->launch),
+        };
+        if (!may_be_in(&failed->finding, s.launch)) continue;
+        see_others(&s, traces, count, number);
+        if (!recover(traces[number], decode, &recovery)) return false;
+        found = find_in(&s, cause);
+        recover_free(&recovery);
+    }
     if (!found) cause->kind = CAUSE_NONE;
-    if (found && !cause->shows_launch) say_shape(cause, shape);
+    return true;
 }

@@ -35,19 +35,25 @@ struct view {
     bool alone;      /* no other line has such an access */
 };
 
-/* What is known about a wrapper that went wrong. */
+/* What is known about one launch of a wrapper that went wrong. */
 struct situation {
     struct shape shape; /* of the run that is the evidence */
     struct index_size size[SIZES];
     const struct recovery *recovery;
-    const struct outcome *failed; /* the run that went wrong */
+    const struct outcome *failed;        /* the run that went wrong */
+    const struct finding_launch *launch; /* the same launch of that run */
+    /* No other launch loads A or B, and none after this one stores elements of C: whatever C needs
+     * is done here. */
+    bool whole;
+    bool only_store; /* no other launch stores elements of C */
     /* Loads from global memory; the elements that reach the products, be it through shared memory;
      * the store of C. */
     struct view load[2], use[2], store;
 };
 
-/* Sets *cause, if the run proves one; else its kind is CAUSE_NONE. */
-void cause_find(const struct recovery *recovery, struct shape shape, const struct outcome *failed,
+/* Sets *cause, if the launches that the run has kept (trace_launches()) prove one; else its kind is
+ * CAUSE_NONE. False: out of memory. */
+bool cause_find(value_decoder *decode, struct shape shape, const struct outcome *failed,
                 struct cause *cause);
 
 /* A grid that suits the GPU instead of C, whose blocks take as many tiles as there are, has its

@@ -466,7 +466,7 @@ static bool says_not_stored(const struct situation *s, struct cause *cause,
     cause_at_access(cause, CAUSE_TILE_NOT_STORED, read);
     CAUSE_WHAT("no thread stores any element of %s, which is read here",
                cause_array_name(s, read->array));
-    if (matrix >= 0)
+    if (matrix >= 0 && s->whole)
         CAUSE_DETAIL("and no thread loads any element of %s", cause_array_name(s, matrix));
     CAUSE_HINT("which line should fill %s, and is it reached?", cause_array_name(s, read->array));
     return true;
@@ -480,7 +480,8 @@ bool cause_tile_not_stored(const struct situation *s, struct cause *cause) {
             return says_not_stored(s, cause, read);
     }
     const int matrix = not_loaded(s); /* the compiler knows the rest of it, then: zeros */
-    if (matrix < 0 || !s->use[!matrix].access || !s->recovery->trace->ended) return false;
+    if (matrix < 0 || !s->whole || !s->use[!matrix].access || !s->recovery->trace->ended)
+        return false;
     cause_at_access(cause, CAUSE_TILE_NOT_STORED, s->use[!matrix].access);
     CAUSE_WHAT("no thread loads any element of %s: what is %s multiplied by?",
                cause_array_name(s, matrix), cause_array_name(s, !matrix));

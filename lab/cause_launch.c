@@ -57,8 +57,8 @@ bool cause_sizes_exchanged(const struct situation *s, struct cause *cause) {
 
 static void say_launch(const struct situation *s, struct cause *cause, const unsigned grid[3],
                        const unsigned block[3]) {
-    CAUSE_DETAIL("%s<<<(%u, %u), (%u, %u)>>>", s->failed->finding.launch.kernel, grid[0], grid[1],
-                 block[0], block[1]);
+    CAUSE_DETAIL("%s<<<(%u, %u), (%u, %u)>>>", s->launch->kernel, grid[0], grid[1], block[0],
+                 block[1]);
     cause->shows_launch = true;
 }
 
@@ -67,15 +67,14 @@ bool cause_launch_exchanged(const struct situation *s, struct cause *cause) {
     const struct trace *t = s->recovery->trace;
     const struct outcome *failed = s->failed;
     if (t->grid[0] * t->grid[1] == 1) return false;
-    if (!failed->finding.launch.block[0] ||
-        !memcmp(t->block, failed->finding.launch.block, sizeof t->block) ||
-        memcmp(t->grid, failed->finding.launch.grid, sizeof t->grid))
+    if (!s->launch->block[0] || !memcmp(t->block, s->launch->block, sizeof t->block) ||
+        memcmp(t->grid, s->launch->grid, sizeof t->grid))
         return false;
     cause_at_launch(cause, CAUSE_LAUNCH_EXCHANGED, s);
     CAUSE_WHAT("grid and block are exchanged in <<<...>>>");
     CAUSE_DETAIL("for C of %d x %d: ", shape_size(&failed->shape, PARAM_M),
                  shape_size(&failed->shape, PARAM_N));
-    say_launch(s, cause, failed->finding.launch.grid, failed->finding.launch.block);
+    say_launch(s, cause, s->launch->grid, s->launch->block);
     CAUSE_DETAIL("\nfor C of %d x %d: ", shape_size(&s->shape, PARAM_M),
                  shape_size(&s->shape, PARAM_N));
     say_launch(s, cause, t->grid, t->block);
@@ -245,6 +244,7 @@ static bool tile_not_filled(const struct situation *s, struct cause *cause,
 
 /* Without a tile: blocks are further apart than they are wide. */
 static bool gaps_between_blocks(const struct situation *s, struct cause *cause) {
+    if (!s->whole && !s->only_store) return false;
     const unsigned *block = s->recovery->trace->block;
     const struct part *part[] = {&s->store.layout.row, &s->store.layout.col};
     static const char *const words[] = {"rows", "columns"};
@@ -296,7 +296,7 @@ static bool covers(struct cover cover, struct shape shape) {
 
 static void say_cover(const struct situation *s, struct cause *cause, struct cover cover) {
     const struct outcome *failed = s->failed;
-    say_launch(s, cause, failed->finding.launch.grid, failed->finding.launch.block);
+    say_launch(s, cause, s->launch->grid, s->launch->block);
     CAUSE_DETAIL(" covers %lld row%s and %lld column%s; C has %d and %d\n", cover.rows,
                  plural((uint64_t)cover.rows), cover.cols, plural((uint64_t)cover.cols),
                  shape_size(&failed->shape, PARAM_M), shape_size(&failed->shape, PARAM_N));
@@ -310,21 +310,20 @@ static bool may_go_on(const struct recovered *store) {
 bool cause_grid(const struct situation *s, struct cause *cause) {
     const struct trace *t = s->recovery->trace;
     const struct outcome *failed = s->failed;
-    if (!s->store.access || s->store.layout.size != SIZE_N || !failed->finding.launch.grid[0])
-        return false;
-    if (memcmp(t->block, failed->finding.launch.block, sizeof t->block)) return false;
-    if (failed->finding.kind == FINDING_WRONG_RESULT) return false; /* C was covered */
+    if (!s->store.access || s->store.layout.size != SIZE_N || !s->launch->grid[0]) return false;
+    if (memcmp(t->block, s->launch->block, sizeof t->block)) return false;
+    if (failed->finding.kind == FINDING_WRONG_RESULT && s->only_store)
+        return false; /* C was covered */
     if (!s->store.alone || may_go_on(s->store.access)) return false;
     for (int i = 0; i < 2; i++) /* the launch ended early: nothing is known of other blocks */
-        if ((t->grid[i] > 1 || failed->finding.launch.grid[i] > 1) &&
+        if ((t->grid[i] > 1 || s->launch->grid[i] > 1) &&
             !(s->store.varied >> (INDEX_BLOCK_X + i) & 1))
             return false;
-    const struct cover cover = covered(s, failed->finding.launch.grid);
-    const unsigned swapped[] = {failed->finding.launch.grid[1], failed->finding.launch.grid[0],
-                                failed->finding.launch.grid[2]};
+    const struct cover cover = covered(s, s->launch->grid);
+    const unsigned swapped[] = {s->launch->grid[1], s->launch->grid[0], s->launch->grid[2]};
     if (covers(cover, failed->shape)) return false;
     const bool exchanged = covers(covered(s, swapped), failed->shape);
-    const bool fixed = !memcmp(t->grid, failed->finding.launch.grid, sizeof t->grid);
+    const bool fixed = !memcmp(t->grid, s->launch->grid, sizeof t->grid);
     cause_at_launch(cause, exchanged ? CAUSE_GRID_EXCHANGED : CAUSE_GRID_TOO_SMALL, s);
     if (exchanged)
         CAUSE_WHAT("grid x and grid y are exchanged: the grid does not cover C");

@@ -112,7 +112,7 @@ FINDING_MEMBERS = {
     "thread", "block", "other", "phase", "phases", "launch", "m", "k", "n", "seed", "fill",
     "cause",
 }  # fmt: skip
-LAUNCH_MEMBERS = {"kernel", "grid", "block", "shared_bytes", "file", "line", "text"}
+LAUNCH_MEMBERS = {"kernel", "number", "of", "grid", "block", "shared_bytes", "file", "line", "text"}
 CAUSE_MEMBERS = {"name", "file", "line", "what", "detail", "hint"}
 PARTY_MEMBERS = {"file", "line", "function", "access", "thread", "block"}
 

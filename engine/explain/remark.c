@@ -107,7 +107,7 @@ static const void *main_load(const struct trace *t, int matrix) {
 
 /* Line 0: it is not loaded, or not known where. */
 static struct place place_of_load(int matrix) {
-    const void *code = main_load(trace_kept(), matrix);
+    const void *code = main_load(trace_shown(), matrix);
     return code ? place_before(code) : (struct place){.line = 0};
 }
 
@@ -156,7 +156,7 @@ static bool is_line(const struct recovered *a, const struct counted_line *line) 
 static bool line_counts_rows(const struct counted_line *line, struct shape s) {
     struct recovery recovery;
     bool any = false, all = true;
-    if (!recover(trace_kept(), NULL, &recovery)) return false;
+    if (!recover(trace_shown(), NULL, &recovery)) return false;
     for (int i = 0; i < recovery.count; i++) {
         if (!is_line(&recovery.access[i], line)) continue;
         any = true;
@@ -272,9 +272,19 @@ void run_counts_remark(struct shape shape, struct outcome *outcome) {
     engine_add_launch(&outcome->finding, true);
 }
 
-/* A launch that is not in the trace may have the same barriers. */
+/* Whether another launch than the one that is looked at has barriers, which may be the same ones;
+ * or may have, because nothing of it is kept. */
+static bool others_wait(const struct trace *looked_at) {
+    const struct trace *const *traces;
+    const int count = trace_launches(&traces);
+    for (int i = 0; i < count; i++)
+        if (traces[i] != looked_at && traces[i]->barrier_count) return true;
+    return launches_noted() > (uint64_t)count;
+}
+
 void run_barriers_remark(struct shape shape, struct outcome *outcome) {
     shape_of_run = shape;
     outcome->done = evidence_run(shape, limit, false, writers, stopped);
-    if (outcome->done && launches_noted() == 1) remark_barriers(trace_kept(), &outcome->remark);
+    if (outcome->done && !others_wait(trace_shown()))
+        remark_barriers(trace_shown(), &outcome->remark);
 }

@@ -47,29 +47,29 @@ static void say_launch(struct finding_launch *launch) {
                     beside ? beside->extent : NULL, launch->text);
 }
 
-/* The launch with this number, and which one it is where there are several; without its line. */
-static bool describe_launch(struct finding *f, uint64_t number) {
-    if (!launches_find(number, &f->launch)) return false;
-    say_launch(&f->launch);
-    if (launches_noted() > 1)
-        APPEND(f->launch.text, "; launch %" PRIu64 " of %" PRIu64, number, launches_noted());
+/* In words, and which one it is where there are several; without its line. */
+static bool describe_launch(uint64_t number, struct finding_launch *launch) {
+    if (!launches_find(number, launch)) return false;
+    launch->number = number;
+    launch->of = launches_noted();
+    say_launch(launch);
+    if (launch->of > 1)
+        APPEND(launch->text, "; launch %" PRIu64 " of %" PRIu64, number, launch->of);
     return true;
 }
 
-static void add_launch(struct finding *f, uint64_t number) {
-    if (!describe_launch(f, number)) return;
+bool engine_find_launch(uint64_t number, bool where, struct finding_launch *launch) {
+    if (!describe_launch(number, launch)) return false;
+    if (!where) return true;
     const struct place place = launches_place(number);
     const struct finding_party at = party_at(&place);
-    memcpy(f->launch.file, at.file, sizeof f->launch.file);
-    f->launch.line = at.line;
+    memcpy(launch->file, at.file, sizeof launch->file);
+    launch->line = at.line;
+    return true;
 }
 
 void engine_add_launch(struct finding *finding, bool where) {
-    if (finding->launch.kernel[0]) return;
-    if (where)
-        add_launch(finding, launches_noted());
-    else
-        describe_launch(finding, launches_noted());
+    if (!finding->launch.kernel[0]) engine_find_launch(launches_noted(), where, &finding->launch);
 }
 
 /* --- the run ---------------------------------------------------------------------------------- */
@@ -79,7 +79,7 @@ static struct engine_result result(void) {
     struct engine_result r = {.launches = (int)launches_noted(), .blocks = surplus_seen()};
     const struct event *event = event_first();
     if (event) r.finding = diagnose(event);
-    if (event) add_launch(&r.finding, event->launch);
+    if (event) engine_find_launch(event->launch, true, &r.finding.launch);
     return r;
 }
 
@@ -104,7 +104,7 @@ int engine_findings(struct finding findings[], int room) {
         *f = diagnose(events[i]);
         while (!same_mistake(&findings[same], f)) same++;
         if (same < count) continue;
-        add_launch(f, events[i]->launch);
+        engine_find_launch(events[i]->launch, true, &f->launch);
         count++;
     }
     return count;
@@ -130,10 +130,10 @@ static void set_limits(const struct engine_limits *limits) {
 }
 
 static void keep(unsigned keeps) {
-    if (keeps & KEEP_BLOCK) trace_watch_block(run.block);
-    if (keeps & KEEP_TRACE) trace_watch();
+    if (keeps & KEEP_BLOCK) trace_watch_block(run.block, run.launch);
+    if (keeps & KEEP_TRACE) trace_watch(run.launch);
     if (keeps & (KEEP_COUNTS | KEEP_PHASES)) counts_watch();
-    if (keeps & KEEP_PHASES) phases_watch(run.block[0], run.block[1]);
+    if (keeps & KEEP_PHASES) phases_watch(run.block[0], run.block[1], run.launch);
 }
 
 void engine_begin(const struct engine_run *asked) {

@@ -11,6 +11,7 @@
 #include "plain.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -229,7 +230,9 @@ static void copy_report(FILE *out, FILE *report) {
 /* Behind what else is reported. `last` is the outcome that it is about. */
 static void report_indices(const struct check_options *o, const struct outcome *last,
                            struct outcome *room) {
-    gather_evidence(o, telling_shape(evidence_tile(last)), NULL, o->report, room);
+    const struct shape shape = telling_shape(evidence_tile(last));
+    gather_evidence(o, shape, NULL, o->report, room);
+    room->shape = shape;
 }
 
 /* Whether --phases was given and the shape has several tile phases. */
@@ -283,8 +286,10 @@ static bool try_walk(const struct check_options *given, const struct outcome *sh
     o.run.which.fill = fill;
     record_walk(&o, shown, shape, room);
     const struct walked *walked = &room->walked;
-    if (!o.block_given && memcmp(walked->wanted, o.walk_block, sizeof o.walk_block) != 0) {
+    const bool other_block = memcmp(walked->wanted, o.walk_block, sizeof o.walk_block) != 0;
+    if (!o.block_given && (other_block || walked->wanted_launch != o.walk_launch)) {
         memcpy(o.walk_block, walked->wanted, sizeof o.walk_block);
+        o.walk_launch = walked->wanted_launch;
         record_walk(&o, shown, shape, room);
     }
     if (never_ends(shown)) return never_ends(room); /* stopped at another line each time */
@@ -332,15 +337,28 @@ static void print_shown(const struct outcome *shown, const struct outcome *walke
     const bool other =
         shown->finding.kind != FINDING_NONE && memcmp(&s, &shown->shape, sizeof s) != 0;
     printf("\n    it shows block (%u,%u", block[0], block[1]);
-    if (walked->finding.launch.grid[2] > 1) printf(",%u", block[2]);
-    printf(") of %s with %s\n", other ? "another run," : "a run", lab_shape_text(&lab, &s).of);
+    if (walked->walked.grid[2] > 1) printf(",%u", block[2]);
+    fputs(") of ", stdout);
+    if (walked->launches > 1)
+        printf("launch %" PRIu64 " of %" PRIu64 " of ", walked->walked.launch, walked->launches);
+    printf("%s with %s\n", other ? "another run," : "a run", lab_shape_text(&lab, &s).of);
+}
+
+/* Whether the run has made the launch that was asked for, as far as is known; else says so. */
+static bool has_launch(const struct check_options *o, const struct outcome *run) {
+    if (run->launches >= (uint64_t)o->launch || !run->launches) return true;
+    fprintf(stderr, "%s-check: there is no launch %d: %s makes %" PRIu64 " with %s%s\n", lab.name,
+            o->launch, lab.wrapper, run->launches, lab_shape_text(&lab, &run->shape).of,
+            run->finding.kind ? ", until the mistake" : "");
+    return false;
 }
 
 /* False: there is no such block. */
 static bool print_walk(const struct check_options *o, const struct outcome *shown,
                        const struct outcome *walked) {
-    const unsigned *grid = walked->finding.launch.grid;
+    const unsigned *grid = walked->walked.grid;
     const int step = walked->walked.step;
+    if (!has_launch(o, walked)) return false;
     if (step == WALK_NO_BLOCK && grid[0] && o->block_given) {
         fprintf(stderr, "%s-check: there is no block (%u,%u,%u): the grid has %u x %u x %u\n",
                 lab.name, o->block[0], o->block[1], o->block[2], grid[0], grid[1], grid[2]);
@@ -369,7 +387,10 @@ static bool write_walk(const struct check_options *given, const struct outcome *
     o.walk_data = temporary_file(given);
     const struct finding_party *at = &shown->finding.at;
     memset(o.walk_block, 0, sizeof o.walk_block);
-    if (at->in_kernel)
+    o.walk_launch = shown->cause.kind ? shown->cause.launch : 0;
+    if (at->in_kernel) o.walk_launch = shown->finding.launch.number;
+    if (o.launch) o.walk_launch = (uint64_t)o.launch;
+    if (at->in_kernel && o.walk_launch == shown->finding.launch.number)
         memcpy(o.walk_block, (unsigned[]){at->block.x, at->block.y, at->block.z},
                sizeof o.walk_block);
     if (o.block_given) memcpy(o.walk_block, o.block, sizeof o.walk_block);
@@ -404,6 +425,7 @@ int main(int argc, char **argv) {
     enum exit_status status = EXIT_PASSED;
     int count = 0;
     if (outcomes == MAP_FAILED) machine(&o, "out of memory");
+    struct outcome *room = &outcomes[o.shape_count]; /* for further runs */
     while (count < o.shape_count && status == EXIT_PASSED &&
            !(count && has_phases(&o, &outcomes[count - 1]))) {
         struct outcome *outcome = &outcomes[count++];
@@ -413,27 +435,30 @@ int main(int argc, char **argv) {
         if (outcome->finding.kind == FINDING_NONE && !(o.plain && plain_is_wrong(&o, outcome)))
             continue;
         status = EXIT_WRONG;
-        find_cause(&o, outcome, &outcomes[o.shape_count]);
+        find_cause(&o, outcome, room);
         if (!outcome->cause.kind) suspect_sizes(&outcomes[0], outcome);
     }
     if (status == EXIT_PASSED && !o.sized && !o.report)
-        outcomes[count - 1].remark = find_remark(&outcomes[o.shape_count]);
-    if (o.indices) report_indices(&o, &outcomes[count - 1], &outcomes[o.shape_count]);
+        outcomes[count - 1].remark = find_remark(room);
+    struct outcome *last = &outcomes[count - 1];
+    if (o.indices) report_indices(&o, last, room);
     child_end_line();
     if (o.run.json)
         print_json(stdout, &o, outcomes, count, status, NULL);
     else if (status == EXIT_WRONG)
-        print_finding(stdout, &outcomes[count - 1]);
+        print_finding(stdout, last);
     else if (o.report)
-        print_clean(stdout, &outcomes[count - 1], 1);
+        print_clean(stdout, last, 1);
     else
         print_clean(stdout, outcomes, count);
-    if (!o.run.json) print_remark(stdout, &outcomes[count - 1].remark);
-    if (o.report && !o.run.json) copy_report(stdout, o.report);
-    if (o.walk && !write_walk(&o, &outcomes[count - 1], &outcomes[o.shape_count]))
+    if (!o.run.json) print_remark(stdout, &last->remark);
+    if (!has_launch(&o, last) || (o.indices && !has_launch(&o, room)))
         status = EXIT_USAGE;
+    else if (o.report && !o.run.json)
+        copy_report(stdout, o.report);
+    if (o.walk && status != EXIT_USAGE && !write_walk(&o, last, room)) status = EXIT_USAGE;
     if (!o.run.json && status != EXIT_USAGE)
-        source_print_next(source_state(), "./sgemm-check", "make check",
-                          next_command(&o, &outcomes[count - 1]), stdout);
+        source_print_next(source_state(), "./sgemm-check", "make check", next_command(&o, last),
+                          stdout);
     return status;
 }

@@ -39,12 +39,14 @@ struct check_options {
     bool counts, phases, indices;
     const char *plain; /* the program that `make` builds; null: it is not asked */
     const char *walk;  /* the file for the walkthrough; null: none is asked for */
+    int launch;        /* --launch: whose phases, indices, walkthrough; 0: not given */
     bool block_given;  /* --block */
     unsigned block[3]; /* whose phases (of z = 0), or whose walkthrough */
     bool fill_given;   /* --fill */
     FILE *report;      /* what --counts and --phases say: written by the shape's process; or null */
     FILE *walk_data;   /* for the walkthrough of this run: ../show/page/walk.h; or null */
     unsigned walk_block[3];
+    uint64_t walk_launch; /* 0: the first one that loads A or B */
     struct shape *shapes; /* to check, in this order */
     int shape_count;
     int calls;       /* of basicSgemm, for each shape */
@@ -63,6 +65,9 @@ struct check_options {
 /* A launch whose blocks end may take so many times as long as one block. */
 enum { CHECK_LAUNCH_BLOCKS = 4 };
 
+/* --launch N is one of the first so many, as many as a run's records keep at least. */
+enum { CHECK_LAUNCHES = 8 };
+
 enum cause_kind {
     CAUSE_NONE,
 #define CAUSE(name, ...) CAUSE_##name,
@@ -79,6 +84,7 @@ struct cause {
     char detail[1600]; /* lines of facts, separated by \n */
     char hint[300];
     bool shows_launch; /* among the facts: it need not be said again */
+    uint64_t launch;   /* in which it is, from 1; 0: not said */
 };
 
 /* In the order of their weight. */
@@ -109,9 +115,11 @@ enum {
     WALK_NO_DISK = -4
 };
 struct walked {
-    int step;           /* that the finding is about, or one of these */
-    unsigned block[3];  /* that is shown */
-    unsigned wanted[3]; /* that should be: where the mistake is */
+    int step;                       /* that the finding is about, or one of these */
+    unsigned block[3];              /* that is shown */
+    unsigned wanted[3];             /* that should be: where the mistake is */
+    uint64_t launch, wanted_launch; /* likewise, from 1; wanted 0: the first that loads A or B */
+    unsigned grid[3];               /* of the launch that is shown, or was asked for */
 };
 
 /* What became of one shape. Lies in memory that the child process shares with its parent. */
@@ -120,7 +128,10 @@ struct outcome {
     bool in_wrapper; /* it is, or was when it died, inside basicSgemm */
     struct shape shape;
     double seconds;
-    struct engine_blocks blocks;      /* where not all were watched */
+    struct engine_blocks blocks; /* where not all were watched */
+    uint64_t launches;           /* that the wrapper has made */
+    /* The first of them, where there is a finding and they are several; the rest is zero. */
+    struct finding_launch launch[CHECK_LAUNCHES];
     uint64_t hash_of_c;               /* 0: none came back */
     struct finding finding;           /* kind FINDING_NONE: nothing wrong */
     struct cause cause;               /* of a finding */

@@ -2,12 +2,13 @@
 # the Makefile.
 
 .PHONY: check walk
-export SHAPE BLOCK
+export SHAPE BLOCK LAUNCH
 
 ## make check               name the first mistake of kernel.cu, or of KERNEL=...
 ## make walk                play back how one block ran, in a browser
 ##      SHAPE="6 7 5"       ... of this product, m k n
 ##      BLOCK=1,0           ... this block
+##      LAUNCH=2            ... this launch, where basicSgemm makes several
 ## ./sgemm-check --help     ... on other sizes; loads, stores, tile phases, indices
 check: sgemm-check build/check/plain
 	@./sgemm-check --plain build/check/plain
@@ -16,9 +17,10 @@ takes_sgemm-check = $(takes_build)
 
 walk: sgemm-check
 	@rm -f build/walk.html # it would be an older run's, if this one has nothing to show
-	@set -f; ./sgemm-check --walk build/walk.html $${BLOCK:+--block "$$BLOCK"} $$SHAPE || \
+	@set -f; ./sgemm-check --walk build/walk.html $${BLOCK:+--block "$$BLOCK"} \
+	    $${LAUNCH:+--launch "$$LAUNCH"} $$SHAPE || \
 	    test $$? -eq 1 # a mistake was found, and is in the page
-takes_walk = $(takes_build) SHAPE BLOCK
+takes_walk = $(takes_build) SHAPE BLOCK LAUNCH
 
 sgemm-check: build/check/sgemm-check FORCE
 	@cmp -s $< $@ || cp $< $@

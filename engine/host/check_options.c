@@ -23,6 +23,8 @@ static const char help_text[] =
     "                  threadIdx, blockIdx and the sizes\n"
     "  --walk FILE     writes a page that plays back how one block ran: --block, or where\n"
     "                  the mistake is\n"
+    "  --launch N      --phases, --indices and --walk show launch N, 1 to 8 (default: where\n"
+    "                  the mistake is; or the first one that loads an input)\n"
     "  --plain PROGRAM runs PROGRAM, a ./%s of the same kernel.cu, on each shape where\n"
     "                  nothing is found, and says so where that is wrong (make check)\n"
     "  --seed N        the random values of seed N (default: fresh each run)\n"
@@ -117,6 +119,14 @@ static void take_block(struct check_options *o, int *argc, char **argv) {
                      : "--block needs two numbers: --block 1,0");
 }
 
+static void take_launch(struct check_options *o, int *argc, char **argv) {
+    const char *launch = take_value(argc, argv, "--launch");
+    if (!launch) return;
+    o->launch = launch[0] - '0';
+    if (launch[0] < '1' || o->launch > CHECK_LAUNCHES || launch[1])
+        fail(o, EXIT_USAGE, "--launch needs a number from 1 to 8: --launch 2");
+}
+
 static void choose_shapes(struct check_options *o) {
     const enum lab_purpose purpose = o->phases   ? SHAPE_PHASES
                                      : o->counts ? SHAPE_COUNT
@@ -147,6 +157,7 @@ struct check_options check_options_read(int argc, char **argv) {
     o.locals_program = take_value(&argc, argv, "--locals-program"); /* of the grader */
     const char *locals = take_value(&argc, argv, "--locals"); /* of locals_program.c, for itself */
     take_block(&o, &argc, argv);
+    take_launch(&o, &argc, argv);
     enum exit_status status = options_parse(argc, argv, &o.run, message);
     for (int i = 1; i < argc; i++) o.run.json = o.run.json || strcmp(argv[i], "--json") == 0;
     if (status == EXIT_PASSED && o.run.help) {

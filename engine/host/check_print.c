@@ -40,6 +40,13 @@ static void print_symptom(FILE *out, const struct finding *f) {
     print_paragraph("    ", "", text, out);
 }
 
+/* Of a wrong result no launch is known, unless its cause is. */
+static const char *launch_text(const struct outcome *outcome) {
+    const uint64_t launch = outcome->cause.kind ? outcome->cause.launch : 0;
+    const bool known = launch && launch <= CHECK_LAUNCHES && outcome->launches > 1;
+    return known ? outcome->launch[launch - 1].text : outcome->finding.launch.text;
+}
+
 void print_finding(FILE *out, const struct outcome *outcome) {
     const struct finding *f = &outcome->finding;
     const struct cause *cause = &outcome->cause;
@@ -53,7 +60,7 @@ void print_finding(FILE *out, const struct outcome *outcome) {
         print_headline(out, f->at.file, f->at.line, print_red, f->what);
     }
     print_indented(out, f->detail);
-    if (!explained || !cause->shows_launch) print_indented(out, f->launch.text);
+    if (!explained || !cause->shows_launch) print_indented(out, launch_text(outcome));
     print_circumstances(out, f, outcome->shape);
     if (outcome->blocks.all) {
         fputs("    ", out);
@@ -119,6 +126,8 @@ static void json_launch(struct json *json, const struct finding_launch *l) {
     }
     json_open(json, "launch", '{');
     json_text(json, "kernel", l->kernel);
+    json_unsigned(json, "number", l->number);
+    json_unsigned(json, "of", l->of);
     json_extent(json, "grid", l->grid);
     json_extent(json, "block", l->block);
     json_value(json, "shared_bytes", "%zu", l->shared_bytes);
@@ -224,8 +233,9 @@ static void json_report(FILE *out, FILE *report) {
  *     variable, element  what was touched
  *     other            the second party of a race or barrier, or null
  *     phase, phases    the tile phase, from 1, or null
- *     launch           kernel, grid, block ([x, y, z]), shared_bytes (dynamic), file and line of
- *                      <<<...>>>, text: the line that is printed; or null
+ *     launch           kernel, number (from 1) of how many (of), grid, block ([x, y, z]),
+ *                      shared_bytes (dynamic), file and line of <<<...>>>, text: the line that is
+ *                      printed; or null
  *     m, k, n, seed, fill  the run that shows it again
  *     cause            the mistake that all this comes from, or null where none is proved: name
  *                      (docs/check.md), file, line, what, detail, hint
@@ -268,7 +278,7 @@ void print_report(const struct check_options *o, struct outcome *outcome,
                   const struct array_data *data) {
     const struct counted_launch *launches;
     const int count = counts_launches(&launches);
-    const struct phases *phases = phases_kept();
+    const struct phases *phases = phases_shown();
     const struct array_sum sum = sgemm_sum(shape_size(&outcome->shape, PARAM_K));
     struct json json = {o->report, true};
     FILE *out = o->report;

@@ -45,10 +45,17 @@ static void report() {
         outcome->walked.step = WALK_NO_DISK;
 }
 
+// For a cause: it may be in another launch than the finding.
+static void add_launches() {
+    for (uint64_t i = 0; i < CHECK_LAUNCHES && outcome->launches > 1; i++)
+        engine_find_launch(i + 1, true, &outcome->launch[i]);
+}
+
 static void end_with(const struct finding *finding) {
     if (finding->kind == FINDING_NONE) return;
     outcome->finding = *finding;
     engine_add_launch(&outcome->finding, true);
+    add_launches();
     outcome->seconds = clock_seconds() - started;
     report();
     outcome->done = true;
@@ -58,6 +65,7 @@ static void end_with(const struct finding *finding) {
 
 static void stopped(const struct engine_result *result) {
     outcome->blocks = result->blocks;
+    outcome->launches = (uint64_t)result->launches;
     end_with(&result->finding);
 }
 
@@ -113,6 +121,7 @@ static void run_watched(const struct host_arrays *device) {
     run.keeps = (asked->counts ? KEEP_COUNTS : 0) | (asked->phases ? KEEP_PHASES : 0) |
                 (asked->walk_data ? KEEP_BLOCK : 0);
     memcpy(run.block, block, sizeof run.block);
+    run.launch = asked->walk_data ? asked->walk_launch : (uint64_t)asked->launch;
     const bool exact = asked->counts || asked->phases || asked->walk_data || asked->locals_seen;
     if (!asked->all_blocks && !exact) run.writers = writers;
     run.limits.block_seconds = asked->run.timeout;
@@ -132,6 +141,7 @@ static void run_watched(const struct host_arrays *device) {
     struct engine_result result;
     engine_end(&result);
     outcome->blocks = result.blocks;
+    outcome->launches = (uint64_t)result.launches;
     end_with(&result.finding);
     outcome->in_wrapper = false;
 }

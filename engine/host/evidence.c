@@ -6,6 +6,7 @@
 #include "../../lab/cause.h"
 #include "../cuda/program/names.h"
 #include "../watch/detectors/unannounced.h"
+#include "../watch/launches.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,6 +33,9 @@ int evidence_tile(const struct outcome *run) {
         for (int d = 0; d < 2; d++) width = larger(width, run->finding.launch.block[d]);
     return width > 1 ? width : 16;
 }
+
+_Static_assert((int)CHECK_LAUNCHES == TRACE_LAUNCHES && (int)CHECK_LAUNCHES == PHASES_LAUNCHES,
+               "--launch shows what is kept");
 
 /* --- values ----------------------------------------------------------------------------------- */
 
@@ -75,6 +79,7 @@ static struct {
     const struct outcome *failed;
     struct outcome *outcome;
     FILE *indices;
+    uint64_t launch; /* whose indices; 0: of the first one that loads an input */
 } run;
 
 /* No evidence, then: what was found before stays as it is. */
@@ -87,12 +92,18 @@ static void must(const char *problem) {
     if (problem) machine_fault(problem);
 }
 
-static void conclude(void) {
+static void say_indices(void) {
     struct recovery recovery;
-    if (!recover(trace_kept(), decode, &recovery)) machine_fault("out of memory");
-    if (run.failed) cause_find(&recovery, run.shape, run.failed, &run.outcome->cause);
-    if (run.indices) print_indices(run.indices, run.options->run.json, &recovery, run.shape);
+    if (!recover(trace_shown(), decode, &recovery)) machine_fault("out of memory");
+    print_indices(run.indices, run.options->run.json, &recovery, run.shape);
     recover_free(&recovery);
+}
+
+static void conclude(void) {
+    run.outcome->launches = launches_noted();
+    if (run.failed && !cause_find(decode, run.shape, run.failed, &run.outcome->cause))
+        machine_fault("out of memory");
+    if (run.indices) say_indices();
     run.outcome->done = !run.indices || fflush(run.indices) == 0;
 }
 
@@ -119,6 +130,7 @@ bool evidence_run(struct shape s, double seconds, bool counts,
                                             .launch_seconds = seconds,
                                             .alone_threads = UINT64_MAX};
     checked.keeps = KEEP_TRACE | (counts ? KEEP_COUNTS : 0);
+    checked.launch = run.indices ? run.launch : 0;
     checked.writers = writers;
     checked.stopped = stopped_here;
     checked.machine_fault = machine_fault;
@@ -137,6 +149,7 @@ void run_evidence(const struct check_options *options, struct shape s, const str
     run.failed = failed;
     run.outcome = outcome;
     run.indices = indices;
+    run.launch = options->walk_launch ? options->walk_launch : (uint64_t)options->launch;
     const double timeout = options->run.timeout < longest ? options->run.timeout : longest;
     evidence_run(s, CHECK_LAUNCH_BLOCKS * timeout, false, NULL, stopped);
     conclude();

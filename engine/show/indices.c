@@ -1,6 +1,8 @@
 /* What a kernel's accesses compute, beside the textbook's: --indices. */
 #include "../../lab/cause.h"
 #include "../report/json.h"
+#include "../watch/launches.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,10 +59,11 @@ static void print_access(FILE *out, const struct recovery *r, const struct recov
 static void print_text(FILE *out, const struct recovery *r, struct shape s,
                        const struct index_size *sizes) {
     const struct trace *t = r->trace;
-    fprintf(out,
-            "\nWhat each index computes, in a run with %s,\n"
-            "grid (%u, %u), block (%u, %u):\n",
-            lab_shape_text(&lab, &s).of, t->grid[0], t->grid[1], t->block[0], t->block[1]);
+    fprintf(out, "\nWhat each index computes, in a run with %s,\n", lab_shape_text(&lab, &s).of);
+    if (launches_noted() > 1)
+        fprintf(out, "launch %" PRIu64 " of %" PRIu64 ", ", t->launch, launches_noted());
+    fprintf(out, "grid (%u, %u), block (%u, %u):\n", t->grid[0], t->grid[1], t->block[0],
+            t->block[1]);
     for (int i = 0; i < r->count; i++) print_access(out, r, &r->access[i], sizes);
     fputs("phase: the tile phase, from 0; step: how many times the thread has made this\n"
           "access before in the same phase; [...]: no formula fits\n",
@@ -74,6 +77,8 @@ static void json_indices(FILE *out, const struct recovery *r, struct shape s,
     struct json json = {out, true};
     json_open(&json, "indices", '{');
     json_shape(&json, &lab, &s);
+    json_unsigned(&json, "number", r->trace->launch);
+    json_unsigned(&json, "of", launches_noted());
     json_open(&json, "accesses", '[');
     for (int i = 0; i < r->count; i++) {
         const struct recovered *a = &r->access[i];

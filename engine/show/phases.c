@@ -5,6 +5,7 @@
 #include "../report/numbers.h"
 #include "../watch/regions.h"
 #include "sum.h"
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -356,8 +357,10 @@ void print_phases(FILE *out, const struct phases *phases, const struct array_dat
         fputs(".\n", out);
         return;
     }
-    fprintf(out, "\nblock (%u,%u) of %s, %u x %u threads, %s\n", phases->block[0], phases->block[1],
-            phases->kernel, phases->block_size[0], phases->block_size[1],
+    fprintf(out, "\nblock (%u,%u) of %s, ", phases->block[0], phases->block[1], phases->kernel);
+    if (phases->many > 1)
+        fprintf(out, "launch %" PRIu64 " of %" PRIu64 ", ", phases->number, phases->many);
+    fprintf(out, "%u x %u threads, %s\n", phases->block_size[0], phases->block_size[1],
             lab_shape_text(&lab, &shape).of);
     fputs("A phase reaches from one __syncthreads() to the next and loads from ", out);
     print_input_names(out, " or ");
@@ -468,7 +471,8 @@ static void json_stored(struct json *json, const struct story *s, int array) {
 }
 
 /* "phases", or null where the block loads nothing of the inputs:
- *     kernel, launch (from 0), grid, block_size, block; m, k, n
+ *     kernel, launch (of those that ran, from 0), number (of all, from 1) of how many (of), grid,
+ *     block_size, block; m, k, n
  *     phases: for each
  *         phase     its number, from 1
  *         A, B      (each input, by its name) rows and columns that were loaded from (lists), loads
@@ -491,6 +495,8 @@ void json_phases(struct json *json, const struct phases *phases, const struct ar
     json_open(json, "phases", '{');
     json_text(json, "kernel", phases->kernel);
     json_value(json, "launch", "%d", phases->launch);
+    json_unsigned(json, "number", phases->number);
+    json_unsigned(json, "of", phases->many);
     json_extent(json, "grid", phases->grid);
     json_extent(json, "block_size", phases->block_size);
     json_extent(json, "block", phases->block);

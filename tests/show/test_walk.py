@@ -69,7 +69,9 @@ def walk(program: Path, file: Path, *args: object, status: int = 0) -> Any:
     shape, block = data["shape"], data["block"][: 3 if data["launch"]["grid"][2] > 1 else 2]
     sizes = " ".join(f"{name}={shape[name]}" for name in "mkn")
     above = re.findall(r"m=\d+ k=\d+ n=\d+", run.stdout.split("open in a browser")[0])[-1]
-    which = "another run," if status and above != sizes else "a run"
+    launch = data["launch"]
+    which = f"launch {launch['number']} of {launch['of']} of " if launch["of"] > 1 else ""
+    which += "another run," if status and above != sizes else "a run"
     shown = f"    it shows block ({','.join(map(str, block))}) of {which} with {sizes}\n"
     assert f"open in a browser: {page}\n{shown}" in run.stdout, run
     return data
@@ -219,12 +221,12 @@ def test_make_walk(checker: Builder) -> None:
         return subprocess.run(["make", "walk", *given, *variables], cwd=folder, text=True,
                               env=clean_environment(), capture_output=True, check=False)  # fmt: skip
 
-    made = make(f"KERNEL={TILED}", "SHAPE=20 7 18", "BLOCK=1,0")
+    made = make(f"KERNEL={TILED}", "SHAPE=20 7 18", "BLOCK=1,0", "LAUNCH=1")
     assert made.returncode == 0, made
     data = json.loads(parts(page.read_text())["data"])
     assert data["block"] == [1, 0, 0] and data["shape"] == {"m": 20, "k": 7, "n": 18}
     for odd in ("$(shell touch build/odd)", "`touch build/odd`", "4; touch build/odd"):
-        for name in ("SHAPE", "BLOCK"):
+        for name in ("SHAPE", "BLOCK", "LAUNCH"):
             made = make(f"KERNEL={TILED}", f"{name}={odd}")
             assert made.returncode and not (folder / "build" / "odd").exists(), made
     make(f"KERNEL={TILED}")

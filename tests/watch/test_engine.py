@@ -1,5 +1,5 @@
-"""The engine without a lab: tests/watch/no_arrays.cu, a host that names no arrays, and typed_arrays.c,
-one whose arrays are no matrices of floats."""
+"""The engine without a lab: tests/watch/no_arrays.cu, a host that names no arrays, typed_arrays.c, one
+whose arrays are no matrices of floats, and kept_launches.c, one that launches several kernels."""
 
 from __future__ import annotations
 
@@ -51,6 +51,53 @@ def test_arrays_are_counted_and_kept_by_their_element_type(tree: Tree) -> None:
     assert trace[:4] == ["trace 0 f64 15 1 15.25", "trace 1 u8 0 1 0", "trace 2 i32 0 1 -1",
                          "trace 8 f64 14 1 14.25"]
     assert not any(trace[4:])  # no finding
+
+
+PHASES, ALL_BLOCKS, ONE_BLOCK = 2, 4, 8  # enum engine_keeps
+NINE = [0, 3, 4, 0, 5, 6, 7, 8, 9]
+ACCESSES = {count: 2 * count or 8 for count in range(10)}
+
+
+def kept(tree: Tree, keeps: int, launch: int, counts: list[int]) -> tuple[list[str], list[str]]:
+    ran = run_host(tree, "kept_launches", "tests/watch/copy_kernel.cu", keeps, launch, *counts)
+    return ran[0].split(), ran[1].split()
+
+
+def traced(counts: list[int], numbers: list[int], shows: int) -> list[str]:
+    return [*(f"{n}:{ACCESSES[counts[n - 1]]}" for n in numbers), "shows", str(shows)]
+
+
+@pytest.mark.parametrize("launch, shows", [(0, 2), (1, 1), (4, 4), (8, 8)])
+def test_the_first_eight_launches_are_kept(tree: Tree, launch: int, shows: int) -> None:
+    trace, phases = kept(tree, PHASES | ALL_BLOCKS, launch, NINE)
+    assert trace == traced(NINE, list(range(1, 9)), shows)
+    # Phases: of those that load x. One that does not has none to show.
+    loads = [n for n, count in enumerate(NINE, 1) if count]
+    assert phases == [*(f"{n}/9:1" for n in loads), "shows", str(shows if shows in loads else 0)]
+
+
+def test_the_launch_that_is_asked_for_is_always_kept(tree: Tree) -> None:
+    """In the place of the eighth."""
+    counts = [1] * 12
+    trace, phases = kept(tree, PHASES | ALL_BLOCKS, 11, counts)
+    assert trace == traced(counts, [*range(1, 8), 11], 11)
+    assert phases == [*(f"{n}/12:1" for n in [*range(1, 8), 11]), "shows", "11"]
+    assert kept(tree, ALL_BLOCKS, 13, counts)[0] == traced(counts, list(range(1, 9)), 0)
+
+
+def test_the_first_launch_that_loads_an_input_is_always_kept(tree: Tree) -> None:
+    counts = [0] * 9 + [5, 6]
+    trace, phases = kept(tree, PHASES | ALL_BLOCKS, 0, counts)
+    assert trace == traced(counts, [*range(1, 8), 10], 10)
+    assert phases == ["10/11:1", "11/11:1", "shows", "10"]
+
+
+def test_of_a_single_block_one_launch_is_kept(tree: Tree) -> None:
+    for launch, shows in (0, 2), (1, 1), (9, 9):
+        assert kept(tree, ONE_BLOCK, launch, NINE)[0] == traced(NINE, [shows], shows)
+    # Nothing is shown of launches that load no input, unless one is asked for.
+    assert kept(tree, ONE_BLOCK, 0, [0, 0])[0][-1] == "0"
+    assert kept(tree, ONE_BLOCK, 3, [1, 1])[0] == ["shows", "0"]
 
 
 @pytest.mark.parametrize("too_far, element", [(1, "cube[2][0][0]"), (7, "cube[2][1][1]")])

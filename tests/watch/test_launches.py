@@ -40,7 +40,7 @@ def test_a_finding_shows_its_launch(checker: Builder, setup: str) -> None:
     source = (program.parent / path).read_text().splitlines()
     assert "<<<" in source[launch.pop("line") - 1] and launch.pop("file") == str(path)
     text = "mysgemm<<<(2, 3), (16, 16)>>>: 32 x 48 threads (x, y); C has 20 columns and 35 rows"
-    assert launch == {"kernel": "mysgemm", "grid": [2, 3, 1], "block": [16, 16, 1],
+    assert launch == {"kernel": "mysgemm", "number": 1, "of": 1, "grid": [2, 3, 1], "block": [16, 16, 1],
                       "shared_bytes": 0, "text": text}  # fmt: skip
     lines = run_check(program, 35, 70, 20).stdout.split("    block (")[0]
     assert one_line(lines).endswith(text)

@@ -38,7 +38,7 @@ static void say_counts(void) {
 }
 
 static void say_phases(void) {
-    const struct phases *p = phases_kept();
+    const struct phases *p = phases_shown();
     const struct phase_array *shared = &p->phases[0].arrays[0];
     double third = 0;
     element_value(shared->element, shared->bytes + 3 * element_type_bytes(shared->element), &third);
@@ -49,7 +49,7 @@ static void say_phases(void) {
 
 /* The last access of each array, by the block that is kept. */
 static void say_trace(void) {
-    const struct trace *t = trace_kept();
+    const struct trace *t = trace_shown();
     static const int arrays[] = {X, FLAGS, CUBE, TRACE_SHARED};
     for (int a = 0; a < 4; a++) {
         const int array = arrays[a];

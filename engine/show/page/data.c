@@ -470,14 +470,18 @@ static void write_finding(struct page *page) {
 
 static void write_launch(struct page *page) {
     struct json *json = &page->json;
-    const struct finding_launch *l = &page->outcome->finding.launch;
+    const struct trace *t = page->trace;
+    struct finding_launch l = {.number = t->launch, .of = launches_noted()};
+    launches_kernel_name(t->kernel, l.kernel, sizeof l.kernel);
+    engine_find_launch(t->launch, true, &l); /* of many launches, its line may not be known */
     json_open(json, "launch", '{');
-    json_text(json, "kernel", l->kernel);
-    json_extent(json, "grid", page->trace->grid);
-    json_extent(json, "block", page->trace->block);
-    json_value(json, "shared_bytes", "%zu", l->shared_bytes);
-    json_value(json, "line", "%d", source_is(l->file) ? l->line : 0);
-    json_value(json, "later", "%d", page->trace->later_launches);
+    json_text(json, "kernel", l.kernel);
+    json_unsigned(json, "number", l.number);
+    json_unsigned(json, "of", l.of);
+    json_extent(json, "grid", t->grid);
+    json_extent(json, "block", t->block);
+    json_value(json, "shared_bytes", "%zu", l.shared_bytes);
+    json_value(json, "line", "%d", source_is(l.file) ? l.line : 0);
     json_close(json, '}');
 }
 
@@ -522,15 +526,32 @@ static void write_members(struct page *page) {
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
+/* The launch and the block that the trace is of, and those that it should be of. */
+static struct walked walked_so_far(const struct page *page) {
+    const struct trace *t = page->trace;
+    const struct finding *f = &page->outcome->finding;
+    const uint64_t asked = page->options->walk_launch;
+    struct finding_launch launch = f->launch;
+    struct walked walked = {.step = WALK_NO_BLOCK, .launch = t->launch};
+    if (asked) engine_find_launch(asked, false, &launch);
+    memcpy(walked.grid, launch.grid, sizeof walked.grid);
+    if (t->block_count) {
+        memcpy(walked.block, t->blocks[0], sizeof walked.block);
+        memcpy(walked.wanted, walked.block, sizeof walked.wanted);
+        memcpy(walked.grid, t->grid, sizeof walked.grid);
+        walked.wanted_launch = asked;
+    }
+    if (f->at.in_kernel) walked.wanted_launch = f->launch.number;
+    if (page->options->launch) walked.wanted_launch = asked;
+    if (!f->at.in_kernel || walked.wanted_launch == f->launch.number)
+        walk_wanted(t, page->outcome, page->data, walked.wanted);
+    return walked;
+}
+
 struct walked walk_data(FILE *out, const struct check_options *options,
                         const struct outcome *outcome, const struct array_data *data) {
-    struct page page = {{out, false}, options, outcome, data, trace_kept(), {0}, 0, 0, 0, 0};
-    struct walked walked = {.step = WALK_NO_BLOCK};
-    if (page.trace->block_count) {
-        memcpy(walked.block, page.trace->blocks[0], sizeof walked.block);
-        memcpy(walked.wanted, walked.block, sizeof walked.wanted);
-    }
-    walk_wanted(page.trace, outcome, data, walked.wanted);
+    struct page page = {{out, false}, options, outcome, data, trace_shown(), {0}, 0, 0, 0, 0};
+    struct walked walked = walked_so_far(&page);
     if (!page.trace->block_count) return walked;
     find_accesses(&page);
     walked.step = WALK_NO_MEMORY;

@@ -336,7 +336,7 @@ function fillHeader(run) {
   const parts = [`${launch.kernel}<<<${triple(launch.grid)}, ${triple(launch.block)}>>>${launch.line ? ' at line ' + launch.line : ''}`,
     `A is ${m} x ${k}, B ${k} x ${n}, C ${m} x ${n} (m=${m} n=${n} k=${k})`];
   if (launch.shared_bytes) parts.push(`${formatCount(launch.shared_bytes)} bytes of dynamic shared memory`);
-  if (launch.later) parts.push(`${plural(launch.later, 'later launch', 'later launches')} not shown`);
+  if (launch.of > 1) parts.push(`launch ${launch.number} of ${launch.of}`);
   byId('launch').textContent = parts.join('; ');
 }
 

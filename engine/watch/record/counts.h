@@ -1,5 +1,5 @@
-/* Counting what a run's kernels load and store, and keeping what one block's tile phases were:
- * plain data that show/phases.c prints. docs/check.md says how each figure is defined. */
+/* Counting what a run's kernels load and store, and keeping what one block's phases were: plain
+ * data that show/phases.c prints. docs/check.md says how each figure is defined. */
 #ifndef ENGINE_WATCH_RECORD_COUNTS_H
 #define ENGINE_WATCH_RECORD_COUNTS_H
 #include "counted.h"
@@ -43,10 +43,12 @@ struct phase {
     int array_count;
 };
 
+/* Of one launch. */
 struct phases {
     char kernel[128];
     unsigned grid[3], block_size[3], block[3];
-    int launch; /* counted from 0 */
+    int launch;            /* of those that ran, counted from 0 */
+    uint64_t number, many; /* of all that were made, from 1; and how many these are */
     struct phase *phases;
     int count;
     int *first[ENGINE_ARRAYS];   /* of each element of an input: the phase that loaded it first,
@@ -54,12 +56,18 @@ struct phases {
     bool *stored[ENGINE_ARRAYS]; /* elements that the block stored, likewise of the others */
 };
 
-/* From now on the tile phases of this block are kept, of the first launch in which it loads an
- * input. Behind counts_watch(). */
-void phases_watch(unsigned x, unsigned y);
+enum { PHASES_LAUNCHES = 8 };
 
-/* Null: nothing was kept. */
-const struct phases *phases_kept(void);
+/* From now on the phases of this block are kept, of the first PHASES_LAUNCHES launches in which it
+ * loads an input. Of more, the last one that is kept gives way to the one with this number, from 1,
+ * which phases_shown() is about; 0: it is the first one. Behind counts_watch(). */
+void phases_watch(unsigned x, unsigned y, uint64_t launch);
+
+/* The launches of which something is kept so far, in their order; the caller does not own them. */
+int phases_launches(const struct phases **launches);
+
+/* The one that was asked for. Null: nothing of it was kept. */
+const struct phases *phases_shown(void);
 
 #ifdef __cplusplus
 }

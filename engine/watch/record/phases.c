@@ -1,4 +1,4 @@
-/* The tile phases of one block: which elements of inputs it loads between two barriers, and what
+/* The phases of one block: which elements of inputs it loads between two barriers, and what
  * its shared arrays hold afterwards. */
 #include "../../cuda/program/names.h"
 #include "../array.h"
@@ -14,40 +14,58 @@ enum { MOST_ARRAYS = 16 }; /* of one phase */
 
 static struct {
     const struct watch *running; /* over the block whose phases are kept, while it runs */
-    bool kept;
-    const void *kernel;
-    struct phases phases;
-    struct phase now; /* being collected */
+    struct phases kept[PHASES_LAUNCHES];
+    const void *kernel[PHASES_LAUNCHES];
+    int count;
+    unsigned block[2];
+    uint64_t shown;        /* the launch that was asked for; 0: the first that is kept */
+    struct phases *phases; /* of the launch that runs; null: they are not kept */
+    struct phase now;      /* being collected */
     size_t load_room;
     int *writer; /* of each word of shared memory: the thread that stored it last, plus 1 */
     size_t words;
 } state;
 
 static void *must(void *made) {
-    if (!made) machine_fault("out of memory while keeping tile phases");
+    if (!made) machine_fault("out of memory while keeping phases");
     return made;
 }
 
 static void *zeros(size_t count, size_t size) { return must(calloc(count ? count : 1, size)); }
 
-const struct phases *phases_kept(void) {
-    if (!state.kept) return NULL;
-    launches_kernel_name(state.kernel, state.phases.kernel, sizeof state.phases.kernel);
-    return &state.phases;
+/* Whether the block has loaded an input, so that there are phases. */
+static bool any_load(const struct phases *p) { return p->count || state.now.load_count; }
+
+int phases_launches(const struct phases **launches) {
+    const int count = state.count - (state.phases && !any_load(state.phases));
+    for (int i = 0; i < count; ++i) {
+        struct phases *p = &state.kept[i];
+        launches_kernel_name(state.kernel[i], p->kernel, sizeof p->kernel);
+        p->many = launches_noted();
+    }
+    *launches = state.kept;
+    return count;
+}
+
+const struct phases *phases_shown(void) {
+    const struct phases *launches;
+    const int count = phases_launches(&launches);
+    for (int i = 0; i < count; ++i)
+        if (!state.shown || launches[i].number == state.shown) return &launches[i];
+    return NULL;
 }
 
 /* --- accesses --------------------------------------------------------------------------------- */
 
 static void note_load(int array, size_t element) {
     struct phase *now = &state.now;
-    int *first = state.phases.first[array];
-    if (!first[element]) first[element] = state.phases.count + 1;
+    int *first = state.phases->first[array];
+    if (!first[element]) first[element] = state.phases->count + 1;
     if (now->load_count == state.load_room) {
         state.load_room = state.load_room ? 2 * state.load_room : 256;
         now->loads = must(realloc(now->loads, state.load_room * sizeof *now->loads));
     }
     now->loads[now->load_count++] = (struct phase_load){running_index.linear, array, element};
-    state.kept = true;
 }
 
 /* -1: none of the run's. */
@@ -66,7 +84,7 @@ static void note_global(const struct access *access) {
     const size_t end = (access->address + access->size - 1 - r->begin) / bytes + 1;
     for (; element < end && element < all; ++element) {
         if (!region_is_input(r))
-            state.phases.stored[array][element] |= access->write;
+            state.phases->stored[array][element] |= access->write;
         else if (!access->write)
             note_load(array, element);
     }
@@ -151,7 +169,7 @@ static int by_name(const void *a, const void *b) {
 }
 
 static void end_phase(const struct watch *w) {
-    struct phases *p = &state.phases;
+    struct phases *p = state.phases;
     for (size_t word = 0; word < state.words;)
         word = state.writer[word] ? keep_array_at(w, word) : word + 1;
     qsort(state.now.arrays, (size_t)state.now.array_count, sizeof *state.now.arrays, by_name);
@@ -171,8 +189,9 @@ static void interval_ends(struct watch *w) {
 
 static bool is_wanted(const struct watch *w) {
     const struct uint3 *grid = &w->launch->grid;
-    const unsigned *block = state.phases.block;
-    return !state.kept && block[0] < grid->x && block[1] < grid->y &&
+    const unsigned *block = state.block;
+    const bool room = state.count < PHASES_LAUNCHES || launches_noted() == state.shown;
+    return room && block[0] < grid->x && block[1] < grid->y &&
            w->epochs.block == block[0] + (uint64_t)grid->x * block[1];
 }
 
@@ -180,10 +199,6 @@ static bool is_wanted(const struct watch *w) {
 static void make_room(struct phases *p) {
     for (int i = 0; i < ENGINE_ARRAYS; ++i) {
         const struct region *r = region_of_array(i);
-        free(p->first[i]);
-        free(p->stored[i]);
-        p->first[i] = NULL;
-        p->stored[i] = NULL;
         if (!r) continue;
         if (region_is_input(r))
             p->first[i] = zeros(array_elements(r->array), sizeof *p->first[i]);
@@ -194,27 +209,55 @@ static void make_room(struct phases *p) {
     state.writer = zeros(state.words, sizeof *state.writer);
 }
 
+/* The last launch that is kept makes room for another one. */
+static void give_up(void) {
+    struct phases *p = &state.kept[--state.count];
+    for (int i = 0; i < p->count; ++i) {
+        for (int a = 0; a < p->phases[i].array_count; ++a) {
+            free(p->phases[i].arrays[a].bytes);
+            free(p->phases[i].arrays[a].writer);
+        }
+        free(p->phases[i].arrays);
+        free(p->phases[i].loads);
+    }
+    for (int i = 0; i < ENGINE_ARRAYS; ++i) {
+        free(p->first[i]);
+        free(p->stored[i]);
+    }
+    free(p->phases);
+    *p = (struct phases){.number = 0};
+}
+
 static void block_begins(struct watch *w) {
-    struct phases *p = &state.phases;
-    const struct launch *launch = w->launch;
+    const struct launch *l = w->launch;
     const struct counted_launch *before;
     if (!is_wanted(w)) return;
+    if (state.phases && !any_load(state.phases)) give_up(); /* its block was stopped */
+    if (state.count == PHASES_LAUNCHES) give_up();
+    state.now = (struct phase){0};
+    state.load_room = 0;
+    state.kernel[state.count] = l->kernel;
+    struct phases *p = state.phases = &state.kept[state.count++];
+    *p = (struct phases){.grid = {l->grid.x, l->grid.y, l->grid.z},
+                         .block_size = {l->block.x, l->block.y, l->block.z},
+                         .block = {state.block[0], state.block[1]},
+                         .launch = counts_launches(&before),
+                         .number = launches_noted()};
     state.running = w;
-    state.kernel = launch->kernel;
     state.words = w->all_words;
-    p->launch = counts_launches(&before);
-    memcpy(p->grid, (unsigned[]){launch->grid.x, launch->grid.y, launch->grid.z}, sizeof p->grid);
-    memcpy(p->block_size, (unsigned[]){launch->block.x, launch->block.y, launch->block.z},
-           sizeof p->block_size);
     make_room(p);
 }
 
+/* A launch in which it loads no input is none that anyone asks about. */
 static void block_ended(struct watch *w) {
+    if (w != state.running) return;
     interval_ends(w);
-    if (w == state.running) state.running = NULL;
+    if (!any_load(state.phases)) give_up();
+    state.running = NULL;
+    state.phases = NULL;
 }
 
-void phases_watch(unsigned x, unsigned y) {
+void phases_watch(unsigned x, unsigned y, uint64_t launch) {
     static const struct consumer keeping = {
         .block_begins = block_begins,
         .access = note_unless_copying,
@@ -222,7 +265,8 @@ void phases_watch(unsigned x, unsigned y) {
         .interval_ends = interval_ends,
         .block_ended = block_ended,
     };
-    state.phases.block[0] = x;
-    state.phases.block[1] = y;
+    state.block[0] = x;
+    state.block[1] = y;
+    state.shown = launch;
     watch_add_consumer(&keeping);
 }

@@ -3,25 +3,50 @@
 #include "../../cuda/program/names.h"
 #include "../array.h"
 #include "../block.h"
+#include "../launches.h"
 #include "../regions.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 1 << 21 }; /* accesses; 32 bytes each */
+enum { MOST = 1 << 21 }; /* accesses of all launches together, 48 bytes each; and barriers */
 
-static struct {
+/* A launch that is kept, and how much room its lists have. */
+struct kept {
     struct trace trace;
     size_t room, barrier_room;
+};
+
+static struct {
+    struct kept kept[TRACE_LAUNCHES];
+    const struct trace *list[TRACE_LAUNCHES]; /* of these */
+    int count;
+    size_t accesses, barriers; /* of all of them */
+    uint64_t shown;            /* the launch that was asked for; 0: the first that loads an input */
+    struct kept *now;          /* of the launch that runs; null: nothing of it is kept */
     const struct watch *running; /* over a block that is kept, while it runs */
-    const struct launch *launch; /* the first */
-    bool ended;
-    bool one; /* this block alone is kept */
+    bool one;                    /* this block alone is kept */
     unsigned block[3];
     bool storing; /* the last access is a store that has not been made yet, to here */
     uintptr_t stored_to;
 } state;
 
-const struct trace *trace_kept(void) { return &state.trace; }
+int trace_launches(const struct trace *const **launches) {
+    for (int i = 0; i < state.count; ++i) state.list[i] = &state.kept[i].trace;
+    *launches = state.list;
+    return state.count;
+}
+
+static bool is_shown(const struct trace *t) {
+    return state.shown ? t->launch == state.shown : t->loads_input;
+}
+
+const struct trace *trace_shown(void) {
+    static const struct trace none;
+    for (int i = 0; i < state.count; ++i)
+        if (is_shown(&state.kept[i].trace)) return &state.kept[i].trace;
+    /* A launch that was stopped may have come to no input. */
+    return state.now && !state.shown ? &state.now->trace : &none;
+}
 
 enum element trace_element(const struct trace *t, int array) {
     return array < TRACE_SHARED ? region_array(array)->element : trace_shared(t, array)->element;
@@ -36,7 +61,7 @@ size_t trace_element_bytes(const struct trace *t, int array) {
 
 /* The number of a shared array, which is added if it is new; -1: no room. */
 static int shared_number(const struct trace_array *array) {
-    struct trace *t = &state.trace;
+    struct trace *t = &state.now->trace;
     for (int i = 0; i < t->shared_count; ++i)
         if (t->shared[i].offset == array->offset) return TRACE_SHARED + i;
     if (t->shared_count == TRACE_ARRAYS - TRACE_SHARED) return -1;
@@ -64,7 +89,7 @@ static struct trace_array static_array(const struct shared_name *name) {
 /* The array at `offset` of the thread-local storage, or the one whose end it is beyond; -1: none.
  */
 static int find_shared(const struct watch *w, size_t offset) {
-    const struct trace *t = &state.trace;
+    const struct trace *t = &state.now->trace;
     for (int i = 0; i < t->shared_count; ++i)
         if (is_within(&t->shared[i], offset)) return TRACE_SHARED + i;
     const size_t dynamic =
@@ -103,30 +128,36 @@ static int find_array_of_run(uintptr_t address, int64_t *bytes, bool *valued) {
 static bool make_room(void **elements, size_t *room, size_t count, size_t size) {
     if (count < *room) return true;
     const size_t more = *room ? 2 * *room : 256;
-    void *larger = more <= MOST ? realloc(*elements, more * size) : NULL;
-    if (!larger) {
-        state.trace.complete = false;
-        return false;
-    }
+    void *larger = realloc(*elements, more * size);
+    if (!larger) return false;
     *elements = larger;
     *room = more;
     return true;
 }
 
 static void keep(const struct trace_access *kept) {
-    struct trace *t = &state.trace;
+    struct trace *t = &state.now->trace;
     void *accesses = t->access;
-    if (!make_room(&accesses, &state.room, t->count, sizeof *kept)) return;
+    if (state.accesses == MOST || !make_room(&accesses, &state.now->room, t->count, sizeof *kept)) {
+        t->complete = false;
+        return;
+    }
     t->access = accesses;
     t->access[t->count++] = *kept;
+    ++state.accesses;
 }
 
 static void keep_barrier(const struct trace_barrier *kept) {
-    struct trace *t = &state.trace;
+    struct trace *t = &state.now->trace;
     void *barriers = t->barrier;
-    if (!make_room(&barriers, &state.barrier_room, t->barrier_count, sizeof *kept)) return;
+    if (state.barriers == MOST ||
+        !make_room(&barriers, &state.now->barrier_room, t->barrier_count, sizeof *kept)) {
+        t->complete = false;
+        return;
+    }
     t->barrier = barriers;
     t->barrier[t->barrier_count++] = *kept;
+    ++state.barriers;
 }
 
 static uint32_t interval_of(const struct watch *w) {
@@ -139,7 +170,8 @@ static int find_array(const struct watch *w, uintptr_t address, int64_t *bytes, 
     const size_t offset = address - (uintptr_t)w->memory.thread_local_storage.begin;
     const int array = find_shared(w, offset);
     *valued = true;
-    if (array >= 0) *bytes = (int64_t)offset - (int64_t)trace_shared(&state.trace, array)->offset;
+    if (array >= 0)
+        *bytes = (int64_t)offset - (int64_t)trace_shared(&state.now->trace, array)->offset;
     return array;
 }
 
@@ -150,7 +182,7 @@ static bool find_elements(const struct watch *w, const struct access *access,
     if (access->size > TRACE_BYTES) return false;
     const int array = find_array(w, access->address, &bytes, &kept->valued);
     if (array < 0) return false;
-    const int64_t element = (int64_t)trace_element_bytes(&state.trace, array);
+    const int64_t element = (int64_t)trace_element_bytes(&state.now->trace, array);
     if (access->size % element || bytes % element) return false;
     kept->array = (uint8_t)array;
     kept->elements = (uint8_t)(access->size / element);
@@ -161,9 +193,9 @@ static bool find_elements(const struct watch *w, const struct access *access,
 /* Whatever follows, in this block, follows the store. */
 static void complete_store(void) {
     if (!state.storing) return;
-    struct trace_access *a = &state.trace.access[state.trace.count - 1];
-    memcpy(a->bytes, (const void *)state.stored_to,
-           a->elements * trace_element_bytes(&state.trace, a->array));
+    const struct trace *t = &state.now->trace;
+    struct trace_access *a = &t->access[t->count - 1];
+    memcpy(a->bytes, (const void *)state.stored_to, a->elements * trace_element_bytes(t, a->array));
     a->valued = true;
     state.storing = false;
 }
@@ -174,28 +206,34 @@ static void keep_value(struct trace_access *kept, const struct access *access) {
     if (access->old) memcpy(&kept->bytes[access->size], access->old, access->size);
     if (there && !access->write) memcpy(kept->bytes, (const void *)access->address, access->size);
     if (access->write) kept->valued = false;
-    const size_t before = state.trace.count;
+    const size_t before = state.now->trace.count;
     keep(kept);
-    state.storing = there && access->write && state.trace.count > before;
+    state.storing = there && access->write && state.now->trace.count > before;
     state.stored_to = access->address;
 }
 
+static bool is_of_input(int array) {
+    return array < TRACE_SHARED && region_is_input(region_of_array(array));
+}
+
 static void note(struct watch *w, const struct access *access) {
+    struct trace *t = &state.now->trace;
     if (w != state.running) return;
     complete_store();
     struct trace_access kept = {
         .code = access->code,
         .interval = interval_of(w),
         .thread = (uint16_t)running_index.linear,
-        .block = (uint8_t)(state.trace.block_count - 1),
+        .block = (uint8_t)(t->block_count - 1),
         .write = access->write,
         .atomic = access->atomic,
     };
-    if (access->atomic || access->copying) state.trace.plain = false;
+    if (access->atomic || access->copying) t->plain = false;
     if (!find_elements(w, access, &kept)) {
-        state.trace.plain = false;
+        t->plain = false;
         return;
     }
+    if (!kept.write && is_of_input(kept.array)) t->loads_input = true;
     keep_value(&kept, access);
 }
 
@@ -212,25 +250,20 @@ static void block_index(const struct watch *w, unsigned index[3]) {
 static bool is_kept(const struct watch *w) {
     const unsigned grid[] = {w->launch->grid.x, w->launch->grid.y, w->launch->grid.z};
     unsigned index[3];
+    if (!state.now) return false;
     block_index(w, index);
-    if (state.one) return !state.ended && memcmp(index, state.block, sizeof index) == 0;
+    if (state.one) return memcmp(index, state.block, sizeof index) == 0;
     for (int i = 0; i < 3; ++i)
         if (index[i] != grid[i] - 1 && index[i] >= (i < 2 ? 2 : 1)) return false;
-    return !state.ended;
+    return true;
 }
 
 static bool skips(const struct watch *w) { return !is_kept(w); }
 
 static void block_begins(struct watch *w) {
-    struct trace *t = &state.trace;
-    const struct launch *l = w->launch;
-    if (!state.launch) {
-        state.launch = l;
-        t->complete = t->plain = true;
-        memcpy(t->grid, (unsigned[]){l->grid.x, l->grid.y, l->grid.z}, sizeof t->grid);
-        memcpy(t->block, (unsigned[]){l->block.x, l->block.y, l->block.z}, sizeof t->block);
-    }
-    if (!is_kept(w) || t->block_count == TRACE_BLOCKS) return;
+    if (!is_kept(w)) return;
+    struct trace *t = &state.now->trace;
+    if (t->block_count == TRACE_BLOCKS) return;
     block_index(w, t->blocks[t->block_count++]);
     state.running = w;
 }
@@ -248,13 +281,13 @@ static void copy_waiting(const struct watch *w, struct trace_waiting waiting[2])
 }
 
 static void interval_ends(struct watch *w) {
-    struct trace_barrier ended = {.code = w->arrived[0].code,
-                                  .interval = interval_of(w),
-                                  .block = (uint8_t)(state.trace.block_count - 1),
-                                  .returned = w->epochs.returned};
+    struct trace_barrier ended = {
+        .code = w->arrived[0].code, .interval = interval_of(w), .returned = w->epochs.returned};
     if (w != state.running) return;
+    struct trace *t = &state.now->trace;
+    ended.block = (uint8_t)(t->block_count - 1);
     complete_store();
-    if (any_step(w)) state.trace.plain = false;
+    if (any_step(w)) t->plain = false;
     copy_waiting(w, ended.at);
     keep_barrier(&ended);
 }
@@ -262,13 +295,13 @@ static void interval_ends(struct watch *w) {
 static void block_ended(struct watch *w) {
     if (w != state.running) return;
     complete_store();
-    if (any_step(w)) state.trace.plain = false;
+    if (any_step(w)) state.now->trace.plain = false;
     state.running = NULL;
 }
 
 /* Of a block that did not come to its end. */
 static void block_stopped(const struct watch *w) {
-    struct trace *t = &state.trace;
+    struct trace *t = &state.now->trace;
     t->stopped = true;
     t->returned = w->epochs.returned;
     copy_waiting(w, t->waiting);
@@ -276,40 +309,61 @@ static void block_stopped(const struct watch *w) {
     state.running = NULL;
 }
 
-static bool loads_an_input(const struct trace_access *a) {
-    const struct region *r = a->array < TRACE_SHARED ? region_of_array(a->array) : NULL;
-    return r && region_is_input(r) && !a->write;
+/* --- launches --------------------------------------------------------------------------------- */
+
+/* What the slot has kept, for which there is no use, makes room. */
+static void give_up(struct kept *kept) {
+    state.accesses -= kept->trace.count;
+    state.barriers -= kept->trace.barrier_count;
+    free(kept->trace.access);
+    free(kept->trace.barrier);
+    *kept = (struct kept){0};
 }
 
-/* A launch that loads no input is none that anyone asks about. */
+/* Where the launch with this number is kept; null: it is not. */
+static struct kept *slot_for(uint64_t number) {
+    const int room = state.one ? 1 : TRACE_LAUNCHES;
+    const bool found = trace_shown()->block_count != 0;
+    const bool wanted = state.shown ? number == state.shown : !found;
+    if (!wanted && (state.one || state.count == room)) return NULL;
+    if (state.count < room) return &state.kept[state.count++];
+    give_up(&state.kept[room - 1]);
+    return &state.kept[room - 1];
+}
+
+static void launch_begins(const struct launch *launch) {
+    const struct uint3 g = launch->grid, b = launch->block;
+    const uint64_t number = launches_noted();
+    if (!(state.now = slot_for(number))) return;
+    state.now->trace = (struct trace){.launch = number,
+                                      .kernel = launch->kernel,
+                                      .grid = {g.x, g.y, g.z},
+                                      .block = {b.x, b.y, b.z},
+                                      .complete = true,
+                                      .plain = true};
+}
+
 static void launch_ended(const struct launch *launch) {
-    struct trace *t = &state.trace;
-    size_t i = 0;
-    if (state.ended) t->later_launches++;
-    if (launch != state.launch || state.ended) return;
+    if (!state.now) return;
     if (state.running) block_stopped(state.running);
-    while (i < t->count && !loads_an_input(&t->access[i])) ++i;
-    state.ended = i < t->count;
-    t->ended = launch->blocks_ended == launch->blocks;
-    if (state.ended) return;
-    t->count = t->barrier_count = 0;
-    t->block_count = t->shared_count = 0;
-    t->stopped = false;
-    state.launch = NULL;
+    state.now->trace.ended = launch->blocks_ended == launch->blocks;
+    state.now = NULL;
 }
 
-void trace_watch(void) {
+void trace_watch(uint64_t launch) {
     static const struct consumer keeping = {.skips = skips,
                                             .block_begins = block_begins,
                                             .access = note,
                                             .interval_ends = interval_ends,
                                             .block_ended = block_ended,
+                                            .launch_begins = launch_begins,
                                             .launch_ended = launch_ended};
+    state.shown = launch;
     watch_add_consumer(&keeping);
 }
 
-void trace_watch_block(const unsigned block[3]) {
+void trace_watch_block(const unsigned block[3], uint64_t launch) {
     state.one = true;
     memcpy(state.block, block, sizeof state.block);
-    trace_watch();
+    trace_watch(launch);
 }

@@ -1,5 +1,6 @@
-/* The accesses of a few blocks of a run, each with its thread, interval and value, in the order in
- * which they were made: plain data that trace.c collects; recover.c finds index formulas in it. */
+/* The accesses of a few blocks of each of a run's launches, with their threads, intervals and
+ * values, in the order in which they were made: plain data that trace.c collects; recover.c finds
+ * index formulas in it. */
 #ifndef ENGINE_WATCH_RECORD_TRACE_H
 #define ENGINE_WATCH_RECORD_TRACE_H
 #include "../../engine.h"
@@ -53,17 +54,20 @@ struct trace_barrier {
     struct threads returned;
 };
 
-enum { TRACE_BLOCKS = 18 };
+enum { TRACE_BLOCKS = 18, TRACE_LAUNCHES = 8 };
 
+/* Of one launch. */
 struct trace {
-    unsigned grid[3], block[3]; /* of the first launch, which alone is kept */
+    uint64_t launch; /* its number, from 1 */
+    const void *kernel;
+    unsigned grid[3], block[3];
     unsigned blocks[TRACE_BLOCKS][3];
     int block_count;
     struct trace_access *access;
     size_t count;
     struct trace_barrier *barrier; /* of these blocks, in order */
     size_t barrier_count;
-    int later_launches; /* that were made after it, of which nothing is kept */
+    bool loads_input; /* one of these accesses is a load of an element of an input */
     /* Where threads of the last block were when its launch was stopped. */
     bool stopped;
     struct trace_waiting waiting[2];
@@ -86,16 +90,23 @@ static inline const struct trace_array *trace_shared(const struct trace *t, int 
     return &t->shared[array - TRACE_SHARED];
 }
 
-/* From now on the first launch's accesses to arrays and shared arrays are kept, of its first two
- * and its last block in each direction. Before the launch. */
-void trace_watch(void);
+/* From now on accesses to arrays and shared arrays are kept, of each launch's first two and its
+ * last block in each direction, of the first TRACE_LAUNCHES launches. Of more, the last one that is
+ * kept gives way to the one that trace_shown() is about. Before the first launch.
+ *
+ * `launch` is the number of the one that trace_shown() is about, from 1; 0: the first one that
+ * loads an input, because one that loads none computes nothing of them. */
+void trace_watch(uint64_t launch);
 
-/* The same of this block alone, x, y, z; and an access outside of all allocations is kept as one of
- * the nearest array. */
-void trace_watch_block(const unsigned block[3]);
+/* The same of this block alone, x, y, z, and of that launch alone; and an access outside of all
+ * allocations is kept as one of the nearest array. */
+void trace_watch_block(const unsigned block[3], uint64_t launch);
 
-/* What was kept so far; the caller does not own it. */
-const struct trace *trace_kept(void);
+/* The launches of which something is kept so far, in their order; the caller does not own them. */
+int trace_launches(const struct trace *const **launches);
+
+/* The one that was asked for; without blocks where there is none. */
+const struct trace *trace_shown(void);
 
 #ifdef __cplusplus
 }

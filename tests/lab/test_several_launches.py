@@ -1,0 +1,295 @@
+"""Wrappers that launch several kernels: which one is shown (--launch), and in which one a mistake is.
+
+A failure here means that a page or a table is of another launch than it says, that a mistake is not named
+where it is, or that a launch is blamed for what another one does in its place."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from checked import Builder, Checked, run_check
+from conftest import sample
+
+HEAD = """\
+#define T 16
+#define ROW (blockIdx.y * T + threadIdx.y)
+#define COL (blockIdx.x * T + threadIdx.x)
+"""
+WRAPPER = "void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {\n"
+GRID = "dim3((n + T - 1) / T, (m + T - 1) / T)"
+ZERO = """\
+__global__ void zero(int count, float *C) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) C[i] = 0; // zero
+}
+"""
+PRODUCT = """\
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {
+    __shared__ float A_s[T][T], B_s[T][T];
+    const int row = ROW, col = COL, x = threadIdx.x, y = threadIdx.y;
+    float sum = 0;
+    for (int p = 0; p < (k + T - 1) / T; p++) {
+        A_s[y][x] = row < m && p * T + x < k ? A[row * k + p * T + x] : 0; // load A
+        B_s[y][x] = p * T + y < k && col < n ? B[(p * T + y) * n + col] : 0; // load B
+        __syncthreads();
+        for (int i = 0; i < T; i++) sum += A_s[y][i] * B_s[i][x];
+        __syncthreads();
+    }
+    if (row < m && col < n) C[row * n + col] += sum; // store C
+}
+"""
+PART = """\
+__global__ void mysgemm(int m, int n, int k, int part, int parts, const float *A, const float *B,
+                        float *to) {
+    const int first = part * k / parts, last = (part + 1) * k / parts;
+    if (ROW >= m || COL >= n) return;
+    float sum = part ? to[ROW * n + COL] : 0;
+    for (int p = first; p < last; p++) sum += A[ROW * k + p] * B[p * n + COL]; // product
+    to[ROW * n + COL] = sum; // store
+}
+"""
+ADD = """\
+__global__ void add(int m, int n, const float *parts, float *C) {
+    if (ROW >= m || COL >= n) return;
+    C[ROW * n + COL] = parts[ROW * n + COL] + parts[(m + ROW) * n + COL]; // add
+}
+"""
+
+ZEROED = f"""{HEAD}{ZERO}{PRODUCT}{WRAPPER}
+    zero<<<(m * n + 255) / 256, 256>>>(m * n, C);
+    mysgemm<<<{GRID}, dim3(T, T)>>>(m, n, k, A, B, C); // launch
+}}
+"""
+SPLIT = f"""{HEAD}{PART.replace("part ? to[ROW * n + COL] : 0", "0")}{ADD}{WRAPPER}
+    float *parts;
+    cudaMalloc(&parts, 2 * m * n * sizeof(float));
+    for (int part = 0; part < 2; part++)
+        mysgemm<<<{GRID}, dim3(T, T)>>>(m, n, k, part, 2, A, B, parts + part * m * n);
+    add<<<{GRID}, dim3(T, T)>>>(m, n, parts, C); // launch
+    cudaDeviceSynchronize();
+    cudaFree(parts);
+}}
+"""
+NINE = f"""{HEAD}{PART}{WRAPPER}
+    for (int part = 0; part < 9; part++)
+        mysgemm<<<{GRID}, dim3(T, T)>>>(m, n, k, part, 9, A, B, C);
+}}
+"""
+A, B, C = 0, 1, 2
+
+
+class Built:
+    """./sgemm-check of a kernel's text, which may be edited once."""
+
+    def __init__(self, checker: Builder, folder: Path, text: str, old: str = "", new: str = ""):
+        assert old in text
+        self.text, self.folder = text.replace(old, new) if old else text, folder
+        (folder / "kernel.cu").write_text(self.text)
+        self.program = checker("gcc -O1", folder / "kernel.cu")
+
+    def run(self, *args: object, status: int = 0) -> Checked:
+        run = run_check(self.program, *args, "--seed", 1)
+        assert run.status == status, run
+        return run
+
+    def json(self, *args: object, status: int = 0) -> Any:
+        return self.run(*args, "--json", status=status).json
+
+    def walk(self, *args: object, status: int = 0) -> Any:
+        page = self.folder / "page.html"
+        self.run("--walk", page, *args, status=status)
+        text = page.read_text().split('type="application/json" id="run">')[1]
+        return json.loads(text.split("</script>")[0])
+
+    def line(self, words: str) -> int:
+        lines = self.text.splitlines()
+        return 1 + next(i for i, line in enumerate(lines) if words in line)
+
+
+def arrays_of(walk: Any) -> set[str]:
+    """What the block of a page accesses."""
+    return {walk["arrays"][site["array"]]["name"] for site in walk["sites"]}
+
+
+# --- which launch is shown
+
+
+def test_bad_launch(checker: Builder, tmp_path: Path) -> None:
+    built = Built(checker, tmp_path, ZEROED)
+    for bad in "0", "9", "abc", "-1", "1x", "10", "":
+        run = built.run("--phases", "--launch", bad, status=2)
+        assert run.stderr == "sgemm-check: --launch needs a number from 1 to 8: --launch 2\n"
+        assert not run.stdout
+
+
+def test_launch_that_is_not_made(checker: Builder, tmp_path: Path) -> None:
+    built, page = Built(checker, tmp_path, ZEROED), tmp_path / "none.html"
+    for what in ["--phases"], ["--indices"], ["--walk", page]:
+        run = built.run(*what, "--launch", 3, 20, status=2)
+        assert run.stderr == "sgemm-check: there is no launch 3: basicSgemm makes 2 with m=20 k=20 n=20\n"
+        assert "next:" not in run.stdout and "hase" not in run.stdout and not page.exists()
+
+
+def test_phases_of_a_launch(checker: Builder, tmp_path: Path) -> None:
+    built = Built(checker, tmp_path, ZEROED)
+    for launch in [], ["--launch", 2]:
+        phases = built.json("--phases", *launch, 20)["phases"]
+        assert (phases["kernel"], phases["number"], phases["of"]) == ("mysgemm", 2, 2)
+        assert len(phases["phases"]) == 2
+        text = built.run("--phases", *launch, 20).stdout
+        assert "block (0,0) of mysgemm, launch 2 of 2, 16 x 16 threads" in text
+    assert built.json("--phases", "--launch", 1, 20)["phases"] is None
+    assert "No tile phases" in built.run("--phases", "--launch", 1, 20).stdout
+
+
+def test_each_part_of_a_product_has_phases(checker: Builder, tmp_path: Path) -> None:
+    """What a launch loads, and what it has added up, is that launch's alone."""
+    built = Built(checker, tmp_path, NINE)
+    for launch in 2, 8:
+        found = built.json("--phases", "--launch", launch, 9)["phases"]
+        assert (found["number"], found["of"]) == (launch, 9)
+        (phase,) = found["phases"]
+        p = launch - 1
+        assert phase["A"]["columns"] == phase["B"]["rows"] == [p]
+        assert phase["sums"][0][0] == (1 + p) * (1 + 9 * p)  # A and B hold 1, 2, 3, ... by rows
+    built = Built(checker, tmp_path, SPLIT)
+    assert built.json("--phases", "--launch", 3, 8)["phases"] is None
+
+
+def test_indices_of_a_launch(checker: Builder, tmp_path: Path) -> None:
+    built = Built(checker, tmp_path, ZEROED)
+    zero = built.json("--indices", "--launch", 1, 20)["indices"]
+    assert (zero["number"], zero["of"]) == (1, 2)
+    assert [(a["line"], a["element"]) for a in zero["accesses"]] == [
+        (built.line("// zero"), "C[256 * blockIdx.x + threadIdx.x]")]  # fmt: skip
+    for launch in [], ["--launch", 2]:
+        product = built.json("--indices", *launch, 20)["indices"]
+        assert product["number"] == 2
+        assert {a["array"] for a in product["accesses"]} == {"A", "B", "C", "A_s", "B_s"}
+    assert "launch 1 of 2, grid (5, 1), block (256, 1):" in built.run(
+        "--indices", "--launch", 1, 20).stdout  # fmt: skip
+
+
+def test_walk_of_a_launch(checker: Builder, tmp_path: Path) -> None:
+    built = Built(checker, tmp_path, ZEROED)
+    for launch in [], ["--launch", 2]:
+        data = built.walk(*launch, 20)
+        assert (data["launch"]["number"], data["launch"]["of"]) == (2, 2)
+        assert data["launch"]["kernel"] == "mysgemm"
+        assert data["launch"]["line"] == built.line("// launch")
+        assert arrays_of(data) == {"A", "B", "C", "A_s", "B_s"}
+    data = built.walk("--launch", 1, "--block", "1,0", 20)
+    launch = data["launch"]
+    assert (launch["kernel"], launch["number"], launch["grid"]) == ("zero", 1, [2, 1, 1])
+    assert arrays_of(data) == {"C"} and data["block"] == [1, 0, 0]
+    # The grid is that of the launch, too.
+    run = built.run("--walk", tmp_path / "none", "--launch", 1, "--block", "2,0", 20, status=2)
+    assert run.stderr == "sgemm-check: there is no block (2,0,0): the grid has 2 x 1 x 1\n"
+
+
+def test_reduction_behind_a_split_product(checker: Builder, tmp_path: Path) -> None:
+    built = Built(checker, tmp_path, SPLIT)
+    data = built.walk(20)
+    assert data["launch"]["number"] == 1 and arrays_of(data) == {"A", "B"}
+    data = built.walk("--launch", 3, 20)
+    assert data["launch"]["kernel"] == "add" and data["launch"]["of"] == 3
+    assert arrays_of(data) == {"C"}
+
+
+def test_more_launches_than_are_kept(checker: Builder, tmp_path: Path) -> None:
+    built = Built(checker, tmp_path, NINE)
+    for launch in 1, 8:
+        data = built.walk("--launch", launch, 36)
+        assert (data["launch"]["number"], data["launch"]["of"]) == (launch, 9)
+        # Each multiplies four of 36 columns of A.
+        loads = {access[2][0] % 36 // 4 for step in data["steps"] if step[2] >= 0
+                 for access in step[3] if data["sites"][access[0]]["array"] == A}  # fmt: skip
+        assert loads == {launch - 1}
+    assert built.walk(36)["launch"]["number"] == 1
+
+
+# --- the launch of a mistake
+
+
+def test_page_of_the_launch_with_the_mistake(checker: Builder, tmp_path: Path) -> None:
+    """In the ninth launch, which no --launch can choose."""
+    late = "to[ROW * n + COL + (part == 8)] = sum; // store"
+    built = Built(checker, tmp_path, NINE, "to[ROW * n + COL] = sum; // store", late)
+    data = built.walk(36, status=1)
+    assert (data["launch"]["number"], data["launch"]["of"]) == (9, 9)
+    assert data["finding"]["kind"] == "global-race" and data["finding"]["step"] is not None
+    data = built.walk("--launch", 1, 36, status=1)
+    assert data["launch"]["number"] == 1 and data["finding"]["step"] is None
+
+
+def test_page_of_a_mistake_before_any_load(checker: Builder, tmp_path: Path) -> None:
+    built = Built(checker, tmp_path, ZEROED, "i < count", "i <= count")
+    data = built.walk(status=1)
+    assert data["launch"]["kernel"] == "zero" and data["launch"]["number"] == 1
+    assert data["finding"]["step"] is not None
+    assert data["sites"][0]["line"] == built.line("// zero") == data["finding"]["line"]
+
+
+CAUSES = {
+    # The init kernel first: what is named of the product is what is named without it.
+    "zeroed: row of A": (ZEROED, "A[row * k", "A[row * m", "row-length", "// load A", 2),
+    "zeroed: row of B": (ZEROED, "T + y) * n", "T + y) * k", "row-length", "// load B", 2),
+    "zeroed: loop": (ZEROED, "p < (k + T - 1) / T", "p < k / T", "loop-count", "// load B", 2),
+    "zeroed: guard": (ZEROED, "row < m && p * T", "row < n && p * T", "guard-dimension", "// load A", 2),
+    # C is wrong where the grid does not reach, and not unwritten.
+    "zeroed: grid": (ZEROED, f"<<<{GRID}, dim3(T, T)>>>(m, n, k, A", "<<<dim3((n + T - 1) / T, m / T), "
+                     "dim3(T, T)>>>(m, n, k, A", "grid-too-small", "// launch", 2),
+    # The second of two kernels, which loads neither A nor B.
+    "split: row of C": (SPLIT, "    C[ROW * n", "    C[ROW * m", "row-length", "// add", 3),
+    "split: grid": (SPLIT, f"add<<<{GRID}", "add<<<dim3(n / T, (m + T - 1) / T)", "grid-too-small",
+                    "// launch", 3),
+    # Kernels that others follow.
+    "split: row of A": (SPLIT, "A[ROW * k", "A[ROW * n", "row-length", "// product", 1),
+    "split: matrices": (SPLIT, "part, 2, A, B", "part, 2, B, A", "matrices-exchanged", "mysgemm<<<", 1),
+    "nine: row of B": (NINE, "B[p * n", "B[p * k", "row-length", "// product", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sample(list(CAUSES), 3))
+def test_cause(checker: Builder, tmp_path: Path, name: str) -> None:
+    text, old, new, cause, where, launch = CAUSES[name]
+    built = Built(checker, tmp_path, text, old, new)
+    found = built.json(status=1)["finding"]["cause"]
+    assert found and (found["name"], found["line"]) == (cause, built.line(where)), found
+    if launch:
+        assert built.walk(status=1)["launch"]["number"] == launch
+
+
+INNOCENT = {
+    # Each launch multiplies a part of k, and that is no loop that ends too soon.
+    "split: parts": (SPLIT, "+ parts[(m + ROW)", "- parts[(m + ROW)"),
+    "nine: parts": (NINE, "sum += A", "sum += 2 * A"),
+    # A product of which a later kernel makes something else.
+    "zeroed: scaled": (ZEROED, "// launch\n", "\nzero<<<1, 1>>>(1, C);\n"),
+}
+
+
+@pytest.mark.parametrize("name", INNOCENT)
+def test_launches_are_not_blamed_for_each_other(checker: Builder, tmp_path: Path, name: str) -> None:
+    text, old, new = INNOCENT[name]
+    finding = Built(checker, tmp_path, text, old, new).json(status=1)["finding"]
+    assert finding["kind"] == "wrong-result" and finding["cause"] is None
+
+
+def test_text_names_the_launch_of_the_cause(checker: Builder, tmp_path: Path) -> None:
+    """Of a wrong C, the last launch would be shown."""
+    built = Built(checker, tmp_path, SPLIT, "A[ROW * k", "A[ROW * n")
+    text = " ".join(built.run(35, 70, 20, status=1).stdout.split())
+    assert "mysgemm<<<(2, 3), (16, 16)>>>" in text and "launch 1 of 3" in text
+    assert "launch 3 of 3" not in text
+
+
+def test_unneeded_barrier_beside_a_kernel_without_one(checker: Builder, tmp_path: Path) -> None:
+    """Another launch may have the same barrier only if it has one."""
+    bare = ("        A_s[y][x] = row < m", "        __syncthreads();\n        A_s[y][x] = row < m")
+    built = Built(checker, tmp_path, ZEROED, *bare)
+    remark = built.json()["remark"]
+    assert remark and remark["name"] == "unneeded-barrier"
