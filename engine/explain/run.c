@@ -2,7 +2,9 @@
 #include "../engine.h"
 #include "../report/launch.h"
 #include "../report/text.h"
-#include "../watch/detectors/calls.h"
+#include "../watch/detector.h"
+#include "../watch/detectors.h"
+#include "../watch/host.h"
 #include "../watch/launches.h"
 #include "../watch/machine.h"
 #include "../watch/record/counts.h"
@@ -16,7 +18,10 @@
 static struct engine_run run;
 
 /* From the program's beginning on: arrays are allocated before a run begins. */
-__attribute__((constructor)) static void observe(void) { observe_runtime(); }
+__attribute__((constructor)) static void observe(void) {
+    detectors_attach();
+    observe_runtime();
+}
 
 static struct place place_of(const void *function) {
     void *address = (void *)(uintptr_t)function;
@@ -147,27 +152,20 @@ void engine_begin(const struct engine_run *asked) {
     host_begin(run.host_process, stopped);
 }
 
+/* Of what is a mistake only where nothing else is found. */
+static struct finding left(enum finding_kind kind) {
+    struct event event = {.kind = FINDING_NONE};
+    HEAR(left, kind, &event);
+    if (event.kind == FINDING_NO_LAUNCH) event.place = place_of(run.wrapper);
+    return event.kind != FINDING_NONE ? diagnose(&event) : (struct finding){.kind = FINDING_NONE};
+}
+
 void engine_end(struct engine_result *r) {
     host_end();
-    host_note_failure();
     *r = result();
-    if (r->finding.kind != FINDING_NONE || r->launches || !run.wrapper) return;
-    const struct event event = {.kind = FINDING_NO_LAUNCH, .place = place_of(run.wrapper)};
-    r->finding = diagnose(&event);
+    if (r->finding.kind == FINDING_NONE && run.wrapper) r->finding = left(FINDING_NO_LAUNCH);
 }
 
-void engine_forgotten_failure(struct finding *finding) {
-    const struct event *event = host_forgotten_failure();
-    *finding = event ? diagnose(event) : (struct finding){.kind = FINDING_NONE};
-}
+void engine_forgotten_failure(struct finding *finding) { *finding = left(FINDING_FAILED_CALL); }
 
-void engine_leak(struct finding *finding) {
-    struct event event = {.kind = FINDING_LEAK};
-    for (const struct region *r = region_first(); r; r = r->next) {
-        if (!r->in_wrapper || r->freed || !r->bytes) continue;
-        event.bytes += r->bytes;
-        event.count++;
-        event.place = place_find(r->frames, r->frame_count); /* the last is the first allocated */
-    }
-    *finding = event.count ? diagnose(&event) : (struct finding){.kind = FINDING_NONE};
-}
+void engine_leak(struct finding *finding) { *finding = left(FINDING_LEAK); }

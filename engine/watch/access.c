@@ -9,11 +9,10 @@
  * takes the slow path.
  */
 #include "access.h"
-#include "detectors/calls.h"
-#include "detectors/stack.h"
-#include "detectors/unannounced.h"
-#include "event.h"
+#include "detector.h"
+#include "host.h"
 #include "order.h"
+#include "stack.h"
 
 extern struct dim3 blockDim, gridDim;
 
@@ -59,7 +58,7 @@ INLINE bool write_shared(struct watch *w, struct shared_word *s, epoch now) {
 /* The same for a run that has consumers, behind them. */
 INLINE bool fine_in_shared(struct watch *w, const struct access *access) {
     uintptr_t word = word_of(access->address - w->shared_begin);
-    if (access->size != WORD || word >= w->all_words || w->bad_index.pending ||
+    if (access->size != WORD || word >= w->all_words || w->slow & SLOW_INDEX ||
         w->epochs.many_steps || w->epochs.has_pairs)
         return false;
     epoch now = epoch_now(&w->epochs, access->code);
@@ -96,7 +95,7 @@ static void look_at(struct watch *w, const struct access *access) {
         consume(w, access);
         if (!access->copying && fine_in_shared(w, access)) return;
     }
-    if (w->bad_index.pending) bad_index_access(w, access);
+    if (w->slow & SLOW_INDEX) HEAR(access, w, access);
     if (watch_is_shared(w, access->address))
         shared_access(w, access);
     else
@@ -113,7 +112,7 @@ __attribute__((noinline)) void access_slowly(const struct access *access) {
     const uintptr_t depth = top - (uintptr_t)__builtin_frame_address(0);
     if (depth > w->deepest) w->deepest = depth;
     if (stack_holds(w, access->address)) {
-        stack_access(w, access);
+        HEAR(on_stack, w, access);
         return;
     }
     look_at(w, access);
@@ -122,7 +121,7 @@ __attribute__((noinline)) void access_slowly(const struct access *access) {
 
 void access_announce(const void *p, size_t size) {
     struct watch *w = watch_here();
-    if (w && w->slow & SLOW_AUDIT) audit_announce(w, (uintptr_t)p, size);
+    if (w && w->slow & SLOW_AUDIT) HEAR(announced, w, (uintptr_t)p, size);
 }
 
 static __attribute__((noinline)) void slowly(const void *p, unsigned size, bool write,
@@ -465,8 +464,8 @@ void __ubsan_handle_out_of_bounds(struct out_of_bounds *data, uintptr_t index);
 void __ubsan_handle_out_of_bounds(struct out_of_bounds *data, uintptr_t index) {
     struct watch *w = watch_here();
     if (w)
-        bad_index_begins(w, data->file, (int)data->line, data->array->name,
-                         index_value(data->index, index));
+        HEAR(bad_index, w, data->file, (int)data->line, data->array->name,
+             index_value(data->index, index));
 }
 
 struct type_mismatch {
@@ -482,7 +481,7 @@ void __ubsan_handle_type_mismatch_v1(struct type_mismatch *data, uintptr_t addre
     const struct access access = {.address = address, .size = WORD, .code = CODE};
     if (!w || watch_is_shared(w, address)) return;
     access_slowly(&access);
-    bad_index_outside(w, &access, data->file, (int)data->line);
+    HEAR(outside_object, w, &access, data->file, (int)data->line);
 }
 
 /* clang's -fsanitize-coverage, for which -fsanitize=thread announces local arrays, too. */

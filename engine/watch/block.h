@@ -1,12 +1,13 @@
 /* A worker's watch over the block that it runs: the state that the compiler's calls (access.c) and
  * the runtime's reports (observe.c) feed, and that the detectors look at.
  *
- *     accesses   access.c (loads and stores), observe.c (barriers, copies, calls of the runtime)
- *     events     shared.c, index.c, global.c, extents.c, calls.c note the first mistake: event.h
+ *     accesses   access.c (loads and stores), observe.c (barriers, copies), host.c (its own)
+ *     shadow     shared.c, global.c, with order.h: what came before in the same word
+ *     events     detectors/ judge what came out of that, and note mistakes: detector.h, event.h
  *     findings   diagnosis.c, with words.c, element.c, object.c: diagnosis.h
  *
- * Each part calls those below it alone. Counts and tile phases (counts.c, phases.c) are consumers
- * of accesses beside the detectors, which know nothing of them.
+ * Each part calls those below it alone, and the detectors by the table. Counts and tile phases
+ * (counts.c, phases.c) are consumers of accesses beside the detectors, which know nothing of them.
  *
  * Each word (4 bytes) of memory has a shadow that remembers who wrote and read it last. Threads of
  * a block are unordered between two barriers: two of them that access one word in one such
@@ -59,28 +60,6 @@ struct span {
     size_t words;
 };
 
-/* Reads in this interval of shared words that no thread had written, one of each instruction:
- * harmless only if they turn out to be races. */
-enum { UNWRITTEN_READS = 8 };
-struct unwritten_reads {
-    int count;
-    struct unwritten_read {
-        size_t word;
-        epoch reader;
-    } read[UNWRITTEN_READS];
-};
-
-/* An index that the compiler's bounds check objected to. Which array it was, an access that follows
- * says. */
-struct bad_index {
-    bool pending;
-    unsigned thread;
-    int accesses; /* seen since */
-    const char *file, *type;
-    int line;
-    long index;
-};
-
 /* Threads that wait at one barrier. */
 struct arrivals {
     const void *code;
@@ -125,10 +104,8 @@ struct watch {
     uint64_t copied_group[MAX_BLOCK_THREADS];    /* of each thread's last such copy, plus 1 */
     uint32_t read_at_barrier[MAX_BLOCK_THREADS]; /* last_read then */
 
-    struct unwritten_reads unwritten;
-    struct bad_index bad_index;
+    char *states;                             /* the detectors': detector_state() */
     struct counts *counts;                    /* counts.c's, of this worker */
-    struct audit *audit;                      /* unannounced.c's */
     uintptr_t failed_swap[MAX_BLOCK_THREADS]; /* a compare-and-swap's address, uncounted; or 0 */
     struct watch *next;                       /* of all workers' */
 };
@@ -196,7 +173,8 @@ void watch_add_consumer(const struct consumer *consumer);
 /* From now on the runtime reports to the detectors and consumers. */
 void observe_runtime(void);
 
-/* --- the detectors ---------------------------------------------------------------------------- */
+/* --- shared.c, global.c: the shadow ------------------------------------------------------------
+ */
 
 bool shared_attach(struct watch *w);
 void shared_begin_block(struct watch *w);
@@ -204,17 +182,9 @@ void shared_end_interval(struct watch *w);
 void shared_access(struct watch *w, const struct access *access);
 /* An asynchronous copy has ended. */
 void shared_copy_arrived(struct watch *w, const struct access *access);
+/* Whether no thread of the block has written any part of a word. */
+bool shared_is_unwritten(const struct watch *w, size_t word);
 
 void global_access(struct watch *w, const struct access *access);
-
-/* An index is outside of an array of `type` ("float [16]"). */
-void bad_index_begins(struct watch *w, const char *file, int line, const char *type, long index);
-/* This access went outside of an object that the compiler knows, without such an index: of a local
- * or constant array, or a variable of kernel.cu. */
-void bad_index_outside(struct watch *w, const struct access *access, const char *file, int line);
-/* Whether this access is the one. */
-void bad_index_access(struct watch *w, const struct access *access);
-/* No access followed: it was a local array; or the compiler left the access out. */
-void bad_index_give_up(struct watch *w);
 
 #endif

@@ -206,7 +206,7 @@ void event_stop(struct watch *w, enum finding_kind kind, const struct access *ac
     }
     if (!keeps_all || is_grave(kind)) fault_raise(error, NULL);
     w->ended = true;
-    w->bad_index.pending = false;
+    if (w->slow & SLOW_INDEX) watch_fast(w, SLOW_INDEX); /* no access follows */
     __atomic_store_n(&has_ended, true, __ATOMIC_RELAXED);
     emulator_end_thread();
 }

@@ -6,15 +6,11 @@
  */
 #define _GNU_SOURCE
 #include "../cuda/program/extents.h"
-#include "detectors/calls.h"
-#include "event.h"
+#include "detector.h"
 #include "regions.h"
 #include "variables.h"
 #include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum { LOCKS = 256 };
 
@@ -24,22 +20,8 @@ __attribute__((constructor)) static void make_locks(void) {
     for (int i = 0; i < LOCKS; ++i) pthread_spin_init(&locks[i], PTHREAD_PROCESS_PRIVATE);
 }
 
-/* --- races ------------------------------------------------------------------------------------ */
-
-static void note_race(struct watch *w, const struct access *access,
-                      const struct conflict *conflict) {
-    if (!event_is_wanted(FINDING_GLOBAL_RACE, access->code, epoch_code(conflict->with.when)))
-        return;
-    struct event event = event_here(w, FINDING_GLOBAL_RACE, access);
-    event.has_other = true;
-    event.other_write = conflict->write;
-    event.other_atomic = conflict->write && conflict->with.when & EPOCH_STRONG;
-    event.other_code = epoch_code(conflict->with.when);
-    event.other_thread = epoch_thread(conflict->with.when);
-    event.other_block = stamp_block(&conflict->with);
-    event.synchronises = w->synchronises || access->is_volatile;
-    event_note(&event);
-}
+/* --- words ---------------------------------------------------------------------------------------
+ */
 
 static bool is_read(const struct access *access) { return !access->write || access->atomic; }
 
@@ -87,40 +69,13 @@ static void access_word(struct watch *w, const struct cells *cells, uintptr_t be
     holds_a_value = holds_a_value || !is_read(access) || cells_are_written(cells, word);
     const struct conflict conflict = access_cells(w, cells, begin, word, access);
     if (lock) pthread_spin_unlock(lock);
-    if (!holds_a_value && event_has_ended()) {
-        return; /* a thread that ended may have left it out */
-    } else if (!holds_a_value) {
-        const struct event event = event_here(w, FINDING_UNINITIALISED_GLOBAL, access);
-        event_note(&event);
-    } else if (conflict.with.when) {
-        note_race(w, access, &conflict);
-    }
+    if (!holds_a_value)
+        HEAR(global_unwritten, w, access);
+    else if (conflict.with.when)
+        HEAR(global_conflict, w, access, &conflict.with, conflict.write);
 }
 
 /* --- addresses in no allocation --------------------------------------------------------------- */
-
-/* Where the host's process cannot be looked at (Landlock): it forked from this one, so that its
- * memory is what is mapped here, and a heap that has grown from here. */
-static bool is_probably_mapped(uintptr_t address) {
-    const uintptr_t most_heap = (uintptr_t)64 << 30;
-    unsigned char in_memory;
-    return address - (uintptr_t)sbrk(0) < most_heap ||
-           mincore((void *)(address & -(uintptr_t)sysconf(_SC_PAGESIZE)), 1, &in_memory) == 0;
-}
-
-/* Whether the address is mapped into the host's process at all. */
-static bool is_mapped(uintptr_t address) {
-    unsigned long begin, end;
-    char rights[8], path[32];
-    bool found = false;
-    snprintf(path, sizeof path, "/proc/%d/maps", host_process());
-    FILE *maps = fopen(path, "re");
-    if (!maps) return is_probably_mapped(address);
-    while (!found && fscanf(maps, "%lx-%lx %7s%*[^\n]", &begin, &end, rights) == 3)
-        found = address >= begin && address < end && rights[0] == 'r';
-    fclose(maps);
-    return found;
-}
 
 static bool within(const struct range *range, uintptr_t address) {
     return address >= (uintptr_t)range->begin && address < (uintptr_t)range->end;
@@ -130,8 +85,7 @@ static bool within(const struct range *range, uintptr_t address) {
 static void access_program(struct watch *w, const struct access *access) {
     uintptr_t begin;
     const struct cells *cells = variables_cells(access->address, &begin);
-    if (access->write && program_is_foreign(access->address))
-        event_stop(w, FINDING_TAMPERING, access, cudaErrorIllegalAddress);
+    if (access->write && program_is_foreign(access->address)) HEAR(foreign_written, w, access);
     for (unsigned at = 0; access->write && at < access->size; at += WORD)
         program_kernel_writes(access->address + at);
     if (!cells) return;
@@ -140,47 +94,27 @@ static void access_program(struct watch *w, const struct access *access) {
         access_word(w, cells, begin, i, access, true);
 }
 
-/* Whether the launch can go on after an access outside of an array: it met no other's memory. */
-static bool is_around_an_array(uintptr_t address) {
-    for (int i = 0; i < ENGINE_ARRAYS; ++i) {
-        const struct region *r = region_of_array(i);
-        if (r && region_reaches(r, address)) return true;
-    }
-    return false;
-}
-
 /* An address in no allocation, or beside the array that is in one. */
 static void access_elsewhere(struct watch *w, const struct access *access) {
     if (program_holds(access->address)) {
         access_program(w, access);
         return;
     }
-    if (within(&w->memory.exchanged, access->address)) { /* what a shuffle brings */
-        if (access->write) event_stop(w, FINDING_TAMPERING, access, cudaErrorIllegalAddress);
-        return;
-    }
-    if (is_around_an_array(access->address)) {
-        struct event event = event_here(w, FINDING_OUT_OF_BOUNDS, access);
-        event_note(&event);
-        return;
-    }
-    if (!memory_is_device((const void *)access->address) && is_mapped(access->address))
-        event_stop(w, FINDING_HOST_POINTER_ON_DEVICE, access, cudaErrorIllegalAddress);
-    event_stop(w, FINDING_OUT_OF_BOUNDS, access, cudaErrorIllegalAddress);
+    if (!within(&w->memory.exchanged, access->address))
+        HEAR(outside, w, access);
+    else if (access->write) /* what a shuffle brings */
+        HEAR(foreign_written, w, access);
 }
 
 /* --- accesses --------------------------------------------------------------------------------- */
 
 static void access_region(struct watch *w, struct region *r, const struct access *access) {
-    if (access->address + access->size > r->begin + r->bytes)
-        event_stop(w, FINDING_OUT_OF_BOUNDS, access, cudaErrorIllegalAddress);
+    if (access->address + access->size > r->begin + r->bytes) HEAR(outside, w, access);
     size_t first = (access->address - r->begin) / WORD;
     size_t last = (access->address + access->size - 1 - r->begin) / WORD;
     if (region_is_input(r)) {
         if (r == region_with_phases()) w->last_read[running_index.linear] = (uint32_t)first + 1;
-        if (!access->write) return;
-        struct event event = event_here(w, FINDING_INPUT_WRITTEN, access);
-        event_note(&event);
+        if (access->write) HEAR(input_written, w, access);
         return;
     }
     /* What the host has written into memory that both sides access is not known here. */
@@ -194,8 +128,10 @@ void global_access(struct watch *w, const struct access *access) {
         access_elsewhere(w, access);
         return;
     }
-    if (r->freed) event_stop(w, FINDING_FREED_MEMORY, access, cudaErrorIllegalAddress);
-    if (access->size <= 16 && access->address % access->size != 0)
-        event_stop(w, FINDING_MISALIGNED, access, cudaErrorMisalignedAddress);
+    if (r->freed) {
+        HEAR(used_freed, w, access);
+        return; /* its cells are gone */
+    }
+    if (access->size <= 16 && access->address % access->size != 0) HEAR(misaligned, w, access);
     access_region(w, r, access);
 }

@@ -5,13 +5,13 @@
  * as on the hardware; that they wait at different lines is a mistake. A compiler may make several
  * barriers of one in the source, so locations are compared by line. */
 #include "access.h"
-#include "detectors/calls.h"
-#include "detectors/unannounced.h"
-#include "event.h"
+#include "detector.h"
+#include "host.h"
 #include "launches.h"
 #include "machine.h"
 #include "order.h"
 #include "surplus.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* --- beginning -------------------------------------------------------------------------------- */
@@ -21,7 +21,8 @@ static struct watch *attach(void) {
     if (etext - __executable_start >= 1 << CODE_BITS)
         machine_fault("the program is too large to be checked: over 16 MB of code");
     struct watch *w = watch_attach();
-    if (!w || !(w->order = order_make(&w->epochs)) || !shared_attach(w))
+    if (!w || !(w->order = order_make(&w->epochs)) || !shared_attach(w) ||
+        !(w->states = calloc(1, detector_worker_bytes() + 1)))
         machine_fault("out of memory for watching shared memory");
     return w;
 }
@@ -55,26 +56,25 @@ static void block_begins(const struct launch *launch, uint64_t index) {
     w->returned = w->returned_at_barrier = 0;
     w->epochs.returned = w->all_returned_at_barrier = (struct threads){{0}};
     w->last_barrier = NULL;
-    w->bad_index.pending = false;
     w->ended = false;
     reset_threads(w);
     order_begin_block(w->order);
     begin_interval(w, EPOCH_INTERVAL(FIRST_INTERVAL));
     shared_begin_block(w);
-    audit_begin_block(w);
+    HEAR(block_begins, w);
     watch_fast(w, SLOW_INDEX);
     WATCH_CONSUMERS(block_begins, w);
 }
 
 static void end_interval(struct watch *w) {
-    if (w->bad_index.pending) bad_index_give_up(w);
+    HEAR(interval_ends, w);
     shared_end_interval(w);
 }
 
 static void block_ended(void) {
     struct watch *w = watch_here();
     end_interval(w);
-    audit_end_block(w);
+    HEAR(block_ended, w);
     WATCH_CONSUMERS(block_ended, w);
 }
 
@@ -99,7 +99,7 @@ static void thread_begins(void) {
 
 /* The running thread, or one that has returned, goes no further in this interval. */
 static void thread_waits(struct watch *w, unsigned thread, bool returned) {
-    if (w->bad_index.pending && w->bad_index.thread == thread) bad_index_give_up(w);
+    HEAR(thread_waits, w, thread, returned);
     WATCH_CONSUMERS(thread_waits, w, thread, returned);
 }
 
@@ -139,34 +139,11 @@ static void barrier_reached(const void *code) {
     threads_add(&at->threads, linear);
 }
 
-/* diagnosis.c decides which of the two barriers is to blame. A race in this interval may come of
- * it.
- */
-static void note_divergence(struct watch *w) {
-    if (w->ended) return;
-    const struct arrivals *at = &w->arrived[0], *other = &w->arrived[1];
-    const struct access access = {.code = at->code};
-    struct event event = event_here(w, FINDING_DIVERGENT_BARRIER, &access);
-    event.thread = threads_first(&at->threads);
-    event.has_other = true;
-    event.other_code = other->code;
-    event.other_thread = threads_first(&other->threads);
-    event.other_block = w->epochs.block;
-    event.last_barrier = w->last_barrier;
-    event.waiting = at->threads;
-    event.elsewhere = other->threads;
-    event.returned = w->epochs.returned;
-    if (w->raced)
-        event_replace(w->raced, &event);
-    else
-        event_note(&event);
-}
-
 static void barrier_opens(void) {
     struct watch *w = watch_here();
     end_interval(w);
     WATCH_CONSUMERS(interval_ends, w);
-    if (w->arrived[1].count) note_divergence(w);
+    HEAR(barrier_opens, w);
     event_learn_tile_width(w);
     w->last_barrier = w->arrived[0].code;
     if (w->returned_at_barrier != w->returned) w->all_returned_at_barrier = w->epochs.returned;
@@ -217,12 +194,12 @@ static void launch_begins(const struct launch *launch) {
     launches_note(launch);
     order_begin_launch();
     settled_begin_launch();
-    audit_begin_launch();
+    HEAR(launch_begins, launch);
     WATCH_CONSUMERS(launch_begins, launch);
 }
 
 static void launch_ended(const struct launch *launch) {
-    audit_end_launch();
+    HEAR(launch_ended, launch);
     WATCH_CONSUMERS(launch_ended, launch);
 }
 
@@ -242,7 +219,7 @@ void observe_runtime(void) {
     all.warp_met = warp_met;
     all.copy_begins = copy_begins;
     all.copy_arrived = copy_arrived;
-    audit_observe(&all);
     host_observe(&all);
+    HEAR(observes, &all);
     observer = &all;
 }

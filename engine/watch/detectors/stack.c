@@ -1,6 +1,7 @@
-/* Accesses to the stacks of a block's threads: see stack.h. */
-#include "stack.h"
-#include "../event.h"
+/* Accesses to the stacks of a block's threads: to another thread's local variables, and stores to
+ * what a function of the running one returns with. */
+#include "../stack.h"
+#include "../detector.h"
 
 /* That of the checker's function that the kernel has called. */
 static const struct frame *callee_of(const struct access *access) {
@@ -12,7 +13,7 @@ static const struct frame *callee_of(const struct access *access) {
 
 /* On a GPU, a thread that has a pointer to another one's local variable finds something else there.
  * No store there, or to what is no variable, is made: a function would return to anywhere. */
-void stack_access(struct watch *w, const struct access *access) {
+static void on_stack(struct watch *w, const struct access *access) {
     const struct frame *callee = callee_of(access);
     const bool here = access->address < stack_end(w, callee) &&
                       access->address >= stack_end(w, callee) - STACK_BYTES;
@@ -25,3 +26,5 @@ void stack_access(struct watch *w, const struct access *access) {
     const struct event event = event_here(w, kind, access);
     event_note(&event);
 }
+
+const struct detector detector_stack = {.name = "stack", .on_stack = on_stack};

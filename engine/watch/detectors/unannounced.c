@@ -1,7 +1,7 @@
 /* Device memory is closed for some time: see unannounced.h. */
 #define _GNU_SOURCE
 #include "unannounced.h"
-#include "../event.h"
+#include "../detector.h"
 #include "../regions.h"
 #include "../surplus.h"
 #include <fcntl.h>
@@ -14,6 +14,8 @@
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+extern const struct detector detector_unannounced;
 
 #ifdef __x86_64__
 #include <x86intrin.h>
@@ -50,6 +52,7 @@ enum request { NONE, BLOCK_BEGINS, WINDOW_BEGINS, BLOCK_ENDS };
 
 /* Of a worker, which runs one block at a time. */
 struct audit {
+    bool begun; /* a block, so far */
     enum request asked;
     uint64_t key;       /* of its block, drawn */
     uint64_t announced; /* so far, in all of its blocks */
@@ -77,6 +80,10 @@ struct own {
 };
 _Static_assert(sizeof(struct own) <= HANDLER_OWN, "it has no more room there");
 
+static struct audit *audit_of(const struct watch *w) {
+    return detector_state(&detector_unannounced, w);
+}
+
 static uint64_t launches;
 static bool impossible; /* on this machine, or not wanted in this process */
 static int passed_on[2] = {
@@ -94,10 +101,16 @@ static void protect_all(int protection) {
     }
 }
 
-void audit_begin_launch(void) { launches++; }
+static void launch_begins(const struct launch *launch) {
+    (void)launch;
+    launches++;
+}
 
 /* A worker that was stopped in its kernel has left it closed. */
-void audit_end_launch(void) { protect_all(PROT_READ | PROT_WRITE); }
+static void launch_ended(const struct launch *launch) {
+    (void)launch;
+    protect_all(PROT_READ | PROT_WRITE);
+}
 
 /* --- a block ---------------------------------------------------------------------------------- */
 
@@ -107,9 +120,11 @@ static void ask(struct audit *audit, enum request request) {
     __asm__ volatile("int3" : : : "memory");
 }
 
-void audit_begin_block(struct watch *w) {
-    struct audit *audit = w->audit;
-    if (impossible || (!audit && !(audit = w->audit = calloc(1, sizeof *audit)))) return;
+/* Decides whether the block's accesses have to be announced: SLOW_AUDIT. */
+static void block_begins(struct watch *w) {
+    struct audit *audit = audit_of(w);
+    if (impossible) return;
+    audit->begun = true;
     memset(audit->ranges, 0, w->launch->block_threads * sizeof *audit->ranges);
     w->slow &= ~SLOW_AUDIT;
     if (watch_is_consumed(w)) w->slow |= SLOW_AUDIT;
@@ -117,9 +132,9 @@ void audit_begin_block(struct watch *w) {
     ask(audit, BLOCK_BEGINS);
 }
 
-void audit_end_block(struct watch *w) {
-    struct audit *audit = w->audit;
-    if (!audit || !(w->slow & SLOW_AUDIT)) return;
+static void block_ended(struct watch *w) {
+    struct audit *audit = audit_of(w);
+    if (!audit->begun || !(w->slow & SLOW_AUDIT)) return;
     ask(audit, BLOCK_ENDS);
     w->slow &= ~SLOW_AUDIT;
     if (!audit->unseen) return;
@@ -142,8 +157,8 @@ static __attribute__((noinline)) void perhaps_begin_window(struct audit *audit) 
     if (drawn_now(audit, part > FEW ? part : FEW)) ask(audit, WINDOW_BEGINS);
 }
 
-void audit_announce(struct watch *w, uintptr_t address, size_t size) {
-    struct audit *audit = w->audit;
+static void announced(struct watch *w, uintptr_t address, size_t size) {
+    struct audit *audit = audit_of(w);
     const unsigned thread = running_index.linear;
     if (watch_is_shared(w, address)) return;
     audit->ranges[thread][++audit->last[thread] % ANNOUNCED] =
@@ -213,12 +228,12 @@ static void begin_block(struct watch *w, struct own *own) {
     struct shared *shared = own->shared;
     lock(shared);
     if (shared->launch != launches) begin_launch(shared, w);
-    w->audit->key = draw(shared);
+    audit_of(w)->key = draw(shared);
     *own = (struct own){.shared = shared, .is_whole = shared->whole == w->epochs.block};
     unlock(shared);
-    const bool drawn = w->audit->key % surplus_count(w->launch) < BLOCKS;
+    const bool drawn = audit_of(w)->key % surplus_count(w->launch) < BLOCKS;
     if (own->is_whole || drawn) w->slow |= SLOW_AUDIT;
-    if (!own->is_whole && drawn && w->audit->key >> 40 & 1) begin_window(own, WINDOW, WINDOW);
+    if (!own->is_whole && drawn && audit_of(w)->key >> 40 & 1) begin_window(own, WINDOW, WINDOW);
     if (!own->is_whole) return;
     if (watch_is_consumed(w))
         begin_window(own, WHOLE_LOADS, WHOLE_STORES);
@@ -228,8 +243,9 @@ static void begin_block(struct watch *w, struct own *own) {
 
 /* Whatever it can do: the worker goes on. */
 static void serve(struct watch *w, struct own *own) {
-    const enum request asked = w->audit->asked;
-    w->audit->asked = NONE;
+    struct audit *audit = audit_of(w);
+    const enum request asked = audit->asked;
+    audit->asked = NONE;
     if (!own) return;
     switch (asked) {
     case NONE: break;
@@ -328,14 +344,15 @@ static struct own *own_of(const ucontext_t *context) {
 static bool faulted(int number, const void *address, void *data) {
     struct watch *w = watch_here();
     ucontext_t *context = data;
-    if (!w || !w->audit) return false;
+    struct audit *audit = w && w->states ? audit_of(w) : NULL;
+    if (!audit || !audit->begun) return false;
     struct own *own = own_of(context);
-    const bool asked = number == SIGTRAP && w->audit->asked != NONE;
+    const bool asked = number == SIGTRAP && audit->asked != NONE;
     if (number == SIGTRAP && own && own->opened)
         close_again(own, context);
     else if (asked)
         serve(w, own);
-    else if (number != SIGSEGV || !own || !let_through(w->audit, own, (uintptr_t)address, context))
+    else if (number != SIGSEGV || !own || !let_through(audit, own, (uintptr_t)address, context))
         return false;
     return true;
 }
@@ -352,21 +369,24 @@ static bool share(void) {
 
 void audit_nothing(void) { impossible = true; }
 
-void audit_observe(struct observer *o) {
+static void observes(struct observer *o) {
     impossible = !share();
     o->faulted = faulted;
 }
 
+const struct detector detector_unannounced = {.name = "unannounced",
+                                              .worker_bytes = sizeof(struct audit),
+                                              .observes = observes,
+                                              .launch_begins = launch_begins,
+                                              .launch_ended = launch_ended,
+                                              .block_begins = block_begins,
+                                              .block_ended = block_ended,
+                                              .announced = announced};
+
 #else /* no way to let one instruction through */
 
-void audit_begin_launch(void) {}
-void audit_end_launch(void) {}
-void audit_begin_block(struct watch *w) { (void)w; }
-void audit_end_block(struct watch *w) { (void)w; }
-void audit_announce(struct watch *w, uintptr_t address, size_t size) {
-    (void)w, (void)address, (void)size;
-}
 void audit_nothing(void) {}
-void audit_observe(struct observer *o) { (void)o; }
+
+const struct detector detector_unannounced = {.name = "unannounced"};
 
 #endif

@@ -11,24 +11,8 @@
  * but decided at that time. On other processors nothing is audited. */
 #ifndef ENGINE_WATCH_DETECTORS_UNANNOUNCED_H
 #define ENGINE_WATCH_DETECTORS_UNANNOUNCED_H
-#include "../block.h"
 
-/* Around a launch, on the thread that launches. */
-void audit_begin_launch(void);
-void audit_end_launch(void);
-
-/* Around a block, before its first access and behind its last: decides whether its accesses have to
- * be announced, SLOW_AUDIT, before watch_fast(). */
-void audit_begin_block(struct watch *w);
-void audit_end_block(struct watch *w);
-
-/* The running thread is going to access these bytes, and none but those announced. */
-void audit_announce(struct watch *w, uintptr_t address, size_t size);
-
-/* In this process nothing is audited: its runs show what is known, and decide nothing. Before the
- * next function. */
+/* In this process nothing is audited: its runs show what is known, and decide nothing. */
 void audit_nothing(void);
-/* Adds the faults to what the runtime reports. */
-void audit_observe(struct observer *o);
 
 #endif

@@ -1,8 +1,8 @@
 /* A thread's stack: its local variables, and what its functions return with, which no store may
  * change: it would let a kernel go on anywhere, unwatched. */
-#ifndef ENGINE_WATCH_DETECTORS_STACK_H
-#define ENGINE_WATCH_DETECTORS_STACK_H
-#include "../block.h"
+#ifndef ENGINE_WATCH_STACK_H
+#define ENGINE_WATCH_STACK_H
+#include "block.h"
 
 void kernel_text_begins(void); /* kernel_begin.c, kernel_end.c */
 void kernel_text_ends(void);
@@ -85,9 +85,5 @@ static inline bool stack_may_store(struct watch *w, uintptr_t address, size_t si
     }
     return true;
 }
-
-/* An access to any thread's stack: notes what is wrong with it, and ends the launch before a store
- * that is. */
-void stack_access(struct watch *w, const struct access *access);
 
 #endif

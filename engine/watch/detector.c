@@ -1,0 +1,40 @@
+/* Who hears what: see detector.h. */
+#include "detector.h"
+#include "machine.h"
+#include <string.h>
+
+const struct detector *detectors_heard[DETECTOR_EVENTS][DETECTORS + 1];
+
+enum { FIRST_EVENT = offsetof(struct detector, observes) / sizeof(void (*)(void)), ALIGNED = 64 };
+
+static struct {
+    const struct detector *detector;
+    size_t at;             /* of its state among a worker's */
+} attached[DETECTORS + 1]; /* the last one is none */
+static int count;
+static size_t bytes;
+
+static bool hears(const struct detector *detector, int event) {
+    static void (*const none)(void);
+    return memcmp((const char *)detector + (size_t)event * sizeof none, &none, sizeof none) != 0;
+}
+
+void detector_attach(const struct detector *detector) {
+    if (count == DETECTORS) machine_fault("there are more detectors than there is room for");
+    for (int event = FIRST_EVENT; event < DETECTOR_EVENTS; ++event) {
+        const struct detector **last = detectors_heard[event];
+        while (*last) ++last;
+        if (hears(detector, event)) *last = detector;
+    }
+    attached[count].detector = detector;
+    attached[count++].at = bytes;
+    bytes += (detector->worker_bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
+}
+
+void *detector_state(const struct detector *self, const struct watch *w) {
+    int i = 0;
+    while (attached[i].detector != self && i < count) ++i;
+    return w->states + attached[i].at;
+}
+
+size_t detector_worker_bytes(void) { return bytes; }

@@ -1,0 +1,113 @@
+"""engine/watch/detector.h: a detector is a file and a line in the table of detectors.c. With `nothing` alone
+the watch finds nothing, and the program runs."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from alone import ENGINE, Alone
+
+# Races, reads what nobody wrote and what is outside, leaves memory behind, and fails a call.
+FAULTY = """\
+#include <cstdio>
+
+__global__ void kernel(int *in, int *out) {
+    __shared__ int part[32];
+    const int t = threadIdx.x;
+    part[t] = in[t + 1];
+    out[t] = part[(t + 1) % 32];
+    __syncthreads();
+    part[t] = t;
+    __syncthreads();
+    atomicAdd(&out[32], part[31 - t]);
+}
+
+int main() {
+    int *in, *out, sum;
+    cudaMalloc(&in, 32 * sizeof(int));
+    cudaMalloc(&out, 33 * sizeof(int));
+    cudaMemset(out + 32, 0, sizeof(int));
+    kernel<<<1, 32>>>(in, out);
+    cudaMemcpy(&sum, out + 32, sizeof(int), cudaMemcpyDeviceToHost);
+    cudaMemcpy(&sum, out + 32, 8 * sizeof(int), cudaMemcpyDeviceToHost);
+    printf("%d\\n", sum);
+    return 0;
+}
+"""
+SECOND_BARRIER = 10
+
+NEW = """\
+#include "../detector.h"
+#include <string.h>
+
+extern const struct detector detector_second_barrier;
+
+static void begins(struct watch *w) { *(int *)detector_state(&detector_second_barrier, w) = 0; }
+
+static void opens(struct watch *w) {
+    int *opened = detector_state(&detector_second_barrier, w);
+    if (++*opened != 2) return;
+    const struct access access = {.code = w->arrived[0].code};
+    struct event event = event_here(w, FINDING_KERNEL_FAULT, &access);
+    strcpy(event.text, "the second barrier opens");
+    event_note(&event);
+}
+
+const struct detector detector_second_barrier = {.name = "second_barrier",
+                                                 .worker_bytes = sizeof(int),
+                                                 .block_begins = begins,
+                                                 .barrier_opens = opens};
+"""
+
+LINE = re.compile(r"^( *DETECTOR\()\w+(\)) *(\\?)$", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Alone:
+    """A copy whose table the tests change."""
+    path = tmp_path_factory.mktemp("engine")
+    shutil.copytree(ENGINE, path / "engine")
+    return Alone(path)
+
+
+def write_table(engine: Alone, *names: str) -> None:
+    """With these lines, and no others."""
+    text = (ENGINE / "watch/detectors.c").read_text()
+    lines = [*LINE.finditer(text)]
+    assert len(lines) > 10
+    table = " \\\n".join(f"    DETECTOR({name})" for name in names) + "\n"
+    changed = text[: lines[0].start()] + table + text[lines[-1].end() + 1 :]
+    (engine.path / "engine/watch/detectors.c").write_text(changed)
+
+
+def names_in_table() -> list[str]:
+    return re.findall(r"^ *DETECTOR\((\w+)\)", (ENGINE / "watch/detectors.c").read_text(), re.MULTILINE)
+
+
+def test_each_line_is_a_file() -> None:
+    """Files beside the detectors' own are what one of them needs."""
+    files = {path.stem for path in Path(ENGINE, "watch/detectors").glob("*.c")}
+    assert files == {*names_in_table(), "nothing", "unstored"}
+
+
+def test_nothing_alone(engine: Alone) -> None:
+    write_table(engine, *names_in_table())
+    report = engine.findings(FAULTY)
+    assert {one["kind"] for one in report["findings"]} >= {
+        "shared-race", "out-of-bounds", "uninitialised-global", "failed-call"}, report
+    write_table(engine, "nothing")
+    engine.build(FAULTY)
+    done = engine.run(status=0)
+    assert done.out == "496\n" and "no mistakes found" in done.err
+
+
+def test_a_file_and_a_line(engine: Alone) -> None:
+    (engine.path / "engine/watch/detectors/second_barrier.c").write_text(NEW)
+    write_table(engine, *names_in_table(), "second_barrier")
+    report = engine.findings(FAULTY)
+    (one,) = [f for f in report["findings"] if f["kind"] == "kernel-fault"]
+    assert one["at"]["line"] == SECOND_BARRIER
+    assert len(report["findings"]) > 1
