@@ -98,8 +98,8 @@ def arrows(tree: Tree) -> set[tuple[str, str]]:
     tree.make("sgemm", "sgemm-check", "BACKEND=cpu")
     found = {(one, other) for one, other in [*includes(tree.path), *calls(tree.path)]
              if one != other and layer(one) is not None and layer(other) is not None}
-    assert ("engine/watch/access", "engine/watch/shared") in found  # a call
-    assert ("engine/watch/cells", "engine/watch/order") in found  # an include
+    assert ("engine/watch/access", "engine/watch/shadow/shared") in found  # a call
+    assert ("engine/watch/shadow/cells", "engine/watch/shadow/order") in found  # an include
     return found
 
 

@@ -1,7 +1,7 @@
 /* What an allocation is called: by the variable that cudaMalloc was given. */
 #ifndef ENGINE_EXPLAIN_ALLOCATION_H
 #define ENGINE_EXPLAIN_ALLOCATION_H
-#include "../watch/regions.h"
+#include "../watch/shadow/regions.h"
 
 struct allocation_name {
     char text[48];  /* "d_in", of cudaMalloc(&d_in, bytes); "p->data", "rows[i]" */

@@ -3,7 +3,7 @@
 #define ENGINE_EXPLAIN_OBJECT_H
 #include "../report/text.h"
 #include "../watch/event.h"
-#include "../watch/regions.h"
+#include "../watch/shadow/regions.h"
 
 /* A finding that is being made. */
 struct diagnosis {

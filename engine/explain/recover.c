@@ -2,7 +2,7 @@
 #include "recover.h"
 #include "../report/source.h"
 #include "../report/text.h"
-#include "../watch/regions.h"
+#include "../watch/shadow/regions.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * claimed where a larger product could need the barrier: the tiles' loop must have gone round
  * several times, and the barrier be in it or in no loop. */
 #include "../report/source.h"
-#include "../watch/regions.h"
+#include "../watch/shadow/regions.h"
 #include "outline.h"
 #include "remark.h"
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #include "../report/launch.h"
 #include "../report/text.h"
 #include "../watch/detector.h"
-#include "../watch/detectors.h"
 #include "../watch/host.h"
 #include "../watch/launches.h"
 #include "../watch/machine.h"

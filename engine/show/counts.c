@@ -2,7 +2,7 @@
 #include "../host/check.h"
 #include "../report/json.h"
 #include "../report/text.h"
-#include "../watch/regions.h"
+#include "../watch/shadow/regions.h"
 #include <inttypes.h>
 
 /* What is counted beside the run's arrays: in text, and in JSON. */

@@ -3,7 +3,7 @@
 #include "../host/check.h"
 #include "../report/json.h"
 #include "../report/numbers.h"
-#include "../watch/regions.h"
+#include "../watch/shadow/regions.h"
 #include "sum.h"
 #include <inttypes.h>
 #include <math.h>

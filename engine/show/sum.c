@@ -1,6 +1,6 @@
 /* Sums of products: see sum.h. */
 #include "sum.h"
-#include "../watch/regions.h"
+#include "../watch/shadow/regions.h"
 
 static double value_of(const struct array_data *data, int array, size_t element) {
     const struct engine_array *of = region_array(array);

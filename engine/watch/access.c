@@ -11,7 +11,7 @@
 #include "access.h"
 #include "detector.h"
 #include "host.h"
-#include "order.h"
+#include "shadow/order.h"
 #include "stack.h"
 
 extern struct dim3 blockDim, gridDim;

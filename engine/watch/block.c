@@ -1,6 +1,6 @@
 /* Making a worker's watch, and which way its accesses take. */
 #include "block.h"
-#include "regions.h"
+#include "shadow/regions.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -17,8 +17,8 @@
 #ifndef ENGINE_WATCH_BLOCK_H
 #define ENGINE_WATCH_BLOCK_H
 #include "../report/threads.h"
-#include "epoch.h"
-#include "settled.h"
+#include "shadow/epoch.h"
+#include "shadow/settled.h"
 
 enum { FAST_SPANS = 4 }; /* inputs that the fast path knows; the one with phases is the first */
 

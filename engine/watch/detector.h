@@ -91,6 +91,8 @@ struct detector {
 
 /* From now on it hears what happens. Before the first launch, once for each. */
 void detector_attach(const struct detector *detector);
+/* detectors.c: all that are in the table. */
+void detectors_attach(void);
 
 /* Its state for the worker whose watch this is. */
 void *detector_state(const struct detector *self, const struct watch *w);

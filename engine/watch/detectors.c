@@ -1,7 +1,6 @@
 /* The table of the detectors: each is `detector_NAME` in detectors/NAME.c. Of those that hear an
  * event, the first one here comes first. To measure what the watch itself costs, have `nothing`
  * alone. */
-#include "detectors.h"
 #include "detector.h"
 
 #define TABLE(DETECTOR)                                                                            \

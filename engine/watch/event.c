@@ -4,7 +4,7 @@
  */
 #include "event.h"
 #include "launches.h"
-#include "regions.h"
+#include "shadow/regions.h"
 
 static struct kept {
     uint64_t key;    /* 0: free */

@@ -2,7 +2,7 @@
 #include "host.h"
 #include "detector.h"
 #include "launches.h"
-#include "regions.h"
+#include "shadow/regions.h"
 #include <unistd.h>
 
 static bool in_wrapper;

@@ -9,7 +9,7 @@
 #include "host.h"
 #include "launches.h"
 #include "machine.h"
-#include "order.h"
+#include "shadow/order.h"
 #include "surplus.h"
 #include <stdlib.h>
 #include <string.h>

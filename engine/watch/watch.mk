@@ -50,7 +50,7 @@ build/check/guards.o: build/check/guarded.o
 # What runs at each access is optimized: a checked run spends its time in access.c, and -O3 takes a
 # tenth off it. What runs once, if at all, compiles three times as fast like this.
 # Frame pointers: a store to where a function returns to is found by them.
-watching = watch watch/record watch/detectors watch/guard watch/locals
+watching = watch watch/shadow watch/record watch/detectors watch/guard watch/locals
 $(patsubst %,build/c/engine/%/%.o,report explain host/program): \
     private C_FLAGS += -O0 -fno-omit-frame-pointer
 $(watching:%=build/c/engine/%/%.o): private C_FLAGS += -O2 -fno-omit-frame-pointer

@@ -109,5 +109,5 @@ def test_a_file_and_a_line(engine: Alone) -> None:
     write_table(engine, *names_in_table(), "second_barrier")
     report = engine.findings(FAULTY)
     (one,) = [f for f in report["findings"] if f["kind"] == "kernel-fault"]
-    assert one["at"]["line"] == SECOND_BARRIER
+    assert one["line"] == SECOND_BARRIER
     assert len(report["findings"]) > 1

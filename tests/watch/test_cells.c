@@ -1,11 +1,12 @@
-/* Tests of engine/watch/cells.c: which reads of a word are remembered. A write races with one that
- * is kept if, and only if, it races with any that was made. What is ordered says order.c. */
+/* Tests of engine/watch/shadow/cells.c: which reads of a word are remembered. A write races with
+ * one that is kept if, and only if, it races with any that was made. What is ordered says order.c.
+ */
 #include "../../engine/watch/block.h"
-#include "../../engine/watch/cells.c"
 #include "../../engine/watch/machine.c"
-#include "../../engine/watch/order.c"
+#include "../../engine/watch/shadow/cells.c"
+#include "../../engine/watch/shadow/order.c"
 #define take take_from_arena
-#include "../../engine/watch/release.c"
+#include "../../engine/watch/shadow/release.c"
 
 #include "../check.h"
 

@@ -1,6 +1,6 @@
-/* Tests of engine/watch/surplus.c: of a launch with far more blocks than write anything, all that write
- * are chosen, and of the others the first, the last, those at corners and edges, and some that are
- * drawn; and what another process says of them is looked at before it is used. */
+/* Tests of engine/watch/surplus.c: of a launch with far more blocks than write anything, all that
+ * write are chosen, and of the others the first, the last, those at corners and edges, and some
+ * that are drawn; and what another process says of them is looked at before it is used. */
 #include "../../engine/watch/surplus.c"
 
 #include "../check.h"

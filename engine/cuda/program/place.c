@@ -81,8 +81,8 @@ static bool is_projects(const char *file) {
     static const char *const folders[] = {
         "engine/cuda/include/", "engine/cuda/runtime/",    "engine/cuda/program/",
         "engine/watch/",        "engine/watch/detectors/", "engine/watch/guard/",
-        "engine/watch/locals/", "engine/watch/record/",    "engine/explain/",
-        "engine/host/",         "grader/worker/"};
+        "engine/watch/locals/", "engine/watch/record/",    "engine/watch/shadow/",
+        "engine/explain/",      "engine/host/",            "grader/worker/"};
     const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
     const char *extension = strrchr(name, '.');
     if (ends_in(file, "engine/host/", "check_run.cu") ||

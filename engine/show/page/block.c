@@ -4,7 +4,7 @@
 #include "../../../lab/verify.h"
 #include "../../report/numbers.h"
 #include "../../report/poison.h"
-#include "../../watch/regions.h"
+#include "../../watch/shadow/regions.h"
 #include <math.h>
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "../../report/numbers.h"
 #include "../../report/source.h"
 #include "../../watch/launches.h"
-#include "../../watch/regions.h"
+#include "../../watch/shadow/regions.h"
 #include "block.h"
 #include "steps.h"
 #include "walk.h"

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "../detector.h"
 #include "../host.h"
-#include "../regions.h"
+#include "../shadow/regions.h"
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* Device memory that is used after cudaFree(). */
 #include "../detector.h"
 #include "../host.h"
-#include "../regions.h"
+#include "../shadow/regions.h"
 
 static void by_kernel(struct watch *w, const struct access *access) {
     event_stop(w, FINDING_FREED_MEMORY, access, cudaErrorIllegalAddress);

@@ -2,7 +2,7 @@
 #include "../../cuda/program/extents.h"
 #include "../detector.h"
 #include "../host.h"
-#include "../regions.h"
+#include "../shadow/regions.h"
 
 static void accessed(const struct access *access) {
     const struct region *r = region_find(access->address);

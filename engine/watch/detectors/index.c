@@ -2,7 +2,7 @@
  * line, and not which array: that follows from the access that comes next. */
 #include "../../cuda/program/names.h"
 #include "../detector.h"
-#include "../regions.h"
+#include "../shadow/regions.h"
 #include <string.h>
 
 extern const struct detector detector_index;

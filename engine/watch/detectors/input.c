@@ -1,7 +1,7 @@
 /* An array that is an input is written: by a kernel, or by a copy of the wrapper's. */
 #include "../detector.h"
 #include "../host.h"
-#include "../regions.h"
+#include "../shadow/regions.h"
 
 static void by_kernel(struct watch *w, const struct access *access) {
     const struct event event = event_here(w, FINDING_INPUT_WRITTEN, access);

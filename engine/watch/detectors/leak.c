@@ -1,6 +1,6 @@
 /* Device memory that the wrapper has allocated and not freed. */
 #include "../detector.h"
-#include "../regions.h"
+#include "../shadow/regions.h"
 
 static void left(enum finding_kind kind, struct event *event) {
     for (const struct region *r = kind == FINDING_LEAK ? region_first() : NULL; r; r = r->next) {

@@ -2,7 +2,7 @@
 #include "../../cuda/program/extents.h"
 #include "../detector.h"
 #include "../host.h"
-#include "../regions.h"
+#include "../shadow/regions.h"
 
 static void by_kernel(struct watch *w, const struct access *access) {
     event_stop(w, FINDING_TAMPERING, access, cudaErrorIllegalAddress);

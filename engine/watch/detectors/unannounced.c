@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "unannounced.h"
 #include "../detector.h"
-#include "../regions.h"
+#include "../shadow/regions.h"
 #include "../surplus.h"
 #include <fcntl.h>
 #include <sched.h>

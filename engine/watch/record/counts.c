@@ -10,11 +10,11 @@
  * they do not depend on how many workers there were. */
 #define _GNU_SOURCE
 #include "counts.h"
-#include "../array.h"
 #include "../block.h"
 #include "../launches.h"
 #include "../machine.h"
-#include "../regions.h"
+#include "../shadow/array.h"
+#include "../shadow/regions.h"
 #include "../surplus.h"
 #include "origin.h"
 #include "reuse.h"

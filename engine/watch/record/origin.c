@@ -2,7 +2,7 @@
 #include "origin.h"
 #include "../../cuda/program/extents.h"
 #include "../machine.h"
-#include "../variables.h"
+#include "../shadow/variables.h"
 #include <stdlib.h>
 
 /* Of kernel.cu's variables, which lie in a few arrays. */

@@ -3,7 +3,7 @@
  * where loads are counted (counts.c). */
 #ifndef ENGINE_WATCH_RECORD_ORIGIN_H
 #define ENGINE_WATCH_RECORD_ORIGIN_H
-#include "../regions.h"
+#include "../shadow/regions.h"
 
 /* Of a word. No kernel has stored it, nor has a call of the host's copied it from a word that one
  * has stored: it holds what the host has put there, or nothing. Else it is an input's, or such a

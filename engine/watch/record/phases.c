@@ -1,11 +1,11 @@
 /* The phases of one block: which elements of inputs it loads between two barriers, and what
  * its shared arrays hold afterwards. */
 #include "../../cuda/program/names.h"
-#include "../array.h"
 #include "../block.h"
 #include "../launches.h"
 #include "../machine.h"
-#include "../regions.h"
+#include "../shadow/array.h"
+#include "../shadow/regions.h"
 #include "counts.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* Keeping the accesses of a few blocks: see trace.h. */
 #include "trace.h"
 #include "../../cuda/program/names.h"
-#include "../array.h"
 #include "../block.h"
 #include "../launches.h"
-#include "../regions.h"
+#include "../shadow/array.h"
+#include "../shadow/regions.h"
 #include <stdlib.h>
 #include <string.h>
 

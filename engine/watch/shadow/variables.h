@@ -1,7 +1,7 @@
 /* The cells of kernel.cu's variables: kernels access __device__ and managed ones as they do other
  * global memory. */
-#ifndef ENGINE_WATCH_VARIABLES_H
-#define ENGINE_WATCH_VARIABLES_H
+#ifndef ENGINE_WATCH_SHADOW_VARIABLES_H
+#define ENGINE_WATCH_SHADOW_VARIABLES_H
 #include "cells.h"
 
 /* Those of the variables among which the address is, and where these begin; null: it is among none.

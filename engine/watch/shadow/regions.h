@@ -1,6 +1,6 @@
 /* Allocations of device memory: which there are, and which of them are arrays of the run. */
-#ifndef ENGINE_WATCH_REGIONS_H
-#define ENGINE_WATCH_REGIONS_H
+#ifndef ENGINE_WATCH_SHADOW_REGIONS_H
+#define ENGINE_WATCH_SHADOW_REGIONS_H
 #include "array.h"
 #include "cells.h"
 

@@ -11,10 +11,10 @@
  *
  * The interval comes first, so that one comparison of two epochs says whether an access was made
  * before the running interval: nearly every access needs no more (access.c). */
-#ifndef ENGINE_WATCH_EPOCH_H
-#define ENGINE_WATCH_EPOCH_H
-#include "../cuda/runtime/runtime.h"
-#include "../report/threads.h"
+#ifndef ENGINE_WATCH_SHADOW_EPOCH_H
+#define ENGINE_WATCH_SHADOW_EPOCH_H
+#include "../../cuda/runtime/runtime.h"
+#include "../../report/threads.h"
 
 enum { WORD = 4 };
 

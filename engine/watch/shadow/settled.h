@@ -1,7 +1,7 @@
 /* Words of global memory that another plain read in the running launch adds nothing to: a byte a
  * word says so, for the short path (access.c), where no array is known to be an input. */
-#ifndef ENGINE_WATCH_SETTLED_H
-#define ENGINE_WATCH_SETTLED_H
+#ifndef ENGINE_WATCH_SHADOW_SETTLED_H
+#define ENGINE_WATCH_SHADOW_SETTLED_H
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* The shadow of kernel.cu's variables: see variables.h. */
 #include "variables.h"
-#include "../cuda/program/extents.h"
-#include "machine.h"
+#include "../../cuda/program/extents.h"
+#include "../machine.h"
 
 static struct {
     uintptr_t begin, end;

@@ -22,8 +22,8 @@
  * Each thread has a step, which its warp operations and fences raise. What a thread knows of the
  * others is the step before which their accesses happened before its own: of its warp's lanes a
  * table; of all others, other blocks too, references to the releases that it has acquired. */
-#ifndef ENGINE_WATCH_ORDER_H
-#define ENGINE_WATCH_ORDER_H
+#ifndef ENGINE_WATCH_SHADOW_ORDER_H
+#define ENGINE_WATCH_SHADOW_ORDER_H
 #include "epoch.h"
 
 /* What the threads of a worker's running block know; one for each worker. */

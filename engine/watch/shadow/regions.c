@@ -1,6 +1,6 @@
 /* Allocations of device memory: see regions.h. */
 #include "regions.h"
-#include "machine.h"
+#include "../machine.h"
 #include "settled.h"
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Shared memory: the accesses that the fast path leaves over. */
 #define _GNU_SOURCE
-#include "../cuda/program/names.h"
+#include "../../cuda/program/names.h"
+#include "../detector.h"
 #include "cells.h"
-#include "detector.h"
 #include <stdlib.h>
 #include <sys/mman.h>
 

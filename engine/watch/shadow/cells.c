@@ -1,6 +1,6 @@
 /* Shadow cells of words and bytes: see cells.h. */
 #include "cells.h"
-#include "machine.h"
+#include "../machine.h"
 #include <stdlib.h>
 #include <string.h>
 

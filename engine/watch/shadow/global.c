@@ -5,8 +5,8 @@
  * accessed each word (cells.h). No barrier orders two blocks of a launch; order.h says what does.
  */
 #define _GNU_SOURCE
-#include "../cuda/program/extents.h"
-#include "detector.h"
+#include "../../cuda/program/extents.h"
+#include "../detector.h"
 #include "regions.h"
 #include "variables.h"
 #include <pthread.h>

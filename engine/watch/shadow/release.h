@@ -1,8 +1,8 @@
 /* What atomics have released in the running launch, by the address that they were made at, and
  * which of it others have acquired: the part of order.h that outlives a block. All blocks share it,
  * on whatever core they run. */
-#ifndef ENGINE_WATCH_RELEASE_H
-#define ENGINE_WATCH_RELEASE_H
+#ifndef ENGINE_WATCH_SHADOW_RELEASE_H
+#define ENGINE_WATCH_SHADOW_RELEASE_H
 #include "epoch.h"
 
 /* An address at which something was released. */

@@ -1,7 +1,7 @@
 /* The shape of an array that a run names: engine.h's struct engine_array, in row-major order. */
-#ifndef ENGINE_WATCH_ARRAY_H
-#define ENGINE_WATCH_ARRAY_H
-#include "../engine.h"
+#ifndef ENGINE_WATCH_SHADOW_ARRAY_H
+#define ENGINE_WATCH_SHADOW_ARRAY_H
+#include "../../engine.h"
 
 /* How large one of its elements is, in bytes. */
 size_t array_element_bytes(const struct engine_array *array);
