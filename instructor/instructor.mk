@@ -3,7 +3,7 @@
 
 .PHONY: test test-quick test-all test-gpu bench bench-charts bench-counts bench-emulator \
         bench-reference bench-check bench-grader bench-class cases cases-check diagnosis release \
-        gradescope autolab classroom50 pictures
+        gradescope autolab classroom50 faulty pictures
 
 # ---------------------------------------------------------------- publishing ---------------------
 
@@ -35,6 +35,11 @@ gradescope autolab classroom50:
 takes_gradescope  = PYTHON
 takes_autolab     = PYTHON
 takes_classroom50 = PYTHON
+
+## make faulty              build/faulty: the faulty kernels that are no files
+faulty: $(VENV)/grader-ready
+	@sh make/start_python.sh $(VENV)/bin/python -B -m instructor.faulty.faults
+takes_faulty = $(takes_python)
 
 ## make diagnosis           docs/diagnosis.md: what make check prints, by mistake
 diagnosis: $(VENV)/grader-ready

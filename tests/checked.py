@@ -60,6 +60,7 @@ def checker(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Builder
                 trees[compiler].build_once(*BUILT)
             else:
                 trees[compiler].build_once(f"checker {compiler}", "sgemm-check", *variables(setup))
+            trees[compiler].write_faulty_kernels()
         return trees[compiler]
 
     def build(setup: str, kernel: str | Path) -> Path:

@@ -28,6 +28,8 @@ from typing import Any, NoReturn
 import pytest
 
 pytest_plugins = ["checked", "browser"]
+from instructor.faulty import faults
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 BUILD_SECONDS = 300  # a limit for what hangs, far above what anything takes
 RUN_SECONDS = 120
@@ -271,6 +273,10 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory that all workers of this pytest run share."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    def write_faulty_kernels(self) -> None:
+        """Those that are no files, where `make faulty` writes them: corpus.faulty()."""
+        faults.kernels(self.path / faults.WRITTEN)
+
     path = shared / "programs"
     path.mkdir(exist_ok=True)
     return path
@@ -292,7 +298,9 @@ BUILT = ("both programs", "sgemm", "sgemm-check", "BACKEND=cpu")  # in `tree`: T
 def tree(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Tree:
     """This worker's copy, for building many kernels one after the other. A test that needs a copy
     in a certain state takes `fresh_tree`."""
-    return Tree(tmp_path_factory.mktemp("a checkout"), programs, BUILT)
+    copy = Tree(tmp_path_factory.mktemp("a checkout"), programs, BUILT)
+    copy.write_faulty_kernels()
+    return copy
 
 
 @pytest.fixture

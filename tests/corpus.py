@@ -1,6 +1,7 @@
 """The corpus of kernels: instructor/solutions, tests/kernels/right and instructor/faulty/styles are
-right. Of the styles instructor/faulty/mistakes.py makes faulty ones (SEEDED). And each file of
-instructor/faulty would be right but for one mistake, which its first comment describes:
+right. Of the styles instructor/faulty/mistakes.py makes faulty ones (SEEDED). And each of FAULTS, which
+are files of instructor/faulty, or which faults.toml there makes of right kernels, would be right but for
+one mistake, which its first comment describes:
 
     what ./sgemm-check has to find (test_check.py)
       finds:        the kind of the finding
@@ -37,9 +38,9 @@ from pathlib import Path
 
 from conftest import REPOSITORY
 from grader.findings import KINDS
-from instructor.faulty.mistakes import STYLES, seeded
+from instructor.faulty import faults
+from instructor.faulty.mistakes import FOLDER, STYLES, seeded
 
-FAULTY = sorted((REPOSITORY / "instructor" / "faulty").glob("*.cu"))
 RIGHT = [*sorted((REPOSITORY / "tests" / "kernels" / "right").glob("*.cu")), *STYLES]
 SOLUTIONS = [*sorted((REPOSITORY / "instructor" / "solutions").glob("*.cu")),
              REPOSITORY / "instructor" / "solutions" / "9_every_shape" / "every_shape.cu"]
@@ -54,7 +55,8 @@ LISTS = ["fails", "passes", "explains", "backends"]  # separated by commas
 class Fault:
     """What a faulty kernel's first comment and marks declare."""
 
-    path: Path  # relative to the repository
+    path: Path  # in the copies of the repository that `tree` and `checker` have
+    text: str
     finds: str = ""
     cause: str = ""
     variable: str = ""
@@ -84,11 +86,10 @@ class Fault:
         return [*self.shape.split(), *self.options.split()]
 
 
-def read(path: Path) -> Fault:
-    """What `path` declares; AssertionError where that is not as described above."""
-    text = path.read_text()
+def read(path: Path, text: str) -> Fault:
+    """What a kernel declares; AssertionError where that is not as described above."""
     head = text.split("*/")[0] + "*/"
-    fault = Fault(path.relative_to(REPOSITORY))
+    fault = Fault(path, text)
     declared = head.rsplit("\n *\n", 1)[-1]
     for key, value in re.findall(r"^ \* ([a-z-]+): +(.*?) *(?:\*/)?$", declared, re.MULTILINE):
         name = "not_" if key == "not" else key.replace("-", "_")
@@ -109,5 +110,13 @@ def read(path: Path) -> Fault:
     return fault
 
 
-FAULTS = [read(path) for path in FAULTY]
+FAULTS = sorted([*(read(path.relative_to(REPOSITORY), path.read_text()) for path in FOLDER.glob("*.cu")),
+                 *(read(faults.WRITTEN / f"{each.name}.cu", each.text) for each in faults.edited())],
+                key=lambda fault: fault.path.name)
+BY_NAME = {fault.path.stem: fault for fault in FAULTS}
 SEEDED = list(seeded())
+
+
+def faulty(name: str) -> str:
+    """Where the copies of the repository that `tree` and `checker` have hold this faulty kernel."""
+    return str(BY_NAME[name].path)

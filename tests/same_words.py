@@ -35,6 +35,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from pathlib import Path
 
 FOLDERS = ("instructor/solutions", "instructor/faulty", "instructor/faulty/styles",
@@ -61,11 +62,17 @@ VARYING = [
 
 
 def corpus(folder: Path) -> list[str]:
-    """The kernels as paths from the root of the checkout; those of mistakes.toml are written to
-    `folder`, which lies in it."""
-    found = [str(path) for place in FOLDERS for path in sorted(Path(place).glob("*.cu"))]
+    """The kernels as paths from the root of the checkout, a copy; those of mistakes.toml are written
+    to `folder`, which lies in it, and those of faults.toml beside the others of their kind."""
     sys.path.insert(0, os.getcwd())
     from instructor.faulty.mistakes import seeded  # the checkout's own
+
+    with suppress(ImportError):  # an older checkout has files alone
+        from instructor.faulty.faults import edited
+
+        for each in edited():
+            each.write(Path("instructor/faulty"))
+    found = [str(path) for place in FOLDERS for path in sorted(Path(place).glob("*.cu"))]
 
     folder.mkdir(parents=True, exist_ok=True)
     return found + [str(each.write(folder)) for each in seeded()]

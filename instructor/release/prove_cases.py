@@ -49,6 +49,7 @@ from grader.record import Record
 from grader.sandbox import choose_sandbox
 from grader.session import Grading
 from instructor.bench.one_file import lines_of
+from instructor.faulty import faults
 from instructor.faulty.mistakes import seeded
 from instructor.release.proof import DECLARED, GROUPS, Kernel, Proof, Proved, large
 from instructor.release.repository import REPOSITORY
@@ -74,8 +75,8 @@ def declared(path: Path, group: str) -> str:
         return ""
     found = LOSES.findall(head)
     if len(found) != 1 or found[0] not in DECLARED:
-        raise BadInput(f"{path.relative_to(REPOSITORY)}: its first comment has to say once what it "
-                       f"loses: ` * loses:    correct`, or one of {', '.join(DECLARED)}")
+        where = path.relative_to(REPOSITORY) if path.is_relative_to(REPOSITORY) else path.name
+        raise BadInput(f"{where}: its first comment has to say once what it loses: ` * loses:    correct`, or one of {', '.join(DECLARED)}")
     return found[0]
 
 
@@ -95,6 +96,14 @@ def kernels(faulty: str, groups: Iterable[str] = GROUPS) -> list[Kernel]:
 
 def matches(path: Path, glob: str) -> bool:
     return fnmatch.fnmatchcase(path.stem, glob.removesuffix(".cu"))
+
+
+def made_of_edits(faulty: str, folder: Path) -> list[Kernel]:
+    """The faulty kernels of instructor/faulty/faults.toml; written to `folder`. Raises BadInput as
+    declared() does."""
+    paths = [each.write(folder) for each in faults.edited()]
+    return [Kernel(path, "faulty", declared(path, "faulty"))
+            for path in paths if matches(path, faulty)]
 
 
 def made_of_mistakes(faulty: str, folder: Path) -> list[Kernel]:
@@ -403,6 +412,7 @@ def prove(arguments: argparse.Namespace, suites: list[Suite]) -> list[Proved]:
         if "cheat" in groups:
             todo += made_of_cases(suites, Path(folder))
         if "faulty" in groups:
+            todo += made_of_edits(arguments.faulty, Path(folder))
             todo += made_of_mistakes(arguments.faulty, Path(folder))
             if not any(kernel.group == "faulty" for kernel in todo):
                 raise BadInput(f"FAULTY={arguments.faulty}: matches no kernel of instructor/faulty")

@@ -12,8 +12,8 @@ from typing import Any
 
 import grader_fake as fake
 import pytest
-from conftest import REPOSITORY, sample
-from corpus import FAULTS, Fault
+from conftest import sample
+from corpus import BY_NAME, FAULTS, Fault
 
 from grader import causes, report
 from grader.build import Parts, trusted_parts
@@ -30,8 +30,7 @@ from instructor.faulty import diagnosis
 
 SUITE = fake.suite(*(fake.case(f"{m}", m, k, n, criteria={"correct": 2, "memory": 2})
                      for m, k, n in ((34, 34, 34), (35, 70, 20), (5, 7, 3), (1030, 3, 5))))
-FAULTY = REPOSITORY / "instructor" / "faulty"
-STRIDE = (FAULTY / "18_a_stride_n.cu").read_text()
+STRIDE = BY_NAME["18_a_stride_n"].text
 PROVED = [fault for fault in FAULTS if fault.cause in CAUSES and KINDS[fault.finds].may_have_cause
           and fault.finds not in ("shared-out-of-bounds", "bad-launch")]  # which say as much
 
@@ -61,17 +60,16 @@ def causes_in(record: Record) -> list[Cause | None]:
 @pytest.mark.parametrize("fault", sample(PROVED, every=9), ids=lambda fault: fault.path.stem)
 def test_the_record_has_the_cause_that_is_declared(fault: Fault, parts: Parts) -> None:
     """At a line of its own, in the checker's words, and with its hint."""
-    text = (REPOSITORY / fault.path).read_text()
-    found = [cause for cause in causes_in(grade(text, parts)) if cause]
+    found = [cause for cause in causes_in(grade(fault.text, parts)) if cause]
     assert {cause.kind for cause in found} == {fault.cause}
     for cause in found:
-        assert cause.file == "kernel.cu" and 0 < cause.line <= text.count("\n") and cause.hint
+        assert cause.file == "kernel.cu" and 0 < cause.line <= fault.text.count("\n") and cause.hint
         assert bool(cause.detail) != cause.kind.startswith(("grid-", "launch-", "not-", "no-"))
 
 
 def test_what_names_itself_has_none(parts: Parts) -> None:
     """A missing barrier."""
-    record = grade((FAULTY / "01_first_barrier.cu").read_text(), parts)
+    record = grade(BY_NAME["01_first_barrier"].text, parts)
     assert causes_in(record) == [None] * 4
 
 

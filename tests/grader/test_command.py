@@ -22,6 +22,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from conftest import REPOSITORY, Tree, clean_environment, need, sample
+from corpus import faulty
 from forks import fake_grader
 from grader_fake import COMMAND
 from rich.cells import cell_len
@@ -438,7 +439,7 @@ def test_a_solution_and_a_mistake(real) -> None:  # type: ignore[no-untyped-def]
     tiled = real("--submission", "instructor/solutions/2_tiled.cu", "--suite", SUITE)
     assert tiled.status == 0, tiled.stderr
     assert tiled.stdout.splitlines()[-1] == "score: 100 of 100"
-    race = real("--submission", "instructor/faulty/01_first_barrier.cu", "--suite", SUITE)
+    race = real("--submission", faulty("01_first_barrier"), "--suite", SUITE)
     assert race.status == 1 and race.stdout.splitlines()[-1] == "score: 40 of 100"
     assert race.table["16x16x16"] == "partial"
     assert "right but for one mistake: kernel.cu:38: race on shared memory" in race.stdout
@@ -514,7 +515,7 @@ def test_an_interrupt_has_a_status_of_its_own(kernel: Path) -> None:
 
 def test_a_faulty_kernel_and_the_same_seed(real, tmp_path: Path) -> None:  # type: ignore
     def graded(jobs: str) -> dict[str, object]:
-        run = real("--submission", "instructor/faulty/02_second_barrier.cu", "--seed", "11",
+        run = real("--submission", faulty("02_second_barrier"), "--seed", "11",
                    "--jobs", jobs)
         assert run.status == 1, run.stderr
         assert re.search(r"^kernel\.cu:\d+: race on shared memory$", run.stdout, re.MULTILINE)

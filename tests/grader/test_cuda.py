@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY, clean_environment
+from corpus import BY_NAME
 
 from grader import build
 from grader.build import gpu_architecture
@@ -100,7 +101,8 @@ def test_a_kernel_that_hangs(tmp_path: Path) -> None:
 
 
 def test_a_stray_write(tmp_path: Path) -> None:
-    submission = REPOSITORY / "instructor/faulty/06_c_rows.cu"
+    submission = tmp_path / "kernel.cu"
+    submission.write_text(BY_NAME["06_c_rows"].text)
     _, record = grade(tmp_path, submission)
     assert record["score"] < 100
     assert any(test["finding"] and test["finding"]["kind"] == "out-of-bounds"

@@ -1,5 +1,4 @@
-"""`make check` names the mistake: each file of instructor/faulty/ declares what has to be found in
-it (corpus.py).
+"""`make check` names the mistake: each faulty kernel declares what has to be found in it (corpus.py).
 
 Every file is built with gcc and with clang, at -O1 and at -O2; in `make test` one of each number,
 finding and cause with gcc at -O1, and a sample in the other settings. Every right kernel, of which
@@ -21,7 +20,7 @@ from typing import Any
 import pytest
 from checked import TILED, Builder, Checked, run_check
 from conftest import REPOSITORY, Tree, in_terminal, need_nvcc, sample, screen
-from corpus import FAULTS, FAULTY, KINDS, SOLUTIONS, Fault, read
+from corpus import FAULTS, KINDS, SOLUTIONS, Fault, faulty
 from corpus import RIGHT as OTHER_STYLES
 
 RIGHT = [*SOLUTIONS, *OTHER_STYLES]
@@ -183,16 +182,18 @@ def test_every_fault_has_a_file() -> None:
     assert {fault.finds for fault in FAULTS} == KINDS.keys() - {
         "time-limit", "host-function", "unseen"}  # slow_blocks.cu, test_host_calls.py, test_audit.py
     for fault in FAULTS:
-        text = (REPOSITORY / fault.path).read_text()
-        assert text.startswith(f"/* FAULT {int(fault.path.stem.split('_')[0])}: "), fault.path
+        assert fault.text.startswith(f"/* FAULT {int(fault.path.stem[:2])}: "), fault.path
 
 
-@pytest.mark.parametrize("kernel", sample([*FAULTY, *RIGHT], every=20), ids=lambda path: path.stem)
-def test_compiles_with_nvcc(kernel: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kernel", sample([*FAULTS, *RIGHT], every=20), ids=stem)
+def test_compiles_with_nvcc(kernel: Fault | Path, tmp_path: Path) -> None:
     """The mistakes are CUDA that a student can write; the one that nvcc does refuse says so."""
-    command = [need_nvcc(), "-arch=sm_90", "-x", "cu", "-cubin", kernel, "-o", tmp_path / "kernel"]
+    path = kernel if isinstance(kernel, Path) else tmp_path / "kernel.cu"
+    if isinstance(kernel, Fault):
+        path.write_text(kernel.text)
+    command = [need_nvcc(), "-arch=sm_90", "-x", "cu", "-cubin", path, "-o", tmp_path / "kernel"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    refused = kernel in FAULTY and read(kernel).nvcc == "refuses"
+    refused = isinstance(kernel, Fault) and kernel.nvcc == "refuses"
     assert (done.returncode != 0) == refused, done.stderr
 
 
@@ -258,7 +259,7 @@ def test_options_take_effect(tiled: Path) -> None:
 
 def test_the_seed_is_told(checker: Builder) -> None:
     """A finding can be seen again: what to run is in it."""
-    program = checker("gcc -O1", "instructor/faulty/18_no_rule.cu")
+    program = checker("gcc -O1", faulty("18_no_rule"))
     first = run_check(program, "--json").finding
     sizes = first["m"], first["k"], first["n"]
     again = run_check(program, "--json", "--seed", first["seed"], *sizes).finding

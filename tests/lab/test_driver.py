@@ -26,6 +26,7 @@ from conftest import (
     screen,
     strict_json,
 )
+from corpus import faulty
 
 from grader.record import VERSION
 
@@ -389,7 +390,7 @@ def test_a_failed_run_shows_its_launches(tree, name):
 
 
 def test_a_grid_explains_what_was_not_written(tree):
-    run = run_sgemm(tree.build("instructor/faulty/18_grid_rounded_down.cu"), 35, 70, 64)
+    run = run_sgemm(tree.build(faulty("18_grid_rounded_down")), 35, 70, 64)
     assert ("Never written: rows 32 to 34; C ends with the last whole block. The grid has 2 x 16 = "
             "32 threads in y; C has 35 rows. hint:") in " ".join(run.stdout.split())
 
@@ -568,10 +569,10 @@ def test_json_of_an_untouched_kernel(untouched):
 
 
 def test_json_of_a_wrong_kernel(tree):
-    run = run_sgemm(tree.build("instructor/faulty/18_nan.cu"), 34, "--json")
+    run = run_sgemm(tree.build(faulty("18_nan")), 34, "--json")
     assert run.json["nan"] == run.json["wrong"] == 34 * 34
     assert run.json["first_wrong"][0]["got"] == "NaN"
-    run = run_sgemm(tree.build("instructor/faulty/18_one_element.cu"), 34, "--json")
+    run = run_sgemm(tree.build(faulty("18_one_element")), 34, "--json")
     assert run.json["wrong"] == 1 and run.json["unwritten"] == 0
     (wrong,) = run.json["first_wrong"]
     assert (wrong["row"], wrong["column"]) == (22, 17)
@@ -606,9 +607,9 @@ def test_shared_memory_is_blamed_only_where_there_is_some(tree, tmp_path, bits):
 
 
 def test_json_of_stray_writes(tree):
-    run = run_sgemm(tree.build("instructor/faulty/06_guard_off_by_one.cu"), 34, 20, 30, "--json")
+    run = run_sgemm(tree.build(faulty("06_guard_off_by_one")), 34, 20, 30, "--json")
     assert run.json["guard_writes"] == {"A": [0, 0], "B": [0, 0], "C": [0, 30]}
-    run = run_sgemm(tree.build("instructor/faulty/11_a_written_too.cu"), 34, 20, 30, "--json")
+    run = run_sgemm(tree.build(faulty("11_a_written_too")), 34, 20, 30, "--json")
     assert run.json["inputs_changed"]["A"] > 600 and run.json["inputs_changed"]["B"] == 0
 
 
@@ -628,14 +629,14 @@ LOOKS = {
     "passed quick": (TILED, "600 --verify quick"),
     "large": ("kernel.cu", "100000 1 100"),
     "unwritten": ("kernel.cu", "1000 500 700"),
-    "wrong": ("instructor/faulty/04_no_guards.cu", "1000 50 1030 --seed 18446744073709551615"),
-    "partly unwritten": ("instructor/faulty/18_grid_exchanged.cu", "40 16 1030"),
-    "places": ("instructor/faulty/18_b_stride_k.cu", "300 70 100 --fill index"),
-    "magnitudes": ("instructor/faulty/18_one_element.cu", "34 34 34 --fill extremes"),
-    "exact": ("instructor/faulty/18_tf32.cu", "128 16 4096 --fill exact"),
-    "low precision": ("instructor/faulty/18_tf32.cu", "16 4096 16"),
-    "stray": ("instructor/faulty/11_a_written_too.cu", "34 20 40"),
-    "crash": ("instructor/faulty/19_null_pointer.cu", "34 20 40"),
+    "wrong": (faulty("04_no_guards"), "1000 50 1030 --seed 18446744073709551615"),
+    "partly unwritten": (faulty("18_grid_exchanged"), "40 16 1030"),
+    "places": (faulty("18_b_stride_k"), "300 70 100 --fill index"),
+    "magnitudes": (faulty("18_one_element"), "34 34 34 --fill extremes"),
+    "exact": (faulty("18_tf32"), "128 16 4096 --fill exact"),
+    "low precision": (faulty("18_tf32"), "16 4096 16"),
+    "stray": (faulty("11_a_written_too"), "34 20 40"),
+    "crash": (faulty("19_null_pointer"), "34 20 40"),
     "repeated": (TILED, "34 --repeat 5"),
     "help": (TILED, "--help"),
     "usage": (TILED, "--fill nonsense"),
@@ -653,7 +654,7 @@ def test_fits_a_terminal(tree, kernel, args):
     assert "\33" not in run.output and run.output.isascii()
 
 
-FAILING = "instructor/faulty/18_first_tile_only.cu"
+FAILING = faulty("18_first_tile_only")
 
 
 def test_colour_in_a_terminal(tree):
@@ -687,7 +688,7 @@ def test_no_standard_output(tiled, untouched):
 
 def test_the_failure_shows_where(tree):
     """Rows, columns, expected, got, the bound, a box, a map: what a student starts from."""
-    program = tree.build("instructor/faulty/18_k_in_whole_tiles.cu")
+    program = tree.build(faulty("18_k_in_whole_tiles"))
     shown = run_sgemm(program, 34, 20, 40, "--seed", 1).stdout
     assert "1360 of the 1360 elements of C are wrong.\n" in shown
     assert "They lie in rows 0 to 33, columns 0 to 39.\n" in shown

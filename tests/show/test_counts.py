@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from checked import EACH_SETUP, SETUPS, Builder, Checked, run_check
 from conftest import Tree, first_of_each, need, sample
+from corpus import faulty
 
 NAIVE = "instructor/solutions/1_naive.cu"
 TILED = "instructor/solutions/2_tiled.cu"
@@ -356,7 +357,7 @@ def test_lines_where_there_is_something_to_gain(checker: Builder) -> None:
 
 
 def test_a_finding_comes_first(checker: Builder) -> None:
-    program = checker(GCC, "instructor/faulty/04_a_rows.cu")
+    program = checker(GCC, faulty("04_a_rows"))
     run = run_check(program, "--counts", 34)
     assert run.status == 1
     assert "04_a_rows.cu:" in run.stdout.splitlines()[0], run.stdout
@@ -367,7 +368,7 @@ def test_a_finding_comes_first(checker: Builder) -> None:
 
 
 def test_a_race_is_told_while_counting(checker: Builder) -> None:
-    program = checker(GCC, "instructor/faulty/02_second_barrier.cu")
+    program = checker(GCC, faulty("02_second_barrier"))
     plain = run_check(program, "--json", "--seed", 1, 34).finding
     assert run_check(program, "--json", "--seed", 1, "--counts", 34).finding == plain
     assert run_check(program, "--json", "--seed", 1, "--phases", 34).finding["kind"] == "shared-race"

@@ -21,11 +21,11 @@ from typing import Any
 import pytest
 from checked import SETUPS, TILED, Builder, run_check
 from conftest import REPOSITORY, clean_environment, sample
+from corpus import faulty
 
 NAIVE = "instructor/solutions/1_naive.cu"
 RIGHT = "tests/kernels/right"
 STYLES = "instructor/faulty/styles"
-FAULTY = "instructor/faulty"
 
 # Kernels whose threads share what they know through memory and barriers alone: whatever the order
 # of the warps, each load gets what was stored last.
@@ -147,16 +147,15 @@ def test_loads_are_those_of_counts(checker: Builder, tmp_path: Path, kernel: str
 
 # A kernel and what is said of it: its line, its thread and the other one's line.
 MISTAKES = {
-    "01_first_barrier.cu": ("shared-race", True), "02_second_barrier.cu": ("shared-race", True),
-    "18_b_stride_k.cu": (None, False), "03_barrier_in_branch.cu": (None, False),
+    "01_first_barrier": ("shared-race", True), "02_second_barrier": ("shared-race", True),
+    "18_b_stride_k": (None, False), "03_barrier_in_branch": (None, False),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_finding(checker: Builder, tmp_path: Path, name: str) -> None:
     """Its step is the access that the finding names; those of a race are single threads'."""
-    kernel = f"{FAULTY}/{name}"
-    data = walk(checker("gcc -O1", kernel), tmp_path / "page.html", status=1)
+    data = walk(checker("gcc -O1", faulty(name)), tmp_path / "page.html", status=1)
     finding = data["finding"]
     kind, race = MISTAKES[name]
     assert kind in (None, finding["kind"]), finding
@@ -183,7 +182,7 @@ def test_finding(checker: Builder, tmp_path: Path, name: str) -> None:
 
 def test_finding_of_early_return(checker: Builder, tmp_path: Path) -> None:
     """Its step is the first barrier that some threads do not reach, because they had returned."""
-    program = checker("gcc -O1", f"{FAULTY}/03_early_return.cu")
+    program = checker("gcc -O1", faulty("03_early_return"))
     data = walk(program, tmp_path / "page.html", status=1)
     barriers = [i for i, step in enumerate(data["steps"]) if step[2] == BARRIER]
     assert data["finding"]["step"] == barriers[0]
@@ -195,7 +194,7 @@ def test_finding_of_early_return(checker: Builder, tmp_path: Path) -> None:
 def test_block_of_missing_or_wrong_elements(checker: Builder, tmp_path: Path, name: str,
                                             block: list[int]) -> None:
     """Shown is the block that should have stored them, or the last one before them."""
-    data = walk(checker("gcc -O1", f"{FAULTY}/{name}.cu"), tmp_path / "page.html", status=1)
+    data = walk(checker("gcc -O1", faulty(name)), tmp_path / "page.html", status=1)
     C = data["arrays"][2]
     first = C["unwritten"][0][0] if C["unwritten"] else C["wrong"][0][0]
     assert first and data["block"] == block
@@ -205,7 +204,7 @@ def test_block_of_missing_or_wrong_elements(checker: Builder, tmp_path: Path, na
 def test_kernel_that_does_not_end(checker: Builder, tmp_path: Path, name: str) -> None:
     """What it did is shown up to a limit, at whose end the page opens."""
     page = tmp_path / "page.html"
-    data = walk(checker("gcc -O1", f"{FAULTY}/{name}.cu"), page, "--timeout", 0.5, status=1)
+    data = walk(checker("gcc -O1", faulty(name)), page, "--timeout", 0.5, status=1)
     assert data["finding"]["kind"] == "endless" and data["left_out"] > 0 and data["end"]["stopped"]
     assert data["finding"]["step"] == len(data["steps"]) - 1 > 1000
     assert page.stat().st_size < 5_000_000
@@ -231,13 +230,13 @@ def test_make_walk(checker: Builder) -> None:
             assert made.returncode and not (folder / "build" / "odd").exists(), made
     make(f"KERNEL={TILED}")
     assert page.exists()
-    made = make(f"KERNEL={FAULTY}/17_no_launch.cu")
+    made = make(f"KERNEL={faulty('17_no_launch')}")
     assert "no walkthrough" in made.stdout and not page.exists()
 
 
 def test_nothing_to_show(checker: Builder, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    run = run_check(checker("gcc -O1", f"{FAULTY}/17_no_launch.cu"), "--walk", page)
+    run = run_check(checker("gcc -O1", faulty("17_no_launch")), "--walk", page)
     assert run.status == 1 and not page.exists()
     assert "no walkthrough: no launch was seen that loads A or B\n" in run.stdout
 
@@ -268,7 +267,7 @@ def test_name_with_all_folders(checker: Builder, tmp_path: Path) -> None:
     """KERNEL may be an absolute path, also of a file below the folder where the checker runs: its
     lines are known all the same."""
     folder = checker("gcc -O1", TILED).parent
-    program = checker("gcc -O1", folder / FAULTY / "01_first_barrier.cu")
+    program = checker("gcc -O1", folder / faulty("01_first_barrier"))
     finding = walk(program, tmp_path / "page.html", status=1)["finding"]
     assert finding["step"] is not None and "is missing after line" in "".join(finding["detail"])
 

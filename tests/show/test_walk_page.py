@@ -15,10 +15,11 @@ from browser import (MEDIA, SECONDS, assert_accessible, assert_fits, assert_noth
                      window)
 from checked import TILED, Builder
 from conftest import REPOSITORY, first_of_each, sample
+from corpus import faulty
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
-from test_walk import FAULTY, NAIVE, STYLES, Access, accesses, walk
+from test_walk import NAIVE, STYLES, Access, accesses, walk
 
 
 class Page:
@@ -201,7 +202,7 @@ def test_provenance(tiled: tuple[Page, Any]) -> None:
 def test_finding(driver: Any, checker: Builder, folder: Path, name: str, words: str) -> None:
     """It is on the page with its line and hint, and f leads to its step."""
     file = folder / f"{name}.html"
-    kernel = f"{FAULTY}/{name}.cu"
+    kernel = faulty(name)
     finding = walk(checker("gcc -O1", kernel), file, status=1)["finding"]
     page = Page(driver, file, "#finding")
     said = page.text("finding")
@@ -225,7 +226,7 @@ def opened(driver: Any, checker: Builder, folder: Path, kernel: str, *args: obje
 
 def test_undefined_after_divergence(driver: Any, checker: Builder, folder: Path) -> None:
     """After a barrier that not all threads reach, the page says that a GPU may do something else."""
-    page, data = opened(driver, checker, folder, f"{FAULTY}/03_barrier_in_branch.cu", status=1)
+    page, data = opened(driver, checker, folder, faulty("03_barrier_in_branch"), status=1)
     step = data["finding"]["step"]
     hidden = "return document.getElementById('undefined').hidden"
     page.goto(step - 1)
@@ -240,7 +241,7 @@ def test_undefined_after_divergence(driver: Any, checker: Builder, folder: Path)
 
 def test_recording_that_was_cut(driver: Any, checker: Builder, folder: Path) -> None:
     """How many phases there are is not known then, and why it was cut is said."""
-    page, _ = opened(driver, checker, folder, f"{FAULTY}/02_second_barrier.cu", status=1,
+    page, _ = opened(driver, checker, folder, faulty("02_second_barrier"), status=1,
                      fragment="#finding")  # fmt: skip
     assert ", phase 2: " in page.text("step-number") and "of 2" not in page.text("bar")
     assert "Recorded until step" in page.text("cut")
@@ -250,7 +251,7 @@ def test_recording_that_was_cut(driver: Any, checker: Builder, folder: Path) -> 
 
 
 def test_kernel_that_does_not_end(driver: Any, checker: Builder, folder: Path) -> None:
-    kernel = f"{FAULTY}/15_phase_not_counted.cu"
+    kernel = faulty("15_phase_not_counted")
     page, data = opened(driver, checker, folder, kernel, "--timeout", 0.5, status=1,
                         fragment="#finding")  # fmt: skip
     assert page.step == len(data["steps"]) - 1
@@ -304,7 +305,7 @@ def test_what_the_warp_does(tiled: tuple[Page, Any]) -> None:
 
 
 def test_who_should_have_stored(driver: Any, checker: Builder, folder: Path) -> None:
-    page, _ = opened(driver, checker, folder, f"{FAULTY}/18_grid_exchanged.cu", status=1)
+    page, _ = opened(driver, checker, folder, faulty("18_grid_exchanged"), status=1)
     assert ("C[32][0] belongs to thread (0,0) of block (0,2), but the grid has only 3 x 2 blocks"
             in page.text("finding"))  # fmt: skip
 
@@ -430,7 +431,7 @@ def test_accessible(driver: Any, checker: Builder, folder: Path, which: str, med
     if which == "tiled":
         walk(checker("gcc -O1", TILED), file)
     else:
-        walk(checker("gcc -O1", f"{FAULTY}/{which}.cu"), file, status=1)
+        walk(checker("gcc -O1", faulty(which)), file, status=1)
     step = 16 if which == "03_barrier_in_branch" else 3
     with media(driver, MEDIA[medium]):
         page = Page(driver, file, f"#step={step}")

@@ -4,17 +4,19 @@ whose arrays are no matrices of floats, and kept_launches.c, one that launches s
 from __future__ import annotations
 
 import subprocess
+from pathlib import Path
 
 import pytest
 from conftest import Tree, clean_environment
+from corpus import faulty
 
 RUN_SECONDS = 60
 KERNELS = {
     # What a kernel of the corpus is, and what the memory itself says of it.
     "instructor/solutions/2_tiled.cu": ("none", ""),
-    "instructor/faulty/01_first_barrier.cu": ("shared-race", "A_s[0][1]"),
-    "instructor/faulty/07_load_commented_out.cu": ("uninitialised-shared", "b_tile[0][7]"),
-    "instructor/faulty/04_no_guards.cu": ("out-of-bounds", "byte 4624 of memory[i] of 4624 bytes"),
+    faulty("01_first_barrier"): ("shared-race", "A_s[0][1]"),
+    faulty("07_load_commented_out"): ("uninitialised-shared", "b_tile[0][7]"),
+    faulty("04_no_guards"): ("out-of-bounds", "byte 4624 of memory[i] of 4624 bytes"),
 }  # fmt: skip
 
 
@@ -28,7 +30,7 @@ def run_host(tree: Tree, host: str, kernel: str, *args: object) -> list[str]:
     return ran.stdout.splitlines()
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: Path(kernel).stem)
 def test_mistakes_are_found_where_no_array_is_named(tree: Tree, kernel: str) -> None:
     kind, element = KERNELS[kernel]
     ran = finding, launch = run_host(tree, "no_arrays", kernel)

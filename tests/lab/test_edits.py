@@ -1,0 +1,66 @@
+"""The faulty kernels that are edits of right ones: instructor/faulty/faults.toml. What is found in them:
+test_check.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Tree
+from corpus import BY_NAME, FAULTS
+
+from instructor.faulty import faults
+
+FAULT = {
+    "name": "06_a_mistake", "of": "instructor/solutions/1_naive.cu",
+    "head": "stores too far.\n\nfinds:    out-of-bounds\nloses:    correct",
+    "here": "C[row * n", "other": ["void basicSgemm", "sum +="],
+    "edits": ["row < m && col < n", "row <= m && col < n"],
+}  # fmt: skip
+
+
+def test_a_right_kernel_with_an_edit() -> None:
+    text = faults.edit(FAULT).text
+    assert text.startswith("/* FAULT 6: stores too far.\n *\n * finds:    out-of-bounds\n"
+                           " * loses:    correct */\n\n#define TILE_SIZE 16\n")
+    assert text.count("/*") == 4  # the right kernel's own head is gone
+    code = text.splitlines()
+    assert "    if (row <= m && col < n) {" in code
+    assert "        C[row * n + col] = sum; /* <- here */" in code
+    assert "            sum += A[row * k + i] * B[i * n + col]; /* <- other */" in code
+
+
+@pytest.mark.parametrize(("change", "words"), [
+    ({"edits": ["TILE_SIZE", "8"]}, "occurs 7 times"),
+    ({"edits": ["row < m", "row < m"]}, "changes nothing"),
+    ({"here": "row"}, "4 lines have 'row', not one"),
+    ({"other": "column"}, "0 lines have 'column'"),
+    ({"name": "a_mistake"}, "no name"),
+    ({"hear": "C"}, "unknown keys"),
+])  # fmt: skip
+def test_what_is_not_as_the_head_says(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        faults.edit(FAULT | change)
+
+
+def test_a_name_is_of_one_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(faults, "FOLDER", tmp_path)
+    lines = "\n".join(f"{key} = {value!r}" for key, value in FAULT.items() if key != "head")
+    (tmp_path / "faults.toml").write_text(f"[[fault]]\nhead = \"no\"\n{lines}\n")
+    assert [each.name for each in faults.edited.__wrapped__()] == ["06_a_mistake"]
+    (tmp_path / "06_a_mistake.cu").touch()
+    with pytest.raises(ValueError, match="06_a_mistake: there are two of this name"):
+        faults.edited.__wrapped__()
+
+
+def test_make_faulty(tree: Tree, venv: Path) -> None:
+    """What is no file is written where the tests have it, too."""
+    folder = tree.path / faults.WRITTEN
+    names = {fault.path.name: fault.text for fault in FAULTS if fault.path.parent == faults.WRITTEN}
+    for name in names:
+        (folder / name).unlink()
+    made = tree.make("faulty", f"VENV={venv}", "-o", f"{venv}/grader-ready")
+    assert made.stdout.endswith(f"{len(names)} faulty kernels are in build/faulty\n")
+    assert {path.name: path.read_text() for path in folder.glob("*.cu")} == names
+    assert len(names) > 60 and BY_NAME["01_first_barrier"].path.name not in names
