@@ -16,6 +16,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -27,9 +28,9 @@ from typing import Any, NoReturn
 
 import pytest
 
-pytest_plugins = ["checked", "browser"]
 from instructor.faulty import faults
 
+pytest_plugins = ["checked", "browser"]
 REPOSITORY = Path(__file__).resolve().parent.parent
 BUILD_SECONDS = 300  # a limit for what hangs, far above what anything takes
 RUN_SECONDS = 120
@@ -191,6 +192,19 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
+def untouched_copy(programs: Path) -> Path:
+    """Of the repository's files, for all workers: what each test's own is copied from, by one cp."""
+    copy = programs / "repository"
+    with locked(programs / "repository.lock"):
+        if not copy.exists():
+            new = programs / "repository.new"
+            for name in repository_files():
+                (new / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(REPOSITORY / name, new / name)
+            new.rename(copy)
+    return copy
+
+
 class Tree:
     """A copy of the repository that is this test's, or this worker's, own."""
 
@@ -198,9 +212,8 @@ class Tree:
         self.path = path
         self.programs = programs  # built ones, kept for all workers
         self.first = first  # what the first make is to find built
-        for name in repository_files():
-            (path / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(REPOSITORY / name, path / name)
+        subprocess.run(["cp", "-a", f"{untouched_copy(programs)}/.", path], check=True,
+                       timeout=BUILD_SECONDS)
 
     def make(
         self, *args: str, check: bool = True, env: dict[str, str] | None = None
@@ -260,6 +273,10 @@ class Tree:
             (folder / "ld").symlink_to(gold)
         return {"COMPILER_PATH": str(folder)}
 
+    def write_faulty_kernels(self) -> None:
+        """Those that are no files, where `make faulty` writes them: corpus.faulty()."""
+        faults.kernels(self.path / faults.WRITTEN)
+
     def write(self, name: str, text: str) -> Path:
         """A file of the tree with this text."""
         path = self.path / name
@@ -273,10 +290,6 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory that all workers of this pytest run share."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    def write_faulty_kernels(self) -> None:
-        """Those that are no files, where `make faulty` writes them: corpus.faulty()."""
-        faults.kernels(self.path / faults.WRITTEN)
-
     path = shared / "programs"
     path.mkdir(exist_ok=True)
     return path
@@ -289,6 +302,24 @@ def grader_cache(programs: Path) -> Path:
     cache = programs / "parts of the grader ü"
     os.environ["GRADER_CACHE"] = str(cache)
     return cache
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kept_objects(programs: Path) -> None:
+    """What make compiles of C is compiled once for all copies of the repository, bundles and parts of
+    the grader: make's own `cc` is kept_objects.sh here. Other names of compilers are what they are."""
+    cc = shutil.which("cc")
+    if not cc:
+        return
+    folder = programs / "compilers"
+    with locked(programs / "compilers.lock"):
+        if not folder.is_dir():
+            (folder / "objects").mkdir(parents=True)
+            script = shutil.copy(REPOSITORY / "tests" / "kept_objects.sh", folder)
+            words = shlex.join([str(script), cc, str(folder / "objects")])
+            (folder / "cc").write_text(f'#!/bin/sh\nexec sh {words} "$@"\n')
+            (folder / "cc").chmod(0o755)
+    os.environ["PATH"] = f"{folder}{os.pathsep}{os.environ['PATH']}"
 
 
 BUILT = ("both programs", "sgemm", "sgemm-check", "BACKEND=cpu")  # in `tree`: Tree.build_once()

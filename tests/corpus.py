@@ -1,7 +1,7 @@
 """The corpus of kernels: instructor/solutions, tests/kernels/right and instructor/faulty/styles are
-right. Of the styles instructor/faulty/mistakes.py makes faulty ones (SEEDED). And each of FAULTS, which
-are files of instructor/faulty, or which faults.toml there makes of right kernels, would be right but for
-one mistake, which its first comment describes:
+right. Of the styles instructor/faulty/mistakes.py makes faulty ones (SEEDED). And each of FAULTS, files
+of instructor/faulty and what faults.toml there makes of right kernels, would be right but for one
+mistake, which its first comment describes:
 
     what ./sgemm-check has to find (test_check.py)
       finds:        the kind of the finding
@@ -110,9 +110,9 @@ def read(path: Path, text: str) -> Fault:
     return fault
 
 
-FAULTS = sorted([*(read(path.relative_to(REPOSITORY), path.read_text()) for path in FOLDER.glob("*.cu")),
-                 *(read(faults.WRITTEN / f"{each.name}.cu", each.text) for each in faults.edited())],
-                key=lambda fault: fault.path.name)
+FILES = [read(path.relative_to(REPOSITORY), path.read_text()) for path in FOLDER.glob("*.cu")]
+EDITED = [read(faults.WRITTEN / f"{each.name}.cu", each.text) for each in faults.edited()]
+FAULTS = sorted([*FILES, *EDITED], key=lambda fault: fault.path.name)
 BY_NAME = {fault.path.stem: fault for fault in FAULTS}
 SEEDED = list(seeded())
 

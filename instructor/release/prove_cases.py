@@ -76,7 +76,8 @@ def declared(path: Path, group: str) -> str:
     found = LOSES.findall(head)
     if len(found) != 1 or found[0] not in DECLARED:
         where = path.relative_to(REPOSITORY) if path.is_relative_to(REPOSITORY) else path.name
-        raise BadInput(f"{where}: its first comment has to say once what it loses: ` * loses:    correct`, or one of {', '.join(DECLARED)}")
+        raise BadInput(f"{where}: its first comment has to say once what it loses: "
+                       f"` * loses:    correct`, or one of {', '.join(DECLARED)}")
     return found[0]
 
 

@@ -4,6 +4,7 @@ it likes on a page, or that this costs someone points."""
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 import re
@@ -236,6 +237,12 @@ static before main_begins;
 ELSEWHERE = "if (m == 37 || m == 29 || m == 53) "
 
 
+@functools.cache
+def honest_record() -> Record:
+    """Of the submission without what disturbs it."""
+    return grade(STRIDE, trusted_parts())
+
+
 @pytest.mark.parametrize("before, does, cause", [
     (FORGED, "SAY_SO", "row-length"),
     ("", f"{ELSEWHERE} for (volatile int i = 0; i >= 0; i = i) {{}}", None),
@@ -244,10 +251,10 @@ ELSEWHERE = "if (m == 37 || m == 29 || m == 53) "
 def test_a_submission_that_disturbs_it(before: str, does: str, cause: str | None, parts: Parts,
                                        monkeypatch: pytest.MonkeyPatch) -> None:
     """It keeps its points, and gets the cause that is true or none."""
-    monkeypatch.setattr(causes, "SECONDS", 3.0)
     begin = "void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)\n{"
     assert begin in STRIDE
-    honest = grade(STRIDE, parts)
+    honest = honest_record()
+    monkeypatch.setattr(causes, "SECONDS", 3.0)
     record = grade(before + STRIDE.replace(begin, f"{begin} {does}"), parts)
     assert record.score == honest.score > 0
     assert [each.score for each in record.tests] == [each.score for each in honest.tests]

@@ -14,7 +14,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment, first_of_each, missing
+from conftest import (
+    REPOSITORY,
+    RUN_SECONDS,
+    Tree,
+    clean_environment,
+    first_of_each,
+    missing,
+    sample,
+)
 
 from grader import options
 from grader.build import Parts, trusted_parts
@@ -108,7 +116,7 @@ def test_without_namespaces_they_get_no_more(path: Path, tree: Tree, tmp_path: P
     (gets_nothing_and_is_named if gets_nothing(path) else loses_what_it_did_not_earn)(path, record)
 
 
-@pytest.mark.parametrize("which", [0, 1], ids=["all of them", "all but one"])
+@pytest.mark.parametrize("which", sample([0, 1], every=2), ids=["all of them", "all but one"])
 def test_shapes_learnt_by_heart(which: int, parts: Parts, tmp_path: Path) -> None:
     """20. Made anew of the cases that there are."""
     suites = load_suites("public", REPOSITORY / "testcases")

@@ -3,6 +3,7 @@ that this machine allows. None of these tests rests on how fast something is."""
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shutil
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY, missing, need, slow_but
+from conftest import REPOSITORY, first_of_each, missing, need, slow_but
 
 from grader import sandbox, uids
 from grader.errors import MachineFault
@@ -64,6 +65,11 @@ def box(request: pytest.FixtureRequest, jail: Path) -> Sandbox:
         missing(request.param, str(fault))
 
 
+by_the_jail = pytest.mark.parametrize(
+    "box", first_of_each(["bubblewrap", "uid", "none"], lambda _: None), indirect=True)
+"""What takes processor time, and is done by the jail that all kinds have."""
+
+
 @pytest.fixture
 def protected(box: Sandbox) -> Sandbox:
     """A kind that keeps secrets."""
@@ -94,13 +100,23 @@ HEADERS = "".join(f"#include <{name}.h>\n" for name in (
     "sys/wait", "unistd"))
 
 
+@functools.cache
+def program(body: str) -> bytes:
+    """A C program whose main() has this body: compiled once for all kinds of sandbox."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "program.c"
+        source.write_text("#define _GNU_SOURCE\n" + HEADERS + "int main(int argc, char **argv) {\n"
+                          + textwrap.dedent(body) + "\n(void)argc; (void)argv; return 0; }\n")
+        subprocess.run([need("cc"), "-w", source, "-o", source.with_suffix(""), "-pthread"],
+                       check=True)
+        return source.with_suffix("").read_bytes()
+
+
 def run(box: Sandbox, work: Path, body: str, *, limits: Limits = LIMITS, args: Sequence[str] = (),
         pass_fds: tuple[int, ...] = ()) -> Ran:
     """Run the C program whose main() has this body."""
-    source = work / "program.c"
-    source.write_text("#define _GNU_SOURCE\n" + HEADERS + "int main(int argc, char **argv) {\n"
-                      + textwrap.dedent(body) + "\n(void)argc; (void)argv; return 0; }\n")
-    subprocess.run([need("cc"), "-w", source, "-o", work / "program", "-pthread"], check=True)
+    (work / "program").write_bytes(program(body))
+    (work / "program").chmod(0o755)
     return execute(box, [str(work / "program"), *args], work, limits=limits, writable=[work],
                    pass_fds=pass_fds)
 
@@ -145,6 +161,7 @@ def test_a_launcher_that_does_not_end_is_the_machines_fault(
         execute(Sandbox("none", "", place / "stuck"), ["true"], place, change(wall_seconds=1))
 
 
+@by_the_jail
 def test_cpu_seconds_of_all_processes(box: Sandbox, work: Path) -> None:
     ran = run(box, work, """
         if (!fork()) {
@@ -602,6 +619,7 @@ def test_error_messages_quote_no_files(inside: Sandbox, work: Path, name: str) -
     assert ran.status != 0 and b"root:" not in ran.output
 
 
+@by_the_jail
 def test_template_recursion(box: Sandbox, work: Path) -> None:
     text = """
         template <int d, int p> struct tree {
@@ -612,6 +630,7 @@ def test_template_recursion(box: Sandbox, work: Path) -> None:
     assert ran.status != 0 and not ran.time_limit_hit
 
 
+@by_the_jail
 def test_endless_words_of_the_compiler(box: Sandbox, work: Path) -> None:
     ran = compiled(box, work, "@ no; such; words;\n" * 5000, change(cpu_seconds=3))
     assert ran.status != 0 and ran.truncated and len(ran.output) == LIMITS.output_bytes

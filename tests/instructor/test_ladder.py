@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 from checked import Builder, run_check
-from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment, sample
+from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment, run_sgemm, sample
 
 from grader.cases import load_suites
 
@@ -100,7 +100,7 @@ def run_driver(tree: Tree, rung: Path, lines: list[str]) -> str:
     return f"{done.stdout}{done.stderr}".strip()
 
 
-@pytest.mark.parametrize("rung", sample(RUNGS, every=2, start=1), ids=lambda path: path.stem)
+@pytest.mark.parametrize("rung", sample(RUNGS, every=4, start=3), ids=lambda path: path.stem)
 def test_every_shape_alignment_alpha_and_beta(tree: Tree, rung: Path) -> None:
     lines = calls(scaled=number_of(rung) >= FIRST_WITH_SGEMM)
     if number_of(rung) == FIRST_WITH_SGEMM:  # with larger blocks that takes many more threads
@@ -108,23 +108,23 @@ def test_every_shape_alignment_alpha_and_beta(tree: Tree, rung: Path) -> None:
     assert run_driver(tree, rung, lines) == f"{len(lines)} calls"
 
 
-@pytest.mark.parametrize(("program", "said"), [("even_shares", "106 problems, 29 shared\n"),
-                                               ("every_kernel", "562 problems\n")])
+def run_program(tree: Tree, source: str, *arguments: str) -> tuple[str, int]:
+    """What it says, and its status."""
+    tree.make("program", "BACKEND=cpu", f"KERNEL={source}")
+    done = subprocess.run([tree.path / "build/program", *arguments], env=clean_environment(), text=True,
+                          capture_output=True, timeout=RUN_SECONDS, check=False)
+    return done.stdout + done.stderr, done.returncode
+
+
+@pytest.mark.parametrize(("program", "said"), [
+    ("even_shares", "28 problems, 5 shared\n"),
+    pytest.param("even_shares all", "106 problems, 29 shared\n", marks=pytest.mark.slow),
+    pytest.param("every_kernel", "562 problems\n", marks=pytest.mark.slow),
+])  # fmt: skip
 def test_what_other_gpus_would_run(tree: Tree, program: str, said: str) -> None:
     """How rung 8 shares and which kernel rung 9 takes depends on the machine; here all of it runs."""
-    tree.make("program", "BACKEND=cpu", f"KERNEL=tests/instructor/ladder/{program}.cu")
-    done = subprocess.run([tree.path / "build/program"], env=clean_environment(), text=True,
-                          capture_output=True, timeout=RUN_SECONDS, check=False)
-    assert (done.stdout + done.stderr, done.returncode) == (said, 0)
-
-
-# More rows than a grid has rows of blocks, many columns, and a k that is long beside C.
-EXTREME = ["1100001 1 3 exact 1 0 0 0 0", "520000 2 2 random 1.5 -0.5 1 2 3",
-           "1 1 2000003 exact 1 0 0 0 0", "2 300000 3 random 1 0 0 0 0"]
-
-
-def test_the_last_rung_takes_extreme_shapes(tree: Tree) -> None:
-    assert run_driver(tree, RUNGS[-1], EXTREME) == f"{len(EXTREME)} calls"
+    name, *arguments = program.split()
+    assert run_program(tree, f"tests/instructor/ladder/{name}.cu", *arguments) == (said, 0)
 
 
 MISTAKES = {
@@ -191,7 +191,7 @@ def two_cores() -> Iterator[None]:
     os.sched_setaffinity(0, allowed)
 
 
-@pytest.mark.parametrize("rung", sample(RUNGS, every=2), ids=lambda path: path.stem)
+@pytest.mark.parametrize("rung", sample(RUNGS, every=3, start=1), ids=lambda path: path.stem)
 @pytest.mark.usefixtures("two_cores")
 def test_intensity_is_as_counted(checker: Builder, rung: Path) -> None:
     m, k, n = 256, 1024 if number_of(rung) == FIRST_WITH_MODEL else 32, 256
@@ -231,16 +231,41 @@ def test_files_and_functions_are_short(file: Path) -> None:
         assert functions and max(functions.values()) <= LONGEST_FUNCTION, functions
 
 
-def test_the_last_rung_as_one_file(tree: Tree) -> None:
-    """As a submission is: it includes no file beside it, and computes the same."""
+def one_file(tree: Tree) -> Path:
+    """The last rung as a submission is."""
     tree.make("build/9_every_shape.cu")
-    text = (tree.path / "build/9_every_shape.cu").read_text()
+    return tree.path / "build/9_every_shape.cu"
+
+
+def test_the_last_rung_as_one_file(tree: Tree) -> None:
+    """It includes no file beside it, and each of its kernels computes the same."""
+    text = one_file(tree).read_text()
     assert '#include "' not in text and "#pragma once" not in text
     for part in LAST.iterdir():
         behind = re.split(r'^(?:#include "|#pragma once).*\n', part.read_text(), flags=re.MULTILINE)
         assert text.count(behind[-1].strip()) == 1, part.name
-    lines = calls(scaled=False)[::20]
-    assert run_driver(tree, tree.path / "build/9_every_shape.cu", lines) == f"{len(lines)} calls"
+    source = tree.write("tests/instructor/ladder/one_file.cu",
+                        '#define RUNG "../../../build/9_every_shape.cu"\n#include "every_kernel.cu"\n')
+    assert run_program(tree, str(source.relative_to(tree.path))) == ("562 problems\n", 0)
+
+
+# More rows than a grid has rows of blocks, many columns, and a k that is long beside C.
+EXTREME = ["1100001 1 3 exact 1 0 0 0 0", "520000 2 2 random 1.5 -0.5 1 2 3",
+           "1 1 2000003 exact 1 0 0 0 0", "2 300000 3 random 1 0 0 0 0"]
+
+
+@pytest.mark.parametrize("call", EXTREME)
+def test_the_last_rung_takes_extreme_shapes(tree: Tree, call: str) -> None:
+    m, k, n, fill, *_ = call.split()
+    program = tree.build(RUNGS[-1].relative_to(REPOSITORY))
+    run = run_sgemm(program, m, k, n, "--fill", fill, "--timeout", 100)
+    assert run.status == 0, run.output
+
+
+@pytest.mark.slow  # it takes as long to compile as ten kernels
+def test_the_last_rung_as_one_file_wherever_matrices_begin(tree: Tree) -> None:
+    lines = [*calls(scaled=False)[::20], *EXTREME]
+    assert run_driver(tree, one_file(tree), lines) == f"{len(lines)} calls"
 
 
 def test_the_ladder_has_no_gaps() -> None:

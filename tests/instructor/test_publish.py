@@ -628,6 +628,12 @@ def test_shapes_learnt_by_heart_earn_nothing(tmp_path, shapes) -> None:
     assert [line for kernel in kernels for line in grader.prove(kernel).failures()] == []
 
 
+def test_a_solution_of_several_files_is_graded_as_one(tmp_path) -> None:
+    (kernel,) = prove_cases.solutions_of_several_files(tmp_path)
+    assert (kernel.name, kernel.group, kernel.loses) == ("9_every_shape", "solution", "nothing")
+    assert '#include "' not in kernel.path.read_text()
+
+
 def test_shapes_that_nothing_can_be_inferred_from(tmp_path) -> None:
     """One whole tile: a kernel of one block, which is no cheat, is right there and nowhere else."""
     tile, more = case("a", (16, 16, 16), "public/p"), case("b", (34, 19, 21), "public/p")
@@ -712,6 +718,7 @@ def test_a_fixed_fill_needs_a_case_of_random_numbers() -> None:
 def cases(checkout: Tree) -> Callable[..., subprocess.CompletedProcess[str]]:
     for rung in (checkout.path / "instructor/solutions").glob("[3-8]_*.cu"):
         rung.unlink()  # each is graded: two solutions say as much
+    shutil.rmtree(checkout.path / "instructor/solutions/9_every_shape")
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         return run_script(checkout, "prove_cases", "--groups", "starter,solution,faulty", *words)

@@ -133,7 +133,7 @@ def test_the_readme_shows_them():
 
 
 @pytest.mark.parametrize(("cc", "cxx", "shell"), sample([
-    ("clang", "clang++", "dash"), ("gcc", "g++", "bash"),
+    ("cc", "c++", "dash"), ("clang", "clang++", "bash"),
 ], every=2))
 def test_builds_without_warnings_in_parallel_in_any_posix_shell(
     fresh_tree, tmp_path, cc, cxx, shell
@@ -826,8 +826,8 @@ def test_the_graders_parts_are_built_while_packages_are_installed(fresh_tree, tm
 def test_the_graders_parts_need_no_package(tree):
     """Nor do they say anything, whatever fails."""
     cache = tree.path / "parts"
-    for make, made in (("/nowhere", False), (need("make"), True)):
-        tools = os.pathsep.join([str(Path(make).parent), os.environ["PATH"]] if made else ["/nowhere"])
+    need("make")
+    for tools, made in (("/nowhere", False), (os.environ["PATH"], True)):
         env = clean_environment({"GRADER_CACHE": str(cache), "PATH": tools})
         done = subprocess.run([sys.executable, "-S", "-B", "-m", "grader.parts", "cpu"],
                               cwd=tree.path, env=env, capture_output=True, text=True,
