@@ -598,7 +598,8 @@ def test_memory_that_ran_out_is_the_machines_fault(monkeypatch: pytest.MonkeyPat
     with pytest.raises(MachineFault, match="ran out of memory"):
         run.refuse_shortage(KILLED, 7)
     run.refuse_shortage(KILLED, 8)
-    run.refuse_shortage(replace(KILLED, peak_bytes=1 << 30), 7)
+    for mine in ({"peak_bytes": 1 << 30}, {"memory_limit_hit": True}, {"time_limit_hit": True}):
+        run.refuse_shortage(replace(KILLED, **mine), 7)
 
 
 def test_a_full_disk_is_the_machines_fault(parts: Parts, work: Path,
@@ -719,6 +720,8 @@ def test_memory_that_is_still_mapped_elsewhere(ends: bool,
             threading.Timer(0.2, mapped.close).start()
             run.seal_all(given, out, report, writers)
             assert fcntl.fcntl(given, fcntl.F_GET_SEALS) == run.SEAL_ALL
+            for file in (out, report, writers):
+                assert fcntl.fcntl(file, fcntl.F_GET_SEALS) == run.SEAL_SIZE
         else:
             with pytest.raises(MachineFault, match="cannot be sealed: Device or resource busy"):
                 run.seal_all(given, out, report, writers)

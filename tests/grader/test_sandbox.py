@@ -326,6 +326,13 @@ def test_large_file(box: Sandbox, work: Path) -> None:
     assert (work / "large").stat().st_size == LIMITS.file_bytes
 
 
+def test_no_core_files(box: Sandbox, work: Path) -> None:
+    ran = run(box, work, """
+        struct rlimit core = {1, 1};
+        return getrlimit(RLIMIT_CORE, &core) || core.rlim_cur || core.rlim_max;""")
+    assert ran.status == 0
+
+
 # ---- what is left --------------------------------------------------------------------------------
 
 
@@ -561,6 +568,24 @@ def test_no_other_process_can_be_signalled(box: Sandbox, work: Path) -> None:
             assert (ran.status, bystander.poll()) == (0, None)
         finally:
             bystander.kill()
+
+
+SIGNALS = ["kill(child, 0)", "syscall(SYS_tkill, child, 0)", "syscall(SYS_tgkill, child, child, 0)",
+           "syscall(SYS_rt_sigqueueinfo, child, 0, &info)",
+           "syscall(SYS_rt_tgsigqueueinfo, child, child, 0, &info)",
+           "syscall(424, 0, 0, 0, 0)", "syscall(434, child, 0)"]  # pidfd_send_signal, pidfd_open
+
+
+def test_not_even_a_child_can_be_signalled(box: Sandbox, work: Path) -> None:
+    """By the filter, since it has the same uid."""
+    ran = run(box, work, """
+        pid_t child = fork();
+        if (!child) for (;;) pause();
+        siginfo_t info = {.si_code = SI_QUEUE};
+        if (kill(getpid(), 0) != 0) puts("itself");
+        """ + "\n".join(f"errno = 0; if (({call}) != -1 || errno != EPERM) puts({json.dumps(call)});"
+                        for call in SIGNALS))
+    assert (ran.status, ran.output) == (0, b"")
 
 
 REFUSED_CALLS = [

@@ -125,6 +125,27 @@ def test_a_missing_barrier_is_put_in_and_costs_the_rest(jobs: int) -> None:
     assert len(texts) == 1  # a share of nothing
 
 
+def test_a_repair_that_is_wrong_goes_no_further() -> None:
+    """It is not even run in the checked build."""
+    runs: list[tuple[str, bool]] = []
+
+    def build(parts: Any, source: bytes, box: Any, work: Path) -> Any:
+        programs = fake.build(parts, source, box, work)
+        programs.repaired = b"__syncthreads" in source
+        return programs
+
+    def run(parts: Any, programs: Any, which: str, *more: Any, **others: Any) -> Any:
+        runs.append((which, programs.repaired))
+        if programs.repaired:
+            programs = fake.Programs({"": "wrong"})
+        return fake.run(parts, programs, which, *more, **others)
+
+    suite = public("a", nearly=0.25, criteria={"memory": 4.0})
+    record = grade("11 11 11: race after 1\nright", [suite], build=build, run=run)
+    assert runs == [("plain", False), ("checked", False), ("plain", True)]
+    assert record.score == 0
+
+
 def test_repairs_take_of_the_submissions_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """With one that does not compile, nothing is known."""
     monkeypatch.setattr(fake.BOX, "run", lambda command: SimpleNamespace(seconds=4.0), raising=False)

@@ -278,6 +278,16 @@ def test_a_link_is_not_copied(checkout, monkeypatch, tmp_path) -> None:
         student_copy.write_copy(["docs/link.md"], tmp_path / "copy")
 
 
+def test_programs_keep_their_right_to_run(checkout, monkeypatch, tmp_path) -> None:
+    """None that is published has it now."""
+    monkeypatch.setattr(student_copy, "REPOSITORY", checkout.path)
+    for name, mode in (("tool", 0o755), ("text", 0o644)):
+        checkout.write(f"make/{name}", "#!/bin/sh\n").chmod(mode)
+    student_copy.write_copy(["make/tool", "make/text", "README.md"], tmp_path / "copy")
+    modes = [(tmp_path / "copy/make" / name).stat().st_mode & 0o777 for name in ("tool", "text")]
+    assert modes == [0o755, 0o644]
+
+
 # ---- the search ----------------------------------------------------------------------------------
 
 SHAPE = leaks.sorted_shape(97, 23, 58)

@@ -699,3 +699,18 @@ def test_the_failure_shows_where(tree):
     shown = run_sgemm(tree.build(FAILING), 34).stdout
     assert "900 of the 1156 elements of C were never written.\n" in shown
     assert re.search(r"^ row +0 \|\.UU\|$", shown, re.MULTILINE)
+
+
+def test_the_rows_of_the_map_are_those_of_c(tree):
+    """Where a cell has more rows than columns."""
+    run = run_sgemm(tree.build(faulty("18_one_element")), 1500, 3, 40)
+    rows, columns = map(int, re.search(r"character for (\d+) rows x (\d+) columns", run.stdout).groups())
+    assert rows > columns
+    numbers = re.findall(r"^(?: row|    ) *(\d+) \|", run.stdout, re.MULTILINE)
+    assert [int(number) for number in numbers] == [*range(0, 1500, rows)]
+
+
+def test_a_list_of_all_wrong_elements_ends_with_the_last(tree):
+    for name, more in (("18_one_element", False), ("18_zeros", True)):
+        shown = run_sgemm(tree.build(faulty(name)), 34).stdout
+        assert bool(re.search(r"^ +\.\.\.$", shown, re.MULTILINE)) == more, shown

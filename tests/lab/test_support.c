@@ -965,6 +965,15 @@ TEST(quick_finds_what_students_get_wrong) {
     fixture_free(&f);
 }
 
+/* By the least that there is, where a sum over the row may be off by far more in float32. */
+TEST(quick_is_exact_for_exact_inputs) {
+    struct fixture f = fixture_new(FILL_EXACT, 5, 333, 250, 70);
+    multiply(&f, SEQUENTIAL);
+    f.C[117 * 250 + 100] += 1; /* in the middle of a tile */
+    check_quick_finds(&f, "a wrong integer");
+    fixture_free(&f);
+}
+
 TEST(quick_counts_rows_that_it_did_not_compare) {
     struct fixture f = fixture_new(FILL_EXACT, 5, 500, 64, 20);
     multiply(&f, SEQUENTIAL);

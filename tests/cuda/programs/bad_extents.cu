@@ -48,6 +48,8 @@ int main() {
     CHECK(refused(cudaMemcpy2D(host, 16, d, half, 16, 3, cudaMemcpyDeviceToHost)));
     CHECK(refused(cudaMemcpy2D(d, PITCH, other, half, 16, 3, cudaMemcpyDeviceToDevice)));
     CHECK(refused(cudaMemcpy2D(d, PITCH, host, PITCH, 16, ROWS + 1, cudaMemcpyHostToDevice)));
+    CHECK(refused(cudaMemcpy2D(host, 16, d, PITCH, 16, ROWS + 1, cudaMemcpyDeviceToHost)));
+    CHECK(refused(cudaMemcpy2D(host, 16, d + 1, PITCH, PITCH, ROWS, cudaMemcpyDeviceToHost)));
     CHECK(refused(cudaMemcpy2D(d, PITCH, host, 16, 16, half, cudaMemcpyHostToDevice)));
     CHECK(refused(cudaMemcpy2DAsync(d, half, host, 16, 16, 3, cudaMemcpyHostToDevice, 0)));
     CHECK(refused(cudaMemcpy(d, host, (size_t)-1, cudaMemcpyHostToDevice)));

@@ -56,6 +56,16 @@ __global__ void after_return(int *out) {
     __syncwarp(0x000FFFFFu);
 }
 
+/* A mask may name lanes that have returned; they are not waited for, whether they return before the
+ * others come or while these wait. */
+__global__ void all_but_returned(int *out) {
+    int i = threadIdx.x;
+    if (i < 4) return;
+    int all = __shfl_sync(0xFFFFFFFFu, i, 31 - i % 8);
+    if (i >= 20) return;
+    out[i] = all + __shfl_sync(0xFFFFFFFFu, i, 23 - i);
+}
+
 /* Warps run along x first, then y: a block of 8x8 has two. */
 __global__ void two_dimensions(int *out) {
     int i = threadIdx.y * 8 + threadIdx.x;
@@ -91,6 +101,9 @@ int main() {
     after_return<<<1, 32>>>(out);
     RUN();
     for (int i = 0; i < 20; ++i) EXPECT(out[i], 19 - i);
+    all_but_returned<<<1, 32>>>(out);
+    RUN();
+    for (int i = 4; i < 20; ++i) EXPECT(out[i], 31 - i % 8 + 23 - i);
     two_dimensions<<<1, dim3(8, 8)>>>(out);
     RUN();
     for (int i = 0; i < 64; ++i) EXPECT(out[i], i / 32 * 32);

@@ -132,6 +132,16 @@ def test_excused_zero_and_not_assigned(tmp_path: Path) -> None:
     assert notes == ["Somebody Else (else), 5 points: the assignment is not assigned to them in Canvas"]
 
 
+@pytest.mark.parametrize("cell", ["N/A ", " N/A"])
+def test_not_assigned_beside_a_blank(tmp_path: Path, cell: str) -> None:
+    """As a spreadsheet may leave it."""
+    rows = [row.copy() for row in ROWS]
+    rows[2][6] = cell
+    other = student("Somebody Else", "else", canvas_id="9")
+    content, notes = canvas.fill(gradebook(tmp_path, *rows), [graded(other, 5.0)], "51")
+    assert cells(content)[5][5] == cell and len(notes) == 1
+
+
 def test_whose_points_are_in_no_row_is_noted(tmp_path: Path) -> None:
     """And of two students whose row it could be, neither gets it."""
     strangers = [student("Eve Stranger", "eve"), student("Ada Lovelace", "ada2", login="ada2")]

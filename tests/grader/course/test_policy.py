@@ -106,6 +106,12 @@ def test_the_rosters_late_days_go_first(tmp_path: Path) -> None:
     assert found.late == "3 days late, 3 late days used"
 
 
+@pytest.mark.parametrize("hours, used", [(0.001, 1), (24, 1), (24.001, 2), (72, 3), (1000, 3)])
+def test_each_day_that_has_begun_uses_one_late_day(tmp_path: Path, hours: float, used: int) -> None:
+    found = graded(tmp_path, "[late]\ndeduct = 10\ndays = 3", (hours, 40))
+    assert found.late_days_used == used
+
+
 def test_what_is_changed_by_hand(tmp_path: Path) -> None:
     late = "[late]\ndeduct = 10"
     more = Override("ada", "a conference", extension=1)
