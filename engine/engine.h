@@ -9,7 +9,7 @@
  *
  * Linked beside the runtime. A .cu file is compiled with -fsanitize=thread,bounds, whose calls
  * access.c answers instead of libtsan. The engine knows nothing of what the kernels compute: a host
- * may tell it which arrays there are (lab/sgemm.h does), and may not. A program with a main() of
+ * may tell it which arrays there are, and may not. A program with a main() of
  * its own names none, and gives no wrapper.
  *
  * One run at a time. All functions are called on the thread that calls the wrapper. Strings and
@@ -82,6 +82,7 @@ struct engine_blocks {
     uint64_t all, watched, writing;
 };
 
+struct vocabulary;
 struct writers; /* ../engine/cuda/runtime/runtime.h */
 
 struct engine_result {
@@ -92,6 +93,7 @@ struct engine_result {
 
 struct engine_run {
     struct engine_array arrays[ENGINE_ARRAYS]; /* none, too */
+    const struct vocabulary *words;            /* report/vocabulary.h; null: the engine's own */
     const void *wrapper; /* the function that will be called: where a run without a launch points
                             to; null: then none is no mistake */
     unsigned keeps;      /* set of enum engine_keeps */

@@ -71,7 +71,7 @@ struct finding {
     bool explains_values; /* likewise */
     double products;      /* likewise; 0 without a formula */
     int barrier_after; /* the line behind which a __syncthreads() is missing; 0: none, not known */
-    int phase, phases; /* tile phase, counted from 1; 0: not known */
+    int phase, phases; /* of the block, counted from 1; 0: not known */
     struct finding_launch launch; /* of the kernel in which it happened; or the last one before */
 };
 

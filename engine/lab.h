@@ -1,5 +1,5 @@
 /* lab.h: the form of a lab. A lab is a folder with one description of this form; the engine's host,
- * ./sgemm, make check and the grader know it by nothing else.
+ * the plain program, make check and the grader know it by nothing else.
  *
  *     lab.c      `lab`: what it is. Names, parameters, arrays, the order of arguments. Data alone.
  *     call.cu    `lab_call`: calls the submission's wrapper. The only file with the wrapper's
@@ -16,6 +16,7 @@
 #define ENGINE_LAB_H
 #include "engine.h"
 #include "report/text.h"
+#include "report/vocabulary.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -69,11 +70,26 @@ struct lab_fill {
     const char *what; /* for --help: lines separated by \n */
 };
 
+enum { SUM_FACTORS = 4, SUM_TERM = -1 };
+
+/* An element of an output as a sum of products of elements of inputs, for what follows sums. */
+struct array_sum {
+    int output;    /* an array's number, as all here */
+    int64_t terms; /* 0: there is no such sum */
+    int factors;
+    struct {
+        int array;
+        /* For each of its axes the axis of the output that has the same index; SUM_TERM: the number
+         * of the term. */
+        int index[ENGINE_DIMENSIONS];
+    } factor[SUM_FACTORS];
+};
+
 struct lab {
-    const char *name;    /* "sgemm": of programs and of the lab in records */
+    const char *name;    /* "scan": of programs and of the lab in records */
     const char *title;   /* "C = A B" */
     const char *kernel;  /* that a submission defines; null: any */
-    const char *wrapper; /* that is called: "basicSgemm" */
+    const char *wrapper; /* that is called: "run_scan" */
     struct lab_param params[LAB_PARAMS];
     struct lab_array arrays[LAB_ARRAYS];
     const char *arguments[LAB_ARGUMENTS]; /* of the wrapper, by name of parameter or array */
@@ -87,6 +103,14 @@ struct lab {
     const char *version; /* of the assignment: what --version prints and grades record */
     struct lab_fill fills[LAB_FILLS]; /* the first one is the usual one */
     int counting_fill;                /* the one that is easiest to follow by hand */
+    struct array_sum sum;             /* no factors: there is none */
+    int sum_terms;                    /* the parameter that says how many terms it has */
+    struct vocabulary words;
+    /* The usual index of each array, where a kernel has shared arrays and where it has none; null:
+     * nothing is said. */
+    struct {
+        const char *shared, *plain;
+    } textbook[LAB_ARRAYS];
 };
 
 extern const struct lab lab;
@@ -208,6 +232,10 @@ struct lab_truth {
      * memory; *verdict is then meaningless. */
     bool (*verify)(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
                    enum verify_mode mode, const struct progress *progress, struct verdict *verdict);
+    /* Whether an element of the first output, by its number, is wrong; *right is what it should be.
+     */
+    bool (*is_wrong)(const struct shape *shape, const void *const arrays[LAB_ARRAYS],
+                     int64_t element, double *right);
     /* How strictly: names for test cases. The first is the strictest that the fill allows. */
     const char *comparisons[LAB_COMPARISONS];
     /* What wrong outputs are instead: see struct explanation. */

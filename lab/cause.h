@@ -60,11 +60,6 @@ bool cause_find(value_decoder *decode, struct shape shape, const struct outcome 
  * reasons. */
 bool cause_may_loop_over_tiles(void);
 
-/* --- indices.c -------------------------------------------------------------------------------- */
-
-/* What each access computes: --indices. */
-void print_indices(FILE *out, bool as_json, const struct recovery *recovery, struct shape shape);
-
 /* --- for the rules ---------------------------------------------------------------------------- */
 
 /* A rule: true, and *cause, if this is the mistake. */

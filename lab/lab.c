@@ -49,4 +49,22 @@ const struct lab lab = {
               [FILL_EXTREMES] = {"extremes", "magnitudes from 2^-30 to 2^30"},
               [FILL_COUNTING] = {"counting", "1, 2, 3, ... row by row"}},
     .counting_fill = FILL_COUNTING,
+    /* Not the naive kernel's line. */
+    .textbook = {{"A[row * k + phase * TILE + threadIdx.x]", "A[row * k + i]"},
+                 {"B[(phase * TILE + threadIdx.y) * n + col]", "B[i * n + col]"},
+                 {"C[row * n + col]", "C[row * n + col]"}},
+    /* C[i][j] = sum of A[i][p] * B[p][j], p < k. */
+    .sum = {MATRIX_C, 0, 2, {{MATRIX_A, {ROWS, SUM_TERM}}, {MATRIX_B, {SUM_TERM, COLUMNS}}}},
+    .sum_terms = PARAM_K,
+    .words =
+        {
+            .array = "matrix",
+            .arrays = "matrices",
+            .phase = "tile phase",
+            .no_blocks = "an integer division rounds down: what does it give for a matrix smaller "
+                         "than a tile?",
+            .no_threads = "how many threads does a tile need?",
+            .many_threads = "a block is a tile of C, not all of it: what grows with the matrix?",
+            .many_blocks = "how many elements of C does a block compute?",
+        },
 };

@@ -3,6 +3,23 @@
 #include "product.h"
 #include "sgemm.h"
 #include "verify.h"
+#include <math.h>
+
+/* Further from what it should be than any order of summation leads. */
+static bool is_wrong(const struct shape *shape, const void *const arrays[LAB_ARRAYS],
+                     int64_t element, double *right) {
+    const float *A = arrays[MATRIX_A], *B = arrays[MATRIX_B], *C = arrays[MATRIX_C];
+    const int64_t n = shape_size(shape, PARAM_N), k = shape_size(shape, PARAM_K);
+    const float *row = &A[element / n * k], *column = &B[element % n];
+    double sum = 0, magnitude = 0;
+    for (int64_t p = 0; p < k; p++) {
+        const double term = (double)row[p] * (double)column[p * n];
+        sum += term;
+        magnitude += fabs(term);
+    }
+    *right = sum;
+    return !(fabs(C[element] - sum) <= gamma_bound(k + 2) * magnitude);
+}
 
 static void fill(const struct lab_case *c, void *const arrays[LAB_ARRAYS]) {
     const int m = shape_size(&c->shape, PARAM_M), n = shape_size(&c->shape, PARAM_N),
@@ -154,6 +171,7 @@ static bool allows(const struct shape *s, char message[MESSAGE_SIZE]) {
 const struct lab_truth lab_truth = {
     .fill = fill,
     .verify = verify_product,
+    .is_wrong = is_wrong,
     .comparisons = {[AS_THE_FILL_ALLOWS] = "fill",
                     [FLOAT32] = "float32",
                     [BOUND] = "bound",

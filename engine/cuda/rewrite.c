@@ -1345,7 +1345,7 @@ static _Noreturn void refuse_initializer(const struct source *s, size_t i) {
 
 /* Whether the ( at token i follows on the declarator's name and so holds its first value, as in
  * `float t(0)`: a word that is no type is before it, and a type before that. In `float (t)[4]` and
- * in `decltype(x) t` it does not, nor in `tile t()`, which declares a function. */
+ * in `decltype(x) t` it does not, nor in `part t()`, which declares a function. */
 static bool opens_value(const struct source *s, size_t i) {
     static const char *const types[] = {"char",   "short",    "int",      "long",     "float",
                                         "double", "bool",     "unsigned", "signed",   "wchar_t",

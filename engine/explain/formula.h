@@ -4,8 +4,8 @@
  * Out: the formula that gives each sample's element exactly, or none. A formula is a sum of digits
  * of the variables in base two, each times a coefficient:
  *
- *     threadIdx.x + k * threadIdx.y + 16 * phase         offsets of a row-major tile
- *     tid % 16 + 17 * (tid / 16)                          1-D blocks, a padded tile
+ *     threadIdx.x + k * threadIdx.y + 16 * phase         offsets of rows of k
+ *     tid % 16 + 17 * (tid / 16)                          1-D blocks, rows of 16 padded
  *     threadIdx.x + 256 * (phase % 2)                     two buffers
  *
  * Whatever a kernel computes with +, *, and with / and % by powers of two has that form. */

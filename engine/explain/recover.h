@@ -7,7 +7,8 @@
 #include "rows.h"
 
 /* Which element of which array this value, of a shared array's element, is; false: of none. Only
- * where the run's inputs hold such values is it known what a tile's elements are. */
+ * where the run's inputs hold such values is it known what a shared array's elements
+ * are. */
 typedef bool value_decoder(double value, int *array, int64_t *offset);
 
 /* All loads, or all stores, of one array in one line. */

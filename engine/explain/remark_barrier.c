@@ -2,7 +2,7 @@
  * that, too, no word is accessed by two threads of which one stores.
  *
  * Of a line, all barriers are left out at once: those of all iterations of a loop. Nothing is
- * claimed where a larger product could need the barrier: the tiles' loop must have gone round
+ * claimed where a larger product could need the barrier: the loop over phases must have gone round
  * several times, and the barrier be in it or in no loop. */
 #include "../report/source.h"
 #include "../watch/shadow/regions.h"
@@ -13,7 +13,7 @@
 
 enum {
     LOCATIONS = 16, /* of barriers in the program */
-    ROUNDS = 3      /* of the tiles' loop, at least: its first and its last may be special */
+    ROUNDS = 3      /* of the loop over phases, at least: its first and its last may be special */
 };
 
 struct locations {

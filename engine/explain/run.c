@@ -2,6 +2,7 @@
 #include "../engine.h"
 #include "../report/launch.h"
 #include "../report/text.h"
+#include "../report/vocabulary.h"
 #include "../watch/detector.h"
 #include "../watch/host.h"
 #include "../watch/launches.h"
@@ -143,6 +144,7 @@ static void keep(unsigned keeps) {
 void engine_begin(const struct engine_run *asked) {
     if (asked->all_findings) event_keep_all();
     run = *asked;
+    vocabulary_use(run.words);
     machine_on_fault(run.machine_fault);
     name_arrays();
     set_limits(&run.limits);

@@ -1,4 +1,4 @@
-/* ./sgemm-check: each shape in a separate process, because a mistake may end the process it
+/* make check: each shape in a separate process, because a mistake may end the process it
  * happens in; the parent reports what became of it. */
 #define _GNU_SOURCE
 #include "check.h"
@@ -190,7 +190,7 @@ static struct remark gather_remark(remark_run *run, struct shape shape, struct o
     return room->done ? room->remark : (struct remark){.kind = REMARK_NONE};
 }
 
-/* A barrier that is not needed at the edges, nor where all tiles are whole. */
+/* A barrier that is not needed at the edges, nor on a shape without any. */
 static struct remark find_barrier(const struct outcome *counted, struct outcome *room) {
     const struct remark remark =
         gather_remark(run_barriers_remark, telling_shape(evidence_tile(counted)), room);
@@ -235,7 +235,7 @@ static void report_indices(const struct check_options *o, const struct outcome *
     room->shape = shape;
 }
 
-/* Whether --phases was given and the shape has several tile phases. */
+/* Whether --phases was given and the shape has several phases. */
 static bool has_phases(const struct check_options *o, const struct outcome *outcome) {
     return o->phases && outcome->phases > 1;
 }
@@ -423,7 +423,9 @@ int main(int argc, char **argv) {
     struct outcome *outcomes =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     enum exit_status status = EXIT_PASSED;
+    char program[MESSAGE_SIZE];
     int count = 0;
+    snprintf(program, sizeof program, "./%s-check", lab.name);
     if (outcomes == MAP_FAILED) machine(&o, "out of memory");
     struct outcome *room = &outcomes[o.shape_count]; /* for further runs */
     while (count < o.shape_count && status == EXIT_PASSED &&
@@ -458,7 +460,6 @@ int main(int argc, char **argv) {
         copy_report(stdout, o.report);
     if (o.walk && status != EXIT_USAGE && !write_walk(&o, last, room)) status = EXIT_USAGE;
     if (!o.run.json && status != EXIT_USAGE)
-        source_print_next(source_state(), "./sgemm-check", "make check", next_command(&o, last),
-                          stdout);
+        source_print_next(source_state(), program, "make check", next_command(&o, last), stdout);
     return status;
 }

@@ -1,10 +1,10 @@
-/* make check: runs basicSgemm on small shapes under watch, and names the first mistake.
+/* make check: runs the lab's wrapper on small shapes under watch, and names the first mistake.
  *
  *   check.c         the command line's run: one shape after the other, each in its own process
  *   check_options.c the command line
- *   check_run.cu    one shape: matrices, the wrapper, what was seen, what came out
+ *   check_run.cu    one shape: arrays, the wrapper, what was seen, what came out
  *   ask_writers.c   a run of the plain build, writers_program.c: which blocks write
- *   plain.c         what ./sgemm says of the same shape
+ *   plain.c         what the plain program says of the same shape
  *   result.c        from a wrong C to a finding
  *   evidence.c      a run that shows what a kernel's indices are
  *   ../../lab/cause*.c  from a finding and such a run to the mistake behind it
@@ -13,11 +13,10 @@
  *   check_print.c   findings as text and as JSON
  *   ../explain/remark*.c  what a correct kernel could do better
  *   ../show/counts.c  loads, stores, sectors, conflicts: --counts
- *   ../show/phases.c  the tile phases of one block: --phases
+ *   ../show/phases.c  the phases of one block: --phases
  *   ../show/page/   a page that plays one block's run back: --walk
  *
- * These know of SGEMM; what watches does not: engine.h. Always on the CPU, on a machine with a GPU
- * too. */
+ * Always on the CPU, on a machine with a GPU too. */
 #ifndef ENGINE_HOST_CHECK_H
 #define ENGINE_HOST_CHECK_H
 #include "../finding.h"
@@ -34,7 +33,7 @@ extern "C" {
 struct json; /* ../report/json.h */
 
 struct check_options {
-    struct options run; /* sizes, seed, fill, timeout, json: as ./sgemm has them */
+    struct options run; /* sizes, seed, fill, timeout, json: as the plain program has them */
     bool sized;         /* sizes were given; else a handful of small shapes is tried */
     bool counts, phases, indices;
     const char *plain; /* the program that `make` builds; null: it is not asked */
@@ -49,7 +48,7 @@ struct check_options {
     uint64_t walk_launch; /* 0: the first one that loads A or B */
     struct shape *shapes; /* to check, in this order */
     int shape_count;
-    int calls;       /* of basicSgemm, for each shape */
+    int calls;       /* of the wrapper, for each shape */
     bool all_blocks; /* are watched, however many there are */
     /* In the program that knows the local variables: locals_program.h. */
     const char *locals_program; /* a file; null: it is within this program */
@@ -125,7 +124,7 @@ struct walked {
 /* What became of one shape. Lies in memory that the child process shares with its parent. */
 struct outcome {
     bool done;       /* the child came to its end */
-    bool in_wrapper; /* it is, or was when it died, inside basicSgemm */
+    bool in_wrapper; /* it is, or was when it died, inside the wrapper */
     struct shape shape;
     double seconds;
     struct engine_blocks blocks; /* where not all were watched */
@@ -136,7 +135,7 @@ struct outcome {
     struct finding finding;           /* kind FINDING_NONE: nothing wrong */
     struct cause cause;               /* of a finding */
     struct remark remark;             /* where there is no finding */
-    int phases;                       /* tile phases seen, with --phases */
+    int phases;                       /* phases seen, with --phases */
     struct walked walked;             /* with --walk */
     char machine_fault[MESSAGE_SIZE]; /* empty: none */
 };
@@ -156,7 +155,8 @@ void run_shape(const struct check_options *options, struct shape shape, struct o
 
 /* --- evidence.c ------------------------------------------------------------------------------- */
 
-/* How wide the kernel's tiles are, as far as its shared arrays and the launch of this run say. */
+/* How wide a part a block works on, as far as the kernel's shared arrays and the launch of this
+ * run say. */
 int evidence_tile(const struct outcome *run);
 
 /* Runs one of these in this process, which is spent afterwards, and sets outcome->cause if the run
@@ -165,7 +165,7 @@ int evidence_tile(const struct outcome *run);
 void run_evidence(const struct check_options *options, struct shape shape,
                   const struct outcome *failed, FILE *indices, struct outcome *outcome);
 
-/* Runs the wrapper once, on coded matrices of this shape with margins, so many seconds of processor
+/* Runs the wrapper once, on coded arrays of this shape with margins, so many seconds of processor
  * time for a launch at most, its loads and stores counted if `counts` says so, `writers` as in
  * engine.h; their trace (trace.h) is kept. Returns whether nothing wrong was seen; a mistake that
  * ends the run calls `stopped`, and the machine's fault ends the process. */

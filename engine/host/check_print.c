@@ -1,9 +1,9 @@
 /* Findings as a student reads them, and as JSON for programs. */
-#include "../../lab/sgemm.h"
 #include "../report/json.h"
 #include "../report/print.h"
 #include "../report/source.h"
 #include "../report/text.h"
+#include "../report/vocabulary.h"
 #include "check.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static void print_circumstances(FILE *out, const struct finding *f, struct shape
         print_index(out, f->at.block);
         fputs(", ", out);
     }
-    if (f->phase) fprintf(out, "tile phase %d of %d, ", f->phase, f->phases);
+    if (f->phase) fprintf(out, "%s %d of %d, ", vocabulary()->phase, f->phase, f->phases);
     fprintf(out, "%s\n", lab_shape_text(&lab, &shape).of);
 }
 
@@ -232,7 +232,7 @@ static void json_report(FILE *out, FILE *report) {
  *     thread, block    [x, y, z], or null outside of kernels
  *     variable, element  what was touched
  *     other            the second party of a race or barrier, or null
- *     phase, phases    the tile phase, from 1, or null
+ *     phase, phases    the phase, from 1, or null
  *     launch           kernel, number (from 1) of how many (of), grid, block ([x, y, z]),
  *                      shared_bytes (dynamic), file and line of <<<...>>>, text: the line that is
  *                      printed; or null
@@ -279,10 +279,11 @@ void print_report(const struct check_options *o, struct outcome *outcome,
     const struct counted_launch *launches;
     const int count = counts_launches(&launches);
     const struct phases *phases = phases_shown();
-    const struct array_sum sum = sgemm_sum(shape_size(&outcome->shape, PARAM_K));
+    struct array_sum sum = lab.sum;
     struct json json = {o->report, true};
     FILE *out = o->report;
     if (!out) return;
+    if (sum.factors) sum.terms = outcome->shape.of[lab.sum_terms];
     outcome->phases = phases ? phases->count : 0;
     if (!o->counts && !o->phases) return;
     if (o->run.json) {

@@ -1,4 +1,4 @@
-/* A program within sgemm-check, which starts it: the file FILE, between the symbols PROGRAM and
+/* A program within another, which starts it: the file FILE, between the symbols PROGRAM and
  * PROGRAM_end. Empty where the file is. See child_program(). */
 #define JOINED(a, b) a##b
 #define END_OF(program) JOINED(program, _end)

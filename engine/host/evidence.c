@@ -5,6 +5,7 @@
  * past an index that is outside. */
 #include "../../lab/cause.h"
 #include "../cuda/program/names.h"
+#include "../show/indices.h"
 #include "../watch/detectors/unannounced.h"
 #include "../watch/launches.h"
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static const int widest_tile = 64; /* a run on twice as many rows takes no secon
 
 static int larger(int a, size_t b) { return b <= (size_t)widest_tile && (int)b > a ? (int)b : a; }
 
-/* Of the tiles that the kernel declares, and of a two-dimensional block. */
+/* Of the shared arrays that the kernel declares, and of a two-dimensional block. */
 int evidence_tile(const struct outcome *run) {
     const struct shared_name *names;
     const int count = name_list(&names);

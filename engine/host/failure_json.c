@@ -1,4 +1,4 @@
-/* The report as JSON: one object on one line. docs/sgemm.md describes its members. */
+/* The report as JSON: one object on one line. The document of the plain program describes its members. */
 #include "../report/json.h"
 #include "failure.h"
 #include "launch_report.h"

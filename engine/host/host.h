@@ -27,7 +27,7 @@ struct host_layout {
     size_t all;
 };
 
-/* Guards have at least 64 rows of the widest extent, so that a tile that hangs over the edge lands
+/* Guards have at least 64 rows of the widest extent, so that a block that hangs over the edge lands
  * in them, and 64 K to 4 M elements. */
 struct host_layout host_layout_of(const struct lab *lab, const struct shape *shape, bool guards);
 

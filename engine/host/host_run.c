@@ -23,5 +23,6 @@ struct engine_run host_run(const struct shape *shape, void *const elements[LAB_A
     for (int i = 0; i < lab_arrays(&lab); i++)
         run.arrays[i] = describe(&lab.arrays[i], elements[i], shape);
     run.wrapper = lab_call.wrapper;
+    run.words = &lab.words;
     return run;
 }

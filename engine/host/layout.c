@@ -5,7 +5,7 @@
 
 enum {
     BUFFER_ALIGN = 256,    /* bytes, as cudaMalloc aligns */
-    GUARD_ROWS = 64,       /* four tiles of 16 past the edge, two of 32 */
+    GUARD_ROWS = 64,       /* four blocks of 16 past the edge, two of 32 */
     GUARD_MIN = 64 << 10,  /* elements: a grid fixed at 1024 rows of an array 64 wide */
     GUARD_MAX = 4096 << 10 /* elements: six guards of 16 MiB are enough memory */
 };

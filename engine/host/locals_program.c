@@ -25,7 +25,7 @@ bool locals_are_asked(enum finding_kind kind) {
 /* -1: there is none. */
 static int program_file(const struct check_options *o) {
     if (o->locals_program) return open(o->locals_program, O_RDONLY | O_CLOEXEC);
-    return child_program("sgemm-check", locals_program, locals_program_end);
+    return child_program("check", locals_program, locals_program_end);
 }
 
 static _Noreturn void run_program(int program, int answer, const struct check_options *o,

@@ -1,4 +1,4 @@
-/* ./sgemm-check once more, from the same kernel.cu, but one that says which local variables come
+/* make check once more, from the same kernel.cu, but one that says which local variables come
  * into scope (locals/insert.c). It lies within the first one, where there are such variables, and
  * runs when a mistake may come of one. */
 #ifndef ENGINE_HOST_LOCALS_PROGRAM_H

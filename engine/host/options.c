@@ -1,4 +1,4 @@
-/* Options: the command line of ./sgemm, parsed and checked against this machine's memory. */
+/* Options: the command line of the plain program, parsed and checked against this machine's memory. */
 #define _GNU_SOURCE /* getopt_long */
 #include "options.h"
 #include "../report/numbers.h"
@@ -304,6 +304,7 @@ static enum exit_status reject_option(int argc, char **argv, char message[MESSAG
 
 enum exit_status options_parse(int argc, char **argv, struct options *options,
                                char message[MESSAGE_SIZE]) {
+    vocabulary_use(&lab.words);
     *options = (struct options){.verify = VERIFY_FULL};
     options->which.seed = fresh_seed();
     message[0] = '\0';

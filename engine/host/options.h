@@ -1,4 +1,4 @@
-/* The command line of ./sgemm, and exit statuses. */
+/* The command line of the plain program, and exit statuses. */
 #ifndef ENGINE_HOST_OPTIONS_H
 #define ENGINE_HOST_OPTIONS_H
 #include "../lab.h"

@@ -1,4 +1,4 @@
-/* Running ./sgemm and reading what it says: see plain.h. */
+/* Running the plain program and reading what it says: see plain.h. */
 #define _GNU_SOURCE
 #include "plain.h"
 #include "../report/text.h"

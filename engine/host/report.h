@@ -60,8 +60,8 @@ void report_launches_to(struct report *report);
 const char *report_refusal(const struct report *report, const struct launch_limits *limits,
                            char text[2 * MESSAGE_SIZE]);
 
-/* The one JSON object of --json, as docs/sgemm.md describes it. report may be NULL: the command
- * line was not understood. message: why the run ended early; may be NULL. */
+/* The one JSON object of --json, as the document of the plain program describes it. report may be
+ * NULL: the command line was not understood. message: why the run ended early; may be NULL. */
 void report_json(const struct report *report, enum exit_status status, const char *message,
                  FILE *out);
 

@@ -1,5 +1,5 @@
 /* Runs the wrapper of the plain build once, as check_run.cu does with the checked one, and says
- * which blocks of its launches write to device memory. sgemm-check has this program in it
+ * which blocks of its launches write to device memory. make check has this program in it
  * (embedded.S), and asks it where a launch has more blocks than can be watched in a moment.
  *
  *     writers FILL SEED SECONDS OUT SIZES...

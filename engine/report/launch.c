@@ -2,6 +2,7 @@
 #include "launch.h"
 #include "numbers.h"
 #include "text.h"
+#include "vocabulary.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -73,12 +74,11 @@ const char *launch_refusal(const struct launch_shape *launch, const struct launc
     text[0] = '\0';
     if (is_empty(g)) {
         snprintf(text, MESSAGE_SIZE, "the grid has no blocks: %u x %u x %u", g[0], g[1], g[2]);
-        return "an integer division rounds down: what does it give for a matrix smaller than a "
-               "tile?";
+        return vocabulary()->no_blocks;
     }
     if (is_empty(b)) {
         snprintf(text, MESSAGE_SIZE, "a block has no threads: %u x %u x %u", b[0], b[1], b[2]);
-        return "how many threads does a tile need?";
+        return vocabulary()->no_threads;
     }
     if (threads > limits->threads || exceeds(b, limits->block)) {
         char in_z[32] = "";
@@ -86,12 +86,12 @@ const char *launch_refusal(const struct launch_shape *launch, const struct launc
             snprintf(in_z, sizeof in_z, ", %u of them in z", limits->block[2]);
         snprintf(text, MESSAGE_SIZE, "a block has %u x %u x %u = %llu threads, a GPU allows %u%s",
                  b[0], b[1], b[2], threads, limits->threads, in_z);
-        return "a block is a tile of C, not all of it: what grows with the matrix?";
+        return vocabulary()->many_threads;
     }
     if (exceeds(g, limits->grid)) {
         snprintf(text, MESSAGE_SIZE, "the grid is %u x %u x %u blocks, a GPU allows %u x %u x %u",
                  g[0], g[1], g[2], most[0], most[1], most[2]);
-        return "how many elements of C does a block compute?";
+        return vocabulary()->many_blocks;
     }
     if (launch->static_shared + launch->dynamic_shared > limits->shared) {
         snprintf(text, MESSAGE_SIZE, "a block needs %zu bytes of shared memory, a GPU allows %zu",

@@ -23,7 +23,7 @@ struct launch_limits {
 };
 
 /* How many threads it has beside the array of this name and these extents, in one line:
- * "mysgemm<<<(3, 2), (16, 16)>>>: 48 x 32 threads (x, y); C has 20 columns and 35 rows". A null
+ * "kernel<<<(3, 2), (16, 16)>>>: 48 x 32 threads (x, y); C has 20 columns and 35 rows". A null
  * name: beside none. */
 void launch_describe(const struct launch_shape *launch, const char *array, int dimensions,
                      const int64_t *extent, char text[2 * MESSAGE_SIZE]);

@@ -142,15 +142,16 @@ static bool write_either(char *text, size_t bytes, const struct threads *set, st
            write_product(text, bytes, &others, block, names, true);
 }
 
-/* A block in one row may compute a tile whose rows and columns are quotients and remainders. */
-static bool write_as_tile(char *text, size_t bytes, const struct threads *set, unsigned count) {
+/* A block in one row may compute a grid of w columns, whose rows and columns are quotients and
+ * remainders. */
+static bool write_as_grid(char *text, size_t bytes, const struct threads *set, unsigned count) {
     for (unsigned width = 2; width <= count / 2; width *= 2) {
-        const struct uint3 tile = {width, count / width, 1};
+        const struct uint3 grid = {width, count / width, 1};
         axis_names names;
         if (count % width) continue;
         snprintf(names[0], sizeof names[0], "threadIdx.x %% %u", width);
         snprintf(names[1], sizeof names[1], "threadIdx.x / %u", width);
-        if (write_either(text, bytes, set, tile, names)) return true;
+        if (write_either(text, bytes, set, grid, names)) return true;
     }
     return false;
 }
@@ -161,7 +162,7 @@ bool threads_condition(char *text, size_t bytes, const struct threads *set, stru
     text[0] = '\0';
     if (count == 0 || count == all) return false;
     if (write_either(text, bytes, set, block, names)) return true;
-    return block.x == all && write_as_tile(text, bytes, set, all);
+    return block.x == all && write_as_grid(text, bytes, set, all);
 }
 
 /* --- who they are ----------------------------------------------------------------------------- */

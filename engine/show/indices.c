@@ -1,6 +1,7 @@
 /* What a kernel's accesses compute, beside the textbook's: --indices. */
-#include "../../lab/cause.h"
+#include "indices.h"
 #include "../report/json.h"
+#include "../report/vocabulary.h"
 #include "../watch/launches.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,15 +30,9 @@ static enum sharing sharing(const struct recovered *a) {
     return apart == a->elements ? COALESCED : STRIDED;
 }
 
-/* The usual index of each matrix: with tiles as wide as the phases move on, or without any. */
 static const char *textbook(const struct recovered *a, const struct recovery *r) {
-    static const struct { /* not the naive kernel's line: students get this file */
-        const char *tiled, *naive;
-    } of[] = {{"A[row * k + phase * TILE + threadIdx.x]", "A[row * k + i]"},
-              {"B[(phase * TILE + threadIdx.y) * n + col]", "B[i * n + col]"},
-              {"C[row * n + col]", "C[row * n + col]"}};
     if (a->array >= TRACE_SHARED) return NULL;
-    return r->trace->shared_count ? of[a->array].tiled : of[a->array].naive;
+    return r->trace->shared_count ? lab.textbook[a->array].shared : lab.textbook[a->array].plain;
 }
 
 /* --- text ------------------------------------------------------------------------------------- */
@@ -47,12 +42,12 @@ static void print_access(FILE *out, const struct recovery *r, const struct recov
     char text[700] = "", source[300] = "";
     const char *warp = sharing_words[sharing(a)], *usual = textbook(a, r);
     APPEND(text, "line %d %s ", a->place.line, a->write ? "stores to" : "loads");
-    recover_write(text, sizeof text, r, a, sizes, SIZES);
+    recover_write(text, sizeof text, r, a, sizes, (size_t)lab_params(&lab));
     if (warp) APPEND(text, ": %s", warp);
     print_paragraph("  ", "", text, out);
     if (usual) fprintf(out, "      textbook: %s\n", usual);
     if (a->source < 0 || !a->source_exact) return;
-    recover_write_source(source, sizeof source, r, a, sizes, SIZES);
+    recover_write_source(source, sizeof source, r, a, sizes, (size_t)lab_params(&lab));
     print_paragraph("      ", "which is ", source, out);
 }
 
@@ -65,9 +60,10 @@ static void print_text(FILE *out, const struct recovery *r, struct shape s,
     fprintf(out, "grid (%u, %u), block (%u, %u):\n", t->grid[0], t->grid[1], t->block[0],
             t->block[1]);
     for (int i = 0; i < r->count; i++) print_access(out, r, &r->access[i], sizes);
-    fputs("phase: the tile phase, from 0; step: how many times the thread has made this\n"
-          "access before in the same phase; [...]: no formula fits\n",
-          out);
+    fprintf(out,
+            "phase: the %s, from 0; step: how many times the thread has made this\n"
+            "access before in the same phase; [...]: no formula fits\n",
+            vocabulary()->phase);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
@@ -83,9 +79,9 @@ static void json_indices(FILE *out, const struct recovery *r, struct shape s,
     for (int i = 0; i < r->count; i++) {
         const struct recovered *a = &r->access[i];
         char index[300] = "", source[300] = "";
-        recover_write(index, sizeof index, r, a, sizes, SIZES);
+        recover_write(index, sizeof index, r, a, sizes, (size_t)lab_params(&lab));
         if (a->source >= 0 && a->source_exact)
-            recover_write_source(source, sizeof source, r, a, sizes, SIZES);
+            recover_write_source(source, sizeof source, r, a, sizes, (size_t)lab_params(&lab));
         json_open(&json, NULL, '{');
         json_text(&json, "file", a->place.file);
         json_value(&json, "line", "%d", a->place.line);

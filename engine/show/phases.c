@@ -1,8 +1,9 @@
-/* The tile phases of one block, as a student follows them by hand, and as JSON. */
+/* The phases of one block, as a student follows them by hand, and as JSON. */
 #include "../explain/element.h"
 #include "../host/check.h"
 #include "../report/json.h"
 #include "../report/numbers.h"
+#include "../report/vocabulary.h"
 #include "../watch/shadow/regions.h"
 #include "sum.h"
 #include <inttypes.h>
@@ -352,7 +353,7 @@ void print_phases(FILE *out, const struct phases *phases, const struct array_dat
                   const struct array_sum *sum, struct shape shape) {
     const struct story s = {phases, data, sum};
     if (!phases) {
-        fputs("\nNo tile phases: that block loads nothing of ", out);
+        fprintf(out, "\nNo %ss: that block loads nothing of ", vocabulary()->phase);
         print_input_names(out, " and ");
         fputs(".\n", out);
         return;

@@ -1,8 +1,8 @@
 /* An element of an output as a sum of products of elements of inputs: what --phases follows from
- * phase to phase. A lab says which: lab/sgemm.h. */
+ * phase to phase. A lab says which. */
 #ifndef ENGINE_SHOW_SUM_H
 #define ENGINE_SHOW_SUM_H
-#include "../engine.h"
+#include "../lab.h"
 #include "../watch/record/counts.h"
 #include <stdio.h>
 
@@ -13,20 +13,6 @@ extern "C" {
 /* The values of the run's arrays, by their numbers, on the host; null: not there. */
 struct array_data {
     const void *of[ENGINE_ARRAYS];
-};
-
-enum { SUM_FACTORS = 4, SUM_TERM = -1 };
-
-struct array_sum {
-    int output;    /* an array's number, as all here */
-    int64_t terms; /* 0: there is no such sum */
-    int factors;
-    struct {
-        int array;
-        /* For each of its axes the axis of the output that has the same index; SUM_TERM: the number
-         * of the term. */
-        int index[ENGINE_DIMENSIONS];
-    } factor[SUM_FACTORS];
 };
 
 /* What an element of the output, by its number, amounts to after this phase: registers cannot be

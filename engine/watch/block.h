@@ -6,7 +6,7 @@
  *     events     detectors/ judge what came out of that, and note mistakes: detector.h, event.h
  *     findings   diagnosis.c, with words.c, element.c, object.c: diagnosis.h
  *
- * Each part calls those below it alone, and the detectors by the table. Counts and tile phases
+ * Each part calls those below it alone, and the detectors by the table. Counts and phases
  * (counts.c, phases.c) are consumers of accesses beside the detectors, which know nothing of them.
  *
  * Each word (4 bytes) of memory has a shadow that remembers who wrote and read it last. Threads of

@@ -211,7 +211,7 @@ void event_stop(struct watch *w, enum finding_kind kind, const struct access *ac
     emulator_end_thread();
 }
 
-/* --- tile phases ------------------------------------------------------------------------------ */
+/* --- phases ----------------------------------------------------------------------------------- */
 
 uint32_t event_tile_width(void) { return tile_width; }
 

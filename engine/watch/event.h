@@ -101,12 +101,12 @@ struct event event_here(const struct watch *w, enum finding_kind kind, const str
 void event_stop(struct watch *w, enum finding_kind kind, const struct access *access,
                 cudaError_t error) __attribute__((noreturn));
 
-/* --- tile phases ------------------------------------------------------------------------------ */
+/* --- phases ----------------------------------------------------------------------------------- */
 
 /* How far a phase reaches along the phase axis; 0: not known (yet). */
 uint32_t event_tile_width(void);
 /* A barrier opens: from one phase to the next each thread reads further to the right, by the width
- * of a tile. */
+ * of what a phase loads. */
 void event_learn_tile_width(struct watch *w);
 
 #endif

@@ -51,7 +51,7 @@ function tilesPicture() {
     words(EDGE + SIDE + 22, bottom + 11, 'the tiles of this phase, loaded into A_s and B_s'),
     swatch(EDGE + 372, bottom, [['past-a', 0, 7], ['past-b', 7, 7]]),
     words(EDGE + 394, bottom + 11, 'those of earlier phases'),
-    swatch(EDGE + 572, bottom, [['tile-c', 0, 14]]),
+    swatch(EDGE + 572, bottom, [['phase-c', 0, 14]]),
     words(EDGE + 594, bottom + 11, 'the block’s tile of C, the sums so far'));
 }
 

@@ -151,7 +151,7 @@ def test_one_thread_at_a_time(tiled: tuple[Page, Any]) -> None:
     page.press(Keys.HOME, "t", *[Keys.ARROW_RIGHT] * 5)
     assert page.js("return [walk.step, walk.lane, walk.thread, walk.loads]") == [0, 4, 4, 5]
     assert len(page.js("return walk.state('A_s')")) == 5
-    tile = page.js("return document.querySelector('#grid-A .tile-a').getAttribute('d')")
+    tile = page.js("return document.querySelector('#grid-A .phase-a').getAttribute('d')")
     assert tile.count("M") == 5
     assert "thread (4,0) loads A[0][4] = 5 and stores it to A_s[0][4]" in page.text("sentence")
     assert page.text("step-number").endswith(", thread (4,0)")

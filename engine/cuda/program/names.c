@@ -20,7 +20,7 @@ static bool several_dynamic;
 
 /* --- from the symbol table -------------------------------------------------------------------- */
 
-/* _ZZ7mysgemmiiiPKfS0_PfE3A_s -> A_s: the last <length><name> that ends the symbol, perhaps before
+/* _ZZ6kerneliPKfPfE3A_s -> A_s: the last <length><name> that ends the symbol, perhaps before
  * a _0 that distinguishes two of one name. A plain name is itself. */
 static void short_name(const char *symbol, char *name, size_t bytes) {
     snprintf(name, bytes, "%s", symbol);

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum {
-    GAP_BYTES = 16 << 20, /* address space only; wider than a few rows of any matrix here */
+    GAP_BYTES = 16 << 20, /* address space only; wider than a few rows of any array here */
     QUARANTINED = 256     /* freed allocations whose addresses stay closed */
 };
 
@@ -22,7 +22,7 @@ enum {
 #define DEVICE_BEGIN ((uintptr_t)1 << 45)
 
 /* The farthest address that is described relative to an allocation: a row too many or a negative
- * index, times a large matrix. */
+ * index, times a large array. */
 #define DESCRIBED_BYTES ((size_t)64 << 30)
 
 struct allocation {

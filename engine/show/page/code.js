@@ -149,7 +149,7 @@ function indexRow(run, a, ofWarp) {
   if (array.role !== 'shared') row.append(element('code', 'numbers', `= ${flat} = ${name}`));
   else if (array.name + found.withNumbers !== name) row.append(element('code', 'numbers', '= ' + name));
   const uses = Object.keys(found.names).filter((n) => (n === 'phase' || n === 'step') && new RegExp('\\b' + n + '\\b').test(found.entry.element));
-  if (uses.length) row.append(element('p', 'quiet', uses.map((n) => n === 'phase' ? `phase = ${found.names.phase}: the tile phase, counted from 0` : `step = ${found.names.step}: how many times the thread made this access before` + (run.phases.length ? ', in this phase' : '')).join('; ')));
+  if (uses.length) row.append(element('p', 'quiet', uses.map((n) => n === 'phase' ? `phase = ${found.names.phase}: the ${run.words.phase}, counted from 0` : `step = ${found.names.step}: how many times the thread made this access before` + (run.phases.length ? ', in this phase' : '')).join('; ')));
   const warp = array.role === 'shared' ? '' : warpWords(run, ofWarp);
   if (warp) row.append(element('p', 'quiet', 'In the warp, ' + warp + '.'));
   return row;

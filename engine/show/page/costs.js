@@ -1,5 +1,5 @@
 /* What the step costs: banks of shared memory and sectors of global memory that the warp's request
- * needs, as ./sgemm-check --counts counts them; and the block's loads of A and B so far. */
+ * needs, as --counts counts them; and the block's loads of A and B so far. */
 
 const SECTOR_WORDS = 8; /* 32 bytes */
 const BANKS = 32;

@@ -1,11 +1,11 @@
 /* Writes the walkthrough's data: see walk.h. run.js, which reads it, says what the members mean. */
-#include "../../../lab/sgemm.h"
 #include "../../cuda/program/names.h"
 #include "../../explain/element.h"
 #include "../../explain/outline.h"
 #include "../../report/json.h"
 #include "../../report/numbers.h"
 #include "../../report/source.h"
+#include "../../report/vocabulary.h"
 #include "../../watch/launches.h"
 #include "../../watch/shadow/regions.h"
 #include "block.h"
@@ -83,20 +83,18 @@ static void write_unwritten(struct json *json, const float *C, size_t count) {
 }
 
 /* [element, what it should be] */
-static void write_wrong(struct json *json, const struct array_data *data, const float *C,
-                        struct shape s) {
+static void write_wrong(struct json *json, const struct array_data *data, const float *values,
+                        size_t count, const struct shape *shape) {
     int found = 0;
     json_open(json, "wrong", '[');
-    const int m = shape_size(&s, PARAM_M), n = shape_size(&s, PARAM_N);
-    for (int row = 0; row < m; row++)
-        for (int col = 0; col < n && found < MOST_WRONG; col++) {
-            const size_t i = (size_t)row * (size_t)n + (size_t)col;
-            double right;
-            if (element_is_unwritten(C, i) || !element_is_wrong(data, s, row, col, &right))
-                continue;
-            json_value(json, NULL, "[%zu, %.9g]", i, right);
-            found++;
-        }
+    for (size_t i = 0; i < count && found < MOST_WRONG; i++) {
+        double right;
+        if (element_is_unwritten(values, i) ||
+            !lab_truth.is_wrong(shape, data->of, (int64_t)i, &right))
+            continue;
+        json_value(json, NULL, "[%zu, %.9g]", i, right);
+        found++;
+    }
     json_close(json, ']');
 }
 
@@ -112,9 +110,10 @@ static void write_array(struct page *page, int number) {
     json_value(json, "cols", "%lld", (long long)array_columns(array));
     json_value(json, "bytes", "%zu", array_element_bytes(array));
     write_values(json, input ? "values" : "final", array, values);
-    if (!input && values && array_elements(array) <= MOST_ELEMENTS) {
-        write_unwritten(json, values, array_elements(array));
-        write_wrong(json, page->data, values, page->outcome->shape);
+    const size_t count = array_elements(array);
+    if (number == lab_first_output(&lab) && values && count <= MOST_ELEMENTS) {
+        write_unwritten(json, values, count);
+        write_wrong(json, page->data, values, count, &page->outcome->shape);
     }
     json_close(json, '}');
 }
@@ -508,6 +507,16 @@ static uint32_t first_interval_as_run(const struct page *page) {
                                                  : ANY_INTERVAL;
 }
 
+/* What the page calls things. */
+static void write_words(struct json *json) {
+    const struct vocabulary *words = vocabulary();
+    json_open(json, "words", '{');
+    json_text(json, "array", words->array);
+    json_text(json, "arrays", words->arrays);
+    json_text(json, "phase", words->phase);
+    json_close(json, '}');
+}
+
 static void write_members(struct page *page) {
     struct json *json = &page->json;
     const struct shape s = page->outcome->shape;
@@ -516,6 +525,7 @@ static void write_members(struct page *page) {
     json_open(json, "shape", '{');
     json_shape(json, &lab, &s);
     json_close(json, '}');
+    write_words(json);
     write_launch(page);
     json_extent(json, "block", page->trace->blocks[0]);
     write_arrays(page);

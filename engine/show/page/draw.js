@@ -1,7 +1,7 @@
-/* Grids of cells as SVG: matrices, tiles, shared arrays, threads. Knows neither the page nor its
+/* Grids of cells as SVG: arrays, shared arrays, threads. Knows neither the page nor its
  * state, so that other pictures can be drawn with it; colours are those of page.css ("pictures").
  *
- * All cells of one kind are one path, whatever their number, and a matrix too large to be drawn is
+ * All cells of one kind are one path, whatever their number, and an array too large to be drawn is
  * cut: its axes say which rows and columns are there, how wide, and what is left out. */
 
 const SVG = 'http://www.w3.org/2000/svg';
@@ -18,7 +18,7 @@ function svg(name, attributes = {}, ...children) {
 const CUT = 30;        /* width of what stands for rows or columns that are left out */
 const MOST_CONTEXT = 56; /* beyond so many cells outside the focus, all but a few are left out */
 const KEPT = 6;        /* of those, on each side of the focus */
-const GHOST_GAP = 6;   /* between a matrix and what lies outside */
+const GHOST_GAP = 6;   /* between an array and what lies outside */
 
 /* An axis of `count` rows or columns. Those of `focus`, [first, last], have cells of size `cell`, the
  * others of size `context`. `ghosts` are indices outside that are to be drawn as well. */
@@ -107,7 +107,7 @@ function hatchings() {
 /* --- a grid ----------------------------------------------------------------------------------- */
 
 /* Kinds of cells, from the bottom to the top; page.css has their colours. */
-const KINDS = ['past-a', 'past-b', 'past', 'tile-a', 'tile-b', 'tile', 'sum-1', 'sum-2', 'sum-3', 'sum-4', 'stored', 'zero', 'acting', 'idle', 'waiting',
+const KINDS = ['past-a', 'past-b', 'past', 'phase-a', 'phase-b', 'phase', 'sum-1', 'sum-2', 'sum-3', 'sum-4', 'stored', 'zero', 'acting', 'idle', 'waiting',
                'waiting-2', 'returned', 'now-a', 'now-b', 'now', 'now-c', 'missing', 'wrong', 'outside', 'void'];
 const OUTLINES = ['own', 'line', 'origin', 'trail', 'party', 'party-2', 'mine', 'linked', 'cursor'];
 

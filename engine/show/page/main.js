@@ -348,6 +348,7 @@ function fillLegend(run) {
   if (!barriers(run).length) byId('key-trail').textContent = 'read before by the selected thread';
   byId('key-missing').hidden = !run.arrays[C].unwrittenSet.size;
   byId('key-wrong').hidden = !run.arrays[C].wrongMap.size;
+  byId('key-outside-of').textContent = run.words.array === 'array' ? 'outside the array' : `outside the ${run.words.array} or array`;
   byId('key-outside').hidden = !outsideAccesses(run).length;
   byId('key-zero').hidden = !run.arrays.some((array) => array.role === 'shared' && [...accessesOf(run, array).values()].some((list) =>
     list.some((a) => siteOf(run, a).write && run.accesses.value[a] === 0 && run.accesses.from[a] === NONE)));

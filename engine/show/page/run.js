@@ -26,13 +26,14 @@
  *
  *   file, source the submission: its name, its lines
  *   shape        {m, n, k}
- *   launch       {kernel, grid, block, shared_bytes, line (0: unknown), later}: grid and block are
- *                [x, y, z]; `later` launches follow, which are not shown
+ *   launch       {kernel, number, of, grid, block, shared_bytes, line (0: unknown)}: which one, from
+ *                1, of how many of the run; grid and block are [x, y, z]
+ *   words        what the lab calls an array, several, and a phase
  *   block        blockIdx of the block that is shown
  *   arrays       A, B, C, then the shared arrays. {name, role: input, output or shared}, and
  *                bytes (of an element), rows, cols, values (inputs) or final (C; after all blocks); C also has `unwritten`,
  *                [[first, count], ...], what no thread stored, and `wrong`, [[offset, expected], ...].
- *                Shared: dims (none: not known), words (elements). Matrices that are too large have no values.
+ *                Shared: dims (none: not known), words (elements). Arrays that are too large have no values.
  *   sites        instructions that access memory: {line, array, write, atomic, words (elements)}
  *   steps        what one line does for one warp, once:
  *                    [line, interval, warp, [[site, lanes, [offset, ...], [value, ...]], ...]]
@@ -44,7 +45,7 @@
  *   end          {waiting: [{line, threads: [[first, last], ...]}], returned: [...], stopped}
  *   finding      null, or what the checker found; step and other_step are steps
  *   loads        null, or {launch, naive}: elements of A and B that are loaded
- *   indices      null, or what ./sgemm-check --indices --json knows
+ *   indices      null, or what --indices knows, as JSON
  *   left_out     accesses that are not here: for lack of room, or after a race
  *   counted      whether those are all; else there were more */
 
@@ -53,7 +54,7 @@ const A = 0, B = 1, C = 2; /* numbers of arrays */
 const NONE = -1;
 
 /* Shared arrays are drawn as slices of rows and columns: the last two dimensions. One dimension, or
- * none that is known, is drawn in rows as long as those of a tile would be, if there is one element
+ * none that is known, is drawn in rows as long as those of a square would be, if there is one element
  * for each thread; else in rows of 32 words: once round the banks. */
 function shapeOfShared(array, [x, y]) {
   const dims = array.dims.length ? array.dims : [array.words];
@@ -167,7 +168,7 @@ function decodeRun(data) {
   return run;
 }
 
-/* The finding's element, if it is in a column that the matrix does not have. */
+/* The finding's element, if it is in a column that the array does not have. */
 function findingBeyond(run, array) {
   const cell = findingCell(run, array.number);
   return cell && cell.col >= array.cols ? cell : null;

@@ -1,5 +1,5 @@
-/* The data: B above C, A left of C, as in a textbook; shared arrays beside the matrix that they are
- * filled from; the threads of the block. layoutScene() makes the grids anew when a tile moves or the
+/* The data: B above C, A left of C, as in a textbook; shared arrays beside the one that they are
+ * filled from; the threads of the block. layoutScene() makes the grids anew when a phase begins or the
  * page gets another size; paintScene() marks what a step did. */
 
 const GAP = 16;          /* between grids */
@@ -29,7 +29,7 @@ function findExtents(run) {
   if (run.isCut) for (const extents of [run.extents.all, ...run.extents.phase]) extents.forEach((e) => completeExtent(run, e));
 }
 
-/* Of a run that was stopped, or a recording that was cut, only a corner of its tile may have been accessed: shown is as much
+/* Of a run that was stopped, or a recording that was cut, only a corner of its part may have been accessed: shown is as much
  * as the block has threads. */
 function completeExtent(run, extent) {
   const [x, y] = run.launch.block, [bx, by] = run.block, { m, n, k } = run.shape;
@@ -44,7 +44,7 @@ function completeExtent(run, extent) {
   if (extent.number === B) atLeast(extent.rows, start(extent.rows, y), y, k);
 }
 
-/* Where a matrix is accessed in this step, along one axis; else where it was last. */
+/* Where an array is accessed in this step, along one axis; else where it was last. */
 function currentIndex(run, step, array, axis) {
   for (let s = Math.max(step, 0); s >= 0; s--) {
     const range = emptyRange();
@@ -86,7 +86,7 @@ function viewAt(run, step) {
   };
 }
 
-/* After the last phase its tiles stay in focus. */
+/* After the last phase its elements stay in focus. */
 function phaseNear(run, step) {
   if (!run.phases.length) return NONE;
   const phase = phaseAt(run, step);
@@ -97,7 +97,7 @@ function phaseNear(run, step) {
 
 const MOST_GHOSTS = 3;
 
-/* Rows and columns outside the matrix that the block accesses or the finding names. */
+/* Rows and columns outside the array that the block accesses or the finding names. */
 function ghostsOf(run, number) {
   const array = run.arrays[number], rows = new Set(), cols = new Set();
   const named = findingCell(run, number);
@@ -119,7 +119,7 @@ function findingCell(run, number) {
 
 /* --- sizes ------------------------------------------------------------------------------------ */
 
-/* Which matrix a shared array is filled from: A, B or NONE. */
+/* Which array a shared one is filled from: A, B or NONE. */
 function partnerOf(run, array) {
   const votes = [0, 0];
   for (const list of accessesOf(run, array).values())
@@ -177,7 +177,7 @@ const stackHeight = (plans) => plans.reduce((sum, g) => sum + g.height + GAP, 0)
 /* Two rows and up to three columns:    A's shared   B   B's shared
  *                                      A            C   threads, others
  * Threads are in the free corner if nothing is shared with A. C stays where it is (`least`) while
- * the tiles of A and B change. Gives each plan its x and y. */
+ * the parts of A and B in focus change. Gives each plan its x and y. */
 function arrange(plans, groups, least = { x: 0, y: 0 }) {
   const get = (name) => plans.get(name);
   const corner = plansOfShared(plans, groups[A]), right = plansOfShared(plans, groups[B]);
@@ -207,7 +207,7 @@ function stack(plans, x, y) {
   return y;
 }
 
-/* The largest cells that fit; where not all cells can be large, those of the present tiles are. */
+/* The largest cells that fit; where not all cells can be large, those in focus are. */
 const LARGEST = 46, COMFORTABLE = 15, SMALLEST = 6, SMALLEST_CONTEXT = 2;
 
 /* The picture of a view with cells of these sizes, and whether it fits: in width; in height only while
@@ -261,7 +261,8 @@ const comfortableWidth = (scene) => pictureOf(scene, viewAt(scene.run, NONE), { 
 function makeScene(run, container) {
   const scene = { run, container, groups: groupShared(run), grids: new Map(), key: '', room: null, usual: null, sizes: null,
                   zoom: 1, fit: false, focusCell: new Map() };
-  scene.node = svg('svg', { id: 'scene', role: 'group', 'aria-label': 'Matrices, shared memory and threads' });
+  const { arrays } = run.words;
+  scene.node = svg('svg', { id: 'scene', role: 'group', 'aria-label': arrays[0].toUpperCase() + arrays.slice(1) + ', shared memory and threads' });
   container.append(scene.node);
   return scene;
 }
@@ -275,7 +276,7 @@ function roomFor({ container, zoom, fit }) {
   return { fit, width: Math.max(480, width) * zoom, height: Math.max(520, window.innerHeight - 230) * zoom };
 }
 
-/* Makes the grids anew if other tiles are in focus now, or if the page has another size. */
+/* Makes the grids anew if other elements are in focus now, or if the page has another size. */
 function layoutScene(scene, step) {
   const view = viewAt(scene.run, step);
   const room = roomFor(scene), key = JSON.stringify([view, room]);
@@ -352,15 +353,15 @@ function eachCell(grid, visit) {
 function paintInput(scene, state, array) {
   const { run } = scene, grid = scene.grids.get(array.name), all = accessesOf(run, array);
   const phase = phaseNear(run, state.step), begin = phase === NONE ? 0 : run.phases[phase].first;
-  const past = [], tile = [], letter = array.number === A ? 'a' : 'b';
+  const past = [], here = [], letter = array.number === A ? 'a' : 'b';
   eachCell(grid, (row, col) => {
     const list = all.get(offsetOf(array, 0, row, col));
     if (!list || run.accesses.step[list[0]] > state.step || !list.some((a) => isDone(state, a))) return;
     const now = list.some((a) => run.accesses.step[a] >= begin && isDone(state, a));
-    (now ? tile : past).push([row, col]);
+    (now ? here : past).push([row, col]);
   });
   paint(grid, 'past-' + letter, past);
-  paint(grid, 'tile-' + letter, tile);
+  paint(grid, 'phase-' + letter, here);
   writeGrid(scene, state, grid, array, 0);
 }
 
@@ -369,14 +370,14 @@ function paintShared(scene, state, array) {
   const { run } = scene, phase = phaseNear(run, state.step), begin = phase === NONE ? 0 : run.phases[phase].first;
   for (let slice = 0; slice < array.slices; slice++) {
     const grid = gridOf(scene, array, slice);
-    const kinds = { 'past-a': [], 'past-b': [], past: [], 'tile-a': [], 'tile-b': [], tile: [], zero: [], void: [] };
+    const kinds = { 'past-a': [], 'past-b': [], past: [], 'phase-a': [], 'phase-b': [], phase: [], zero: [], void: [] };
     eachCell(grid, (row, col) => {
       const offset = offsetOf(array, slice, row, col), store = state.writer[array.number].get(offset);
       if (offset >= array.words) kinds.void.push([row, col]);
       if (store === undefined) return;
       const origin = run.accesses.originArray[store];
       const letter = origin === NONE ? '' : origin === A ? '-a' : '-b';
-      kinds[(run.accesses.step[store] < begin ? 'past' : 'tile') + letter].push([row, col]);
+      kinds[(run.accesses.step[store] < begin ? 'past' : 'phase') + letter].push([row, col]);
       if (origin === NONE && run.accesses.value[store] === 0) kinds.zero.push([row, col]);
     });
     for (const [kind, cells] of Object.entries(kinds)) paint(grid, kind, cells);
@@ -673,8 +674,8 @@ function linkThread(scene, thread, cells) {
 /* What a grid shows: an array's slice, or threads. */
 function subjectOf(scene, name) {
   if (name === 'threads') return { threads: true };
-  const matrix = scene.run.arrays.slice(0, 3).find((array) => array.name === name);
-  if (matrix) return { array: matrix, slice: 0 };
+  const global = scene.run.arrays.slice(0, 3).find((array) => array.name === name);
+  if (global) return { array: global, slice: 0 };
   const [number, slice] = name.split('-').map(Number);
   return { array: scene.run.arrays[number], slice };
 }

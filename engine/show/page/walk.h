@@ -1,8 +1,8 @@
-/* The walkthrough, ./sgemm-check --walk FILE: one block of the student's own run as a page that
+/* The walkthrough, --walk FILE: one block of the student's own run as a page that
  * plays it back.
  *
  *   steps.c    the trace of the block -> steps, in the order in which they are shown
- *   data.c     steps, matrices and the finding as JSON, in the process that ran the kernel
+ *   data.c     steps, arrays and the finding as JSON, in the process that ran the kernel
  *   page.c     the page, with the data in its place
  *   block.c    which block to show: that of the mistake
  *   page.html, colours.css, page.css, *.js

@@ -63,7 +63,7 @@ function cellOf(array, offset) {
   return { slice, row, col: rest - row * array.cols };
 }
 
-/* Behind the matrix, where the finding calls it a column too many of the last row. */
+/* Behind the array, where the finding calls it a column too many of the last row. */
 const isBeyondColumn = (array, offset) =>
   Boolean(array.beyond) && !isInside(array, offset) && offset === array.beyond.row * array.cols + array.beyond.col;
 

@@ -24,7 +24,7 @@ enum {
     BLOCKS = 4,          /* of a launch, on average, that are slow for the sake of windows */
     WINDOW = 60,         /* accesses in a window; each takes 5 to 50 us */
     WHOLE_LOADS = 30000, /* in the block that is looked at from its first access: more than one of a
-                            kernel with tiles makes */
+                            kernel makes that shares its loads */
     WHOLE_STORES = 50000,
     UNCOUNTED = 2500, /* where loads are not counted, and there is little to hide: of either, ... */
     ONE_IN = 4,       /* ... and in one launch of so many */

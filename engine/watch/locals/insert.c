@@ -270,7 +270,7 @@ static void read_declaration(size_t i, size_t end, bool in_for) {
     if (declarators > i && end + 1 < token_count) read_declarators(declarators, end, in_for);
 }
 
-/* struct { float a[16][16], b[16][16]; } tile; */
+/* struct { float a[16][16], b[16][16]; } shared; */
 static void read_class(size_t i, size_t end) {
     const size_t body = find(i, end, "{");
     if (body < end)
