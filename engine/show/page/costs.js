@@ -113,8 +113,8 @@ function countLoads(run) {
     for (let a = step.first; a < step.end; a++) if (!siteOf(run, a).write && arrayOf(run, a).role === 'input') count++;
     run.loadsUpTo[step.number] = count;
   }
-  run.elementsStored = [...accessesOf(run, run.arrays[C])].filter(([offset, list]) =>
-    isInside(run.arrays[C], offset) && list.some((a) => siteOf(run, a).write)).length;
+  run.elementsStored = [...accessesOf(run, run.arrays[run.output])].filter(([offset, list]) =>
+    isInside(run.arrays[run.output], offset) && list.some((a) => siteOf(run, a).write)).length;
 }
 
 /* Of the last step only those of the lanes that have run. */

@@ -517,6 +517,24 @@ static void write_words(struct json *json) {
     json_close(json, '}');
 }
 
+/* How an element of the output is made of products, or null: array and, for its row and its column,
+ * the axis of the output that has the same index; -1: the number of the term. */
+static void write_sum(struct json *json) {
+    const struct array_sum *sum = &lab.sum;
+    if (!sum->factors) {
+        json_text(json, "sum", NULL);
+        return;
+    }
+    json_open(json, "sum", '{');
+    json_value(json, "output", "%d", sum->output);
+    json_open(json, "factors", '[');
+    for (int i = 0; i < sum->factors; i++)
+        json_value(json, NULL, "{\"array\": %d, \"axes\": [%d, %d]}", sum->factor[i].array,
+                   sum->factor[i].index[0], sum->factor[i].index[1]);
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
 static void write_members(struct page *page) {
     struct json *json = &page->json;
     const struct shape s = page->outcome->shape;
@@ -526,6 +544,7 @@ static void write_members(struct page *page) {
     json_shape(json, &lab, &s);
     json_close(json, '}');
     write_words(json);
+    write_sum(json);
     write_launch(page);
     json_extent(json, "block", page->trace->blocks[0]);
     write_arrays(page);

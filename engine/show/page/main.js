@@ -42,7 +42,7 @@ function stateOf({ run, state }, array) {
 
 function summarize({ run, state }, sum) {
   const done = sum.followed ? termsDone(state, sum) : 0;
-  return { element: elementName(run.arrays[C], sum.offset), followed: sum.followed, done, terms: sum.terms.length,
+  return { element: elementName(run.arrays[run.output], sum.offset), followed: sum.followed, done, terms: sum.terms.length,
            sum: done ? round(sum.terms[done - 1].sum) : 0, stored: sum.stored };
 }
 
@@ -119,7 +119,7 @@ function updateSum(app) {
   const sum = sums[scene.sumNumber || 0], box = byId('sum');
   byId('sum-title').textContent = 'Sum of thread ' + threadName(run, selection.thread);
   if (!sum) return void box.replaceChildren(element('p', 'quiet', noSumText(run, selection.thread)));
-  const name = elementName(run.arrays[C], sum.offset);
+  const name = elementName(run.arrays[run.output], sum.offset);
   if (!sum.followed)
     return void box.replaceChildren(element('p', 'quiet', `The thread ${verbsOf(siteOf(run, sum.store))} ${name}: ${valueText(run, sum.store)}. The sum is not followed: ` +
       'what is in registers, shuffles included, is not recorded, and the products of what this thread reads do not make this number.'));
@@ -134,7 +134,7 @@ function fillSumChoice(app, sums) {
   if (app.sumsShown === sums) return;
   app.sumsShown = sums;
   choice.replaceChildren(...sums.map((sum, i) => {
-    const option = element('option', '', elementName(app.run.arrays[C], sum.offset));
+    const option = element('option', '', elementName(app.run.arrays[app.run.output], sum.offset));
     option.value = i;
     return option;
   }));
@@ -194,7 +194,7 @@ function describeThread({ run, state }, thread) {
     lines.push(`Its last access so far: it ${verbedOf(site)} ${elementName(arrayOf(run, last), run.accesses.offset[last])}${atLine(site.line)}, step ${run.accesses.step[last]}.`);
   }
   const stores = lastStores(run, thread).map((a) => run.accesses.offset[a]);
-  lines.push(stores.length ? 'It stores ' + elementsText(run.arrays[C], stores) + '.' : 'It stores no element of C in what was recorded.');
+  lines.push(stores.length ? 'It stores ' + elementsText(run.arrays[run.output], stores) + '.' : 'It stores no element of C in what was recorded.');
   const waits = waitingAt(run, state.step), at = waits.waiting.findIndex((list) => list.includes(thread));
   if (at >= 0) lines.push('It waits' + atLine(waits.lines[at]) + '.');
   if (waits.returned.includes(thread)) lines.push('It has returned.');
@@ -346,8 +346,8 @@ function fillLegend(run) {
   byId('key-past').hidden = !run.phases.length;
   if (!run.phases.length) byId('key-when').textContent = 'so far';
   if (!barriers(run).length) byId('key-trail').textContent = 'read before by the selected thread';
-  byId('key-missing').hidden = !run.arrays[C].unwrittenSet.size;
-  byId('key-wrong').hidden = !run.arrays[C].wrongMap.size;
+  byId('key-missing').hidden = !run.arrays[run.output].unwrittenSet.size;
+  byId('key-wrong').hidden = !run.arrays[run.output].wrongMap.size;
   byId('key-outside-of').textContent = run.words.array === 'array' ? 'outside the array' : `outside the ${run.words.array} or array`;
   byId('key-outside').hidden = !outsideAccesses(run).length;
   byId('key-zero').hidden = !run.arrays.some((array) => array.role === 'shared' && [...accessesOf(run, array).values()].some((list) =>

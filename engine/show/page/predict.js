@@ -29,7 +29,7 @@ function sumQuestion({ run, selection }, barrier) {
   const done = sum.terms.filter((t) => t.step < barrier), interval = run.steps[barrier].interval;
   const fresh = done.filter((t) => run.steps[t.step].interval === interval);
   if (!fresh.length) return null;
-  const name = elementName(run.arrays[C], sum.offset), who = threadName(run, selection.thread);
+  const name = elementName(run.arrays[run.output], sum.offset), who = threadName(run, selection.thread);
   const last = done[done.length - 1];
   const why = `In this interval it added ${fresh.slice(0, 3).map((t) => termText(run, t)).join(' + ')}${fresh.length > 3 ? ' + ...' : ''}; ` +
     `${done.length} of ${sum.terms.length} products make ${formatNumber(round(last.sum))}.`;

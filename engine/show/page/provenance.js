@@ -127,7 +127,7 @@ function describeOutput(state, array, offset) {
 function describeSum(state, store, offset) {
   const { run } = state, thread = run.accesses.thread[store], step = run.accesses.step[store];
   const lines = [];
-  if (!state.writer[C].has(offset)) lines.push(`Thread ${threadName(run, thread)} ${siteOf(run, store).atomic ? 'atomically updates' : 'stores'} it${atLine(siteOf(run, store).line)}, step ${step}.`);
+  if (!state.writer[run.output].has(offset)) lines.push(`Thread ${threadName(run, thread)} ${siteOf(run, store).atomic ? 'atomically updates' : 'stores'} it${atLine(siteOf(run, store).line)}, step ${step}.`);
   return [...lines, productsText(run, thread, offset)];
 }
 

@@ -29,6 +29,10 @@
  *   launch       {kernel, number, of, grid, block, shared_bytes, line (0: unknown)}: which one, from
  *                1, of how many of the run; grid and block are [x, y, z]
  *   words        what the lab calls an array, several, and a phase
+ *   sum          null, or {output, factors: [{array, axes}, ...]}: an element of the array `output` is a
+ *                sum of products of one element of each of these arrays; for row and column of an
+ *                element, `axes` has the axis (0: row, 1: column) of the output's element with the same
+ *                index, or -1: that is the number of the term
  *   block        blockIdx of the block that is shown
  *   arrays       A, B, C, then the shared arrays. {name, role: input, output or shared}, and
  *                bytes (of an element), rows, cols, values (inputs) or final (C; after all blocks); C also has `unwritten`,
@@ -50,7 +54,7 @@
  *   counted      whether those are all; else there were more */
 
 const WARP = 32;
-const A = 0, B = 1, C = 2; /* numbers of arrays */
+const A = 0, B = 1; /* numbers of arrays, as scene.js arranges them */
 const NONE = -1;
 
 /* Shared arrays are drawn as slices of rows and columns: the last two dimensions. One dimension, or
@@ -158,6 +162,7 @@ function decodeRun(data) {
     accesses,
     indices: (data.indices && (data.indices.accesses || data.indices)) || [],
     threadCount: data.launch.block[0] * data.launch.block[1] * data.launch.block[2],
+    output: data.sum ? data.sum.output : data.arrays.findIndex((array) => array.role === 'output'),
   };
   run.last = run.steps.length - 1;
   run.isCut = Boolean(run.left_out) || run.end.stopped; /* the block did more, or would have */
@@ -210,7 +215,7 @@ function linkLoad(run, a, loaded) {
 }
 
 /* A value that a thread loads and stores unchanged is recognised by being the same number. 0 is
- * recognised only within one line: there are too many other zeros. C gets sums, not copies. */
+ * recognised only within one line: there are too many other zeros. An output gets sums, not copies. */
 function linkStore(run, a, loaded) {
   const { thread, value, step, from } = run.accesses;
   if (arrayOf(run, a).role !== 'shared' || siteOf(run, a).atomic) return;

@@ -21,7 +21,7 @@ function findExtents(run) {
   run.extents = { all: make(), phase: run.phases.map(make) };
   for (let a = 0; a < run.accesses.count; a++) {
     const array = arrayOf(run, a), offset = run.accesses.offset[a];
-    if (array.number > C || !isInside(array, offset)) continue;
+    if (array.role === 'shared' || !isInside(array, offset)) continue;
     const { row, col } = cellOf(array, offset), phase = phaseAt(run, run.accesses.step[a]);
     for (const extent of [run.extents.all, phase === NONE ? null : run.extents.phase[phase]])
       if (extent) { widen(extent[array.number].rows, row); widen(extent[array.number].cols, col); }
@@ -79,8 +79,8 @@ function viewAt(run, step) {
     return focusOn(both[1] - both[0] < MOST_FOCUS || isEmpty(c) ? both : c, count, at(array, axis));
   };
   return {
-    rows: shared(all[A].rows, all[C].rows, m, A, 'row'),
-    cols: shared(all[B].cols, all[C].cols, n, B, 'col'),
+    rows: shared(all[A].rows, all[run.output].rows, m, A, 'row'),
+    cols: shared(all[B].cols, all[run.output].cols, n, B, 'col'),
     a: focusOn(isEmpty(here[A].cols) ? all[A].cols : here[A].cols, k, at(A, 'col')),
     b: focusOn(isEmpty(here[B].rows) ? all[B].rows : here[B].rows, k, at(B, 'row')),
   };
@@ -142,7 +142,7 @@ function threadShape(run) {
 /* All grids for cells of these sizes, not yet placed: what makeGrid() takes, by name. */
 function planGrids(run, view, cell, context) {
   const { m, n, k } = run.shape;
-  run.ghosts ||= [A, B, C].map((number) => ghostsOf(run, number));
+  run.ghosts ||= Object.fromEntries([A, B, run.output].map((number) => [number, ghostsOf(run, number)]));
   const axis = (count, focus, ghosts) => makeAxis(count, cell, { focus, context, ghosts });
   const plans = new Map();
   const plan = (name, hue, title, rows, cols) =>
@@ -150,7 +150,7 @@ function planGrids(run, view, cell, context) {
   const ghosts = run.ghosts;
   plan('A', 'a', `A  ${m} × ${k}`, axis(m, view.rows, ghosts[A].rows), axis(k, view.a, ghosts[A].cols));
   plan('B', 'b', `B  ${k} × ${n}`, axis(k, view.b, ghosts[B].rows), axis(n, view.cols, ghosts[B].cols));
-  plan('C', 'c', `C  ${m} × ${n}`, axis(m, view.rows, ghosts[C].rows), axis(n, view.cols, ghosts[C].cols));
+  plan('C', 'c', `C  ${m} × ${n}`, axis(m, view.rows, ghosts[run.output].rows), axis(n, view.cols, ghosts[run.output].cols));
   for (const array of run.arrays.slice(3)) planShared(array, cell, plan);
   const threads = threadShape(run), small = threads.cols > 16 ? smallerCell(cell * 0.6, threads.cols) : cell;
   plan('threads', 'thread', `threads: x →, y ↓`, makeAxis(threads.rows, small), makeAxis(threads.cols, small));
@@ -306,7 +306,7 @@ const isRoomy = (axis) => axis.cell >= 14;
 
 /* Arrays as they are drawn: the grid of each slice. */
 function gridOf(scene, array, slice) {
-  return scene.grids.get(array.number <= C ? array.name : array.number + '-' + slice);
+  return scene.grids.get(array.role !== 'shared' ? array.name : array.number + '-' + slice);
 }
 
 function cellsOf(scene, accesses, filter) {
@@ -386,10 +386,10 @@ function paintShared(scene, state, array) {
 }
 
 function paintOutput(scene, state) {
-  const { run } = scene, array = run.arrays[C], grid = scene.grids.get('C');
+  const { run } = scene, array = run.arrays[run.output], grid = scene.grids.get('C');
   const stored = [], missing = [], wrong = [], sums = [[], [], [], [], []];
   eachCell(grid, (row, col) => {
-    const offset = offsetOf(array, 0, row, col), isStored = state.writer[C].has(offset);
+    const offset = offsetOf(array, 0, row, col), isStored = state.writer[run.output].has(offset);
     if (isStored) stored.push([row, col]);
     else sums[quarterDone(state, offset)].push([row, col]);
     if (array.unwrittenSet.has(offset)) missing.push([row, col]);
@@ -399,7 +399,7 @@ function paintOutput(scene, state) {
   paint(grid, 'stored', stored);
   paint(grid, 'missing', missing);
   paint(grid, 'wrong', wrong);
-  const { rows, cols } = run.extents.all[C];
+  const { rows, cols } = run.extents.all[run.output];
   outline(grid, 'own', isEmpty(rows) ? null : boxOf(grid.rows, grid.cols, rows, cols));
   writeGrid(scene, state, grid, array, 0);
 }
@@ -413,7 +413,7 @@ function quarterDone(state, offset) {
 /* What a cell shows, and how: C has sums that are not stored yet. */
 function cellValue(state, array, offset) {
   const value = valueAt(state, array, offset);
-  if (value !== undefined || array.number !== C || state.step < 0) return [value, ''];
+  if (value !== undefined || array.number !== run.output || state.step < 0) return [value, ''];
   const sum = sumForElement(state.run, offset), done = sum ? termsDone(state, sum) : 0;
   return done ? [round(sum.terms[done - 1].sum), 'in-register'] : [undefined, ''];
 }
@@ -508,11 +508,11 @@ function paintActing(scene, state, selection) {
   const { run } = scene, acting = actingAccesses(state);
   const { thread } = run.accesses;
   const isOf = (number) => (a) => siteOf(run, a).array === number && isInside(run.arrays[number], run.accesses.offset[a]);
-  const hue = (a) => (siteOf(run, a).array === C ? C : run.accesses.originArray[a]);
+  const hue = (a) => (siteOf(run, a).array === run.output ? run.output : run.accesses.originArray[a]);
   const inside = (a) => isInside(arrayOf(run, a), run.accesses.offset[a]);
   paintEverywhere(scene, 'now-a', cellsOf(scene, acting, (a) => inside(a) && hue(a) === A));
   paintEverywhere(scene, 'now-b', cellsOf(scene, acting, (a) => inside(a) && hue(a) === B));
-  paintEverywhere(scene, 'now-c', cellsOf(scene, acting, isOf(C)));
+  paintEverywhere(scene, 'now-c', cellsOf(scene, acting, isOf(run.output)));
   paintEverywhere(scene, 'now', cellsOf(scene, acting, (a) => inside(a) && hue(a) === NONE));
   const own = acting.filter((a) => thread[a] === selection.thread);
   paintMine(scene, own, selection.thread);
@@ -525,7 +525,7 @@ function paintActing(scene, state, selection) {
  * in shared memory are. */
 function paintMine(scene, own, selected) {
   const { run } = scene, cells = cellsOf(scene, own, () => true), origins = new Map();
-  for (const store of lastStores(run, selected)) addCell(scene, cells, run.arrays[C], run.accesses.offset[store]);
+  for (const store of lastStores(run, selected)) addCell(scene, cells, run.arrays[run.output], run.accesses.offset[store]);
   for (const a of own) {
     const origin = run.accesses.originArray[a];
     if (origin !== NONE && arrayOf(run, a).role === 'shared' && !own.includes(run.accesses.from[a])) addCell(scene, origins, run.arrays[origin], run.accesses.originOffset[a]);
@@ -563,7 +563,7 @@ function drawArrows(scene, own, selected) {
     if (siteOf(run, a).write && load !== NONE && own.includes(load)) paths.push(arrowBetween(scene, load, a));
   }
   const sum = currentSum(scene, selected);
-  const target = sum && [gridOf(scene, run.arrays[C], 0), sum.row, sum.col];
+  const target = sum && [gridOf(scene, run.arrays[run.output], 0), sum.row, sum.col];
   if (sum) for (const a of own) if (sum.operands.has(a)) paths.push(arrowTo(scene, a, target));
   scene.arrows.replaceChildren(...paths.filter(Boolean).map((d) => svg('path', { d, 'marker-end': 'url(#arrow-head)' })));
 }
@@ -651,7 +651,7 @@ function linkCell(scene, state, array, offset, cells) {
   for (const shared of run.arrays.slice(3))
     for (const [place, copy] of state.writer[shared.number])
       if (readers.includes(run.accesses.from[copy])) addCell(scene, cells, shared, place);
-  const sum = array.number === C ? sumForElement(run, offset) : null;
+  const sum = array.number === run.output ? sumForElement(run, offset) : null;
   if (sum) for (const term of sum.terms) for (const a of [term.a, term.b]) linkOrigin(scene, a, cells);
   if (sum) threads.add(sum.thread);
   addCell(scene, cells, array, offset);
@@ -665,7 +665,7 @@ function linkOrigin(scene, a, cells) {
 
 function linkThread(scene, thread, cells) {
   const { run } = scene;
-  for (const a of lastStores(run, thread)) addCell(scene, cells, run.arrays[C], run.accesses.offset[a]);
+  for (const a of lastStores(run, thread)) addCell(scene, cells, run.arrays[run.output], run.accesses.offset[a]);
   cells.set(scene.grids.get('threads'), [cellOfThread(run, thread)]);
 }
 

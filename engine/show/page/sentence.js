@@ -148,7 +148,7 @@ function sumPart(state, thread) {
   for (const sum of sumsOf(state.run, thread)) {
     const done = sum.followed ? termsDone(state, sum) : 0;
     if (!done || sum.terms[done - 1].step !== state.step) continue;
-    return `Its sum for ${elementName(state.run.arrays[C], sum.offset)} is now ${formatNumber(round(sum.terms[done - 1].sum))}.`;
+    return `Its sum for ${elementName(state.run.arrays[state.run.output], sum.offset)} is now ${formatNumber(round(sum.terms[done - 1].sum))}.`;
   }
   return '';
 }

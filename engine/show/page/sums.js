@@ -1,4 +1,5 @@
-/* The products of a thread's elements of C, and their sum so far.
+/* The products of a thread's elements of the output, and their sum so far: of two factors, as
+ * run.sum has them.
  *
  * What is in registers is not recorded. But which elements a thread has read is, through shared
  * memory too: C[i][j] has a term for each p of which it has read both A[i][p] and B[p][j]. Their sum
@@ -19,16 +20,19 @@ function operandsOf(run, thread) {
   return list.filter((a) => !siteOf(run, a).write && !copied.has(a) && arrayOf(run, a).role !== 'output');
 }
 
-/* The loads of A's elements by row and p, and those of B's by column and p: [A, B]. */
+const TERM = -1;
+
+/* The loads of each factor's elements by the index that it shares with the output, and by term. */
 function indexLoads(run, loads) {
-  const { originArray, originOffset } = run.accesses, { k, n } = run.shape, index = [new Map(), new Map()];
+  const { originArray, originOffset } = run.accesses, { factors } = run.sum, index = factors.map(() => new Map());
   for (const a of loads) {
-    const array = originArray[a];
-    if (array !== A && array !== B) continue;
-    const cols = array === A ? k : n, row = Math.floor(originOffset[a] / cols), col = originOffset[a] % cols;
-    const [fixed, p] = array === A ? [row, col] : [col, row];
-    if (!index[array].has(fixed)) index[array].set(fixed, new Map());
-    const terms = index[array].get(fixed);
+    const number = factors.findIndex((factor) => factor.array === originArray[a]);
+    if (number < 0) continue;
+    const { array, axes } = factors[number], { cols } = run.arrays[array];
+    const at = [Math.floor(originOffset[a] / cols), originOffset[a] % cols];
+    const p = at[axes.indexOf(TERM)], fixed = at[axes.findIndex((axis) => axis !== TERM)];
+    if (!index[number].has(fixed)) index[number].set(fixed, new Map());
+    const terms = index[number].get(fixed);
     if (!terms.has(p)) terms.set(p, []);
     terms.get(p).push(a);
   }
@@ -45,7 +49,7 @@ function loadsOfThread(run, thread) {
   return run.loadsOfThread.get(thread);
 }
 
-/* Which load of A[i][p] goes with which of B[p][j], if there are several: those of one step; the n-th
+/* Which load of one factor goes with which of the other, if there are several: those of one step; the n-th
  * with the n-th; or the first ones, whose values are kept in registers. */
 const PAIRINGS = [
   (run, as, bs) => as.map((a) => [a, bs.find((b) => run.accesses.step[b] === run.accesses.step[a])]),
@@ -55,8 +59,9 @@ const PAIRINGS = [
 
 /* A term is complete with the later of its loads. */
 function textbookTerms(run, index, row, col, pairing) {
-  const b = index[B].get(col) || new Map(), terms = [];
-  for (const [p, loads] of index[A].get(row) || [])
+  const shared = ({ axes }) => [row, col][axes.find((axis) => axis !== TERM)], { factors } = run.sum;
+  const b = index[1].get(shared(factors[1])) || new Map(), terms = [];
+  for (const [p, loads] of index[0].get(shared(factors[0])) || [])
     for (const [left, right] of pairing(run, loads, b.get(p) || []))
       if (right !== undefined) terms.push(makeTerm(run, left, right, p));
   return terms.sort((x, y) => x.at - y.at);
@@ -129,17 +134,17 @@ function lastStores(run, thread) {
   const stores = new Map();
   for (const a of threadAccesses(run, thread)) {
     const site = siteOf(run, a);
-    if (site.array === C && site.write) stores.set(run.accesses.offset[a], a);
+    if (site.array === run.output && site.write) stores.set(run.accesses.offset[a], a);
   }
   return [...stores.values()];
 }
 
 function followSum(run, thread, store) {
-  const offset = run.accesses.offset[store], cols = run.shape.n;
+  const offset = run.accesses.offset[store], { cols } = run.arrays[run.output];
   const row = Math.floor(offset / cols), col = offset % cols;
   const sum = { thread, store, offset, row, col, stored: run.accesses.value[store], step: run.accesses.step[store],
                 terms: [], followed: false, textbook: true };
-  for (const index of loadsOfThread(run, thread))
+  for (const index of run.sum ? loadsOfThread(run, thread) : [])
     for (const pairing of PAIRINGS) {
       const terms = textbookTerms(run, index, row, col, pairing).filter((term) => term.at < store);
       if (reproduces(run, terms, store)) return { ...sum, terms, followed: true };
@@ -148,7 +153,7 @@ function followSum(run, thread, store) {
   return reproduces(run, terms, store) ? { ...sum, terms, textbook: false, followed: true } : sum;
 }
 
-/* One for each element of C that the thread stores. */
+/* One for each element of the output that the thread stores. */
 function sumsOf(run, thread) {
   run.sums ||= new Map();
   if (!run.sums.has(thread)) run.sums.set(thread, lastStores(run, thread).map((store) => followSum(run, thread, store)));
@@ -167,9 +172,9 @@ function termsDone(state, sum) {
   return low;
 }
 
-/* The sum for this element of C, if it is followed. */
+/* The sum for this element of the output, if it is followed. */
 function sumForElement(run, offset) {
-  const stores = (accessesOf(run, run.arrays[C]).get(offset) || []).filter((a) => siteOf(run, a).write);
+  const stores = (accessesOf(run, run.arrays[run.output]).get(offset) || []).filter((a) => siteOf(run, a).write);
   if (!stores.length) return null;
   const sum = sumsOf(run, run.accesses.thread[stores[stores.length - 1]]).find((s) => s.offset === offset);
   return sum && sum.followed ? sum : null;
