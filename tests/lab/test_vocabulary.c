@@ -1,0 +1,71 @@
+/* Tests of engine/report/vocabulary.h: what a program without a lab reads knows no lab, and what
+ * one with a lab reads is that lab's. */
+#include "../../engine/lab.h"
+#include "../../engine/report/launch.h"
+#include "../../engine/report/vocabulary.h"
+
+#include "../check.h"
+
+static const struct launch_limits limits = {
+    .grid = {8, 8, 8}, .block = {64, 64, 64}, .threads = 64, .shared = 1024};
+
+/* Without blocks, without threads, too many threads, too many blocks. */
+static const struct launch_shape refused[] = {
+    {.grid = {0, 1, 1}, .block = {16, 1, 1}},
+    {.grid = {1, 1, 1}, .block = {0, 1, 1}},
+    {.grid = {1, 1, 1}, .block = {65, 1, 1}},
+    {.grid = {9, 1, 1}, .block = {16, 1, 1}},
+};
+enum { REFUSED = sizeof refused / sizeof *refused };
+
+static void check_hints(const struct vocabulary *words) {
+    const char *const hints[] = {words->no_blocks, words->no_threads, words->many_threads,
+                                 words->many_blocks};
+    for (int i = 0; i < REFUSED; i++) {
+        char text[MESSAGE_SIZE];
+        CHECK_STRING(launch_refusal(&refused[i], &limits, text), hints[i]);
+    }
+}
+
+TEST(without_a_lab_nothing_is_said_of_one) {
+    const struct vocabulary *own = vocabulary();
+    const char *const all[] = {own->array,      own->arrays,       own->phase,      own->no_blocks,
+                               own->no_threads, own->many_threads, own->many_blocks};
+    CHECK_STRING(own->array, "array");
+    CHECK_STRING(own->phase, "phase");
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        CHECK(!strstr(all[i], "tile") && !strstr(all[i], "matri") && !strstr(all[i], "C "));
+    check_hints(own);
+}
+
+TEST(with_a_lab_it_is_in_the_labs_words) {
+    const struct vocabulary *own = vocabulary();
+    vocabulary_use(&lab.words);
+    CHECK(vocabulary() == &lab.words);
+    CHECK_STRING(vocabulary()->phase, "tile phase");
+    check_hints(&lab.words);
+    vocabulary_use(NULL);
+    CHECK(vocabulary() == own);
+    check_hints(own);
+}
+
+TEST(a_lab_gives_all_words) {
+    const struct vocabulary *words = &lab.words;
+    CHECK(words->array && words->arrays && words->phase && words->no_blocks && words->no_threads &&
+          words->many_threads && words->many_blocks);
+    for (int i = 0; i < lab_arrays(&lab); i++)
+        CHECK(lab.textbook[i].shared && lab.textbook[i].plain);
+}
+
+TEST(an_element_is_wrong_beyond_what_rounding_explains) {
+    const float A[] = {1, 2, 3, 4}, B[] = {5, 6, 7, 8};
+    float C[] = {19, 22, 43, 50};
+    const void *const arrays[LAB_ARRAYS] = {A, B, C};
+    const struct shape two = {{2, 2, 2}};
+    double right = 0;
+    for (int i = 0; i < 4; i++) CHECK(!lab_truth.is_wrong(&two, arrays, i, &right));
+    CHECK(right == 50);
+    C[1] = 22.00001f;
+    CHECK(lab_truth.is_wrong(&two, arrays, 1, &right) && right == 22);
+    CHECK(!lab_truth.is_wrong(&two, arrays, 2, &right) && right == 43);
+}
