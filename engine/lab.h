@@ -193,12 +193,16 @@ struct verdict {
 
 /* What a wrong C is instead of A B, found by computing what common mistakes would give. */
 struct explanation {
-    char formula[64];            /* a name for programs: "k-cut", "b-transposed", ... */
-    bool about_nan;              /* it explains elements that are NaN */
-    bool explains_values;        /* it gives all wrong elements but NaN; no other mistake does */
-    char text[2 * MESSAGE_SIZE]; /* what C is, and for how many elements; one paragraph */
-    char hint[MESSAGE_SIZE];     /* one idea that points at the mistake, not its solution */
-    uint64_t explained, of;      /* numbers of wrong (or unwritten) elements */
+    char formula[64];             /* a name for programs: "k-cut", "b-transposed", ... */
+    bool about_nan;               /* it explains elements that are NaN */
+    bool sum_changed;             /* the right elements are multiplied: C is A B, plus a number, or
+                                     times one */
+    bool explains_values;         /* it gives all wrong elements but NaN; no other mistake does */
+    char text[2 * MESSAGE_SIZE];  /* what C is, and for how many elements; one paragraph */
+    char claim[2 * MESSAGE_SIZE]; /* the same without numbers of elements and the point at its end;
+                                     empty: it has none */
+    char hint[MESSAGE_SIZE];      /* one idea that points at the mistake, not its solution */
+    uint64_t explained, of;       /* numbers of wrong (or unwritten) elements */
     /* Where this one mistake explains all that is wrong or unwritten: the part of the products
      * A[i][p] * B[p][j] that are in C, up to 1. Else 0. */
     double products;

@@ -111,12 +111,13 @@ endif
 
 ## make grader-parts        what the grader builds for itself
 grader-parts: build/judge build/grader/jail build/grader/flags $(worker_parts) $(cuda_parts)
-	@mkdir -p build/grader/engine/cuda build/grader/cuda
+	@mkdir -p $(addprefix build/grader/,engine/cuda engine/report cuda)
 	cp $(worker_parts) build/grader
 	for header in $(include_parts); do \
 	    mkdir -p build/grader/include/$$(dirname $$header) && cp $$header build/grader/include/$$header || exit; \
 	done
 	cp -R engine/cuda/include build/grader/engine/cuda
+	cp engine/report/cuda_errors.def build/grader/engine/report
 	$(if $(cuda_parts),cp $(cuda_parts) build/grader/cuda)
 takes_grader-parts = $(takes_build)
 

@@ -43,6 +43,8 @@ class Finding(Strict):
     hint: str | None = None
     formula: str | None = None
     """What a wrong C is instead: see struct explanation in engine/lab.h."""
+    claim: str | None = Field(None, exclude=True)
+    """The same in words, where one mistake explains all that is wrong: "C is 2 times the product"."""
     products: float = 0.0
     """Of an explanation that covers all that is wrong in C by one mistake: the part of A B's
     products that are in C. Else 0."""

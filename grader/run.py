@@ -19,7 +19,7 @@ import os
 import signal
 import struct
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -157,13 +157,18 @@ def judge(parts: Parts, task: str, problem: Problem, *files: int,
           more: tuple[str, ...] = ()) -> str:
     """What the judge prints. Raises MachineFault."""
     words = [task, problem.m, problem.k, problem.n, problem.fill, problem.seed, *files, *more]
+    return ask_judge(parts, words, files, f"on {problem.m} {problem.k} {problem.n}")
+
+
+def ask_judge(parts: Parts, words: Sequence[object], files: Sequence[int], about: str) -> str:
+    """Likewise. Raises MachineFault."""
     try:
         ran = completed([str(parts.judge)], asked=" ".join(map(str, words)), pass_fds=files)
     except OSError as error:
         raise MachineFault(f"the judge cannot be started: {error.strerror}") from error
     if ran.returncode != 0:
         why = ran.stderr.strip() or f"status {ran.returncode}"
-        raise MachineFault(f"the judge failed on {problem.m} {problem.k} {problem.n}: {why}")
+        raise MachineFault(f"the judge failed {about}: {why}")
     return ran.stdout
 
 

@@ -166,7 +166,7 @@ def one_mistake(plain: Outcome, checked: Outcome | None) -> str:
     if checked and checked.finding:
         return headline(checked.finding)
     assert plain.explanation
-    return plain.explanation.detail[-1].split(": this explains")[0].rstrip(".")
+    return plain.explanation.claim or headline(plain.explanation)
 
 
 # ---- one criterion each: why it is lost, or "" ---------------------------------------------------

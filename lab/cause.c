@@ -72,16 +72,6 @@ bool cause_may_loop_over_tiles(void) { return !source_text() || strstr(source_te
 
 /* --- words ------------------------------------------------------------------------------------ */
 
-const char *cause_name(enum cause_kind kind) {
-    static const char *const names[] = {
-        [CAUSE_NONE] = NULL,
-#define CAUSE(name, kind, meaning) [CAUSE_##name] = kind,
-#include "causes.def"
-#undef CAUSE
-    };
-    return names[kind];
-}
-
 static void begin(struct cause *cause, enum cause_kind kind, const char *file, int line) {
     memset(cause, 0, sizeof *cause);
     cause->kind = kind;
@@ -153,16 +143,8 @@ bool cause_is_asked(enum finding_kind kind) {
 static bool explains(cause_rule *rule, const struct finding *f) {
     if (f->kind == FINDING_SHARED_RACE) return rule == cause_block_shape;
     if (f->kind == FINDING_GLOBAL_RACE && rule == cause_guard) return false;
-    if (strcmp(f->formula, "offset") == 0 || strcmp(f->formula, "factor") == 0)
-        return rule == cause_sum;
+    if (slot_has(f->slot, SLOT_SUM_CHANGED)) return rule == cause_sum;
     return true;
-}
-
-/* Behind the facts: numbers in them are of this run, not of the one that went wrong. */
-static void say_shape(struct cause *cause, struct shape shape) {
-    const size_t length = strlen(cause->detail);
-    if (length && cause->detail[length - 1] != '\n') CAUSE_DETAIL("\n");
-    CAUSE_DETAIL("(from a run with %s)", lab_shape_text(&lab, &shape).of);
 }
 
 /* --- which launch ----------------------------------------------------------------------------- */
@@ -221,7 +203,7 @@ static bool find_in(struct situation *s, struct cause *cause) {
     for (size_t i = 0; i < LENGTH(rules) && !found; i++)
         found = is_asked(s, rules[i].asks) && explains(rules[i].rule, f) && rules[i].rule(s, cause);
     if (!found) return false;
-    if (!cause->shows_launch) say_shape(cause, s->shape);
+    if (!cause->shows_launch) cause->shape = s->shape;
     cause->launch = s->launch->number;
     return true;
 }

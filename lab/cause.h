@@ -96,8 +96,8 @@ struct cause_phrase {
 struct cause_phrase cause_access(const struct situation *s, const struct cause *cause,
                                  const struct recovered *access);
 
-#define CAUSE_WHAT(...) APPEND(cause->what, __VA_ARGS__)
-#define CAUSE_DETAIL(...) APPEND(cause->detail, __VA_ARGS__)
-#define CAUSE_HINT(...) APPEND(cause->hint, __VA_ARGS__)
-
+/* Says a sentence of sentences.def in *cause: CAUSE_SAY(WHAT, ROW(ROW_LENGTH), W(name), W(3)). */
+#define CAUSE_SAY(part, ...)                                                                       \
+    sentences_add(&cause->said, &cause_sentences, SENTENCE_##part,                                 \
+                  (const struct sentence_word[]){__VA_ARGS__})
 #endif

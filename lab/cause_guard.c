@@ -210,13 +210,13 @@ static const struct chance *first_outside(const struct chances *all) {
 }
 
 static void say_access(const struct situation *s, struct cause *cause, const struct view *v) {
-    CAUSE_DETAIL("%s\n", cause_access(s, cause, v->access).text);
+    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, v->access).text));
 }
 
 static void say_example(struct cause *cause, const struct chance *c, const char *name,
                         const char *verb) {
-    CAUSE_DETAIL("thread (%u,%u) of block (%u,%u) %s %s[%lld][%lld]", c->thread[0], c->thread[1],
-                 c->block[0], c->block[1], verb, name, c->row, c->col);
+    CAUSE_SAY(DETAIL, ROW(EXAMPLE), W(c->thread[0]), W(c->thread[1]), W(c->block[0]),
+              W(c->block[1]), W(verb), W(name), W(c->row), W(c->col));
 }
 
 static bool says_bound(const struct situation *s, struct cause *cause, const struct view *v,
@@ -229,14 +229,14 @@ static bool says_bound(const struct situation *s, struct cause *cause, const str
         const int size = wrong_bound(s, all, of[i], right[i]);
         if (size < 0) continue;
         cause_at_access(cause, CAUSE_GUARD_DIMENSION, v->access);
-        CAUSE_WHAT("the %s of %s is compared with %s; %s has %s %s", word[i], name,
-                   s->size[size].name, name, s->size[right[i]].name, words[i]);
+        CAUSE_SAY(WHAT, ROW(BOUND), W(word[i]), W(name), W(s->size[size].name), W(name),
+                  W(s->size[right[i]].name), W(words[i]));
         say_access(s, cause, v);
         if (all->skipped)
             say_example(cause, first_skipped(all), name, "skips");
         else
             say_example(cause, first_outside(all), name, "accesses");
-        CAUSE_HINT("what is the condition of this line compared with?");
+        CAUSE_SAY(HINT, ROW(ASK_CONDITION));
         return true;
     }
     return false;
@@ -270,15 +270,12 @@ static void say_reason(const struct situation *s, struct cause *cause, int matri
                        const struct reasons *r) {
     const struct chance *c = r->others ? r->first : r->of_c ? r->of_c : r->of_other;
     say_example(cause, c, cause_array_name(s, matrix), "does not load");
-    CAUSE_DETAIL(", which exists");
+    CAUSE_SAY(DETAIL, ROW(EXISTS));
     if (r->others) return;
     if (r->of_c)
-        CAUSE_DETAIL(":\nits element of C would be C[%lld][%lld], which does not exist, but other "
-                     "threads need what it loads",
-                     c->c_row, c->c_col);
+        CAUSE_SAY(DETAIL, ROW(NO_ELEMENT_OF_C), W(c->c_row), W(c->c_col));
     else
-        CAUSE_DETAIL(":\nthe element of %s that it would load does not",
-                     cause_array_name(s, !matrix));
+        CAUSE_SAY(DETAIL, ROW(NO_OTHER_ELEMENT), W(cause_array_name(s, !matrix)));
 }
 
 /* A load of a tile is left out where the thread has no element of C, or none of the other tile; or
@@ -287,15 +284,13 @@ static bool says_left_out(const struct situation *s, struct cause *cause, const 
                           int matrix, const struct chances *all) {
     const struct reasons r = reasons_of(s, matrix, all);
     cause_at_access(cause, r.others ? CAUSE_GUARD_DIMENSION : CAUSE_SHARED_GUARD, v->access);
-    CAUSE_WHAT("a condition skips loads of elements of %s that exist", cause_array_name(s, matrix));
+    CAUSE_SAY(WHAT, ROW(SKIPS), W(cause_array_name(s, matrix)));
     say_access(s, cause, v);
     say_reason(s, cause, matrix, &r);
     if (r.others)
-        CAUSE_HINT("what does the condition ask for, and what should this load of %s need?",
-                   cause_array_name(s, matrix));
+        CAUSE_SAY(HINT, ROW(ASK_SKIPS), W(cause_array_name(s, matrix)));
     else
-        CAUSE_HINT("a thread loads one element of A and one of B, and each has its own bounds; it "
-                   "loads them even if it has no element of C");
+        CAUSE_SAY(HINT, ROW(ASK_BOUNDS));
     return true;
 }
 

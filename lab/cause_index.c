@@ -28,15 +28,14 @@ static void say_row_length(const struct situation *s, struct cause *cause, int m
     const struct index_size *rows = &s->size[cause_rows[matrix]];
     const struct index_size *taken = &s->size[v->layout.size];
     if (is_transposed(s, matrix, &v->layout))
-        CAUSE_WHAT("%s is indexed as if it were transposed", name);
+        CAUSE_SAY(WHAT, ROW(TRANSPOSED), W(name));
     else if (v->layout.mixed)
-        CAUSE_WHAT("the index of %s mixes row lengths", name);
+        CAUSE_SAY(WHAT, ROW(MIXED_ROWS), W(name));
     else
-        CAUSE_WHAT("a row of %s has %s elements, but here rows are %s elements apart", name,
-                   columns->name, taken->name);
-    CAUSE_DETAIL("%s\n", cause_access(s, cause, v->access).text);
-    CAUSE_DETAIL("%s is %s x %s, row-major", name, rows->name, columns->name);
-    CAUSE_HINT("where does the next row of %s begin?", name);
+        CAUSE_SAY(WHAT, ROW(ROW_LENGTH), W(name), W(columns->name), W(taken->name));
+    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, v->access).text));
+    CAUSE_SAY(DETAIL, ROW(ROW_MAJOR), W(name), W(rows->name), W(columns->name));
+    CAUSE_SAY(HINT, ROW(ASK_ROW), W(name));
 }
 
 bool cause_row_length(const struct situation *s, struct cause *cause) {
@@ -94,10 +93,10 @@ static const char *const directions[] = {"rows", "columns"};
 static void say_parts(const struct situation *s, struct cause *cause, int matrix) {
     char text[160];
     part_write(text, sizeof text, used(s, matrix));
-    CAUSE_DETAIL("multiplied: %s %s of %s\n", direction[matrix], text, cause_array_name(s, matrix));
+    CAUSE_SAY(DETAIL, ROW(MULTIPLIED), W(direction[matrix]), W(text),
+              W(cause_array_name(s, matrix)));
     part_write(text, sizeof text, stored(s, matrix));
-    CAUSE_DETAIL("stored, line %d: %s %s of C", s->store.access->place.line, direction[matrix],
-                 text);
+    CAUSE_SAY(DETAIL, ROW(STORED), W(s->store.access->place.line), W(direction[matrix]), W(text));
 }
 
 bool cause_block_exchanged(const struct situation *s, struct cause *cause) {
@@ -111,17 +110,17 @@ bool cause_block_exchanged(const struct situation *s, struct cause *cause) {
         agree(&s->use[0], used(s, 0), &s->store, stored(s, 1), LAYOUT_BLOCK) &&
         agree(&s->use[1], used(s, 1), &s->store, stored(s, 0), LAYOUT_BLOCK)) {
         cause_at_access(cause, CAUSE_BLOCK_EXCHANGED, s->store.access);
-        CAUSE_WHAT("blockIdx.x and blockIdx.y are exchanged in the store of C");
+        CAUSE_SAY(WHAT, ROW(BLOCK_IN_STORE));
     } else {
         const struct view *load = &s->load[matrix];
         cause_at_access(cause, CAUSE_BLOCK_EXCHANGED,
                         load->access ? load->access : s->use[matrix].access);
-        CAUSE_WHAT("the %s of %s that a block loads are not the %s of C that it stores",
-                   directions[matrix], cause_array_name(s, matrix), directions[matrix]);
-        CAUSE_DETAIL("%s\n", cause_access(s, cause, s->load[matrix].access).text);
+        CAUSE_SAY(WHAT, ROW(BLOCK_IN_LOAD), W(directions[matrix]), W(cause_array_name(s, matrix)),
+                  W(directions[matrix]));
+        CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, s->load[matrix].access).text));
     }
     say_parts(s, cause, matrix);
-    CAUSE_HINT("which blockIdx counts %s of C?", directions[matrix]);
+    CAUSE_SAY(HINT, ROW(ASK_BLOCK), W(directions[matrix]));
     return true;
 }
 
@@ -137,13 +136,13 @@ static enum threads_as threads_as(const struct situation *s, const struct view *
 
 static void say_threads(const struct situation *s, struct cause *cause, int matrix) {
     const struct recovered *load = s->load[matrix].access, *use = s->use[matrix].access;
-    if (load) CAUSE_DETAIL("%s\n", cause_access(s, cause, load).text);
+    if (load) CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, load).text));
     for (int i = 0; i < s->recovery->count && use != load; i++) {
         const struct recovered *a = &s->recovery->access[i];
         if (a->write && a->array == use->array && a->exact)
-            CAUSE_DETAIL("%s\n", cause_access(s, cause, a).text);
+            CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, a).text));
     }
-    if (use != load) CAUSE_DETAIL("%s\n", cause_access(s, cause, use).text);
+    if (use != load) CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, use).text));
     say_parts(s, cause, matrix);
 }
 
@@ -192,19 +191,10 @@ static enum exchanged_in exchanged_in(const struct situation *s, int matrix,
 
 static void say_exchanged(struct cause *cause, enum exchanged_in in, int matrix, const char *name) {
     switch (in) {
-    case IN_LOAD:
-        CAUSE_WHAT("the load of %s uses threadIdx.x and threadIdx.y in the wrong places", name);
-        break;
-    case IN_TILE:
-        CAUSE_WHAT("the tile of %s is stored transposed, but multiplied as if it were not", name);
-        break;
-    case IN_PRODUCT:
-        CAUSE_WHAT("the product takes another %s of %s than its element of C needs",
-                   direction[matrix], name);
-        break;
-    case IN_STORE_OF_C:
-        CAUSE_WHAT("threadIdx.x and threadIdx.y are exchanged in the store of C");
-        break;
+    case IN_LOAD: CAUSE_SAY(WHAT, ROW(THREAD_IN_LOAD), W(name)); break;
+    case IN_TILE: CAUSE_SAY(WHAT, ROW(TILE_TRANSPOSED), W(name)); break;
+    case IN_PRODUCT: CAUSE_SAY(WHAT, ROW(PRODUCT_OF_OTHER), W(direction[matrix]), W(name)); break;
+    case IN_STORE_OF_C: CAUSE_SAY(WHAT, ROW(THREAD_IN_STORE)); break;
     }
 }
 
@@ -226,7 +216,7 @@ bool cause_thread_exchanged(const struct situation *s, struct cause *cause) {
                                             : product);
     say_exchanged(cause, in, matrix, cause_array_name(s, matrix));
     say_threads(s, cause, matrix);
-    CAUSE_HINT("C[i][j] is made of row i of A and column j of B: which threadIdx is in i?");
+    CAUSE_SAY(HINT, ROW(ASK_THREAD));
     return true;
 }
 
@@ -234,10 +224,10 @@ bool cause_thread_exchanged(const struct situation *s, struct cause *cause) {
 
 static bool says_wrong_direction(const struct situation *s, struct cause *cause, int matrix) {
     cause_at_access(cause, CAUSE_PHASE_STEP, s->load[matrix].access);
-    CAUSE_WHAT("from phase to phase the tile of %s moves on along its %s, not along k",
-               cause_array_name(s, matrix), directions[!matrix ? 0 : 1]);
-    CAUSE_DETAIL("%s\n", cause_access(s, cause, s->load[matrix].access).text);
-    CAUSE_HINT("from one phase to the next the tiles move on along k: A's to the right, B's down");
+    CAUSE_SAY(WHAT, ROW(PHASE_NOT_ALONG_K), W(cause_array_name(s, matrix)),
+              W(directions[!matrix ? 0 : 1]));
+    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, s->load[matrix].access).text));
+    CAUSE_SAY(HINT, ROW(ASK_ALONG_K));
     return true;
 }
 
@@ -247,12 +237,12 @@ static bool says_phase_missing(const struct situation *s, struct cause *cause, i
         return false;
     if (part_has(used(s, matrix), LAYOUT_PHASE)) return says_wrong_direction(s, cause, matrix);
     cause_at_access(cause, CAUSE_PHASE_MISSING, load->access);
-    CAUSE_WHAT("every tile phase loads the same elements of %s", cause_array_name(s, matrix));
-    CAUSE_DETAIL("%s\n", cause_access(s, cause, load->access).text);
+    CAUSE_SAY(WHAT, ROW(SAME_EVERY_PHASE), W(cause_array_name(s, matrix)));
+    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, load->access).text));
     if (part_has(along_k(s, !matrix), LAYOUT_PHASE))
-        CAUSE_DETAIL("%s\n", cause_access(s, cause, s->load[!matrix].access).text);
-    CAUSE_DETAIL("this line runs in %d phases", load->access->phases);
-    CAUSE_HINT("from one phase to the next the tiles move on along k: A's to the right, B's down");
+        CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, s->load[!matrix].access).text));
+    CAUSE_SAY(DETAIL, ROW(RUNS_IN_PHASES), W(load->access->phases));
+    CAUSE_SAY(HINT, ROW(ASK_ALONG_K));
     return true;
 }
 
@@ -282,11 +272,10 @@ static long long loaded_along_k(const struct situation *s, int matrix) {
 static bool says_steps(const struct situation *s, struct cause *cause, int matrix, long long loaded,
                        long long steps) {
     cause_at_access(cause, CAUSE_LOOP_COUNT, s->use[matrix].access);
-    CAUSE_WHAT("%lld products are added in each tile phase; the tiles are %lld wide", steps,
-               loaded);
-    CAUSE_DETAIL("%s\n", cause_access(s, cause, s->use[matrix].access).text);
-    CAUSE_DETAIL("%s", cause_access(s, cause, s->load[matrix].access).text);
-    CAUSE_HINT("from where to where does the loop over a tile run?");
+    CAUSE_SAY(WHAT, ROW(PRODUCTS_OF_PHASE), W(steps), W(loaded));
+    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, s->use[matrix].access).text));
+    CAUSE_SAY(DETAIL, ROW(LAST_ACCESS), W(cause_access(s, cause, s->load[matrix].access).text));
+    CAUSE_SAY(HINT, ROW(ASK_LOOP));
     return true;
 }
 
@@ -298,13 +287,11 @@ static bool says_phase_step(const struct situation *s, struct cause *cause, int 
     if (s->use[matrix].access->phases < 2 || on <= 0 || on == steps || !load) return false;
     if (on == loaded_along_k(s, matrix)) return says_steps(s, cause, matrix, on, steps);
     cause_at_access(cause, CAUSE_PHASE_STEP, load);
-    CAUSE_WHAT("from phase to phase the tile of %s moves on by %lld, but it is %lld %s %s",
-               cause_array_name(s, matrix), on, steps, directions[!matrix],
-               matrix == MATRIX_OF_A ? "wide" : "high");
-    CAUSE_DETAIL("%s\n", cause_access(s, cause, load).text);
-    CAUSE_DETAIL("line %d multiplies %lld elements of it in each phase",
-                 s->use[matrix].access->place.line, steps);
-    CAUSE_HINT("by how much do the tiles move on along k, and how much of k does a phase add?");
+    CAUSE_SAY(WHAT, ROW(PHASE_STEP), W(cause_array_name(s, matrix)), W(on), W(steps),
+              W(directions[!matrix]), W(matrix == MATRIX_OF_A ? "wide" : "high"));
+    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, load).text));
+    CAUSE_SAY(DETAIL, ROW(MULTIPLIES), W(s->use[matrix].access->place.line), W(steps));
+    CAUSE_SAY(HINT, ROW(ASK_STEP));
     return true;
 }
 
@@ -315,13 +302,12 @@ bool cause_some_phases(const struct situation *s, struct cause *cause) {
     if (!a || !b || a == b || !s->recovery->trace->ended || !is_known(s)) return false;
     const int matrix = a < b ? MATRIX_OF_A : MATRIX_OF_B;
     cause_at_access(cause, CAUSE_PHASE_STEP, s->load[matrix].access);
-    CAUSE_WHAT("elements of %s are loaded in %d of %d tile phases only",
-               cause_array_name(s, matrix), a < b ? a : b, a < b ? b : a);
+    CAUSE_SAY(WHAT, ROW(SOME_PHASES), W(cause_array_name(s, matrix)), W(a < b ? a : b),
+              W(a < b ? b : a));
     for (int i = 0; i < 2; i++)
-        CAUSE_DETAIL("%s\n", cause_access(s, cause, s->load[i ? !matrix : matrix].access).text);
-    CAUSE_HINT(
-        "which elements of %s does the second tile phase need, and which does its index give?",
-        cause_array_name(s, matrix));
+        CAUSE_SAY(DETAIL, ROW(ACCESS),
+                  W(cause_access(s, cause, s->load[i ? !matrix : matrix].access).text));
+    CAUSE_SAY(HINT, ROW(ASK_SECOND_PHASE), W(cause_array_name(s, matrix)));
     return true;
 }
 
@@ -356,11 +342,11 @@ bool cause_constant(const struct situation *s, struct cause *cause) {
         if (v->layout.size != (int)cause_columns[matrix]) continue;
         cause_at_access(cause, CAUSE_OFF_BY_ONE, v->access);
         const long long off = row ? row : col;
-        CAUSE_WHAT("the index of %s is %lld %s%s too %s", cause_array_name(s, matrix), llabs(off),
-                   direction[!row], llabs(off) > 1 ? "s" : "", off > 0 ? "large" : "small");
-        CAUSE_DETAIL("%s\n", cause_access(s, cause, v->access).text);
-        CAUSE_DETAIL("rows and columns are counted from 0");
-        CAUSE_HINT("which element does thread (0,0) of block (0,0) need first?");
+        CAUSE_SAY(WHAT, ROW(OFF_BY), W(cause_array_name(s, matrix)), W(llabs(off)),
+                  W(direction[!row]), W(llabs(off) > 1 ? "s" : ""), W(off > 0 ? "large" : "small"));
+        CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, v->access).text));
+        CAUSE_SAY(DETAIL, ROW(FROM_ZERO));
+        CAUSE_SAY(HINT, ROW(ASK_FIRST));
         return true;
     }
     return false;
@@ -403,22 +389,19 @@ bool cause_loop_count(const struct situation *s, struct cause *cause) {
         return false;
     cause_at_access(cause, CAUSE_LOOP_COUNT, s->load[MATRIX_OF_B].access);
     if (last >= shape_size(&s->shape, PARAM_K))
-        CAUSE_WHAT("the loop over k runs too far: to %lld, where k is %d", last,
-                   shape_size(&s->shape, PARAM_K));
+        CAUSE_SAY(WHAT, ROW(TOO_FAR), W(last), W(shape_size(&s->shape, PARAM_K)));
     else if (first > 0)
-        CAUSE_WHAT("the loop over k does not begin at 0");
+        CAUSE_SAY(WHAT, ROW(NOT_FROM_ZERO));
     else
-        CAUSE_WHAT("the loop over k ends too soon: after %lld of %d products", last + 1,
-                   shape_size(&s->shape, PARAM_K));
-    CAUSE_DETAIL("%s\n", cause_access(s, cause, s->load[MATRIX_OF_B].access).text);
-    CAUSE_DETAIL("which reaches rows %lld to %lld of B; it has rows 0 to %d", first, last,
-                 shape_size(&s->shape, PARAM_K) - 1);
+        CAUSE_SAY(WHAT, ROW(TOO_SOON), W(last + 1), W(shape_size(&s->shape, PARAM_K)));
+    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, s->load[MATRIX_OF_B].access).text));
+    CAUSE_SAY(DETAIL, ROW(REACHES_ROWS), W(first), W(last), W(shape_size(&s->shape, PARAM_K) - 1));
     if (s->load[MATRIX_OF_B].access->phases > 1)
-        CAUSE_DETAIL(", in %d phases", s->load[MATRIX_OF_B].access->phases);
-    const struct finding *f = &s->failed->finding;
-    CAUSE_HINT("%s", f->explains_values && f->kind == FINDING_WRONG_RESULT
-                         ? f->hint
-                         : "how many tiles lie along k, the last one perhaps only partly filled?");
+        CAUSE_SAY(DETAIL, ROW(IN_PHASES), W(s->load[MATRIX_OF_B].access->phases));
+    if (s->failed->explained.explains_values && s->failed->finding.kind == FINDING_WRONG_RESULT)
+        APPEND(cause->hint, "%s", s->failed->explained.hint);
+    else
+        CAUSE_SAY(HINT, ROW(ASK_TILES_ALONG_K));
     return true;
 }
 
@@ -436,9 +419,8 @@ bool cause_steps(const struct situation *s, struct cause *cause) {
         const size_t end = part_has(&l.row, LAYOUT_STEP) ? rows : cols, steps = (size_t)a->steps;
         if (steps != end && steps != end + 1) continue;
         cause_at_access(cause, CAUSE_LOOP_COUNT, a);
-        CAUSE_WHAT("the loop over a tile runs beyond it: %s has %zu rows and %zu columns",
-                   array->name, rows, cols);
-        CAUSE_HINT("from where to where does the loop over a tile run?");
+        CAUSE_SAY(WHAT, ROW(BEYOND_TILE), W(array->name), W(rows), W(cols));
+        CAUSE_SAY(HINT, ROW(ASK_LOOP));
         return true;
     }
     return false;
@@ -464,11 +446,9 @@ static bool says_not_stored(const struct situation *s, struct cause *cause,
                             const struct recovered *read) {
     const int matrix = not_loaded(s);
     cause_at_access(cause, CAUSE_TILE_NOT_STORED, read);
-    CAUSE_WHAT("no thread stores any element of %s, which is read here",
-               cause_array_name(s, read->array));
-    if (matrix >= 0 && s->whole)
-        CAUSE_DETAIL("and no thread loads any element of %s", cause_array_name(s, matrix));
-    CAUSE_HINT("which line should fill %s, and is it reached?", cause_array_name(s, read->array));
+    CAUSE_SAY(WHAT, ROW(NOT_STORED), W(cause_array_name(s, read->array)));
+    if (matrix >= 0 && s->whole) CAUSE_SAY(DETAIL, ROW(NOT_LOADED), W(cause_array_name(s, matrix)));
+    CAUSE_SAY(HINT, ROW(ASK_FILL), W(cause_array_name(s, read->array)));
     return true;
 }
 
@@ -483,9 +463,9 @@ bool cause_tile_not_stored(const struct situation *s, struct cause *cause) {
     if (matrix < 0 || !s->whole || !s->use[!matrix].access || !s->recovery->trace->ended)
         return false;
     cause_at_access(cause, CAUSE_TILE_NOT_STORED, s->use[!matrix].access);
-    CAUSE_WHAT("no thread loads any element of %s: what is %s multiplied by?",
-               cause_array_name(s, matrix), cause_array_name(s, !matrix));
-    CAUSE_HINT("which line should load %s, and is it reached?", cause_array_name(s, matrix));
+    CAUSE_SAY(WHAT, ROW(NOTHING_LOADED), W(cause_array_name(s, matrix)),
+              W(cause_array_name(s, !matrix)));
+    CAUSE_SAY(HINT, ROW(ASK_LOAD), W(cause_array_name(s, matrix)));
     return true;
 }
 
@@ -496,10 +476,10 @@ bool cause_store_in_loop(const struct situation *s, struct cause *cause) {
         part_has(&c->layout.col, LAYOUT_PHASE))
         return false;
     cause_at_access(cause, CAUSE_STORE_IN_LOOP, c->access);
-    CAUSE_WHAT("each element of C is stored in every tile phase, and only the last store survives");
-    CAUSE_DETAIL("%s, in each of %d phases", cause_access(s, cause, c->access).text,
-                 c->access->phases);
-    CAUSE_HINT("when is the sum complete, and where is it set to 0?");
+    CAUSE_SAY(WHAT, ROW(STORED_IN_LOOP));
+    CAUSE_SAY(DETAIL, ROW(IN_EACH_PHASE), W(cause_access(s, cause, c->access).text),
+              W(c->access->phases));
+    CAUSE_SAY(HINT, ROW(ASK_SUM_COMPLETE));
     return true;
 }
 
@@ -514,13 +494,13 @@ bool cause_sum(const struct situation *s, struct cause *cause) {
         along_k(s, 0)->constant || along_k(s, 1)->constant)
         return false;
     cause_at_access(cause, CAUSE_SUM_START, s->store.access);
-    CAUSE_WHAT("line %d multiplies the right elements, but the sum that is stored is wrong",
-               s->use[MATRIX_OF_A].access->place.line);
-    CAUSE_DETAIL("for C[i][j] it takes row i of A and column j of B");
+    CAUSE_SAY(WHAT, ROW(SUM_WRONG), W(s->use[MATRIX_OF_A].access->place.line));
+    CAUSE_SAY(DETAIL, ROW(SUM_TAKES));
     if (s->store.access->steps > 1)
-        CAUSE_DETAIL("\neach thread stores %d elements of C", s->store.access->steps);
-    CAUSE_HINT("%s", f->explains_values ? f->hint
-                                        : "what does the sum start with, where is it set back to "
-                                          "0, and what is added to it?");
+        CAUSE_SAY(DETAIL, ROW(STORES_SEVERAL), W(s->store.access->steps));
+    if (s->failed->explained.explains_values)
+        APPEND(cause->hint, "%s", s->failed->explained.hint);
+    else
+        CAUSE_SAY(HINT, ROW(ASK_SUM));
     return true;
 }

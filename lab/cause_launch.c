@@ -18,11 +18,11 @@ bool cause_matrices_exchanged(const struct situation *s, struct cause *cause) {
         return false;
     if (!is_at_phase_row(a) || is_at_phase_row(b)) return false;
     cause_at_launch(cause, CAUSE_MATRICES_EXCHANGED, s);
-    CAUSE_WHAT("A and B are passed to the kernel in the wrong order");
-    CAUSE_DETAIL("%s\n", cause_access(s, cause, a->access).text);
-    CAUSE_DETAIL("%s\n", cause_access(s, cause, b->access).text);
-    CAUSE_DETAIL("A is m x k, B is k x n");
-    CAUSE_HINT("in which order does mysgemm take its matrices?");
+    CAUSE_SAY(WHAT, ROW(MATRICES));
+    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, a->access).text));
+    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, b->access).text));
+    CAUSE_SAY(DETAIL, ROW(MATRICES_ARE));
+    CAUSE_SAY(HINT, ROW(ASK_MATRICES));
     return true;
 }
 
@@ -43,13 +43,11 @@ bool cause_sizes_exchanged(const struct situation *s, struct cause *cause) {
     if (b == SIZE_N && !runs_to(s, (enum size)a)) return false; /* only A's row length is wrong */
     const int m = SIZE_M + SIZE_N + SIZE_K - a - b;
     cause_at_launch(cause, CAUSE_SIZES_EXCHANGED, s);
-    CAUSE_WHAT("m, n and k are passed to the kernel in the wrong order");
-    CAUSE_DETAIL("the kernel takes %s for m, %s for n and %s for k:\n", s->size[m].name,
-                 s->size[b].name, s->size[a].name);
-    CAUSE_DETAIL("rows of A are taken %s elements long, rows of B and C %s\n", s->size[a].name,
-                 s->size[b].name);
-    CAUSE_DETAIL("A is m x k, B is k x n, C is m x n");
-    CAUSE_HINT("compare the parameters of mysgemm, one by one, with what it is called with");
+    CAUSE_SAY(WHAT, ROW(SIZES_PASSED));
+    CAUSE_SAY(DETAIL, ROW(TAKEN_FOR), W(s->size[m].name), W(s->size[b].name), W(s->size[a].name));
+    CAUSE_SAY(DETAIL, ROW(ROWS_TAKEN), W(s->size[a].name), W(s->size[b].name));
+    CAUSE_SAY(DETAIL, ROW(ALL_ARE));
+    CAUSE_SAY(HINT, ROW(ASK_PARAMETERS));
     return true;
 }
 
@@ -57,8 +55,8 @@ bool cause_sizes_exchanged(const struct situation *s, struct cause *cause) {
 
 static void say_launch(const struct situation *s, struct cause *cause, const unsigned grid[3],
                        const unsigned block[3]) {
-    CAUSE_DETAIL("%s<<<(%u, %u), (%u, %u)>>>", s->launch->kernel, grid[0], grid[1], block[0],
-                 block[1]);
+    CAUSE_SAY(DETAIL, ROW(LAUNCH), W(s->launch->kernel), W(grid[0]), W(grid[1]), W(block[0]),
+              W(block[1]));
     cause->shows_launch = true;
 }
 
@@ -71,16 +69,15 @@ bool cause_launch_exchanged(const struct situation *s, struct cause *cause) {
         memcmp(t->grid, s->launch->grid, sizeof t->grid))
         return false;
     cause_at_launch(cause, CAUSE_LAUNCH_EXCHANGED, s);
-    CAUSE_WHAT("grid and block are exchanged in <<<...>>>");
-    CAUSE_DETAIL("for C of %d x %d: ", shape_size(&failed->shape, PARAM_M),
-                 shape_size(&failed->shape, PARAM_N));
+    CAUSE_SAY(WHAT, ROW(LAUNCH_EXCHANGED));
+    CAUSE_SAY(DETAIL, ROW(FOR_C), W(shape_size(&failed->shape, PARAM_M)),
+              W(shape_size(&failed->shape, PARAM_N)));
     say_launch(s, cause, s->launch->grid, s->launch->block);
-    CAUSE_DETAIL("\nfor C of %d x %d: ", shape_size(&s->shape, PARAM_M),
-                 shape_size(&s->shape, PARAM_N));
+    CAUSE_SAY(DETAIL, ROW(THEN_FOR_C), W(shape_size(&s->shape, PARAM_M)),
+              W(shape_size(&s->shape, PARAM_N)));
     say_launch(s, cause, t->grid, t->block);
-    CAUSE_DETAIL(
-        "\nthe number of threads in a block changes with C, the number of blocks does not");
-    CAUSE_HINT("the first value in <<<...>>> says how many blocks there are");
+    CAUSE_SAY(DETAIL, ROW(BLOCK_CHANGES));
+    CAUSE_SAY(HINT, ROW(ASK_LAUNCH));
     return true;
 }
 
@@ -198,16 +195,13 @@ static bool fits_another(const struct situation *s, const struct filling *f) {
 }
 
 static void say_block(const struct situation *s, struct cause *cause, const struct filling *f) {
-    CAUSE_DETAIL("%s\n", cause_access(s, cause, f->store).text);
-    CAUSE_DETAIL("so the block stores %zu of the %zu elements of %s: %zu row%s, %zu column%s",
-                 f->stored, f->rows * f->cols, f->array->name, f->stored_rows,
-                 plural(f->stored_rows), f->stored_cols, plural(f->stored_cols));
+    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, f->store).text));
+    CAUSE_SAY(DETAIL, ROW(BLOCK_STORES), W(f->stored), W(f->rows * f->cols), W(f->array->name),
+              W(f->stored_rows), W(plural(f->stored_rows)), W(f->stored_cols),
+              W(plural(f->stored_cols)));
 }
 
-static void say_tile_hint(struct cause *cause) {
-    CAUSE_HINT("each thread stores one element of the tile: how many threads does the tile need "
-               "in x and in y?");
-}
+static void say_tile_hint(struct cause *cause) { CAUSE_SAY(HINT, ROW(ASK_THREADS)); }
 
 static bool tile_too_small(const struct situation *s, struct cause *cause,
                            const struct filling *f) {
@@ -215,15 +209,15 @@ static bool tile_too_small(const struct situation *s, struct cause *cause,
     if (!overflows(s, f)) return false;
     if (fits_another(s, f)) {
         cause_at_access(cause, CAUSE_TILE_SIZE, f->store);
-        CAUSE_WHAT("%s[%zu][%zu] is too small for blocks of %u x %u threads", f->array->name,
-                   f->rows, f->cols, block[0], block[1]);
+        CAUSE_SAY(WHAT, ROW(TILE_TOO_SMALL), W(f->array->name), W(f->rows), W(f->cols), W(block[0]),
+                  W(block[1]));
     } else {
         cause_at_launch(cause, CAUSE_BLOCK_SHAPE, s);
-        CAUSE_WHAT("blocks of %u x %u threads do not fit the tile %s[%zu][%zu]", block[0], block[1],
-                   f->array->name, f->rows, f->cols);
+        CAUSE_SAY(WHAT, ROW(TILE_DOES_NOT_FIT), W(block[0]), W(block[1]), W(f->array->name),
+                  W(f->rows), W(f->cols));
     }
-    CAUSE_DETAIL("%s\n", cause_access(s, cause, f->store).text);
-    CAUSE_DETAIL("threadIdx.x is 0 to %u, threadIdx.y 0 to %u", block[0] - 1, block[1] - 1);
+    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, f->store).text));
+    CAUSE_SAY(DETAIL, ROW(THREADS_ARE), W(block[0] - 1), W(block[1] - 1));
     say_tile_hint(cause);
     return true;
 }
@@ -235,8 +229,8 @@ static bool tile_not_filled(const struct situation *s, struct cause *cause,
     if (!f->unstored_read || (unsigned)f->store->threads < block[0] * block[1] * block[2])
         return false;
     cause_at_launch(cause, CAUSE_BLOCK_SHAPE, s);
-    CAUSE_WHAT("blocks of %u x %u threads do not fill the tile %s[%zu][%zu]", block[0], block[1],
-               f->array->name, f->rows, f->cols);
+    CAUSE_SAY(WHAT, ROW(TILE_NOT_FILLED), W(block[0]), W(block[1]), W(f->array->name), W(f->rows),
+              W(f->cols));
     say_block(s, cause, f);
     say_tile_hint(cause);
     return true;
@@ -257,11 +251,10 @@ static bool gaps_between_blocks(const struct situation *s, struct cause *cause) 
             const long long wide = cause_extent(part[i], most, ~LAYOUT_BLOCK);
             if (apart <= wide || most[v] < 1) continue;
             cause_at_launch(cause, CAUSE_BLOCK_SHAPE, s);
-            CAUSE_WHAT("blocks of %u x %u threads leave gaps in C", block[0], block[1]);
-            CAUSE_DETAIL("%s\n", cause_access(s, cause, s->store.access).text);
-            CAUSE_DETAIL("one block stores %lld %s, and the next begins %lld %s further", wide,
-                         words[i], apart, words[i]);
-            CAUSE_HINT("how many %s of C does a block compute, and which is its first?", words[i]);
+            CAUSE_SAY(WHAT, ROW(GAPS), W(block[0]), W(block[1]));
+            CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, s->store.access).text));
+            CAUSE_SAY(DETAIL, ROW(APART), W(wide), W(words[i]), W(apart), W(words[i]));
+            CAUSE_SAY(HINT, ROW(ASK_GAPS), W(words[i]));
             return true;
         }
     return false;
@@ -297,9 +290,9 @@ static bool covers(struct cover cover, struct shape shape) {
 static void say_cover(const struct situation *s, struct cause *cause, struct cover cover) {
     const struct outcome *failed = s->failed;
     say_launch(s, cause, s->launch->grid, s->launch->block);
-    CAUSE_DETAIL(" covers %lld row%s and %lld column%s; C has %d and %d\n", cover.rows,
-                 plural((uint64_t)cover.rows), cover.cols, plural((uint64_t)cover.cols),
-                 shape_size(&failed->shape, PARAM_M), shape_size(&failed->shape, PARAM_N));
+    CAUSE_SAY(DETAIL, ROW(COVERS), W(cover.rows), W(plural((uint64_t)cover.rows)), W(cover.cols),
+              W(plural((uint64_t)cover.cols)), W(shape_size(&failed->shape, PARAM_M)),
+              W(shape_size(&failed->shape, PARAM_N)));
 }
 
 /* Whether a block may compute further tiles of C after its first, as many as there are. */
@@ -326,19 +319,18 @@ bool cause_grid(const struct situation *s, struct cause *cause) {
     const bool fixed = !memcmp(t->grid, s->launch->grid, sizeof t->grid);
     cause_at_launch(cause, exchanged ? CAUSE_GRID_EXCHANGED : CAUSE_GRID_TOO_SMALL, s);
     if (exchanged)
-        CAUSE_WHAT("grid x and grid y are exchanged: the grid does not cover C");
+        CAUSE_SAY(WHAT, ROW(GRID_EXCHANGED));
     else if (fixed)
-        CAUSE_WHAT("the grid is always (%u, %u), which does not cover C", t->grid[0], t->grid[1]);
+        CAUSE_SAY(WHAT, ROW(GRID_FIXED), W(t->grid[0]), W(t->grid[1]));
     else
-        CAUSE_WHAT("the grid does not cover C");
+        CAUSE_SAY(WHAT, ROW(GRID_TOO_SMALL));
     say_cover(s, cause, cover);
-    CAUSE_DETAIL("%s", cause_access(s, cause, s->store.access).text);
+    CAUSE_SAY(DETAIL, ROW(LAST_ACCESS), W(cause_access(s, cause, s->store.access).text));
     if (exchanged)
-        CAUSE_HINT("does blockIdx.x number rows or columns of C, and of which of the two is the "
-                   "grid's x the number?");
+        CAUSE_SAY(HINT, ROW(ASK_GRID_EXCHANGED));
     else if (fixed)
-        CAUSE_HINT("how many blocks does C need? That depends on m and n");
+        CAUSE_SAY(HINT, ROW(ASK_GRID_FIXED));
     else
-        CAUSE_HINT("what becomes of the last rows and columns, fewer than a block has?");
+        CAUSE_SAY(HINT, ROW(ASK_GRID));
     return true;
 }

@@ -37,10 +37,19 @@ static bool run_with(struct experiment *e, struct locals_change change, struct o
 
 static bool is_clean(const struct outcome *outcome) { return !outcome->finding.kind; }
 
+/* Of one element: where it lies in memory may differ. */
+static bool is_same_object(const struct finding_object *a, const struct finding_object *b) {
+    return a->form == b->form && a->byte == b->byte && strcmp(a->name, b->name) == 0 &&
+           memcmp(a->index, b->index, sizeof a->index) == 0;
+}
+
 static bool is_same(const struct outcome *a, const struct outcome *b) {
-    return a->finding.kind == b->finding.kind && a->hash_of_c == b->hash_of_c &&
-           strcmp(a->finding.what, b->finding.what) == 0 &&
-           strcmp(a->finding.element, b->finding.element) == 0;
+    static const enum slot_name compared[] = {SLOT_INDEX, SLOT_BYTES, SLOT_ERROR, SLOT_FAULT};
+    const struct finding *f = &a->finding, *g = &b->finding;
+    for (size_t i = 0; i < sizeof compared / sizeof *compared; i++)
+        if (slot_get(f->slot, compared[i]) != slot_get(g->slot, compared[i])) return false;
+    return f->kind == g->kind && a->hash_of_c == b->hash_of_c &&
+           is_same_object(&f->object, &g->object) && strcmp(f->named, g->named) == 0;
 }
 
 /* --- words ------------------------------------------------------------------------------------ */
@@ -83,11 +92,10 @@ static bool is_proved_shared(struct experiment *e, uint64_t set, struct cause *c
     if (!run_with(e, change, &outcome) || !is_clean(&outcome)) return false;
     const struct local_variable *first = begin(e, cause, CAUSE_NOT_SHARED, set);
     const struct names names = names_of(e, set);
-    CAUSE_WHAT("%s is not __shared__: each thread has its own", first->name);
-    CAUSE_DETAIL("no thread sees what another one stores in %s;\n", names.text);
-    CAUSE_DETAIL("where all threads of a block have one %s, nothing is wrong in this run",
-                 names.text);
-    CAUSE_HINT("is %s meant to be __shared__?", first->name);
+    CAUSE_SAY(WHAT, ROW(NOT_SHARED), W(first->name));
+    CAUSE_SAY(DETAIL, ROW(OWN_COPY), W(names.text));
+    CAUSE_SAY(DETAIL, ROW(ONE_COPY), W(names.text));
+    CAUSE_SAY(HINT, ROW(ASK_SHARED), W(first->name));
     return true;
 }
 
@@ -145,16 +153,12 @@ static bool find_unset(struct experiment *e, struct cause *cause) {
     if (!matter) return false;
     const struct local_variable *first = begin(e, cause, CAUSE_NO_VALUE, matter);
     const struct names names = names_of(e, matter);
-    CAUSE_WHAT("%s is used before it has a value", first->name);
+    CAUSE_SAY(WHAT, ROW(NO_VALUE), W(first->name));
     if (is_clean(&zeroed))
-        CAUSE_DETAIL("with zeros in %s from the beginning, nothing is wrong in this run",
-                     names.text);
+        CAUSE_SAY(DETAIL, ROW(ZEROS), W(names.text));
     else
-        CAUSE_DETAIL("what the kernel does depends on what %s happen%s to hold at the beginning",
-                     names.text, is_one(matter) ? "s" : "");
-    CAUSE_HINT("a local variable begins with anything: which value should %s begin with, in every "
-               "thread?",
-               first->name);
+        CAUSE_SAY(DETAIL, ROW(DEPENDS), W(names.text), W(is_one(matter) ? "s" : ""));
+    CAUSE_SAY(HINT, ROW(ASK_VALUE), W(first->name));
     return true;
 }
 

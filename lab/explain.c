@@ -61,10 +61,12 @@ static bool explain_values(const struct study *s, struct fit *fit, struct explan
     *fit = search.fit;
     out->about_nan = fit->stray > 0;
     out->explains_values = true;
+    out->sum_changed = f->natural && (f->offset != 0 || f->factor != 1);
     bool everywhere = !fit->right_differs;
     APPEND(out->formula, "%s", f->name);
     APPEND(out->text, "%s %s", everywhere ? "C is" : "Where C is wrong, it is", f->phrase);
     APPEND(out->hint, "%s", everywhere || !f->part_hint ? f->hint : f->part_hint);
+    APPEND(out->claim, "%s", out->text);
     say_counts(s, fit, out);
     const bool one = !strchr(f->name, '+');
     out->products = one && explains_all(fit) ? part_of_products(f) : 0;
@@ -143,7 +145,8 @@ static bool explain_unwritten(const struct study *s, struct explanation *out) {
     *out = region;
     out->text[0] = '\0';
     if (region.text[0]) {
-        APPEND(out->text, "Never written: %s.", region.text);
+        APPEND(out->claim, "Never written: %s", region.text);
+        APPEND(out->text, "%s.", out->claim);
         if (region.row_end > 0 && !s->verdict->wrong)
             out->products = 1 - (double)region.of / ((double)s->problem->m * s->problem->n);
     } else {

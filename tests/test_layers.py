@@ -29,7 +29,6 @@ STILL_UP = {
     ("engine/explain/remark", "engine/host/check"),
     ("engine/explain/remark", "engine/host/evidence"),
     ("engine/explain/remark", "lab/cause"),
-    ("engine/report/threads", "engine/cuda/runtime/runtime"),
     ("engine/show/counts", "engine/host/check"),
     ("engine/show/phases", "engine/host/check"),
     ("engine/show/page/block", "engine/host/check"),

@@ -1,12 +1,11 @@
-/* What a finding says of threads that wait at a barrier, do not, or never stop: who they are, and
- * between which lines a barrier is missing. The lines are those of kernel.cu's text, where the
- * program carries it along; where it does not, or the text cannot be read, less is said. */
+/* Which lines a finding is about whose threads wait at a barrier, do not, or never stop. They are
+ * those of kernel.cu's text, where the program carries it along; where it does not, or the text
+ * cannot be read, less is known. */
 #define _GNU_SOURCE
 #include "barrier_lines.h"
 #include "../report/source.h"
-#include "../report/text.h"
+#include "../report/threads.h"
 #include "outline.h"
-#include "say.h"
 #include <string.h>
 
 /* --- the text --------------------------------------------------------------------------------- */
@@ -38,24 +37,6 @@ static int line_of(const void *code, const struct finding_party *party) {
 }
 
 /* --- races ------------------------------------------------------------------------------------ */
-
-/* Between an access and a pending copy. */
-static void say_race_with_copy(struct diagnosis *d) {
-    const struct event *e = d->e;
-    DETAIL("thread %s %s %s before the asynchronous copy to it has completed, which ", AT,
-           verb(&d->f->at), ELEMENT);
-    if (e->thread == e->other_thread)
-        DETAIL("it began itself%s", at_place(&d->f->other).text);
-    else
-        DETAIL("thread %s began%s", OTHER, at_place(&d->f->other).text);
-    if (e->overwritten && !e->write)
-        HINT("a tile may be overwritten only after every thread of the block has finished reading "
-             "it: a "
-             "copy overwrites it from its beginning on");
-    else
-        HINT("wait for the copy (__pipeline_wait_prior) and __syncthreads() before %s",
-             e->write ? "writing to its destination" : "reading");
-}
 
 /* Whether the value is overwritten that is being read; else it is read too early. A reader that has
  * stored its own part in this interval has done so before or after: where it waits by now, between
@@ -90,7 +71,7 @@ static int behind_all_stores(const struct diagnosis *d, const struct structure *
 
 /* Where a barrier between the line that is executed first and the other one belongs: outside of
  * loops that are around one of them only. */
-static void say_missing_barrier(struct diagnosis *d, int first, int second) {
+static void find_missing_barrier(struct diagnosis *d, int first, int second) {
     const struct structure *s = structure_at_both(&d->f->at, &d->f->other);
     if (!s) return;
     const struct construct *entered = structure_outermost_without(s, CONSTRUCT_LOOP, second, first);
@@ -101,79 +82,39 @@ static void say_missing_barrier(struct diagnosis *d, int first, int second) {
         phase = d->f->phase; /* both accesses are in it */
         if (first == d->f->other.line) after = behind_all_stores(d, s, after, before);
         barrier = structure_barrier_between(s, after + 1, before - 1);
-        if (!barrier) {
-            DETAIL("\na __syncthreads() is missing after line %d, before line %d", after, before);
-            d->f->barrier_after = before - 1;
-        }
+        if (!barrier) SET(BARRIER_BEFORE, before);
     } else if (turns) {
         barrier = structure_barrier_between(s, after + 1, turns->last);
         if (!barrier) barrier = structure_barrier_between(s, turns->first, before - 1);
-        if (!barrier) {
-            DETAIL("\na __syncthreads() is missing at the end of the loop of line %d, after line "
-                   "%d",
-                   turns->first, after);
-            d->f->barrier_after = after;
-        }
+        if (!barrier) SET(BARRIER_LOOP, turns->first);
     } else {
         return;
     }
-    if (!barrier) return;
-    DETAIL("\nthe __syncthreads() at line %d is between, but not reached by both of them", barrier);
-    if (phase) DETAIL(" in tile phase %d", phase);
+    if (!barrier) {
+        SET(BARRIER_AFTER, after);
+        return;
+    }
+    SET(BARRIER_PASSED, barrier);
+    if (phase) SET(PASSED_PHASE, phase);
 }
 
-void say_shared_race(struct diagnosis *d) {
+void find_shared_race(struct diagnosis *d) {
     const struct event *e = d->e;
-    const struct phrase place = at_place(&d->f->other);
+    const int at = d->f->at.line, other = d->f->other.line;
     if (e->pending) {
-        say_race_with_copy(d);
+        SET_FLAG(PENDING_COPY);
+        if (e->overwritten && !e->write) SET_FLAG(OVERWRITTEN);
     } else if (e->atomic || e->other_atomic) {
-        DETAIL("thread %s %s %s, thread %s %s it%s, one of them with an atomic operation and the "
-               "other without, with no __syncthreads() between",
-               AT, verb(&d->f->at), ELEMENT, OTHER, verb(&d->f->other), place.text);
-        HINT("atomic operations race with all loads and stores but other atomic operations");
-    } else if (e->write) {
-        DETAIL("thread %s writes %s, thread %s writes it%s, too, with no __syncthreads() between",
-               AT, ELEMENT, OTHER, place.text);
-        HINT("each element of shared memory should have one thread that stores it, until a "
-             "barrier");
-    } else if (is_overwritten(d)) {
-        DETAIL("thread %s reads %s, which thread %s overwrites%s, with no __syncthreads() between",
-               AT, ELEMENT, OTHER, place.text);
-        say_missing_barrier(d, d->f->at.line, d->f->other.line);
-        HINT("a tile may be overwritten only after every thread of the block has finished reading "
-             "it");
-    } else {
-        DETAIL("thread %s reads %s, which thread %s stores%s, with no __syncthreads() between", AT,
-               ELEMENT, OTHER, place.text);
-        say_missing_barrier(d, d->f->other.line, d->f->at.line);
+        SET_FLAG(ATOMIC);
+    } else if (!e->write && is_overwritten(d)) {
+        SET_FLAG(OVERWRITTEN);
+        find_missing_barrier(d, at, other);
+    } else if (!e->write) {
+        find_missing_barrier(d, other, at);
     }
 }
 
 /* --- barriers --------------------------------------------------------------------------------- */
-
-/* "the 32 threads with threadIdx.y < 2 wait": who waits, or have returned. */
-static void say_threads(struct diagnosis *d, const struct threads *set, const char *one,
-                        const char *several) {
-    char text[200];
-    threads_describe(text, sizeof text, set, d->e->block_size);
-    DETAIL("%s %s", text, threads_count(set) == 1 ? one : several);
-}
-
-static unsigned block_threads(const struct event *e) {
-    return e->block_size.x * e->block_size.y * e->block_size.z;
-}
-
-/* Those that wait elsewhere; short where they are the rest of the block. */
-static void say_elsewhere(struct diagnosis *d) {
-    const struct event *e = d->e;
-    const unsigned here = threads_count(&e->waiting), there = threads_count(&e->elsewhere);
-    if (there > 1 && here + there == block_threads(e))
-        DETAIL("the other %u wait", there);
-    else
-        say_threads(d, &e->elsewhere, "waits", "wait");
-    DETAIL("%s", at_place(&d->f->other).text);
-}
 
 bool barriers_exchanged(const struct diagnosis *d) {
     const struct event *e = d->e;
@@ -187,53 +128,20 @@ bool barriers_exchanged(const struct diagnosis *d) {
     return at->line > other->line;
 }
 
-void say_divergent_barrier(struct diagnosis *d) {
-    const struct event *e = d->e;
+void find_divergent_barrier(struct diagnosis *d) {
     const struct finding_party *at = &d->f->at, *other = &d->f->other;
     const struct structure *s = structure_at_both(at, other);
     const struct construct *branch =
         s ? structure_innermost_without(s, CONSTRUCT_IF, at->line, other->line) : NULL;
-    say_threads(d, &e->waiting, "waits here", "wait here");
-    DETAIL(",\n");
-    say_elsewhere(d);
-    if (threads_count(&e->returned)) {
-        DETAIL(",\n");
-        say_threads(d, &e->returned, "has returned", "have returned");
-    }
-    if (branch) DETAIL("\nthis __syncthreads() is inside the if of line %d", branch->first);
+    if (branch) SET(BRANCH, branch->first);
     d->f->at.access = d->f->other.access = FINDING_NO_ACCESS;
 }
 
-void say_early_return(struct diagnosis *d) {
-    WHAT("__syncthreads() that not all threads of the block reach: %u had returned",
-         threads_count(&d->e->returned));
-    say_threads(d, &d->e->returned, "had returned", "had returned");
-    DETAIL(" from the kernel;\nthread %s then reads %s%s, which no thread has stored", OTHER,
-           ELEMENT, at_place(&d->f->other).text);
-    d->f->at.access = FINDING_NO_ACCESS;
-}
+void find_early_return(struct diagnosis *d) { d->f->at.access = FINDING_NO_ACCESS; }
 
 /* --- what never goes on ----------------------------------------------------------------------- */
 
-/* Threads can wait for each other at barriers, and for the lanes of their warp: a thread that has
- * not returned waits at one or the other. */
-void say_deadlock(struct diagnosis *d) {
-    const struct event *e = d->e;
-    struct threads in_warps = {{0}};
-    d->f->other.access = FINDING_NO_ACCESS;
-    if (!e->has_other) {
-        DETAIL("thread %s waits here", AT);
-        return;
-    }
-    for (unsigned i = 0; i < block_threads(e); ++i)
-        if (!threads_has(&e->waiting, i) && !threads_has(&e->returned, i))
-            threads_add(&in_warps, i);
-    say_threads(d, &in_warps, "waits", "wait");
-    DETAIL(" for other lanes of %s, thread %s here,\n",
-           threads_count(&in_warps) == 1 ? "its warp" : "their warps", AT);
-    say_threads(d, &e->waiting, "waits", "wait");
-    DETAIL(" for them at the __syncthreads()%s", at_place(&d->f->other).text);
-}
+void find_deadlock(struct diagnosis *d) { d->f->other.access = FINDING_NO_ACCESS; }
 
 /* More barriers than any of the sizes asks for. */
 static bool has_many_barriers(const struct event *e) {
@@ -259,18 +167,11 @@ static const struct construct *endless_loop(const struct diagnosis *d, const str
     return structure_common(s, CONSTRUCT_LOOP, at->line, barrier) == outer ? outer : NULL;
 }
 
-void say_endless(struct diagnosis *d) {
-    const struct event *e = d->e;
+void find_endless_loop(struct diagnosis *d) {
     const struct structure *s = structure_at(&d->f->at);
     const struct construct *loop = s ? structure_around(s, CONSTRUCT_LOOP, d->f->at.line) : NULL;
     const struct construct *endless = loop ? endless_loop(d, s) : NULL;
-    WHAT("%s", e->text);
-    if (e->in_kernel) DETAIL("thread %s", AT);
-    if (endless)
-        DETAIL(", in the loop of line %d, which does not end", endless->first);
-    else if (loop)
-        DETAIL(", in the loop of line %d, which may be inside another one", loop->first);
-    if (has_many_barriers(e))
-        DETAIL("\nthe block has passed at least %llu barrier%s", (unsigned long long)e->barriers,
-               plural(e->barriers));
+    if (endless) SET_FLAG(LOOP_ENDLESS);
+    if (loop) SET(LOOP, endless ? endless->first : loop->first);
+    if (has_many_barriers(d->e)) SET(BARRIERS, (int64_t)d->e->barriers);
 }

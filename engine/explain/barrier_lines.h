@@ -1,4 +1,5 @@
-/* Which barrier is to blame, and the words of threads that wait, or should. */
+/* Which barrier is to blame, and between which lines one is missing: the facts of threads that
+ * wait, or should. */
 #ifndef ENGINE_EXPLAIN_BARRIER_LINES_H
 #define ENGINE_EXPLAIN_BARRIER_LINES_H
 #include "object.h"
@@ -8,10 +9,11 @@
  * one that is first in the text. Without the text: where fewer threads wait. */
 bool barriers_exchanged(const struct diagnosis *d);
 
-void say_shared_race(struct diagnosis *d);
-void say_divergent_barrier(struct diagnosis *d);
-void say_early_return(struct diagnosis *d);
-void say_deadlock(struct diagnosis *d);
-void say_endless(struct diagnosis *d);
+void find_shared_race(struct diagnosis *d);
+void find_divergent_barrier(struct diagnosis *d);
+void find_early_return(struct diagnosis *d);
+void find_deadlock(struct diagnosis *d);
+/* Of a kernel that does not end: the loop. */
+void find_endless_loop(struct diagnosis *d);
 
 #endif

@@ -2,9 +2,9 @@
 #include "diagnosis.h"
 #include "barrier_lines.h"
 #include "element.h"
+#include "facts.h"
 #include "object.h"
-#include "words.h"
-#include <stdio.h>
+#include <string.h>
 
 static void find_phase(struct finding *f, const struct event *e) {
     const struct region *r = region_with_phases();
@@ -19,39 +19,45 @@ static void find_phase(struct finding *f, const struct event *e) {
  * which is in the next row: what is wrong is that store. */
 static bool is_column_overrun(const struct diagnosis *d) {
     struct finding *f = d->f;
-    struct element_at at;
+    struct element_at at = {{0}};
     if (!d->region || d->e->kind != FINDING_GLOBAL_RACE) return false;
     for (int i = 0; i < 2; ++i) {
         struct finding_party *party = i ? &f->other : &f->at;
         if (party->access != FINDING_WRITE || !element_intended(&at, d, party)) continue;
         if (party == &f->other) f->at = f->other;
         f->other = (struct finding_party){.known = false};
-        element_write(f->element, sizeof f->element, d->region->array, &at);
+        memcpy(f->object.index, at.index, sizeof at.index);
         return true;
     }
     return false;
 }
 
 /* The barrier that threads pass by comes first. */
-static void exchange_barriers(struct event *e, struct finding *f) {
+static void exchange_barriers(struct finding *f) {
     const struct finding_party at = f->at;
-    const struct threads waiting = e->waiting;
+    const struct threads waiting = f->waiting;
     f->at = f->other;
     f->other = at;
-    e->waiting = e->elsewhere;
-    e->elsewhere = waiting;
+    f->waiting = f->elsewhere;
+    f->elsewhere = waiting;
 }
 
-struct finding diagnose(const struct event *noted) {
-    struct event event = *noted;
-    struct finding finding = {.kind = event.kind};
-    struct diagnosis d = {.e = &event, .f = &finding};
-    party_find(&finding, &event);
-    if (event.kind == FINDING_DIVERGENT_BARRIER && barriers_exchanged(&d))
-        exchange_barriers(&event, &finding);
+/* Beside which launches are shown. */
+static void set_output(struct finding_launch *launch) {
+    const struct region *r = region_output();
+    if (r) launch_beside(launch, r->array);
+}
+
+struct finding diagnose(const struct event *event) {
+    struct finding finding = {.kind = event->kind};
+    struct diagnosis d = {.e = event, .f = &finding};
+    party_find(&finding, event);
+    if (event->kind == FINDING_DIVERGENT_BARRIER && barriers_exchanged(&d))
+        exchange_barriers(&finding);
     element_name(&d);
-    find_phase(&finding, &event);
+    find_phase(&finding, event);
     if (is_column_overrun(&d)) finding.kind = FINDING_OUT_OF_BOUNDS;
-    words_say(&d);
+    set_output(&finding.launch);
+    facts_find(&d);
     return finding;
 }

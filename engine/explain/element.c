@@ -6,8 +6,6 @@
 #include "../cuda/program/names.h"
 #include "../report/text.h"
 #include "allocation.h"
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 bool element_is_dynamic(const struct event *e) {
@@ -15,18 +13,24 @@ bool element_is_dynamic(const struct event *e) {
            (e->dynamic_bytes || name_has_dynamic());
 }
 
-static void name_dynamic(struct finding *f, const struct event *e) {
-    size_t offset = e->shared_offset - e->dynamic_offset;
+static void set_name(struct finding_object *o, enum finding_object_form form, const char *name) {
+    o->form = form;
+    o->name[0] = '\0';
+    APPEND(o->name, "%s", name);
+}
+
+static void name_dynamic(struct finding_object *o, const struct event *e) {
+    const size_t offset = e->shared_offset - e->dynamic_offset;
     const char *name = name_of_dynamic();
-    snprintf(f->variable, sizeof f->variable, "%s", name ? name : "");
-    if (name)
-        snprintf(f->element, sizeof f->element, "%.60s[%zu]", name, offset / WORD);
-    else
-        snprintf(f->element, sizeof f->element, "byte %zu of dynamic shared memory", offset);
+    set_name(o, name ? OBJECT_ELEMENT : OBJECT_DYNAMIC, name ? name : "");
+    o->byte = (int64_t)offset;
+    if (!name) return;
+    o->dimensions = 1;
+    o->index[0] = (int64_t)(offset / WORD);
 }
 
 /* The element of a bad index: its row or column is the index itself, not where that leads. */
-static void name_bad_element(struct finding *f, const struct event *e,
+static void name_bad_element(struct finding_object *o, const struct event *e,
                              const struct shared_name *name) {
     long element = ((long)e->shared_offset - (long)name->offset) / (long)name->element;
     size_t behind = 1;
@@ -35,84 +39,94 @@ static void name_bad_element(struct finding *f, const struct event *e,
     for (int i = at + 1; i < name->dimensions; ++i) behind *= name->dimension[i];
     long inside = element - e->index * (long)behind; /* with the bad index as 0 */
     size_t row = behind * name->dimension[at];
-    APPEND(f->element, "%s", name->name);
+    set_name(o, OBJECT_ELEMENT, name->name);
+    o->dimensions = name->dimensions;
     for (int i = 0; i < name->dimensions; ++i) {
         size_t size = 1;
         for (int j = i + 1; j < name->dimensions; ++j) size *= name->dimension[j];
-        long index = i == at  ? e->index
-                     : i < at ? inside / (long)size % (long)name->dimension[i]
-                              : inside % (long)row / (long)size % (long)name->dimension[i];
-        APPEND(f->element, "[%ld]", index);
+        o->index[i] = i == at  ? e->index
+                      : i < at ? inside / (long)size % (long)name->dimension[i]
+                               : inside % (long)row / (long)size % (long)name->dimension[i];
     }
 }
 
-static void name_static(struct finding *f, const struct event *e, const struct shared_name *name) {
-    size_t offset = e->shared_offset - name->offset;
-    size_t element = name->element ? offset / name->element : 0;
-    snprintf(f->variable, sizeof f->variable, "%s", name->name);
-    snprintf(f->element, sizeof f->element, "%s", name->name);
-    if (!name->dimensions && name->bytes > WORD)
-        APPEND(f->element, " (byte %zu of its %zu)", offset, name->bytes);
-    name_append_indices(f->element, sizeof f->element, name->dimension, name->dimensions, element);
+static void name_static(struct finding_object *o, const struct event *e,
+                        const struct shared_name *name) {
+    const size_t offset = e->shared_offset - name->offset;
+    const bool part = !name->dimensions && name->bytes > WORD;
+    size_t indices[NAME_DIMENSIONS];
+    set_name(o, part ? OBJECT_PART : OBJECT_ELEMENT, name->name);
+    o->byte = (int64_t)offset;
+    o->bytes = (int64_t)name->bytes;
+    o->dimensions = name->dimensions;
+    name_indices(indices, name->dimension, name->dimensions,
+                 name->element ? offset / name->element : 0);
+    for (int i = 0; i < name->dimensions; ++i) o->index[i] = (int64_t)indices[i];
 }
 
 static void name_shared(struct diagnosis *d) {
     const struct event *e = d->e;
-    struct finding *f = d->f;
+    struct finding_object *o = &d->f->object;
     struct shared_name name, reached;
     if (!e->address) {
-        if (name_any_ends_as(e->array_type, &name)) strcpy(f->variable, name.name);
+        if (name_any_ends_as(e->array_type, &name)) set_name(o, OBJECT_VARIABLE, name.name);
     } else if (element_is_dynamic(e) && !e->has_index) {
-        name_dynamic(f, e);
+        name_dynamic(o, e);
     } else if (e->has_index && name_of_index(e->shared_offset, e->array_type, e->index, &name)) {
-        snprintf(f->variable, sizeof f->variable, "%s", name.name);
-        name_bad_element(f, e, &name);
+        name_bad_element(o, e, &name);
         d->other_row = name.dimensions > 1 && name_find(e->shared_offset, &reached) &&
                        reached.offset == name.offset;
     } else if (name_find(e->shared_offset, &name) || name_before(e->shared_offset, &name)) {
-        name_static(f, e, &name);
+        name_static(o, e, &name);
     } else {
-        snprintf(f->element, sizeof f->element, "shared memory");
+        o->form = OBJECT_SHARED;
     }
 }
 
 /* Which of the program's own allocations it is: by its name; or else by the line that made it. */
-static void name_scratch(struct finding *f, const struct region *r, long offset) {
+static void name_scratch(struct finding_object *o, const struct region *r, long offset) {
     struct allocation_name name;
+    o->byte = offset;
+    o->bytes = (int64_t)r->bytes;
     if (allocation_name(r, &name)) {
-        snprintf(f->variable, sizeof f->variable, "%s", name.text);
-        if (name.element)
-            snprintf(f->element, sizeof f->element, "%s[%ld]", name.text,
-                     (offset - (offset < 0 ? (long)name.element - 1 : 0)) / (long)name.element);
-        else
-            snprintf(f->element, sizeof f->element, "byte %ld of %s", offset, name.text);
-        if (name.only) return;
-        APPEND(f->element, " of %zu bytes", r->bytes);
+        const long size = (long)name.element;
+        set_name(o, size ? OBJECT_POINTED_TO : OBJECT_ALLOCATION, name.text);
+        o->element_bytes = size;
+        o->several = !name.only;
+        o->dimensions = size > 0;
+        if (size) o->index[0] = (offset - (offset < 0 ? size - 1 : 0)) / size;
         return;
     }
-    struct place place = place_find(r->frames, r->frame_count);
-    struct finding_party maker = party_at(&place);
-    snprintf(f->element, sizeof f->element, "byte %ld of the %zu allocated", offset, r->bytes);
-    APPEND(f->element, "%.80s", at_place(&maker).text);
+    const struct place place = place_find(r->frames, r->frame_count);
+    const struct finding_party maker = party_at(&place);
+    o->form = OBJECT_ALLOCATED;
+    memcpy(o->file, maker.file, sizeof o->file);
+    o->line = maker.line;
 }
 
 /* A variable of kernel.cu's. */
-static void name_variable(struct finding *f, const struct event *e) {
+static void name_variable(struct finding_object *o, const struct event *e) {
     struct shared_name name;
     if (!name_of_variable((const void *)e->address, &name)) return;
-    snprintf(f->variable, sizeof f->variable, "%s", name.name);
-    snprintf(f->element, sizeof f->element, "%s", name.name);
-    if (name.bytes > WORD) APPEND(f->element, " (byte %zu of its %zu)", name.offset, name.bytes);
+    set_name(o, name.bytes > WORD ? OBJECT_PART : OBJECT_ELEMENT, name.name);
+    o->byte = (int64_t)name.offset;
+    o->bytes = (int64_t)name.bytes;
 }
 
-void element_write(char *text, size_t size, const struct engine_array *array,
-                   const struct element_at *at) {
-    snprintf(text, size, "%s", array->name);
-    for (int i = 0; i < array->dimensions; ++i) append(text, size, "[%" PRId64 "]", at->index[i]);
+static void set_indices(struct finding_object *o, const struct element_at *at) {
+    memcpy(o->index, at->index, sizeof at->index);
 }
 
-/* Of the array's first element on; rounded down, before it too. */
-static int64_t element_number(const struct diagnosis *d) {
+static void name_array(struct finding_object *o, const struct engine_array *array,
+                       const struct element_at *at) {
+    set_name(o, OBJECT_ARRAY, array->name);
+    o->dimensions = array->dimensions;
+    o->element_bytes = (int64_t)array_element_bytes(array);
+    memcpy(o->extent, array->extent, sizeof array->extent);
+    set_indices(o, at);
+}
+
+int64_t element_number(const struct diagnosis *d) {
     const int64_t bytes = (int64_t)array_element_bytes(d->region->array);
     const int64_t offset = (int64_t)(d->e->address - d->region->begin);
     return offset >= 0 ? offset / bytes : -((-offset + bytes - 1) / bytes);
@@ -127,22 +141,21 @@ const struct region *element_region(const struct event *e) {
 
 /* An element of an array, even one that it does not have: C[34][0] of 34 rows. */
 static void name_global(struct diagnosis *d) {
-    struct finding *f = d->f;
-    struct element_at at;
+    struct finding_object *o = &d->f->object;
+    struct element_at at = {{0}};
     if (program_holds(d->e->address)) {
-        name_variable(f, d->e);
+        name_variable(o, d->e);
         return;
     }
     const struct region *r = element_region(d->e);
     if (!r) return;
     if (!r->array) {
-        name_scratch(f, r, (long)(d->e->address - r->begin));
+        name_scratch(o, r, (long)(d->e->address - r->begin));
         return;
     }
     d->region = r;
     array_index(r->array, element_number(d), at.index);
-    snprintf(f->variable, sizeof f->variable, "%s", r->array->name);
-    element_write(f->element, sizeof f->element, r->array, &at);
+    name_array(o, r->array, &at);
 }
 
 /* The index along this axis that the thread has by its place in the grid; -1: none. */
@@ -199,7 +212,7 @@ bool element_intended(struct element_at *at, const struct diagnosis *d,
 void element_name(struct diagnosis *d) {
     const struct event *e = d->e;
     const enum finding_memory memory = finding_text(e->kind)->memory;
-    struct element_at at;
+    struct element_at at = {{0}};
     if (memory == FINDING_MEMORY_SHARED || (e->in_shared && e->kind == FINDING_MISALIGNED)) {
         name_shared(d);
         return;
@@ -207,5 +220,5 @@ void element_name(struct diagnosis *d) {
     if (memory != FINDING_MEMORY_GLOBAL || !e->address) return;
     name_global(d);
     if (d->region && e->kind == FINDING_OUT_OF_BOUNDS && element_intended(&at, d, &d->f->at))
-        element_write(d->f->element, sizeof d->f->element, d->region->array, &at);
+        set_indices(&d->f->object, &at);
 }

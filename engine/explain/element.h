@@ -13,9 +13,9 @@ struct element_at {
 bool element_intended(struct element_at *at, const struct diagnosis *d,
                       const struct finding_party *party);
 
-/* "C[34][0]" */
-void element_write(char *text, size_t size, const struct engine_array *array,
-                   const struct element_at *at);
+/* Of the array that was accessed, or nearest: the number of the element, from its first one on;
+ * rounded down, before it too. */
+int64_t element_number(const struct diagnosis *d);
 
 /* Whether the address is in dynamic shared memory, or beyond it. Dynamic shared memory comes after
  * the static arrays: in a kernel that has none, such an address is beyond its static arrays. */
@@ -24,7 +24,7 @@ bool element_is_dynamic(const struct event *e);
 /* The allocation that an event's address is in, or beside; null: there is none. */
 const struct region *element_region(const struct event *e);
 
-/* Sets variable and element of the finding; region and other_row. */
+/* Sets the finding's object; region and other_row. */
 void element_name(struct diagnosis *d);
 
 #endif

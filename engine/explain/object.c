@@ -1,33 +1,8 @@
-/* Who did it and where, as data and as phrases. */
+/* Who did it and where. */
 #define _GNU_SOURCE
 #include "object.h"
 #include <stdio.h>
 #include <string.h>
-
-/* --- phrases ---------------------------------------------------------------------------------- */
-
-static struct phrase coordinates(struct finding_index i, bool three) {
-    struct phrase p;
-    if (three)
-        snprintf(p.text, sizeof p.text, "(%u,%u,%u)", i.x, i.y, i.z);
-    else
-        snprintf(p.text, sizeof p.text, "(%u,%u)", i.x, i.y);
-    return p;
-}
-
-struct phrase thread_of(const struct event *e, const struct finding_party *party) {
-    return coordinates(party->thread, e->block_size.z > 1);
-}
-
-struct phrase block_of(const struct event *e, const struct finding_party *party) {
-    return coordinates(party->block, e->grid_size.z > 1);
-}
-
-struct phrase at_place(const struct finding_party *party) {
-    struct phrase p = {""};
-    if (party->line) snprintf(p.text, sizeof p.text, " at %.100s:%d", party->file, party->line);
-    return p;
-}
 
 /* --- parties ---------------------------------------------------------------------------------- */
 
@@ -65,7 +40,20 @@ static struct finding_party party_of(const struct event *e, const void *code, un
 
 static enum finding_access access_of(bool write) { return write ? FINDING_WRITE : FINDING_READ; }
 
+/* Zeros where no block runs that a GPU would take. */
+static struct finding_index block_of(const struct event *e) {
+    const struct uint3 *size = &e->block_size;
+    const uint64_t threads = (uint64_t)size->x * size->y * size->z;
+    if (!threads || threads > FINDING_THREADS) return (struct finding_index){0, 0, 0};
+    return (struct finding_index){size->x, size->y, size->z};
+}
+
 void party_find(struct finding *f, const struct event *e) {
+    f->block_size = block_of(e);
+    f->grid_size = (struct finding_index){e->grid_size.x, e->grid_size.y, e->grid_size.z};
+    f->waiting = e->waiting;
+    f->elsewhere = e->elsewhere;
+    f->returned = e->returned;
     f->at = party_of(e, e->code, e->thread, e->block,
                      e->size ? access_of(e->write) : FINDING_NO_ACCESS);
     if (e->place.line) set_place(&f->at, &e->place);
@@ -76,4 +64,10 @@ void party_find(struct finding *f, const struct event *e) {
     if (e->has_other)
         f->other =
             party_of(e, e->other_code, e->other_thread, e->other_block, access_of(e->other_write));
+}
+
+void launch_beside(struct finding_launch *launch, const struct engine_array *output) {
+    snprintf(launch->output, sizeof launch->output, "%s", output->name);
+    launch->dimensions = output->dimensions;
+    memcpy(launch->extent, output->extent, sizeof output->extent);
 }

@@ -1,7 +1,6 @@
 /* Threads and lines of an event, for the finding that is made of it. */
 #ifndef ENGINE_EXPLAIN_OBJECT_H
 #define ENGINE_EXPLAIN_OBJECT_H
-#include "../report/text.h"
 #include "../watch/event.h"
 #include "../watch/shadow/regions.h"
 
@@ -13,19 +12,16 @@ struct diagnosis {
     bool other_row; /* a bad index that leads to another row of the same shared array */
 };
 
-struct phrase {
-    char text[160];
-};
+/* Facts of it. */
+#define SET(name, value) slot_set(d->f->slot, SLOT_##name, value)
+#define SET_FLAG(name) SET(name, 1)
 
-/* " at kernel.cu:14"; empty where the line is not known. */
-struct phrase at_place(const struct finding_party *party);
-/* "(1,0)": as many coordinates as the block, or the grid, has. */
-struct phrase thread_of(const struct event *e, const struct finding_party *party);
-struct phrase block_of(const struct event *e, const struct finding_party *party);
+/* The array that a launch is shown beside. */
+void launch_beside(struct finding_launch *launch, const struct engine_array *output);
 
 /* A party at this place, of no kernel. */
 struct finding_party party_at(const struct place *place);
-/* Sets both parties of a finding. */
+/* Sets both parties of a finding; in blocks and a grid of which sizes; and sets of threads. */
 void party_find(struct finding *f, const struct event *e);
 
 #endif

@@ -7,12 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *remark_name(enum remark_kind kind) {
-    static const char *const names[REMARKS] = {
-        NULL, "naive-loads", "uncoalesced", "bank-conflicts", "unneeded-barrier", "surplus-blocks"};
-    return names[kind];
-}
-
 void remark_at(struct remark *remark, enum remark_kind kind, const char *file, int line) {
     memset(remark, 0, sizeof *remark);
     remark->kind = kind;
@@ -33,8 +27,7 @@ struct counts_of_run {
 typedef bool counts_rule(const struct counts_of_run *run, struct remark *remark);
 
 static void say_shape(struct remark *remark, struct shape s) {
-    REMARK_DETAIL("\ncounted with %s; ./sgemm-check --counts shows more",
-                  lab_shape_text(&lab, &s).of);
+    REMARK_SAY(DETAIL, ROW(COUNTED_WITH), W(lab_shape_text(&lab, &s).of));
 }
 
 static int columns_of(int matrix, struct shape s) {
@@ -119,15 +112,9 @@ static bool naive_loads(const struct counts_of_run *run, struct remark *remark) 
     const struct place place = place_of_load(matrix), other = place_of_load(MATRIX_OF_B);
     if (!place.line) return false;
     remark_at(remark, REMARK_NAIVE_LOADS, place.file, place.line);
-    REMARK_WHAT("every element of %s is loaded %d times",
-                both ? "A and of B"
-                : a  ? "A"
-                     : "B",
-                times);
-    if (both && other.line != place.line) REMARK_DETAIL("B in line %d, ", other.line);
-    REMARK_DETAIL("from global memory, as in the naive kernel; with tiles of %d x %d in shared "
-                  "memory it would be %d times",
-                  tile, tile, times_needed(matrix, run->shape) / tile);
+    REMARK_SAY(WHAT, ROW(LOADED_TIMES), W(both ? "A and of B" : a ? "A" : "B"), W(times));
+    if (both && other.line != place.line) REMARK_SAY(DETAIL, ROW(OTHER_LINE), W(other.line));
+    REMARK_SAY(DETAIL, ROW(AS_NAIVE), W(tile), W(tile), W(times_needed(matrix, run->shape) / tile));
     say_shape(remark, run->shape);
     return true;
 }
@@ -179,10 +166,11 @@ static bool uncoalesced(const struct counts_of_run *run, struct remark *remark) 
             continue;
         const bool store = line->way == COUNTED_STORES;
         remark_at(remark, REMARK_UNCOALESCED, line->file, line->line);
-        REMARK_WHAT("only %.3g %% of the bytes that this line moves are used", percent_used(c));
-        REMARK_DETAIL("threadIdx.x counts rows of %s here, so neighbouring threads %s elements "
-                      "%s apart; global memory moves %d bytes at a time",
-                      names[line->place], store ? "store" : "load", columns[line->place], SECTOR);
+        char percent[32];
+        snprintf(percent, sizeof percent, "%.3g", percent_used(c));
+        REMARK_SAY(WHAT, ROW(PERCENT_USED), W(percent));
+        REMARK_SAY(DETAIL, ROW(ROWS_APART), W(names[line->place]), W(store ? "store" : "load"),
+                   W(columns[line->place]), W(SECTOR));
         say_shape(remark, run->shape);
         return true;
     }
@@ -207,11 +195,9 @@ static bool bank_conflicts(const struct counts_of_run *run, struct remark *remar
         const struct counted_line *line = &l->lines[i];
         if (!is_conflict(l, line)) continue;
         remark_at(remark, REMARK_BANK_CONFLICTS, line->file, line->line);
-        REMARK_WHAT("%u threads of a warp %s one bank of shared memory", line->counted.worst,
-                    line->way == COUNTED_STORES ? "store to" : "read from");
-        REMARK_DETAIL("each another word of it, so that the request takes %u passes instead of "
-                      "one; words whose numbers are the same modulo %d are in one bank",
-                      line->counted.worst, BANKS);
+        REMARK_SAY(WHAT, ROW(ONE_BANK), W(line->counted.worst),
+                   W(line->way == COUNTED_STORES ? "store to" : "read from"));
+        REMARK_SAY(DETAIL, ROW(PASSES), W(line->counted.worst), W(BANKS));
         say_shape(remark, run->shape);
         return true;
     }
@@ -229,9 +215,8 @@ static bool surplus_blocks(const struct counts_of_run *run, struct remark *remar
     engine_add_launch(&finding, true);
     if (!finding.launch.line) return false;
     remark_at(remark, REMARK_SURPLUS_BLOCKS, finding.launch.file, finding.launch.line);
-    REMARK_WHAT("the grid has %llu blocks; %llu store elements of C", (unsigned long long)l->blocks,
-                (unsigned long long)(l->blocks - l->idle_blocks));
-    REMARK_DETAIL("%s", finding.launch.text);
+    REMARK_SAY(WHAT, ROW(SURPLUS), W(l->blocks), W(l->blocks - l->idle_blocks));
+    remark->launch = finding.launch;
     say_shape(remark, run->shape);
     return true;
 }

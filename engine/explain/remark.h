@@ -15,8 +15,10 @@
 /* Begins a remark at a line. */
 void remark_at(struct remark *remark, enum remark_kind kind, const char *file, int line);
 
-#define REMARK_WHAT(...) APPEND(remark->what, __VA_ARGS__)
-#define REMARK_DETAIL(...) APPEND(remark->detail, __VA_ARGS__)
+/* Says a sentence of remarks.def in *remark: REMARK_SAY(WHAT, ROW(LOADED_TIMES), W("A"), W(64)). */
+#define REMARK_SAY(part, ...)                                                                      \
+    sentences_add(&remark->said, &remark_sentences, SENTENCE_##part,                               \
+                  (const struct sentence_word[]){__VA_ARGS__})
 
 /* Sets *remark, if the launch has a barrier without which no two threads of a block would conflict.
  */

@@ -1,7 +1,5 @@
 /* One run of a wrapper under watch. */
 #include "../engine.h"
-#include "../report/launch.h"
-#include "../report/text.h"
 #include "../report/vocabulary.h"
 #include "../watch/detector.h"
 #include "../watch/host.h"
@@ -12,7 +10,6 @@
 #include "../watch/surplus.h"
 #include "diagnosis.h"
 #include "object.h"
-#include <inttypes.h>
 #include <string.h>
 
 static struct engine_run run;
@@ -42,24 +39,13 @@ static const struct engine_array *output(void) {
     return NULL;
 }
 
-static void say_launch(struct finding_launch *launch) {
-    const struct engine_array *beside = output();
-    struct launch_shape shape = {.dynamic_shared = launch->shared_bytes};
-    memcpy(shape.kernel, launch->kernel, sizeof shape.kernel);
-    memcpy(shape.grid, launch->grid, sizeof shape.grid);
-    memcpy(shape.block, launch->block, sizeof shape.block);
-    launch_describe(&shape, beside ? beside->name : NULL, beside ? beside->dimensions : 0,
-                    beside ? beside->extent : NULL, launch->text);
-}
-
-/* In words, and which one it is where there are several; without its line. */
+/* Which one it is, and beside what it is shown; without its line. */
 static bool describe_launch(uint64_t number, struct finding_launch *launch) {
+    const struct engine_array *beside = output();
     if (!launches_find(number, launch)) return false;
     launch->number = number;
     launch->of = launches_noted();
-    say_launch(launch);
-    if (launch->of > 1)
-        APPEND(launch->text, "; launch %" PRIu64 " of %" PRIu64, number, launch->of);
+    if (beside) launch_beside(launch, beside);
     return true;
 }
 

@@ -44,12 +44,10 @@ static void explain_death(struct outcome *outcome, bool killed, int status) {
     check_file(f->at.file, sizeof f->at.file);
     f->kind = killed ? FINDING_ENDLESS : FINDING_HOST_FAULT;
     if (killed)
-        snprintf(f->what, sizeof f->what, "%s does not return", lab.wrapper);
+        slot_set(f->slot, SLOT_RETURNS_NOT, 1);
     else if (WIFSIGNALED(status))
-        snprintf(f->what, sizeof f->what, "%s crashed: %s", lab.wrapper,
-                 strsignal(WTERMSIG(status)));
-    else
-        snprintf(f->what, sizeof f->what, "%s ended the program instead of returning", lab.wrapper);
+        slot_set(f->slot, SLOT_SIGNAL, WTERMSIG(status));
+    snprintf(f->named, sizeof f->named, "%s", lab.wrapper);
 }
 
 static void run_in_child(const struct check_options *o, struct shape shape,
@@ -147,16 +145,18 @@ static void suspect_sizes(const struct outcome *square, struct outcome *failed) 
         if (s->of[i] != s->of[0]) return;
     for (int i = 0; i < 2; i++) /* blocks fit: then it says nothing about guards */
         if (!f->launch.block[i] || s->of[0] % f->launch.block[i] == 0) return;
-    f->hint[0] = '\0';
-    for (int i = 0; i < lab_params(&lab); i++) APPEND(f->hint, "%s=", lab.params[i].name);
-    APPEND(f->hint, "%lld is right, so there are guards: which of ", (long long)s->of[0]);
+    char *hint = failed->explained.hint;
+    const size_t size = sizeof failed->explained.hint;
+    hint[0] = '\0';
+    for (int i = 0; i < lab_params(&lab); i++) append(hint, size, "%s=", lab.params[i].name);
+    append(hint, size, "%lld is right, so there are guards: which of ", (long long)s->of[0]);
     for (int i = 0; i < lab_params(&lab); i++)
-        APPEND(f->hint, "%s%s",
+        append(hint, size, "%s%s",
                i == 0                     ? ""
                : i + 1 < lab_params(&lab) ? ", "
                                           : " and ",
                lab.params[i].name);
-    APPEND(f->hint, " does this line use, and which does its condition?");
+    append(hint, size, " does this line use, and which does its condition?");
 }
 
 /* Sets the failed outcome's cause. `room` is shared with the children, for one outcome. */
@@ -248,11 +248,6 @@ static const double endless_seconds = 1;  /* a block's accesses fill a page long
 
 static const char no_disk[] = "a temporary file cannot be written: is the disk full?";
 
-static bool never_ends(const struct outcome *shown) {
-    const enum finding_kind kind = shown->finding.kind;
-    return kind == FINDING_ENDLESS || kind == FINDING_TIME_LIMIT;
-}
-
 static FILE *temporary_file(const struct check_options *o) {
     FILE *file = tmpfile();
     if (!file) machine(o, "no temporary file can be made");
@@ -292,7 +287,8 @@ static bool try_walk(const struct check_options *given, const struct outcome *sh
         o.walk_launch = walked->wanted_launch;
         record_walk(&o, shown, shape, room);
     }
-    if (never_ends(shown)) return never_ends(room); /* stopped at another line each time */
+    if (finding_never_ends(shown->finding.kind))
+        return finding_never_ends(room->finding.kind); /* stopped at another line each time */
     return room->finding.kind == shown->finding.kind &&
            room->finding.at.line == shown->finding.at.line;
 }
@@ -383,7 +379,8 @@ static bool write_walk(const struct check_options *given, const struct outcome *
     o.phases = o.indices = false;
     o.report = NULL;
     o.calls = 1;
-    if (never_ends(shown) && o.run.timeout > endless_seconds) o.run.timeout = endless_seconds;
+    if (finding_never_ends(shown->finding.kind) && o.run.timeout > endless_seconds)
+        o.run.timeout = endless_seconds;
     o.walk_data = temporary_file(given);
     const struct finding_party *at = &shown->finding.at;
     memset(o.walk_block, 0, sizeof o.walk_block);
@@ -414,6 +411,13 @@ static const char *next_command(const struct check_options *o, const struct outc
     return has_run && !o->walk ? "make walk" : NULL;
 }
 
+/* Of the run that went wrong. */
+static void give_answer(const struct check_options *o, const struct outcome *failed) {
+    const struct cause_answer answer = {failed->finding.kind, failed->cause};
+    if (o->answer && pwrite(o->answer, &answer, sizeof answer, 0) != (ssize_t)sizeof answer)
+        machine(o, "the answer cannot be written");
+}
+
 /* --- all shapes ------------------------------------------------------------------------------- */
 
 int main(int argc, char **argv) {
@@ -439,6 +443,7 @@ int main(int argc, char **argv) {
         status = EXIT_WRONG;
         find_cause(&o, outcome, room);
         if (!outcome->cause.kind) suspect_sizes(&outcomes[0], outcome);
+        give_answer(&o, outcome);
     }
     if (status == EXIT_PASSED && !o.sized && !o.report)
         outcomes[count - 1].remark = find_remark(room);

@@ -19,7 +19,8 @@
  * Always on the CPU, on a machine with a GPU too. */
 #ifndef ENGINE_HOST_CHECK_H
 #define ENGINE_HOST_CHECK_H
-#include "../finding.h"
+#include "../../lab/mistake.h"
+#include "../report/explained.h"
 #include "../show/sum.h"
 #include "../watch/locals/locals.h"
 #include "../watch/record/counts.h"
@@ -52,6 +53,7 @@ struct check_options {
     bool all_blocks; /* are watched, however many there are */
     /* In the program that knows the local variables: locals_program.h. */
     const char *locals_program; /* a file; null: it is within this program */
+    int answer;                 /* descriptor for a struct cause_answer; 0: none is asked for */
     int locals_answer;          /* descriptor for a struct cause; 0: none is asked for */
     struct locals_failed {
         enum finding_kind kind;
@@ -66,25 +68,6 @@ enum { CHECK_LAUNCH_BLOCKS = 4 };
 
 /* --launch N is one of the first so many, as many as a run's records keep at least. */
 enum { CHECK_LAUNCHES = 8 };
-
-enum cause_kind {
-    CAUSE_NONE,
-#define CAUSE(name, ...) CAUSE_##name,
-#include "../../lab/causes.def"
-#undef CAUSE
-};
-
-/* The mistake behind a finding, where a run proves one: cause.h. */
-struct cause {
-    enum cause_kind kind; /* CAUSE_NONE: none is known */
-    char file[512];
-    int line;          /* 0: unknown */
-    char what[240];    /* the headline, without place */
-    char detail[1600]; /* lines of facts, separated by \n */
-    char hint[300];
-    bool shows_launch; /* among the facts: it need not be said again */
-    uint64_t launch;   /* in which it is, from 1; 0: not said */
-};
 
 /* In the order of their weight. */
 enum remark_kind {
@@ -102,9 +85,17 @@ struct remark {
     enum remark_kind kind; /* REMARK_NONE: nothing */
     char file[512];
     int line;
-    char what[240];   /* the headline, without place */
-    char detail[600]; /* lines of figures, separated by \n */
+    struct finding_launch launch; /* to be shown; or of no kernel */
+    struct sentences said;
 };
+
+enum {
+#define SENTENCE(name, text) SAY_##name,
+#include "../explain/remarks.def"
+#undef SENTENCE
+    REMARK_SENTENCES
+};
+extern const struct sentence_table remark_sentences; /* remarks.def */
 
 /* What came of recording a walkthrough. */
 enum {
@@ -133,6 +124,7 @@ struct outcome {
     struct finding_launch launch[CHECK_LAUNCHES];
     uint64_t hash_of_c;               /* 0: none came back */
     struct finding finding;           /* kind FINDING_NONE: nothing wrong */
+    struct explained explained;       /* where it has SLOT_EXPLAINED or SLOT_ELSEWHERE */
     struct cause cause;               /* of a finding */
     struct remark remark;             /* where there is no finding */
     int phases;                       /* phases seen, with --phases */
@@ -173,10 +165,14 @@ bool evidence_run(struct shape shape, double seconds, bool counts,
                   const struct writers *(*writers)(void),
                   void (*stopped)(const struct engine_result *result));
 
-/* --- remark.c --------------------------------------------------------------------------------- */
+/* --- remark_words.c --------------------------------------------------------------------------- */
 
 /* "naive-loads" */
 const char *remark_name(enum remark_kind kind);
+
+void remark_say(const struct remark *remark, struct finding_words *words);
+
+/* --- remark.c --------------------------------------------------------------------------------- */
 
 /* Each of these runs a right kernel on one shape in this process, which is spent afterwards, and
  * sets outcome->remark if there is one to make: from counts, or of barriers alone. The first one
@@ -190,9 +186,6 @@ void run_barriers_remark(struct shape shape, struct outcome *outcome);
  * pointers and the rest are what the finding says they are. */
 bool cause_is_asked(enum finding_kind kind);
 
-/* "row-length"; null: CAUSE_NONE. */
-const char *cause_name(enum cause_kind kind);
-
 /* --- ask_writers.c ---------------------------------------------------------------------------- */
 
 /* Has the plain build run this shape once. Null: it did not come to its end, or is not there. */
@@ -203,7 +196,8 @@ const struct writers *ask_writers(const struct check_options *options, struct sh
 
 /* What a verdict that is not passed says, as a finding without a place. False: it is passed. */
 bool judge_verdict(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
-                   const struct verdict *verdict, struct finding *finding);
+                   const struct verdict *verdict, struct finding *finding,
+                   struct explained *explained);
 
 /* --- check_print.c ---------------------------------------------------------------------------- */
 

@@ -155,6 +155,7 @@ struct check_options check_options_read(int argc, char **argv) {
     o.walk = take_value(&argc, argv, "--walk");
     o.plain = take_value(&argc, argv, "--plain");
     o.locals_program = take_value(&argc, argv, "--locals-program"); /* of the grader */
+    const char *answer = take_value(&argc, argv, "--answer");       /* likewise */
     const char *locals = take_value(&argc, argv, "--locals"); /* of locals_program.c, for itself */
     take_block(&o, &argc, argv);
     take_launch(&o, &argc, argv);
@@ -165,6 +166,7 @@ struct check_options check_options_read(int argc, char **argv) {
         exit(EXIT_PASSED);
     }
     if (status != EXIT_PASSED) fail(&o, status, message);
+    if (answer) o.answer = atoi(answer);
     if (locals && !locals_read_request(locals, &o)) fail(&o, EXIT_USAGE, "--locals");
     o.sized = optind < argc; /* where options_parse found the first size */
     if (!o.sized && !given(argc, argv, "--timeout")) o.run.timeout = small_timeout;

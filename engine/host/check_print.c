@@ -1,5 +1,5 @@
 /* Findings as a student reads them, and as JSON for programs. */
-#include "../report/json.h"
+#include "../report/finding_json.h"
 #include "../report/print.h"
 #include "../report/source.h"
 #include "../report/text.h"
@@ -33,34 +33,38 @@ static void print_blocks(FILE *out, const struct engine_blocks *b) {
 }
 
 /* The finding below the mistake that it comes from. */
-static void print_symptom(FILE *out, const struct finding *f) {
-    char text[sizeof f->at.file + sizeof f->what + 32] = "symptom: ";
+static void print_symptom(FILE *out, const struct finding *f, const struct finding_words *words) {
+    char text[sizeof f->at.file + sizeof words->what + 32] = "symptom: ";
     if (f->at.line) APPEND(text, "%s:%d: ", f->at.file, f->at.line);
-    APPEND(text, "%s", f->what);
+    APPEND(text, "%s", words->what);
     print_paragraph("    ", "", text, out);
 }
 
 /* Of a wrong result no launch is known, unless its cause is. */
-static const char *launch_text(const struct outcome *outcome) {
+static const struct finding_launch *launch_of(const struct outcome *outcome) {
     const uint64_t launch = outcome->cause.kind ? outcome->cause.launch : 0;
     const bool known = launch && launch <= CHECK_LAUNCHES && outcome->launches > 1;
-    return known ? outcome->launch[launch - 1].text : outcome->finding.launch.text;
+    return known ? &outcome->launch[launch - 1] : &outcome->finding.launch;
 }
 
 void print_finding(FILE *out, const struct outcome *outcome) {
     const struct finding *f = &outcome->finding;
     const struct cause *cause = &outcome->cause;
     const bool explained = cause->kind != CAUSE_NONE;
+    struct finding_words words;
+    finding_explain(f, &outcome->explained, &words);
+    struct finding_words mistake;
+    cause_say(cause, &mistake);
     if (explained) {
         print_headline(out, cause->line ? cause->file : f->at.file, cause->line, print_red,
-                       cause->what);
-        print_indented(out, cause->detail);
-        print_symptom(out, f);
+                       mistake.what);
+        print_indented(out, mistake.detail);
+        print_symptom(out, f, &words);
     } else {
-        print_headline(out, f->at.file, f->at.line, print_red, f->what);
+        print_headline(out, f->at.file, f->at.line, print_red, words.what);
     }
-    print_indented(out, f->detail);
-    if (!explained || !cause->shows_launch) print_indented(out, launch_text(outcome));
+    print_indented(out, words.detail);
+    if (!explained || !cause->shows_launch) print_launch(out, launch_of(outcome));
     print_circumstances(out, f, outcome->shape);
     if (outcome->blocks.all) {
         fputs("    ", out);
@@ -70,7 +74,7 @@ void print_finding(FILE *out, const struct outcome *outcome) {
     if (f->at.in_kernel && !f->at.line)
         fputs("    (no source line: is addr2line, of binutils, installed?)\n", out);
     if (!source_is(f->at.file)) fprintf(out, "    built from %s\n", source_name());
-    const char *hint = explained ? cause->hint : f->hint;
+    const char *hint = explained ? mistake.hint : words.hint;
     if (hint[0]) print_paragraph("    ", "hint: ", hint, out);
 }
 
@@ -93,49 +97,16 @@ void print_clean(FILE *out, const struct outcome *outcomes, int count) {
 }
 
 void print_remark(FILE *out, const struct remark *remark) {
-    char what[sizeof remark->what + 16];
+    struct finding_words words;
+    char what[sizeof words.what + 16];
     if (!remark->kind) return;
-    snprintf(what, sizeof what, "remark: %s", remark->what);
+    remark_say(remark, &words);
+    snprintf(what, sizeof what, "remark: %s", words.what);
     print_headline(out, remark->file, remark->line, print_bold, what);
-    print_indented(out, remark->detail);
+    print_indented(out, words.detail);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
-
-static void json_index(struct json *json, const char *name, struct finding_index i, bool known) {
-    if (known)
-        json_value(json, name, "[%u, %u, %u]", i.x, i.y, i.z);
-    else
-        json_text(json, name, NULL);
-}
-
-static void json_party(struct json *json, const struct finding_party *p) {
-    static const char *const accesses[] = {NULL, "read", "write"};
-    json_text(json, "file", p->file);
-    json_value(json, "line", "%d", p->line);
-    json_text(json, "function", p->function);
-    json_text(json, "access", accesses[p->access]);
-    json_index(json, "thread", p->thread, p->in_kernel);
-    json_index(json, "block", p->block, p->in_kernel);
-}
-
-static void json_launch(struct json *json, const struct finding_launch *l) {
-    if (!l->kernel[0]) {
-        json_text(json, "launch", NULL);
-        return;
-    }
-    json_open(json, "launch", '{');
-    json_text(json, "kernel", l->kernel);
-    json_unsigned(json, "number", l->number);
-    json_unsigned(json, "of", l->of);
-    json_extent(json, "grid", l->grid);
-    json_extent(json, "block", l->block);
-    json_value(json, "shared_bytes", "%zu", l->shared_bytes);
-    json_text(json, "file", l->file);
-    json_value(json, "line", "%d", l->line);
-    json_text(json, "text", l->text);
-    json_close(json, '}');
-}
 
 static void json_blocks(struct json *json, const struct engine_blocks *b) {
     if (!b->all) {
@@ -150,42 +121,35 @@ static void json_blocks(struct json *json, const struct engine_blocks *b) {
 }
 
 void json_cause(struct json *json, const struct cause *cause) {
+    struct finding_words words;
     if (!cause->kind) {
         json_text(json, "cause", NULL);
         return;
     }
+    cause_say(cause, &words);
     json_open(json, "cause", '{');
     json_text(json, "name", cause_name(cause->kind));
     json_text(json, "file", cause->file);
     json_value(json, "line", "%d", cause->line);
-    json_text(json, "what", cause->what);
-    json_text_lines(json, "detail", cause->detail);
-    json_text(json, "hint", cause->hint);
+    json_text(json, "what", words.what);
+    json_text_lines(json, "detail", words.detail);
+    json_text(json, "hint", words.hint);
     json_close(json, '}');
 }
 
 static void json_finding(struct json *json, const struct check_options *o,
                          const struct outcome *outcome) {
     const struct finding *f = &outcome->finding;
+    struct finding_words words;
+    finding_explain(f, &outcome->explained, &words);
     json_open(json, "finding", '{');
-    json_text(json, "kind", finding_text(f->kind)->kind);
-    json_text(json, "what", f->what);
-    json_text_lines(json, "detail", f->detail);
-    json_text(json, "hint", f->hint);
-    json_text(json, "formula", f->formula);
-    json_party(json, &f->at);
-    json_text(json, "variable", f->variable);
-    json_text(json, "element", f->element);
-    if (f->other.known) {
-        json_open(json, "other", '{');
-        json_party(json, &f->other);
-        json_close(json, '}');
-    } else {
-        json_text(json, "other", NULL);
-    }
+    json_words(json, f, &words);
+    json_text(json, "formula", outcome->explained.formula);
+    json_parties(json, f);
     json_value(json, "phase", f->phase ? "%d" : "null", f->phase);
     json_value(json, "phases", f->phase ? "%d" : "null", f->phases);
     json_launch(json, &f->launch);
+    json_slots(json, f->slot);
     json_shape(json, &lab, &outcome->shape);
     json_unsigned(json, "seed", o->run.which.seed);
     json_text(json, "fill", lab.fills[o->run.which.fill].name);
@@ -194,16 +158,18 @@ static void json_finding(struct json *json, const struct check_options *o,
 }
 
 static void json_remark(struct json *json, const struct remark *remark) {
+    struct finding_words words;
     if (!remark->kind) {
         json_text(json, "remark", NULL);
         return;
     }
+    remark_say(remark, &words);
     json_open(json, "remark", '{');
     json_text(json, "name", remark_name(remark->kind));
     json_text(json, "file", remark->file);
     json_value(json, "line", "%d", remark->line);
-    json_text(json, "what", remark->what);
-    json_text_lines(json, "detail", remark->detail);
+    json_text(json, "what", words.what);
+    json_text_lines(json, "detail", words.detail);
     json_close(json, '}');
 }
 
@@ -236,6 +202,7 @@ static void json_report(FILE *out, FILE *report) {
  *     launch           kernel, number (from 1) of how many (of), grid, block ([x, y, z]),
  *                      shared_bytes (dynamic), file and line of <<<...>>>, text: the line that is
  *                      printed; or null
+ *     slots            the facts that the words are made of: slots.def
  *     m, k, n, seed, fill  the run that shows it again
  *     cause            the mistake that all this comes from, or null where none is proved: name
  *                      (docs/check.md), file, line, what, detail, hint

@@ -153,11 +153,8 @@ static void unchanged(const struct host_data *sent, const struct host_data *back
     if (!damage.elements) return;
     struct finding finding = {FINDING_INPUT_WRITTEN};
     check_file(finding.at.file, sizeof finding.at.file);
-    snprintf(finding.what, sizeof finding.what,
-             "%llu element%s of %s changed, although it is an input",
-             (unsigned long long)damage.elements, damage.elements == 1 ? "" : "s",
-             lab.arrays[array].name);
-    snprintf(finding.hint, sizeof finding.hint, "%s", finding_text(FINDING_INPUT_WRITTEN)->hint);
+    snprintf(finding.object.name, sizeof finding.object.name, "%s", lab.arrays[array].name);
+    slot_set(finding.slot, SLOT_COUNT, (int64_t)damage.elements);
     end_with(&finding);
 }
 
@@ -166,15 +163,17 @@ static void judge_result(const struct host_data *sent, const struct host_data *b
     const void *arrays[LAB_ARRAYS];
     struct verdict verdict;
     struct finding finding = {};
+    struct explained explained = {};
     data_judged(sent, back, arrays);
     if (!lab_truth.verify(&sent->which, arrays, VERIFY_FULL, NULL, &verdict))
         machine_fault("no memory to compare the result");
-    if (!judge_verdict(&sent->which, arrays, &verdict, &finding)) return;
+    if (!judge_verdict(&sent->which, arrays, &verdict, &finding, &explained)) return;
     struct finding failed;
     engine_forgotten_failure(&failed);
     end_with(&failed);
     check_file(finding.at.file, sizeof finding.at.file);
     finding.at.known = true;
+    outcome->explained = explained;
     end_with(&finding);
 }
 

@@ -49,9 +49,11 @@ static bool read_answer(int from, struct cause *cause) {
     while (length < sizeof *cause &&
            (more = read(from, (char *)cause + length, sizeof *cause - length)) > 0)
         length += (size_t)more;
-    if (length < sizeof *cause || !cause_name(cause->kind)) return false;
-    cause->file[sizeof cause->file - 1] = cause->what[sizeof cause->what - 1] = '\0';
-    cause->detail[sizeof cause->detail - 1] = cause->hint[sizeof cause->hint - 1] = '\0';
+    char file[sizeof cause->file]; /* a name of this machine's, which may have any letters */
+    memcpy(file, cause->file, sizeof file);
+    memset(cause->file, 0, sizeof cause->file);
+    if (length < sizeof *cause || !cause_check(cause)) return false;
+    snprintf(cause->file, sizeof cause->file, "%.*s", (int)sizeof file - 1, file);
     return true;
 }
 

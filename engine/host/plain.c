@@ -36,18 +36,16 @@ static struct verdict_line read_verdict(FILE *printed) {
     return (struct verdict_line){""};
 }
 
-static void say_what(const struct check_options *o, const struct shape *s, const char *verdict,
-                     struct finding *f) {
+static void set_finding(const struct check_options *o, const struct shape *s, const char *verdict,
+                        struct outcome *outcome) {
+    struct finding *f = &outcome->finding;
     *f = (struct finding){.kind = FINDING_WRONG_RESULT, .at = {.known = true}};
     check_file(f->at.file, sizeof f->at.file);
-    APPEND(f->what, "C is right in the run that is watched, but not in ./%s", lab.name);
-    APPEND(f->detail, "./%s %s --fill %s --seed %" PRIu64 " prints:\n%s", lab.name,
+    slot_set(f->slot, SLOT_ELSEWHERE, 1);
+    snprintf(f->named, sizeof f->named, "%s", lab.name);
+    APPEND(outcome->explained.text, "./%s %s --fill %s --seed %" PRIu64 " prints:\n%s", lab.name,
            lab_shape_words(&lab, s).of, lab.fills[o->run.which.fill].name, o->run.which.seed,
            verdict);
-    APPEND(f->hint,
-           "the compiler makes two programs of one kernel.cu: what does the kernel do that "
-           "C++ does not define? A variable without a value, an index outside a local "
-           "array, or an int that overflows is such a thing");
 }
 
 bool plain_is_wrong(const struct check_options *o, struct outcome *outcome) {
@@ -58,6 +56,6 @@ bool plain_is_wrong(const struct check_options *o, struct outcome *outcome) {
     const struct verdict_line verdict = read_verdict(printed);
     fclose(printed);
     if (!verdict.text[0]) return false;
-    say_what(o, &outcome->shape, verdict.text, &outcome->finding);
+    set_finding(o, &outcome->shape, verdict.text, outcome);
     return true;
 }

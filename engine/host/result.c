@@ -1,59 +1,65 @@
 /* From a wrong C to a finding. */
 #include "../report/text.h"
 #include "check.h"
-#include <inttypes.h>
 
-static void say_unwritten(struct finding *f, const struct verdict *v, uint64_t elements) {
+#define SET(name, value) slot_set(f->slot, SLOT_##name, (int64_t)(value))
+#define SET_REAL(name, value) slot_set_real(f->slot, SLOT_##name, value)
+
+static void set_unwritten(struct finding *f, const struct verdict *v) {
     const struct box *box = &v->unwritten_box;
-    APPEND(f->what, "%" PRIu64 " of the %" PRIu64 " elements of C %s never written", v->unwritten,
-           elements, is_or_are(v->unwritten));
-    APPEND(f->detail, "in rows %d to %d, columns %d to %d", box->row_first, box->row_last,
-           box->col_first, box->col_last);
+    SET(COUNT, v->unwritten);
+    SET(ROW_FIRST, box->row_first);
+    SET(ROW_LAST, box->row_last);
+    SET(COLUMN_FIRST, box->col_first);
+    SET(COLUMN_LAST, box->col_last);
 }
 
-static void say_wrong(struct finding *f, const struct verdict *v, uint64_t elements) {
+static void set_wrong(struct finding *f, const struct verdict *v) {
     const struct wrong_element *first = &v->first[0];
-    APPEND(f->what, "%" PRIu64 " of the %" PRIu64 " elements of C %s wrong", v->wrong, elements,
-           is_or_are(v->wrong));
-    if (v->first_count)
-        APPEND(f->detail, "the first: C[%d][%d] is %.9g, and should be %.9g", first->row,
-               first->col, (double)first->got, first->expected);
+    SET(COUNT, v->wrong);
+    if (!v->first_count) return;
+    SET(ROW_FIRST, first->row);
+    SET(COLUMN_FIRST, first->col);
+    SET_REAL(GOT, (double)first->got);
+    SET_REAL(EXPECTED, first->expected);
 }
 
-static void say_not_float32(struct finding *f, const struct verdict *v) {
-    APPEND(f->what, "C is less precise than float32 arithmetic makes it");
-    APPEND(f->detail, "errors of up to %.0f units in the last place, root mean square %.1f",
-           v->max_error_u, v->rms_error_u);
+static void set_not_float32(struct finding *f, const struct verdict *v) {
+    SET_REAL(MAX_ERROR, v->max_error_u);
+    SET_REAL(RMS_ERROR, v->rms_error_u);
 }
 
 /* What C is instead; the first explanation covers most. */
 static void add_explanations(struct finding *f, const struct lab_case *which,
-                             const void *const arrays[LAB_ARRAYS], const struct verdict *verdict) {
+                             const void *const arrays[LAB_ARRAYS], const struct verdict *verdict,
+                             struct explained *explained) {
     struct explanation explanations[EXPLANATIONS];
-    int count = lab_truth.explain(which, arrays, verdict, explanations);
-    if (count && f->kind == FINDING_UNWRITTEN) f->detail[0] = '\0'; /* said better */
-    for (int i = 0; i < count; i++)
-        APPEND(f->detail, "%s%s", f->detail[0] ? "\n" : "", explanations[i].text);
-    APPEND(f->hint, "%s", count ? explanations[0].hint : finding_text(f->kind)->hint);
-    if (count) APPEND(f->formula, "%s", explanations[0].formula);
+    const int count = lab_truth.explain(which, arrays, verdict, explanations);
     if (!count) return;
-    f->explains_values = explanations[0].explains_values;
-    f->products = explanations[0].products;
+    SET(EXPLAINED, 1);
+    if (explanations[0].sum_changed) SET(SUM_CHANGED, 1);
+    for (int i = 0; i < count; i++)
+        APPEND(explained->text, "%s%s", i ? "\n" : "", explanations[i].text);
+    APPEND(explained->hint, "%s", explanations[0].hint);
+    APPEND(explained->claim, "%s", explanations[0].claim);
+    APPEND(explained->formula, "%s", explanations[0].formula);
+    explained->explains_values = explanations[0].explains_values;
+    explained->products = explanations[0].products;
 }
 
 bool judge_verdict(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
-                   const struct verdict *verdict, struct finding *f) {
-    const uint64_t elements = lab_outputs(&lab, &which->shape);
+                   const struct verdict *verdict, struct finding *f, struct explained *explained) {
     if (verdict->passed) return false;
     f->kind = verdict->unwritten && verdict->unwritten >= verdict->wrong ? FINDING_UNWRITTEN
               : verdict->wrong                                           ? FINDING_WRONG_RESULT
                                                                          : FINDING_NOT_FLOAT32;
     if (f->kind == FINDING_UNWRITTEN)
-        say_unwritten(f, verdict, elements);
+        set_unwritten(f, verdict);
     else if (f->kind == FINDING_WRONG_RESULT)
-        say_wrong(f, verdict, elements);
+        set_wrong(f, verdict);
     else
-        say_not_float32(f, verdict);
-    add_explanations(f, which, arrays, verdict);
+        set_not_float32(f, verdict);
+    SET(OF, lab_outputs(&lab, &which->shape));
+    add_explanations(f, which, arrays, verdict, explained);
     return true;
 }

@@ -1,5 +1,6 @@
 /* Launches: in words, and why a GPU refuses one. */
 #include "launch.h"
+#include "limits.h"
 #include "numbers.h"
 #include "text.h"
 #include "vocabulary.h"
@@ -60,6 +61,13 @@ void launch_describe(const struct launch_shape *launch, const char *array, int d
 }
 
 /* ---- refused ones ---- */
+
+const struct launch_limits launch_usual_limits = {
+    .grid = {MAX_GRID_X, MAX_GRID_Y, MAX_GRID_Z},
+    .block = {MAX_BLOCK_X, MAX_BLOCK_Y, MAX_BLOCK_Z},
+    .threads = MAX_BLOCK_THREADS,
+    .shared = SHARED_PER_BLOCK,
+};
 
 static bool exceeds(const unsigned extent[3], const unsigned limit[3]) {
     return extent[0] > limit[0] || extent[1] > limit[1] || extent[2] > limit[2];

@@ -22,6 +22,8 @@ struct launch_limits {
     size_t shared;
 };
 
+extern const struct launch_limits launch_usual_limits; /* limits.h's */
+
 /* How many threads it has beside the array of this name and these extents, in one line:
  * "kernel<<<(3, 2), (16, 16)>>>: 48 x 32 threads (x, y); C has 20 columns and 35 rows". A null
  * name: beside none. */

@@ -23,6 +23,12 @@ void print_indented(FILE *out, const char *lines) {
     }
 }
 
+void print_launch(FILE *out, const struct finding_launch *launch) {
+    char text[LAUNCH_TEXT];
+    finding_launch_say(launch, text, sizeof text);
+    print_indented(out, text);
+}
+
 void print_index(FILE *out, struct finding_index i) {
     fprintf(out, i.z ? "(%u,%u,%u)" : "(%u,%u)", i.x, i.y, i.z);
 }

@@ -10,6 +10,8 @@ extern const char print_red[], print_bold[];
 void print_headline(FILE *out, const char *file, int line, const char *style, const char *what);
 /* Lines that \n separates, each a paragraph of its own. */
 void print_indented(FILE *out, const char *lines);
+/* Nothing where there is none. */
+void print_launch(FILE *out, const struct finding_launch *launch);
 void print_index(FILE *out, struct finding_index index);
 
 #endif

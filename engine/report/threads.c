@@ -4,9 +4,12 @@
  * threads are all those whose coordinates have such values, their conditions are joined by "and";
  * where that is true of the other threads of the block, the opposites are joined by "or". */
 #include "threads.h"
+#include "limits.h"
 #include "text.h"
 #include <stdio.h>
 #include <string.h>
+
+_Static_assert((int)FINDING_THREADS == MAX_BLOCK_THREADS, "a set has room for every thread");
 
 enum { AXES = 3 };
 typedef char axis_names[AXES][40];
@@ -46,9 +49,9 @@ static unsigned last_of(const struct threads *set) {
     return last;
 }
 
-static unsigned block_count(struct uint3 block) { return block.x * block.y * block.z; }
+static unsigned block_count(struct finding_index block) { return block.x * block.y * block.z; }
 
-static void coordinates(unsigned at[AXES], unsigned linear, struct uint3 block) {
+static void coordinates(unsigned at[AXES], unsigned linear, struct finding_index block) {
     at[0] = linear % block.x;
     at[1] = linear / block.x % block.y;
     at[2] = linear / block.x / block.y;
@@ -100,7 +103,8 @@ static bool write_values(char *text, size_t bytes, const struct values *v, const
 
 /* The values of each coordinate that occur. False: some thread that has such values in all of them
  * is not in the set. */
-static bool is_product(struct values axes[AXES], const struct threads *set, struct uint3 block) {
+static bool is_product(struct values axes[AXES], const struct threads *set,
+                       struct finding_index block) {
     unsigned product = 1;
     const unsigned sizes[AXES] = {block.x, block.y, block.z};
     for (unsigned axis = 0; axis < AXES; ++axis) axes[axis] = (struct values){.size = sizes[axis]};
@@ -114,8 +118,8 @@ static bool is_product(struct values axes[AXES], const struct threads *set, stru
     return product == threads_count(set);
 }
 
-static bool write_product(char *text, size_t bytes, const struct threads *set, struct uint3 block,
-                          axis_names names, bool opposite) {
+static bool write_product(char *text, size_t bytes, const struct threads *set,
+                          struct finding_index block, axis_names names, bool opposite) {
     struct values axes[AXES];
     bool any = false;
     text[0] = '\0';
@@ -135,8 +139,8 @@ static bool write_product(char *text, size_t bytes, const struct threads *set, s
 }
 
 /* The condition, or its opposite for the others. */
-static bool write_either(char *text, size_t bytes, const struct threads *set, struct uint3 block,
-                         axis_names names) {
+static bool write_either(char *text, size_t bytes, const struct threads *set,
+                         struct finding_index block, axis_names names) {
     const struct threads others = threads_others(set, block_count(block));
     return write_product(text, bytes, set, block, names, false) ||
            write_product(text, bytes, &others, block, names, true);
@@ -146,7 +150,7 @@ static bool write_either(char *text, size_t bytes, const struct threads *set, st
  * remainders. */
 static bool write_as_grid(char *text, size_t bytes, const struct threads *set, unsigned count) {
     for (unsigned width = 2; width <= count / 2; width *= 2) {
-        const struct uint3 grid = {width, count / width, 1};
+        const struct finding_index grid = {width, count / width, 1};
         axis_names names;
         if (count % width) continue;
         snprintf(names[0], sizeof names[0], "threadIdx.x %% %u", width);
@@ -156,7 +160,8 @@ static bool write_as_grid(char *text, size_t bytes, const struct threads *set, u
     return false;
 }
 
-bool threads_condition(char *text, size_t bytes, const struct threads *set, struct uint3 block) {
+bool threads_condition(char *text, size_t bytes, const struct threads *set,
+                       struct finding_index block) {
     axis_names names = {"threadIdx.x", "threadIdx.y", "threadIdx.z"};
     const unsigned count = threads_count(set), all = block_count(block);
     text[0] = '\0';
@@ -167,7 +172,7 @@ bool threads_condition(char *text, size_t bytes, const struct threads *set, stru
 
 /* --- who they are ----------------------------------------------------------------------------- */
 
-static void write_thread(char *text, size_t bytes, unsigned linear, struct uint3 block) {
+static void write_thread(char *text, size_t bytes, unsigned linear, struct finding_index block) {
     unsigned at[AXES];
     coordinates(at, linear, block);
     append(text, bytes, "(%u,%u", at[0], at[1]);
@@ -177,7 +182,7 @@ static void write_thread(char *text, size_t bytes, unsigned linear, struct uint3
 
 /* Threads in a row by their linear index, in a block of several rows. */
 static void write_range(char *text, size_t bytes, unsigned first, unsigned last,
-                        struct uint3 block) {
+                        struct finding_index block) {
     const unsigned count = last - first + 1;
     append(text, bytes, "the %u threads ", count);
     if (first % WARP_SIZE == 0 && count == WARP_SIZE) {
@@ -189,7 +194,8 @@ static void write_range(char *text, size_t bytes, unsigned first, unsigned last,
     write_thread(text, bytes, last, block);
 }
 
-void threads_describe(char *text, size_t bytes, const struct threads *set, struct uint3 block) {
+void threads_describe(char *text, size_t bytes, const struct threads *set,
+                      struct finding_index block) {
     const unsigned count = threads_count(set), first = threads_first(set), last = last_of(set);
     char condition[160];
     text[0] = '\0';

@@ -1,5 +1,4 @@
 /* The phases of one block, as a student follows them by hand, and as JSON. */
-#include "../explain/element.h"
 #include "../host/check.h"
 #include "../report/json.h"
 #include "../report/numbers.h"
@@ -304,11 +303,10 @@ static void print_phase(FILE *out, const struct story *s, int number) {
 static void print_element(FILE *out, const struct story *s, const struct box *box) {
     const struct engine_array *array = region_array(s->sum->output);
     const int64_t element = box->row_first * array_columns(array) + box->col_first;
-    struct element_at at;
-    char name[160];
-    array_index(array, element, at.index);
-    element_write(name, sizeof name, array, &at);
-    fprintf(out, "    %s", name);
+    int64_t index[ENGINE_DIMENSIONS];
+    array_index(array, element, index);
+    fprintf(out, "    %s", array->name);
+    for (int i = 0; i < array->dimensions; i++) fprintf(out, "[%" PRId64 "]", index[i]);
     sum_print(out, s->sum, s->data, (size_t)element);
 }
 

@@ -204,7 +204,7 @@ void event_stop(struct watch *w, enum finding_kind kind, const struct access *ac
         if (kind == FINDING_OUT_OF_BOUNDS) event.nearest = region_nearest(access->address);
         event_note(&event);
     }
-    if (!keeps_all || is_grave(kind)) fault_raise(error, NULL);
+    if (!keeps_all || is_grave(kind)) fault_raise(error, FAULT_NONE);
     w->ended = true;
     if (w->slow & SLOW_INDEX) watch_fast(w, SLOW_INDEX); /* no access follows */
     __atomic_store_n(&has_ended, true, __ATOMIC_RELAXED);

@@ -5,11 +5,9 @@
 #include "../finding.h"
 #include "block.h"
 
-/* Of the shared array that a word is in, what no thread of the block has stored. Rows and columns
- * are those of its last two dimensions, and around the word; a row is an element where there is
- * one. */
+/* Of the shared array that a word is in, what no thread of the block has stored. */
 struct unstored {
-    enum { UNSTORED_UNKNOWN, UNSTORED_ALL, UNSTORED_ROWS, UNSTORED_COLUMNS, UNSTORED_SOME } what;
+    enum finding_unstored what;
     size_t first, last; /* rows or columns; SOME: so many, of so many */
 };
 
@@ -53,13 +51,15 @@ struct event {
     const void *last_barrier; /* that the block has passed; null: none */
     uint64_t barriers;        /* that it has passed, at least */
 
-    bool checked;   /* the wrapper asked for the error of the call or launch that failed, ... */
-    bool forgotten; /* ... by cudaGetLastError(), which forgets it */
-    unsigned count; /* allocations that the wrapper did not free */
-    size_t bytes;   /* in all of them */
-    char text[400]; /* what the runtime says */
+    bool checked;      /* the wrapper asked for the error of the call or launch that failed, ... */
+    bool forgotten;    /* ... by cudaGetLastError(), which forgets it */
+    unsigned count;    /* allocations that the wrapper did not free */
+    size_t bytes;      /* in all of them */
+    cudaError_t error; /* of a call that failed */
+    size_t static_bytes;          /* of shared memory, of a launch that was refused */
+    struct fault_facts fault;     /* what the runtime says */
+    char called[FINDING_SYMBOL];  /* the host function that a kernel calls */
     const struct region *nearest; /* to the address, when it was accessed; null: not known */
-    const char *hint;             /* a literal; null: the kind's own */
 };
 
 /* What is kept of a run: the first event; or one of each kind and pair of instructions, in whatever

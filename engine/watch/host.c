@@ -77,7 +77,8 @@ static void looked(cudaError_t error, bool forgotten) {
 }
 
 static void faulted(const struct fault *fault) {
-    if (fault->what) HEAR(fault, fault); /* else a detector has raised it, and noted why */
+    if (fault->facts.code != FAULT_NONE)
+        HEAR(fault, fault); /* else a detector has raised it, and noted why */
 }
 
 void host_observe(struct observer *o) {

@@ -15,7 +15,7 @@ void launches_note(const struct launch *launch);
 /* Since the run began. */
 uint64_t launches_noted(void);
 
-/* The launch with this number, from 1 to launches_noted(), without its place and text. False: it
+/* The launch with this number, from 1 to launches_noted(), without its place. False: it
  * was not kept. */
 bool launches_find(uint64_t number, struct finding_launch *launch);
 /* Where it is: kernel<<<...>>>. Asks addr2line. Line 0: unknown. */

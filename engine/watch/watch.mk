@@ -57,6 +57,6 @@ $(watching:%=build/c/engine/%/%.o): private C_FLAGS += -O2 -fno-omit-frame-point
 build/c/engine/watch/access.o build/c/engine/watch/record/counts.o: private C_FLAGS += -O3
 
 # Behind engine.h: what watches and explains, but for what explains a run of a lab's (host/check.mk).
-of_check = $(patsubst %,engine/explain/%.c,formula recover remark remark_barrier rows)
+of_check = $(patsubst %,engine/explain/%.c,formula recover remark remark_barrier remark_words rows)
 build/libengine.a: $(patsubst %.c,build/c/%.o,$(filter-out $(of_check) %/insert.c,\
     $(wildcard $(patsubst %,engine/%/*.c,explain $(watching)))))

@@ -2,20 +2,23 @@
  *
  *     echo prepare SIZES FILL SEED in out | judge
  *     echo verdict SIZES FILL SEED in out report COMPARISON | judge
+ *     echo cause answer | judge
  *
  * SIZES: the lab's parameters, as they are typed.
  *
  * By standard input, because the arguments of a program can be read by every user of the machine.
- * No code of a submission runs in this process. in, out, report: open descriptors (memory files),
- * laid out as ../worker/report.h says. prepare writes the inputs and the poisoned outputs into `in`
- * and `out`, which the caller seals. verdict prints one JSON object on one line, described at
- * verdict_json(). COMPARISON: one of lab_truth.comparisons.
+ * No code of a submission runs in this process. in, out, report, answer: open descriptors (memory
+ * files), laid out as ../worker/report.h says. prepare writes the inputs and the poisoned outputs
+ * into `in` and `out`, which the caller seals. verdict prints one JSON object on one line,
+ * described at verdict_json(); cause another, of a struct cause_answer: cause_json(). COMPARISON:
+ * one of lab_truth.comparisons.
  *
  * Exit status: 0; 2 bad usage; 3 the machine is at fault. */
 #define _GNU_SOURCE
 #include "../../engine/host/check.h"
 #include "../../engine/host/cores.h"
-#include "../../engine/report/json.h"
+#include "../../engine/report/finding_json.h"
+#include "../../engine/report/vocabulary.h"
 #include "../worker/report.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +27,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char usage[] = "usage: echo prepare|verdict ... | judge";
+static const char usage[] = "usage: echo prepare|verdict|cause ... | judge";
 
 static _Noreturn void fail(enum exit_status status, const char *what) {
     fprintf(stderr, "judge: %s\n", what);
@@ -123,9 +126,7 @@ static int prepare(const struct task *t) {
 
 /* --- the worker's report ---------------------------------------------------------------------- */
 
-#define TERMINATE(text) ((text)[sizeof(text) - 1] = '\0')
-
-/* Whatever the worker wrote: strings that end, numbers that are known, findings with a headline. */
+/* Whatever the worker wrote: strings that end, numbers that are known, records that are some. */
 static struct worker_report report_read(int file) {
     struct worker_report r;
     memset(&r, 0, sizeof r);
@@ -134,20 +135,11 @@ static struct worker_report report_read(int file) {
         memset(&r, 0, sizeof r);
         return r;
     }
-    TERMINATE(r.file);
-    TERMINATE(r.detail);
-    TERMINATE(r.launch);
-    TERMINATE(r.finding.what);
-    TERMINATE(r.finding.detail);
-    TERMINATE(r.finding.hint);
-    TERMINATE(r.finding.formula);
-    TERMINATE(r.finding.at.file);
-    if (!finding_text(r.finding.kind) || !r.finding.what[0])
-        memset(&r.finding, 0, sizeof r.finding);
+    finding_text_check(r.file, sizeof r.file);
+    finding_text_check(r.detail, sizeof r.detail);
+    finding_launch_check(&r.launch);
+    finding_check(&r.finding);
     if (r.line < 0) r.line = 0;
-    if (r.finding.at.line < 0) r.finding.at.line = 0;
-    if (r.finding.barrier_after < 0) r.finding.barrier_after = 0;
-    r.finding.products = 0; /* only an explanation has them, which is made here */
     return r;
 }
 
@@ -158,6 +150,7 @@ struct judged {
     struct verdict verdict;
     struct damage damage[LAB_ARRAYS];
     struct finding explanation;
+    struct explained explained;
     bool right;
 };
 
@@ -171,7 +164,7 @@ static struct judged judge(const struct task *t) {
     data_judged(&sent, &back, arrays);
     if (!lab_truth.verify(&t->which, arrays, VERIFY_FULL, NULL, &j.verdict))
         fail(EXIT_MACHINE, "no memory to verify");
-    judge_verdict(&t->which, arrays, &j.verdict, &j.explanation);
+    judge_verdict(&t->which, arrays, &j.verdict, &j.explanation, &j.explained);
     j.right = j.verdict.passed;
     for (int i = 0; i < sent.layout.arrays; i++) {
         const struct damage d = j.damage[i] = data_damage(&sent, &back, i);
@@ -182,21 +175,23 @@ static struct judged judge(const struct task *t) {
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static void json_finding(struct json *json, const char *name, const struct finding *f) {
+/* In words that are made here. */
+static void json_finding(struct json *json, const char *name, const struct finding *f,
+                         const struct explained *explained) {
+    struct finding_words words;
     if (f->kind == FINDING_NONE) {
         json_value(json, name, "null");
         return;
     }
+    finding_explain(f, explained, &words);
     json_open(json, name, '{');
-    json_text(json, "kind", finding_text(f->kind)->kind);
-    json_value(json, "line", "%d", f->at.line);
-    json_text(json, "what", f->what);
+    json_words(json, f, &words);
     json_text(json, "file", f->at.file);
-    json_text_lines(json, "detail", f->detail);
-    json_text(json, "hint", f->hint);
-    json_text(json, "formula", f->formula);
-    json_value(json, "products", "%.6f", f->products);
-    json_value(json, "barrier_after", "%d", f->barrier_after);
+    json_value(json, "line", "%d", f->at.line);
+    json_text(json, "formula", explained->formula);
+    json_text(json, "claim", explained->claim);
+    json_value(json, "products", "%.6f", explained->products);
+    json_value(json, "barrier_after", "%d", finding_barrier_after(f));
     json_close(json, '}');
 }
 
@@ -213,7 +208,7 @@ static void json_judged(struct json *json, const struct judged *j) {
     json_value(json, "not_float32", j->verdict.not_float32 ? "true" : "false");
     json_unsigned(json, "inputs_changed", inputs);
     json_unsigned(json, "guards_changed", guards);
-    json_finding(json, "explanation", &j->explanation);
+    json_finding(json, "explanation", &j->explanation, &j->explained);
 }
 
 static void json_blocks(struct json *json, const struct worker_report *r) {
@@ -242,18 +237,20 @@ static void verdict_json(const struct task *t, const struct worker_report *r,
                                                       "stopped",    "endless",    "deadlock",
                                                       "time-limit", "machine"};
     struct json json = {.out = stdout};
+    char launch[LAUNCH_TEXT];
+    finding_launch_say(&r->launch, launch, sizeof launch);
     json_open(&json, NULL, '{');
     json_text(&json, "state", states[r->state]);
     json_value(&json, "line", "%d", r->line);
     json_value(&json, "launches", "%d", r->launches);
-    json_text(&json, "launch", r->launch);
+    json_text(&json, "launch", launch);
     json_unsigned(&json, "work", r->work);
     json_unsigned(&json, "bytes_to_host", r->bytes_to_host);
     json_unsigned(&json, "bytes_into_output", r->bytes_into_output);
     json_text(&json, "detail", r->detail);
     json_text(&json, "file", r->file);
     json_unsigned(&json, "elements", lab_outputs(&lab, &t->which.shape));
-    json_finding(&json, "finding", &r->finding);
+    json_finding(&json, "finding", &r->finding, &(struct explained){.formula = ""});
     if (r->counted == 1) {
         json_open(&json, "loads", '{');
         json_unsigned(&json, "all", r->loads);
@@ -282,9 +279,53 @@ static int verdict(const struct task *t) {
     return fflush(stdout) == 0 ? EXIT_PASSED : EXIT_MACHINE;
 }
 
+/* --- a cause ---------------------------------------------------------------------------------- */
+
+/* One object: finding: the kind of the run's, or null; cause: what it comes of, in words, or null:
+ * name, file, line, what, detail, hint. Of the facts there is but which run numbers are of. */
+static void cause_json(const struct cause_answer *answer) {
+    const struct finding_kind_text *text = finding_text(answer->finding);
+    const struct cause *c = &answer->cause;
+    struct json json = {.out = stdout};
+    struct finding_words words;
+    char shape[MESSAGE_SIZE] = "";
+    cause_say(c, &words);
+    cause_say_shape(c, shape, sizeof shape);
+    json_open(&json, NULL, '{');
+    json_text(&json, "finding", text ? text->kind : NULL);
+    if (c->kind) {
+        json_open(&json, "cause", '{');
+        json_text(&json, "name", cause_name(c->kind));
+        json_text(&json, "file", c->file);
+        json_value(&json, "line", "%d", c->line);
+        json_text(&json, "what", words.what);
+        json_text_lines(&json, "detail", shape);
+        json_text(&json, "hint", words.hint);
+        json_close(&json, '}');
+    } else {
+        json_text(&json, "cause", NULL);
+    }
+    json_close(&json, '}');
+    putchar('\n');
+}
+
+static int cause(int file) {
+    enum { ROOM = 16 << 10 }; /* as ../causes.py makes it */
+    _Static_assert(sizeof(struct cause_answer) <= ROOM, "an answer has room in its file");
+    struct cause_answer answer;
+    memset(&answer, 0, sizeof answer);
+    read_all(file, 0, &answer, sizeof answer);
+    cause_check(&answer.cause);
+    cause_json(&answer);
+    return fflush(stdout) == 0 ? EXIT_PASSED : EXIT_MACHINE;
+}
+
 int main(void) {
     char line[LONGEST_LINE], *words[MAX_WORDS];
     const int count = words_read(line, words);
+    vocabulary_use(&lab.words);
+    if (count == 2 && strcmp(words[0], "cause") == 0)
+        return cause((int)number(words[1], INT32_MAX));
     bool verdicts = count > 0 && strcmp(words[0], "verdict") == 0;
     if (!verdicts && (count == 0 || strcmp(words[0], "prepare") != 0)) fail(EXIT_USAGE, usage);
     struct task t = task_read(count, words, verdicts);

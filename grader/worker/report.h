@@ -3,8 +3,8 @@
  * The worker is the process in which the submission runs. It gets a sealed file with the inputs and
  * the poisoned outputs, laid out as host_layout_of() has it with guards, gives back a file of the
  * same layout with what the device's memory holds afterwards, and reports in a third one how far it
- * came. The judge believes nothing of it but what it can check: lengths, terminated strings, known
- * numbers. */
+ * came. The judge believes nothing of it but what it can check: lengths, known numbers, and that
+ * names look like some (finding_check()). */
 #ifndef WORKER_REPORT_H
 #define WORKER_REPORT_H
 #include "../../engine/finding.h"
@@ -41,7 +41,7 @@ struct worker_report {
     uint64_t threads; /* that shared in the loads of all launches: watch_checked.c */
     char file[512];
     char detail[MESSAGE_SIZE];
-    char launch[2 * MESSAGE_SIZE]; /* the wrapper's last, in words; empty: not known */
+    struct finding_launch launch; /* the wrapper's last */
     struct finding finding;
     uint64_t blocks, blocks_watched; /* of launches of which not all blocks were watched: all of
                                         them, and those that were; 0, 0: there is none */

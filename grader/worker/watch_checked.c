@@ -85,7 +85,7 @@ static void keep_launch(const struct finding *finding) {
     struct worker_report *r = worker_report();
     struct finding found = *finding;
     engine_add_launch(&found, false);
-    snprintf(r->launch, sizeof r->launch, "%.*s", (int)sizeof r->launch - 1, found.launch.text);
+    r->launch = found.launch;
 }
 
 /* The host's code, in its process. */

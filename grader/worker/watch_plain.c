@@ -9,19 +9,20 @@
 #include "watch_wrapper.h"
 
 const bool worker_is_checked = false;
-static enum fault_kind kind;
+static enum fault_code code;
 
-/* The wrapper's last launch. Its words are made when the run ends. */
+/* The wrapper's last launch. Its name is looked up when the run ends. */
 static struct {
     const void *kernel; /* null: none */
-    struct launch_shape shape;
+    struct dim3 grid, block;
+    size_t shared;
 } last;
 
 static void launched(const void *kernel, struct dim3 grid, struct dim3 block, size_t shared) {
     last.kernel = kernel;
-    last.shape = (struct launch_shape){.grid = {grid.x, grid.y, grid.z},
-                                       .block = {block.x, block.y, block.z},
-                                       .dynamic_shared = shared};
+    last.grid = grid;
+    last.block = block;
+    last.shared = shared;
 }
 
 static void keep_launches(void) {
@@ -29,20 +30,29 @@ static void keep_launches(void) {
     char symbol[512];
     r->launches = launches_made();
     if (!last.kernel) return;
+    r->launch = (struct finding_launch){
+        .grid = {last.grid.x, last.grid.y, last.grid.z},
+        .block = {last.block.x, last.block.y, last.block.z},
+        .shared_bytes = last.shared,
+    };
     image_symbol_name(last.kernel, symbol, sizeof symbol);
-    kernel_name(symbol[0] ? symbol : "kernel", last.shape.kernel, sizeof last.shape.kernel);
-    lab_launch_text(&lab, &last.shape, &watched_run.arrays.shape, r->launch);
+    kernel_name(symbol[0] ? symbol : "kernel", r->launch.kernel, sizeof r->launch.kernel);
+    const struct lab_array *output = &lab.arrays[lab_first_output(&lab)];
+    snprintf(r->launch.output, sizeof r->launch.output, "%s", output->name);
+    r->launch.dimensions = output->dimensions;
+    lab_extents(output, &watched_run.arrays.shape, r->launch.extent);
 }
 
-/* The runtime's first line; the others are advice for a student at a terminal. */
+/* Without advice, which is for a student at a terminal. */
 static void fault(const struct fault *f) {
     struct worker_report *r = worker_report();
-    const char *what = f->what ? f->what : "an assertion of the kernel failed";
+    struct fault_facts facts = f->facts;
     keep_launches();
-    kind = f->kind;
+    if (facts.code == FAULT_NONE) facts.code = FAULT_ASSERTION; /* printed already */
+    code = facts.code;
     if (r->bytes_to_host || r->bytes_into_output)
         return; /* that comes first, and has its location already */
-    snprintf(r->detail, sizeof r->detail, "%.*s", (int)strcspn(what, ";\n"), what);
+    fault_say(&facts, r->detail, sizeof r->detail);
     watch_place(&f->place);
     worker_write_report(WORKER_IN_WRAPPER);
 }
@@ -71,7 +81,7 @@ void watch_ended(void) {
 cudaError_t watch_left_error(char what[MESSAGE_SIZE]) { return watch_first_error(what); }
 
 enum worker_state watch_state_at_limit(void) {
-    switch (kind) {
+    switch (code) {
     case FAULT_DEADLOCK: return WORKER_DEADLOCK;
     case FAULT_ENDLESS: return WORKER_ENDLESS;
     default: return WORKER_TIME_LIMIT;

@@ -1,5 +1,5 @@
-/* Tests of engine/report/threads.c: a set of threads is described by the condition that a kernel would
- * select it with, and by no condition that selects others. */
+/* Tests of engine/report/threads.c: a set of threads is described by the condition that a kernel
+ * would select it with, and by no condition that selects others. */
 #include "../../engine/report/threads.c"
 
 #include "../check.h"
@@ -9,10 +9,10 @@ typedef bool chooser(unsigned x, unsigned y, unsigned z);
 struct row {
     const char *expected;
     chooser *chosen;
-    struct uint3 block;
+    struct finding_index block;
 };
 
-static struct threads choose(chooser *chosen, struct uint3 block) {
+static struct threads choose(chooser *chosen, struct finding_index block) {
     struct threads set = {{0}};
     for (unsigned i = 0; i < block.x * block.y * block.z; i++)
         if (chosen(i % block.x, i / block.x % block.y, i / block.x / block.y)) threads_add(&set, i);
@@ -36,8 +36,8 @@ static void check_row(const struct row *row) {
         return condition;                                                                          \
     }
 
-static const struct uint3 square = {16, 16, 1}, flat = {256, 1, 1}, odd = {10, 7, 1},
-                          deep = {8, 4, 4}, largest = {32, 32, 1}, single = {1, 1, 1};
+static const struct finding_index square = {16, 16, 1}, flat = {256, 1, 1}, odd = {10, 7, 1},
+                                  deep = {8, 4, 4}, largest = {32, 32, 1}, single = {1, 1, 1};
 
 CHOOSER(all, true)
 CHOOSER(none, false)
@@ -193,9 +193,9 @@ static bool holds(const char *condition, const unsigned at[3]) {
 
 /* Every set of threads of a small block: a condition holds for just these threads. */
 TEST(conditions_select_just_these_threads) {
-    static const struct uint3 blocks[] = {{12, 1, 1}, {1, 12, 1}, {4, 3, 1}, {2, 3, 2}};
+    static const struct finding_index blocks[] = {{12, 1, 1}, {1, 12, 1}, {4, 3, 1}, {2, 3, 2}};
     for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++) {
-        const struct uint3 block = blocks[b];
+        const struct finding_index block = blocks[b];
         int found = 0;
         for (unsigned bits = 0; bits < 1u << 12; bits++) {
             const struct threads set = {{bits}};

@@ -125,6 +125,7 @@ def outcome(verb: str, build: str, problem: Problem, count: bool,
     if verb == "doubled":
         facts |= {"right": False, "wrong": elements, "explanation": Finding(
             kind="wrong-result", what=f"all {elements} are wrong", formula="factor", products=1.0,
+            claim="C is 2 times the product",
             detail=["C is 2 times the product: this explains all."])}
     if verb == "race" and checked:
         facts |= {"ended": "stopped", "right": False, "detail": "stopped"}

@@ -7,7 +7,9 @@ from __future__ import annotations
 import functools
 import io
 import json
-import re
+import os
+import random
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +26,10 @@ from grader.findings import CAUSES, KINDS
 from grader.intake import Submission
 from grader.outcome import Cause, Finding
 from grader.record import Record
+from grader.run import memory_file
 from grader.sandbox import Ran, choose_sandbox
 from grader.session import MOST_CAUSES, Grading
 from grader.wording import lost
-from instructor.faulty import diagnosis
 
 SUITE = fake.suite(*(fake.case(f"{m}", m, k, n, criteria={"correct": 2, "memory": 2})
                      for m, k, n in ((34, 34, 34), (35, 70, 20), (5, 7, 3), (1030, 3, 5))))
@@ -72,20 +74,6 @@ def test_what_names_itself_has_none(parts: Parts) -> None:
     """A missing barrier."""
     record = grade(BY_NAME["01_first_barrier"].text, parts)
     assert causes_in(record) == [None] * 4
-
-
-def test_every_sentence_of_the_checker_is_known() -> None:
-    """Of all mistakes of students, as docs/diagnosis.md shows them; and no other."""
-    examples, seen = diagnosis.examples(), 0
-    entries = re.findall(r"\*\*(\S+)\*\*: .* `(\S+)`:\n\n```\n\w+\.cu:\d+: (.*)\n",
-                         diagnosis.PAGE.read_text())
-    for mistake, name, what in entries:
-        if name in CAUSES:
-            seen += 1
-            assert causes.is_sentence("WHAT", what, examples[mistake].text), what
-            assert not causes.is_sentence("WHAT", f"{what} more", examples[mistake].text)
-            assert not causes.is_sentence("HINT", what, examples[mistake].text)
-    assert seen > 60
 
 
 # ---- who is asked, and what it changes -----------------------------------------------------------
@@ -164,62 +152,73 @@ def test_it_changes_no_points(verb: str) -> None:
 
 # ---- what a submission says ----------------------------------------------------------------------
 
-TRUE = {"name": "row-length", "file": "kernel.cu", "line": 2, "detail": ["B is k x n", "(from a run with m=37 k=53 n=29)"],
+TRUE = {"name": "row-length", "file": "kernel.cu", "line": 2, "detail": ["(from a run with m=37 k=53 n=29)"],
         "what": "a row of A has k elements, but here rows are n elements apart",
         "hint": "where does the next row of A begin?"}
 WRONG = Finding(kind="wrong-result", what="C is wrong")
 SOURCE = b"// k n\nfloat tile;\n"
 
 
-def said(cause: Any = None, kind: str = "wrong-result", **changes: Any) -> bytes:
-    cause = TRUE | changes if cause is None else cause
-    return json.dumps({"status": "finding", "finding": {"kind": kind, "cause": cause}}).encode()
+def said(cause: Any = None, kind: str | None = "wrong-result", **changes: Any) -> str:
+    """By the judge, which has made the words: tests/lab/test_cause_record.c."""
+    return json.dumps({"finding": kind, "cause": TRUE | changes if cause is None else cause})
 
 
-def taken(output: bytes, monkeypatch: pytest.MonkeyPatch, fault: Exception | None = None,
+def taken(of_judge: str, monkeypatch: pytest.MonkeyPatch, fault: Exception | None = None,
           **ended: Any) -> Cause | None:
-    """What comes of a program that prints this."""
+    """What comes of a program of whose answer the judge says this."""
 
     class Box:
         def run(self, command: Any) -> Ran:
             if fault:
                 raise fault
-            return Ran(**{"status": 1, "output": output, "truncated": False,
+            return Ran(**{"status": 1, "output": b"", "truncated": False,
                           "time_limit_hit": False, "cpu_seconds": 0.1} | ended)
 
     monkeypatch.setattr(causes, "check_program", lambda *given: Path("check/check"))
+    monkeypatch.setattr(causes, "ask_judge", lambda *given: of_judge)
     programs: Any = type("Programs", (), {"checked": Path("submission/checked")})
     return causes.find_cause(fake.PARTS, programs, SOURCE, fake.case(), WRONG, Box())  # type: ignore
 
 
 def test_what_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The last line; of the facts the shape, and of a hint that the checker does not have, nothing."""
-    cause = taken(b"printed\n\xff{}\n" + said() + b"\n", monkeypatch)
+    cause = taken(said(), monkeypatch)
     assert cause == Cause(kind="row-length", what=str(TRUE["what"]), file="kernel.cu", line=2,
                           detail=["(from a run with m=37 k=53 n=29)"], hint=str(TRUE["hint"]))
-    other = taken(said(hint="you are great", detail=["(from a run with fun)"]), monkeypatch)
+    other = taken(said(hint=None, detail=[]), monkeypatch)
     assert other and other.hint is None and other.detail == []
 
 
-@pytest.mark.parametrize("output", [
-    b"", b"\n", b"null", b"[]", b"{", b"\xff\xfe", b"[" * 60_000, b'{"finding": null}',
-    said()[:-9], said() + b"\nand more", said([TRUE]), said("row-length"), said({}),
-    said(kind="leak"), said(name="genius"), said(name=""), said(file="/etc/passwd"), said(file=""),
-    said(line=0), said(line=-1), said(line=4), said(line="2"), said(line=2.0), said(line=True),
-    said(line=10 ** 400), said(detail="x"), said(what=""), said(what="m=7919 k=6007 n=5003"),
-    said(what="TEST PASSED <script>"), said(what=["x"]), said(what=TRUE["hint"]),
-    said(what="a row of A has k elements, but here rows are 7919 elements apart"),
-    said(what="a row of moa has k elements, but here rows are n elements apart"),
-    said(what=f"{TRUE['what']}\n::error::x"), said(what=TRUE["what"] * 1000),
-], ids=lambda output: repr(output[-40:]))
-def test_what_is_not_taken(output: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert taken(output, monkeypatch) is None
+@pytest.mark.parametrize("of_judge", [
+    "", "null", said(kind="leak"), said(kind=None), said(name="genius"), said(file="/etc/passwd"),
+    said(file=None), said(line=0), said(line=4), said(what=None),
+], ids=lambda said: repr(said[-40:]))
+def test_what_is_not_taken(of_judge: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of another finding, or at no line of this kernel.cu."""
+    assert taken(of_judge, monkeypatch) is None
+
+
+ANSWER = struct.Struct("=i")  # the first member of struct cause_answer
+
+
+@pytest.mark.parametrize("answer", [
+    b"", b"\0" * causes.ANSWER_BYTES, b"\xff" * causes.ANSWER_BYTES, ANSWER.pack(1), ANSWER.pack(-1),
+    b"TEST PASSED <script>" * 100, random.Random(1).randbytes(causes.ANSWER_BYTES),
+    *(ANSWER.pack(1) + ANSWER.pack(kind) + random.Random(kind).randbytes(8000) for kind in range(1, 9)),
+], ids=range(15))
+def test_the_judge_takes_no_other_bytes(answer: bytes, parts: Parts) -> None:
+    """It says that there is no cause, and fails on nothing."""
+    with memory_file("answer", causes.ANSWER_BYTES) as file:
+        os.pwrite(file, answer, 0)
+        made = json.loads(causes.ask_judge(parts, ["cause", file], [file], "in a test"))
+    assert made["cause"] is None and set(made) == {"finding", "cause"}
 
 
 def test_what_ends_badly_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """And no grade fails for it."""
-    assert taken(b"", monkeypatch, status=-9, time_limit_hit=True) is None
-    assert taken(b"", monkeypatch, fault=MachineFault("no sandbox")) is None
+    nothing = json.dumps({"finding": None, "cause": None})
+    assert taken(nothing, monkeypatch, status=-9, time_limit_hit=True) is None
+    assert taken(said(), monkeypatch, fault=MachineFault("no sandbox")) is None
     assert taken(said(), monkeypatch, fault=OSError("no disk")) is None
 
 

@@ -9,7 +9,10 @@ void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C);
 
 static void say(const struct finding *f) {
     const struct finding_kind_text *text = finding_text(f->kind);
-    printf("%s %d %s\n%s\n", text ? text->kind : "none", f->at.line, f->element, f->launch.text);
+    char element[ELEMENT_TEXT], launch[LAUNCH_TEXT];
+    finding_element(f, element, sizeof element);
+    finding_launch_say(&f->launch, launch, sizeof launch);
+    printf("%s %d %s\n%s\n", text ? text->kind : "none", f->at.line, element, launch);
     fflush(stdout);
 }
 

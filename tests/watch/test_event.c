@@ -19,8 +19,8 @@ struct region *region_nearest(uintptr_t address) {
 __thread char emulator_dynamic_shared[1];
 __thread struct running_index running_index;
 void launch_limit_block(double seconds) { (void)seconds; }
-void fault_raise(cudaError_t error, const char *what) {
-    (void)error, (void)what;
+void fault_raise(cudaError_t error, enum fault_code code) {
+    (void)error, (void)code;
     abort();
 }
 

@@ -91,6 +91,10 @@ int main(int argc, char **argv) {
     say_counts();
     say_phases();
     say_trace();
-    printf("%s\n%s\n%s\n", result.finding.what, result.finding.element, result.finding.detail);
+    struct finding_words words;
+    char element[ELEMENT_TEXT];
+    finding_say(&result.finding, &words);
+    finding_element(&result.finding, element, sizeof element);
+    printf("%s\n%s\n%s\n", words.what, element, words.detail);
     return 0;
 }

@@ -4,52 +4,8 @@
  * Read by C (the runtime) and C++ (the student's kernel). */
 #ifndef EMULATOR_DRIVER_TYPES_H
 #define EMULATOR_DRIVER_TYPES_H
+#include "../../report/cuda_errors.def"
 #include <stddef.h>
-
-/* One row an error: name, number, text of cudaGetErrorString. */
-/* clang-format off */
-#define EMULATOR_CUDA_ERRORS(row) \
-    row(cudaSuccess, 0, "no error") \
-    row(cudaErrorInvalidValue, 1, "invalid argument") \
-    row(cudaErrorMemoryAllocation, 2, "out of memory") \
-    row(cudaErrorInitializationError, 3, "initialization error") \
-    row(cudaErrorInvalidConfiguration, 9, "invalid configuration argument") \
-    row(cudaErrorInvalidPitchValue, 12, "invalid pitch argument") \
-    row(cudaErrorInvalidSymbol, 13, "invalid device symbol") \
-    row(cudaErrorInvalidDevicePointer, 17, "invalid device pointer") \
-    row(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy") \
-    row(cudaErrorInsufficientDriver, 35, \
-        "CUDA driver version is insufficient for CUDA runtime version") \
-    row(cudaErrorDevicesUnavailable, 46, "CUDA-capable device(s) is/are busy or unavailable") \
-    row(cudaErrorInvalidDeviceFunction, 98, "invalid device function") \
-    row(cudaErrorNoDevice, 100, "no CUDA-capable device is detected") \
-    row(cudaErrorInvalidDevice, 101, "invalid device ordinal") \
-    row(cudaErrorInvalidKernelImage, 200, "device kernel image is invalid") \
-    row(cudaErrorNoKernelImageForDevice, 209, \
-        "no kernel image is available for execution on the device") \
-    row(cudaErrorECCUncorrectable, 214, "uncorrectable ECC error encountered") \
-    row(cudaErrorUnsupportedPtxVersion, 222, \
-        "the provided PTX was compiled with an unsupported toolchain.") \
-    row(cudaErrorOperatingSystem, 304, "OS call failed or operation not supported on this OS") \
-    row(cudaErrorInvalidResourceHandle, 400, "invalid resource handle") \
-    row(cudaErrorNotReady, 600, "device not ready") \
-    row(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered") \
-    row(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch") \
-    row(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated") \
-    row(cudaErrorAssert, 710, "device-side assert triggered") \
-    row(cudaErrorHardwareStackError, 714, "hardware stack error") \
-    row(cudaErrorIllegalInstruction, 715, "an illegal instruction was encountered") \
-    row(cudaErrorMisalignedAddress, 716, "misaligned address") \
-    row(cudaErrorInvalidAddressSpace, 717, \
-        "operation not supported on global/shared address space") \
-    row(cudaErrorLaunchFailure, 719, "unspecified launch failure") \
-    row(cudaErrorNotPermitted, 800, "operation not permitted") \
-    row(cudaErrorNotSupported, 801, "operation not supported") \
-    row(cudaErrorSystemNotReady, 802, "system not yet initialized") \
-    row(cudaErrorSystemDriverMismatch, 803, \
-        "system has unsupported display driver / cuda driver combination") \
-    row(cudaErrorUnknown, 999, "unknown error")
-/* clang-format on */
 
 #define EMULATOR_ROW(name, number, text) name = number,
 typedef enum cudaError { EMULATOR_CUDA_ERRORS(EMULATOR_ROW) } cudaError_t;

@@ -231,15 +231,12 @@ static void names_needed(void) {
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-void name_append_indices(char *text, size_t bytes, const size_t *dimension, int dimensions,
-                         size_t element) {
+void name_indices(size_t *index, const size_t *dimension, int dimensions, size_t element) {
     for (int i = 0; i < dimensions; ++i) {
         size_t behind = 1;
         for (int j = i + 1; j < dimensions; ++j) behind *= dimension[j];
-        size_t index = element / behind;
-        if (i) index %= dimension[i]; /* the first one may be too large */
-        const size_t length = strlen(text);
-        snprintf(text + length, bytes - length, "[%zu]", index);
+        index[i] = element / behind;
+        if (i) index[i] %= dimension[i]; /* the first one may be too large */
     }
 }
 

@@ -22,10 +22,9 @@ struct shared_name {
 static inline bool name_is_guard(const struct shared_name *name) {
     return strncmp(name->name, "_ZGV", 4) == 0;
 }
-/* Appends "[3][7]" to `text`, which has room for `bytes`: the index of the element with this number
- * in an array of these dimensions, of which the first is not looked at. */
-void name_append_indices(char *text, size_t bytes, const size_t *dimension, int dimensions,
-                         size_t element);
+/* The indices of the element with this number in an array of these dimensions, of which the first
+ * is not looked at. */
+void name_indices(size_t *index, const size_t *dimension, int dimensions, size_t element);
 /* The variable that holds byte `offset` of the thread-local storage. False: none, or no symbols. */
 bool name_find(size_t offset, struct shared_name *found);
 /* Likewise of a __device__, __constant__ or __managed__ variable, by its address: its offset is the

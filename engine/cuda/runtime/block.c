@@ -106,7 +106,7 @@ struct block {
     struct thread threads[1 + MAX_BLOCK_THREADS + 1]; /* the first and the last never run */
     const void *waits_at[MAX_BLOCK_THREADS]; /* code that a thread waits in, for the message */
     const void *last_barrier;                /* the code of one that opened the last barrier */
-    char divergence[160];                    /* the message of a fault */
+    char divergence[160];                    /* of a fault, behind its words */
     struct warp_group groups[MAX_WARPS][WARP_SIZE];
 };
 
@@ -277,9 +277,8 @@ static struct thread *find_next(const struct block *block, struct thread *start)
 static struct thread *find_next_or_deadlock(const struct block *block, struct thread *waiting) {
     struct thread *next = find_next(block, waiting);
     if (next) return next;
-    fault_raise_at(cudaErrorLaunchTimeout,
-                   "deadlock: the threads of this block wait for each other; this one waits here",
-                   waiting->turn.index, fiber_return_address(&waiting->turn.context),
+    fault_raise_at(cudaErrorLaunchTimeout, FAULT_DEADLOCK, "", waiting->turn.index,
+                   fiber_return_address(&waiting->turn.context),
                    block->waits_at[waiting->turn.linear]);
 }
 
@@ -362,10 +361,9 @@ static void refuse_divergence(struct block *block, const struct thread *thread,
     }
     const struct uint3 *index = &other->turn.index;
     snprintf(block->divergence, sizeof block->divergence,
-             "__syncthreads() that not all threads of the block reach;\n"
-             "    thread (%u,%u,%u), of the same warp, waits at the one in line %d",
-             index->x, index->y, index->z, place_before(barrier_of(block, other)).line);
-    fault_raise_at(cudaErrorLaunchFailure, block->divergence, thread->turn.index,
+             ";\n    thread (%u,%u,%u), of the same warp, waits at the one in line %d", index->x,
+             index->y, index->z, place_before(barrier_of(block, other)).line);
+    fault_raise_at(cudaErrorLaunchFailure, FAULT_DIVERGENCE, block->divergence, thread->turn.index,
                    barrier_of(block, thread), NULL);
 }
 

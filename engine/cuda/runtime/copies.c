@@ -98,15 +98,11 @@ static bool lies_in(const struct range *range, const char *address) {
 static void check(const char *to, const char *from, size_t bytes, size_t zeros) {
     const struct worker_memory *memory = &this_worker->memory;
     if ((bytes != 4 && bytes != 8 && bytes != LARGEST) || zeros > bytes)
-        fault_raise(cudaErrorLaunchFailure, "__pipeline_memcpy_async copies 4, 8 or 16 bytes, of "
-                                            "which as many at most are filled with zeros");
+        fault_raise(cudaErrorLaunchFailure, FAULT_COPY_SIZE);
     if (!lies_in(&memory->thread_local_storage, to))
-        fault_raise(cudaErrorIllegalInstruction,
-                    "an asynchronous copy writes shared memory, and this address is elsewhere");
+        fault_raise(cudaErrorIllegalInstruction, FAULT_COPY_TO);
     if (lies_in(&memory->thread_local_storage, from) || lies_in(&memory->stacks, from))
-        fault_raise(cudaErrorInvalidAddressSpace,
-                    "an asynchronous copy reads global memory, and this address is in shared "
-                    "memory or the thread's own");
+        fault_raise(cudaErrorInvalidAddressSpace, FAULT_COPY_FROM);
 }
 
 /* Word by word, not by memcpy: a signal inside the C library ends the program (fault.c). */
@@ -133,8 +129,7 @@ void emulator_copy_async(void *to, const void *from, size_t bytes, size_t zeros)
                                        .code = __builtin_return_address(0)};
     if (observer) observer->copy_begins(&request);
     if (((uintptr_t)to | (uintptr_t)from) % bytes != 0)
-        fault_raise(cudaErrorMisalignedAddress,
-                    "misaligned asynchronous copy: both addresses must be multiples of its size");
+        fault_raise(cudaErrorMisalignedAddress, FAULT_COPY_MISALIGNED);
     struct copy *copy = add(queue);
     copy->request = request;
     fetch(copy);

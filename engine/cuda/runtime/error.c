@@ -3,6 +3,7 @@
  * As in CUDA, cudaGetLastError gives the last call's error and forgets it. An error of a kernel
  * that ran (an illegal address, say) shows at the next call that synchronises, and then at every
  * later call: nothing can be computed any more. */
+#include "../../report/cuda_errors.h"
 #include "runtime.h"
 #include <stdio.h>
 
@@ -106,22 +107,6 @@ cudaError_t error_call(enum error_call call, cudaError_t error) {
     return cudaErrorInvalidValue;
 }
 
-const char *cudaGetErrorName(cudaError_t error) {
-    switch (error) {
-#define ROW(name, number, text)                                                                    \
-    case name: return #name;
-        EMULATOR_CUDA_ERRORS(ROW)
-#undef ROW
-    }
-    return "unrecognized error code";
-}
+const char *cudaGetErrorName(cudaError_t error) { return cuda_error_name((int)error); }
 
-const char *cudaGetErrorString(cudaError_t error) {
-    switch (error) {
-#define ROW(name, number, text)                                                                    \
-    case name: return text;
-        EMULATOR_CUDA_ERRORS(ROW)
-#undef ROW
-    }
-    return "unrecognized error code";
-}
+const char *cudaGetErrorString(cudaError_t error) { return cuda_error_text((int)error); }

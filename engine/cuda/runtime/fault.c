@@ -6,6 +6,7 @@
  * because nothing can be computed in a lost context anyway, and a parked thread breaks nothing.
  * Source lines are looked up later, outside the handler. */
 #define _GNU_SOURCE
+#include "../../report/text.h"
 #include "runtime.h"
 #include <inttypes.h>
 #include <signal.h>
@@ -42,7 +43,8 @@ struct location {
 static struct {
     bool claimed, complete; /* the first fault of a process is the one that is reported */
     cudaError_t error;
-    const char *what;
+    struct fault_facts facts;
+    const char *more; /* behind its words and advice */
     const void *address;
     bool has_address;
     const char *access;
@@ -162,6 +164,13 @@ static void (*handler)(const struct fault *) = print;
 
 void fault_handle(void (*handle)(const struct fault *)) { handler = handle; }
 
+/* Sets `what` to its words, in this buffer. */
+static void say(struct fault *f, char *what, size_t bytes) {
+    fault_say(&f->facts, what, bytes);
+    append(what, bytes, "%s", fault_advice(f->facts.code));
+    f->what = what;
+}
+
 static void report(const struct fault *f) {
     if (observer)
         observer->fault(f);
@@ -171,17 +180,21 @@ static void report(const struct fault *f) {
 
 static void report_fault(void) {
     const struct location *location = &fault.location;
+    char what[400];
     struct fault f = {
-        .kind = fault.error == cudaErrorLaunchTimeout ? FAULT_DEADLOCK : FAULT_OTHER,
+        .facts = fault.facts,
         .error = fault.error,
-        .what = fault.what,
         .kernel = true,
         .block = location->block,
         .thread = location->thread,
         .address = fault.address,
         .has_address = fault.has_address,
     };
-    if (f.what) f.place = place_find(location->frames, location->count);
+    if (fault.facts.code != FAULT_NONE) {
+        say(&f, what, sizeof what);
+        append(what, sizeof what, "%s", fault.more ? fault.more : "");
+        f.place = place_find(location->frames, location->count);
+    }
     report(&f);
 }
 
@@ -194,20 +207,16 @@ void fault_report_limit(const struct launch *launch, double block_seconds, doubl
     char what[160];
     void *kernel = (void *)(uintptr_t)launch->kernel;
     bool seen = __atomic_load_n(&limit.complete, __ATOMIC_SEQ_CST);
+    const bool endless = block_seconds > 0;
     struct fault f = {
-        .kind = block_seconds > 0 ? FAULT_ENDLESS : FAULT_TIME_LIMIT,
+        .facts = {.code = endless ? FAULT_ENDLESS : FAULT_TIME_LIMIT,
+                  .seconds = endless ? block_seconds : seconds,
+                  .blocks = launch->blocks_ended,
+                  .of = launch->blocks},
         .error = cudaErrorLaunchTimeout,
-        .what = what,
         .kernel = seen,
     };
-    if (block_seconds > 0)
-        snprintf(what, sizeof what,
-                 "the kernel does not end: a block was still running here after %.1f s",
-                 block_seconds);
-    else
-        snprintf(what, sizeof what,
-                 "time limit exceeded: %" PRIu64 " of %" PRIu64 " blocks were done after %.1f s",
-                 launch->blocks_ended, launch->blocks, seconds);
+    say(&f, what, sizeof what);
     if (seen) {
         f.block = limit.location.block;
         f.thread = limit.location.thread;
@@ -227,21 +236,21 @@ static void describe_signal(int signal, const siginfo_t *info, const ucontext_t 
     case SIGBUS:
         if (worker_stack_overflowed(info->si_addr)) {
             fault.error = cudaErrorHardwareStackError;
-            fault.what = "stack overflow: a thread's local variables need more than 250 KB";
+            fault.facts.code = FAULT_STACK;
         } else if (info->si_code == SI_KERNEL) {
             fault.error = cudaErrorMisalignedAddress;
-            fault.what = "misaligned vector access, or an address that cannot exist";
+            fault.facts.code = FAULT_MISALIGNED;
         } else {
             fault.error = cudaErrorIllegalAddress;
-            fault.what = "illegal memory access";
+            fault.facts.code = FAULT_ADDRESS;
             fault.address = info->si_addr;
             fault.has_address = true;
             fault.access = access_of(context);
         }
         break;
-    case SIGFPE: fault.what = "integer division by zero (a GPU gives a meaningless value)"; break;
-    case SIGILL: fault.what = "illegal instruction"; break;
-    default: fault.what = "trap"; break;
+    case SIGFPE: fault.facts.code = FAULT_DIVISION; break;
+    case SIGILL: fault.facts.code = FAULT_INSTRUCTION; break;
+    default: fault.facts.code = FAULT_TRAP; break;
     }
 }
 
@@ -275,20 +284,21 @@ static void kernel_fault(int signal, const siginfo_t *info, const ucontext_t *co
     complete_fault();
 }
 
-void fault_raise(cudaError_t error, const char *what) {
+void fault_raise(cudaError_t error, enum fault_code code) {
     claim_fault();
     fault.error = error;
-    fault.what = what;
+    fault.facts.code = code;
     note_location(&fault.location);
     complete_fault();
 }
 
-void fault_raise_at(cudaError_t error, const char *what, struct uint3 thread, const void *address,
-                    const void *second_address) {
+void fault_raise_at(cudaError_t error, enum fault_code code, const char *more, struct uint3 thread,
+                    const void *address, const void *second_address) {
     const void *const addresses[] = {address, second_address};
     claim_fault();
     fault.error = error;
-    fault.what = what;
+    fault.facts.code = code;
+    fault.more = more;
     worker_where(&fault.location.block, &fault.location.thread);
     fault.location.thread = thread;
     for (int i = 0; i < 2; ++i) /* one byte less than a return address is inside the call */
@@ -299,7 +309,7 @@ void fault_raise_at(cudaError_t error, const char *what, struct uint3 thread, co
 
 void emulator_trap(void) {
     if (!worker_in_kernel()) abort();
-    fault_raise(cudaErrorLaunchFailure, "__trap() was called");
+    fault_raise(cudaErrorLaunchFailure, FAULT_TRAP_CALLED);
 }
 
 #ifdef __GLIBC__
@@ -308,9 +318,8 @@ void __assert_fail(const char *assertion, const char *file, unsigned line, const
     struct uint3 block, thread;
     const bool kernel = worker_where(&block, &thread);
     if (kernel && observer) {
-        static char what[200]; /* of several threads' failures, any one will do */
-        snprintf(what, sizeof what, "the assertion %s failed", assertion);
-        fault_raise(cudaErrorAssert, what);
+        fault.facts.assertion = assertion; /* of several threads' failures, any one will do */
+        fault_raise(cudaErrorAssert, FAULT_ASSERTION);
     }
     fault_begin_message();
     if (!kernel) {
@@ -320,7 +329,7 @@ void __assert_fail(const char *assertion, const char *file, unsigned line, const
     fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
             file, line, function, block.x, block.y, block.z, thread.x, thread.y, thread.z,
             assertion);
-    fault_raise(cudaErrorAssert, NULL);
+    fault_raise(cudaErrorAssert, FAULT_NONE);
 }
 #endif
 
@@ -338,18 +347,14 @@ static void host_fault(int signal, const siginfo_t *info) {
     char what[160];
     bool device = (signal == SIGSEGV || signal == SIGBUS) && memory_is_device(info->si_addr);
     note_location(&location);
-    if (device)
-        snprintf(what, sizeof what,
-                 "host code dereferences the device pointer %p;\n"
-                 "    only kernels and cudaMemcpy can access device memory",
-                 info->si_addr);
-    else
-        snprintf(what, sizeof what, "host code crashed here: %s", strsignal(signal));
-    const struct fault f = {
-        .what = what,
+    struct fault f = {
+        .facts = {.code = device ? FAULT_DEVICE_POINTER : FAULT_HOST,
+                  .signal = signal,
+                  .address = info->si_addr},
         .place = place_find(location.frames, location.count),
         .address = device ? info->si_addr : NULL,
     };
+    say(&f, what, sizeof what);
     report(&f);
     restore_earlier_handler(signal);
 }

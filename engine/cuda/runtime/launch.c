@@ -311,9 +311,7 @@ static cudaError_t check(const struct launch *launch) {
 
 /* The launch that runs holds pool.one_launch until it ends: a kernel's own would deadlock. */
 static void refuse_in_kernel(void) {
-    if (worker_in_kernel())
-        fault_raise(cudaErrorNotSupported, "a kernel cannot launch a kernel (dynamic parallelism) "
-                                           "here; launch it from host code");
+    if (worker_in_kernel()) fault_raise(cudaErrorNotSupported, FAULT_NESTED);
 }
 
 void emulator_launch(const void *kernel, struct uint3 grid, struct uint3 block, size_t shared_bytes,

@@ -207,9 +207,7 @@ cudaError_t emulator_copy_symbol(void *to, const void *from, size_t bytes, size_
                                  size_t symbol_bytes, enum cudaMemcpyKind kind,
                                  enum cudaMemcpyKind between_sides) {
     const bool into = between_sides == cudaMemcpyHostToDevice;
-    if (worker_in_kernel())
-        fault_raise(cudaErrorNotSupported, "a kernel cannot call cudaMemcpyToSymbol or "
-                                           "cudaMemcpyFromSymbol; host code can");
+    if (worker_in_kernel()) fault_raise(cudaErrorNotSupported, FAULT_SYMBOL);
     if (offset > symbol_bytes || bytes > symbol_bytes - offset)
         return error_set(cudaErrorInvalidValue);
     if (kind != between_sides && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)

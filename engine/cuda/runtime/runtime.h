@@ -19,6 +19,8 @@
  */
 #ifndef EMULATOR_RUNTIME_H
 #define EMULATOR_RUNTIME_H
+#include "../../report/fault.h"
+#include "../../report/limits.h"
 #include "../include/barrier.h"
 #include "../include/cuda_runtime_api.h"
 #include <pthread.h>
@@ -27,18 +29,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The limits of compute capability 9.0 (CUDA C++ Programming Guide, "Technical Specifications per
- * Compute Capability"), checked against an H200. */
+/* Further limits of compute capability 9.0, beside those of limits.h. */
 enum {
-    WARP_SIZE = 32,
-    MAX_BLOCK_THREADS = 1024,
-    MAX_BLOCK_X = 1024,
-    MAX_BLOCK_Y = 1024,
-    MAX_BLOCK_Z = 64,
-    MAX_GRID_X = 2147483647,
-    MAX_GRID_Y = 65535,
-    MAX_GRID_Z = 65535,
-    SHARED_PER_BLOCK = 48 * 1024,        /* without asking */
     SHARED_PER_BLOCK_OPTIN = 227 * 1024, /* with cudaFuncSetAttribute */
     SHARED_PER_MULTIPROCESSOR = 228 * 1024,
     SHARED_RESERVED = 1024,
@@ -362,14 +354,15 @@ void *fault_hidden_memory(size_t bytes);
 void fault_wake(sem_t *event);
 bool fault_happened(void);
 
-/* Ends the launch with this error, on account of the running thread; the worker is parked. `what`
- * is a literal, or null where all has been printed. */
-void fault_raise(cudaError_t error, const char *what) __attribute__((noreturn));
+/* Ends the launch with this error, on account of the running thread; the worker is parked. With
+ * FAULT_NONE nothing is said of it: that has been done. */
+void fault_raise(cudaError_t error, enum fault_code code) __attribute__((noreturn));
 
 /* Likewise, on account of a suspended thread. The program's place is the first of the two code
- * addresses that belongs to it; either may be null. */
-void fault_raise_at(cudaError_t error, const char *what, struct uint3 thread, const void *address,
-                    const void *second_address) __attribute__((noreturn));
+ * addresses that belongs to it; either may be null. `more` is printed behind the words; it may be
+ * empty. */
+void fault_raise_at(cudaError_t error, enum fault_code code, const char *more, struct uint3 thread,
+                    const void *address, const void *second_address) __attribute__((noreturn));
 
 /* Notes where a worker is in its kernel, for fault_report_limit. It goes on. */
 void fault_see_worker(pthread_t worker);
@@ -389,19 +382,11 @@ void fault_called_from(void *const *frames, int count);
  * middle of one. */
 void fault_begin_message(void);
 
-/* What a launch that does not end in time is doing. */
-enum fault_kind {
-    FAULT_OTHER,
-    FAULT_DEADLOCK,   /* threads of a block wait for each other */
-    FAULT_ENDLESS,    /* a block that does not end */
-    FAULT_TIME_LIMIT, /* blocks that end, but not all of them in time */
-};
-
 /* A fault as it is reported. */
 struct fault {
-    enum fault_kind kind;
+    struct fault_facts facts; /* FAULT_NONE: printed already */
     cudaError_t error;
-    const char *what; /* null: printed already */
+    const char *what; /* the same in words, with advice behind them; null: printed already */
     bool kernel;      /* block and thread are known */
     struct uint3 block, thread;
     struct place place;

@@ -2,7 +2,7 @@
  */
 #define _GNU_SOURCE
 #include "../../report/print.h"
-#include "../../report/json.h"
+#include "../../report/finding_json.h"
 #include "../../report/source.h"
 #include "../../report/text.h"
 #include "program.h"
@@ -24,9 +24,11 @@ int program_exit_status(const struct program_run *run, const struct program_end 
 /* --- text ------------------------------------------------------------------------------------- */
 
 static void print_finding(FILE *out, const struct finding *f) {
-    print_headline(out, f->at.line ? f->at.file : source_name(), f->at.line, print_red, f->what);
-    print_indented(out, f->detail);
-    print_indented(out, f->launch.text);
+    struct finding_words words;
+    finding_say(f, &words);
+    print_headline(out, f->at.line ? f->at.file : source_name(), f->at.line, print_red, words.what);
+    print_indented(out, words.detail);
+    print_launch(out, &f->launch);
     if (f->at.in_kernel) {
         fputs("    block ", out);
         print_index(out, f->at.block);
@@ -36,7 +38,7 @@ static void print_finding(FILE *out, const struct finding *f) {
         if (!f->at.line)
             fputs("    (no source line: is addr2line, of binutils, installed?)\n", out);
     }
-    if (f->hint[0]) print_paragraph("    ", "hint: ", f->hint, out);
+    if (words.hint[0]) print_paragraph("    ", "hint: ", words.hint, out);
 }
 
 static void print_end(FILE *out, const struct program_end *end) {
@@ -68,40 +70,16 @@ void program_print(const struct program_run *run, const struct program_end *end)
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static void json_index(struct json *json, const char *name, struct finding_index i, bool known) {
-    if (known)
-        json_value(json, name, "[%u, %u, %u]", i.x, i.y, i.z);
-    else
-        json_text(json, name, NULL);
-}
-
-static void json_party(struct json *json, const struct finding_party *p) {
-    static const char *const accesses[] = {NULL, "read", "write"};
-    json_text(json, "file", p->file);
-    json_value(json, "line", "%d", p->line);
-    json_text(json, "function", p->function);
-    json_text(json, "access", accesses[p->access]);
-    json_index(json, "thread", p->thread, p->in_kernel);
-    json_index(json, "block", p->block, p->in_kernel);
-}
-
 static void json_finding(struct json *json, const struct finding *f) {
+    char launch[LAUNCH_TEXT];
+    struct finding_words words;
+    finding_say(f, &words);
+    finding_launch_say(&f->launch, launch, sizeof launch);
     json_open(json, NULL, '{');
-    json_text(json, "kind", finding_text(f->kind)->kind);
-    json_text(json, "what", f->what);
-    json_text_lines(json, "detail", f->detail);
-    json_text(json, "hint", f->hint);
-    json_party(json, &f->at);
-    json_text(json, "variable", f->variable);
-    json_text(json, "element", f->element);
-    if (f->other.known) {
-        json_open(json, "other", '{');
-        json_party(json, &f->other);
-        json_close(json, '}');
-    } else {
-        json_text(json, "other", NULL);
-    }
-    json_text(json, "launch", f->launch.text);
+    json_words(json, f, &words);
+    json_parties(json, f);
+    json_text(json, "launch", launch);
+    json_slots(json, f->slot);
     json_close(json, '}');
 }
 

@@ -22,7 +22,7 @@ program: build/check/program FORCE
 	    ENGINE_TIMEOUT='$(TIMEOUT)' exec $(own_program) "$$@"
 endif
 
-build/cpu/program: build/cpu/kernel.o build/libruntime.a | build/cpu/kernel.spaces
+build/cpu/program: build/cpu/kernel.o build/libreport.a build/libruntime.a | build/cpu/kernel.spaces
 	$(CXX) $(EMULATED_FLAGS) $(linked) -o $@ -lm
 
 # What is linked around a host, and archives that need each other.

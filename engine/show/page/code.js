@@ -71,19 +71,12 @@ function markFindingLines(run) {
   lineNode(finding.line)?.classList.add('finding');
   if (finding.other) lineNode(finding.other.line)?.classList.add('finding-other');
   if (finding.cause) lineNode(finding.cause.line)?.classList.add('finding-cause');
-  const detail = finding.detail.join(' ');
+  const { slots } = finding;
   const mark = (line, text) => lineNode(line)?.append(span('missing-barrier', text));
-  mark(lineIn(detail, MISSING), '__syncthreads() is missing here');
+  mark(slots.barrier_after, '__syncthreads() is missing here');
   const where = finding.step === null || !run.phases.length ? '' : ' in phase ' + (phaseNear(run, finding.step) + 1);
-  mark(lineIn(detail, NOT_REACHED), 'not reached by both threads' + where);
+  mark(slots.barrier_passed, 'not reached by both threads' + where);
 }
-
-/* What the checker says of barriers, in barrier_lines.c; the number of the line. */
-const MISSING = /__syncthreads\(\) is missing.*?\bafter line (\d+)/;
-const NOT_REACHED = /the __syncthreads\(\) at line (\d+) is between, but not reached/;
-
-/* 0: nothing is said of one. */
-const lineIn = (text, pattern) => Number((pattern.exec(text) || [])[1] || 0);
 
 function updateCode(app) {
   const { run, state, selection } = app, step = run.steps[state.step];

@@ -1,8 +1,7 @@
 /* Writes the walkthrough's data: see walk.h. run.js, which reads it, says what the members mean. */
 #include "../../cuda/program/names.h"
-#include "../../explain/element.h"
 #include "../../explain/outline.h"
-#include "../../report/json.h"
+#include "../../report/finding_json.h"
 #include "../../report/numbers.h"
 #include "../../report/source.h"
 #include "../../report/vocabulary.h"
@@ -11,6 +10,7 @@
 #include "block.h"
 #include "steps.h"
 #include "walk.h"
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -313,20 +313,24 @@ static bool is_by(const struct trace *t, const struct trace_access *a,
            a->write == (party->access == FINDING_WRITE) && walk_line(a->code) == party->line;
 }
 
-/* "A_s[3][7]", as findings call it. */
-static void name_element(const struct page *page, const struct trace_access *a, char name[160]) {
-    name[0] = '\0';
-    if (a->offset < 0) return;
-    if (a->array < TRACE_SHARED) {
-        struct element_at at;
-        array_index(region_array(a->array), a->offset, at.index);
-        element_write(name, 160, region_array(a->array), &at);
-        return;
+/* Whether it is of the element that the finding is about. */
+static bool is_of_element(const struct page *page, const struct trace_access *a) {
+    const struct finding_object *o = &page->outcome->finding.object;
+    const bool global = a->array < TRACE_SHARED;
+    if (a->offset < 0 || o->form != (global ? OBJECT_ARRAY : OBJECT_ELEMENT)) return false;
+    if (global) {
+        const struct engine_array *array = region_array(a->array);
+        int64_t index[ENGINE_DIMENSIONS] = {0};
+        array_index(array, a->offset, index);
+        return strcmp(o->name, array->name) == 0 && memcmp(o->index, index, sizeof index) == 0;
     }
     const struct trace_array *array = trace_shared(page->trace, a->array);
-    snprintf(name, 160, "%s", array->name);
-    name_append_indices(name, 160, array->dimension, max_int(array->dimensions, 1),
-                        (size_t)a->offset);
+    const int dimensions = max_int(array->dimensions, 1);
+    size_t index[NAME_DIMENSIONS];
+    bool same = strcmp(o->name, array->name) == 0 && o->dimensions == dimensions;
+    name_indices(index, array->dimension, dimensions, (size_t)a->offset);
+    for (int i = 0; i < dimensions && same; i++) same = (int64_t)index[i] == o->index[i];
+    return same;
 }
 
 static bool is_shown(const struct page *page, const struct finding_party *party) {
@@ -338,13 +342,11 @@ static bool is_shown(const struct page *page, const struct finding_party *party)
 static size_t find_access(const struct page *page, const struct finding_party *party, size_t from,
                           uint32_t interval) {
     const struct trace *t = page->trace;
-    char name[160];
     if (!is_shown(page, party)) return t->count;
     for (size_t i = from; i < t->count; i++) {
         if (!is_by(t, &t->access[i], party)) continue;
         if (interval != ANY_INTERVAL && t->access[i].interval != interval) continue;
-        name_element(page, &t->access[i], name);
-        if (strcmp(name, page->outcome->finding.element) == 0) return i;
+        if (is_of_element(page, &t->access[i])) return i;
     }
     return t->count;
 }
@@ -421,11 +423,6 @@ static size_t find_barrier_step(const struct page *page) {
     return page->steps.step_count;
 }
 
-static bool never_ends(const struct outcome *outcome) {
-    const enum finding_kind kind = outcome->finding.kind;
-    return kind == FINDING_ENDLESS || kind == FINDING_TIME_LIMIT;
-}
-
 static void find_finding(struct page *page) {
     page->at = walk_steps_find(&page->steps, page->at_access);
     page->other = walk_steps_find(&page->steps, page->other_access);
@@ -441,6 +438,17 @@ static void end_after_finding(struct page *page) {
     walk_steps_cut(&page->steps, last + 1);
 }
 
+/* Of what the page may show. */
+static void write_index(struct json *json, const struct finding_object *o) {
+    if (o->form != OBJECT_ARRAY && o->form != OBJECT_ELEMENT) {
+        json_text(json, "index", NULL);
+        return;
+    }
+    json_open(json, "index", '[');
+    for (int i = 0; i < o->dimensions; i++) json_value(json, NULL, "%" PRId64, o->index[i]);
+    json_close(json, ']');
+}
+
 static void write_finding(struct page *page) {
     struct json *json = &page->json;
     const struct finding *f = &page->outcome->finding;
@@ -448,17 +456,22 @@ static void write_finding(struct page *page) {
         json_text(json, "finding", NULL);
         return;
     }
+    char element[ELEMENT_TEXT];
+    struct finding_words words;
+    finding_explain(f, &page->outcome->explained, &words);
+    finding_element(f, element, sizeof element);
     json_open(json, "finding", '{');
-    json_text(json, "kind", finding_text(f->kind)->kind);
-    json_text(json, "what", f->what);
-    json_text_lines(json, "detail", f->detail);
-    json_text(json, "hint", f->hint);
+    json_words(json, f, &words);
     write_party(page, json, &f->at);
     json_open(json, "other", '{');
     write_party(page, json, &f->other);
     json_close(json, '}');
-    json_text(json, "variable", f->variable);
-    json_text(json, "element", f->element);
+    json_text(json, "variable", f->object.name);
+    json_text(json, "element", element);
+    write_index(json, &f->object);
+    json_value(json, "race", finding_is_race(f->kind) ? "true" : "false");
+    json_value(json, "never_ends", finding_never_ends(f->kind) ? "true" : "false");
+    json_slots(json, f->slot);
     write_step_number(page, json, "step", page->at);
     write_step_number(page, json, "other_step", page->other);
     json_cause(json, &page->outcome->cause);
@@ -479,7 +492,7 @@ static void write_launch(struct page *page) {
     json_unsigned(json, "of", l.of);
     json_extent(json, "grid", t->grid);
     json_extent(json, "block", t->block);
-    json_value(json, "shared_bytes", "%zu", l.shared_bytes);
+    json_unsigned(json, "shared_bytes", l.shared_bytes);
     json_value(json, "line", "%d", source_is(l.file) ? l.line : 0);
     json_close(json, '}');
 }
@@ -590,7 +603,8 @@ struct walked walk_data(FILE *out, const struct check_options *options,
     end_after_finding(&page);
     json_open(&page.json, NULL, '{');
     write_members(&page);
-    if (never_ends(outcome) && page.steps.step_count) page.at = page.steps.step_count - 1;
+    if (finding_never_ends(outcome->finding.kind) && page.steps.step_count)
+        page.at = page.steps.step_count - 1;
     write_finding(&page);
     walked.step = page.at < page.steps.step_count ? (int)page.at : WALK_NO_STEP;
     walk_steps_free(&page.steps);

@@ -47,7 +47,9 @@
  *                    [line, interval, -1, threads, {waiting, returned} (if at two lines)]
  *   as_run_from  the step from which on each is one thread's, in the order in which they ran; null
  *   end          {waiting: [{line, threads: [[first, last], ...]}], returned: [...], stopped}
- *   finding      null, or what the checker found; step and other_step are steps
+ *   finding      null, or what the checker found, in words, and what they are made of: kind, variable
+ *                and `index` of the element (null: none is known), slots (report/slots.def); race,
+ *                never_ends: of its kind. step and other_step are steps
  *   loads        null, or {launch, naive}: elements of A and B that are loaded
  *   indices      null, or what --indices knows, as JSON
  *   left_out     accesses that are not here: for lack of room, or after a race

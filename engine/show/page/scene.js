@@ -113,8 +113,9 @@ const nearest = (indices, count) => ascending(indices)
 
 /* The element that the finding names, if it is of this array: {row, col}. */
 function findingCell(run, number) {
-  const match = run.finding && /^(\w+)\[(-?\d+)\]\[(-?\d+)\]$/.exec(run.finding.element || '');
-  return match && match[1] === run.arrays[number].name ? { row: Number(match[2]), col: Number(match[3]) } : null;
+  const { finding } = run;
+  if (!finding || finding.variable !== run.arrays[number].name || finding.index?.length !== 2) return null;
+  return { row: finding.index[0], col: finding.index[1] };
 }
 
 /* --- sizes ------------------------------------------------------------------------------------ */
@@ -614,8 +615,8 @@ function outsideAccesses(run) {
 function paintElement(scene, finding) {
   const { run } = scene;
   for (const array of run.arrays) {
-    if (!finding.element || !finding.element.startsWith(array.name + '[')) continue;
-    const index = [...finding.element.matchAll(/\[(-?\d+)\]/g)].map((m) => Number(m[1]));
+    const { index } = finding;
+    if (!index?.length || finding.variable !== array.name) continue;
     if (index.length === 2) {
       const grid = gridOf(scene, array, 0);
       paint(grid, 'party', [index]);

@@ -12,7 +12,7 @@ function sentenceAt(state, thread) {
 function findingSentence({ finding }, step) {
   if (!finding) return '';
   if (step.number === finding.step) return ` Finding: ${finding.what}.`;
-  if (step.number === finding.other_step) return finding.kind.endsWith('race') ? ` Finding: the other thread's access.` : ' Finding: the other access.';
+  if (step.number === finding.other_step) return finding.race ? ` Finding: the other thread's access.` : ' Finding: the other access.';
   return '';
 }
 
@@ -43,11 +43,9 @@ function whoText(run, who) {
 function leftOutText(run) {
   const many = (run.counted ? '' : 'more than ') + plural(run.left_out, 'later access', 'later accesses');
   const are = many + (run.left_out === 1 ? ' is' : ' are') + ' left out';
-  if (run.finding && ENDLESS.includes(run.finding.kind)) return `the kernel went on until it was stopped; ${are}`;
+  if (run.finding?.never_ends) return `the kernel went on until it was stopped; ${are}`;
   return are + (run.as_run_from === null ? ' for lack of room' : ': they came after the mistake');
 }
-
-const ENDLESS = ['endless', 'time-limit'];
 
 /* Where the recording ends, if the block did more than is here. */
 function cutText(run) {

@@ -22,8 +22,8 @@ static void drop_template_arguments(char *name) {
 static void host_call(struct watch *w, const char *function, const void *code) {
     const struct access access = {.code = code};
     struct event event = event_here(w, FINDING_HOST_FUNCTION, &access);
-    kernel_name(function, event.text, sizeof event.text);
-    drop_template_arguments(event.text);
+    kernel_name(function, event.called, sizeof event.called);
+    drop_template_arguments(event.called);
     event_note(&event);
 }
 

@@ -2,19 +2,17 @@
  */
 #include "../detector.h"
 #include "../host.h"
-#include <stdio.h>
-#include <string.h>
 
 extern struct dim3 blockDim, gridDim;
 
 static enum finding_kind kind_of(const struct fault *fault) {
     if (!fault->kernel && fault->error != cudaErrorLaunchTimeout)
         return fault->address ? FINDING_DEVICE_POINTER_ON_HOST : FINDING_HOST_FAULT;
-    switch (fault->kind) {
+    switch (fault->facts.code) {
     case FAULT_DEADLOCK: return FINDING_DEADLOCK;
     case FAULT_ENDLESS: return FINDING_ENDLESS;
     case FAULT_TIME_LIMIT: return FINDING_TIME_LIMIT;
-    case FAULT_OTHER: break;
+    default: break;
     }
     switch (fault->error) {
     case cudaErrorIllegalAddress: return FINDING_OUT_OF_BOUNDS;
@@ -44,11 +42,11 @@ static void note(const struct fault *fault) {
         .block_size = {blockDim.x, blockDim.y, blockDim.z},
         .grid_size = {gridDim.x, gridDim.y, gridDim.z},
         .place = fault->place,
+        .fault = fault->facts,
     };
     event.thread = fault->thread.x + blockDim.x * (fault->thread.y + blockDim.y * fault->thread.z);
     event.block = fault->block.x +
                   (uint64_t)gridDim.x * (fault->block.y + (uint64_t)gridDim.y * fault->block.z);
-    snprintf(event.text, sizeof event.text, "%.*s", (int)strcspn(fault->what, ";\n"), fault->what);
     const struct watch *w = event.in_kernel ? watch_of_block(event.block) : NULL;
     if (w) add_block(&event, w);
     if (event_has_ended() && (event.kind == FINDING_DEADLOCK || event.kind == FINDING_ENDLESS ||

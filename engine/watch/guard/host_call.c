@@ -5,7 +5,7 @@
 
 void host_call_refuse(const char *name, const void *code) {
     HEAR(host_call, watch_here(), name, code);
-    fault_raise(cudaErrorLaunchFailure, NULL);
+    fault_raise(cudaErrorLaunchFailure, FAULT_NONE);
 }
 
 void checker_jump(uintptr_t to, const void *code) {

@@ -1,0 +1,63 @@
+/* Sentences as data: numbers of a table's rows, with what is put into them. What proves a cause or
+ * makes a remark keeps these, and who prints it makes the words. So another process's are checked:
+ * a sentence that the table does not have cannot be said.
+ *
+ * A row has %d for an integer, %s for a word (letters, digits, _) and %t for a text such as an
+ * index (what finding_check() takes for a name or a condition). */
+#ifndef ENGINE_REPORT_SENTENCES_H
+#define ENGINE_REPORT_SENTENCES_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum sentence_part { SENTENCE_WHAT, SENTENCE_DETAIL, SENTENCE_HINT, SENTENCE_PARTS };
+
+enum { SENTENCES_SAID = 20, SENTENCES_NUMBERS = 48, SENTENCES_TEXT = 1600 };
+
+struct sentences {
+    int32_t count, numbers, bytes;
+    struct sentence_said {
+        int32_t part, row;
+    } said[SENTENCES_SAID];
+    int64_t number[SENTENCES_NUMBERS]; /* in the order in which they are said */
+    char text[SENTENCES_TEXT];         /* likewise, each with its end */
+};
+
+struct sentence_table {
+    const char *const *rows;
+    int count;
+};
+
+/* What is put into a sentence. */
+struct sentence_word {
+    const char *text; /* null: it is the number */
+    int64_t number;
+};
+
+static inline struct sentence_word sentence_text(const char *text) {
+    const struct sentence_word word = {text, 0};
+    return word;
+}
+static inline struct sentence_word sentence_number(int64_t number) {
+    const struct sentence_word word = {NULL, number};
+    return word;
+}
+/* A list of words: {ROW(NAME), W("tile"), W(3)}. */
+#define ROW(name) sentence_number(SAY_##name)
+#define W(x)                                                                                       \
+    _Generic((x), char *: sentence_text, const char *: sentence_text, default: sentence_number)(x)
+
+/* Adds the sentence whose row the first word is; the others are put into it, as many as it has.
+ * What has no room is left out. */
+void sentences_add(struct sentences *s, const struct sentence_table *table, enum sentence_part part,
+                   const struct sentence_word *words);
+
+/* Whether these bytes of another process's are sentences of this table. Texts are among the details
+ * alone. */
+bool sentences_check(struct sentences *s, const struct sentence_table *table);
+
+/* Appends those of one part. */
+void sentences_say(const struct sentences *s, const struct sentence_table *table,
+                   enum sentence_part part, char *text, size_t bytes);
+
+#endif

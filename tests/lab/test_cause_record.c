@@ -1,0 +1,164 @@
+/* Tests of lab/mistake.c and engine/report/sentences.c: a cause says what its rows say, and no
+ * bytes of another process's make it say anything else. */
+#include "../../lab/mistake.h"
+
+#include "../check.h"
+#include <stdlib.h>
+
+#define SAY(part, ...)                                                                             \
+    sentences_add(&cause.said, &cause_sentences, SENTENCE_##part,                                  \
+                  (const struct sentence_word[]){__VA_ARGS__})
+
+static struct cause complete(void) {
+    struct cause cause = {.kind = CAUSE_ROW_LENGTH,
+                          .file = "kernel.cu",
+                          .line = 26,
+                          .shape = {{37, 29, 53}}}; /* m, n, k */
+    SAY(WHAT, ROW(ROW_LENGTH), W("A"), W("k"), W("n"));
+    SAY(DETAIL, ROW(ACCESS), W("loads A[(16 * blockIdx.y + threadIdx.y) * n + threadIdx.x % 16]"));
+    SAY(DETAIL, ROW(ROW_MAJOR), W("A"), W("m"), W("k"));
+    SAY(HINT, ROW(ASK_ROW), W("A"));
+    return cause;
+}
+
+TEST(it_says_what_its_rows_say) {
+    struct cause cause = complete();
+    struct finding_words words;
+    CHECK(cause_check(&cause));
+    cause_say(&cause, &words);
+    CHECK_STRING(words.what, "a row of A has k elements, but here rows are n elements apart");
+    CHECK_STRING(words.detail, "loads A[(16 * blockIdx.y + threadIdx.y) * n + threadIdx.x % 16]\n"
+                               "A is m x k, row-major\n(from a run with m=37 k=53 n=29)");
+    CHECK_STRING(words.hint, "where does the next row of A begin?");
+}
+
+TEST(numbers_and_words_stay_in_order) {
+    struct cause cause = {.kind = CAUSE_TILE_SIZE};
+    struct finding_words words;
+    SAY(WHAT, ROW(TILE_TOO_SMALL), W("A_s"), W((size_t)16), W(8), W(32u), W(1ll));
+    SAY(HINT, ROW(ASK_FILL), W("B_s"));
+    SAY(DETAIL, ROW(THREADS_ARE), W(31), W(0));
+    CHECK(cause_check(&cause));
+    cause_say(&cause, &words);
+    CHECK_STRING(words.what, "A_s[16][8] is too small for blocks of 32 x 1 threads");
+    CHECK_STRING(words.detail, "threadIdx.x is 0 to 31, threadIdx.y 0 to 0");
+    CHECK_STRING(words.hint, "which line should fill B_s, and is it reached?");
+}
+
+TEST(what_has_no_room_is_left_out) {
+    struct cause cause = {.kind = CAUSE_TILE_SIZE};
+    struct finding_words words;
+    char text[SENTENCES_TEXT / 2 + 1];
+    memset(text, 'x', sizeof text);
+    text[sizeof text - 1] = '\0';
+    for (int i = 0; i < 3; i++) SAY(DETAIL, ROW(ACCESS), W(text));
+    CHECK_INT(cause.said.count, 1);
+    for (int i = 0; i < 2 * SENTENCES_SAID; i++) SAY(DETAIL, ROW(EXISTS));
+    CHECK_INT(cause.said.count, SENTENCES_SAID);
+    CHECK(cause_check(&cause));
+    cause_say(&cause, &words);
+}
+
+static bool is_taken(void (*change)(struct cause *cause)) {
+    struct cause cause = complete();
+    change(&cause);
+    const bool taken = cause_check(&cause);
+    CHECK(taken || (cause.kind == CAUSE_NONE && !cause.said.count && !cause.line));
+    return taken;
+}
+
+static void unknown_kind(struct cause *c) { c->kind = CAUSES; }
+static void negative_line(struct cause *c) { c->line = -1; }
+static void file_without_end(struct cause *c) { memset(c->file, 'x', sizeof c->file); }
+static void no_name_of_a_file(struct cause *c) { strcpy(c->file, "\33[31m"); }
+static void negative_shape(struct cause *c) { c->shape.of[2] = -1; }
+static void odd_bool(struct cause *c) { memset(&c->shows_launch, 9, 1); }
+static void many(struct cause *c) { c->said.count = SENTENCES_SAID + 1; }
+static void few_numbers(struct cause *c) { c->said.numbers = -1; }
+static void text_too_long(struct cause *c) { c->said.bytes = SENTENCES_TEXT + 1; }
+static void unknown_row(struct cause *c) { c->said.said[1].row = CAUSE_SENTENCES; }
+static void negative_row(struct cause *c) { c->said.said[1].row = -1; }
+static void unknown_part(struct cause *c) { c->said.said[1].part = SENTENCE_PARTS; }
+static void row_with_more_words(struct cause *c) { c->said.said[3].row = SAY_ROW_MAJOR; }
+static void row_with_numbers(struct cause *c) { c->said.said[3].row = SAY_THREADS_ARE; }
+static void more_text_than_rows(struct cause *c) { c->said.count--; }
+static void a_sentence_for_a_word(struct cause *c) { c->said.text[1] = ' '; }
+static void a_text_as_headline(struct cause *c) { c->said.said[1].part = SENTENCE_WHAT; }
+static void a_text_as_hint(struct cause *c) { c->said.said[1].part = SENTENCE_HINT; }
+static void a_line_in_a_text(struct cause *c) { c->said.text[10] = '\n'; }
+static void an_escape_in_a_text(struct cause *c) { c->said.text[10] = '\33'; }
+
+TEST(what_no_row_says_is_refused) {
+    static void (*const changes[])(struct cause * cause) = {
+        unknown_kind,          negative_line,      file_without_end,
+        no_name_of_a_file,     odd_bool,           many,
+        few_numbers,           text_too_long,      unknown_row,
+        negative_row,          unknown_part,       negative_shape,
+        more_text_than_rows,   row_with_numbers,   row_with_more_words,
+        a_sentence_for_a_word, a_text_as_headline, a_text_as_hint,
+        a_line_in_a_text,      an_escape_in_a_text};
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        CHECK_THAT(!is_taken(changes[i]), "change %zu is taken", i);
+}
+
+TEST(an_explanations_hint_is_not_believed) {
+    struct cause cause = complete();
+    struct finding_words words;
+    strcpy(cause.hint, "you are great");
+    CHECK(cause_check(&cause));
+    cause_say(&cause, &words);
+    CHECK_STRING(words.hint, "where does the next row of A begin?");
+}
+
+/* --- random bytes ----------------------------------------------------------------------------- */
+
+static uint64_t state;
+
+static uint64_t next(void) { /* xorshift64 */
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+/* One to six places of it are others: of the numbers that bounds lie at, or any. */
+static void mutate(struct cause *cause) {
+    static const int64_t odd[] = {0, 1, -1, 2, 20, 48, 1600, INT32_MAX, INT32_MIN, INT64_MAX};
+    const size_t head = offsetof(struct cause, said), tail = offsetof(struct cause, hint) - head;
+    for (uint64_t i = next() % 6 + 1; i > 0; i--) {
+        const int64_t number = next() % 2 ? odd[next() % 10] : (int64_t)next();
+        const size_t width = (size_t[]){1, 4, 8}[next() % 3];
+        const size_t at = next() % 4 ? head + next() % tail : next() % sizeof *cause;
+        memcpy((char *)cause + at / width * width % (sizeof *cause - 8), &number, width);
+    }
+}
+
+TEST(changed_bytes_do_no_harm) {
+    int taken = 0;
+    state = 0x5EED;
+    for (int i = 0; i < 200000; i++) {
+        struct cause cause = complete();
+        struct finding_words words;
+        mutate(&cause);
+        if (!cause_check(&cause)) continue;
+        taken++;
+        cause_say(&cause, &words);
+        CHECK(memchr(words.what, '\0', sizeof words.what));
+        CHECK(memchr(words.detail, '\0', sizeof words.detail));
+        CHECK(memchr(words.hint, '\0', sizeof words.hint));
+    }
+    CHECK_THAT(taken > 1000, "%d taken", taken);
+}
+
+TEST(random_bytes_are_no_cause) {
+    state = 0x5EED;
+    for (int i = 0; i < 5000; i++) {
+        struct cause cause;
+        for (size_t at = 0; at + 4 <= sizeof cause; at += 4) {
+            const uint64_t bytes = next();
+            memcpy((char *)&cause + at, &bytes, 4);
+        }
+        cause.kind = CAUSE_ROW_LENGTH;
+        CHECK(!cause_check(&cause));
+    }
+}

@@ -1,0 +1,66 @@
+"""Words are made of a record alone: engine/report/ needs nothing else of this repository, and nothing reads
+again what it says."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY, need
+
+REPORT = sorted((REPOSITORY / "engine" / "report").glob("*.c"))
+PAGE = sorted((REPOSITORY / "engine" / "show" / "page").glob("*.js"))
+C_FILES = sorted(path for folder in ("engine", "lab", "grader")
+                 for path in (REPOSITORY / folder).rglob("*.c"))
+
+# What finding_say() and finding_element() have made, or a kind by its letters.
+SAID = r"(?:words|mistake|finding|cause)(?:\.|->)(?:what|detail|hint|element)\b"
+READ_AGAIN = re.compile(
+    rf"str(?:n?cmp|n?casecmp|str|chr|rchr|n?cspn|spn)\s*\([^;]*{SAID}|sscanf\s*\([^;]*{SAID}")
+READ_AGAIN_IN_PAGE = re.compile(
+    r"(?:finding|cause)\??\.(?:what|detail|hint|element)\b[^;]*\.(?:match|matchAll|startsWith|endsWith|includes|split)\(|"
+    r"(?:finding|cause)\.detail\.join\(|\.exec\([^;]*(?:finding|cause|detail)\b|\.kind\.(?:endsWith|startsWith|includes)|"
+    r"includes\([^;]*finding\.kind")
+
+
+def test_words_need_nothing_else(tmp_path: Path) -> None:
+    """No runtime, no names, no source of a kernel. (The tests of records run without them, too.)"""
+    test = REPOSITORY / "tests" / "report" / "test_record.c"
+    program = tmp_path / "alone"
+    others = [path for path in REPORT if path.name != "check.c"]  # which the test includes
+    built = subprocess.run([need("cc"), "-std=c11", "-pthread", f"-I{REPOSITORY}", test, *others, "-o", program, "-lm"],
+                           capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    ran = subprocess.run([program, "words_are_of_the_record_alone", "a_launch_is_refused_alone"],
+                         capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout
+
+
+def test_a_record_holds_no_sentence() -> None:
+    """The texts in it are names, and short."""
+    header = (REPOSITORY / "engine" / "finding.h").read_text()
+    for name in ("finding", "finding_party", "finding_object", "finding_launch", "finding_slot"):
+        body = re.search(rf"^struct {name} {{\n(.*?)^}};", header, re.MULTILINE | re.DOTALL)
+        assert body
+        for text, size in re.findall(r"^ +char (\w+)\[(\w+)\]", body[1], re.MULTILINE):
+            assert size in {"FINDING_NAME", "FINDING_SYMBOL", "FINDING_FILE"}, text
+
+
+@pytest.mark.parametrize("example, pattern", [
+    ("strcmp(f->formula, x) || strstr(words.detail, y)", READ_AGAIN),
+    ('sscanf(finding.element, "%d", &i)', READ_AGAIN),
+    ("const detail = finding.detail.join(' ');", READ_AGAIN_IN_PAGE),
+    ("finding.kind.endsWith('race')", READ_AGAIN_IN_PAGE),
+    ("finding.element.startsWith(array.name)", READ_AGAIN_IN_PAGE),
+])
+def test_a_reader_is_seen(example: str, pattern: re.Pattern[str]) -> None:
+    assert pattern.search(example)
+
+
+def test_no_sentence_is_read_again() -> None:
+    for path in C_FILES:
+        assert not READ_AGAIN.search(path.read_text()), path
+    for path in PAGE:
+        assert not READ_AGAIN_IN_PAGE.search(path.read_text()), path
