@@ -56,7 +56,7 @@ static int line_behind(const struct structure *s, int line, int second) {
     return left ? left->last : line;
 }
 
-/* A tile for A and one for B need one barrier: behind the last store that comes before the read. */
+/* Two shared arrays that are filled together need one barrier: behind the last store that comes before the read. */
 static int behind_all_stores(const struct diagnosis *d, const struct structure *s, int after,
                              int before) {
     const struct construct *function = structure_around(s, CONSTRUCT_FUNCTION, before);

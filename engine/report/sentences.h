@@ -42,7 +42,7 @@ static inline struct sentence_word sentence_number(int64_t number) {
     const struct sentence_word word = {NULL, number};
     return word;
 }
-/* A list of words: {ROW(NAME), W("tile"), W(3)}. */
+/* A list of words: {ROW(NAME), W("row"), W(3)}. */
 #define ROW(name) sentence_number(SAY_##name)
 #define W(x)                                                                                       \
     _Generic((x), char *: sentence_text, const char *: sentence_text, default: sentence_number)(x)
