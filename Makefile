@@ -64,10 +64,10 @@ build/c/settings: | build/$(if $(filter check sgemm-check,$(MAKECMDGOALS)),cpu,$
 
 # What main.cu leans on: no part of make check, which has libcheck.a and libengine.a beside them.
 driver  = build/liblab.a build/libhost.a build/libreport.a
-lessons = $(wildcard lab/cause*.c)
-host    = $(patsubst %,engine/host/%.c,layout host_run data memory options watchdog failure failure_json cores \
-                                      launch_report result)
-build/liblab.a: $(patsubst %.c,build/c/%.o,support.c $(filter-out $(lessons),$(wildcard lab/*.c)))
+lessons = $(wildcard lab/mistakes/cause*.c)
+host    = $(patsubst %,engine/host/%.c,layout host_run data memory cores result \
+              $(addprefix driver/,options watchdog failure failure_json launch_report))
+build/liblab.a: $(patsubst %.c,build/c/%.o,support.c $(filter-out $(lessons),$(wildcard lab/*.c lab/*/*.c)))
 build/libhost.a: $(patsubst %.c,build/c/%.o,$(host))
 
 # The lab's description, for programs that are not C.
@@ -78,14 +78,14 @@ build/lab.sh: build/lab
 build/lab.json: build/lab
 	build/lab >$@
 
-build/cpu/sgemm: $(addprefix build/cpu/,kernel.o main.o lab/call.o engine/host/launches.o source.o) \
+build/cpu/sgemm: $(addprefix build/cpu/,kernel.o main.o lab/call.o engine/host/driver/launches.o source.o) \
                  $(driver) build/libruntime.a | build/cpu/kernel.spaces build/lab.sh
 	@sh make/check_kernel.sh build/lab.sh $<
 	$(CXX) $(EMULATED_FLAGS) $(linked) -o $@ -lm
 
 include make/cuda.mk engine/cuda/cuda.mk engine/watch/watch.mk engine/host/program/program.mk
 # A student's copy has no instructor/.
-include $(wildcard $(addsuffix .mk,engine/host/check grader/grader \
+include $(wildcard $(addsuffix .mk,engine/host/check/check grader/grader \
                                    instructor/instructor))
 
 ## make clean, distclean    remove what was built; and the .venv

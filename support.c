@@ -1,12 +1,12 @@
 /* support.c: the lines that ./sgemm prints stage by stage, and how it ends. What each function
- * promises is in support.h. The words of a failure are in engine/host/failure.c, the JSON object in
- * failure_json.c; watchdog.c ends what hangs or crashes. */
+ * promises is in support.h. The words of a failure are in engine/host/driver/failure.c, the JSON
+ * object in failure_json.c; watchdog.c ends what hangs or crashes. */
 #define _GNU_SOURCE /* fdopen */
 #include "support.h"
-#include "engine/host/failure.h"
-#include "engine/host/launch_report.h"
-#include "engine/report/progress.h"
-#include "engine/report/text.h"
+#include "engine/host/driver/failure.h"
+#include "engine/host/driver/launch_report.h"
+#include "engine/report/text/progress.h"
+#include "engine/report/text/text.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

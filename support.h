@@ -5,10 +5,10 @@
  * of a failure and the watchdog (report.h). What is right, the lab says (engine/lab.h). */
 #ifndef SUPPORT_H
 #define SUPPORT_H
+#include "engine/host/driver/options.h"
+#include "engine/host/driver/report.h"
 #include "engine/host/host.h"
-#include "engine/host/options.h"
-#include "engine/host/report.h"
-#include "engine/report/clock.h"
+#include "engine/report/text/clock.h"
 
 #ifdef __cplusplus
 extern "C" {

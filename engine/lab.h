@@ -15,8 +15,8 @@
 #ifndef ENGINE_LAB_H
 #define ENGINE_LAB_H
 #include "engine.h"
-#include "report/text.h"
-#include "report/vocabulary.h"
+#include "report/text/text.h"
+#include "report/words/vocabulary.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -41,13 +41,13 @@ def rows(table: Path, parts: int) -> Iterator[list[str]]:
                for each in row.value.args]
 
 
-def kinds(table: Path = REPORT / "findings.def") -> dict[str, Kind]:
+def kinds(table: Path = REPORT / "words" / "findings.def") -> dict[str, Kind]:
     """By their names, in the order of the file. Raises as rows() does."""
     return {name: Kind(name, result == "MAYBE", cause != "NEVER", *texts)
             for _, name, _, result, cause, *texts in rows(table, 8)}
 
 
-def causes(table: Path = LAB / "causes.def") -> dict[str, str]:
+def causes(table: Path = LAB / "mistakes" / "causes.def") -> dict[str, str]:
     """What they mean, in Markdown, likewise."""
     return {name: meaning for _, name, meaning in rows(table, 3)}
 

@@ -91,14 +91,15 @@ $(VENV)/grader-ready: grader/requirements.txt
 worker_parts = build/cpu/rewrite build/cpu/spaces build/cpu/grader/worker/worker.o \
     build/cpu/engine/host/host.o build/cpu/lab/call.o build/lab.sh build/lab.json $(begin) $(end) \
     $(patsubst %.c,build/c/%.o,$(wildcard grader/worker/*.c)) \
-    build/cpu/engine/host/check_run.o build/check/walk_page.o build/check/insert \
+    build/cpu/engine/host/check/check_run.o build/check/walk_page.o build/check/insert \
     engine/watch/locals/local.h \
     build/libcheck.a build/libengine.a $(driver) build/libruntime.a \
     grader/worker/compile.sh engine/cuda/preprocess.sh engine/cuda/spaces/check_spaces.sh \
     make/check_kernel.sh engine/watch/guard/host_calls.sh \
-    engine/watch/guard/host_call.S engine/report/source.S
+    engine/watch/guard/host_call.S engine/report/text/source.S
 # The one header of this project that a submission may include, and what it includes.
-include_parts = support.h $(wildcard engine/*.h engine/host/*.h engine/report/*.h engine/report/*.def)
+include_parts = support.h $(wildcard engine/*.h engine/host/*.h engine/host/driver/*.h \
+                                      engine/report/*.h engine/report/*.def engine/report/*/*.h engine/report/*/*.def)
 
 # And speed is timed: record.cu, which is linked with the submission, too, writes down what it
 # launches; build/clock replays it.

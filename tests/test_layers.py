@@ -17,34 +17,34 @@ import pytest
 from conftest import Tree, need
 
 # From the bottom up; a unit belongs to the first of these that its path begins with.
-LAYERS = ("engine/finding", "engine/report/element_type", "engine/report/text",
-          "engine/report/vocabulary", "engine/engine", "engine/lab", "engine/report", "engine/cuda", "engine/watch", "engine/explain",
+LAYERS = ("engine/finding", "engine/report/element_type", "engine/report/text/text",
+          "engine/report/words/vocabulary", "engine/engine", "engine/lab", "engine/report", "engine/cuda", "engine/watch", "engine/explain",
           "engine/show", "lab", "engine/host", "support")
 # Declared by the form of a lab, engine/lab.h: the linker brings one lab's.
 OF_THE_FORM = {"lab", "lab_call", "lab_truth"}
 
 # From a layer to one above it.
 STILL_UP = {
-    ("engine/explain/remark", "engine/host/ask_writers"),
-    ("engine/explain/remark", "engine/host/check"),
-    ("engine/explain/remark", "engine/host/evidence"),
-    ("engine/explain/remark", "lab/cause"),
-    ("engine/show/counts", "engine/host/check"),
-    ("engine/show/phases", "engine/host/check"),
-    ("engine/show/page/block", "engine/host/check"),
-    ("engine/show/page/data", "engine/host/check_print"),
-    ("engine/show/page/walk", "engine/host/check"),
-    ("lab/cause", "engine/host/check"),
-    ("lab/cause_local", "engine/host/check_run"),
-    ("lab/cause_local", "engine/host/child"),
-    ("lab/cause_local", "engine/host/locals_program"),
+    ("engine/explain/remark", "engine/host/check/ask_writers"),
+    ("engine/explain/remark", "engine/host/check/check"),
+    ("engine/explain/remark", "engine/host/check/evidence"),
+    ("engine/explain/remark", "lab/mistakes/cause"),
+    ("engine/show/counts", "engine/host/check/check"),
+    ("engine/show/phases", "engine/host/check/check"),
+    ("engine/show/page/block", "engine/host/check/check"),
+    ("engine/show/page/data", "engine/host/check/check_print"),
+    ("engine/show/page/walk", "engine/host/check/check"),
+    ("lab/mistakes/cause", "engine/host/check/check"),
+    ("lab/mistakes/cause_local", "engine/host/check/check_run"),
+    ("lab/mistakes/cause_local", "engine/host/check/child"),
+    ("lab/mistakes/cause_local", "engine/host/check/locals_program"),
     ("lab/fill", "engine/host/cores"),
-    ("lab/product", "engine/host/cores"),
-    ("lab/reference", "engine/host/cores"),
-    ("lab/verify", "engine/host/cores"),
+    ("lab/verdict/product", "engine/host/cores"),
+    ("lab/verdict/reference", "engine/host/cores"),
+    ("lab/verdict/verify", "engine/host/cores"),
 }
-# The files that include engine/host/check.h, which declares what all of them do for make check.
-STILL_IN_A_CIRCLE = re.compile(r"engine/(host|show)/|engine/explain/remark|lab/cause")
+# The files that include engine/host/check/check.h, which declares what all of them do for make check.
+STILL_IN_A_CIRCLE = re.compile(r"engine/(host|show)/|engine/explain/remark|lab/mistakes/cause")
 
 
 def layer(unit: str) -> int | None:
@@ -52,7 +52,7 @@ def layer(unit: str) -> int | None:
 
 
 def includes(root: Path) -> Iterator[tuple[str, str]]:
-    for path in [*root.glob("engine/**/*"), *root.glob("lab/*"), *root.glob("support.*")]:
+    for path in [*root.glob("engine/**/*"), *root.glob("lab/**/*"), *root.glob("support.*")]:
         if path.suffix not in {".c", ".h", ".cu"} or "cuda/include" in path.as_posix():
             continue
         for name in re.findall(r'^\s*#\s*include\s+"([^"]+)"', path.read_text(), re.MULTILINE):

@@ -16,10 +16,10 @@ ELSEWHERE = "engine/cuda/include/"  # CUDA's own names: tiled_partition
 STILL = {
     "engine/explain/remark.c",
     "engine/explain/remarks.def",
-    "engine/host/check.mk",
-    "engine/report/findings.def",
-    "engine/report/words.c",
-    "engine/report/words_barrier.c",
+    "engine/host/check/check.mk",
+    "engine/report/words/findings.def",
+    "engine/report/words/words.c",
+    "engine/report/words/words_barrier.c",
 }
 
 

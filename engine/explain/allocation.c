@@ -7,8 +7,8 @@
 #include "allocation.h"
 #include "../cuda/program/extents.h"
 #include "../cuda/program/names.h"
-#include "../report/source.h"
-#include "../report/text.h"
+#include "../report/text/source.h"
+#include "../report/text/text.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

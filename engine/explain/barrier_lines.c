@@ -3,8 +3,8 @@
  * cannot be read, less is known. */
 #define _GNU_SOURCE
 #include "barrier_lines.h"
-#include "../report/source.h"
-#include "../report/threads.h"
+#include "../report/text/source.h"
+#include "../report/words/threads.h"
 #include "outline.h"
 #include <string.h>
 
@@ -56,7 +56,8 @@ static int line_behind(const struct structure *s, int line, int second) {
     return left ? left->last : line;
 }
 
-/* Two shared arrays that are filled together need one barrier: behind the last store that comes before the read. */
+/* Two shared arrays that are filled together need one barrier: behind the last store that comes
+ * before the read. */
 static int behind_all_stores(const struct diagnosis *d, const struct structure *s, int after,
                              int before) {
     const struct construct *function = structure_around(s, CONSTRUCT_FUNCTION, before);

@@ -4,7 +4,7 @@
 #include "element.h"
 #include "../cuda/program/extents.h"
 #include "../cuda/program/names.h"
-#include "../report/text.h"
+#include "../report/text/text.h"
 #include "allocation.h"
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "facts.h"
 #include "../cuda/program/names.h"
-#include "../report/text.h"
+#include "../report/text/text.h"
 #include "barrier_lines.h"
 #include "element.h"
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Remarks about loads, sectors, banks and blocks: see remark.h. */
 #include "remark.h"
-#include "../../lab/cause.h"
-#include "../report/numbers.h"
+#include "../../lab/mistakes/cause.h"
+#include "../report/text/numbers.h"
 #include "../watch/launches.h"
 #include "../watch/surplus.h"
 #include <string.h>

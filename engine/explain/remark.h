@@ -8,8 +8,8 @@
 #ifndef ENGINE_EXPLAIN_REMARK_H
 #define ENGINE_EXPLAIN_REMARK_H
 #include "../cuda/runtime/runtime.h" /* struct place */
-#include "../host/check.h"
-#include "../report/text.h"
+#include "../host/check/check.h"
+#include "../report/text/text.h"
 #include "../watch/record/trace.h"
 
 /* Begins a remark at a line. */

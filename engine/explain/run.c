@@ -1,6 +1,6 @@
 /* One run of a wrapper under watch. */
 #include "../engine.h"
-#include "../report/vocabulary.h"
+#include "../report/words/vocabulary.h"
 #include "../watch/detector.h"
 #include "../watch/host.h"
 #include "../watch/launches.h"

@@ -2,7 +2,7 @@
  */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "cores.h"
-#include "../report/numbers.h"
+#include "../report/text/numbers.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -7,7 +7,7 @@
  * docs/maintainer.md lists the members. */
 #define _GNU_SOURCE /* open_memstream */
 #include "../lab.h"
-#include "../report/json.h"
+#include "../report/text/json.h"
 #include <string.h>
 
 enum { LAB_SCHEMA = 1 };

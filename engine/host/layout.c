@@ -1,5 +1,5 @@
 /* Where a lab's arrays lie: see host.h. */
-#include "../report/numbers.h"
+#include "../report/text/numbers.h"
 #include "host.h"
 #include <string.h>
 

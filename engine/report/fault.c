@@ -1,7 +1,7 @@
 /* The table of faults.def for C. */
 #define _GNU_SOURCE /* strsignal */
 #include "fault.h"
-#include "text.h"
+#include "text/text.h"
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* Launches: in words, and why a GPU refuses one. */
 #include "launch.h"
 #include "limits.h"
-#include "numbers.h"
-#include "text.h"
-#include "vocabulary.h"
+#include "text/numbers.h"
+#include "text/text.h"
+#include "words/vocabulary.h"
 
 #include <inttypes.h>
 #include <stdio.h>

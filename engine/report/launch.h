@@ -1,7 +1,7 @@
 /* A kernel's launch. */
 #ifndef ENGINE_REPORT_LAUNCH_H
 #define ENGINE_REPORT_LAUNCH_H
-#include "text.h"
+#include "text/text.h"
 #include <stddef.h>
 #include <stdint.h>
 

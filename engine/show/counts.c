@@ -1,7 +1,7 @@
 /* Counts as a student reads them, and as JSON. What they are: ../docs/check.md. */
-#include "../host/check.h"
-#include "../report/json.h"
-#include "../report/text.h"
+#include "../host/check/check.h"
+#include "../report/text/json.h"
+#include "../report/text/text.h"
 #include "../watch/shadow/regions.h"
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 /* What a kernel's accesses compute, beside the textbook's: --indices. */
 #include "indices.h"
-#include "../report/json.h"
-#include "../report/vocabulary.h"
+#include "../report/text/json.h"
+#include "../report/words/vocabulary.h"
 #include "../watch/launches.h"
 #include <inttypes.h>
 #include <stdio.h>

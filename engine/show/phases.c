@@ -1,8 +1,8 @@
 /* The phases of one block, as a student follows them by hand, and as JSON. */
-#include "../host/check.h"
-#include "../report/json.h"
-#include "../report/numbers.h"
-#include "../report/vocabulary.h"
+#include "../host/check/check.h"
+#include "../report/text/json.h"
+#include "../report/text/numbers.h"
+#include "../report/words/vocabulary.h"
 #include "../watch/shadow/regions.h"
 #include "sum.h"
 #include <inttypes.h>

@@ -16,7 +16,7 @@
  * for, and all of global memory, is remembered in shadow cells (cells.h). */
 #ifndef ENGINE_WATCH_BLOCK_H
 #define ENGINE_WATCH_BLOCK_H
-#include "../report/threads.h"
+#include "../report/words/threads.h"
 #include "shadow/epoch.h"
 #include "shadow/settled.h"
 

@@ -1,7 +1,7 @@
 /* The blocks of a launch that are watched: see surplus.h. */
 #include "surplus.h"
 #include "../cuda/program/extents.h"
-#include "../report/numbers.h"
+#include "../report/text/numbers.h"
 #include <stdlib.h>
 
 enum {

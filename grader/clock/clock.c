@@ -8,7 +8,7 @@
  *
  * Exit status: 0 it has judged; 2 bad usage; 3 the machine is at fault. */
 #define _GNU_SOURCE
-#include "../../engine/host/options.h"
+#include "../../engine/host/driver/options.h"
 #include "player.h"
 #include "product.h"
 #include "timer.h"

@@ -1,6 +1,6 @@
 /* judgement.h's functions. */
 #include "judgement.h"
-#include "../../engine/report/json.h"
+#include "../../engine/report/text/json.h"
 #include <stdarg.h>
 #include <string.h>
 

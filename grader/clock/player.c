@@ -1,8 +1,8 @@
 /* player.h's functions: the clock's side first, the player's below. */
 #define _GNU_SOURCE
 #include "player.h"
-#include "../../engine/host/options.h"
-#include "../../engine/report/clock.h"
+#include "../../engine/host/driver/options.h"
+#include "../../engine/report/text/clock.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -3,7 +3,7 @@ extern "C" {
 #include "../../engine/report/poison.h"
 #include "product.h"
 }
-#include "../../lab/verify.h"
+#include "../../lab/verdict/verify.h"
 
 #include <cublas_v2.h>
 #include <math.h>
@@ -59,7 +59,8 @@ static int blocks(size_t elements) {
 
 /* ---- A and B --------------------------------------------------------------------------------- */
 
-/* splitmix64, started at a key: mix64() and random64() of engine/report/numbers.h, which is C only.
+/* splitmix64, started at a key: mix64() and random64() of engine/report/text/numbers.h, which is C
+ * only.
  */
 static __host__ __device__ uint64_t mix64(uint64_t z) {
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);

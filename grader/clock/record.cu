@@ -18,8 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../engine/host/driver/options.h"
 #include "../../engine/host/host.h"
-#include "../../engine/host/options.h"
 #include "../../lab/sgemm.h"
 #include "../worker/native_code.h"
 extern "C" {

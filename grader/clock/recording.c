@@ -1,7 +1,7 @@
 /* The recording's two halves: a writer, and a reader that trusts nothing. recording.h describes
  * its content, docs/clock.md the text. */
 #include "recording.h"
-#include "../../engine/report/numbers.h"
+#include "../../engine/report/text/numbers.h"
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>

@@ -11,7 +11,7 @@
 #ifndef RECORDING_H
 #define RECORDING_H
 
-#include "../../lab/verify.h"
+#include "../../lab/verdict/verify.h"
 #include "judgement.h"
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* replay.h's functions. */
 #include "replay.h"
-#include "../../engine/report/numbers.h"
 #include "../../engine/report/poison.h"
-#include "../../lab/verify.h"
+#include "../../engine/report/text/numbers.h"
+#include "../../lab/verdict/verify.h"
 #include "timer.h"
 #include <cuda.h>
 #include <cuda_runtime_api.h>

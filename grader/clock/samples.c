@@ -1,6 +1,6 @@
 /* samples.c: see samples.h. */
 #include "samples.h"
-#include "../../engine/report/numbers.h"
+#include "../../engine/report/text/numbers.h"
 
 #include <math.h>
 #include <stdlib.h>

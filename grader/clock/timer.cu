@@ -1,10 +1,10 @@
 /* timer.cu: see timer.h. */
 extern "C" {
-#include "../../engine/host/options.h"
-#include "../../engine/report/clock.h"
+#include "../../engine/host/driver/options.h"
+#include "../../engine/report/text/clock.h"
 #include "timer.h"
 }
-#include "../../lab/verify.h"
+#include "../../lab/verdict/verify.h"
 
 #include <stdlib.h>
 

@@ -15,10 +15,10 @@
  *
  * Exit status: 0; 2 bad usage; 3 the machine is at fault. */
 #define _GNU_SOURCE
-#include "../../engine/host/check.h"
+#include "../../engine/host/check/check.h"
 #include "../../engine/host/cores.h"
-#include "../../engine/report/finding_json.h"
-#include "../../engine/report/vocabulary.h"
+#include "../../engine/report/words/finding_json.h"
+#include "../../engine/report/words/vocabulary.h"
 #include "../worker/report.h"
 #include <errno.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #ifndef WORKER_REPORT_H
 #define WORKER_REPORT_H
 #include "../../engine/finding.h"
+#include "../../engine/host/driver/options.h"
 #include "../../engine/host/host.h"
-#include "../../engine/host/options.h"
 
 enum worker_state {
     WORKER_STARTED,    /* the wrapper has not been called yet */

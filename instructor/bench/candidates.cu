@@ -9,16 +9,16 @@
  *     [kernel, share, microseconds, chunks, waves, loads, parts, rim]
  *
  * Kernel: its number in the table. The last five are what cost_of() of model.cuh counts, parts and
- * rim 0 where there is none. Each time is the median of SAMPLES by the grader's clock, cold L2 cache;
- * of one alone, where a kernel takes much longer than the best so far. Every kernel's C is compared
- * with a product in double precision.
+ * rim 0 where there is none. Each time is the median of SAMPLES by the grader's clock, cold L2
+ * cache; of one alone, where a kernel takes much longer than the best so far. Every kernel's C is
+ * compared with a product in double precision.
  *
  * Exit status: 0; 1 a C is wrong; 2 bad input; 3 the machine is at fault. */
 extern "C" {
 #include "../../grader/clock/product.h"
 #include "../../grader/clock/timer.h"
 }
-#include "../../lab/verify.h"
+#include "../../lab/verdict/verify.h"
 #include "../../support.h"
 #include "../solutions/9_every_shape/every_shape.cu"
 

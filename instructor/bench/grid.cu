@@ -6,15 +6,15 @@
  * Standard output has a JSON object a line for each shape (docs/bench.md). cuBLAS, the fastest of
  * cuBLASLt's first HEURISTICS algorithms and the kernel take turns, SAMPLES of each, float32
  * throughout, each sample with a cold L2 cache (timer.h of the grader's clock); the kernel's C is
- * compared with a product in double precision, every element. With a SAMPLES below 0 cuBLAS alone is
- * timed, and all its times are printed: what the measurement itself varies by.
+ * compared with a product in double precision, every element. With a SAMPLES below 0 cuBLAS alone
+ * is timed, and all its times are printed: what the measurement itself varies by.
  *
  * Exit status: 0; 2 bad input; 3 the machine is at fault. */
 extern "C" {
 #include "../../grader/clock/product.h"
 #include "../../grader/clock/timer.h"
 }
-#include "../../lab/verify.h"
+#include "../../lab/verdict/verify.h"
 #include "../../support.h"
 
 #include <cublasLt.h>
@@ -114,14 +114,15 @@ static void choose_algorithm(struct contest *c, struct judgement *j) {
 static void set_up_lt(struct contest *c) {
     cublasLtMatmulPreference_t preference;
     must("cublasLtCreate", cublasLtCreate(&c->lt));
-    must("cuBLASLt", cublasLtMatmulDescCreate(&c->multiply, CUBLAS_COMPUTE_32F_PEDANTIC, CUDA_R_32F));
+    must("cuBLASLt",
+         cublasLtMatmulDescCreate(&c->multiply, CUBLAS_COMPUTE_32F_PEDANTIC, CUDA_R_32F));
     must("cuBLASLt", cublasLtMatrixLayoutCreate(&c->A, CUDA_R_32F, c->k, c->m, c->k));
     must("cuBLASLt", cublasLtMatrixLayoutCreate(&c->B, CUDA_R_32F, c->n, c->k, c->n));
     must("cuBLASLt", cublasLtMatrixLayoutCreate(&c->result, CUDA_R_32F, c->n, c->m, c->n));
     must("cuBLASLt", cublasLtMatmulPreferenceCreate(&preference));
-    must("cuBLASLt", cublasLtMatmulPreferenceSetAttribute(
-                         preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes,
-                         sizeof workspace_bytes));
+    must("cuBLASLt",
+         cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                              &workspace_bytes, sizeof workspace_bytes));
     /* None at all is no failure: cuBLAS takes part as well. */
     if (cublasLtMatmulAlgoGetHeuristic(c->lt, c->multiply, c->B, c->A, c->result, c->result,
                                        preference, HEURISTICS, c->algorithms,

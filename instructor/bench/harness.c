@@ -1,8 +1,8 @@
 #include "harness.h"
-#include "../../engine/report/numbers.h"
-#include "../../lab/verify.h"
-#include "../../support.h"
 #include "../../engine/host/cores.h"
+#include "../../engine/report/text/numbers.h"
+#include "../../lab/verdict/verify.h"
+#include "../../support.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 
     python instructor/pictures/draw.py [DIR]    default: docs/pictures
 
-They are drawn by the walkthrough's own functions (engine/show/page/draw.js), which need a browser: Chromium
+They are drawn by the walkthrough's own functions (engine/show/page/view/draw.js), which need a browser: Chromium
 runs them without a window, and prints the page. Each SVG has the rules of page.css and the colours that it
 uses, so that it is readable by itself, in light and dark. The same files in each run.
 
@@ -22,7 +22,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 HERE = Path(__file__).resolve().parent
-WALK = REPOSITORY / "engine" / "show" / "page"
+WALK = REPOSITORY / "engine" / "show" / "page" / "view"
 SECONDS = 60
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 PAGE = '<!doctype html><meta charset="utf-8"><pre id="pictures"></pre><script>{}</script>'

@@ -1,6 +1,7 @@
-/* Tests of engine/explain/formula.c: a kernel's index expression, evaluated over a small launch, is recovered
- * and written as one would write it; what has no such form is recovered as nothing. */
-#include "../../engine/explain/formula.c"
+/* Tests of engine/explain/index/formula.c: a kernel's index expression, evaluated over a small
+ * launch, is recovered and written as one would write it; what has no such form is recovered as
+ * nothing. */
+#include "../../engine/explain/index/formula.c"
 
 #include "../check.h"
 
@@ -48,7 +49,8 @@ static void check_row(const struct row *row) {
     size_t count = collect(&row->launch, row->function, samples);
     struct index_formula formula;
     bool fits = index_fit(samples, count, &formula);
-    CHECK_THAT(fits == !!row->expected, "%s: %s", row->expected ? row->expected : "nothing expected",
+    CHECK_THAT(fits == !!row->expected, "%s: %s",
+               row->expected ? row->expected : "nothing expected",
                fits ? "recovered" : "not recovered");
     if (!fits) return;
     char text[200];
@@ -126,7 +128,7 @@ static long long by_chance(const int *v) { return (tx * 2654435761u ^ ty * 40503
 
 TEST(what_has_no_such_form) {
     static const struct row rows[] = {
-        {NULL, square, tiled}, {NULL, product, tiled}, {NULL, remainder_of_3, tiled},
+        {NULL, square, tiled},    {NULL, product, tiled},     {NULL, remainder_of_3, tiled},
         {NULL, by_chance, tiled}, {"phase / 2", half, tiled},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_row(&rows[i]);
@@ -139,8 +141,8 @@ TEST(a_few_samples) {
     CHECK(index_fit(&one, 1, &formula));
     CHECK_INT(formula.terms, 0);
     CHECK_INT(formula.constant, 99);
-    static const struct row upper_half = {"16 * threadIdx.y + threadIdx.x", two_buffers,
-                                          {16, 16, 1, 1, 1, 0, 1, 1}};
+    static const struct row upper_half = {
+        "16 * threadIdx.y + threadIdx.x", two_buffers, {16, 16, 1, 1, 1, 0, 1, 1}};
     check_row(&upper_half);
 }
 

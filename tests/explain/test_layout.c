@@ -1,7 +1,8 @@
-/* Tests of engine/explain/rows.c, and of index_split(): which terms of an index formula belong to the
- * row and which to the column, by the sizes that their coefficients are multiples of. */
-#include "../../engine/explain/formula.c"
-#include "../../engine/explain/rows.c"
+/* Tests of engine/explain/index/rows.c, and of index_split(): which terms of an index formula
+ * belong to the row and which to the column, by the sizes that their coefficients are multiples of.
+ */
+#include "../../engine/explain/index/formula.c"
+#include "../../engine/explain/index/rows.c"
 
 #include "../check.h"
 
@@ -9,7 +10,8 @@ enum { M = 37, N = 29, K = 53 };
 enum { BY_M, BY_N, BY_K };
 static const struct index_size sizes[] = {{"m", M}, {"n", N}, {"k", K}};
 
-#define TERM(coefficient, variable) {coefficient, INDEX_##variable, 0, 0}
+#define TERM(coefficient, variable)                                                                \
+    { coefficient, INDEX_##variable, 0, 0 }
 
 /* A formula, and what its row and its column are; the matrix's rows should be k elements long. */
 struct row {
@@ -26,20 +28,32 @@ static void check_row(const struct row *expected) {
     part_write(col, sizeof col, &l.col);
     CHECK_STRING(row, expected->row);
     CHECK_STRING(col, expected->col);
-    CHECK_THAT(l.size == expected->size && l.mixed == expected->mixed,
-               "row %s: size %d, mixed %d", row, l.size, l.mixed);
+    CHECK_THAT(l.size == expected->size && l.mixed == expected->mixed, "row %s: size %d, mixed %d",
+               row, l.size, l.mixed);
 }
 
 TEST(rows_and_columns) {
     static const struct row rows[] = {
-        {{0, 4, {TERM(16 * K, BLOCK_Y), TERM(K, THREAD_Y), TERM(16, PHASE), TERM(1, THREAD_X)},
-          0, 1},
-         BY_K, false, "16 * blockIdx.y + threadIdx.y", "16 * phase + threadIdx.x"},
+        {{0,
+          4,
+          {TERM(16 * K, BLOCK_Y), TERM(K, THREAD_Y), TERM(16, PHASE), TERM(1, THREAD_X)},
+          0,
+          1},
+         BY_K,
+         false,
+         "16 * blockIdx.y + threadIdx.y",
+         "16 * phase + threadIdx.x"},
         {{0, 2, {TERM(K, THREAD_X), TERM(1, THREAD_Y)}, 0, 1},
-         BY_K, false, "threadIdx.x", "threadIdx.y"},
+         BY_K,
+         false,
+         "threadIdx.x",
+         "threadIdx.y"},
         {{7, 1, {TERM(1, THREAD_X)}, 0, 1}, -1, false, "0", "threadIdx.x + 7"},
         {{0, 2, {{K, INDEX_THREAD_X, 4, 0}, {1, INDEX_THREAD_X, 0, 4}}, 0, 1},
-         BY_K, false, "threadIdx.x / 16", "threadIdx.x % 16"},
+         BY_K,
+         false,
+         "threadIdx.x / 16",
+         "threadIdx.x % 16"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_row(&rows[i]);
 }
@@ -48,11 +62,20 @@ TEST(rows_and_columns) {
 TEST(rows_of_another_length) {
     static const struct row rows[] = {
         {{0, 2, {TERM(N, THREAD_Y), TERM(1, THREAD_X)}, 0, 1},
-         BY_N, false, "threadIdx.y", "threadIdx.x"},
+         BY_N,
+         false,
+         "threadIdx.y",
+         "threadIdx.x"},
         {{0, 3, {TERM(N, THREAD_Y), TERM(16 * K, BLOCK_Y), TERM(1, THREAD_X)}, 0, 1},
-         BY_K, true, "16 * blockIdx.y", "29 * threadIdx.y + threadIdx.x"},
+         BY_K,
+         true,
+         "16 * blockIdx.y",
+         "29 * threadIdx.y + threadIdx.x"},
         {{0, 3, {TERM(N, THREAD_Y), TERM(16 * M, BLOCK_Y), TERM(1, THREAD_X)}, 0, 1},
-         BY_N, true, "threadIdx.y", "592 * blockIdx.y + threadIdx.x"},
+         BY_N,
+         true,
+         "threadIdx.y",
+         "592 * blockIdx.y + threadIdx.x"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_row(&rows[i]);
 }
@@ -69,8 +92,17 @@ TEST(constants) {
     static const struct {
         long long constant, row, col;
     } rows[] = {
-        {0, 0, 0}, {1, 0, 1}, {-1, 0, -1}, {K, 1, 0}, {-K, -1, 0}, {K + 1, 1, 1}, {K - 1, 1, -1},
-        {-K - 1, -1, -1}, {1 - K, -1, 1}, {K / 2, 0, K / 2}, {K / 2 + 1, 1, -(K / 2)},
+        {0, 0, 0},
+        {1, 0, 1},
+        {-1, 0, -1},
+        {K, 1, 0},
+        {-K, -1, 0},
+        {K + 1, 1, 1},
+        {K - 1, 1, -1},
+        {-K - 1, -1, -1},
+        {1 - K, -1, 1},
+        {K / 2, 0, K / 2},
+        {K / 2 + 1, 1, -(K / 2)},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct index_formula f = {rows[i].constant, 1, {TERM(K, THREAD_Y)}, 0, 1};
@@ -85,7 +117,10 @@ TEST(constants) {
 TEST(a_variable_of_row_and_column) {
     static const struct row row = {
         {0, 3, {TERM(K + 1, STEP), TERM(K, THREAD_Y), TERM(1, THREAD_X)}, 0, 1},
-        BY_K, false, "threadIdx.y + step", "threadIdx.x + step"};
+        BY_K,
+        false,
+        "threadIdx.y + step",
+        "threadIdx.x + step"};
     static const struct index_formula chance = {0, 1, {TERM(K + 1, STEP)}, 0, 1};
     check_row(&row);
     CHECK_INT(index_split(&chance, sizes, 3).terms, 1);
@@ -119,8 +154,7 @@ TEST(terms_without_room_are_not_split) {
 /* Of (16 * blockIdx.y + threadIdx.y) * k + 16 * phase + threadIdx.x / 16, counted from phase 3 on
  * in every second. */
 static const struct index_formula a_load = {
-    2, 4,
-    {TERM(16 * K, BLOCK_Y), TERM(K, THREAD_Y), TERM(16, PHASE), {1, INDEX_THREAD_X, 4, 0}},
+    2, 4, {TERM(16 * K, BLOCK_Y), TERM(K, THREAD_Y), TERM(16, PHASE), {1, INDEX_THREAD_X, 4, 0}},
     3, 2,
 };
 
@@ -135,10 +169,11 @@ TEST(what_a_part_has) {
 }
 
 TEST(parts_that_are_the_same) {
-    static const struct part
-        a = {0, 2, {TERM(16, BLOCK_Y), TERM(1, THREAD_Y)}},
-        turned = {5, 3, {TERM(1, THREAD_Y), TERM(16, BLOCK_Y), TERM(8, PHASE)}},
-        wider = {0, 2, {TERM(32, BLOCK_Y), TERM(1, THREAD_Y)}};
+    static const struct part a = {0, 2, {TERM(16, BLOCK_Y), TERM(1, THREAD_Y)}},
+                             turned = {5,
+                                       3,
+                                       {TERM(1, THREAD_Y), TERM(16, BLOCK_Y), TERM(8, PHASE)}},
+                             wider = {0, 2, {TERM(32, BLOCK_Y), TERM(1, THREAD_Y)}};
     CHECK(part_same(&a, &turned, LAYOUT_BLOCK | LAYOUT_THREAD));
     CHECK(!part_same(&a, &turned, LAYOUT_PHASE) && !part_same(&turned, &a, LAYOUT_PHASE));
     CHECK(!part_same(&a, &wider, LAYOUT_BLOCK) && part_same(&a, &wider, LAYOUT_THREAD));

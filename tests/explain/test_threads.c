@@ -1,6 +1,6 @@
-/* Tests of engine/report/threads.c: a set of threads is described by the condition that a kernel
- * would select it with, and by no condition that selects others. */
-#include "../../engine/report/threads.c"
+/* Tests of engine/report/words/threads.c: a set of threads is described by the condition that a
+ * kernel would select it with, and by no condition that selects others. */
+#include "../../engine/report/words/threads.c"
 
 #include "../check.h"
 

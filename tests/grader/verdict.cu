@@ -6,7 +6,7 @@ extern "C" {
 #include "../../grader/clock/product.h"
 #include "../../grader/clock/timer.h"
 }
-#include "../../lab/verify.h"
+#include "../../lab/verdict/verify.h"
 #include "../../support.h"
 
 #include <math.h>
@@ -165,7 +165,8 @@ static void one_shape(int m, int n, int k) {
     cudaFree(t.device_C);
 }
 
-/* Of no work at all: the hold is over before the first event passes, and the host's clock has it. */
+/* Of no work at all: the hold is over before the first event passes, and the host's clock has it.
+ */
 static void nothing_takes_no_time(void) {
     struct times times;
     struct timer *timer;
@@ -173,7 +174,8 @@ static void nothing_takes_no_time(void) {
     for (int i = 0; i < 2; ++i) /* the first loads code */
         must(timer_start(timer) == cudaSuccess && timer_stop(timer, &times) == cudaSuccess,
              "the timer");
-    printf("    events %.1f us, host %.1f us\n", 1e6 * times.event_seconds, 1e6 * times.host_seconds);
+    printf("    events %.1f us, host %.1f us\n", 1e6 * times.event_seconds,
+           1e6 * times.host_seconds);
     result(times.event_seconds < 20e-6 && times.host_seconds > 30e-6 && clocks_agree(&times),
            "nothing takes no time", 0, 0, 0);
 }

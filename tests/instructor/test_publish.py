@@ -187,7 +187,7 @@ def spoil(checkout: Tree, name: str, old: str, new: str) -> None:
         ("targets_exist", "Makefile", "\nclean:", "\n## make mistake  copies\n"
          "mistake: ; cp instructor/solutions/2_tiled.cu kernel.cu\n\nclean:",
          "mistake uses instructor/"),
-        ("targets_exist", "engine/host/check.mk", "## make check ", "## make chekc ",
+        ("targets_exist", "engine/host/check/check.mk", "## make check ", "## make chekc ",
          "no target chekc"),
         ("builds", "support.c", "#include", "#error nothing goes\n#include",
          "does not build ./sgemm"),

@@ -1,6 +1,6 @@
-/* Tests of lab/mistake.c and engine/report/sentences.c: a cause says what its rows say, and no
- * bytes of another process's make it say anything else. */
-#include "../../lab/mistake.h"
+/* Tests of lab/mistakes/mistake.c and engine/report/words/sentences.c: a cause says what its rows
+ * say, and no bytes of another process's make it say anything else. */
+#include "../../lab/mistakes/mistake.h"
 
 #include "../check.h"
 #include <stdlib.h>

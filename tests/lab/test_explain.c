@@ -4,11 +4,11 @@
 
 #include "../check.h"
 #include "engine/host/cores.h"
-#include "engine/host/launch_report.h"
-#include "engine/report/clock.h"
-#include "engine/report/numbers.h"
+#include "engine/host/driver/launch_report.h"
 #include "engine/report/poison.h"
-#include "lab/verify.h"
+#include "engine/report/text/clock.h"
+#include "engine/report/text/numbers.h"
+#include "lab/verdict/verify.h"
 
 #include <math.h>
 #include <stdlib.h>

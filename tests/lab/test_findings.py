@@ -1,4 +1,4 @@
-"""engine/report/findings.def and causes.def are the tables of findings and causes: what is made from them
+"""engine/report/words/findings.def and causes.def are the tables of findings and causes: what is made from them
 says the same."""
 
 from __future__ import annotations

@@ -4,11 +4,11 @@
 #include "engine/host/cores.h"
 #include "engine/report/poison.h"
 #include "lab/sgemm.h"
-#include "lab/verify.h"
+#include "lab/verdict/verify.h"
 #include "support.h"
 
 #include "../check.h"
-#include "engine/report/json.h"
+#include "engine/report/text/json.h"
 
 #include <ctype.h>
 #include <math.h>

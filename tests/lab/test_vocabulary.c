@@ -1,8 +1,8 @@
-/* Tests of engine/report/vocabulary.h: what a program without a lab reads knows no lab, and what
- * one with a lab reads is that lab's. */
+/* Tests of engine/report/words/vocabulary.h: what a program without a lab reads knows no lab, and
+ * what one with a lab reads is that lab's. */
 #include "../../engine/lab.h"
 #include "../../engine/report/launch.h"
-#include "../../engine/report/vocabulary.h"
+#include "../../engine/report/words/vocabulary.h"
 
 #include "../check.h"
 

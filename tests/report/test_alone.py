@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from conftest import REPOSITORY, need
 
-REPORT = sorted((REPOSITORY / "engine" / "report").glob("*.c"))
-PAGE = sorted((REPOSITORY / "engine" / "show" / "page").glob("*.js"))
+REPORT = sorted((REPOSITORY / "engine" / "report").rglob("*.c"))
+PAGE = sorted((REPOSITORY / "engine" / "show" / "page" / "view").glob("*.js"))
 C_FILES = sorted(path for folder in ("engine", "lab", "grader")
                  for path in (REPOSITORY / folder).rglob("*.c"))
 

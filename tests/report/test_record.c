@@ -1,8 +1,8 @@
 /* Tests of engine/report/: what a finding's words are made of, and that no bytes of another
  * process's make them, or JSON, do what they must not. */
-#include "../../engine/report/check.c"
-#include "../../engine/report/finding_json.h"
-#include "../../engine/report/threads.h"
+#include "../../engine/report/words/check.c"
+#include "../../engine/report/words/finding_json.h"
+#include "../../engine/report/words/threads.h"
 
 #include "../check.h"
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * because nothing can be computed in a lost context anyway, and a parked thread breaks nothing.
  * Source lines are looked up later, outside the handler. */
 #define _GNU_SOURCE
-#include "../../report/text.h"
+#include "../../report/text/text.h"
 #include "runtime.h"
 #include <inttypes.h>
 #include <signal.h>

@@ -1,10 +1,10 @@
 /* What is said of a program's run: text on standard error, or one JSON object on standard output.
  */
 #define _GNU_SOURCE
-#include "../../report/print.h"
-#include "../../report/finding_json.h"
-#include "../../report/source.h"
-#include "../../report/text.h"
+#include "../../report/text/print.h"
+#include "../../report/text/source.h"
+#include "../../report/text/text.h"
+#include "../../report/words/finding_json.h"
 #include "program.h"
 #include <string.h>
 
@@ -88,7 +88,7 @@ static void json_finding(struct json *json, const struct finding *f) {
  * failed; "error": the machine is at fault exit_status  0, 1 or 3 message      what is wrong with
  * the machine; else null source       what the program was built from program      exit_status and
  * signal (a number, or null) with which it ended, seconds launches     of kernels findings     the
- * gravest first, as in engine/host/check_print.c */
+ * gravest first, as in engine/host/check/check_print.c */
 void program_print_json(const struct program_run *run, const struct program_end *end) {
     const int status = program_exit_status(run, end), count = findings_of(run, end);
     struct json json = {stdout, false};

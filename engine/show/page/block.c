@@ -1,7 +1,7 @@
 /* See block.h. */
 #include "block.h"
-#include "../../report/numbers.h"
 #include "../../report/poison.h"
+#include "../../report/text/numbers.h"
 #include "../../watch/shadow/regions.h"
 #include <string.h>
 

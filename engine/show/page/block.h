@@ -1,7 +1,7 @@
 /* Which elements of an output are missing or wrong, and which block should have stored them. */
 #ifndef ENGINE_SHOW_PAGE_BLOCK_H
 #define ENGINE_SHOW_PAGE_BLOCK_H
-#include "../../host/check.h"
+#include "../../host/check/check.h"
 #include "../../watch/record/trace.h"
 
 bool element_is_unwritten(const float *values, size_t i);

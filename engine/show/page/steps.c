@@ -1,7 +1,7 @@
 /* Steps: see steps.h. */
 #include "steps.h"
 #include "../../cuda/runtime/runtime.h" /* place_before() */
-#include "../../report/source.h"
+#include "../../report/text/source.h"
 #include <stdlib.h>
 
 /* --- instructions ----------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
  *              built, and page.S puts into it */
 #ifndef ENGINE_SHOW_PAGE_WALK_H
 #define ENGINE_SHOW_PAGE_WALK_H
-#include "../../host/check.h"
+#include "../../host/check/check.h"
 
 #ifdef __cplusplus
 extern "C" {

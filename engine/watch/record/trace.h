@@ -4,7 +4,7 @@
 #ifndef ENGINE_WATCH_RECORD_TRACE_H
 #define ENGINE_WATCH_RECORD_TRACE_H
 #include "../../engine.h"
-#include "../../report/threads.h"
+#include "../../report/words/threads.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

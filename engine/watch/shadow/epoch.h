@@ -14,7 +14,7 @@
 #ifndef ENGINE_WATCH_SHADOW_EPOCH_H
 #define ENGINE_WATCH_SHADOW_EPOCH_H
 #include "../../cuda/runtime/runtime.h"
-#include "../../report/threads.h"
+#include "../../report/words/threads.h"
 
 enum { WORD = 4 };
 

@@ -20,7 +20,7 @@ from ...escape import plain
 from ...wording import milliseconds, points, ratio, shape
 
 HERE = Path(__file__).resolve().parent
-COLOURS = HERE.parents[2] / "engine" / "show" / "page" / "colours.css"
+COLOURS = HERE.parents[2] / "engine" / "show" / "page" / "view" / "colours.css"
 
 
 def render(template: str, **shown: Any) -> bytes:

@@ -1,0 +1,344 @@
+/* Fits index formulas: linear equations over the bits of the variables, solved exactly. */
+#include "formula.h"
+
+#include "../../report/text/text.h"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    COLUMNS = 96, /* bits of variables that can change, and the constant */
+    BITS = 31,
+};
+
+/* ---- arithmetic modulo a prime ------------------------------------------------------------------
+ * Exact elimination over the integers would need fractions. Modulo a prime above twice any
+ * coefficient the same steps give the same solution, if it is one of integers; and index_fit()
+ * tries what it got on all samples. */
+
+static const uint64_t prime = (UINT64_C(1) << 61) - 1;
+
+/* 2^61 is 1 modulo 2^61 - 1. */
+static uint64_t times(uint64_t a, uint64_t b) {
+    unsigned __int128 product = (unsigned __int128)a * b;
+    uint64_t sum = (uint64_t)(product & prime) + (uint64_t)(product >> 61);
+    return sum >= prime ? sum - prime : sum;
+}
+
+static uint64_t minus(uint64_t a, uint64_t b) { return a >= b ? a - b : a + prime - b; }
+
+static uint64_t inverse(uint64_t a) { /* Fermat: a^(p-2) */
+    uint64_t result = 1;
+    for (uint64_t exponent = prime - 2; exponent; exponent >>= 1) {
+        if (exponent & 1) result = times(result, a);
+        a = times(a, a);
+    }
+    return result;
+}
+
+static uint64_t from_integer(long long value) {
+    return value >= 0 ? (uint64_t)value % prime : prime - (uint64_t)-value % prime;
+}
+
+static long long to_integer(uint64_t value) {
+    return value > prime / 2 ? -(long long)(prime - value) : (long long)value;
+}
+
+/* ---- the equations -------------------------------------------------------------------------- */
+
+struct column {
+    enum index_variable variable;
+    int bit;
+};
+
+/* Row c, if there is one, begins with a 1 in column c. Column 0 is the constant. */
+struct equations {
+    int columns;
+    struct column column[COLUMNS];
+    bool solved_for[COLUMNS];
+    uint64_t row[COLUMNS][COLUMNS + 1]; /* the last entry: the right-hand side */
+};
+
+/* As formulas count it: phases are those that the access is in. */
+static unsigned value_of(const int value[INDEX_VARIABLES], enum index_variable variable,
+                         const struct index_formula *formula) {
+    int v = value[variable];
+    if (variable == INDEX_PHASE) v = (v - formula->phase_first) / formula->phase_every;
+    return (unsigned)v;
+}
+
+/* A column for each bit that is not the same in all samples; false if these are too many. */
+static bool find_columns(struct equations *e, const struct index_sample *sample, size_t samples,
+                         const struct index_formula *formula) {
+    e->columns = 1;
+    for (enum index_variable v = 0; v < INDEX_VARIABLES; v++) {
+        unsigned changing = 0;
+        for (size_t i = 1; i < samples; i++)
+            changing |= value_of(sample[i].value, v, formula) ^ value_of(sample->value, v, formula);
+        for (int bit = 0; bit < BITS; bit++) {
+            if (!(changing >> bit & 1)) continue;
+            if (e->columns == COLUMNS) return false;
+            e->column[e->columns++] = (struct column){v, bit};
+        }
+    }
+    return true;
+}
+
+/* Adds one sample's equation; false if it contradicts those before. */
+static bool add_equation(struct equations *e, const struct index_sample *sample,
+                         const struct index_formula *formula) {
+    uint64_t row[COLUMNS + 1] = {1};
+    for (int c = 1; c < e->columns; c++)
+        row[c] = value_of(sample->value, e->column[c].variable, formula) >> e->column[c].bit & 1;
+    row[e->columns] = from_integer(sample->offset);
+
+    int first = -1;
+    for (int c = 0; c < e->columns; c++) {
+        if (!row[c]) continue;
+        if (!e->solved_for[c]) {
+            if (first < 0) first = c;
+            continue;
+        }
+        uint64_t factor = row[c];
+        for (int d = c; d <= e->columns; d++) row[d] = minus(row[d], times(factor, e->row[c][d]));
+    }
+    if (first < 0) return row[e->columns] == 0;
+
+    uint64_t scale = inverse(row[first]);
+    for (int d = first; d <= e->columns; d++) e->row[first][d] = times(row[d], scale);
+    e->solved_for[first] = true;
+    return true;
+}
+
+/* Coefficients by column; `free` where the samples leave the choice. False if one is absurdly
+ * large: then the solution is one of fractions. */
+static bool solve_with(const struct equations *e, const long long free[COLUMNS],
+                       long long coefficient[COLUMNS]) {
+    for (int c = e->columns - 1; c >= 0; c--) {
+        coefficient[c] = free[c];
+        if (!e->solved_for[c]) continue;
+        uint64_t value = e->row[c][e->columns];
+        for (int d = c + 1; d < e->columns; d++)
+            value = minus(value, times(e->row[c][d], from_integer(coefficient[d])));
+        coefficient[c] = to_integer(value);
+        if (llabs(coefficient[c]) > 1LL << 40) return false;
+    }
+    return true;
+}
+
+/* Of blocks 0, 1 and 196 the last one sets several bits at once: where that leaves a choice, the
+ * bits of a variable double, as in a product with it. */
+static bool solve(const struct equations *e, long long coefficient[COLUMNS]) {
+    long long free[COLUMNS] = {0};
+    if (!solve_with(e, free, coefficient)) return false;
+    for (int c = 1, first = 1; c < e->columns; c++) {
+        if (e->column[c].variable != e->column[first].variable) first = c;
+        free[c] = coefficient[first] * (1LL << (e->column[c].bit - e->column[first].bit));
+    }
+    return solve_with(e, free, coefficient);
+}
+
+/* ---- from bits to terms --------------------------------------------------------------------- */
+
+/* The columns of one variable, [first, end): neighbouring bits whose coefficients double become one
+ * term. False if there are too many terms. */
+static bool merge_bits(const struct equations *e, const long long *coefficient, int first, int end,
+                       struct index_formula *formula) {
+    for (int c = first; c < end;) {
+        int low = e->column[c].bit, group = c;
+        for (c++; c < end; c++) {
+            int shift = e->column[c].bit - low;
+            if (coefficient[c] != coefficient[group] * (1LL << shift)) break;
+        }
+        if (!coefficient[group]) continue;
+        if (formula->terms == INDEX_TERMS) return false;
+        struct index_term *term = &formula->term[formula->terms++];
+        *term = (struct index_term){coefficient[group], e->column[group].variable, low, 0};
+        bool lowest = group == first && coefficient[group] % (1LL << low) == 0;
+        if (lowest) *term = (struct index_term){coefficient[group] >> low, term->variable, 0, 0};
+        if (c < end) term->bits = e->column[c - 1].bit + 1 - term->shift;
+    }
+    return true;
+}
+
+static bool find_terms(const struct equations *e, const long long *coefficient,
+                       struct index_formula *formula) {
+    formula->terms = 0;
+    for (int first = 1, end; first < e->columns; first = end) {
+        end = first;
+        while (end < e->columns && e->column[end].variable == e->column[first].variable) end++;
+        if (!merge_bits(e, coefficient, first, end, formula)) return false;
+    }
+    return true;
+}
+
+/* Barriers may be several in a loop: of every third interval, `phase` counts one. */
+static void find_phases(const struct index_sample *sample, size_t samples,
+                        struct index_formula *formula) {
+    int least = sample[0].value[INDEX_PHASE], step = 0;
+    for (size_t i = 1; i < samples; i++)
+        if (sample[i].value[INDEX_PHASE] < least) least = sample[i].value[INDEX_PHASE];
+    for (size_t i = 0; i < samples; i++)
+        for (int a = sample[i].value[INDEX_PHASE] - least; a;) { /* Euclid */
+            int rest = step % a;
+            step = a;
+            a = rest;
+        }
+    formula->phase_first = least;
+    formula->phase_every = step ? step : 1;
+}
+
+long long index_offset(const struct index_formula *formula, const int value[INDEX_VARIABLES]) {
+    long long offset = formula->constant;
+    for (int i = 0; i < formula->terms; i++) {
+        const struct index_term *term = &formula->term[i];
+        unsigned digits = value_of(value, term->variable, formula) >> term->shift;
+        if (term->bits) digits &= (1u << term->bits) - 1;
+        offset += term->coefficient * digits;
+    }
+    return offset;
+}
+
+/* The formula of the equations so far; false if that has no form as in formula.h. */
+static bool find_formula(const struct equations *e, const struct index_sample *first,
+                         struct index_formula *formula) {
+    long long coefficient[COLUMNS];
+    if (!solve(e, coefficient) || !find_terms(e, coefficient, formula)) return false;
+    /* A term may hold bits that never change, and with them a part of the constant. */
+    formula->constant = 0;
+    formula->constant = first->offset - index_offset(formula, first->value);
+    return true;
+}
+
+static size_t first_exception(const struct index_sample *sample, size_t samples,
+                              const struct index_formula *formula) {
+    size_t i = 0;
+    while (i < samples && index_offset(formula, sample[i].value) == sample[i].offset) i++;
+    return i;
+}
+
+/* Some samples scattered over all of them nearly always determine the formula; each of the others
+ * that it does not fit adds an equation that it lacked, or contradicts. */
+bool index_fit(const struct index_sample *sample, size_t samples, struct index_formula *formula) {
+    enum { SCATTERED = 512, STRIDE = 7919 };
+    *formula = (struct index_formula){0};
+    find_phases(sample, samples, formula);
+    struct equations *e = calloc(1, sizeof *e);
+    bool fits = e && find_columns(e, sample, samples, formula);
+    for (size_t i = 0; fits && i < SCATTERED && i < samples; i++)
+        fits = add_equation(e, &sample[i * STRIDE % samples], formula);
+    bool all = false;
+    for (int tries = 0; fits && !all && tries < COLUMNS; tries++) {
+        fits = find_formula(e, &sample[0], formula);
+        const size_t next = fits ? first_exception(sample, samples, formula) : 0;
+        all = fits && next == samples;
+        if (fits && !all) fits = add_equation(e, &sample[next], formula);
+    }
+    free(e);
+    return all;
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+/* In parentheses where it is a factor, if it needs them. */
+static void append_variable(char *text, size_t size, const struct index_term *term, bool factor) {
+    static const char *const names[] = {"threadIdx.x", "threadIdx.y", "threadIdx.z", "blockIdx.x",
+                                        "blockIdx.y",  "blockIdx.z",  "phase",       "step"};
+    bool digits = term->shift || term->bits;
+    if (digits && factor) append(text, size, "(");
+    append(text, size, "%s", names[term->variable]);
+    if (term->shift) append(text, size, " / %d", 1 << term->shift);
+    if (term->bits) append(text, size, " %% %d", 1 << term->bits);
+    if (digits && factor) append(text, size, ")");
+}
+
+static void append_sign(char *text, size_t size, bool negative, bool first) {
+    append(text, size, "%s", first ? (negative ? "-" : "") : (negative ? " - " : " + "));
+}
+
+/* As one writes an index: first where the block is, then where in it the thread is. */
+static const enum index_variable written_order[] = {
+    INDEX_BLOCK_Z,  INDEX_BLOCK_Y,  INDEX_BLOCK_X,  INDEX_PHASE,
+    INDEX_THREAD_Z, INDEX_THREAD_Y, INDEX_THREAD_X, INDEX_STEP,
+};
+
+/* The terms of one group, each divided by `divisor`; first: of the formula. Returns how many. */
+static int append_terms(char *text, size_t size, const struct index_formula *formula,
+                        const size_t *group, size_t wanted, long long divisor, bool first) {
+    int written = 0;
+    for (int v = 0; v < INDEX_VARIABLES; v++)
+        for (int i = 0; i < formula->terms; i++) {
+            const struct index_term *term = &formula->term[i];
+            if (group[i] != wanted || term->variable != written_order[v]) continue;
+            long long coefficient = term->coefficient / divisor;
+            append_sign(text, size, coefficient < 0, first && !written);
+            if (llabs(coefficient) != 1) append(text, size, "%lld * ", llabs(coefficient));
+            append_variable(text, size, term, llabs(coefficient) != 1);
+            written++;
+        }
+    return written;
+}
+
+static size_t group_of(long long coefficient, const struct index_size *sizes, size_t count) {
+    size_t group = 0;
+    while (group < count && (sizes[group].value < 2 || coefficient % sizes[group].value)) group++;
+    return group;
+}
+
+static void append_constant(char *text, size_t size, long long constant, bool first) {
+    append_sign(text, size, constant < 0, first);
+    append(text, size, "%lld", llabs(constant));
+}
+
+/* The group of the constant: a size's only if terms are multiples of it too. */
+static size_t group_of_constant(const struct index_formula *formula, const size_t *group,
+                                const struct index_size *sizes, size_t count) {
+    const size_t constant = group_of(formula->constant, sizes, count);
+    for (int i = 0; i < formula->terms; i++)
+        if (group[i] == constant) return constant;
+    return count;
+}
+
+static bool has_multiple_of(const struct index_formula *formula, long long size) {
+    for (int i = 0; i < formula->terms; i++)
+        if (formula->term[i].coefficient % size == 0) return true;
+    return false;
+}
+
+struct index_formula index_split(const struct index_formula *formula,
+                                 const struct index_size *sizes, size_t count) {
+    struct index_formula f = *formula;
+    for (int i = 0; i < formula->terms; i++)
+        for (size_t s = 0; s < count && f.terms < INDEX_TERMS; s++) {
+            if (sizes[s].value < 2 || f.term[i].coefficient != sizes[s].value + 1) continue;
+            if (!has_multiple_of(formula, sizes[s].value)) continue;
+            f.term[i].coefficient = sizes[s].value;
+            f.term[f.terms] = f.term[i];
+            f.term[f.terms++].coefficient = 1;
+        }
+    return f;
+}
+
+void index_write(char *text, size_t size, const struct index_formula *unsplit,
+                 const struct index_size *sizes, size_t count) {
+    const struct index_formula f = index_split(unsplit, sizes, count), *formula = &f;
+    *text = '\0';
+    size_t group[INDEX_TERMS];
+    for (int i = 0; i < formula->terms; i++)
+        group[i] = group_of(formula->term[i].coefficient, sizes, count);
+    const size_t constant = group_of_constant(formula, group, sizes, count);
+    bool first = true;
+    for (size_t s = 0; s < count; s++) {
+        char sum[200] = "";
+        if (!append_terms(sum, sizeof sum, formula, group, s, sizes[s].value, true)) continue;
+        if (constant == s && formula->constant)
+            append_constant(sum, sizeof sum, formula->constant / sizes[s].value, false);
+        if (!first) append(text, size, " + ");
+        bool one_word = !strchr(sum, ' ') && *sum != '-';
+        append(text, size, one_word ? "%s * %s" : "(%s) * %s", sum, sizes[s].name);
+        first = false;
+    }
+    if (append_terms(text, size, formula, group, count, 1, first)) first = false;
+    if ((formula->constant && constant == count) || first)
+        append_constant(text, size, formula->constant, first);
+}

@@ -1,0 +1,264 @@
+/* Findings as a student reads them, and as JSON for programs. */
+#include "../../report/text/print.h"
+#include "../../report/text/source.h"
+#include "../../report/text/text.h"
+#include "../../report/words/finding_json.h"
+#include "../../report/words/vocabulary.h"
+#include "check.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+/* Where in the work it happened: block, phase, shape. */
+static void print_circumstances(FILE *out, const struct finding *f, struct shape shape) {
+    fputs("    ", out);
+    if (f->at.in_kernel) {
+        fputs("block ", out);
+        print_index(out, f->at.block);
+        fputs(", ", out);
+    }
+    if (f->phase) fprintf(out, "%s %d of %d, ", vocabulary()->phase, f->phase, f->phases);
+    fprintf(out, "%s\n", lab_shape_text(&lab, &shape).of);
+}
+
+/* Where not all blocks were watched. */
+static void print_blocks(FILE *out, const struct engine_blocks *b) {
+    fprintf(out, "%" PRIu64 " of %" PRIu64 " blocks watched: ", b->watched, b->all);
+    if (b->writing == 1)
+        fputs("the one that writes, and a sample", out);
+    else
+        fprintf(out, "the %" PRIu64 " that write, and a sample", b->writing);
+}
+
+/* The finding below the mistake that it comes from. */
+static void print_symptom(FILE *out, const struct finding *f, const struct finding_words *words) {
+    char text[sizeof f->at.file + sizeof words->what + 32] = "symptom: ";
+    if (f->at.line) APPEND(text, "%s:%d: ", f->at.file, f->at.line);
+    APPEND(text, "%s", words->what);
+    print_paragraph("    ", "", text, out);
+}
+
+/* Of a wrong result no launch is known, unless its cause is. */
+static const struct finding_launch *launch_of(const struct outcome *outcome) {
+    const uint64_t launch = outcome->cause.kind ? outcome->cause.launch : 0;
+    const bool known = launch && launch <= CHECK_LAUNCHES && outcome->launches > 1;
+    return known ? &outcome->launch[launch - 1] : &outcome->finding.launch;
+}
+
+void print_finding(FILE *out, const struct outcome *outcome) {
+    const struct finding *f = &outcome->finding;
+    const struct cause *cause = &outcome->cause;
+    const bool explained = cause->kind != CAUSE_NONE;
+    struct finding_words words;
+    finding_explain(f, &outcome->explained, &words);
+    struct finding_words mistake;
+    cause_say(cause, &mistake);
+    if (explained) {
+        print_headline(out, cause->line ? cause->file : f->at.file, cause->line, print_red,
+                       mistake.what);
+        print_indented(out, mistake.detail);
+        print_symptom(out, f, &words);
+    } else {
+        print_headline(out, f->at.file, f->at.line, print_red, words.what);
+    }
+    print_indented(out, words.detail);
+    if (!explained || !cause->shows_launch) print_launch(out, launch_of(outcome));
+    print_circumstances(out, f, outcome->shape);
+    if (outcome->blocks.all) {
+        fputs("    ", out);
+        print_blocks(out, &outcome->blocks);
+        fputc('\n', out);
+    }
+    if (f->at.in_kernel && !f->at.line)
+        fputs("    (no source line: is addr2line, of binutils, installed?)\n", out);
+    if (!source_is(f->at.file)) fprintf(out, "    built from %s\n", source_name());
+    const char *hint = explained ? mistake.hint : words.hint;
+    if (hint[0]) print_paragraph("    ", "hint: ", hint, out);
+}
+
+void print_clean(FILE *out, const struct outcome *outcomes, int count) {
+    double seconds = 0;
+    bool all = true;
+    for (int i = 0; i < count; i++) {
+        seconds += outcomes[i].seconds;
+        all = all && !outcomes[i].blocks.all;
+    }
+    fprintf(out, "no mistake found: every load and store %swatched, C right (%.2f s)\n",
+            all ? "" : "of blocks that write ", seconds);
+    fprintf(out, "    built from %s\n", source_name());
+    for (int i = 0; i < count; i++) {
+        const struct outcome *o = &outcomes[i];
+        fprintf(out, "    %s%s", lab_shape_text(&lab, &o->shape).of, o->blocks.all ? ": " : "");
+        if (o->blocks.all) print_blocks(out, &o->blocks);
+        fputc('\n', out);
+    }
+}
+
+void print_remark(FILE *out, const struct remark *remark) {
+    struct finding_words words;
+    char what[sizeof words.what + 16];
+    if (!remark->kind) return;
+    remark_say(remark, &words);
+    snprintf(what, sizeof what, "remark: %s", words.what);
+    print_headline(out, remark->file, remark->line, print_bold, what);
+    print_indented(out, words.detail);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static void json_blocks(struct json *json, const struct engine_blocks *b) {
+    if (!b->all) {
+        json_text(json, "blocks", NULL);
+        return;
+    }
+    json_open(json, "blocks", '{');
+    json_unsigned(json, "all", b->all);
+    json_unsigned(json, "watched", b->watched);
+    json_unsigned(json, "writing", b->writing);
+    json_close(json, '}');
+}
+
+void json_cause(struct json *json, const struct cause *cause) {
+    struct finding_words words;
+    if (!cause->kind) {
+        json_text(json, "cause", NULL);
+        return;
+    }
+    cause_say(cause, &words);
+    json_open(json, "cause", '{');
+    json_text(json, "name", cause_name(cause->kind));
+    json_text(json, "file", cause->file);
+    json_value(json, "line", "%d", cause->line);
+    json_text(json, "what", words.what);
+    json_text_lines(json, "detail", words.detail);
+    json_text(json, "hint", words.hint);
+    json_close(json, '}');
+}
+
+static void json_finding(struct json *json, const struct check_options *o,
+                         const struct outcome *outcome) {
+    const struct finding *f = &outcome->finding;
+    struct finding_words words;
+    finding_explain(f, &outcome->explained, &words);
+    json_open(json, "finding", '{');
+    json_words(json, f, &words);
+    json_text(json, "formula", outcome->explained.formula);
+    json_parties(json, f);
+    json_value(json, "phase", f->phase ? "%d" : "null", f->phase);
+    json_value(json, "phases", f->phase ? "%d" : "null", f->phases);
+    json_launch(json, &f->launch);
+    json_slots(json, f->slot);
+    json_shape(json, &lab, &outcome->shape);
+    json_unsigned(json, "seed", o->run.which.seed);
+    json_text(json, "fill", lab.fills[o->run.which.fill].name);
+    json_cause(json, &outcome->cause);
+    json_close(json, '}');
+}
+
+static void json_remark(struct json *json, const struct remark *remark) {
+    struct finding_words words;
+    if (!remark->kind) {
+        json_text(json, "remark", NULL);
+        return;
+    }
+    remark_say(remark, &words);
+    json_open(json, "remark", '{');
+    json_text(json, "name", remark_name(remark->kind));
+    json_text(json, "file", remark->file);
+    json_value(json, "line", "%d", remark->line);
+    json_text(json, "what", words.what);
+    json_text_lines(json, "detail", words.detail);
+    json_close(json, '}');
+}
+
+/* The members that the shape's own process has written (print_report). */
+static void json_report(FILE *out, FILE *report) {
+    rewind(report);
+    for (int c = fgetc(report); c != EOF; c = fgetc(report)) fputc(c, out);
+}
+
+/* One object on one line:
+ *   status       "clean", "finding" or "error"
+ *   exit_status  0 .. 3
+ *   message      what the machine or the command line did wrong; else null
+ *   source       file: what the program was built from; changed: whether it has changed since, null
+ *                when the file is gone
+ *   checked      the shapes that were run: m, k, n, seconds, and blocks: how many the launches
+ *                have (all), how many of them were watched, and how many write (writing), of those
+ *                launches of which not all blocks were watched; null where there are none
+ *   finding      the mistake, or null:
+ *     kind             one of findings.def
+ *     what, detail     the headline and the lines below it
+ *     hint             as in the text
+ *     formula          the name of the formula that a wrong C follows, or null
+ *     file, line       line 0: unknown
+ *     function, access access: "read", "write" or null
+ *     thread, block    [x, y, z], or null outside of kernels
+ *     variable, element  what was touched
+ *     other            the second party of a race or barrier, or null
+ *     phase, phases    the phase, from 1, or null
+ *     launch           kernel, number (from 1) of how many (of), grid, block ([x, y, z]),
+ *                      shared_bytes (dynamic), file and line of <<<...>>>, text: the line that is
+ *                      printed; or null
+ *     slots            the facts that the words are made of: slots.def
+ *     m, k, n, seed, fill  the run that shows it again
+ *     cause            the mistake that all this comes from, or null where none is proved: name
+ *                      (docs/check.md), file, line, what, detail, hint
+ *   remark       what a right kernel could do better: name (remark.c), file, line, what, detail; or
+ *                null
+ *   counts, counts_sum (show/counts.c), phases (show/phases.c): with --counts and --phases, where
+ *                the last shape came so far
+ *   indices (indices.c): with --indices */
+void print_json(FILE *out, const struct check_options *o, const struct outcome *outcomes, int count,
+                enum exit_status status, const char *message) {
+    static const char *const words[] = {"clean", "finding", "error", "error"};
+    struct json json = {out, false};
+    json_open(&json, NULL, '{');
+    json_text(&json, "status", words[status]);
+    json_value(&json, "exit_status", "%d", status);
+    json_text(&json, "message", message);
+    source_json(&json, source_state());
+    json_open(&json, "checked", '[');
+    for (int i = 0; i < count; i++) {
+        json_open(&json, NULL, '{');
+        json_shape(&json, &lab, &outcomes[i].shape);
+        json_value(&json, "seconds", "%.6f", outcomes[i].seconds);
+        json_blocks(&json, &outcomes[i].blocks);
+        json_close(&json, '}');
+    }
+    json_close(&json, ']');
+    if (status == EXIT_WRONG)
+        json_finding(&json, o, &outcomes[count - 1]);
+    else
+        json_text(&json, "finding", NULL);
+    json_remark(&json, count ? &outcomes[count - 1].remark : &(struct remark){.kind = REMARK_NONE});
+    if (o->report) json_report(out, o->report);
+    json_close(&json, '}');
+    fputc('\n', out);
+}
+
+/* --- what a shape's own process says of its counts and phases --------------------------------- */
+
+void print_report(const struct check_options *o, struct outcome *outcome,
+                  const struct array_data *data) {
+    const struct counted_launch *launches;
+    const int count = counts_launches(&launches);
+    const struct phases *phases = phases_shown();
+    struct array_sum sum = lab.sum;
+    struct json json = {o->report, true};
+    FILE *out = o->report;
+    if (!out) return;
+    if (sum.factors) sum.terms = outcome->shape.of[lab.sum_terms];
+    outcome->phases = phases ? phases->count : 0;
+    if (!o->counts && !o->phases) return;
+    if (o->run.json) {
+        json_counts(&json, launches, count, outcome->shape);
+        if (o->phases) json_phases(&json, phases, data, &sum, outcome->shape);
+    } else {
+        if (o->phases) print_phases(out, phases, data, &sum, outcome->shape);
+        (o->counts ? print_counts : print_counts_line)(out, launches, count, outcome->shape);
+    }
+    fflush(out);
+}

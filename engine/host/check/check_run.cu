@@ -1,0 +1,220 @@
+// check_run.cu: one shape of make check, in a process that ends with it.
+//
+// As main.cu does it, with two differences: arrays are allocated without guards, because here every
+// access is watched and their bounds are known; and what the engine saw comes before what the
+// outputs hold.
+#include <cuda_runtime.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../report/text/clock.h"
+#include "../../show/page/walk.h"
+#include "check.h"
+
+static struct outcome *outcome;
+
+// What --counts and --phases are about. Written however the run ends.
+static const struct check_options *asked;
+static struct array_data shown; // the host's arrays
+
+static void machine_fault(const char *what) {
+    snprintf(outcome->machine_fault, sizeof outcome->machine_fault, "%s", what);
+    outcome->done = true;
+    _exit(EXIT_MACHINE);
+}
+
+// An error before the wrapper runs, or after it went well, is the machine's.
+static void must(cudaError_t error, const char *what) {
+    char text[MESSAGE_SIZE];
+    if (error == cudaSuccess) return;
+    snprintf(text, sizeof text, "%s: %s", what, cudaGetErrorString(error));
+    machine_fault(text);
+}
+#define CUDA(call) must(call, #call " failed")
+
+static double started;
+
+// However the run ends: what was asked for about it.
+static void report() {
+    if (asked->walk) engine_add_launch(&outcome->finding, true);
+    print_report(asked, outcome, &shown);
+    if (!asked->walk_data) return;
+    outcome->walked = walk_data(asked->walk_data, asked, outcome, &shown);
+    if (fflush(asked->walk_data) != 0 || ferror(asked->walk_data))
+        outcome->walked.step = WALK_NO_DISK;
+}
+
+// For a cause: it may be in another launch than the finding.
+static void add_launches() {
+    for (uint64_t i = 0; i < CHECK_LAUNCHES && outcome->launches > 1; i++)
+        engine_find_launch(i + 1, true, &outcome->launch[i]);
+}
+
+static void end_with(const struct finding *finding) {
+    if (finding->kind == FINDING_NONE) return;
+    outcome->finding = *finding;
+    engine_add_launch(&outcome->finding, true);
+    add_launches();
+    outcome->seconds = clock_seconds() - started;
+    report();
+    outcome->done = true;
+    fflush(stdout);
+    _exit(EXIT_WRONG);
+}
+
+static void stopped(const struct engine_result *result) {
+    outcome->blocks = result->blocks;
+    outcome->launches = (uint64_t)result->launches;
+    end_with(&result->finding);
+}
+
+void check_file(char *file, size_t bytes) {
+    struct finding_party party;
+    engine_place(lab_call.wrapper, &party);
+    snprintf(file, bytes, "%s", party.file);
+}
+
+// So few operations need no second core, and blocks in the same order each time show the same;
+// unless the launch is far larger than they are.
+static const double small = 2.0 * 64 * 64 * 64;
+static const uint64_t threads_of_small = 64 * 64 * 128; // a block of 128 an element of C is usual
+
+// Of the shape that runs: the same in each of its calls.
+static const struct writers *writers() {
+    static bool has_asked;
+    static const struct writers *said;
+    if (!has_asked) said = ask_writers(asked, outcome->shape);
+    has_asked = true;
+    return said;
+}
+
+// A block of the usual shapes takes some milliseconds. One that takes longer and has shown a
+// mistake may well not end.
+static const double usual_block_seconds = 0.5;
+
+// Null: none.
+static void stop_at(const char *problem) {
+    if (problem) machine_fault(problem);
+}
+
+// Of the elements that a square array of the widest extent would have.
+static void *zeros(const struct shape *s) {
+    const size_t widest = (size_t)lab_widest(&lab, s), bytes = widest * widest * sizeof(double);
+    void *memory;
+    CUDA(cudaMalloc(&memory, bytes));
+    CUDA(cudaMemset(memory, 0, bytes));
+    return memory;
+}
+
+// FNV-1a.
+static uint64_t hash_of(const struct host_data *data, int i, uint64_t hash) {
+    const unsigned char *bytes = (const unsigned char *)data->elements[i];
+    for (size_t at = 0; at < data->layout.bytes[i]; at++) hash = (hash ^ bytes[at]) * 0x100000001B3;
+    return hash;
+}
+
+static void run_watched(const struct host_arrays *device) {
+    const struct shape *s = &device->shape;
+    struct engine_run run = host_run(s, device->elements);
+    const unsigned *block = asked->walk_data ? asked->walk_block : asked->block;
+    run.keeps = (asked->counts ? KEEP_COUNTS : 0) | (asked->phases ? KEEP_PHASES : 0) |
+                (asked->walk_data ? KEEP_BLOCK : 0);
+    memcpy(run.block, block, sizeof run.block);
+    run.launch = asked->walk_data ? asked->walk_launch : (uint64_t)asked->launch;
+    const bool exact = asked->counts || asked->phases || asked->walk_data || asked->locals_seen;
+    if (!asked->all_blocks && !exact) run.writers = writers;
+    run.limits.block_seconds = asked->run.timeout;
+    if (!asked->sized) run.limits.block_seconds_then = usual_block_seconds;
+    run.limits.launch_seconds = CHECK_LAUNCH_BLOCKS * asked->run.timeout;
+    if (asked->locals_seen)
+        run.limits.alone_threads = UINT64_MAX;
+    else if (lab_truth.operations(s) <= small)
+        run.limits.alone_threads = threads_of_small;
+    run.stopped = stopped;
+    run.machine_fault = machine_fault;
+    if (asked->locals_seen) locals_watch(asked->locals_seen, &asked->locals_change, zeros(s));
+    engine_begin(&run);
+    outcome->in_wrapper = true;
+    host_call(device);
+    cudaDeviceSynchronize();
+    struct engine_result result;
+    engine_end(&result);
+    outcome->blocks = result.blocks;
+    outcome->launches = (uint64_t)result.launches;
+    end_with(&result.finding);
+    outcome->in_wrapper = false;
+}
+
+// --------------------------------------------------------------- one shape ----------------------
+
+static void unchanged(const struct host_data *sent, const struct host_data *back, int array) {
+    const struct damage damage = data_damage(sent, back, array);
+    if (!damage.elements) return;
+    struct finding finding = {FINDING_INPUT_WRITTEN};
+    check_file(finding.at.file, sizeof finding.at.file);
+    snprintf(finding.object.name, sizeof finding.object.name, "%s", lab.arrays[array].name);
+    slot_set(finding.slot, SLOT_COUNT, (int64_t)damage.elements);
+    end_with(&finding);
+}
+
+// Outputs that came back, for the inputs that were sent.
+static void judge_result(const struct host_data *sent, const struct host_data *back) {
+    const void *arrays[LAB_ARRAYS];
+    struct verdict verdict;
+    struct finding finding = {};
+    struct explained explained = {};
+    data_judged(sent, back, arrays);
+    if (!lab_truth.verify(&sent->which, arrays, VERIFY_FULL, NULL, &verdict))
+        machine_fault("no memory to compare the result");
+    if (!judge_verdict(&sent->which, arrays, &verdict, &finding, &explained)) return;
+    struct finding failed;
+    engine_forgotten_failure(&failed);
+    end_with(&failed);
+    check_file(finding.at.file, sizeof finding.at.file);
+    finding.at.known = true;
+    outcome->explained = explained;
+    end_with(&finding);
+}
+
+static void judge_arrays(const struct host_data *sent, const struct host_data *back) {
+    for (int i = 0; i < sent->layout.arrays; i++) {
+        if (lab.arrays[i].role == ROLE_INPUT) continue;
+        shown.of[i] = back->elements[i];
+        outcome->hash_of_c = hash_of(back, i, 0xCBF29CE484222325 + outcome->hash_of_c);
+    }
+    judge_result(sent, back);
+    for (int i = 0; i < sent->layout.arrays; i++) unchanged(sent, back, i);
+}
+
+static void run_once(const struct host_data *sent, const struct host_data *back) {
+    struct host_arrays device = {sent->which.shape, sent->layout, HOST_BARE};
+    stop_at(host_allocate(&device, NULL));
+    stop_at(host_send(&device, sent->memory));
+    run_watched(&device);
+    stop_at(host_bring_back(&device, back->memory));
+    judge_arrays(sent, back);
+    struct finding leak;
+    engine_leak(&leak);
+    end_with(&leak);
+    stop_at(host_free(&device));
+}
+
+void run_shape(const struct check_options *options, struct shape s, struct outcome *result) {
+    started = clock_seconds();
+    outcome = result;
+    outcome->shape = s;
+    asked = options;
+    struct lab_case which = options->run.which;
+    which.shape = s;
+    struct host_data sent = data_new(&which, false), back = data_room(&sent);
+    if (!sent.memory || !back.memory) machine_fault("no memory for the arrays on the host");
+    for (int i = 0; i < sent.layout.arrays; i++)
+        if (lab.arrays[i].role == ROLE_INPUT) shown.of[i] = sent.elements[i];
+    for (int call = 0; call < options->calls; call++) run_once(&sent, &back);
+    outcome->seconds = clock_seconds() - started;
+    report();
+    data_free(&sent);
+    data_free(&back);
+    outcome->done = true;
+}

@@ -1,0 +1,50 @@
+/* Runs the wrapper of the plain build once, as check_run.cu does with the checked one, and says
+ * which blocks of its launches write to device memory. make check has this program in it
+ * (embedded.S), and asks it where a launch has more blocks than can be watched in a moment.
+ *
+ *     writers FILL SEED SECONDS OUT SIZES...
+ *
+ * FILL is a position in lab.fills, SECONDS of processor time are what a block may take, OUT is an
+ * open descriptor of a file of the size of struct writers, and SIZES are the lab's parameters as
+ * they are typed. Exit status 0: that says something. */
+#include "../../cuda/runtime/runtime.h"
+#include "check.h"
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void must(bool done) {
+    if (!done) _exit(EXIT_MACHINE);
+}
+
+static void limit_time(double block_seconds) {
+    const struct time_limits limits = {.block_seconds = block_seconds,
+                                       .seconds = CHECK_LAUNCH_BLOCKS * block_seconds,
+                                       .processor_time = true};
+    launch_limit_time(&limits);
+    alarm((unsigned)(10 * limits.seconds) + 1); /* a wrapper that does not return */
+}
+
+int main(int argc, char **argv) {
+    enum { FILL = 1, SEED, SECONDS, OUT, SIZES };
+    struct shape shape;
+    if (argc <= SIZES || !lab_shape_read(&lab, argc - SIZES, argv + SIZES, &shape))
+        return EXIT_USAGE;
+    const struct lab_case which = {
+        .shape = shape, .seed = strtoull(argv[SEED], NULL, 10), .fill = atoi(argv[FILL])};
+    struct writers *writers =
+        mmap(NULL, sizeof *writers, PROT_READ | PROT_WRITE, MAP_SHARED, atoi(argv[OUT]), 0);
+    must(writers != MAP_FAILED);
+
+    struct host_data data = data_new(&which, false);
+    must(data.memory != NULL);
+    struct host_arrays device = {which.shape, data.layout, HOST_BARE, {0}, {0}};
+    must(!host_allocate(&device, NULL) && !host_send(&device, data.memory));
+
+    launch_limit_workers(1); /* of whose blocks it is known which one writes */
+    limit_time(strtod(argv[SECONDS], NULL));
+    writers->sample = which.seed;
+    writers_note(writers);
+    host_call(&device);
+    _exit(cudaDeviceSynchronize() == cudaSuccess ? EXIT_PASSED : EXIT_WRONG);
+}

@@ -1,0 +1,203 @@
+/* A failure in words: damage outside C, how much of C is wrong or was never written, the first
+ * wrong elements, a map of C, and what C is instead. */
+#include "failure.h"
+#include "../../report/text/numbers.h"
+#include "../../report/text/text.h"
+#include "launch_report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char *output_name(void) { return lab.arrays[lab_first_output(&lab)].name; }
+
+static void print_damage(const struct report *report) {
+    for (int i = 0; i < lab_arrays(&lab); i++) {
+        const struct damage *d = &report->damage[i];
+        const char *name = lab.arrays[i].name;
+        if (d->elements)
+            fprintf(report->out,
+                    "%" PRIu64 " element%s of the input %s changed: only %s may be written.\n",
+                    d->elements, plural(d->elements), name, output_name());
+        if (d->before)
+            fprintf(report->out,
+                    "%" PRIu64 " float%s just before %s %s overwritten: an index is negative.\n",
+                    d->before, plural(d->before), name, was_or_were(d->before));
+        if (d->after)
+            fprintf(report->out,
+                    "%" PRIu64 " float%s just after %s %s overwritten: is each store guarded?\n",
+                    d->after, plural(d->after), name, was_or_were(d->after));
+    }
+}
+
+/* "rows 3 to 5" */
+static void print_span(FILE *out, const char *what, int first, int last) {
+    if (first == last)
+        fprintf(out, "%s %d", what, first);
+    else
+        fprintf(out, "%ss %d to %d", what, first, last);
+}
+
+static void print_box(const struct report *report, const struct box *box, uint64_t count) {
+    fputs(count == 1 ? "It is in " : "They lie in ", report->out);
+    print_span(report->out, "row", box->row_first, box->row_last);
+    fputs(", ", report->out);
+    print_span(report->out, "column", box->col_first, box->col_last);
+    fputs(".\n", report->out);
+}
+
+static void print_unwritten(const struct report *report, uint64_t elements) {
+    const struct verdict *v = &report->verdict;
+    if (v->unwritten == elements) {
+        if (elements == 1)
+            fprintf(report->out, "The one element of %s was not written.\n", output_name());
+        else
+            fprintf(report->out, "None of the %" PRIu64 " elements of %s were written.\n", elements,
+                    output_name());
+        fprintf(report->out, "Start in kernel.cu: %s\n", lab.first_step);
+        return;
+    }
+    fprintf(report->out, "%" PRIu64 " of the %" PRIu64 " elements of %s %s never written.\n",
+            v->unwritten, elements, output_name(), was_or_were(v->unwritten));
+    print_box(report, &v->unwritten_box, v->unwritten);
+    if (report->explanation_count == 0)
+        fprintf(report->out,
+                "Each element needs a thread: does the grid, rounded up, cover all of %s?\n",
+                output_name());
+}
+
+static void print_first(const struct report *report) {
+    const struct verdict *v = &report->verdict;
+    fprintf(report->out, "%10s %10s %16s %16s %16s\n", "row", "column", "expected", "got",
+            "tolerance");
+    for (int i = 0; i < v->first_count; i++) {
+        const struct wrong_element *e = &v->first[i];
+        fprintf(report->out, "%10d %10d %16.9g %16.9g ", e->row, e->col, e->expected,
+                (double)e->got);
+        if (v->exact)
+            fprintf(report->out, "%16s\n", "0 (exact)");
+        else
+            fprintf(report->out, "%16.2e\n", e->bound);
+    }
+    if (v->wrong > (uint64_t)v->first_count) fprintf(report->out, "%10s\n", "...");
+}
+
+static bool explains_nan(const struct report *report) {
+    bool explained = false;
+    for (int i = 0; i < report->explanation_count; i++)
+        explained |= report->explanations[i].about_nan;
+    return explained;
+}
+
+static void print_wrong(const struct report *report) {
+    const struct verdict *v = &report->verdict;
+    fprintf(report->out, "%" PRIu64 " of the %" PRIu64 " elements of %s%s %s wrong.\n", v->wrong,
+            v->compared, output_name(), v->mode == VERIFY_QUICK ? " that were compared" : "",
+            is_or_are(v->wrong));
+    if (v->nan)
+        fprintf(report->out, "%" PRIu64 " of them %s NaN%s\n", v->nan, is_or_are(v->nan),
+                explains_nan(report)        ? "."
+                : report_has_shared(report) ? lab.nan_with_shared
+                                            : lab.nan);
+    print_box(report, &v->wrong_box, v->wrong);
+    print_first(report);
+    if (lab_truth.say_fill) lab_truth.say_fill(&report->options.which, report->out);
+}
+
+/* -- the map -- */
+
+static const struct {
+    char cell;
+    const char *colour, *meaning;
+} legend[] = {
+    {CELL_RIGHT, "\33[0;32m", ". right"},
+    {CELL_PARTLY_WRONG, "\33[0;31m", "x some wrong"},
+    {CELL_WRONG, "\33[0;31;1m", "X all wrong"},
+    {CELL_PARTLY_UNWRITTEN, "\33[0;33m", "u some never written"},
+    {CELL_UNWRITTEN, "\33[0;33;1m", "U none written"},
+    {CELL_UNKNOWN, "\33[0m", "blank not compared"},
+};
+
+static void print_cells(const char *cells, int count, bool colour, FILE *out) {
+    for (int j = 0; j < count; j++) {
+        for (int l = 0; colour && l < LENGTH(legend); l++) {
+            bool change = j == 0 || cells[j - 1] != cells[j];
+            if (change && legend[l].cell == cells[j]) fputs(legend[l].colour, out);
+        }
+        fputc(cells[j], out);
+    }
+    fputs(colour ? "\33[0m" : "", out);
+}
+
+static void print_map(const struct report *report) {
+    const struct verdict *v = &report->verdict;
+    bool colour = use_colour(report->out);
+    fprintf(report->out, "\n%s, one character for %d rows x %d columns:\n", output_name(),
+            v->cell_rows, v->cell_cols);
+    for (int i = 0; i < v->map_rows; i++) {
+        fprintf(report->out, "%s%10d |", i == 0 ? " row" : "    ", i * v->cell_rows);
+        print_cells(v->map[i], v->map_cols, colour, report->out);
+        fputs("|\n", report->out);
+    }
+    fputs("   ", report->out);
+    for (int l = 0; l < LENGTH(legend); l++) {
+        bool used = false;
+        for (int i = 0; i < v->map_rows; i++)
+            used = used || memchr(v->map[i], legend[l].cell, (size_t)v->map_cols) != NULL;
+        if (used) fprintf(report->out, "  %s", legend[l].meaning);
+    }
+    fputc('\n', report->out);
+}
+
+/* -- all of it -- */
+
+static void print_explanations(const struct report *report) {
+    for (int i = 0; i < report->explanation_count; i++) {
+        fputc('\n', report->out);
+        print_paragraph("", "", report->explanations[i].text, report->out);
+        print_paragraph("", "hint: ", report->explanations[i].hint, report->out);
+    }
+}
+
+static void print_verdict(const struct report *report) {
+    const struct verdict *v = &report->verdict;
+    const uint64_t elements = lab_outputs(&lab, &report->options.which.shape);
+    if (v->unwritten) print_unwritten(report, elements);
+    if (v->wrong) print_wrong(report);
+    if (v->suspect_rows)
+        fprintf(report->out, "%d more row%s of %s fail%s Freivalds' check.\n", v->suspect_rows,
+                plural((uint64_t)v->suspect_rows), output_name(), v->suspect_rows == 1 ? "s" : "");
+    if (v->not_float32 && lab_truth.say_precision) {
+        char text[MESSAGE_SIZE] = "";
+        lab_truth.say_precision(v, text);
+        print_paragraph("", "", text, report->out);
+    }
+    if ((v->wrong || v->unwritten) && v->unwritten < elements && v->map_rows * v->map_cols > 1)
+        print_map(report);
+    if (v->unwritten < elements) print_explanations(report);
+}
+
+void report_failure(const struct report *report) {
+    print_damage(report);
+    if (report->verified) print_verdict(report);
+}
+
+/* make check after a failure and, because a race may have a right answer by luck, after a pass. */
+void report_print_next(const struct report *report, FILE *out) {
+    char program[64];
+    snprintf(program, sizeof program, "./%s", lab.name);
+    source_print_next(report->source, program, "make", "make check", out);
+}
+
+void report_cause(const struct report *report, const char *message, FILE *out) {
+    if (report->options.json) {
+        report_json(report, EXIT_WRONG, message, out);
+        return;
+    }
+    fputs("\nTEST FAILED\n", out);
+    for (const char *line = message; *line; line += *line == '\n') {
+        print_paragraph("", "", line, out);
+        line += strcspn(line, "\n");
+    }
+    report_print_launches(report, out);
+    report_print_next(report, out);
+}

@@ -1,0 +1,93 @@
+/* What is known about one plain run, and what is said of it: a failure in words (failure.c) or as
+ * JSON (failure_json.c), launches (launch_report.c), what hangs or crashes (watchdog.c).
+ * ../../support.c prints it stage by stage. */
+#ifndef ENGINE_HOST_REPORT_H
+#define ENGINE_HOST_REPORT_H
+#include "../../report/launch.h"
+#include "../../report/text/source.h"
+#include "../host.h"
+#include "options.h"
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { REPORTED_LAUNCHES = 4 };
+
+enum stage {
+    STAGE_SETUP,
+    STAGE_ALLOCATE,
+    STAGE_TO_DEVICE,
+    STAGE_LAUNCH,
+    STAGE_FROM_DEVICE,
+    STAGE_VERIFY,
+    STAGE_COUNT
+};
+
+/* Everything known about one run. main.cu fills it in as it goes; zeroed by report_begin(). */
+struct report {
+    struct options options;
+    const char *backend; /* "cuda" or "cpu" */
+    char device[256];    /* its name; empty: not known yet */
+    int repeat;          /* timed launches */
+    double *samples;     /* seconds of each of them; owned */
+    int sample_count;    /* of the launches that are done */
+    enum source_state source;
+    struct launch_shape launches[REPORTED_LAUNCHES]; /* the first that differ from the one before */
+    int launch_repeats[REPORTED_LAUNCHES];           /* how often each was made, one by one */
+    int launch_count, launches_left_out;
+    struct damage damage[LAB_ARRAYS];
+    bool verified; /* verdict holds something */
+    struct verdict verdict;
+    struct explanation explanations[EXPLANATIONS]; /* of a verdict that is not passed */
+    int explanation_count;
+    double stage_seconds[STAGE_COUNT]; /* -1: not reached */
+    /* of those that print */
+    FILE *out; /* text: stdout */
+    int stage;
+    double stage_start;
+    enum { LINE_START, LINE_OF_STAGE, LINE_OF_KERNEL } line; /* where the output ends */
+};
+
+/* The wrapper has launched a kernel; true: differently from before. launches.cu calls this, from
+ * report_launches_to(report) to report_launches_to(NULL), and takes the launches from the backend.
+ */
+bool report_launch(struct report *report, const struct launch_shape *launch);
+void report_launches_to(struct report *report);
+
+/* Why a GPU refuses one of these launches, a newline, and a hint; NULL where it refuses none. */
+const char *report_refusal(const struct report *report, const struct launch_limits *limits,
+                           char text[2 * MESSAGE_SIZE]);
+
+/* The one JSON object of --json, as the document of the plain program describes it. report may be
+ * NULL: the command line was not understood. message: why the run ended early; may be NULL. */
+void report_json(const struct report *report, enum exit_status status, const char *message,
+                 FILE *out);
+
+/* TEST FAILED for a single cause that is known without C, as text or as JSON. */
+void report_cause(const struct report *report, const char *message, FILE *out);
+
+/* ---- watchdog ------------------------------------------------------------------------------ */
+
+/* Prepare to end this report's run: once, after report_begin() and before any CUDA call, because
+ * the CPU backend passes on the signals that are not its own. False: the machine lacks a pipe. */
+bool watchdog_begin(struct report *report);
+
+/* What the texts of a run that ends early say of its launches has changed. */
+void watchdog_launched(void);
+
+/* Between these two calls the wrapper may take `seconds`; then the run ends with TEST FAILED, as it
+ * does after a crash (of the wrapper: a device pointer used on the host, say). What is printed
+ * meanwhile begins on a separate line. */
+void watchdog_start(double seconds);
+void watchdog_stop(void);
+
+/* Ends the line that the kernel has left open, if any, before something is printed to standard
+ * error. From any thread. */
+void watchdog_end_line(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

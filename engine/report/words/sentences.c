@@ -1,0 +1,112 @@
+/* Sentences as data: see sentences.h. */
+#define _GNU_SOURCE /* strnlen */
+#include "sentences.h"
+#include "../text/characters.h"
+#include "../text/text.h"
+#include <inttypes.h>
+#include <string.h>
+
+/* The next conversion of a row: where it begins. False: there is none. */
+static bool next(const char **at) {
+    while ((*at = strchr(*at, '%')) && !((*at)[1] && strchr("dst", (*at)[1]))) ++*at;
+    return *at;
+}
+
+/* --- adding ----------------------------------------------------------------------------------- */
+
+static bool has_room(const struct sentences *s, const char *row,
+                     const struct sentence_word *words) {
+    int numbers = s->numbers;
+    size_t bytes = (size_t)s->bytes;
+    for (const char *at = row; next(&at); at += 2, words++) {
+        numbers += !words->text;
+        bytes += words->text ? strlen(words->text) + 1 : 0;
+    }
+    return s->count < SENTENCES_SAID && numbers <= SENTENCES_NUMBERS && bytes <= SENTENCES_TEXT;
+}
+
+void sentences_add(struct sentences *s, const struct sentence_table *table, enum sentence_part part,
+                   const struct sentence_word *words) {
+    const int row = (int)words++->number;
+    if (!has_room(s, table->rows[row], words)) return;
+    s->said[s->count++] = (struct sentence_said){part, row};
+    for (const char *at = table->rows[row]; next(&at); at += 2, words++) {
+        if (!words->text) {
+            s->number[s->numbers++] = words->number;
+            continue;
+        }
+        const size_t length = strlen(words->text) + 1;
+        memcpy(s->text + s->bytes, words->text, length);
+        s->bytes += (int32_t)length;
+    }
+}
+
+/* --- going through ---------------------------------------------------------------------------- */
+
+/* How far numbers and text have been put into sentences. */
+struct reader {
+    int numbers;
+    size_t bytes;
+};
+
+/* One sentence; into `text`, if that is not null. */
+static void say(const struct sentences *s, struct reader *r, const char *row, char *text,
+                size_t bytes) {
+    const char *from = row;
+    for (const char *at = row; next(&at); from = at += 2) {
+        if (text) append(text, bytes, "%.*s", (int)(at - from), from);
+        if (at[1] == 'd') {
+            if (text) append(text, bytes, "%" PRId64, s->number[r->numbers]);
+            r->numbers++;
+        } else {
+            if (text) append(text, bytes, "%s", s->text + r->bytes);
+            r->bytes += strlen(s->text + r->bytes) + 1;
+        }
+    }
+    if (text) append(text, bytes, "%s", from);
+}
+
+void sentences_say(const struct sentences *s, const struct sentence_table *table,
+                   enum sentence_part part, char *text, size_t bytes) {
+    struct reader r = {0, 0};
+    for (int i = 0; i < s->count; i++)
+        say(s, &r, table->rows[s->said[i].row], s->said[i].part == (int)part ? text : NULL, bytes);
+}
+
+/* --- checking --------------------------------------------------------------------------------- */
+
+/* A word or text that ends within `bytes` and holds only what it may. Returns its length with its
+ * end; 0: it is none. */
+static size_t length_of(const char *text, size_t bytes, char conversion) {
+    const size_t length = strnlen(text, bytes);
+    const char *of = conversion == 's' ? characters_of_words : characters_of_conditions;
+    return length < bytes && strspn(text, of) == length ? length + 1 : 0;
+}
+
+static bool is_sentence(const struct sentences *s, struct reader *r, const char *row) {
+    for (const char *at = row; next(&at); at += 2) {
+        if (at[1] == 'd') {
+            if (++r->numbers > s->numbers) return false;
+            continue;
+        }
+        const size_t length = length_of(s->text + r->bytes, (size_t)s->bytes - r->bytes, at[1]);
+        if (!length) return false;
+        r->bytes += length;
+    }
+    return true;
+}
+
+bool sentences_check(struct sentences *s, const struct sentence_table *table) {
+    struct reader r = {0, 0};
+    if (s->count < 0 || s->count > SENTENCES_SAID || s->numbers < 0 ||
+        s->numbers > SENTENCES_NUMBERS || s->bytes < 0 || s->bytes > SENTENCES_TEXT)
+        return false;
+    for (int i = 0; i < s->count; i++) {
+        const struct sentence_said *said = &s->said[i];
+        if (said->part < 0 || said->part >= SENTENCE_PARTS || said->row < 0 ||
+            said->row >= table->count || !is_sentence(s, &r, table->rows[said->row]))
+            return false;
+        if (said->part != SENTENCE_DETAIL && strstr(table->rows[said->row], "%t")) return false;
+    }
+    return r.numbers == s->numbers && r.bytes == (size_t)s->bytes;
+}

@@ -1,0 +1,500 @@
+/* What a finding says: a function of its record. One function for each kind whose words depend on
+ * more than the kind; what depends on that alone is in findings.def. */
+#define _GNU_SOURCE /* strsignal */
+#include "../cuda_errors.h"
+#include "../fault.h"
+#include "../launch.h"
+#include "say.h"
+#include "slots.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_write(const struct finding *f) { return f->at.access == FINDING_WRITE; }
+
+static const char *load_or_store(const struct finding *f) { return is_write(f) ? "store" : "load"; }
+
+static bool is_same_block(const struct finding *f) {
+    return memcmp(&f->at.block, &f->other.block, sizeof f->at.block) == 0;
+}
+
+/* --- races on global memory ------------------------------------------------------------------- */
+
+static void say_global_race(const struct finding *f, struct finding_words *w) {
+    const bool blocks = !is_same_block(f);
+    const struct phrase place = finding_at(f->other.file, f->other.line);
+    WHAT("race %s on %s", blocks ? "between blocks" : "between threads",
+         f->object.name[0] ? f->object.name : "global memory");
+    if (blocks)
+        DETAIL("thread %s of block %s %s %s, thread %s of block %s %s it%s", AT,
+               finding_block(f, &f->at).text, finding_verb(&f->at), ELEMENT, OTHER,
+               finding_block(f, &f->other).text, finding_verb(&f->other), place.text);
+    else
+        DETAIL("thread %s %s %s, thread %s of the same block %s it%s", AT, finding_verb(&f->at),
+               ELEMENT, OTHER, finding_verb(&f->other), place.text);
+    if (HAS(SYNCHRONIZES))
+        HINT("an atomic operation or a flag orders only accesses to its own address; it orders "
+             "others with a __threadfence() before it in the one thread, and one behind it in the "
+             "other");
+    else if (blocks)
+        HINT("blocks run in any order, and no barrier synchronises them: which block does %s "
+             "belong to?",
+             ELEMENT);
+    else
+        HINT("which thread does %s belong to?", ELEMENT);
+}
+
+/* --- out of bounds ---------------------------------------------------------------------------- */
+
+/* An index that was computed in an int, and did not fit. */
+static void say_overflow(const struct finding *f, struct finding_words *w) {
+    if (!HAS(WRAPPED)) return;
+    if (GET(WRAPPED) == WRAPPED_ELEMENTS)
+        DETAIL("\nthe index into %s is 2^32 elements too small", f->named);
+    else
+        DETAIL("\nthe offset into %s is 2^32 bytes too small", f->named);
+    HINT("an int holds no number above 2^31 - 1: was this one computed in an int?");
+}
+
+/* How large an allocation with a name is. */
+static void say_size(const struct finding *f, struct finding_words *w) {
+    const struct finding_object *o = &f->object;
+    if (o->form != OBJECT_POINTED_TO && o->form != OBJECT_ALLOCATION) return;
+    const int64_t count = o->bytes / (o->element_bytes ? o->element_bytes : 1);
+    DETAIL(", but %s has %" PRId64 " %s%s", o->name, count, o->element_bytes ? "element" : "byte",
+           plural((uint64_t)count));
+}
+
+static void say_outside_of_arrays(const struct finding *f, struct finding_words *w) {
+    enum { NULL_PAGE = 4096 };
+    const uint64_t address = (uint64_t)GET(ADDRESS);
+    WHAT("out-of-bounds %s: the address is in no allocation", load_or_store(f));
+    if (address < NULL_PAGE) {
+        DETAIL("thread %s dereferences a null pointer", AT);
+        HINT("where did this pointer get its value?");
+    } else if (HAS(FAR)) {
+        DETAIL("thread %s %s address %#" PRIx64 ", far from every allocation", AT,
+               finding_verb(&f->at), address);
+        say_overflow(f, w);
+        if (!w->hint[0]) HINT("is the index negative, or of a type that is too small?");
+    } else {
+        DETAIL("thread %s %s %s", AT, finding_verb(&f->at), ELEMENT);
+        say_size(f, w);
+    }
+}
+
+static int64_t elements_of(const struct finding_object *o) {
+    int64_t elements = 1;
+    for (int i = 0; i < o->dimensions; i++) elements *= o->extent[i];
+    return elements;
+}
+
+/* A 16-bit index that goes on after 32767 is -32768: as a row, or as an element. */
+static void ask_about_short(const struct finding *f, struct finding_words *w) {
+    enum { FIRST = -32768 };
+    const struct finding_object *o = &f->object;
+    const int64_t rows = o->extent[0], elements = elements_of(o), element = GET(ELEMENT);
+    const bool as_row = o->dimensions > 1 && rows > -FIRST && element / (elements / rows) >= FIRST;
+    const bool as_element = elements > -FIRST && element >= FIRST;
+    if (as_row || as_element)
+        HINT("is an index of a 16-bit type? After 32767 a short is -32768, and %s has %" PRId64
+             " %s",
+             o->name, as_row ? rows : elements, as_row ? "rows" : "elements");
+}
+
+/* "C has 4 rows and 8 columns" */
+static void say_extents(const struct finding *f, struct finding_words *w) {
+    const struct finding_object *o = &f->object;
+    const int64_t *extent = o->extent;
+    if (o->dimensions == 1)
+        DETAIL("%s has %" PRId64 " element%s", o->name, extent[0], plural((uint64_t)extent[0]));
+    else if (o->dimensions == 2)
+        DETAIL("%s has %" PRId64 " row%s and %" PRId64 " column%s", o->name, extent[0],
+               plural((uint64_t)extent[0]), extent[1], plural((uint64_t)extent[1]));
+    else
+        DETAIL("%s has %" PRId64 " x %" PRId64 " x %" PRId64 " elements", o->name, extent[0],
+               extent[1], extent[2]);
+}
+
+/* The element whose address it is, if the array has that. */
+static void say_next_row(const struct finding *f, struct finding_words *w) {
+    struct finding at = {.object = f->object};
+    int64_t element = GET(ELEMENT);
+    if (element >= elements_of(&f->object)) return;
+    for (int i = f->object.dimensions - 1; i >= 0; i--) {
+        at.object.index[i] = element % f->object.extent[i];
+        element /= f->object.extent[i];
+    }
+    DETAIL("\nat the address of %s, in the next row", finding_element_of(&at).text);
+}
+
+static void say_out_of_bounds(const struct finding *f, struct finding_words *w) {
+    const struct finding_object *o = &f->object;
+    if (o->form != OBJECT_ARRAY) {
+        say_outside_of_arrays(f, w);
+        return;
+    }
+    const int64_t element = GET(ELEMENT);
+    const bool before = element < 0, column = HAS(LAST_COLUMN);
+    const bool reaches_out = !before && element < elements_of(o) && !column;
+    WHAT("%s %s %s", is_write(f) ? "store to" : "load from", o->name,
+         before                              ? "before its beginning"
+         : column                            ? "beyond its last column"
+         : reaches_out || o->dimensions != 2 ? "beyond its end"
+                                             : "beyond its last row");
+    DETAIL("thread %s %s ", AT, finding_verb(&f->at));
+    if (reaches_out) DETAIL("%" PRId64 " bytes from %s on, ", GET(BYTES), ELEMENT);
+    if (!reaches_out) DETAIL("%s, ", ELEMENT);
+    DETAIL("but ");
+    say_extents(f, w);
+    if (column) say_next_row(f, w);
+    if (before) say_overflow(f, w);
+    if (before && !w->hint[0]) ask_about_short(f, w);
+    if (w->hint[0]) return;
+    if (is_write(f))
+        HINT("blocks at the edge have threads that have no element of %s", o->name);
+    else
+        HINT("blocks and tiles at the edge of %s have threads that have no element of it to load",
+             o->name);
+}
+
+/* 16 of "float [16][17]" */
+static long first_extent(const char *type) {
+    long extent = 0;
+    const char *open = strchr(type, '[');
+    if (open) sscanf(open, "[%9ld", &extent);
+    return extent;
+}
+
+static void say_bad_index(const struct finding *f, struct finding_words *w) {
+    const bool local = f->kind == FINDING_LOCAL_OUT_OF_BOUNDS;
+    const struct phrase element = finding_element_of(f);
+    HINT("%s", finding_text(FINDING_LOCAL_OUT_OF_BOUNDS)->hint);
+    if (!HAS(INDEX)) {
+        WHAT("a pointer or an index leaves a local array");
+        DETAIL("thread %s", AT);
+        return;
+    }
+    WHAT("index %" PRId64 " of a %s array that has 0 to %ld", GET(INDEX),
+         local ? "local" : "shared", first_extent(f->named) - 1);
+    if (local || !element.text[0])
+        DETAIL("thread %s, in an array of type %s", AT, f->named);
+    else
+        DETAIL("thread %s %s %s, which %s", AT, finding_verb(&f->at), element.text,
+               HAS(OTHER_ROW) ? "is in another row of it" : "is not in it");
+}
+
+static void say_shared_bounds(const struct finding *f, struct finding_words *w) {
+    enum { FLOAT = 4 };
+    const int64_t bytes = GET(DYNAMIC_BYTES);
+    if (HAS(INDEX)) {
+        say_bad_index(f, w);
+        return;
+    }
+    if (!HAS(DYNAMIC_BYTES)) {
+        WHAT("%s outside a shared array", load_or_store(f));
+        DETAIL("thread %s %s %s, which is not in it", AT, finding_verb(&f->at), ELEMENT);
+        return;
+    }
+    WHAT("%s outside dynamic shared memory", load_or_store(f));
+    DETAIL("thread %s %s %s, but the launch asked for %" PRId64 " bytes, %" PRId64 " floats", AT,
+           finding_verb(&f->at), ELEMENT, bytes, bytes / FLOAT);
+    HINT("the third value in <<<...>>> is the number of bytes that a block gets");
+}
+
+/* --- values and pointers ---------------------------------------------------------------------- */
+
+/* "A_s" of A_s[3][7]; "buffers[1]" of buffers[1][3][7]: the rows and columns of the last two
+ * dimensions. */
+static struct phrase table_of(const struct finding *f) {
+    struct finding table = {.object = f->object};
+    table.object.dimensions = f->object.dimensions > 2 ? f->object.dimensions - 2 : 0;
+    return finding_element_of(&table);
+}
+
+static void say_unstored(const struct finding *f, struct finding_words *w) {
+    const struct phrase table = table_of(f);
+    const int64_t what = GET(UNSTORED), first = GET(UNSTORED_FIRST), last = GET(UNSTORED_LAST);
+    const char *each = what == UNSTORED_COLUMNS   ? "column"
+                       : f->object.dimensions > 1 ? "row"
+                                                  : "element";
+    switch (what) {
+    case UNSTORED_ALL:
+        DETAIL("\nno thread of the block has stored any element of %s", table.text);
+        break;
+    case UNSTORED_ROWS:
+    case UNSTORED_COLUMNS:
+        if (first == last)
+            DETAIL("\n%s %" PRId64 " of %s has not been stored", each, first, table.text);
+        else
+            DETAIL("\n%ss %" PRId64 " to %" PRId64 " of %s have not been stored", each, first, last,
+                   table.text);
+        break;
+    case UNSTORED_SOME:
+        DETAIL("\n%" PRId64 " of the %" PRId64 " elements of %s %s not been stored", first, last,
+               table.text, first == 1 ? "has" : "have");
+        break;
+    default: break;
+    }
+}
+
+static void say_uninitialised_shared(const struct finding *f, struct finding_words *w) {
+    DETAIL("thread %s reads %s, which no thread has written", AT, ELEMENT);
+    say_unstored(f, w);
+}
+
+static void say_uninitialised_global(const struct finding *f, struct finding_words *w) {
+    const char *name = f->object.name[0] ? f->object.name : "memory from cudaMalloc";
+    WHAT("%s is read before it is written", name);
+    DETAIL("thread %s %s %s, which holds no value yet", AT, HAS(ATOMIC) ? "adds to" : "reads",
+           ELEMENT);
+    HINT("what does %s hold before the kernel runs?", name);
+}
+
+static void say_input_written(const struct finding *f, struct finding_words *w) {
+    const char *name = f->object.name;
+    if (HAS(COUNT)) {
+        WHAT("%" PRId64 " element%s of %s changed, although it is an input", GET(COUNT),
+             plural((uint64_t)GET(COUNT)), name);
+        return;
+    }
+    WHAT("%s is written, although it is an input", name);
+    if (f->at.in_kernel)
+        DETAIL("thread %s writes %s", AT, ELEMENT);
+    else
+        DETAIL("a copy or cudaMemset writes it, from %s on", ELEMENT);
+}
+
+static void say_freed(const struct finding *f, struct finding_words *w) {
+    if (f->at.in_kernel) DETAIL("thread %s %s it", AT, finding_verb(&f->at));
+}
+
+static void say_device_pointer(const struct finding *f, struct finding_words *w) {
+    const struct phrase element = finding_element_of(f);
+    DETAIL("it %s %s, which is in the GPU's memory", finding_verb(&f->at),
+           element.text[0] ? element.text : "an address");
+}
+
+static void say_device_variable(const struct finding *f, struct finding_words *w) {
+    (void)f;
+    DETAIL("on a GPU it would read another copy, which no kernel writes");
+}
+
+static void say_host_pointer(const struct finding *f, struct finding_words *w) {
+    DETAIL("thread %s %s memory of the host", AT, finding_verb(&f->at));
+}
+
+/* Where it is in an array that begins at a multiple of the vector's size: whether it is the row
+ * that begins elsewhere, or the column. */
+static void say_alignment(const struct finding *f, struct finding_words *w, int64_t floats) {
+    const char *name = f->object.name;
+    const int64_t cols = GET(ROW_WORDS), row = GET(WORD) / cols, col = GET(WORD) % cols;
+    if (row * cols % floats)
+        DETAIL("\nrow %" PRId64 " of %s begins at element %" PRId64
+               ", which is not a multiple of %" PRId64 ": %s has %" PRId64 " column%s",
+               row, name, row * cols, floats, name, cols, plural((uint64_t)cols));
+    else if (col % floats)
+        DETAIL("\nrow %" PRId64 " of %s begins at a multiple of %" PRId64 ", column %" PRId64
+               " is none",
+               row, name, floats, col);
+}
+
+static void say_misaligned(const struct finding *f, struct finding_words *w) {
+    enum { USUAL = 16, FLOAT = 4 };
+    const int64_t bytes = HAS(BYTES) ? GET(BYTES) : USUAL;
+    const struct phrase element = finding_element_of(f);
+    WHAT("misaligned %s of %" PRId64 " bytes", load_or_store(f), bytes);
+    DETAIL("thread %s %s %" PRId64 " bytes from %s on, an address that is not a multiple of "
+           "%" PRId64,
+           AT, finding_verb(&f->at), bytes, element.text[0] ? element.text : "there", bytes);
+    if (HAS(ROW_WORDS) && bytes >= FLOAT) say_alignment(f, w, bytes / FLOAT);
+}
+
+/* --- the launch and the wrapper --------------------------------------------------------------- */
+
+static void say_bad_launch(const struct finding *f, struct finding_words *w) {
+    const struct launch_shape shape = {
+        .grid = {f->launch.grid[0], f->launch.grid[1], f->launch.grid[2]},
+        .block = {f->launch.block[0], f->launch.block[1], f->launch.block[2]},
+        .static_shared = (size_t)GET(STATIC_BYTES),
+        .dynamic_shared = f->launch.shared_bytes,
+    };
+    char text[MESSAGE_SIZE];
+    const char *hint = launch_refusal(&shape, &launch_usual_limits, text);
+    if (hint)
+        DETAIL("%s\n", text);
+    else
+        DETAIL("a block asks for %" PRIu64 " bytes of dynamic shared memory, more than "
+               "cudaFuncSetAttribute has allowed\n",
+               f->launch.shared_bytes);
+    DETAIL(HAS(CHECKED) ? "the wrapper called cudaGetLastError() and went on"
+                        : "the error was not checked: call cudaGetLastError() after the launch");
+    HINT("%s", hint ? hint : "the attribute has to be as large as the third number in <<< >>>");
+}
+
+static void say_failed_call(const struct finding *f, struct finding_words *w) {
+    const int error = (int)GET(ERROR);
+    WHAT("%s failed: %s (%s)", f->named[0] ? f->named : "a call of the CUDA runtime",
+         cuda_error_text(error), cuda_error_name(error));
+    DETAIL(HAS(CHECKED) ? "the wrapper called cudaGetLastError() and went on"
+                        : "and the error was still pending when the wrapper returned");
+}
+
+static void say_leak(const struct finding *f, struct finding_words *w) {
+    DETAIL("%" PRId64 " allocation%s, %" PRId64 " bytes in all; the first was made here",
+           GET(COUNT), plural((uint64_t)GET(COUNT)), GET(BYTES));
+}
+
+/* In the runtime's words. */
+static void say_what_ended_it(const struct finding *f, struct finding_words *w) {
+    const struct fault_facts fault = {.code = (enum fault_code)GET(FAULT),
+                                      .seconds = REAL(SECONDS),
+                                      .blocks = (uint64_t)GET(BLOCKS),
+                                      .of = (uint64_t)GET(OF),
+                                      .signal = (int)GET(SIGNAL),
+                                      .assertion = f->named[0] ? f->named : NULL};
+    fault_say(&fault, w->what, sizeof w->what);
+}
+
+static void say_fault(const struct finding *f, struct finding_words *w) {
+    say_what_ended_it(f, w);
+    if (f->at.in_kernel) DETAIL("thread %s", AT);
+}
+
+static void say_host_fault(const struct finding *f, struct finding_words *w) {
+    if (HAS(FAULT))
+        say_fault(f, w);
+    else if (HAS(SIGNAL))
+        WHAT("%s crashed: %s", f->named, strsignal((int)GET(SIGNAL)));
+    else
+        WHAT("%s ended the program instead of returning", f->named);
+}
+
+static void say_host_function(const struct finding *f, struct finding_words *w) {
+    WHAT("a kernel calls %s, a host function", f->named);
+    DETAIL("thread %s", AT);
+}
+
+static void ask_about_blocks(const struct finding_launch *l, struct finding_words *w) {
+    HINT("%s is ", l->output);
+    for (int i = 0; i < l->dimensions; ++i) HINT(i ? " x %" PRId64 : "%" PRId64, l->extent[i]);
+    HINT("%s: how many blocks does it need?", l->dimensions == 1 ? " elements long" : "");
+}
+
+static bool has_far_more_threads(const struct finding *f) {
+    const struct finding_index g = f->grid_size, b = f->block_size;
+    int64_t elements = 1;
+    for (int i = 0; i < f->launch.dimensions; i++) elements *= f->launch.extent[i];
+    return f->launch.output[0] &&
+           (uint64_t)g.x * g.y * g.z * b.x * b.y * b.z / 4 > (uint64_t)elements;
+}
+
+/* Blocks that end are no endless loop: what takes the time is their number, or what each does. */
+static void say_time_limit(const struct finding *f, struct finding_words *w) {
+    const struct finding_index g = f->grid_size, b = f->block_size;
+    say_what_ended_it(f, w);
+    if (f->at.in_kernel) DETAIL("thread %s was running here\n", AT);
+    DETAIL("grid %u x %u x %u, block %u x %u x %u", g.x, g.y, g.z, b.x, b.y, b.z);
+    if (has_far_more_threads(f))
+        ask_about_blocks(&f->launch, w);
+    else
+        HINT("what does each thread compute more than once?");
+}
+
+static void say_foreign_local(const struct finding *f, struct finding_words *w) {
+    DETAIL("thread %s %s a local variable that is not its own; on a GPU, each thread finds its own "
+           "at that address",
+           AT, finding_verb(&f->at));
+}
+
+static void say_tampering(const struct finding *f, struct finding_words *w) {
+    (void)f;
+    DETAIL("the address belongs to a variable that is not kernel.cu's");
+}
+
+/* --- the result ------------------------------------------------------------------------------- */
+
+static void say_unwritten(const struct finding *f, struct finding_words *w) {
+    WHAT("%" PRId64 " of the %" PRId64 " elements of C %s never written", GET(COUNT), GET(OF),
+         is_or_are((uint64_t)GET(COUNT)));
+    if (!HAS(EXPLAINED)) /* which says it better */
+        DETAIL("in rows %" PRId64 " to %" PRId64 ", columns %" PRId64 " to %" PRId64,
+               GET(ROW_FIRST), GET(ROW_LAST), GET(COLUMN_FIRST), GET(COLUMN_LAST));
+}
+
+static void say_wrong(const struct finding *f, struct finding_words *w) {
+    if (HAS(ELSEWHERE)) {
+        WHAT("C is right in the run that is watched, but not in ./%s", f->named);
+        HINT("the compiler makes two programs of one kernel.cu: what does the kernel do that "
+             "C++ does not define? A variable without a value, an index outside a local "
+             "array, or an int that overflows is such a thing");
+        return;
+    }
+    WHAT("%" PRId64 " of the %" PRId64 " elements of C %s wrong", GET(COUNT), GET(OF),
+         is_or_are((uint64_t)GET(COUNT)));
+    if (HAS(GOT))
+        DETAIL("the first: C[%" PRId64 "][%" PRId64 "] is %.9g, and should be %.9g", GET(ROW_FIRST),
+               GET(COLUMN_FIRST), REAL(GOT), REAL(EXPECTED));
+}
+
+static void say_not_float32(const struct finding *f, struct finding_words *w) {
+    WHAT("C is less precise than float32 arithmetic makes it");
+    DETAIL("errors of up to %.0f units in the last place, root mean square %.1f", REAL(MAX_ERROR),
+           REAL(RMS_ERROR));
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+static finding_sayer *const say_kind[FINDING_KINDS] = {
+    [FINDING_SHARED_RACE] = say_shared_race,
+    [FINDING_GLOBAL_RACE] = say_global_race,
+    [FINDING_DIVERGENT_BARRIER] = say_divergent_barrier,
+    [FINDING_EARLY_RETURN] = say_early_return,
+    [FINDING_OUT_OF_BOUNDS] = say_out_of_bounds,
+    [FINDING_SHARED_OUT_OF_BOUNDS] = say_shared_bounds,
+    [FINDING_LOCAL_OUT_OF_BOUNDS] = say_bad_index,
+    [FINDING_FOREIGN_LOCAL] = say_foreign_local,
+    [FINDING_UNINITIALISED_SHARED] = say_uninitialised_shared,
+    [FINDING_UNINITIALISED_GLOBAL] = say_uninitialised_global,
+    [FINDING_INPUT_WRITTEN] = say_input_written,
+    [FINDING_FREED_MEMORY] = say_freed,
+    [FINDING_DEVICE_POINTER_ON_HOST] = say_device_pointer,
+    [FINDING_DEVICE_VARIABLE_ON_HOST] = say_device_variable,
+    [FINDING_HOST_POINTER_ON_DEVICE] = say_host_pointer,
+    [FINDING_HOST_FUNCTION] = say_host_function,
+    [FINDING_MISALIGNED] = say_misaligned,
+    [FINDING_BAD_LAUNCH] = say_bad_launch,
+    [FINDING_FAILED_CALL] = say_failed_call,
+    [FINDING_LEAK] = say_leak,
+    [FINDING_ENDLESS] = say_endless,
+    [FINDING_TIME_LIMIT] = say_time_limit,
+    [FINDING_DEADLOCK] = say_deadlock,
+    [FINDING_KERNEL_FAULT] = say_fault,
+    [FINDING_HOST_FAULT] = say_host_fault,
+    [FINDING_TAMPERING] = say_tampering,
+    [FINDING_UNWRITTEN] = say_unwritten,
+    [FINDING_WRONG_RESULT] = say_wrong,
+    [FINDING_NOT_FLOAT32] = say_not_float32,
+};
+
+void finding_say(const struct finding *f, struct finding_words *w) {
+    const struct finding_kind_text *text = finding_text(f->kind);
+    memset(w, 0, sizeof *w);
+    if (!text) return;
+    if (say_kind[f->kind]) say_kind[f->kind](f, w);
+    if (!w->what[0]) WHAT("%s", text->headline);
+    if (!w->hint[0] && !HAS(EXPLAINED) && !HAS(RETURNS_NOT)) HINT("%s", text->hint);
+}
+
+void finding_launch_say(const struct finding_launch *l, char *text, size_t bytes) {
+    struct launch_shape shape = {.dynamic_shared = l->shared_bytes};
+    char words[2 * MESSAGE_SIZE];
+    text[0] = '\0';
+    if (!l->kernel[0]) return;
+    memcpy(shape.kernel, l->kernel, sizeof shape.kernel);
+    memcpy(shape.grid, l->grid, sizeof shape.grid);
+    memcpy(shape.block, l->block, sizeof shape.block);
+    launch_describe(&shape, l->output[0] ? l->output : NULL, l->dimensions, l->extent, words);
+    append(text, bytes, "%s", words);
+    if (l->of > 1) append(text, bytes, "; launch %" PRIu64 " of %" PRIu64, l->number, l->of);
+}

@@ -1,0 +1,103 @@
+/* From the symptoms of a mistake to the mistake itself.
+ *
+ * A shape went wrong: the checker noted an access, or C is not A B. What that shows depends on
+ * luck. What the kernel computes does not: it runs once more, on a shape on which each number has
+ * one meaning (evidence.c), and from the accesses of that run (trace.h, recover.h) follow the
+ * mistakes below, or nothing.
+ *
+ *   cause.c         which of them it is
+ *   cause_launch.c  of grid and block, and of what the wrapper passes
+ *   cause_index.c   of index expressions
+ *   cause_guard.c   of conditions: loads and stores that are left out, or are not
+ *
+ * These know of SGEMM, as all of make check does. */
+#ifndef LAB_CAUSE_H
+#define LAB_CAUSE_H
+#include "../../engine/explain/index/recover.h"
+#include "../../engine/explain/index/rows.h"
+#include "../../engine/host/check/check.h"
+#include "../../engine/report/text/text.h"
+#include "../sgemm.h"
+
+enum { MATRIX_OF_A, MATRIX_OF_B, MATRIX_OF_C };
+
+/* The sizes in the order of enum size; each matrix's rows are that many elements long, and it has
+ * so many of them. */
+enum size { SIZE_M, SIZE_N, SIZE_K, SIZES };
+extern const enum size cause_columns[MATRIX_COUNT], cause_rows[MATRIX_COUNT];
+
+/* One of the accesses that an SGEMM has, and the index that it uses. */
+struct view {
+    const struct recovered *access;      /* null: there is none whose index was recovered */
+    const struct index_formula *formula; /* of an element of the matrix */
+    struct layout layout;
+    unsigned varied; /* as in struct recovered */
+    bool alone;      /* no other line has such an access */
+};
+
+/* What is known about one launch of a wrapper that went wrong. */
+struct situation {
+    struct shape shape; /* of the run that is the evidence */
+    struct index_size size[SIZES];
+    const struct recovery *recovery;
+    const struct outcome *failed;        /* the run that went wrong */
+    const struct finding_launch *launch; /* the same launch of that run */
+    /* No other launch loads A or B, and none after this one stores elements of C: whatever C needs
+     * is done here. */
+    bool whole;
+    bool only_store; /* no other launch stores elements of C */
+    /* Loads from global memory; the elements that reach the products, be it through shared memory;
+     * the store of C. */
+    struct view load[2], use[2], store;
+};
+
+/* Sets *cause, if the launches that the run has kept (trace_launches()) prove one; else its kind is
+ * CAUSE_NONE. False: out of memory. */
+bool cause_find(value_decoder *decode, struct shape shape, const struct outcome *failed,
+                struct cause *cause);
+
+/* A grid that suits the GPU instead of C, whose blocks take as many tiles as there are, has its
+ * reasons. */
+bool cause_may_loop_over_tiles(void);
+
+/* --- for the rules ---------------------------------------------------------------------------- */
+
+/* A rule: true, and *cause, if this is the mistake. */
+typedef bool cause_rule(const struct situation *s, struct cause *cause);
+
+cause_rule cause_matrices_exchanged, cause_sizes_exchanged, cause_launch_exchanged,
+    cause_block_shape, cause_grid;
+cause_rule cause_row_length, cause_block_exchanged, cause_thread_exchanged, cause_phase,
+    cause_some_phases, cause_loop_count, cause_steps, cause_constant, cause_tile_not_stored,
+    cause_store_in_loop, cause_sum;
+cause_rule cause_guard;
+
+/* The largest values that the variables of an access have in such a grid. */
+void cause_limits(const struct situation *s, const struct recovered *access, const unsigned grid[3],
+                  int most[INDEX_VARIABLES]);
+/* How many rows or columns a part runs through, from 0 on, by these variables alone. */
+long long cause_extent(const struct part *part, const int most[INDEX_VARIABLES],
+                       unsigned variables);
+
+/* The first and the last row of B that its load gets to, by the index: what lies beyond the last
+ * column is no row. Only if the load is known. */
+void cause_rows_of_b(const struct situation *s, long long *first, long long *last);
+
+/* Begins a cause at an access of the kernel, or at the launch. */
+void cause_at_access(struct cause *cause, enum cause_kind kind, const struct recovered *access);
+void cause_at_launch(struct cause *cause, enum cause_kind kind, const struct situation *s);
+
+/* "A", or of a shared array, its own name. */
+const char *cause_array_name(const struct situation *s, int array);
+/* "loads B[...]", with the index as recovered; at its line, if that is not the cause's own. */
+struct cause_phrase {
+    char text[400];
+};
+struct cause_phrase cause_access(const struct situation *s, const struct cause *cause,
+                                 const struct recovered *access);
+
+/* Says a sentence of sentences.def in *cause: CAUSE_SAY(WHAT, ROW(ROW_LENGTH), W(name), W(3)). */
+#define CAUSE_SAY(part, ...)                                                                       \
+    sentences_add(&cause->said, &cause_sentences, SENTENCE_##part,                                 \
+                  (const struct sentence_word[]){__VA_ARGS__})
+#endif

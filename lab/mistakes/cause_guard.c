@@ -1,0 +1,317 @@
+/* Mistakes of conditions: loads and stores that are left out although their elements exist, or made
+ * although they do not. */
+#include "../../engine/report/text/numbers.h"
+#include "cause.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* What one thread did, or did not do, at one step of an access in one phase. */
+struct chance {
+    unsigned block[3], thread[3];
+    long long row, col;     /* of the element that the index gives */
+    long long c_row, c_col; /* of the thread's element of C; -1: not known */
+    bool exists, done;
+    bool other_exists; /* the element that the thread would load of the other input */
+};
+
+/* All chances of an access in the blocks of the trace. */
+struct chances {
+    struct chance *chance;
+    size_t count, skipped, outside; /* existing and not done; done and not existing */
+};
+
+static unsigned threads_of(const struct trace *t) {
+    return t->block[0] * t->block[1] * t->block[2];
+}
+
+static void values_of(const struct trace *t, int block, unsigned thread, int phase,
+                      int value[INDEX_VARIABLES]) {
+    memset(value, 0, INDEX_VARIABLES * sizeof *value);
+    value[INDEX_THREAD_X] = (int)(thread % t->block[0]);
+    value[INDEX_THREAD_Y] = (int)(thread / t->block[0] % t->block[1]);
+    value[INDEX_THREAD_Z] = (int)(thread / t->block[0] / t->block[1]);
+    for (int i = 0; i < 3; i++) value[INDEX_BLOCK_X + i] = (int)t->blocks[block][i];
+    value[INDEX_PHASE] = phase;
+}
+
+static bool exists(const struct situation *s, const struct view *v, int matrix,
+                   const int value[INDEX_VARIABLES]) {
+    const long long row = part_value(&v->layout.row, v->formula, value),
+                    col = part_value(&v->layout.col, v->formula, value);
+    return row >= 0 && col >= 0 && row < s->size[cause_rows[matrix]].value &&
+           col < s->size[cause_columns[matrix]].value;
+}
+
+static struct chance chance_of(const struct situation *s, const struct view *v, int matrix,
+                               const int value[INDEX_VARIABLES]) {
+    const struct view *other = matrix < 2 ? &s->load[!matrix] : NULL;
+    struct chance c = {.row = part_value(&v->layout.row, v->formula, value),
+                       .col = part_value(&v->layout.col, v->formula, value),
+                       .c_row = -1,
+                       .c_col = -1};
+    for (int i = 0; i < 3; i++) {
+        c.thread[i] = (unsigned)value[INDEX_THREAD_X + i];
+        c.block[i] = (unsigned)value[INDEX_BLOCK_X + i];
+    }
+    if (s->store.access && s->store.layout.size == SIZE_N) {
+        c.c_row = part_value(&s->store.layout.row, s->store.formula, value);
+        c.c_col = part_value(&s->store.layout.col, s->store.formula, value);
+    }
+    c.exists = exists(s, v, matrix, value);
+    c.other_exists = !other || !other->access || exists(s, other, !matrix, value);
+    return c;
+}
+
+/* An access that was made: block, interval and thread, and which element. */
+struct made {
+    uint64_t by;
+    int64_t offset;
+};
+
+static uint64_t key(int block, int interval, unsigned thread) {
+    return ((uint64_t)block << 32 | (uint64_t)interval) << 16 | thread;
+}
+
+static int compare(const void *a, const void *b) {
+    const struct made *x = a, *y = b;
+    if (x->by != y->by) return x->by < y->by ? -1 : 1;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* All of them, sorted; by blocks alone, or by block, interval and thread. */
+static struct made *find_made(const struct situation *s, const struct view *v, bool by_block) {
+    const struct recovery *r = s->recovery;
+    const struct trace *t = r->trace;
+    const int number = (int)(v->access - r->access);
+    struct made *made = malloc(v->access->count * sizeof *made);
+    size_t count = 0;
+    for (size_t i = v->access->first; made && i < t->count; i++) {
+        const struct trace_access *a = &t->access[i];
+        if (r->of[i] != number) continue;
+        made[count++] = (struct made){
+            by_block ? a->block : key(a->block, (int)a->interval, a->thread), a->offset};
+    }
+    if (made) qsort(made, count, sizeof *made, compare);
+    return made;
+}
+
+/* The intervals in which any thread makes the access. */
+struct intervals {
+    int number[256];
+    size_t count;
+};
+
+static void find_intervals(const struct situation *s, const struct view *v, struct intervals *in) {
+    const struct recovery *r = s->recovery;
+    const int number = (int)(v->access - r->access);
+    in->count = 0;
+    for (size_t i = v->access->first; i < r->trace->count && in->count < LENGTH(in->number); i++) {
+        size_t known = 0;
+        const int interval = (int)r->trace->access[i].interval;
+        if (r->of[i] != number) continue;
+        while (known < in->count && in->number[known] != interval) known++;
+        if (known == in->count) in->number[in->count++] = interval;
+    }
+}
+
+/* Both of find_made(). */
+struct all_made {
+    struct made *by_thread, *by_block;
+};
+
+static bool is_made(const struct view *v, const struct made *made, struct made wanted) {
+    return bsearch(&wanted, made, v->access->count, sizeof *made, compare) != NULL;
+}
+
+/* In the order of blocks, intervals, threads and steps. What another thread of the block loads need
+ * not be loaded by this one. */
+static struct chance chance_number(const struct situation *s, const struct view *v, int matrix,
+                                   size_t i, const struct intervals *in,
+                                   const struct all_made *made) {
+    const struct trace *t = s->recovery->trace;
+    const size_t steps = (size_t)v->access->steps, threads = threads_of(t);
+    int value[INDEX_VARIABLES];
+    const int block = (int)(i / steps / threads / in->count),
+              interval = in->number[i / steps / threads % in->count];
+    const unsigned thread = (unsigned)(i / steps % threads);
+    values_of(t, block, thread, interval, value);
+    value[INDEX_STEP] = (int)(i % steps);
+    struct chance c = chance_of(s, v, matrix, value);
+    const int64_t offset = index_offset(v->formula, value);
+    c.done = is_made(v, made->by_thread, (struct made){key(block, interval, thread), offset}) ||
+             (c.exists && is_made(v, made->by_block, (struct made){(uint64_t)block, offset}));
+    return c;
+}
+
+static bool find_chances(const struct situation *s, const struct view *v, int matrix,
+                         struct chances *all) {
+    enum { MOST = 1 << 21 };
+    const struct trace *t = s->recovery->trace;
+    struct intervals in;
+    find_intervals(s, v, &in);
+    const size_t count =
+        (size_t)t->block_count * in.count * threads_of(t) * (size_t)v->access->steps;
+    *all = (struct chances){.count = count};
+    if (!t->complete || count > MOST) return false;
+    const struct all_made made = {find_made(s, v, false), find_made(s, v, true)};
+    const bool room = made.by_thread && made.by_block;
+    all->chance = malloc(count * sizeof *all->chance);
+    for (size_t i = 0; room && all->chance && i < count; i++) {
+        const struct chance c = chance_number(s, v, matrix, i, &in, &made);
+        all->chance[i] = c;
+        all->skipped += c.exists && !c.done;
+        all->outside += !c.exists && c.done;
+    }
+    free(made.by_thread);
+    free(made.by_block);
+    return room && all->chance;
+}
+
+/* --- what the condition compares -------------------------------------------------------------- */
+
+static long long row_of(const struct chance *c) { return c->row; }
+static long long col_of(const struct chance *c) { return c->col; }
+static long long c_row_of(const struct chance *c) { return c->c_row; }
+static long long c_col_of(const struct chance *c) { return c->c_col; }
+typedef long long coordinate(const struct chance *c);
+
+/* Whether the access is made only where the coordinate is less than the bound, and every access
+ * that is left out although its element exists has it at the bound or beyond. */
+static bool is_compared(const struct chances *all, coordinate *of, long long bound) {
+    size_t left_out = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct chance *c = &all->chance[i];
+        if (c->done && of(c) >= bound) return false;
+        if (!c->done && c->exists && of(c) < bound) return false;
+        left_out += !c->done && of(c) >= bound;
+    }
+    return left_out > 0;
+}
+
+/* The wrong size with which rows or columns are compared; -1: none. */
+static int wrong_bound(const struct situation *s, const struct chances *all, coordinate *of,
+                       enum size right) {
+    if (is_compared(all, of, s->size[right].value)) return -1;
+    for (int size = 0; size < SIZES; size++)
+        if (size != (int)right && is_compared(all, of, s->size[size].value)) return size;
+    return -1;
+}
+
+static const struct chance *first_skipped(const struct chances *all) {
+    size_t i = 0;
+    while (!all->chance[i].exists || all->chance[i].done) i++;
+    return &all->chance[i];
+}
+
+static const struct chance *first_outside(const struct chances *all) {
+    size_t i = 0;
+    while (all->chance[i].exists || !all->chance[i].done) i++;
+    return &all->chance[i];
+}
+
+static void say_access(const struct situation *s, struct cause *cause, const struct view *v) {
+    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, v->access).text));
+}
+
+static void say_example(struct cause *cause, const struct chance *c, const char *name,
+                        const char *verb) {
+    CAUSE_SAY(DETAIL, ROW(EXAMPLE), W(c->thread[0]), W(c->thread[1]), W(c->block[0]),
+              W(c->block[1]), W(verb), W(name), W(c->row), W(c->col));
+}
+
+static bool says_bound(const struct situation *s, struct cause *cause, const struct view *v,
+                       int matrix, const struct chances *all) {
+    const enum size right[] = {cause_rows[matrix], cause_columns[matrix]};
+    coordinate *const of[] = {row_of, col_of};
+    static const char *const word[] = {"row", "column"}, *const words[] = {"rows", "columns"};
+    const char *name = cause_array_name(s, matrix);
+    for (int i = 0; i < 2; i++) {
+        const int size = wrong_bound(s, all, of[i], right[i]);
+        if (size < 0) continue;
+        cause_at_access(cause, CAUSE_GUARD_DIMENSION, v->access);
+        CAUSE_SAY(WHAT, ROW(BOUND), W(word[i]), W(name), W(s->size[size].name), W(name),
+                  W(s->size[right[i]].name), W(words[i]));
+        say_access(s, cause, v);
+        if (all->skipped)
+            say_example(cause, first_skipped(all), name, "skips");
+        else
+            say_example(cause, first_outside(all), name, "accesses");
+        CAUSE_SAY(HINT, ROW(ASK_CONDITION));
+        return true;
+    }
+    return false;
+}
+
+/* Why loads of a tile are left out. */
+struct reasons {
+    const struct chance *first;    /* of all */
+    const struct chance *of_c;     /* the thread has no element of C */
+    const struct chance *of_other; /* it has none of the other tile to load */
+    bool others;                   /* some have neither reason */
+};
+
+static struct reasons reasons_of(const struct situation *s, int matrix, const struct chances *all) {
+    coordinate *const of = matrix == MATRIX_OF_A ? c_col_of : c_row_of;
+    const long long end =
+        matrix == MATRIX_OF_A ? shape_size(&s->shape, PARAM_N) : shape_size(&s->shape, PARAM_M);
+    struct reasons r = {.first = first_skipped(all)};
+    for (size_t i = 0; i < all->count; i++) {
+        const struct chance *c = &all->chance[i];
+        if (!c->exists || c->done) continue;
+        const bool no_c = of(c) >= end;
+        if (no_c && !r.of_c) r.of_c = c;
+        if (!no_c && !c->other_exists && !r.of_other) r.of_other = c;
+        r.others |= !no_c && c->other_exists;
+    }
+    return r;
+}
+
+static void say_reason(const struct situation *s, struct cause *cause, int matrix,
+                       const struct reasons *r) {
+    const struct chance *c = r->others ? r->first : r->of_c ? r->of_c : r->of_other;
+    say_example(cause, c, cause_array_name(s, matrix), "does not load");
+    CAUSE_SAY(DETAIL, ROW(EXISTS));
+    if (r->others) return;
+    if (r->of_c)
+        CAUSE_SAY(DETAIL, ROW(NO_ELEMENT_OF_C), W(c->c_row), W(c->c_col));
+    else
+        CAUSE_SAY(DETAIL, ROW(NO_OTHER_ELEMENT), W(cause_array_name(s, !matrix)));
+}
+
+/* A load of a tile is left out where the thread has no element of C, or none of the other tile; or
+ * for another reason. */
+static bool says_left_out(const struct situation *s, struct cause *cause, const struct view *v,
+                          int matrix, const struct chances *all) {
+    const struct reasons r = reasons_of(s, matrix, all);
+    cause_at_access(cause, r.others ? CAUSE_GUARD_DIMENSION : CAUSE_SHARED_GUARD, v->access);
+    CAUSE_SAY(WHAT, ROW(SKIPS), W(cause_array_name(s, matrix)));
+    say_access(s, cause, v);
+    say_reason(s, cause, matrix, &r);
+    if (r.others)
+        CAUSE_SAY(HINT, ROW(ASK_SKIPS), W(cause_array_name(s, matrix)));
+    else
+        CAUSE_SAY(HINT, ROW(ASK_BOUNDS));
+    return true;
+}
+
+static bool looks_at(const struct situation *s, struct cause *cause, int matrix) {
+    const struct view *v = matrix < 2 ? &s->load[matrix] : &s->store;
+    struct chances all;
+    bool found = false;
+    if (!v->access || v->layout.size != (int)cause_columns[matrix] || v->layout.mixed) return false;
+    if (find_chances(s, v, matrix, &all) && (all.skipped || all.outside)) {
+        found = says_bound(s, cause, v, matrix, &all);
+        if (!found && all.skipped && matrix < 2 && s->use[matrix].access != v->access)
+            found = says_left_out(s, cause, v, matrix, &all);
+    }
+    free(all.chance);
+    return found;
+}
+
+/* Without tiles, one condition is around everything: then C is what it is about. */
+bool cause_guard(const struct situation *s, struct cause *cause) {
+    const bool tiles = s->use[0].access != s->load[0].access;
+    for (int i = 0; i < MATRIX_COUNT; i++)
+        if (looks_at(s, cause, tiles ? i : MATRIX_COUNT - 1 - i)) return true;
+    return false;
+}

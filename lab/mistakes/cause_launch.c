@@ -1,0 +1,336 @@
+/* Mistakes of the launch: grid and block, and what the wrapper passes. */
+#include "../../engine/report/text/numbers.h"
+#include "cause.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* --- what is passed --------------------------------------------------------------------------- */
+
+static bool is_at_phase_row(const struct view *v) {
+    const unsigned along = v->access->phases > 1 ? LAYOUT_PHASE : LAYOUT_STEP;
+    return part_has(&v->layout.row, along) && !part_has(&v->layout.col, along);
+}
+
+/* A is loaded as B should be, and B as A. */
+bool cause_matrices_exchanged(const struct situation *s, struct cause *cause) {
+    const struct view *a = &s->load[MATRIX_OF_A], *b = &s->load[MATRIX_OF_B];
+    if (!a->access || !b->access || a->layout.size != SIZE_N || b->layout.size != SIZE_K)
+        return false;
+    if (!is_at_phase_row(a) || is_at_phase_row(b)) return false;
+    cause_at_launch(cause, CAUSE_MATRICES_EXCHANGED, s);
+    CAUSE_SAY(WHAT, ROW(MATRICES));
+    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, a->access).text));
+    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, b->access).text));
+    CAUSE_SAY(DETAIL, ROW(MATRICES_ARE));
+    CAUSE_SAY(HINT, ROW(ASK_MATRICES));
+    return true;
+}
+
+static int size_of(const struct view *v) { return v->access ? v->layout.size : -1; }
+
+/* B's rows that are loaded end where k ends, or what the kernel takes for it. */
+static bool runs_to(const struct situation *s, enum size size) {
+    long long first, last;
+    cause_rows_of_b(s, &first, &last);
+    return last == s->size[size].value - 1;
+}
+
+/* The kernel's own m, n and k are known by whose rows they are the length of. */
+bool cause_sizes_exchanged(const struct situation *s, struct cause *cause) {
+    const int a = size_of(&s->load[MATRIX_OF_A]), b = size_of(&s->load[MATRIX_OF_B]),
+              c = size_of(&s->store);
+    if (a < 0 || b < 0 || c != b || a == b || (a == SIZE_K && b == SIZE_N)) return false;
+    if (b == SIZE_N && !runs_to(s, (enum size)a)) return false; /* only A's row length is wrong */
+    const int m = SIZE_M + SIZE_N + SIZE_K - a - b;
+    cause_at_launch(cause, CAUSE_SIZES_EXCHANGED, s);
+    CAUSE_SAY(WHAT, ROW(SIZES_PASSED));
+    CAUSE_SAY(DETAIL, ROW(TAKEN_FOR), W(s->size[m].name), W(s->size[b].name), W(s->size[a].name));
+    CAUSE_SAY(DETAIL, ROW(ROWS_TAKEN), W(s->size[a].name), W(s->size[b].name));
+    CAUSE_SAY(DETAIL, ROW(ALL_ARE));
+    CAUSE_SAY(HINT, ROW(ASK_PARAMETERS));
+    return true;
+}
+
+/* --- grid and block --------------------------------------------------------------------------- */
+
+static void say_launch(const struct situation *s, struct cause *cause, const unsigned grid[3],
+                       const unsigned block[3]) {
+    CAUSE_SAY(DETAIL, ROW(LAUNCH), W(s->launch->kernel), W(grid[0]), W(grid[1]), W(block[0]),
+              W(block[1]));
+    cause->shows_launch = true;
+}
+
+/* The grid depends on the size of C, and a block does not. */
+bool cause_launch_exchanged(const struct situation *s, struct cause *cause) {
+    const struct trace *t = s->recovery->trace;
+    const struct outcome *failed = s->failed;
+    if (t->grid[0] * t->grid[1] == 1) return false;
+    if (!s->launch->block[0] || !memcmp(t->block, s->launch->block, sizeof t->block) ||
+        memcmp(t->grid, s->launch->grid, sizeof t->grid))
+        return false;
+    cause_at_launch(cause, CAUSE_LAUNCH_EXCHANGED, s);
+    CAUSE_SAY(WHAT, ROW(LAUNCH_EXCHANGED));
+    CAUSE_SAY(DETAIL, ROW(FOR_C), W(shape_size(&failed->shape, PARAM_M)),
+              W(shape_size(&failed->shape, PARAM_N)));
+    say_launch(s, cause, s->launch->grid, s->launch->block);
+    CAUSE_SAY(DETAIL, ROW(THEN_FOR_C), W(shape_size(&s->shape, PARAM_M)),
+              W(shape_size(&s->shape, PARAM_N)));
+    say_launch(s, cause, t->grid, t->block);
+    CAUSE_SAY(DETAIL, ROW(BLOCK_CHANGES));
+    CAUSE_SAY(HINT, ROW(ASK_LAUNCH));
+    return true;
+}
+
+#define ALL_VARIABLES (~0u)
+
+/* --- a block that does not fit its tiles ------------------------------------------------------ */
+
+/* What the first block does with a two-dimensional array. */
+struct filling {
+    const struct trace_array *array;
+    const struct recovered *store;   /* one of those to it */
+    size_t rows, cols;               /* of the array */
+    size_t stored;                   /* elements of it */
+    size_t stored_rows, stored_cols; /* in which there is one of these */
+    bool unstored_read;              /* an element is read that no thread stores */
+};
+
+enum { STORED = 1, READ = 2 };
+
+/* For each word, whether the first block stores and reads it; null: out of memory. */
+static unsigned char *uses_of_words(const struct situation *s, int array) {
+    const struct trace *t = s->recovery->trace;
+    const size_t words = trace_shared(s->recovery->trace, array)->elements;
+    unsigned char *uses = calloc(words + 1, 1);
+    for (size_t i = 0; uses && i < t->count; i++) {
+        const struct trace_access *a = &t->access[i];
+        if (a->array != array || a->block) continue;
+        for (int64_t word = a->offset; word < a->offset + a->elements; word++)
+            if (word >= 0 && (size_t)word < words) uses[word] |= a->write ? STORED : READ;
+    }
+    return uses;
+}
+
+static void count_uses(const unsigned char *uses, struct filling *f) {
+    bool any_in_column[1024] = {false};
+    for (size_t row = 0; row < f->rows; row++) {
+        bool any = false;
+        for (size_t col = 0; col < f->cols; col++) {
+            const unsigned char use = uses[row * f->cols + col];
+            f->unstored_read |= use == READ;
+            if (!(use & STORED)) continue;
+            f->stored++;
+            any = true;
+            if (col < LENGTH(any_in_column) && !any_in_column[col]) f->stored_cols++;
+            if (col < LENGTH(any_in_column)) any_in_column[col] = true;
+        }
+        f->stored_rows += any;
+    }
+}
+
+static bool find_filling(const struct situation *s, const struct recovered *a, struct filling *f) {
+    if (!a->write || !a->exact || a->array < TRACE_SHARED || a->steps > 1) return false;
+    const struct trace_array *array = trace_shared(s->recovery->trace, a->array);
+    if (array->dimensions != 2 || array->elements < array->dimension[0] * array->dimension[1])
+        return false;
+    unsigned char *uses = uses_of_words(s, a->array);
+    *f = (struct filling){array, a, array->dimension[0], array->dimension[1], 0, 0, 0, false};
+    if (uses) count_uses(uses, f);
+    free(uses);
+    return uses != NULL;
+}
+
+/* Whether a thread that has no element of the tile comes by the line that stores to it; what it
+ * accesses there may be another array. */
+static bool comes_from_beyond(const struct situation *s, const struct filling *f) {
+    const struct recovery *r = s->recovery;
+    const struct finding *found = &s->failed->finding; /* of such a thread's store, perhaps */
+    if (found->kind == FINDING_SHARED_OUT_OF_BOUNDS && found->at.access == FINDING_WRITE &&
+        (found->at.thread.x >= f->cols || found->at.thread.y >= f->rows))
+        return true;
+    for (size_t i = 0; i < r->trace->count; i++) {
+        struct index_sample sample;
+        if (r->of[i] == RECOVERED || !r->trace->access[i].write ||
+            r->access[r->of[i]].place.line != f->store->place.line)
+            continue;
+        recover_sample(r, i, 0, &sample);
+        if ((size_t)sample.value[INDEX_THREAD_X] >= f->cols ||
+            (size_t)sample.value[INDEX_THREAD_Y] >= f->rows)
+            return true;
+    }
+    return false;
+}
+
+/* Rows by threadIdx.y and columns by threadIdx.x, of which there are more than the array has. */
+static bool overflows(const struct situation *s, const struct filling *f) {
+    const unsigned *block = s->recovery->trace->block;
+    const struct index_formula *formula = &f->store->formula;
+    const bool race = s->failed->finding.kind == FINDING_SHARED_RACE;
+    long long x = 0, y = 0;
+    if (race && (size_t)f->store->threads > f->stored) return true; /* several an element */
+    if (!comes_from_beyond(s, f)) return false;
+    for (int i = 0; i < formula->terms; i++) {
+        const struct index_term *t = &formula->term[i];
+        if (t->variable == INDEX_THREAD_X && !t->shift && !t->bits) x = t->coefficient;
+        if (t->variable == INDEX_THREAD_Y && !t->shift && !t->bits) y = t->coefficient;
+    }
+    if (x != 1 || (block[1] > 1 && y != (long long)f->cols)) return false;
+    if (block[1] == 1 && s->failed->finding.kind != FINDING_SHARED_OUT_OF_BOUNDS) return false;
+    return block[0] > f->cols || block[1] > f->rows;
+}
+
+/* Another array that the block's threads do fit. */
+static bool fits_another(const struct situation *s, const struct filling *f) {
+    const unsigned *block = s->recovery->trace->block;
+    for (int i = 0; i < s->recovery->trace->shared_count; i++) {
+        const struct trace_array *other = &s->recovery->trace->shared[i];
+        if (other != f->array && other->dimensions == 2 && other->dimension[0] >= block[1] &&
+            other->dimension[1] >= block[0])
+            return true;
+        if (other != f->array && block[1] == 1 && other->elements >= block[0] &&
+            other->elements > f->rows * f->cols)
+            return true;
+    }
+    return false;
+}
+
+static void say_block(const struct situation *s, struct cause *cause, const struct filling *f) {
+    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, f->store).text));
+    CAUSE_SAY(DETAIL, ROW(BLOCK_STORES), W(f->stored), W(f->rows * f->cols), W(f->array->name),
+              W(f->stored_rows), W(plural(f->stored_rows)), W(f->stored_cols),
+              W(plural(f->stored_cols)));
+}
+
+static void say_tile_hint(struct cause *cause) { CAUSE_SAY(HINT, ROW(ASK_THREADS)); }
+
+static bool tile_too_small(const struct situation *s, struct cause *cause,
+                           const struct filling *f) {
+    const unsigned *block = s->recovery->trace->block;
+    if (!overflows(s, f)) return false;
+    if (fits_another(s, f)) {
+        cause_at_access(cause, CAUSE_TILE_SIZE, f->store);
+        CAUSE_SAY(WHAT, ROW(TILE_TOO_SMALL), W(f->array->name), W(f->rows), W(f->cols), W(block[0]),
+                  W(block[1]));
+    } else {
+        cause_at_launch(cause, CAUSE_BLOCK_SHAPE, s);
+        CAUSE_SAY(WHAT, ROW(TILE_DOES_NOT_FIT), W(block[0]), W(block[1]), W(f->array->name),
+                  W(f->rows), W(f->cols));
+    }
+    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, f->store).text));
+    CAUSE_SAY(DETAIL, ROW(THREADS_ARE), W(block[0] - 1), W(block[1] - 1));
+    say_tile_hint(cause);
+    return true;
+}
+
+static bool tile_not_filled(const struct situation *s, struct cause *cause,
+                            const struct filling *f) {
+    const unsigned *block = s->recovery->trace->block;
+    if (s->store.access && s->store.access->steps > 1) return false; /* nor of C one element each */
+    if (!f->unstored_read || (unsigned)f->store->threads < block[0] * block[1] * block[2])
+        return false;
+    cause_at_launch(cause, CAUSE_BLOCK_SHAPE, s);
+    CAUSE_SAY(WHAT, ROW(TILE_NOT_FILLED), W(block[0]), W(block[1]), W(f->array->name), W(f->rows),
+              W(f->cols));
+    say_block(s, cause, f);
+    say_tile_hint(cause);
+    return true;
+}
+
+/* Without a tile: blocks are further apart than they are wide. */
+static bool gaps_between_blocks(const struct situation *s, struct cause *cause) {
+    if (!s->whole && !s->only_store) return false;
+    const unsigned *block = s->recovery->trace->block;
+    const struct part *part[] = {&s->store.layout.row, &s->store.layout.col};
+    static const char *const words[] = {"rows", "columns"};
+    int most[INDEX_VARIABLES];
+    if (!s->store.access || !s->store.alone || s->store.layout.size != SIZE_N) return false;
+    cause_limits(s, s->store.access, s->recovery->trace->grid, most);
+    for (int i = 0; i < 2; i++)
+        for (int v = INDEX_BLOCK_X; v <= INDEX_BLOCK_Y; v++) {
+            const long long apart = part_coefficient(part[i], (enum index_variable)v);
+            const long long wide = cause_extent(part[i], most, ~LAYOUT_BLOCK);
+            if (apart <= wide || most[v] < 1) continue;
+            cause_at_launch(cause, CAUSE_BLOCK_SHAPE, s);
+            CAUSE_SAY(WHAT, ROW(GAPS), W(block[0]), W(block[1]));
+            CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, s->store.access).text));
+            CAUSE_SAY(DETAIL, ROW(APART), W(wide), W(words[i]), W(apart), W(words[i]));
+            CAUSE_SAY(HINT, ROW(ASK_GAPS), W(words[i]));
+            return true;
+        }
+    return false;
+}
+
+bool cause_block_shape(const struct situation *s, struct cause *cause) {
+    struct filling filling;
+    for (int i = 0; i < s->recovery->count; i++) {
+        if (!find_filling(s, &s->recovery->access[i], &filling)) continue;
+        if (tile_too_small(s, cause, &filling) || tile_not_filled(s, cause, &filling)) return true;
+    }
+    return gaps_between_blocks(s, cause);
+}
+
+/* --- a grid that does not cover C ------------------------------------------------------------- */
+
+struct cover {
+    long long rows, cols;
+};
+
+static struct cover covered(const struct situation *s, const unsigned grid[3]) {
+    int most[INDEX_VARIABLES];
+    cause_limits(s, s->store.access, grid, most);
+    return (struct cover){cause_extent(&s->store.layout.row, most, ALL_VARIABLES),
+                          cause_extent(&s->store.layout.col, most, ALL_VARIABLES) +
+                              s->store.access->elements - 1};
+}
+
+static bool covers(struct cover cover, struct shape shape) {
+    return cover.rows >= shape_size(&shape, PARAM_M) && cover.cols >= shape_size(&shape, PARAM_N);
+}
+
+static void say_cover(const struct situation *s, struct cause *cause, struct cover cover) {
+    const struct outcome *failed = s->failed;
+    say_launch(s, cause, s->launch->grid, s->launch->block);
+    CAUSE_SAY(DETAIL, ROW(COVERS), W(cover.rows), W(plural((uint64_t)cover.rows)), W(cover.cols),
+              W(plural((uint64_t)cover.cols)), W(shape_size(&failed->shape, PARAM_M)),
+              W(shape_size(&failed->shape, PARAM_N)));
+}
+
+/* Whether a block may compute further tiles of C after its first, as many as there are. */
+static bool may_go_on(const struct recovered *store) {
+    return store->phases > 1 || cause_may_loop_over_tiles();
+}
+
+bool cause_grid(const struct situation *s, struct cause *cause) {
+    const struct trace *t = s->recovery->trace;
+    const struct outcome *failed = s->failed;
+    if (!s->store.access || s->store.layout.size != SIZE_N || !s->launch->grid[0]) return false;
+    if (memcmp(t->block, s->launch->block, sizeof t->block)) return false;
+    if (failed->finding.kind == FINDING_WRONG_RESULT && s->only_store)
+        return false; /* C was covered */
+    if (!s->store.alone || may_go_on(s->store.access)) return false;
+    for (int i = 0; i < 2; i++) /* the launch ended early: nothing is known of other blocks */
+        if ((t->grid[i] > 1 || s->launch->grid[i] > 1) &&
+            !(s->store.varied >> (INDEX_BLOCK_X + i) & 1))
+            return false;
+    const struct cover cover = covered(s, s->launch->grid);
+    const unsigned swapped[] = {s->launch->grid[1], s->launch->grid[0], s->launch->grid[2]};
+    if (covers(cover, failed->shape)) return false;
+    const bool exchanged = covers(covered(s, swapped), failed->shape);
+    const bool fixed = !memcmp(t->grid, s->launch->grid, sizeof t->grid);
+    cause_at_launch(cause, exchanged ? CAUSE_GRID_EXCHANGED : CAUSE_GRID_TOO_SMALL, s);
+    if (exchanged)
+        CAUSE_SAY(WHAT, ROW(GRID_EXCHANGED));
+    else if (fixed)
+        CAUSE_SAY(WHAT, ROW(GRID_FIXED), W(t->grid[0]), W(t->grid[1]));
+    else
+        CAUSE_SAY(WHAT, ROW(GRID_TOO_SMALL));
+    say_cover(s, cause, cover);
+    CAUSE_SAY(DETAIL, ROW(LAST_ACCESS), W(cause_access(s, cause, s->store.access).text));
+    if (exchanged)
+        CAUSE_SAY(HINT, ROW(ASK_GRID_EXCHANGED));
+    else if (fixed)
+        CAUSE_SAY(HINT, ROW(ASK_GRID_FIXED));
+    else
+        CAUSE_SAY(HINT, ROW(ASK_GRID));
+    return true;
+}

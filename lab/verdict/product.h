@@ -1,0 +1,51 @@
+/* What verify.c and reference.c, and the explanations of a wrong C, share: products tile by tile.
+ */
+#ifndef LAB_PRODUCT_H
+#define LAB_PRODUCT_H
+#include "../../engine/host/cores.h"
+#include "../../engine/lab.h"
+#include "../../engine/report/text/numbers.h"
+#include <string.h>
+
+static inline void box_add(struct box *box, int row, int col) {
+    box->row_first = min_int(box->row_first, row);
+    box->row_last = max_int(box->row_last, row);
+    box->col_first = min_int(box->col_first, col);
+    box->col_last = max_int(box->col_last, col);
+}
+
+enum {
+    TILE_ROWS = 96,  /* a multiple of each microkernel's rows */
+    TILE_COLS = 256, /* a multiple of each microkernel's columns */
+    SLICE = 256,     /* of k. 32 KiB of B for one pass of the widest microkernel: level-1 cache */
+};
+
+/* A part of C, whose rows and columns are positions in the product's lists. */
+struct tile {
+    int row, col, rows, cols;
+    const double *ref, *G; /* element (i, j) at [i * TILE_COLS + j] */
+};
+
+/* What is multiplied, and what becomes of it. */
+struct product {
+    const float *A, *B;
+    int n, k;
+    const int *rows, *cols; /* NULL: 0, 1, 2, ... */
+    int row_count, col_count;
+    bool (*wanted)(void *context, int worker, const struct tile *tile); /* NULL: always */
+    void (*consume)(void *context, int worker, const struct tile *tile);
+    void *context;
+    /* set by product_run() */
+    const struct isa_entry *isa;
+    int tiles_across;
+    struct workspace *workspace; /* one for each worker */
+};
+
+/* Computes the product and gives each tile to its consumer. False: no memory. `job` carries the
+ * progress, if any. */
+bool product_run(struct product *product, struct parallel_job job);
+
+/* Element `position` of a product's list of rows or columns. */
+static inline int at(const int *list, int position) { return list ? list[position] : position; }
+
+#endif

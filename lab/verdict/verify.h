@@ -1,0 +1,67 @@
+/* The verdict on C, and what a wrong C is instead.
+ *
+ * C = A B, A is m x k, B is k x n, C is m x n, row-major and without padding, so element (row, col)
+ * of a matrix with cols columns is at [row * cols + col]. */
+#ifndef LAB_VERIFY_H
+#define LAB_VERIFY_H
+#include "../../engine/lab.h"
+#include "../../engine/report/text/progress.h"
+#include "../fill.h"
+#include "reference.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- verification -------------------------------------------------------------------------- */
+
+#define UNIT_ROUNDOFF 0x1p-24 /* u of float32 */
+
+/* gamma_n = n u / (1 - n u): for n >= k + 2 no order of summation, with or without FMA, strays
+ * further from A B than gamma_n |A||B| (Higham, Accuracy and Stability of Numerical Algorithms,
+ * 2nd ed., section 3.1). Infinite when n u >= 1. */
+double gamma_bound(int64_t n);
+
+/* How C is compared with the reference. */
+enum comparison {
+    COMPARE_BOUND,   /* |C - ref| <= gamma_{k+2} G */
+    COMPARE_FLOAT32, /* that, and the errors must be those of float32; zero-mean inputs only */
+    COMPARE_EXACT,   /* C == ref */
+};
+
+/* The strictest comparison that every correct float32 kernel passes with this fill. */
+enum comparison fill_comparison(enum fill fill, int m, int n, int k);
+
+/* With COMPARE_FLOAT32 a result is not float32 when its largest |C - ref| / G is above the first,
+ * or the root of the mean square above the second. Both in units of u. */
+#define FLOAT32_MAX_U 32.0
+#define FLOAT32_RMS_U 4.0
+
+struct problem {
+    int m, n, k;
+    const float *A, *B, *C;
+    enum comparison comparison;
+    uint64_t seed; /* chooses what --verify quick samples */
+};
+
+/* Compare C with the reference. Full: every element. Quick, for sizes where that takes too long:
+ * the corners of every 16 x 16 tile, some rows and columns in full, Freivalds' check on every row,
+ * and every element for being NaN or unwritten. None: nothing, passed stays false.
+ * The verdict does not depend on the number of threads (but for the last bits of rms_error_u).
+ * progress may be NULL. False: no memory; *verdict is then meaningless. */
+bool verify(const struct problem *problem, enum verify_mode mode, const struct progress *progress,
+            struct verdict *verdict);
+
+/* ---- explanation --------------------------------------------------------------------------- */
+
+/* Explain the verdict of verify(), any mode but none, on the same problem. Returns how many
+ * explanations there are, the one that covers most first; 0 when nothing fits, and when several
+ * explanations fit equally well (constant inputs), so that what is said can be believed. Large
+ * products are judged by a sample of their elements. */
+int explain(const struct problem *problem, const struct verdict *verdict,
+            struct explanation out[EXPLANATIONS]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
