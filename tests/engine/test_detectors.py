@@ -41,7 +41,6 @@ SECOND_BARRIER = 10
 
 NEW = """\
 #include "../detector.h"
-#include <string.h>
 
 extern const struct detector detector_second_barrier;
 
@@ -52,7 +51,6 @@ static void opens(struct watch *w) {
     if (++*opened != 2) return;
     const struct access access = {.code = w->arrived[0].code};
     struct event event = event_here(w, FINDING_KERNEL_FAULT, &access);
-    strcpy(event.text, "the second barrier opens");
     event_note(&event);
 }
 

@@ -244,7 +244,7 @@ def test_nothing_to_show(checker: Builder, tmp_path: Path) -> None:
 def test_shape_that_takes_too_long(checker: Builder, tmp_path: Path) -> None:
     program = checker("gcc -O1", TILED)
     run = run_check(program, "--walk", tmp_path / "page.html", 2000)
-    assert run.status == 2 and "m k n may be 500 million at most; try a small one" in run.stderr
+    assert run.status == 2 and "it may have 1000 million operations at most; try a small one" in run.stderr
     assert not (tmp_path / "page.html").exists()
 
 
