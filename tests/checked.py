@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BUILT, Tree, clean_environment, first_of_each, need, strict_json
+from conftest import (
+    BUILT, Tree, clean_environment, first_of_each, locked, need, slow_but, strict_json,
+)  # fmt: skip
 from corpus import KINDS
 
 TILED = "instructor/solutions/2_tiled.cu"
@@ -26,52 +28,66 @@ def usual(tool: str, name: str) -> str:
     return name if paths[0] == paths[1] else tool
 
 
+CC, CXX = usual("gcc", "cc"), usual("g++", "c++")
 SETUPS = {
-    f"{compiler} {level}": {"CC": cc, "CXX": cxx, "CHECKED_O": level}
-    for compiler, cc, cxx in (("gcc", usual("gcc", "cc"), usual("g++", "c++")),
-                              ("clang", "clang", "clang++"))
-    for level in ("-O1", "-O2")
+    setup: {"CC": cc, "CXX": cxx, "CHECKED_O": setup.split()[1]}
+    for setup, cc, cxx in (("gcc -O1", CC, CXX), ("gcc -O2", CC, CXX),
+                           ("clang -O1", CC, "clang++"), ("clang -O2", "clang", "clang++"))
 }
+"""How kernels are compiled. The C beside them is clang's in the last alone, which is for tests marked slow:
+to compile it takes as long as twenty kernels."""
 
 EACH_SETUP = first_of_each(list(SETUPS), lambda _: None)
-"""gcc at -O1, as most users have it, and in tests marked slow the others. SETUPS where a compiler or
--O2 makes a difference."""
+"""gcc at -O1, as most users have it, and in tests marked slow the others."""
+
+BY_DAY = slow_but(list(SETUPS), lambda _, setup: setup != "clang -O2")
+"""Where a compiler or -O2 makes a difference."""
 
 Builder = Callable[[str, "str | Path"], Path]
 
 
 @pytest.fixture(scope="session")
 def checker(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Builder:
-    """./sgemm-check in this setup, from this kernel: built once and kept, by what the file holds.
-    A compiler's tree is built once, and the other workers start from a copy of what was built
-    there: only the kernel is left to compile."""
-    trees: dict[str, Tree] = {}
+    """./sgemm-check in this setup, from this kernel: built once for all workers and kept, by what the
+    file holds. A compiler's tree is built once, and the other workers start from a copy of what was
+    built there: only the kernel is left to compile."""
+    trees: dict[tuple[str, str], Tree] = {}
 
     def variables(setup: str) -> list[str]:
         return ["BACKEND=cpu", *(f"{name}={value}" for name, value in SETUPS[setup].items())]
 
     def tree(setup: str) -> Tree:
-        compiler, tools = setup.split()[0], (SETUPS[setup]["CC"], SETUPS[setup]["CXX"])
-        if compiler not in trees:
+        tools = SETUPS[setup]["CC"], SETUPS[setup]["CXX"]
+        if tools not in trees:
             for tool in (*tools, "addr2line"):
                 need(tool)
-            trees[compiler] = Tree(tmp_path_factory.mktemp(f"a checkout for {compiler}"), programs)
+            words = " and ".join(tools)
+            copy = trees[tools] = Tree(tmp_path_factory.mktemp(f"a checkout for {words}"), programs)
             if tools == ("cc", "c++"):
-                trees[compiler].build_once(*BUILT)
+                copy.build_once(*BUILT)
             else:
-                trees[compiler].build_once(f"checker {compiler}", "sgemm-check", *variables(setup))
-            trees[compiler].write_faulty_kernels()
-        return trees[compiler]
+                copy.build_once(f"checker {words}", "sgemm-check", *variables(setup))
+            copy.write_faulty_kernels()
+        return trees[tools]
 
     def build(setup: str, kernel: str | Path) -> Path:
         path = tree(setup).path
         text = "\0".join([setup, str(kernel)]).encode() + (path / kernel).read_bytes()
-        kept = path / f"sgemm-check-{hashlib.sha256(text).hexdigest()[:16]}"
-        if not kept.exists():
-            tree(setup).make("sgemm-check", f"KERNEL={kernel}", *variables(setup),
-                             env=tree(setup).fast_linker())
-            shutil.copy2(path / "sgemm-check", kept)
-        return kept
+        name = f"sgemm-check-{hashlib.sha256(text).hexdigest()[:16]}-{len(str(path))}"
+        here, kept = path / name, programs / name  # it runs where its kernel is
+        if here.exists():
+            return here
+        with locked(programs / f"{name}.lock"):
+            if not kept.exists():
+                tree(setup).make("sgemm-check", f"KERNEL={kernel}", *variables(setup),
+                                 env=tree(setup).fast_linker())
+                shutil.copy2(path / "sgemm-check", kept)
+                kept.with_suffix(".folder").write_text(str(path))
+        # Its debug information has the folder's name, which is as long as that of this one.
+        built_in = kept.with_suffix(".folder").read_bytes()
+        here.write_bytes(kept.read_bytes().replace(built_in, os.fsencode(path)))
+        here.chmod(0o755)
+        return here
 
     return build
 

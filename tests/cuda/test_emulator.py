@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from checked import usual
 from conftest import Tree, clean_environment, locked, missing, need
 
 HERE = Path(__file__).parent
@@ -53,7 +54,7 @@ class Setup:
 
 SYSROOT = "/usr/aarch64-linux-gnu"
 SETUPS = {
-    "gcc": Setup(("gcc", "g++"), {"CC": "gcc", "CXX": "g++"}),
+    "gcc": Setup(("gcc", "g++"), {"CC": usual("gcc", "cc"), "CXX": usual("g++", "c++")}),
     "clang": Setup(("clang", "clang++"), {"CC": "clang", "CXX": "clang++"}),
     "sanitized": Setup(
         ("gcc", "g++"),
