@@ -1,5 +1,5 @@
 """What `make check` remarks on a right kernel: one thing that it could do better, with figures, and
-nothing where a good kernel could object.
+nothing where a good kernel could object (which test_check.py looks at: it runs all that are right).
 
 The figures are those of --counts, which test_counts.py checks. The kernels are 2_tiled.cu with an
 edit, and some of the right ones.
@@ -13,14 +13,11 @@ from typing import Any
 
 import pytest
 from checked import EACH_SETUP, Builder, run_check
-from conftest import REPOSITORY, sample
-from corpus import RIGHT, SOLUTIONS
+from conftest import REPOSITORY
 
 GCC = "gcc -O1"
 TILED = "instructor/solutions/2_tiled.cu"
 TEXT = (REPOSITORY / TILED).read_text()
-
-NO_TILES = {"1_naive", "naive"}  # of the solutions and styles
 
 LAST_LOOP = "        for (int i = 0"
 STORE = "    if (row < m && col < n)\n"
@@ -203,15 +200,6 @@ def test_a_grid_that_suits_the_gpu(edited: Callable[..., Path]) -> None:
 
 
 # ---- no remark -----------------------------------------------------------------------------------
-
-GOOD = [path.relative_to(REPOSITORY) for path in [*SOLUTIONS, *RIGHT]
-        if path.parent.name in ("solutions", "styles") and path.stem not in NO_TILES]  # fmt: skip
-
-
-@pytest.mark.parametrize("kernel", sample(GOOD, every=4), ids=str)
-def test_good_kernels(checker: Builder, kernel: Path) -> None:
-    assert remark(checker(GCC, kernel)) is None
-
 
 def test_only_of_the_usual_shapes(checker: Builder) -> None:
     """Who asks for sizes or counts gets what was asked for."""
