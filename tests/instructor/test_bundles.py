@@ -19,7 +19,9 @@ from typing import Any
 import pytest
 
 import classroom50
-from conftest import REPOSITORY, Tree, clean_environment, need, sample, strict_json
+from conftest import (
+    REPOSITORY, Tree, clean_environment, first_of_each, need, sample, strict_json,
+)  # fmt: skip
 
 from grader import build
 
@@ -258,15 +260,17 @@ def test_gradescope_gets_no_file_for_a_fault_of_the_machine(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, as Gradescope's harness has")
+@pytest.mark.parametrize(("kernel", "points"), first_of_each([(STARTER, 0), (SOLUTION, 100)],
+                                                             lambda _: None), ids=["starter", "solution"])
 def test_gradescope_grades_where_namespaces_are_not_allowed(
-    gradescope: Gradescope, tmp_path: Path
+    gradescope: Gradescope, tmp_path: Path, kernel: Path, points: int
 ) -> None:
     (tmp_path / "bwrap").write_text("#!/bin/sh\necho 'No permissions to create' >&2; exit 1\n")
     (tmp_path / "bwrap").chmod(0o755)
     status, said, results = gradescope.submit(
-        SOLUTION, {"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+        kernel, {"PATH": f"{tmp_path}:{os.environ['PATH']}"})
     assert status == 0, said
-    assert total(results) == pytest.approx(100) and "sandbox: uid" in results["output"]
+    assert total(results) == pytest.approx(points) and "sandbox: uid" in results["output"]
 
 
 def test_an_image_that_cannot_grade_is_noticed_when_it_is_made(

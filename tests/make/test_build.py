@@ -243,7 +243,7 @@ def toolkit(tmp_path) -> Path:
 
 @pytest.mark.parametrize(("variable", "cxx"), sample(
     [("CPATH", "g++"), ("CPATH", "clang++"), ("CPLUS_INCLUDE_PATH", "g++"),
-     ("CPLUS_INCLUDE_PATH", "clang++")], every=3))
+     ("CPLUS_INCLUDE_PATH", "clang++")], every=2))
 def test_cudas_own_headers_do_not_come_in(tree, toolkit, variable, cxx):
     """The emulator's are taken where it has one; where not, one line says so."""
     text = (REPOSITORY / TILED).read_text()
