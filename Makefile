@@ -1,8 +1,9 @@
 # The SGEMM assignment: what builds ./sgemm. `make help` lists every target. The CPU backend,
-# ./sgemm-check, the grader and what is for instructors have a .mk in their folders.
+# make check, the grader and what is for instructors have a .mk in their folders.
 
 include make/values.mk # what was given is taken as it is
-KERNEL  ?= kernel.cu
+LAB     ?= lab
+KERNEL  ?= $(if $(filter lab,$(LAB)),,$(LAB)/)kernel.cu
 BACKEND ?= auto
 ARCH    ?= native
 PYTHON  ?= python3
@@ -14,6 +15,10 @@ ifneq ($(filter -%,$(firstword $(KERNEL))),)
 override KERNEL := ./$(KERNEL)# or the compiler would take it for an option
 endif
 export KERNEL # recipes use "$$KERNEL": the path may hold spaces, quotes, anything
+
+# What is built from a lab's folder: a program, and one with -check behind its name.
+$(if $(wildcard $(LAB)/lab.c),,$(error LAB=$(LAB): no lab is there, for want of $(LAB)/lab.c))
+program_name = $(if $(filter lab,$(LAB)),sgemm,$(notdir $(LAB)))
 
 # As many jobs as cores, unless make was given a number: a cold build takes seconds, and students
 # wait for it.
@@ -36,38 +41,42 @@ progress = @$(if $(silent)$(filter 1,$(V)),:,sh make/say.sh file $<)
 ##      ARCH=sm_90          ... for this GPU (default: the one at hand)
 ##      V=1                 ... showing every command
 ## ./sgemm --help           how to run it
-all: sgemm
+## ./sgemm-check --help     ... under watch: other sizes; loads, stores, tile phases
+all: $(program_name)
 takes_tools = ARCH CC CXX NVCC AR
-takes_build = KERNEL BACKEND $(takes_tools) C_FLAGS CUDA_FLAGS EMULATED_FLAGS CHECKED_FLAGS CHECKED_O
+takes_build = LAB KERNEL BACKEND $(takes_tools) C_FLAGS CUDA_FLAGS EMULATED_FLAGS CHECKED_FLAGS CHECKED_O
 takes_all   = $(takes_build)
-takes_sgemm = $(takes_build)
+takes_$(program_name) = $(takes_build)
 
 ifneq ($(filter-out 0,$(CHECK)),)
 override BACKEND := cpu# nothing on a GPU sees as much
 endif
 include make/backend.mk # says what $(backend) is
 
-sgemm: build/backend build/$(backend)/sgemm FORCE
-	@cmp -s build/$(backend)/sgemm $@ || cp build/$(backend)/sgemm $@
-	@$(say) "./sgemm is built from $$KERNEL, for $(target_$(backend))"
+$(program_name): build/backend build/$(backend)/$(program_name) FORCE
+	@cmp -s build/$(backend)/$@ $@ || cp build/$(backend)/$@ $@
+	@$(say) "./$@ is built from $$KERNEL, for $(target_$(backend))"
 
 # ---------------------------------------------------------------- how files are compiled ---------
 
 program = $(if $(filter program,$(MAKECMDGOALS)),$(own_program),$(if \
-            $(filter build/check/%,$@),sgemm-check,sgemm))
+            $(filter build/check/%,$@),$(program_name)-check,$(program_name)))
 check_tools = sh make/check_tools.sh $* '$(CC)' '$(CXX)' '$(AR)' '$(NVCC)' '$(ARCH)'
 include engine/build.mk
 build/cuda/settings: settings = $(NVCC), $(CUDA_FLAGS), $(C_FLAGS)
 
 # One after the other, so that what a machine lacks is reported once. make check needs no GPU.
-build/c/settings: | build/$(if $(filter check sgemm-check,$(MAKECMDGOALS)),cpu,$(backend))/settings
+build/c/settings: | build/$(if $(filter check %-check,$(MAKECMDGOALS)),cpu,$(backend))/settings
 
 # What main.cu leans on: no part of make check, which has libcheck.a and libengine.a beside them.
 driver  = build/liblab.a build/libhost.a build/libreport.a
-lessons = $(wildcard lab/mistakes/cause*.c)
-host    = $(patsubst %,engine/host/%.c,layout host_run data memory cores result \
-              $(addprefix driver/,options watchdog failure failure_json launch_report))
-build/liblab.a: $(patsubst %.c,build/c/%.o,support.c $(filter-out $(lessons),$(wildcard lab/*.c lab/*/*.c)))
+rules   = $(filter-out %/lessons.c,$(wildcard $(LAB)/mistakes/*.c))
+host    = engine/cores.c $(patsubst %,engine/host/%.c,layout host_run data memory result \
+              $(addprefix driver/,options command_line watchdog failure failure_json launch_report))
+# One lab at a time: what is linked with it is linked again when it is another one.
+build/lab.name: FORCE | build/.
+	@echo '$(LAB)' | cmp -s - $@ || echo '$(LAB)' >$@
+build/liblab.a: $(patsubst %.c,build/c/%.o,support.c $(filter-out $(rules),$(wildcard $(LAB)/*.c $(LAB)/*/*.c))) build/lab.name
 build/libhost.a: $(patsubst %.c,build/c/%.o,$(host))
 
 # The lab's description, for programs that are not C.
@@ -78,8 +87,8 @@ build/lab.sh: build/lab
 build/lab.json: build/lab
 	build/lab >$@
 
-build/cpu/sgemm: $(addprefix build/cpu/,kernel.o main.o lab/call.o engine/host/driver/launches.o source.o) \
-                 $(driver) build/libruntime.a | build/cpu/kernel.spaces build/lab.sh
+build/cpu/$(program_name): $(addprefix build/cpu/,kernel.o main.o $(LAB)/call.o engine/host/driver/launches.o source.o) \
+        $(driver) build/libruntime.a | build/cpu/kernel.spaces build/lab.sh
 	@sh make/check_kernel.sh build/lab.sh $<
 	$(CXX) $(EMULATED_FLAGS) $(linked) -o $@ -lm
 
@@ -90,7 +99,7 @@ include $(wildcard $(addsuffix .mk,engine/host/check/check grader/grader \
 
 ## make clean, distclean    remove what was built; and the .venv
 clean:
-	rm -rf build sgemm sgemm-check
+	rm -rf build sgemm sgemm-check $(addprefix $(program_name),'' -check)
 takes_clean =
 
 distclean: clean

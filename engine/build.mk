@@ -24,7 +24,7 @@ build/c/%.o: %.c build/c/settings | $$(@D)/.
 
 build/lib%.a: | $$(@D)/.
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) rcs $@ $(filter %.o,$^)
 
 # Archives that need each other are in a group.
 grouped = $(filter-out %.a,$1) -Xlinker --start-group $(filter %.a,$1) -Xlinker --end-group

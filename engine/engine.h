@@ -34,6 +34,13 @@ enum role {
     ROLE_IN_OUT   /* holds values; may be read and written */
 };
 
+static inline bool role_has_values(enum role role) {
+    return role == ROLE_INPUT || role == ROLE_IN_OUT;
+}
+static inline bool role_is_output(enum role role) {
+    return role == ROLE_OUTPUT || role == ROLE_IN_OUT;
+}
+
 enum { ENGINE_ARRAYS = 8, ENGINE_DIMENSIONS = 3 };
 
 /* An array of device memory that has a name and a shape, the last index running fastest. It may be

@@ -42,7 +42,7 @@ enum {
 /* Where the address of a finding is; none: it has no address, or it says nothing. */
 enum finding_memory { FINDING_MEMORY_NONE, FINDING_MEMORY_SHARED, FINDING_MEMORY_GLOBAL };
 
-/* Whether a run is asked for the mistake behind it: cause.h, locals_program.h. */
+/* Whether a run is asked for the mistake behind it: explain/rules.h, locals_program.h. */
 enum finding_cause { FINDING_CAUSE_NEVER, FINDING_CAUSE_LOCAL, FINDING_CAUSE_MAYBE };
 
 /* What depends on the kind alone: see findings.def. */
@@ -193,6 +193,8 @@ int finding_barrier_after(const struct finding *finding);
 bool finding_check(struct finding *finding);
 /* Of a text: empty now, if it has no end or holds what no line of plain text does. */
 void finding_text_check(char *text, size_t bytes);
+/* Whether a member is a bool: another process's is any byte. */
+bool record_is_bool(const bool *value);
 /* As finding_check(); false: it has no kernel now. */
 bool finding_launch_check(struct finding_launch *launch);
 

@@ -1,13 +1,17 @@
 /* lab.h: the form of a lab. A lab is a folder with one description of this form; the engine's host,
  * the plain program, make check and the grader know it by nothing else.
  *
- *     lab.c      `lab`: what it is. Names, parameters, arrays, the order of arguments. Data alone.
- *     call.cu    `lab_call`: calls the submission's wrapper. The only file with the wrapper's
- * types. truth.c    `lab_truth`: what is right. Values of inputs, the verdict on outputs, work,
- * shapes.
+ *     lab.c      `lab`: what it is. Names, parameters, arrays, the order of
+ *                arguments. Data alone.
+ *     call.cu    `lab_call`: calls the submission's wrapper. The only file with
+ *                the wrapper's types.
+ *     truth.c    `lab_truth`: what is right. Values of inputs, the verdict on
+ *                outputs, work, shapes.
+ *     mistakes/  `lab_lessons`, the mistakes that it knows, in words; and
+ *                `lab_rules` (explain/rules.h), which proves them.
  *
  * They are apart because of who is linked with a submission: what runs one for the grader gets
- * lab.c and call.cu, and neither a seed nor a right result.
+ * lab.c and call.cu, and neither a seed nor a right result. Only make check has the rules.
  *
  * Everywhere: parameters in the order of lab.params, arrays in the order of lab.arrays, the last
  * index of an array running fastest and without padding, indices from 0. A list ends with the first
@@ -16,6 +20,7 @@
 #define ENGINE_LAB_H
 #include "engine.h"
 #include "report/text/text.h"
+#include "report/words/sentences.h"
 #include "report/words/vocabulary.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -133,6 +138,21 @@ extern const struct lab_call lab_call;
     }                                                                                              \
     extern "C" const struct lab_call lab_call = {(const void *)function, call_wrapper};
 #endif
+
+/* --- lessons ---------------------------------------------------------------------------------- */
+
+/* A mistake that a run of this lab can prove. */
+struct lab_cause {
+    const char *name;    /* "row-length": in JSON, in records; null ends a list */
+    const char *meaning; /* Markdown, for docs/check.md */
+};
+
+struct lab_lessons {
+    const struct lab_cause *causes;  /* null: it knows none */
+    struct sentence_table sentences; /* that are said of them */
+};
+
+extern const struct lab_lessons lab_lessons;
 
 /* --- what is right ---------------------------------------------------------------------------- */
 

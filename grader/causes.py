@@ -1,11 +1,11 @@
 """The mistake behind a finding, where `make check` can prove one: for pages, never for points.
 
 In: a submission's programs and a public case that went wrong. Out: a Cause, or None. The checker's
-own main (engine/host/check/check.c) is linked with the checked object and runs that case in the sandbox, as
+own main (engine/host/check/main.c) is linked with the checked object and runs that case in the sandbox, as
 on a student's machine.
 
 The submission's host code runs in that process and can write there what it likes. So what it says is
-a record (lab/mistakes/mistake.h): numbers of causes and sentences that the lab has, a line, words and numbers
+a record (engine/report/words/cause.h): numbers of causes and sentences that the lab has, a line, words and numbers
 to be put into them. The judge checks it and makes the words.
 """
 

@@ -1,5 +1,5 @@
 """The kinds of findings, and the causes that `make check` can prove behind them, as the tables of
-checker/ have them: their rows are calls in Python as in C."""
+the engine and of the lab have them: their rows are calls in Python as in C."""
 
 from __future__ import annotations
 
@@ -47,9 +47,10 @@ def kinds(table: Path = REPORT / "words" / "findings.def") -> dict[str, Kind]:
             for _, name, _, result, cause, *texts in rows(table, 8)}
 
 
-def causes(table: Path = LAB / "mistakes" / "causes.def") -> dict[str, str]:
+def causes(*tables: Path) -> dict[str, str]:
     """What they mean, in Markdown, likewise."""
-    return {name: meaning for _, name, meaning in rows(table, 3)}
+    return {name: meaning for table in tables for _, name, meaning in rows(table, 3)}
 
 
-KINDS, CAUSES = kinds(), causes()
+KINDS = kinds()
+CAUSES = causes(LAB / "mistakes" / "causes.def", REPORT / "words" / "causes.def")

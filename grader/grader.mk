@@ -89,7 +89,7 @@ $(VENV)/grader-ready: grader/requirements.txt
 # build/grader what is linked with one, in the sandbox, by compile.sh. The checked build is for the
 # CPU; so is the plain one, unless BACKEND=cuda, where cuda/ holds what it is linked with.
 worker_parts = build/cpu/rewrite build/cpu/spaces build/cpu/grader/worker/worker.o \
-    build/cpu/engine/host/host.o build/cpu/lab/call.o build/lab.sh build/lab.json $(begin) $(end) \
+    build/cpu/engine/host/host.o build/cpu/$(LAB)/call.o build/lab.sh build/lab.json $(begin) $(end) \
     $(patsubst %.c,build/c/%.o,$(wildcard grader/worker/*.c)) \
     build/cpu/engine/host/check/check_run.o build/check/walk_page.o build/check/insert \
     engine/watch/locals/local.h \
@@ -105,7 +105,7 @@ include_parts = support.h $(wildcard engine/*.h engine/host/*.h engine/host/driv
 # launches; build/clock replays it.
 ifeq ($(backend),cuda)
 cuda_parts = $(patsubst %.cu,build/cuda/%.o,$(wildcard grader/worker/*.cu)) \
-             build/cuda/grader/clock/record.o build/cuda/engine/host/host.o build/cuda/lab/call.o \
+             build/cuda/grader/clock/record.o build/cuda/engine/host/host.o build/cuda/$(LAB)/call.o \
              build/libclock.a
 grader-parts: build/clock
 endif

@@ -61,7 +61,10 @@ ENDS = {
 }
 """Of a run that did not return, where no more is known."""
 
-NO_LAUNCH = of_kind("no-launch")
+NO_LAUNCH = Finding(
+    kind="no-launch", what="basicSgemm launches no kernel",
+    hint="basicSgemm chooses block and grid, and then launches mysgemm<<<grid, block>>>(...): how many "
+         "threads does C need?")
 THREADS_HINT = "let each thread compute an element of C, or a few of them"
 TILE_HINT = "let each block load tiles of A and B into shared memory, and use every element often"
 

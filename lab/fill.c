@@ -1,6 +1,6 @@
 /* Values of A and B: what each function promises is in fill.h. */
 #include "fill.h"
-#include "../engine/host/cores.h"
+#include "../engine/cores.h"
 #include "../engine/report/text/numbers.h"
 
 enum {

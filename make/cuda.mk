@@ -14,7 +14,7 @@ build/cuda/kernel.o: build/cuda/kernel.source build/cuda/settings
 # What engine/host/driver/launches.cu intercepts.
 launch_calls = cudaLaunchKernel __cudaLaunchKernel cudaLaunchKernelExC
 
-build/cuda/sgemm: $(addprefix build/cuda/,kernel.o main.o lab/call.o engine/host/driver/launches.o source.o) \
+build/cuda/$(program_name): $(addprefix build/cuda/,kernel.o main.o $(LAB)/call.o engine/host/driver/launches.o source.o) \
                   $(driver) | build/lab.sh
 	@sh make/check_kernel.sh build/lab.sh $<
 	$(NVCC) $(CUDA_FLAGS) $(addprefix -Xlinker --wrap=,$(launch_calls)) $(linked) -o $@ -lpthread

@@ -3,7 +3,7 @@
 # before anything else looks at a variable.
 
 # In the environment these are about something else (WSL sets NAME), so there they are not read.
-ours_alone = NAME SEED JOBS LIMIT PROTECTION QUEUE SLURM ANONYMOUS ACCEPT GRADE_ARGS DIR FAULTY \
+ours_alone = LAB NAME SEED JOBS LIMIT PROTECTION QUEUE SLURM ANONYMOUS ACCEPT GRADE_ARGS DIR FAULTY \
     SHAPE BLOCK CHECK ARGS INCLUDE FIRST JSON TIMEOUT
 $(foreach name,$(ours_alone),\
     $(if $(filter environment%,$(origin $(name))),$(eval override $(name) :=)))
@@ -28,6 +28,6 @@ define newline
 
 endef
 odd := $$ ' " ` ; & | < > ( ) \ * ? [ ] % : ~ \#
-$(foreach name,VENV ARCH,\
+$(foreach name,VENV ARCH LAB,\
     $(if $(or $(word 2,x$($(name))x),$(strip $(foreach one,$(odd),$(findstring $(one),$($(name)))))),\
         $(error $(name)=$($(name)): must have no blanks, quotes, or signs with a meaning in a shell)))

@@ -53,7 +53,7 @@ def compile_plain(tree, *flags: str):
             objects = library.with_suffix(".objects")
             objects.mkdir()
             sources = [tree.path / "support.c"]
-            for folder in ("lab", "lab/verdict", "lab/mistakes", "engine/report", "engine/report/words",
+            for folder in ("lab", "lab/verdict", "lab/mistakes", "engine", "engine/report", "engine/report/words",
                            "engine/report/text", "engine/host", "engine/host/driver"):
                 sources += tree.path.glob(f"{folder}/*.c")
             compile_c(tree, objects, *flags, "-c", *map(str, sources))

@@ -5,9 +5,10 @@
  * claimed where a larger product could need the barrier: the loop over phases must have gone round
  * several times, and the barrier be in it or in no loop. */
 #include "../report/text/source.h"
+#include "../watch/launches.h"
 #include "../watch/shadow/regions.h"
 #include "outline.h"
-#include "remark.h"
+#include "remark_rules.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -216,10 +217,21 @@ static void choose(const struct trace *t, struct locations *l, struct remark *re
     }
 }
 
-void remark_barriers(const struct trace *t, struct remark *remark) {
+/* Whether another launch than the one that is looked at has barriers, which may be the same ones;
+ * or may have, because nothing of it is kept. */
+static bool others_wait(const struct trace *looked_at) {
+    const struct trace *const *traces;
+    const int count = trace_launches(&traces);
+    for (int i = 0; i < count; i++)
+        if (traces[i] != looked_at && traces[i]->barrier_count) return true;
+    return launches_noted() > (uint64_t)count;
+}
+
+void remark_barriers(struct remark *remark) {
     static struct locations l;
+    const struct trace *t = trace_shown();
     struct words words = {0};
-    if (!t->plain || !t->complete || !t->ended || !t->barrier_count) return;
+    if (others_wait(t) || !t->plain || !t->complete || !t->ended || !t->barrier_count) return;
     if (rounds_of(t) < ROUNDS || !find_locations(t, &l) || !make_words(t, &words)) return;
     if (find_needed(t, &l, &words) && group_by_line(&l) && find_needed(t, &l, &words))
         choose(t, &l, remark);

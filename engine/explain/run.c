@@ -35,7 +35,7 @@ void engine_place(const void *function, struct finding_party *party) {
 /* Null: none is named. */
 static const struct engine_array *output(void) {
     for (const struct engine_array *a = run.arrays; a < run.arrays + ENGINE_ARRAYS; a++)
-        if (a->elements && (a->role == ROLE_OUTPUT || a->role == ROLE_IN_OUT)) return a;
+        if (a->elements && role_is_output(a->role)) return a;
     return NULL;
 }
 

@@ -50,8 +50,7 @@ const char *host_send(const struct host_arrays *h, const void *from) {
 const char *host_send_inputs(const struct host_arrays *h, const void *from) {
     const char *problem = NULL;
     for (int i = 0; i < h->layout.arrays && !problem; i++)
-        if (lab.arrays[i].role == ROLE_INPUT || lab.arrays[i].role == ROLE_IN_OUT)
-            problem = send(h, i, from);
+        if (role_has_values(lab.arrays[i].role)) problem = send(h, i, from);
     return problem;
 }
 

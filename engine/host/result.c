@@ -1,6 +1,6 @@
-/* From a wrong C to a finding. */
+/* See result.h. */
+#include "result.h"
 #include "../report/text/text.h"
-#include "check/check.h"
 
 #define SET(name, value) slot_set(f->slot, SLOT_##name, (int64_t)(value))
 #define SET_REAL(name, value) slot_set_real(f->slot, SLOT_##name, value)

@@ -81,7 +81,7 @@ void json_shape(struct json *json, const struct lab *l, const struct shape *shap
 uint64_t lab_outputs(const struct lab *l, const struct shape *shape) {
     uint64_t elements = 0;
     for (int i = 0; i < lab_arrays(l); i++)
-        if (l->arrays[i].role == ROLE_OUTPUT || l->arrays[i].role == ROLE_IN_OUT)
+        if (role_is_output(l->arrays[i].role))
             elements += (uint64_t)lab_elements(&l->arrays[i], shape);
     return elements;
 }
@@ -106,7 +106,7 @@ int lab_shape_read(const struct lab *l, int count, char **words, struct shape *s
 double lab_least_loads(const struct lab *l, const struct shape *shape) {
     double elements = 0;
     for (int i = 0; i < lab_arrays(l); i++)
-        if (l->arrays[i].role == ROLE_INPUT || l->arrays[i].role == ROLE_IN_OUT)
+        if (role_has_values(l->arrays[i].role))
             elements += (double)lab_elements(&l->arrays[i], shape);
     return elements;
 }

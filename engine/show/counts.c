@@ -1,5 +1,5 @@
 /* Counts as a student reads them, and as JSON. What they are: ../docs/check.md. */
-#include "../host/check/check.h"
+#include "counts.h"
 #include "../report/text/json.h"
 #include "../report/text/text.h"
 #include "../watch/shadow/regions.h"

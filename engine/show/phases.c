@@ -1,10 +1,9 @@
 /* The phases of one block, as a student follows them by hand, and as JSON. */
-#include "../host/check/check.h"
+#include "phases.h"
 #include "../report/text/json.h"
 #include "../report/text/numbers.h"
 #include "../report/words/vocabulary.h"
 #include "../watch/shadow/regions.h"
-#include "sum.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -58,6 +58,6 @@ build/c/engine/watch/access.o build/c/engine/watch/record/counts.o: private C_FL
 
 # Behind engine.h: what watches and explains, but for what explains a run of a lab's (host/check/check.mk).
 of_check = $(patsubst %,engine/explain/%.c,index/formula index/recover index/rows \
-                                         remark remark_barrier remark_words)
+                                         remark remark_counts remark_barrier)
 build/libengine.a: $(patsubst %.c,build/c/%.o,$(filter-out $(of_check) %/insert.c,\
     $(wildcard $(patsubst %,engine/%/*.c,explain $(watching)))))

@@ -10,13 +10,14 @@
  * No code of a submission runs in this process. in, out, report, answer: open descriptors (memory
  * files), laid out as ../worker/report.h says. prepare writes the inputs and the poisoned outputs
  * into `in` and `out`, which the caller seals. verdict prints one JSON object on one line,
- * described at verdict_json(); cause another, of a struct cause_answer: cause_json(). COMPARISON:
+ * described at verdict_json(); cause another, of a struct cause_answer: print_cause(). COMPARISON:
  * one of lab_truth.comparisons.
  *
  * Exit status: 0; 2 bad usage; 3 the machine is at fault. */
 #define _GNU_SOURCE
-#include "../../engine/host/check/check.h"
-#include "../../engine/host/cores.h"
+#include "../../engine/cores.h"
+#include "../../engine/host/result.h"
+#include "../../engine/report/words/cause.h"
 #include "../../engine/report/words/finding_json.h"
 #include "../../engine/report/words/vocabulary.h"
 #include "../worker/report.h"
@@ -283,7 +284,7 @@ static int verdict(const struct task *t) {
 
 /* One object: finding: the kind of the run's, or null; cause: what it comes of, in words, or null:
  * name, file, line, what, detail, hint. Of the facts there is but which run numbers are of. */
-static void cause_json(const struct cause_answer *answer) {
+static void print_cause(const struct cause_answer *answer) {
     const struct finding_kind_text *text = finding_text(answer->finding);
     const struct cause *c = &answer->cause;
     struct json json = {.out = stdout};
@@ -316,7 +317,7 @@ static int cause(int file) {
     memset(&answer, 0, sizeof answer);
     read_all(file, 0, &answer, sizeof answer);
     cause_check(&answer.cause);
-    cause_json(&answer);
+    print_cause(&answer);
     return fflush(stdout) == 0 ? EXIT_PASSED : EXIT_MACHINE;
 }
 

@@ -1,5 +1,5 @@
 #include "harness.h"
-#include "../../engine/host/cores.h"
+#include "../../engine/cores.h"
 #include "../../engine/report/text/numbers.h"
 #include "../../lab/verdict/verify.h"
 #include "../../support.h"

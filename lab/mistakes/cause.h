@@ -5,21 +5,32 @@
  * one meaning (evidence.c), and from the accesses of that run (trace.h, recover.h) follow the
  * mistakes below, or nothing.
  *
- *   cause.c         which of them it is
+ *   rules.c         which of them it is
+ *   cause.c         what the rules share
  *   cause_launch.c  of grid and block, and of what the wrapper passes
  *   cause_index.c   of index expressions
  *   cause_guard.c   of conditions: loads and stores that are left out, or are not
- *
- * These know of SGEMM, as all of make check does. */
+ *   lessons.c       what they are called, and what is said of them */
 #ifndef LAB_CAUSE_H
 #define LAB_CAUSE_H
-#include "../../engine/explain/index/recover.h"
 #include "../../engine/explain/index/rows.h"
-#include "../../engine/host/check/check.h"
+#include "../../engine/explain/rules.h"
 #include "../../engine/report/text/text.h"
 #include "../sgemm.h"
 
-enum { MATRIX_OF_A, MATRIX_OF_B, MATRIX_OF_C };
+enum sgemm_cause {
+    BEFORE_CAUSES = LAB_CAUSES - 1,
+#define CAUSE(name, ...) CAUSE_##name,
+#include "causes.def"
+#undef CAUSE
+    CAUSES
+};
+
+enum {
+#define SENTENCE(name, text) SAY_##name,
+#include "sentences.def"
+#undef SENTENCE
+};
 
 /* The sizes in the order of enum size; each matrix's rows are that many elements long, and it has
  * so many of them. */
@@ -51,15 +62,6 @@ struct situation {
     struct view load[2], use[2], store;
 };
 
-/* Sets *cause, if the launches that the run has kept (trace_launches()) prove one; else its kind is
- * CAUSE_NONE. False: out of memory. */
-bool cause_find(value_decoder *decode, struct shape shape, const struct outcome *failed,
-                struct cause *cause);
-
-/* A grid that suits the GPU instead of C, whose blocks take as many tiles as there are, has its
- * reasons. */
-bool cause_may_loop_over_tiles(void);
-
 /* --- for the rules ---------------------------------------------------------------------------- */
 
 /* A rule: true, and *cause, if this is the mistake. */
@@ -84,8 +86,8 @@ long long cause_extent(const struct part *part, const int most[INDEX_VARIABLES],
 void cause_rows_of_b(const struct situation *s, long long *first, long long *last);
 
 /* Begins a cause at an access of the kernel, or at the launch. */
-void cause_at_access(struct cause *cause, enum cause_kind kind, const struct recovered *access);
-void cause_at_launch(struct cause *cause, enum cause_kind kind, const struct situation *s);
+void cause_at_access(struct cause *cause, enum sgemm_cause kind, const struct recovered *access);
+void cause_at_launch(struct cause *cause, enum sgemm_cause kind, const struct situation *s);
 
 /* "A", or of a shared array, its own name. */
 const char *cause_array_name(const struct situation *s, int array);
@@ -98,6 +100,6 @@ struct cause_phrase cause_access(const struct situation *s, const struct cause *
 
 /* Says a sentence of sentences.def in *cause: CAUSE_SAY(WHAT, ROW(ROW_LENGTH), W(name), W(3)). */
 #define CAUSE_SAY(part, ...)                                                                       \
-    sentences_add(&cause->said, &cause_sentences, SENTENCE_##part,                                 \
+    sentences_add(&cause->said, &lab_lessons.sentences, SENTENCE_##part,                           \
                   (const struct sentence_word[]){__VA_ARGS__})
 #endif

@@ -251,9 +251,9 @@ struct reasons {
 };
 
 static struct reasons reasons_of(const struct situation *s, int matrix, const struct chances *all) {
-    coordinate *const of = matrix == MATRIX_OF_A ? c_col_of : c_row_of;
+    coordinate *const of = matrix == MATRIX_A ? c_col_of : c_row_of;
     const long long end =
-        matrix == MATRIX_OF_A ? shape_size(&s->shape, PARAM_N) : shape_size(&s->shape, PARAM_M);
+        matrix == MATRIX_A ? shape_size(&s->shape, PARAM_N) : shape_size(&s->shape, PARAM_M);
     struct reasons r = {.first = first_skipped(all)};
     for (size_t i = 0; i < all->count; i++) {
         const struct chance *c = &all->chance[i];

@@ -7,10 +7,10 @@
 static bool is_transposed(const struct situation *s, int matrix, const struct layout *l) {
     const struct layout *c = &s->store.layout;
     if (!s->store.access || c->size != SIZE_N) return false;
-    if (matrix == MATRIX_OF_A && l->size == SIZE_M)
+    if (matrix == MATRIX_A && l->size == SIZE_M)
         return part_has(&c->row, LAYOUT_BLOCK) && part_same(&l->col, &c->row, LAYOUT_BLOCK) &&
                !part_has(&l->row, LAYOUT_BLOCK);
-    if (matrix == MATRIX_OF_B && l->size == SIZE_K)
+    if (matrix == MATRIX_B && l->size == SIZE_K)
         return part_has(&c->col, LAYOUT_BLOCK) && part_same(&l->row, &c->col, LAYOUT_BLOCK) &&
                !part_has(&l->col, LAYOUT_BLOCK);
     return false;
@@ -39,7 +39,7 @@ static void say_row_length(const struct situation *s, struct cause *cause, int m
 }
 
 bool cause_row_length(const struct situation *s, struct cause *cause) {
-    const struct view *views[] = {&s->load[MATRIX_OF_A], &s->load[MATRIX_OF_B], &s->store};
+    const struct view *views[] = {&s->load[MATRIX_A], &s->load[MATRIX_B], &s->store};
     for (int matrix = 0; matrix < MATRIX_COUNT; matrix++) {
         if (!has_wrong_length(views[matrix], matrix)) continue;
         cause_at_access(cause, CAUSE_ROW_LENGTH, views[matrix]->access);
@@ -52,7 +52,7 @@ bool cause_row_length(const struct situation *s, struct cause *cause) {
 /* --- which row, which column ------------------------------------------------------------------ */
 
 static const struct part *along_k(const struct situation *s, int matrix) {
-    return matrix == MATRIX_OF_A ? &s->use[matrix].layout.col : &s->use[matrix].layout.row;
+    return matrix == MATRIX_A ? &s->use[matrix].layout.col : &s->use[matrix].layout.row;
 }
 
 /* Whether a load from global memory may be taken for the multiplication's own: a thread walks along
@@ -64,23 +64,23 @@ static bool walks_along_k(const struct situation *s, int matrix) {
 
 /* Everything that decides which elements are multiplied is known, with right row lengths. */
 static bool is_known(const struct situation *s) {
-    const struct view *views[] = {&s->use[MATRIX_OF_A], &s->use[MATRIX_OF_B], &s->store};
+    const struct view *views[] = {&s->use[MATRIX_A], &s->use[MATRIX_B], &s->store};
     for (int matrix = 0; matrix < MATRIX_COUNT; matrix++)
         if (!views[matrix]->access || !views[matrix]->alone ||
             views[matrix]->layout.size != (int)cause_columns[matrix])
             return false;
-    return walks_along_k(s, MATRIX_OF_A) && walks_along_k(s, MATRIX_OF_B);
+    return walks_along_k(s, MATRIX_A) && walks_along_k(s, MATRIX_B);
 }
 
 /* The rows of A that reach the products, and of C; the columns of B, and of C. */
 static const struct part *used(const struct situation *s, int matrix) {
-    return matrix == MATRIX_OF_A ? &s->use[matrix].layout.row : &s->use[matrix].layout.col;
+    return matrix == MATRIX_A ? &s->use[matrix].layout.row : &s->use[matrix].layout.col;
 }
 static const struct part *loaded(const struct situation *s, int matrix) {
-    return matrix == MATRIX_OF_A ? &s->load[matrix].layout.row : &s->load[matrix].layout.col;
+    return matrix == MATRIX_A ? &s->load[matrix].layout.row : &s->load[matrix].layout.col;
 }
 static const struct part *stored(const struct situation *s, int matrix) {
-    return matrix == MATRIX_OF_A ? &s->store.layout.row : &s->store.layout.col;
+    return matrix == MATRIX_A ? &s->store.layout.row : &s->store.layout.col;
 }
 /* Whether two accesses use the same threads, or blocks, for something; as far as both are known. */
 static bool agree(const struct view *v, const struct part *a, const struct view *w,
@@ -105,7 +105,7 @@ bool cause_block_exchanged(const struct situation *s, struct cause *cause) {
     for (int i = 0; i < 2; i++)
         wrong[i] = !agree(&s->use[i], used(s, i), &s->store, stored(s, i), LAYOUT_BLOCK);
     if (!wrong[0] && !wrong[1]) return false;
-    const int matrix = wrong[0] ? MATRIX_OF_A : MATRIX_OF_B;
+    const int matrix = wrong[0] ? MATRIX_A : MATRIX_B;
     if (wrong[0] && wrong[1] &&
         agree(&s->use[0], used(s, 0), &s->store, stored(s, 1), LAYOUT_BLOCK) &&
         agree(&s->use[1], used(s, 1), &s->store, stored(s, 0), LAYOUT_BLOCK)) {
@@ -165,16 +165,16 @@ static bool is_stored_transposed(const struct situation *s, int matrix,
     if (!store || !recover_row_and_column(trace_shared(s->recovery->trace, store->array),
                                           &store->formula, &l))
         return false;
-    return !part_same(matrix == MATRIX_OF_A ? &l.row : &l.col, stored(s, matrix), LAYOUT_THREAD) &&
-           part_same(matrix == MATRIX_OF_A ? &l.col : &l.row, stored(s, matrix), LAYOUT_THREAD);
+    return !part_same(matrix == MATRIX_A ? &l.row : &l.col, stored(s, matrix), LAYOUT_THREAD) &&
+           part_same(matrix == MATRIX_A ? &l.col : &l.row, stored(s, matrix), LAYOUT_THREAD);
 }
 
 /* The input whose elements do not fit those of C, or of the other input; -1: none. */
 static int misfit(const struct situation *s, const enum threads_as use[2]) {
-    if (use[MATRIX_OF_A] != AS_STORED) return MATRIX_OF_A;
-    if (use[MATRIX_OF_B] != AS_STORED) return MATRIX_OF_B;
+    if (use[MATRIX_A] != AS_STORED) return MATRIX_A;
+    if (use[MATRIX_B] != AS_STORED) return MATRIX_B;
     if (agree(&s->use[0], along_k(s, 0), &s->use[1], along_k(s, 1), LAYOUT_THREAD)) return -1;
-    return part_has(along_k(s, MATRIX_OF_A), LAYOUT_THREAD) ? MATRIX_OF_A : MATRIX_OF_B;
+    return part_has(along_k(s, MATRIX_A), LAYOUT_THREAD) ? MATRIX_A : MATRIX_B;
 }
 
 enum exchanged_in { IN_LOAD, IN_TILE, IN_PRODUCT, IN_STORE_OF_C };
@@ -264,7 +264,7 @@ static long long loaded_along_k(const struct situation *s, int matrix) {
     const struct view *v = &s->load[matrix];
     int most[INDEX_VARIABLES];
     cause_limits(s, v->access, s->recovery->trace->grid, most);
-    return cause_extent(matrix == MATRIX_OF_A ? &v->layout.col : &v->layout.row, most,
+    return cause_extent(matrix == MATRIX_A ? &v->layout.col : &v->layout.row, most,
                         LAYOUT_THREAD | LAYOUT_STEP);
 }
 
@@ -288,7 +288,7 @@ static bool says_phase_step(const struct situation *s, struct cause *cause, int 
     if (on == loaded_along_k(s, matrix)) return says_steps(s, cause, matrix, on, steps);
     cause_at_access(cause, CAUSE_PHASE_STEP, load);
     CAUSE_SAY(WHAT, ROW(PHASE_STEP), W(cause_array_name(s, matrix)), W(on), W(steps),
-              W(directions[!matrix]), W(matrix == MATRIX_OF_A ? "wide" : "high"));
+              W(directions[!matrix]), W(matrix == MATRIX_A ? "wide" : "high"));
     CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, load).text));
     CAUSE_SAY(DETAIL, ROW(MULTIPLIES), W(s->use[matrix].access->place.line), W(steps));
     CAUSE_SAY(HINT, ROW(ASK_STEP));
@@ -300,7 +300,7 @@ bool cause_some_phases(const struct situation *s, struct cause *cause) {
     const int a = s->load[0].access ? s->load[0].access->phases : 0,
               b = s->load[1].access ? s->load[1].access->phases : 0;
     if (!a || !b || a == b || !s->recovery->trace->ended || !is_known(s)) return false;
-    const int matrix = a < b ? MATRIX_OF_A : MATRIX_OF_B;
+    const int matrix = a < b ? MATRIX_A : MATRIX_B;
     cause_at_access(cause, CAUSE_PHASE_STEP, s->load[matrix].access);
     CAUSE_SAY(WHAT, ROW(SOME_PHASES), W(cause_array_name(s, matrix)), W(a < b ? a : b),
               W(a < b ? b : a));
@@ -327,7 +327,7 @@ static bool runs_backwards(const struct layout *l) {
 }
 
 bool cause_constant(const struct situation *s, struct cause *cause) {
-    const struct view *views[] = {&s->load[MATRIX_OF_A], &s->load[MATRIX_OF_B], &s->store};
+    const struct view *views[] = {&s->load[MATRIX_A], &s->load[MATRIX_B], &s->store};
     const bool known = is_known(s);
     const long long k_of_a = along_k(s, 0)->constant, k_of_b = along_k(s, 1)->constant;
     for (int matrix = 0; matrix < MATRIX_COUNT; matrix++) {
@@ -356,7 +356,7 @@ bool cause_constant(const struct situation *s, struct cause *cause) {
 
 void cause_rows_of_b(const struct situation *s, long long *first, long long *last) {
     const struct recovery *r = s->recovery;
-    const struct view *b = &s->load[MATRIX_OF_B];
+    const struct view *b = &s->load[MATRIX_B];
     const long long columns = shape_size(&s->shape, PARAM_N);
     *first = shape_size(&s->shape, PARAM_K);
     *last = -1;
@@ -373,35 +373,34 @@ void cause_rows_of_b(const struct situation *s, long long *first, long long *las
 
 /* The end of the last tile that k needs. */
 static long long end_of_tiles(const struct situation *s) {
-    const long long on = part_coefficient(&s->load[MATRIX_OF_B].layout.row, INDEX_PHASE);
+    const long long on = part_coefficient(&s->load[MATRIX_B].layout.row, INDEX_PHASE);
     return on > 1 ? (shape_size(&s->shape, PARAM_K) + on - 1) / on * on
                   : shape_size(&s->shape, PARAM_K);
 }
 
 bool cause_loop_count(const struct situation *s, struct cause *cause) {
     long long first, last;
-    if (!is_known(s) || !s->load[MATRIX_OF_A].access || !s->load[MATRIX_OF_B].access) return false;
-    const struct part *row = &s->load[MATRIX_OF_B].layout.row;
+    if (!is_known(s) || !s->load[MATRIX_A].access || !s->load[MATRIX_B].access) return false;
+    const struct part *row = &s->load[MATRIX_B].layout.row;
     /* Rows are left out in each phase: then it is not for the loop that the last ones are. */
-    if (loaded_along_k(s, MATRIX_OF_B) < part_coefficient(row, INDEX_PHASE)) return false;
+    if (loaded_along_k(s, MATRIX_B) < part_coefficient(row, INDEX_PHASE)) return false;
     cause_rows_of_b(s, &first, &last);
     if (first == 0 && last >= shape_size(&s->shape, PARAM_K) - 1 && last < end_of_tiles(s))
         return false;
-    cause_at_access(cause, CAUSE_LOOP_COUNT, s->load[MATRIX_OF_B].access);
+    cause_at_access(cause, CAUSE_LOOP_COUNT, s->load[MATRIX_B].access);
     if (last >= shape_size(&s->shape, PARAM_K))
         CAUSE_SAY(WHAT, ROW(TOO_FAR), W(last), W(shape_size(&s->shape, PARAM_K)));
     else if (first > 0)
         CAUSE_SAY(WHAT, ROW(NOT_FROM_ZERO));
     else
         CAUSE_SAY(WHAT, ROW(TOO_SOON), W(last + 1), W(shape_size(&s->shape, PARAM_K)));
-    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, s->load[MATRIX_OF_B].access).text));
+    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, s->load[MATRIX_B].access).text));
     CAUSE_SAY(DETAIL, ROW(REACHES_ROWS), W(first), W(last), W(shape_size(&s->shape, PARAM_K) - 1));
-    if (s->load[MATRIX_OF_B].access->phases > 1)
-        CAUSE_SAY(DETAIL, ROW(IN_PHASES), W(s->load[MATRIX_OF_B].access->phases));
+    if (s->load[MATRIX_B].access->phases > 1)
+        CAUSE_SAY(DETAIL, ROW(IN_PHASES), W(s->load[MATRIX_B].access->phases));
+    CAUSE_SAY(HINT, ROW(ASK_TILES_ALONG_K));
     if (s->failed->explained.explains_values && s->failed->finding.kind == FINDING_WRONG_RESULT)
         APPEND(cause->hint, "%s", s->failed->explained.hint);
-    else
-        CAUSE_SAY(HINT, ROW(ASK_TILES_ALONG_K));
     return true;
 }
 
@@ -437,7 +436,7 @@ static bool is_accessed(const struct situation *s, int array, bool write) {
 
 /* A matrix of which nothing is loaded; -1: there is none. */
 static int not_loaded(const struct situation *s) {
-    for (int matrix = MATRIX_OF_A; matrix <= MATRIX_OF_B; matrix++)
+    for (int matrix = MATRIX_A; matrix <= MATRIX_B; matrix++)
         if (!is_accessed(s, matrix, false)) return matrix;
     return -1;
 }
@@ -471,7 +470,7 @@ bool cause_tile_not_stored(const struct situation *s, struct cause *cause) {
 
 bool cause_store_in_loop(const struct situation *s, struct cause *cause) {
     const struct view *c = &s->store;
-    if (is_accessed(s, MATRIX_OF_C, false)) return false; /* it is added up there */
+    if (is_accessed(s, MATRIX_C, false)) return false; /* it is added up there */
     if (!c->access || c->access->phases < 2 || part_has(&c->layout.row, LAYOUT_PHASE) ||
         part_has(&c->layout.col, LAYOUT_PHASE))
         return false;
@@ -494,13 +493,11 @@ bool cause_sum(const struct situation *s, struct cause *cause) {
         along_k(s, 0)->constant || along_k(s, 1)->constant)
         return false;
     cause_at_access(cause, CAUSE_SUM_START, s->store.access);
-    CAUSE_SAY(WHAT, ROW(SUM_WRONG), W(s->use[MATRIX_OF_A].access->place.line));
+    CAUSE_SAY(WHAT, ROW(SUM_WRONG), W(s->use[MATRIX_A].access->place.line));
     CAUSE_SAY(DETAIL, ROW(SUM_TAKES));
     if (s->store.access->steps > 1)
         CAUSE_SAY(DETAIL, ROW(STORES_SEVERAL), W(s->store.access->steps));
-    if (s->failed->explained.explains_values)
-        APPEND(cause->hint, "%s", s->failed->explained.hint);
-    else
-        CAUSE_SAY(HINT, ROW(ASK_SUM));
+    CAUSE_SAY(HINT, ROW(ASK_SUM));
+    if (s->failed->explained.explains_values) APPEND(cause->hint, "%s", s->failed->explained.hint);
     return true;
 }

@@ -1,5 +1,6 @@
 /* Mistakes of the launch: grid and block, and what the wrapper passes. */
 #include "../../engine/report/text/numbers.h"
+#include "../../engine/report/text/source.h"
 #include "cause.h"
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@ static bool is_at_phase_row(const struct view *v) {
 
 /* A is loaded as B should be, and B as A. */
 bool cause_matrices_exchanged(const struct situation *s, struct cause *cause) {
-    const struct view *a = &s->load[MATRIX_OF_A], *b = &s->load[MATRIX_OF_B];
+    const struct view *a = &s->load[MATRIX_A], *b = &s->load[MATRIX_B];
     if (!a->access || !b->access || a->layout.size != SIZE_N || b->layout.size != SIZE_K)
         return false;
     if (!is_at_phase_row(a) || is_at_phase_row(b)) return false;
@@ -37,7 +38,7 @@ static bool runs_to(const struct situation *s, enum size size) {
 
 /* The kernel's own m, n and k are known by whose rows they are the length of. */
 bool cause_sizes_exchanged(const struct situation *s, struct cause *cause) {
-    const int a = size_of(&s->load[MATRIX_OF_A]), b = size_of(&s->load[MATRIX_OF_B]),
+    const int a = size_of(&s->load[MATRIX_A]), b = size_of(&s->load[MATRIX_B]),
               c = size_of(&s->store);
     if (a < 0 || b < 0 || c != b || a == b || (a == SIZE_K && b == SIZE_N)) return false;
     if (b == SIZE_N && !runs_to(s, (enum size)a)) return false; /* only A's row length is wrong */
@@ -297,7 +298,7 @@ static void say_cover(const struct situation *s, struct cause *cause, struct cov
 
 /* Whether a block may compute further tiles of C after its first, as many as there are. */
 static bool may_go_on(const struct recovered *store) {
-    return store->phases > 1 || cause_may_loop_over_tiles();
+    return store->phases > 1 || source_may_say("gridDim");
 }
 
 bool cause_grid(const struct situation *s, struct cause *cause) {

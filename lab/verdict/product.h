@@ -2,7 +2,7 @@
  */
 #ifndef LAB_PRODUCT_H
 #define LAB_PRODUCT_H
-#include "../../engine/host/cores.h"
+#include "../../engine/cores.h"
 #include "../../engine/lab.h"
 #include "../../engine/report/text/numbers.h"
 #include <string.h>

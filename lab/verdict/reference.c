@@ -7,7 +7,7 @@
  * to its consumer as soon as it is done, so no m x n array of doubles ever exists.
  */
 #include "reference.h"
-#include "../../engine/host/cores.h"
+#include "../../engine/cores.h"
 #include "../../engine/report/text/numbers.h"
 #include "product.h"
 

@@ -322,7 +322,7 @@ def test_of_one_mistake_in_a_hidden_case_the_kind_is_shown() -> None:
     hidden = full_case(suite="hidden/zebra", nearly=0.4)
     plain, checked = (run.model_copy(update=WRONG) for run in runs("right"))
     [seen] = feedback.student_view(record_of(verdict.judge_case(hidden, plain, checked))).tests
-    assert seen.reason == "right but for one mistake: C is not A B"
+    assert seen.reason == "right but for one mistake: the result is wrong"
     assert seen.criteria[1].nearly and seen.criteria[1].reason == "C is not right"
     assert wording.lost(seen)[0] == seen.reason
     assert "2 times" not in seen.model_dump_json() and "1156" not in seen.model_dump_json()

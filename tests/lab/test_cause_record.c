@@ -1,12 +1,12 @@
-/* Tests of lab/mistakes/mistake.c and engine/report/words/sentences.c: a cause says what its rows
+/* Tests of engine/report/words/cause.c and sentences.c: a cause says what its rows
  * say, and no bytes of another process's make it say anything else. */
-#include "../../lab/mistakes/mistake.h"
+#include "../../lab/mistakes/cause.h"
 
 #include "../check.h"
 #include <stdlib.h>
 
 #define SAY(part, ...)                                                                             \
-    sentences_add(&cause.said, &cause_sentences, SENTENCE_##part,                                  \
+    sentences_add(&cause.said, &lab_lessons.sentences, SENTENCE_##part,                            \
                   (const struct sentence_word[]){__VA_ARGS__})
 
 static struct cause complete(void) {
@@ -76,7 +76,7 @@ static void odd_bool(struct cause *c) { memset(&c->shows_launch, 9, 1); }
 static void many(struct cause *c) { c->said.count = SENTENCES_SAID + 1; }
 static void few_numbers(struct cause *c) { c->said.numbers = -1; }
 static void text_too_long(struct cause *c) { c->said.bytes = SENTENCES_TEXT + 1; }
-static void unknown_row(struct cause *c) { c->said.said[1].row = CAUSE_SENTENCES; }
+static void unknown_row(struct cause *c) { c->said.said[1].row = lab_lessons.sentences.count; }
 static void negative_row(struct cause *c) { c->said.said[1].row = -1; }
 static void unknown_part(struct cause *c) { c->said.said[1].part = SENTENCE_PARTS; }
 static void row_with_more_words(struct cause *c) { c->said.said[3].row = SAY_ROW_MAJOR; }

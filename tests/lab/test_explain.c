@@ -3,7 +3,7 @@
  * no such mistake is not explained. */
 
 #include "../check.h"
-#include "engine/host/cores.h"
+#include "engine/cores.h"
 #include "engine/host/driver/launch_report.h"
 #include "engine/report/poison.h"
 #include "engine/report/text/clock.h"

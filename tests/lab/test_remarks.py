@@ -116,7 +116,7 @@ def test_loads_as_in_the_naive_kernel(checker: Builder, setup: str) -> None:
     assert found["line"] == line_of(program, "A[row * k")
     assert loads["A"]["loads"]["elements"] == loads["B"]["loads"]["elements"] == 64 * 64 * 64
     assert found["what"] == "every element of A and of B is loaded 64 times"
-    assert found["detail"][0].endswith("with tiles of 16 x 16 in shared memory it would be 4 times")
+    assert found["detail"][0].endswith("into shared memory, it would be 4 times")
     assert found["detail"][1].startswith("counted with m=64 k=64 n=64")
 
 

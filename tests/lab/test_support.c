@@ -1,7 +1,7 @@
 /* Tests of options, matrices, reference, verification, JSON, watchdog. Each test is one promise of
  * support.h; the names are those promises in short. */
 #define _GNU_SOURCE /* open_memstream */
-#include "engine/host/cores.h"
+#include "engine/cores.h"
 #include "engine/report/poison.h"
 #include "lab/sgemm.h"
 #include "lab/verdict/verify.h"

@@ -1,4 +1,4 @@
-# ./sgemm-check: kernel.cu under watch (engine/watch/watch.mk), called by the engine's host. Included by
+# make check: kernel.cu under watch (engine/watch/watch.mk), called by the engine's host. Included by
 # the Makefile.
 
 .PHONY: check walk
@@ -6,38 +6,38 @@ export SHAPE BLOCK LAUNCH
 
 ## make check               name the first mistake of kernel.cu, or of KERNEL=...
 ## make walk                play back how one block ran, in a browser
-##      SHAPE="6 7 5"       ... of this product, m k n
+##      SHAPE="6 7 5"       ... of these sizes
 ##      BLOCK=1,0           ... this block
-##      LAUNCH=2            ... this launch, where basicSgemm makes several
-## ./sgemm-check --help     ... on other sizes; loads, stores, tile phases, indices
-check: sgemm-check build/check/plain
-	@./sgemm-check --plain build/check/plain
-takes_check       = $(takes_build)
-takes_sgemm-check = $(takes_build)
+##      LAUNCH=2            ... this launch, where there are several
+checker = $(program_name)-check
+check: $(checker) build/check/plain
+	@./$(checker) --plain build/check/plain
+takes_check = $(takes_build)
+takes_$(checker) = $(takes_build)
 
-walk: sgemm-check
+walk: $(checker)
 	@rm -f build/walk.html # it would be an older run's, if this one has nothing to show
-	@set -f; ./sgemm-check --walk build/walk.html $${BLOCK:+--block "$$BLOCK"} \
+	@set -f; ./$(checker) --walk build/walk.html $${BLOCK:+--block "$$BLOCK"} \
 	    $${LAUNCH:+--launch "$$LAUNCH"} $$SHAPE || \
 	    test $$? -eq 1 # a mistake was found, and is in the page
 takes_walk = $(takes_build) SHAPE BLOCK LAUNCH
 
-sgemm-check: build/check/sgemm-check FORCE
+$(checker): build/check/$(checker) FORCE
 	@cmp -s $< $@ || cp $< $@
 
 # What is linked with kernel.cu's object and its guards.
-checked_parts = $(addprefix build/cpu/,engine/host/check/check_run.o engine/host/host.o lab/call.o) \
+checked_parts = $(addprefix build/cpu/,engine/host/check/check_run.o engine/host/host.o $(LAB)/call.o) \
                 build/check/source.o build/check/walk_page.o build/libcheck.a build/libengine.a $(driver) build/libruntime.a
 
-# What explains a run of a lab's and shows it; and the lab's lessons.
-$(patsubst %,build/c/engine/%/%.o,show show/page host) build/c/lab/mistakes/cause%.o: \
+# What explains a run of a lab's and shows it; and the lab's rules.
+$(patsubst %,build/c/engine/%/%.o,show show/page host) build/c/$(LAB)/mistakes/%.o: \
     private C_FLAGS += -O0 -fno-omit-frame-pointer
 build/c/engine/explain/index/recover.o build/c/engine/explain/index/formula.o build/c/engine/explain/index/rows.o: \
     private C_FLAGS += -O2
-build/libcheck.a: $(patsubst %.c,build/c/%.o,$(lessons) $(of_check) $(filter-out $(host) \
+build/libcheck.a: $(patsubst %.c,build/c/%.o,$(rules) $(of_check) $(filter-out $(host) \
     %/writers_program.c %/lab_json.c,$(wildcard $(patsubst %,engine/%/*.c,show show/page host host/check host/driver))))
 
-# ./sgemm-check once more, from a kernel.cu that says which local variables come into scope; within
+# The program once more, from a kernel.cu that says which local variables come into scope; within
 # the first one, which starts it when a mistake may come of one of them. Empty where there are none,
 # or where what insert has made does not compile.
 build/check/insert: build/c/engine/watch/locals/insert.o
@@ -67,8 +67,8 @@ build/check/walk_page.o: engine/show/page/page.S build/check/walk.html build/che
 	$(CC) -c $< -o $@
 
 # The plain build of kernel.cu in silence: what is wrong with it the other compilation has said. Empty
-# where it does not compile. It says which blocks write, in a program within sgemm-check
-# (writers_program.c; without it all blocks are watched), and it is ./sgemm, whose verdict is asked for
+# where it does not compile. It says which blocks write, in a program within that one
+# (writers_program.c; without it all blocks are watched), and it is the plain program, whose verdict is asked for
 # as well.
 build/check/plain_kernel.ii: build/check/kernel.ii build/cpu/settings
 	@$(preprocess) "$$KERNEL" $(basename $@) $(CXX) $(flags_cpu) 2>/dev/null && \
@@ -76,18 +76,18 @@ build/check/plain_kernel.ii: build/check/kernel.ii build/cpu/settings
 build/check/plain_kernel.o: build/check/plain_kernel.ii
 	$(CXX) $(EMULATED_FLAGS) -x c++-cpp-output -c $< -o $@ 2>/dev/null || : >$@
 build/check/writers: build/check/plain_kernel.o build/c/engine/host/check/writers_program.o \
-        $(addprefix build/cpu/,engine/host/host.o lab/call.o) \
+        $(addprefix build/cpu/,engine/host/host.o $(LAB)/call.o) \
         $(driver) build/libruntime.a
 	$(CXX) $(EMULATED_FLAGS) $(linked) -Wl,--strip-debug -o $@ -lm 2>/dev/null || : >$@
 build/check/writers_program.o build/check/locals_program.o: build/check/%_program.o: \
         engine/host/check/embedded.S build/check/% build/check/settings
 	$(CC) -DPROGRAM=$*_program -DFILE='"build/check/$*"' -c $< -o $@
-build/check/plain: build/check/plain_kernel.o $(addprefix build/cpu/,main.o lab/call.o engine/host/driver/launches.o) \
+build/check/plain: build/check/plain_kernel.o $(addprefix build/cpu/,main.o $(LAB)/call.o engine/host/driver/launches.o) \
         build/check/source.o $(driver) build/libruntime.a
 	$(CXX) $(EMULATED_FLAGS) $(linked) -o $@ -lm 2>/dev/null || : >$@
 
 # On a machine with a GPU, too: nothing there sees as much.
-build/check/sgemm-check: $(begin) build/check/guarded.o $(end) build/check/guards.o \
+build/check/$(checker): $(begin) build/check/guarded.o $(end) build/check/guards.o \
         build/check/writers_program.o build/check/locals_program.o $(checked_parts) | \
         build/check/kernel.spaces build/lab.sh
 	@sh make/check_kernel.sh build/lab.sh build/check/kernel.o

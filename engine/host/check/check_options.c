@@ -123,7 +123,7 @@ static void take_launch(struct check_options *o, int *argc, char **argv) {
     const char *launch = take_value(argc, argv, "--launch");
     if (!launch) return;
     o->launch = launch[0] - '0';
-    if (launch[0] < '1' || o->launch > CHECK_LAUNCHES || launch[1])
+    if (launch[0] < '1' || o->launch > OUTCOME_LAUNCHES || launch[1])
         fail(o, EXIT_USAGE, "--launch needs a number from 1 to 8: --launch 2");
 }
 

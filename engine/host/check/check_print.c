@@ -4,6 +4,8 @@
 #include "../../report/text/text.h"
 #include "../../report/words/finding_json.h"
 #include "../../report/words/vocabulary.h"
+#include "../../show/counts.h"
+#include "../../show/phases.h"
 #include "check.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -43,7 +45,7 @@ static void print_symptom(FILE *out, const struct finding *f, const struct findi
 /* Of a wrong result no launch is known, unless its cause is. */
 static const struct finding_launch *launch_of(const struct outcome *outcome) {
     const uint64_t launch = outcome->cause.kind ? outcome->cause.launch : 0;
-    const bool known = launch && launch <= CHECK_LAUNCHES && outcome->launches > 1;
+    const bool known = launch && launch <= OUTCOME_LAUNCHES && outcome->launches > 1;
     return known ? &outcome->launch[launch - 1] : &outcome->finding.launch;
 }
 
@@ -120,23 +122,6 @@ static void json_blocks(struct json *json, const struct engine_blocks *b) {
     json_close(json, '}');
 }
 
-void json_cause(struct json *json, const struct cause *cause) {
-    struct finding_words words;
-    if (!cause->kind) {
-        json_text(json, "cause", NULL);
-        return;
-    }
-    cause_say(cause, &words);
-    json_open(json, "cause", '{');
-    json_text(json, "name", cause_name(cause->kind));
-    json_text(json, "file", cause->file);
-    json_value(json, "line", "%d", cause->line);
-    json_text(json, "what", words.what);
-    json_text_lines(json, "detail", words.detail);
-    json_text(json, "hint", words.hint);
-    json_close(json, '}');
-}
-
 static void json_finding(struct json *json, const struct check_options *o,
                          const struct outcome *outcome) {
     const struct finding *f = &outcome->finding;
@@ -153,7 +138,7 @@ static void json_finding(struct json *json, const struct check_options *o,
     json_shape(json, &lab, &outcome->shape);
     json_unsigned(json, "seed", o->run.which.seed);
     json_text(json, "fill", lab.fills[o->run.which.fill].name);
-    json_cause(json, &outcome->cause);
+    cause_json(json, &outcome->cause);
     json_close(json, '}');
 }
 
@@ -206,11 +191,9 @@ static void json_report(FILE *out, FILE *report) {
  *     m, k, n, seed, fill  the run that shows it again
  *     cause            the mistake that all this comes from, or null where none is proved: name
  *                      (docs/check.md), file, line, what, detail, hint
- *   remark       what a right kernel could do better: name (remark.c), file, line, what, detail; or
- *                null
- *   counts, counts_sum (show/counts.c), phases (show/phases.c): with --counts and --phases, where
- *                the last shape came so far
- *   indices (indices.c): with --indices */
+ *   remark       what a correct kernel could do better: name (remark.c), file, line, what, detail;
+ * or null counts, counts_sum (show/counts.c), phases (show/phases.c): with --counts and --phases,
+ * where the last shape came so far indices (indices.c): with --indices */
 void print_json(FILE *out, const struct check_options *o, const struct outcome *outcomes, int count,
                 enum exit_status status, const char *message) {
     static const char *const words[] = {"clean", "finding", "error", "error"};

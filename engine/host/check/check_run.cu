@@ -10,6 +10,7 @@
 
 #include "../../report/text/clock.h"
 #include "../../show/page/walk.h"
+#include "../result.h"
 #include "check.h"
 
 static struct outcome *outcome;
@@ -40,14 +41,15 @@ static void report() {
     if (asked->walk) engine_add_launch(&outcome->finding, true);
     print_report(asked, outcome, &shown);
     if (!asked->walk_data) return;
-    outcome->walked = walk_data(asked->walk_data, asked, outcome, &shown);
+    const struct walk_asked walk = {asked->walk_launch, asked->launch > 0, asked->counts};
+    outcome->walked = walk_data(asked->walk_data, &walk, outcome, &shown);
     if (fflush(asked->walk_data) != 0 || ferror(asked->walk_data))
         outcome->walked.step = WALK_NO_DISK;
 }
 
 // For a cause: it may be in another launch than the finding.
 static void add_launches() {
-    for (uint64_t i = 0; i < CHECK_LAUNCHES && outcome->launches > 1; i++)
+    for (uint64_t i = 0; i < OUTCOME_LAUNCHES && outcome->launches > 1; i++)
         engine_find_launch(i + 1, true, &outcome->launch[i]);
 }
 

@@ -3,17 +3,18 @@
  * Inputs hold values that say which element they are, so that a shared array's elements can be
  * traced back to them; the arrays lie in the middle of larger allocations, so that the run goes on
  * past an index that is outside. */
-#include "../../../lab/mistakes/cause.h"
 #include "../../cuda/program/names.h"
+#include "../../explain/rules.h"
 #include "../../show/indices.h"
 #include "../../watch/detectors/unannounced.h"
 #include "../../watch/launches.h"
+#include "../../watch/record/trace.h"
+#include "check.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* --- how wide it is ----------------------------------------------------------------------------
- */
+/* --- how wide it is --------------------------------------------------------------------------- */
 
 static const int widest_tile = 64; /* a run on twice as many rows takes no second */
 
@@ -35,7 +36,11 @@ int evidence_tile(const struct outcome *run) {
     return width > 1 ? width : 16;
 }
 
-_Static_assert((int)CHECK_LAUNCHES == TRACE_LAUNCHES && (int)CHECK_LAUNCHES == PHASES_LAUNCHES,
+bool evidence_shape(const struct outcome *run, struct shape *shape) {
+    return lab_truth.shape(SHAPE_TELL, 0, evidence_tile(run), shape);
+}
+
+_Static_assert((int)OUTCOME_LAUNCHES == TRACE_LAUNCHES && (int)OUTCOME_LAUNCHES == PHASES_LAUNCHES,
                "--launch shows what is kept");
 
 /* --- values ----------------------------------------------------------------------------------- */
@@ -102,7 +107,7 @@ static void say_indices(void) {
 
 static void conclude(void) {
     run.outcome->launches = launches_noted();
-    if (run.failed && !cause_find(decode, run.shape, run.failed, &run.outcome->cause))
+    if (run.failed && !lab_rules.find(decode, run.shape, run.failed, &run.outcome->cause))
         machine_fault("out of memory");
     if (run.indices) say_indices();
     run.outcome->done = !run.indices || fflush(run.indices) == 0;

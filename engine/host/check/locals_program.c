@@ -3,6 +3,7 @@
  */
 #define _GNU_SOURCE
 #include "locals_program.h"
+#include "cause_local.h"
 #include "child.h"
 #include "command.h"
 #include <fcntl.h>

@@ -5,8 +5,6 @@
 #define ENGINE_HOST_LOCALS_PROGRAM_H
 #include "check.h"
 
-/* --- locals_program.c ------------------------------------------------------------------------- */
-
 /* Whether a mistake of a local variable can have shown itself so. */
 bool locals_are_asked(enum finding_kind kind);
 
@@ -17,11 +15,5 @@ void locals_ask(const struct check_options *o, const struct outcome *failed, str
 bool locals_read_request(const char *value, struct check_options *o);
 /* ... and answers it. */
 void locals_answer(const struct check_options *o);
-
-/* --- cause_local.c ---------------------------------------------------------------------------- */
-
-/* Likewise: sets *cause if runs on the first of the shapes prove one, for the run that has gone
- * wrong there. Takes some seconds at most. */
-void cause_of_locals(const struct check_options *o, struct cause *cause);
 
 #endif

@@ -1,7 +1,6 @@
 /* The report as JSON: one object on one line. The document of the plain program describes its
  * members. */
 #include "../../report/text/json.h"
-#include "failure.h"
 #include "launch_report.h"
 
 #include <inttypes.h>

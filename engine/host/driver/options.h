@@ -30,10 +30,6 @@ struct options {
 enum exit_status options_parse(int argc, char **argv, struct options *options,
                                char message[MESSAGE_SIZE]);
 
-/* The same for a program's main(): prints help, the version or the error and exits; also exits
- * (EXIT_MACHINE) when the sizes do not fit into this machine's memory. */
-struct options options_read(int argc, char **argv);
-
 /* Their names on the command line. *_parse: false where there is none of this name. */
 const char *verify_name(enum verify_mode mode);
 bool verify_parse(const char *name, enum verify_mode *mode);

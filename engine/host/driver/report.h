@@ -50,6 +50,14 @@ struct report {
     enum { LINE_START, LINE_OF_STAGE, LINE_OF_KERNEL } line; /* where the output ends */
 };
 
+/* ---- command_line.c ------------------------------------------------------------------------- */
+
+/* options_parse() for a program's main(): prints help, the version or the error and exits; also
+ * exits (EXIT_MACHINE) when the sizes do not fit into this machine's memory. */
+struct options options_read(int argc, char **argv);
+
+/* ---- launches ------------------------------------------------------------------------------- */
+
 /* The wrapper has launched a kernel; true: differently from before. launches.cu calls this, from
  * report_launches_to(report) to report_launches_to(NULL), and takes the launches from the backend.
  */
@@ -59,6 +67,8 @@ void report_launches_to(struct report *report);
 /* Why a GPU refuses one of these launches, a newline, and a hint; NULL where it refuses none. */
 const char *report_refusal(const struct report *report, const struct launch_limits *limits,
                            char text[2 * MESSAGE_SIZE]);
+
+/* ---- what is said ---------------------------------------------------------------------------- */
 
 /* The one JSON object of --json, as the document of the plain program describes it. report may be
  * NULL: the command line was not understood. message: why the run ended early; may be NULL. */

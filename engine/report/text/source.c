@@ -22,6 +22,8 @@ const char *source_text(void) {
     return kernel_source ? kernel_source + strlen(kernel_source) + 1 : NULL;
 }
 
+bool source_may_say(const char *word) { return !source_text() || strstr(source_text(), word); }
+
 /* The submission's name as seen from the working directory, if it lies below that. */
 static const char *name_from_here(void) {
     const char *name = source_name();

@@ -15,6 +15,8 @@ struct json; /* json.h */
 const char *source_name(void);
 /* Its text; NULL likewise. */
 const char *source_text(void);
+/* Whether its text has this word; true also where there is no text. */
+bool source_may_say(const char *word);
 /* Whether a file is the submission, and no header of it: names may differ in front, by the
  * directory they are seen from. */
 bool source_is(const char *file);

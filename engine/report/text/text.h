@@ -24,6 +24,11 @@ static inline const char *plural(uint64_t count) { return count == 1 ? "" : "s";
 static inline const char *is_or_are(uint64_t count) { return count == 1 ? "is" : "are"; }
 static inline const char *was_or_were(uint64_t count) { return count == 1 ? "was" : "were"; }
 
+/* In front of the i-th word of a list of so many: "a, b and c". */
+static inline const char *list_separator(int i, int count) {
+    return i == 0 ? "" : i + 1 < count ? ", " : " and ";
+}
+
 /* Adds to the end of a text, as far as there is room in its `size` bytes. */
 void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 #define APPEND(array, ...) append(array, sizeof(array), __VA_ARGS__)

@@ -30,8 +30,7 @@ void finding_text_check(char *text, size_t bytes) {
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
-/* Another process's bool is any byte. */
-static bool is_bool(const bool *value) {
+bool record_is_bool(const bool *value) {
     unsigned char byte;
     memcpy(&byte, value, 1);
     return byte <= 1;
@@ -50,7 +49,8 @@ static bool are_extents(int32_t dimensions, const int64_t extent[FINDING_DIMENSI
 }
 
 static bool is_party(struct finding_party *p) {
-    if (!is_bool(&p->known) || !is_bool(&p->in_kernel) || (unsigned)p->access > FINDING_WRITE)
+    if (!record_is_bool(&p->known) || !record_is_bool(&p->in_kernel) ||
+        (unsigned)p->access > FINDING_WRITE)
         return false;
     check_place(p->file, &p->line);
     CHECK_NAME(p->function);
@@ -58,7 +58,7 @@ static bool is_party(struct finding_party *p) {
 }
 
 static bool is_object(struct finding_object *o) {
-    if ((unsigned)o->form >= OBJECT_FORMS || !is_bool(&o->several)) return false;
+    if ((unsigned)o->form >= OBJECT_FORMS || !record_is_bool(&o->several)) return false;
     if (!are_extents(o->dimensions, o->extent, o->form != OBJECT_ARRAY)) return false;
     if (o->form == OBJECT_ARRAY && !o->dimensions) return false;
     if (o->bytes < 0 || o->element_bytes < 0) return false;

@@ -49,28 +49,35 @@ struct reader {
     size_t bytes;
 };
 
-/* One sentence; into `text`, if that is not null. */
+/* Appends one sentence. */
 static void say(const struct sentences *s, struct reader *r, const char *row, char *text,
                 size_t bytes) {
     const char *from = row;
     for (const char *at = row; next(&at); from = at += 2) {
-        if (text) append(text, bytes, "%.*s", (int)(at - from), from);
+        append(text, bytes, "%.*s", (int)(at - from), from);
         if (at[1] == 'd') {
-            if (text) append(text, bytes, "%" PRId64, s->number[r->numbers]);
-            r->numbers++;
+            append(text, bytes, "%" PRId64, s->number[r->numbers++]);
         } else {
-            if (text) append(text, bytes, "%s", s->text + r->bytes);
+            append(text, bytes, "%s", s->text + r->bytes);
             r->bytes += strlen(s->text + r->bytes) + 1;
         }
     }
-    if (text) append(text, bytes, "%s", from);
+    append(text, bytes, "%s", from);
 }
 
 void sentences_say(const struct sentences *s, const struct sentence_table *table,
-                   enum sentence_part part, char *text, size_t bytes) {
+                   struct finding_words *words) {
+    const struct {
+        char *text;
+        size_t bytes;
+    } part[SENTENCE_PARTS] = {[SENTENCE_WHAT] = {words->what, sizeof words->what},
+                              [SENTENCE_DETAIL] = {words->detail, sizeof words->detail},
+                              [SENTENCE_HINT] = {words->hint, sizeof words->hint}};
     struct reader r = {0, 0};
-    for (int i = 0; i < s->count; i++)
-        say(s, &r, table->rows[s->said[i].row], s->said[i].part == (int)part ? text : NULL, bytes);
+    for (int i = 0; i < s->count; i++) {
+        const struct sentence_said *said = &s->said[i];
+        say(s, &r, table->rows[said->row], part[said->part].text, part[said->part].bytes);
+    }
 }
 
 /* --- checking --------------------------------------------------------------------------------- */

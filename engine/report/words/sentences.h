@@ -6,6 +6,7 @@
  * index (what finding_check() takes for a name or a condition). */
 #ifndef ENGINE_REPORT_SENTENCES_H
 #define ENGINE_REPORT_SENTENCES_H
+#include "../../finding.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -56,8 +57,8 @@ void sentences_add(struct sentences *s, const struct sentence_table *table, enum
  * alone. */
 bool sentences_check(struct sentences *s, const struct sentence_table *table);
 
-/* Appends those of one part. */
+/* Appends them, each to its part of the words. */
 void sentences_say(const struct sentences *s, const struct sentence_table *table,
-                   enum sentence_part part, char *text, size_t bytes);
+                   struct finding_words *words);
 
 #endif

@@ -6,6 +6,8 @@ static const struct vocabulary own = {
     .array = "array",
     .arrays = "arrays",
     .phase = "phase",
+    .output = "the result",
+    .wrapper = "the program",
     .no_blocks =
         "an integer division rounds down: what does it give for a size smaller than a block?",
     .no_threads = "how many threads does a block need?",

@@ -6,6 +6,7 @@
 #include "../launch.h"
 #include "say.h"
 #include "slots.h"
+#include "vocabulary.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -154,8 +155,7 @@ static void say_out_of_bounds(const struct finding *f, struct finding_words *w) 
     if (is_write(f))
         HINT("blocks at the edge have threads that have no element of %s", o->name);
     else
-        HINT("blocks and tiles at the edge of %s have threads that have no element of it to load",
-             o->name);
+        HINT("blocks at the edge of %s have threads that have no element of it to load", o->name);
 }
 
 /* 16 of "float [16][17]" */
@@ -412,33 +412,44 @@ static void say_tampering(const struct finding *f, struct finding_words *w) {
     DETAIL("the address belongs to a variable that is not kernel.cu's");
 }
 
+static void say_no_launch(const struct finding *f, struct finding_words *w) {
+    (void)f;
+    WHAT("%s launches no kernel", vocabulary()->wrapper);
+}
+
 /* --- the result ------------------------------------------------------------------------------- */
 
 static void say_unwritten(const struct finding *f, struct finding_words *w) {
-    WHAT("%" PRId64 " of the %" PRId64 " elements of C %s never written", GET(COUNT), GET(OF),
-         is_or_are((uint64_t)GET(COUNT)));
-    if (!HAS(EXPLAINED)) /* which says it better */
+    WHAT("%" PRId64 " of the %" PRId64 " elements of %s %s never written", GET(COUNT), GET(OF),
+         vocabulary()->output, is_or_are((uint64_t)GET(COUNT)));
+    if (HAS(EXPLAINED)) return; /* which says it better */
+    if (HAS(ROW_FIRST))
         DETAIL("in rows %" PRId64 " to %" PRId64 ", columns %" PRId64 " to %" PRId64,
                GET(ROW_FIRST), GET(ROW_LAST), GET(COLUMN_FIRST), GET(COLUMN_LAST));
+    else
+        DETAIL("from element %" PRId64 " to %" PRId64, GET(COLUMN_FIRST), GET(COLUMN_LAST));
 }
 
 static void say_wrong(const struct finding *f, struct finding_words *w) {
     if (HAS(ELSEWHERE)) {
-        WHAT("C is right in the run that is watched, but not in ./%s", f->named);
+        WHAT("%s is right in the run that is watched, but not in ./%s", vocabulary()->output,
+             f->named);
         HINT("the compiler makes two programs of one kernel.cu: what does the kernel do that "
              "C++ does not define? A variable without a value, an index outside a local "
              "array, or an int that overflows is such a thing");
         return;
     }
-    WHAT("%" PRId64 " of the %" PRId64 " elements of C %s wrong", GET(COUNT), GET(OF),
-         is_or_are((uint64_t)GET(COUNT)));
-    if (HAS(GOT))
-        DETAIL("the first: C[%" PRId64 "][%" PRId64 "] is %.9g, and should be %.9g", GET(ROW_FIRST),
-               GET(COLUMN_FIRST), REAL(GOT), REAL(EXPECTED));
+    WHAT("%" PRId64 " of the %" PRId64 " elements of %s %s wrong", GET(COUNT), GET(OF),
+         vocabulary()->output, is_or_are((uint64_t)GET(COUNT)));
+    if (!HAS(GOT)) return;
+    DETAIL("the first: %s", vocabulary()->output);
+    if (HAS(ROW_FIRST)) DETAIL("[%" PRId64 "]", GET(ROW_FIRST));
+    DETAIL("[%" PRId64 "] is %.9g, and should be %.9g", GET(COLUMN_FIRST), REAL(GOT),
+           REAL(EXPECTED));
 }
 
 static void say_not_float32(const struct finding *f, struct finding_words *w) {
-    WHAT("C is less precise than float32 arithmetic makes it");
+    WHAT("%s is less precise than float32 arithmetic makes it", vocabulary()->output);
     DETAIL("errors of up to %.0f units in the last place, root mean square %.1f", REAL(MAX_ERROR),
            REAL(RMS_ERROR));
 }
@@ -447,6 +458,7 @@ static void say_not_float32(const struct finding *f, struct finding_words *w) {
 
 static finding_sayer *const say_kind[FINDING_KINDS] = {
     [FINDING_SHARED_RACE] = say_shared_race,
+    [FINDING_NO_LAUNCH] = say_no_launch,
     [FINDING_GLOBAL_RACE] = say_global_race,
     [FINDING_DIVERGENT_BARRIER] = say_divergent_barrier,
     [FINDING_EARLY_RETURN] = say_early_return,
@@ -483,7 +495,9 @@ void finding_say(const struct finding *f, struct finding_words *w) {
     if (!text) return;
     if (say_kind[f->kind]) say_kind[f->kind](f, w);
     if (!w->what[0]) WHAT("%s", text->headline);
-    if (!w->hint[0] && !HAS(EXPLAINED) && !HAS(RETURNS_NOT)) HINT("%s", text->hint);
+    if (w->hint[0] || HAS(EXPLAINED) || HAS(RETURNS_NOT)) return;
+    const char *of_lab = vocabulary()->hints[f->kind];
+    HINT("%s", of_lab ? of_lab : text->hint);
 }
 
 void finding_launch_say(const struct finding_launch *l, char *text, size_t bytes) {

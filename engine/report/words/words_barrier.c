@@ -3,6 +3,7 @@
 #include "../fault.h"
 #include "say.h"
 #include "threads.h"
+#include "vocabulary.h"
 #include <inttypes.h>
 
 /* --- races ------------------------------------------------------------------------------------ */
@@ -21,7 +22,8 @@ static void say_race_with_copy(const struct finding *f, struct finding_words *w)
     else
         DETAIL("thread %s began%s", OTHER, finding_at(f->other.file, f->other.line).text);
     if (HAS(OVERWRITTEN))
-        HINT("a tile may be overwritten only after every thread of the block has finished reading "
+        HINT("a shared array may be overwritten only after every thread of the block has finished "
+             "reading "
              "it: a copy overwrites it from its beginning on");
     else
         HINT("wait for the copy (__pipeline_wait_prior) and __syncthreads() before %s",
@@ -38,7 +40,7 @@ static void say_missing_barrier(const struct finding *f, struct finding_words *w
                (int)GET(BARRIER_BEFORE));
     if (!passed) return;
     DETAIL("\nthe __syncthreads() at line %d is between, but not reached by both of them", passed);
-    if (HAS(PASSED_PHASE)) DETAIL(" in tile phase %" PRId64, GET(PASSED_PHASE));
+    if (HAS(PASSED_PHASE)) DETAIL(" in %s %" PRId64, vocabulary()->phase, GET(PASSED_PHASE));
 }
 
 void say_shared_race(const struct finding *f, struct finding_words *w) {
@@ -59,7 +61,8 @@ void say_shared_race(const struct finding *f, struct finding_words *w) {
         DETAIL("thread %s reads %s, which thread %s overwrites%s, with no __syncthreads() between",
                AT, ELEMENT, OTHER, place.text);
         say_missing_barrier(f, w);
-        HINT("a tile may be overwritten only after every thread of the block has finished reading "
+        HINT("a shared array may be overwritten only after every thread of the block has finished "
+             "reading "
              "it");
     } else {
         DETAIL("thread %s reads %s, which thread %s stores%s, with no __syncthreads() between", AT,

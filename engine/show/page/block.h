@@ -1,8 +1,9 @@
 /* Which elements of an output are missing or wrong, and which block should have stored them. */
 #ifndef ENGINE_SHOW_PAGE_BLOCK_H
 #define ENGINE_SHOW_PAGE_BLOCK_H
-#include "../../host/check/check.h"
+#include "../../explain/outcome.h"
 #include "../../watch/record/trace.h"
+#include "../sum.h"
 
 bool element_is_unwritten(const float *values, size_t i);
 

@@ -7,6 +7,7 @@
 #include "../../report/words/vocabulary.h"
 #include "../../watch/launches.h"
 #include "../../watch/shadow/regions.h"
+#include "../counts.h"
 #include "block.h"
 #include "steps.h"
 #include "walk.h"
@@ -24,7 +25,7 @@ enum {
 
 struct page {
     struct json json;
-    const struct check_options *options;
+    const struct walk_asked *asked;
     const struct outcome *outcome;
     const struct array_data *data;
     const struct trace *trace;
@@ -474,7 +475,7 @@ static void write_finding(struct page *page) {
     json_slots(json, f->slot);
     write_step_number(page, json, "step", page->at);
     write_step_number(page, json, "other_step", page->other);
-    json_cause(json, &page->outcome->cause);
+    cause_json(json, &page->outcome->cause);
     json_close(json, '}');
 }
 
@@ -500,7 +501,7 @@ static void write_launch(struct page *page) {
 static void write_loads(struct page *page) {
     const struct counted_launch *launches;
     const int count = counts_launches(&launches);
-    if (!page->options->counts || !count) {
+    if (!page->asked->counts || !count) {
         json_text(&page->json, "loads", NULL);
         return;
     }
@@ -572,7 +573,7 @@ static void write_members(struct page *page) {
 static struct walked walked_so_far(const struct page *page) {
     const struct trace *t = page->trace;
     const struct finding *f = &page->outcome->finding;
-    const uint64_t asked = page->options->walk_launch;
+    const uint64_t asked = page->asked->launch;
     struct finding_launch launch = f->launch;
     struct walked walked = {.step = WALK_NO_BLOCK, .launch = t->launch};
     if (asked) engine_find_launch(asked, false, &launch);
@@ -584,15 +585,15 @@ static struct walked walked_so_far(const struct page *page) {
         walked.wanted_launch = asked;
     }
     if (f->at.in_kernel) walked.wanted_launch = f->launch.number;
-    if (page->options->launch) walked.wanted_launch = asked;
+    if (page->asked->launch_given) walked.wanted_launch = asked;
     if (!f->at.in_kernel || walked.wanted_launch == f->launch.number)
         walk_wanted(t, page->outcome, page->data, walked.wanted);
     return walked;
 }
 
-struct walked walk_data(FILE *out, const struct check_options *options,
-                        const struct outcome *outcome, const struct array_data *data) {
-    struct page page = {{out, false}, options, outcome, data, trace_shown(), {0}, 0, 0, 0, 0};
+struct walked walk_data(FILE *out, const struct walk_asked *asked, const struct outcome *outcome,
+                        const struct array_data *data) {
+    struct page page = {{out, false}, asked, outcome, data, trace_shown(), {0}, 0, 0, 0, 0};
     struct walked walked = walked_so_far(&page);
     if (!page.trace->block_count) return walked;
     find_accesses(&page);

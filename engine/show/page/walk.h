@@ -10,7 +10,9 @@
  *              built, and page.S puts into it */
 #ifndef ENGINE_SHOW_PAGE_WALK_H
 #define ENGINE_SHOW_PAGE_WALK_H
-#include "../../host/check/check.h"
+#include "../../explain/outcome.h"
+#include "../sum.h"
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,8 +24,13 @@ bool walk_in_block(const struct finding_party *party, const unsigned block[3]);
 /* Writes the data of this process's run so far as a JSON object: what KEEP_BLOCK has kept. The
  * members are those that run.js reads; the object is left open for walk_page(). Errors of `out` are
  * the caller's to look at. */
-struct walked walk_data(FILE *out, const struct check_options *options,
-                        const struct outcome *outcome, const struct array_data *data);
+struct walk_asked {
+    uint64_t launch;   /* whose block is shown; 0: the first that loads an input */
+    bool launch_given; /* on the command line */
+    bool counts;       /* the run's loads were counted */
+};
+struct walked walk_data(FILE *out, const struct walk_asked *asked, const struct outcome *outcome,
+                        const struct array_data *data);
 
 /* Writes the page around this data, to whose object the member that print_indices() has written to
  * `indices` is added. False: it cannot be written; errno says why. */

@@ -60,7 +60,7 @@ const struct region *region_with_phases(void) {
 const struct region *region_output(void) {
     for (int i = 0; i < ENGINE_ARRAYS; ++i) {
         const struct region *r = region_of_array(i);
-        if (r && (r->array->role == ROLE_OUTPUT || r->array->role == ROLE_IN_OUT)) return r;
+        if (r && role_is_output(r->array->role)) return r;
     }
     return NULL;
 }

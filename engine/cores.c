@@ -1,8 +1,7 @@
-/* Work spread over all cores: a list of pieces, and threads that take the next one.
- */
+/* Work spread over all cores: a list of pieces, and threads that take the next one. */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "cores.h"
-#include "../report/text/numbers.h"
+#include "report/text/numbers.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -5,11 +5,20 @@
  * a variable is called or how it looks: the wrapper runs again on the shape that went wrong, with
  * one change, and either the mistake is gone or it is not. */
 #define _GNU_SOURCE
-#include "../../engine/host/check/child.h"
-#include "../../engine/host/check/locals_program.h"
-#include "cause.h"
+#include "cause_local.h"
+#include "../../cuda/runtime/runtime.h" /* place_relative() */
+#include "child.h"
 #include <string.h>
 #include <sys/mman.h>
+
+enum {
+#define SENTENCE(name, text) SAY_##name,
+#include "../../report/words/cause_sentences.def"
+#undef SENTENCE
+};
+#define CAUSE_SAY(part, ...)                                                                       \
+    sentences_add(&cause->said, &cause_sentences, SENTENCE_##part,                                 \
+                  (const struct sentence_word[]){__VA_ARGS__})
 
 /* What the runs share with this process. */
 struct experiment {
@@ -76,11 +85,7 @@ static struct names names_of(const struct experiment *e, uint64_t set) {
 static const struct local_variable *begin(const struct experiment *e, struct cause *cause,
                                           enum cause_kind kind, uint64_t set) {
     const struct local_variable *first = &e->seen->variable[__builtin_ctzll(set)];
-    memset(cause, 0, sizeof *cause);
-    cause->kind = kind;
-    cause->line = first->line;
-    snprintf(cause->file, sizeof cause->file, "%.*s", (int)sizeof cause->file - 1,
-             place_relative(first->file));
+    cause_begin(cause, (int)kind, place_relative(first->file), first->line);
     return first;
 }
 

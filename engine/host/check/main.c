@@ -1,11 +1,12 @@
 /* make check: each shape in a separate process, because a mistake may end the process it
  * happens in; the parent reports what became of it. */
 #define _GNU_SOURCE
-#include "check.h"
+#include "../../explain/rules.h"
 #include "../../report/text/source.h"
 #include "../../report/text/text.h"
 #include "../../show/page/walk.h"
 #include "../../watch/machine.h"
+#include "check.h"
 #include "child.h"
 #include "locals_program.h"
 #include "plain.h"
@@ -112,13 +113,6 @@ static void gather_evidence(const struct check_options *o, struct shape shape,
     if (!outcome->done) outcome->cause.kind = CAUSE_NONE;
 }
 
-/* The one that shows most. */
-static struct shape telling_shape(int width) {
-    struct shape shape = {{0}};
-    lab_truth.shape(SHAPE_TELL, 0, width, &shape);
-    return shape;
-}
-
 static const double soon = 1; /* seconds: a block of these shapes takes milliseconds */
 
 /* Whether the kernel is right on the shape of the evidence: then that shows no mistake. */
@@ -151,12 +145,15 @@ static void suspect_sizes(const struct outcome *square, struct outcome *failed) 
     for (int i = 0; i < lab_params(&lab); i++) append(hint, size, "%s=", lab.params[i].name);
     append(hint, size, "%lld is right, so there are guards: which of ", (long long)s->of[0]);
     for (int i = 0; i < lab_params(&lab); i++)
-        append(hint, size, "%s%s",
-               i == 0                     ? ""
-               : i + 1 < lab_params(&lab) ? ", "
-                                          : " and ",
-               lab.params[i].name);
+        append(hint, size, "%s%s", list_separator(i, lab_params(&lab)), lab.params[i].name);
     append(hint, size, " does this line use, and which does its condition?");
+}
+
+/* Whether another mistake can have shown itself so. Missing barriers, returns, pointers and the
+ * rest are what the finding says they are. */
+static bool cause_is_asked(enum finding_kind kind) {
+    const struct finding_kind_text *text = finding_text(kind);
+    return text && text->cause == FINDING_CAUSE_MAYBE;
 }
 
 /* Sets the failed outcome's cause. `room` is shared with the children, for one outcome. */
@@ -164,7 +161,7 @@ static void find_cause(const struct check_options *o, struct outcome *failed,
                        struct outcome *room) {
     struct shape shape;
     if (locals_are_asked(failed->finding.kind)) locals_ask(o, failed, &failed->cause);
-    if (!cause_is_asked(failed->finding.kind)) return;
+    if (!lab_rules.find || !cause_is_asked(failed->finding.kind)) return;
     const int width = evidence_tile(failed);
     for (int i = 0; !failed->cause.kind && lab_truth.shape(SHAPE_TELL, i, width, &shape); i++) {
         gather_evidence(o, shape, failed, NULL, room);
@@ -173,42 +170,6 @@ static void find_cause(const struct check_options *o, struct outcome *failed,
         if (cause.kind && (cause.shows_launch || !is_right_on(o, shape, room)))
             failed->cause = cause;
     }
-}
-
-/* --- what a right kernel could do better ------------------------------------------------------ */
-
-typedef void remark_run(struct shape shape, struct outcome *outcome);
-
-/* `room` is shared with the child. */
-static struct remark gather_remark(remark_run *run, struct shape shape, struct outcome *room) {
-    const struct child_limits limits = {1, 5}; /* it takes some hundredths */
-    memset(room, 0, sizeof *room);
-    if (child_quiet(shape, &limits)) {
-        run(shape, room);
-        child_end();
-    }
-    return room->done ? room->remark : (struct remark){.kind = REMARK_NONE};
-}
-
-/* A barrier that is not needed at the edges, nor on a shape without any. */
-static struct remark find_barrier(const struct outcome *counted, struct outcome *room) {
-    const struct remark remark =
-        gather_remark(run_barriers_remark, telling_shape(evidence_tile(counted)), room);
-    struct shape whole;
-    if (!remark.kind || !lab_truth.shape(SHAPE_WHOLE, 0, 0, &whole)) return remark;
-    const struct remark again = gather_remark(run_barriers_remark, whole, room);
-    return again.line == remark.line ? remark : (struct remark){.kind = REMARK_NONE};
-}
-
-static struct remark find_remark(struct outcome *room) {
-    struct shape shape;
-    if (!lab_truth.shape(SHAPE_COUNT, 0, 0, &shape)) return (struct remark){.kind = REMARK_NONE};
-    const struct remark first = gather_remark(run_counts_remark, shape, room);
-    const struct outcome counted = *room;
-    if (first.kind && first.kind < REMARK_UNNEEDED_BARRIER) return first;
-    if (first.kind && counted.blocks.all) return first; /* so many blocks come before a barrier */
-    const struct remark barrier = find_barrier(&counted, room);
-    return barrier.kind ? barrier : first;
 }
 
 /* --- what --counts and --phases say ----------------------------------------------------------- */
@@ -230,7 +191,8 @@ static void copy_report(FILE *out, FILE *report) {
 /* Behind what else is reported. `last` is the outcome that it is about. */
 static void report_indices(const struct check_options *o, const struct outcome *last,
                            struct outcome *room) {
-    const struct shape shape = telling_shape(evidence_tile(last));
+    struct shape shape;
+    if (!evidence_shape(last, &shape)) return;
     gather_evidence(o, shape, NULL, o->report, room);
     room->shape = shape;
 }
@@ -393,7 +355,9 @@ static bool write_walk(const struct check_options *given, const struct outcome *
     if (o.block_given) memcpy(o.walk_block, o.block, sizeof o.walk_block);
     struct check_options as_json = o;
     as_json.run.json = true;
-    gather_evidence(&as_json, telling_shape(evidence_tile(shown)), NULL, indices, room);
+    struct shape shape;
+    room->done = false;
+    if (evidence_shape(shown, &shape)) gather_evidence(&as_json, shape, NULL, indices, room);
     if (!room->done && ftruncate(fileno(indices), 0) != 0) machine(&o, no_disk);
     gather_walk(&o, shown, room);
     if (room->walked.step != WALK_NO_BLOCK) save_page(&o, indices);

@@ -1,0 +1,269 @@
+/* Remarks about loads, sectors, banks and blocks: see remark.h. */
+#include "../report/text/numbers.h"
+#include "../report/text/source.h"
+#include "../watch/launches.h"
+#include "../watch/record/counts.h"
+#include "index/recover.h"
+#include "remark_rules.h"
+#include <string.h>
+
+/* --- what was counted ------------------------------------------------------------------------- */
+
+struct counts_of_run {
+    const struct counted_launch *launches;
+    int count;
+    struct shape shape;
+};
+
+/* A remark of counts: true, and *remark, if it holds. */
+typedef bool counts_rule(const struct counts_of_run *run, struct remark *remark);
+
+static void say_shape(struct remark *remark, struct shape s) {
+    REMARK_SAY(DETAIL, ROW(COUNTED_WITH), W(lab_shape_text(&lab, &s).of), W(lab.name));
+}
+
+/* By how many elements an index grows from one row of an array to the next. */
+static const struct lab_extent *row_of(int array) {
+    return &lab.arrays[array].extent[lab.arrays[array].dimensions - 1];
+}
+
+/* "k", "k + 1", "4" */
+struct row_name {
+    char text[64];
+};
+
+static struct row_name row_name(int array) {
+    const struct lab_extent *row = row_of(array);
+    struct row_name name = {""};
+    if (row->param >= 0) APPEND(name.text, "%s", lab.params[row->param].name);
+    if (row->plus || row->param < 0)
+        APPEND(name.text, "%s%d", row->param >= 0 ? " + " : "", row->plus);
+    return name;
+}
+
+static struct counted sum_of(const struct counts_of_run *run, int place, enum counted_way way) {
+    struct counted sum = {0};
+    for (int i = 0; i < run->count; i++) counted_add(&sum, &run->launches[i].of[place][way]);
+    return sum;
+}
+
+/* Sectors of global memory, and requests of shared memory, by one launch. */
+static uint64_t sectors_of(const struct counted_launch *l) {
+    uint64_t sectors = 0;
+    for (int place = 0; place < COUNTED_SHARED; place++)
+        for (int way = 0; way < COUNTED_WAYS; way++) sectors += l->of[place][way].sectors;
+    return sectors;
+}
+
+static uint64_t shared_requests_of(const struct counted_launch *l) {
+    const struct counted *shared = l->of[COUNTED_SHARED];
+    return shared[COUNTED_LOADS].requests + shared[COUNTED_STORES].requests;
+}
+
+static const double worth_it = 0.1; /* of what the launch moves: less is no loss that counts */
+
+/* --- naive-loads ------------------------------------------------------------------------------ */
+
+/* How often each element is loaded; 0: not all of them equally often. */
+static int times_loaded(const struct counts_of_run *run, int array) {
+    const uint64_t loads = sum_of(run, array, COUNTED_LOADS).elements,
+                   elements = (uint64_t)lab_elements(&lab.arrays[array], &run->shape);
+    return loads % elements ? 0 : (int)(loads / elements);
+}
+
+/* How many elements of the output a factor of the sum is needed for: as many as the axes have that
+ * it is not indexed by. */
+static int times_needed(const struct counts_of_run *run, int factor) {
+    const struct lab_array *output = &lab.arrays[lab.sum.output];
+    int64_t extent[ENGINE_DIMENSIONS], times = 1;
+    lab_extents(output, &run->shape, extent);
+    for (int axis = 0; axis < output->dimensions; axis++) {
+        bool indexed = false;
+        for (int i = 0; i < lab.arrays[lab.sum.factor[factor].array].dimensions; i++)
+            indexed = indexed || lab.sum.factor[factor].index[i] == axis;
+        if (!indexed) times *= extent[axis];
+    }
+    return (int)times;
+}
+
+static bool is_naive(const struct counts_of_run *run, int factor) {
+    return times_loaded(run, lab.sum.factor[factor].array) >= times_needed(run, factor);
+}
+
+/* The instruction that loads most of an array; null: none is in the trace. */
+static const void *main_load(const struct trace *t, int array) {
+    enum { CODES = 32 };
+    struct {
+        const void *code;
+        size_t words;
+    } load[CODES + 1] = {{NULL, 0}};
+    int count = 0, most = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        const struct trace_access *a = &t->access[i];
+        int at = 0;
+        if (a->array != array || a->write) continue;
+        while (at < count && load[at].code != a->code) at++;
+        if (at == CODES) continue;
+        if (at == count) load[count++].code = a->code;
+        load[at].words += a->elements;
+        if (load[at].words > load[most].words) most = at;
+    }
+    return load[most].code;
+}
+
+/* Line 0: it is not loaded, or not known where. */
+static struct place place_of_load(int array) {
+    const void *code = main_load(trace_shown(), array);
+    return code ? place_before(code) : (struct place){.line = 0};
+}
+
+static bool is_as_naive(const struct counts_of_run *run, int factor, int times) {
+    return is_naive(run, factor) && times_loaded(run, lab.sum.factor[factor].array) == times;
+}
+
+static bool naive_loads(const struct counts_of_run *run, struct remark *remark) {
+    const int block = 16; /* rows and columns of threads that could share what they load */
+    char names[80] = "";
+    int first = 0;
+    while (first < lab.sum.factors && !is_naive(run, first)) first++;
+    if (first == lab.sum.factors) return false;
+    const int times = times_loaded(run, lab.sum.factor[first].array);
+    const struct place place = place_of_load(lab.sum.factor[first].array);
+    if (!place.line) return false;
+    for (int i = first; i < lab.sum.factors; i++)
+        if (is_as_naive(run, i, times))
+            APPEND(names, "%s%s", i > first ? " and of " : "",
+                   lab.arrays[lab.sum.factor[i].array].name);
+    remark_at(remark, REMARK_NAIVE_LOADS, place.file, place.line);
+    REMARK_SAY(WHAT, ROW(LOADED_TIMES), W(names), W(times));
+    for (int i = first + 1; i < lab.sum.factors; i++) {
+        const int array = lab.sum.factor[i].array, line = place_of_load(array).line;
+        if (is_as_naive(run, i, times) && line != place.line)
+            REMARK_SAY(DETAIL, ROW(OTHER_LINE), W(lab.arrays[array].name), W(line));
+    }
+    REMARK_SAY(DETAIL, ROW(AS_NAIVE), W(block), W(block), W(times_needed(run, first) / block));
+    say_shape(remark, run->shape);
+    return true;
+}
+
+/* --- uncoalesced ------------------------------------------------------------------------------ */
+
+static double percent_used(const struct counted *c) {
+    return 100.0 * (double)c->bytes / ((double)c->sectors * SECTOR);
+}
+
+/* Whether threads that are neighbours in x access elements that are neighbours in a column. */
+static bool x_counts_rows(const struct recovered *a, int64_t columns) {
+    for (int i = 0; a->exact && i < a->formula.terms; i++) {
+        const struct index_term *term = &a->formula.term[i];
+        if (term->variable == INDEX_THREAD_X && !term->shift) return term->coefficient == columns;
+    }
+    return false;
+}
+
+static bool is_line(const struct recovered *a, const struct counted_line *line) {
+    return a->array == line->place && a->write == (line->way == COUNTED_STORES) &&
+           a->place.line == line->line && strcmp(a->place.file, line->file) == 0;
+}
+
+/* All accesses of the array in that line, of which there is one at least. */
+static bool line_counts_rows(const struct counted_line *line, struct shape s) {
+    const struct lab_extent *extent = row_of(line->place);
+    const int64_t row = (extent->param < 0 ? 0 : s.of[extent->param]) + extent->plus;
+    struct recovery recovery;
+    bool any = false, all = true;
+    if (!recover(trace_shown(), NULL, &recovery)) return false;
+    for (int i = 0; i < recovery.count; i++) {
+        if (!is_line(&recovery.access[i], line)) continue;
+        any = true;
+        all = all && x_counts_rows(&recovery.access[i], row);
+    }
+    recover_free(&recovery);
+    return any && all;
+}
+
+static bool uncoalesced(const struct counts_of_run *run, struct remark *remark) {
+    const struct counted_launch *l = &run->launches[0];
+    const double low = 50; /* percent: that of a float4 of each row, which may be meant so */
+    for (int i = 0; i < l->line_count; i++) {
+        const struct counted_line *line = &l->lines[i];
+        const struct counted *c = &line->counted;
+        if (line->place >= lab_arrays(&lab) || line->way == COUNTED_ATOMICS ||
+            percent_used(c) >= low || (double)c->sectors < worth_it * (double)sectors_of(l) ||
+            !line_counts_rows(line, run->shape))
+            continue;
+        const bool store = line->way == COUNTED_STORES;
+        remark_at(remark, REMARK_UNCOALESCED, line->file, line->line);
+        char percent[32];
+        snprintf(percent, sizeof percent, "%.3g", percent_used(c));
+        REMARK_SAY(WHAT, ROW(PERCENT_USED), W(percent));
+        REMARK_SAY(DETAIL, ROW(ROWS_APART), W(lab.arrays[line->place].name),
+                   W(store ? "store" : "load"), W(row_name(line->place).text), W(SECTOR));
+        say_shape(remark, run->shape);
+        return true;
+    }
+    return false;
+}
+
+/* --- bank-conflicts --------------------------------------------------------------------------- */
+
+static const unsigned many_words = 8; /* of one bank */
+
+/* The requests of the line take that long on average, not just one of them. */
+static bool is_conflict(const struct counted_launch *l, const struct counted_line *line) {
+    const struct counted *c = &line->counted;
+    return line->place == COUNTED_SHARED && line->way != COUNTED_ATOMICS &&
+           c->worst >= many_words && c->conflicts >= c->requests * (many_words - 1) &&
+           (double)c->conflicts >= worth_it * (double)shared_requests_of(l);
+}
+
+static bool bank_conflicts(const struct counts_of_run *run, struct remark *remark) {
+    const struct counted_launch *l = &run->launches[0];
+    for (int i = 0; i < l->line_count; i++) {
+        const struct counted_line *line = &l->lines[i];
+        if (!is_conflict(l, line)) continue;
+        remark_at(remark, REMARK_BANK_CONFLICTS, line->file, line->line);
+        REMARK_SAY(WHAT, ROW(ONE_BANK), W(line->counted.worst),
+                   W(line->way == COUNTED_STORES ? "store to" : "read from"));
+        REMARK_SAY(DETAIL, ROW(PASSES), W(line->counted.worst), W(BANKS));
+        say_shape(remark, run->shape);
+        return true;
+    }
+    return false;
+}
+
+/* --- surplus-blocks --------------------------------------------------------------------------- */
+
+static bool surplus_blocks(const struct counts_of_run *run, struct remark *remark) {
+    const struct counted_launch *l = &run->launches[0];
+    struct finding finding = {.kind = FINDING_NONE};
+    if (run->count != 1 || !l->idle_blocks || source_may_say("gridDim") ||
+        l->blocks_ended != l->blocks)
+        return false;
+    engine_add_launch(&finding, true);
+    if (!finding.launch.line) return false;
+    remark_at(remark, REMARK_SURPLUS_BLOCKS, finding.launch.file, finding.launch.line);
+    REMARK_SAY(WHAT, ROW(SURPLUS), W(l->blocks), W(l->blocks - l->idle_blocks),
+               W(lab.arrays[lab_first_output(&lab)].name));
+    remark->launch = finding.launch;
+    say_shape(remark, run->shape);
+    return true;
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+static counts_rule *const rules[] = {naive_loads, uncoalesced, bank_conflicts, surplus_blocks};
+
+/* Loads of blocks that did not run are not counted. */
+static bool all_ran(const struct counts_of_run *run) {
+    for (int i = 0; i < run->count; i++)
+        if (run->launches[i].passed_over) return false;
+    return true;
+}
+
+void remark_counts(struct shape shape, struct remark *remark) {
+    struct counts_of_run run = {.shape = shape};
+    run.count = counts_launches(&run.launches);
+    for (size_t i = 0; i < LENGTH(rules) && run.count && !remark->kind; i++)
+        if (rules[i] == surplus_blocks || all_ran(&run)) rules[i](&run, remark);
+}

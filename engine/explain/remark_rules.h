@@ -1,0 +1,20 @@
+/* For the files that make remarks: see remark.h. */
+#ifndef ENGINE_EXPLAIN_REMARK_RULES_H
+#define ENGINE_EXPLAIN_REMARK_RULES_H
+#include "../cuda/runtime/runtime.h" /* struct place */
+#include "../report/text/text.h"
+#include "../watch/record/trace.h"
+#include "remark.h"
+
+enum {
+#define SENTENCE(name, text) SAY_##name,
+#include "remarks.def"
+#undef SENTENCE
+};
+
+/* Says a sentence of remarks.def in *remark: REMARK_SAY(WHAT, ROW(LOADED_TIMES), W("A"), W(64)). */
+#define REMARK_SAY(part, ...)                                                                      \
+    sentences_add(&remark->said, &remark_sentences, SENTENCE_##part,                               \
+                  (const struct sentence_word[]){__VA_ARGS__})
+
+#endif

@@ -1,0 +1,87 @@
+/* A cause in words, and whether bytes are one: see cause.h. */
+#define _GNU_SOURCE /* strnlen */
+#include "cause.h"
+#include "../text/characters.h"
+#include "../text/json.h"
+#include "../text/text.h"
+#include <stdio.h>
+#include <string.h>
+
+const struct lab_cause engine_causes[] = {
+#define CAUSE(number, name, meaning) {name, meaning},
+#include "causes.def"
+#undef CAUSE
+    {NULL, NULL}};
+
+static const char *const rows[] = {
+#define SENTENCE(name, text) text,
+#include "cause_sentences.def"
+#undef SENTENCE
+};
+const struct sentence_table cause_sentences = {rows, sizeof rows / sizeof *rows};
+
+static const struct sentence_table *table_of(const struct cause *c) {
+    return c->kind < LAB_CAUSES ? &cause_sentences : &lab_lessons.sentences;
+}
+
+const char *cause_name(int kind) {
+    if (kind <= CAUSE_NONE) return NULL;
+    if (kind < LAB_CAUSES) return engine_causes[kind - 1].name;
+    const struct lab_cause *of_lab = lab_lessons.causes;
+    for (int i = LAB_CAUSES; of_lab && i < kind && of_lab->name; i++) of_lab++;
+    return of_lab ? of_lab->name : NULL;
+}
+
+void cause_begin(struct cause *c, int kind, const char *file, int line) {
+    memset(c, 0, sizeof *c);
+    c->kind = kind;
+    c->line = line;
+    snprintf(c->file, sizeof c->file, "%.*s", (int)sizeof c->file - 1, file);
+}
+
+void cause_say_shape(const struct cause *c, char *text, size_t bytes) {
+    if (c->shape.of[0])
+        append(text, bytes, "(from a run with %s)", lab_shape_text(&lab, &c->shape).of);
+}
+
+void cause_say(const struct cause *c, struct finding_words *w) {
+    memset(w, 0, sizeof *w);
+    sentences_say(&c->said, table_of(c), w);
+    if (c->hint[0]) snprintf(w->hint, sizeof w->hint, "%s", c->hint);
+    const size_t length = strlen(w->detail);
+    if (c->shape.of[0] && length && w->detail[length - 1] != '\n') APPEND(w->detail, "\n");
+    cause_say_shape(c, w->detail, sizeof w->detail);
+}
+
+static bool is_record(struct cause *c) {
+    const size_t length = strnlen(c->file, sizeof c->file);
+    if (!cause_name(c->kind) || !record_is_bool(&c->shows_launch)) return false;
+    memset(c->hint, 0, sizeof c->hint);
+    if (length == sizeof c->file || strspn(c->file, characters_of_names) != length) return false;
+    for (int i = 0; i < LAB_PARAMS; i++)
+        if (c->shape.of[i] < 0 || c->shape.of[i] > INT32_MAX) return false;
+    return c->line >= 0 && sentences_check(&c->said, table_of(c));
+}
+
+bool cause_check(struct cause *c) {
+    if (is_record(c)) return true;
+    memset(c, 0, sizeof *c);
+    return false;
+}
+
+void cause_json(struct json *json, const struct cause *c) {
+    struct finding_words words;
+    if (!c->kind) {
+        json_text(json, "cause", NULL);
+        return;
+    }
+    cause_say(c, &words);
+    json_open(json, "cause", '{');
+    json_text(json, "name", cause_name(c->kind));
+    json_text(json, "file", c->file);
+    json_value(json, "line", "%d", c->line);
+    json_text(json, "what", words.what);
+    json_text_lines(json, "detail", words.detail);
+    json_text(json, "hint", words.hint);
+    json_close(json, '}');
+}

@@ -1,0 +1,175 @@
+/* Which mistake it is: the rules in their order. See cause.h. */
+#include "../../engine/report/text/numbers.h"
+#include "../../engine/watch/launches.h"
+#include "cause.h"
+#include <string.h>
+
+/* --- what an SGEMM accesses ------------------------------------------------------------------- */
+
+static void set_view(struct view *view, const struct situation *s, const struct recovered *access,
+                     const struct index_formula *formula, unsigned varied, int matrix) {
+    const bool alone = !view->access;
+    if (view->access) view->alone = false;
+    if (view->access && view->access->count >= access->count) return;
+    view->alone = alone;
+    view->access = access;
+    view->formula = formula;
+    view->varied = varied;
+    view->layout = layout_of(formula, s->size, SIZES, (int)cause_columns[matrix]);
+}
+
+/* Of several accesses of one kind the most frequent is looked at: what comes before a loop, or
+ * behind it, is a part of the whole only. */
+static void find_views(struct situation *s) {
+    for (int i = 0; i < s->recovery->count; i++) {
+        const struct recovered *a = &s->recovery->access[i];
+        if (!a->write && a->exact && a->array < MATRIX_C)
+            set_view(&s->load[a->array], s, a, &a->formula, a->varied, a->array);
+        if (!a->write && a->source_exact && a->source < MATRIX_C)
+            set_view(&s->use[a->source], s, a, &a->source_formula, a->source_varied, a->source);
+        if (a->write && a->exact && a->array == MATRIX_C)
+            set_view(&s->store, s, a, &a->formula, a->varied, MATRIX_C);
+    }
+    for (int i = 0; i < 2; i++)
+        if (!s->use[i].access) s->use[i] = s->load[i];
+}
+
+/* --- the order -------------------------------------------------------------------------------- */
+
+/* OF_ONE: a mistake whatever other launches do. What another one does may make up for the others:
+ * of STORES, one that stores C; of a WHOLE, one that loads A or B, too. */
+enum asks { OF_ONE, STORES, WHOLE };
+
+/* What is passed to the kernel comes before what it makes of that; what decides which element an
+ * access means, before whether it is left out. */
+static const struct {
+    cause_rule *rule;
+    enum asks asks;
+} rules[] = {
+    {cause_matrices_exchanged, OF_ONE},
+    {cause_sizes_exchanged, OF_ONE},
+    {cause_launch_exchanged, WHOLE},
+    {cause_row_length, OF_ONE},
+    {cause_block_shape, OF_ONE},
+    {cause_steps, OF_ONE},
+    {cause_block_exchanged, OF_ONE},
+    {cause_grid, STORES},
+    {cause_constant, WHOLE},
+    {cause_thread_exchanged, OF_ONE},
+    {cause_phase, OF_ONE},
+    {cause_guard, WHOLE},
+    {cause_some_phases, OF_ONE},
+    {cause_loop_count, WHOLE},
+    {cause_tile_not_stored, OF_ONE},
+    {cause_store_in_loop, OF_ONE},
+    {cause_sum, WHOLE},
+};
+
+/* A race on a tile has no other cause here than a block that does not fit it; no condition makes
+ * two threads store one element; and where C is A B plus or times a number, the right elements are
+ * multiplied. */
+static bool explains(cause_rule *rule, const struct finding *f) {
+    if (f->kind == FINDING_SHARED_RACE) return rule == cause_block_shape;
+    if (f->kind == FINDING_GLOBAL_RACE && rule == cause_guard) return false;
+    if (slot_has(f->slot, SLOT_SUM_CHANGED)) return rule == cause_sum;
+    return true;
+}
+
+/* --- which launch ----------------------------------------------------------------------------- */
+
+/* Whether the launch has an access of one of these arrays. */
+static bool has_access(const struct trace *t, int first, int last, bool write) {
+    for (size_t i = 0; i < t->count; i++) {
+        const struct trace_access *a = &t->access[i];
+        if (a->array >= first && a->array <= last && a->write == write) return true;
+    }
+    return false;
+}
+
+/* What other launches do. Of some that come later nothing may be kept. */
+static void see_others(struct situation *s, const struct trace *const traces[], int count,
+                       int number) {
+    s->whole = s->only_store = traces[count - 1]->launch == launches_noted();
+    for (int i = 0; i < count; i++) {
+        if (i == number) continue;
+        const bool stores = has_access(traces[i], MATRIX_C, MATRIX_C, true);
+        if (has_access(traces[i], MATRIX_A, MATRIX_B, false) || (stores && i > number))
+            s->whole = false;
+        if (stores) s->only_store = false;
+    }
+}
+
+static bool is_asked(const struct situation *s, enum asks asks) {
+    return asks == OF_ONE || s->whole || (asks == STORES && s->only_store);
+}
+
+/* The same launch of the run that went wrong; null: that is not known. */
+static const struct finding_launch *same_launch(const struct outcome *failed, uint64_t number) {
+    const struct finding_launch *of_finding = &failed->finding.launch, *found = NULL;
+    struct finding_launch here;
+    if (!of_finding->kernel[0] || (launches_noted() == 1 && failed->launches == 1))
+        return of_finding;
+    if (of_finding->number == number)
+        found = of_finding;
+    else if (number <= OUTCOME_LAUNCHES)
+        found = &failed->launch[number - 1];
+    const bool same = found && engine_find_launch(number, false, &here) &&
+                      strcmp(here.kernel, found->kernel) == 0;
+    return same ? found : NULL;
+}
+
+/* A finding in a kernel has its cause there, or in what the wrapper has launched it with. */
+static bool may_be_in(const struct finding *f, const struct finding_launch *launch) {
+    const bool in_launch = f->at.in_kernel || f->kind == FINDING_BAD_LAUNCH;
+    return launch && (!in_launch || strcmp(f->launch.kernel, launch->kernel) == 0);
+}
+
+static bool find_in(struct situation *s, struct cause *cause) {
+    const struct finding *f = &s->failed->finding;
+    bool found = false;
+    find_views(s);
+    for (size_t i = 0; i < LENGTH(rules) && !found; i++)
+        found = is_asked(s, rules[i].asks) && explains(rules[i].rule, f) && rules[i].rule(s, cause);
+    if (!found) return false;
+    if (!cause->shows_launch) cause->shape = s->shape;
+    cause->launch = s->launch->number;
+    return true;
+}
+
+/* The launch to look at as number `i`: the one that multiplies comes first. */
+static int in_order(const struct trace *const traces[], int count, int i) {
+    int first = 0;
+    while (first < count && traces[first] != trace_shown()) first++;
+    if (first == count) return i;
+    return i == 0 ? first : i <= first ? i - 1 : i;
+}
+
+/* In any of the launches that the run has kept. */
+static bool find(value_decoder *decode, struct shape shape, const struct outcome *failed,
+                 struct cause *cause) {
+    static struct recovery recovery;
+    const struct trace *const *traces;
+    const int count = trace_launches(&traces);
+    bool found = false;
+    for (int i = 0; i < count && !found; i++) {
+        const int number = in_order(traces, count, i);
+        struct situation s = {
+            .shape = shape,
+            .size = {{"m", shape_size(&shape, PARAM_M)},
+                     {"n", shape_size(&shape, PARAM_N)},
+                     {"k", shape_size(&shape, PARAM_K)}},
+            .recovery = &recovery,
+            .failed = failed,
+            .launch = same_launch(failed, traces[number]->launch),
+        };
+        if (!may_be_in(&failed->finding, s.launch)) continue;
+        see_others(&s, traces, count, number);
+        if (!recover(traces[number], decode, &recovery)) return false;
+        found = find_in(&s, cause);
+        recover_free(&recovery);
+    }
+    if (!found) cause->kind = CAUSE_NONE;
+    return true;
+}
+
+const struct lab_rules lab_rules = {.find = find};
