@@ -70,13 +70,16 @@ build/c/settings: | build/$(if $(filter check %-check,$(MAKECMDGOALS)),cpu,$(bac
 
 # What main.cu leans on: no part of make check, which has libcheck.a and libengine.a beside them.
 driver  = build/liblab.a build/libhost.a build/libreport.a
-rules   = $(filter-out %/lessons.c,$(wildcard $(LAB)/mistakes/*.c))
+mistakes = $(or $(wildcard $(LAB)/mistakes),engine/host/no_mistakes)
+rules   = $(filter-out %/lessons.c,$(wildcard $(mistakes)/*.c))
 host    = engine/cores.c $(patsubst %,engine/host/%.c,layout host_run data memory result \
               $(addprefix driver/,options command_line watchdog failure failure_json launch_report))
 # One lab at a time: what is linked with it is linked again when it is another one.
+lab_name = build/lab.name
 build/lab.name: FORCE | build/.
 	@echo '$(LAB)' | cmp -s - $@ || echo '$(LAB)' >$@
-build/liblab.a: $(patsubst %.c,build/c/%.o,support.c $(filter-out $(rules),$(wildcard $(LAB)/*.c $(LAB)/*/*.c))) build/lab.name
+build/liblab.a: $(patsubst %.c,build/c/%.o,support.c $(mistakes)/lessons.c \
+    $(filter-out $(mistakes)/%,$(wildcard $(LAB)/*.c $(LAB)/*/*.c))) build/lab.name
 build/libhost.a: $(patsubst %.c,build/c/%.o,$(host))
 
 # The lab's description, for programs that are not C.

@@ -167,7 +167,7 @@ void report_verify(struct report *report, const struct host_data *sent,
     struct progress_line line = {.start = clock_seconds()};
     struct progress progress = {progress_show, &line};
     bool watched = isatty(STDERR_FILENO);
-    bool enough = lab_truth.verify(&o->which, arrays, o->verify, watched ? &progress : NULL,
+    bool enough = truth_verify(&o->which, arrays, o->verify, watched ? &progress : NULL,
                                    &report->verdict);
     if (line.shown) {
         fputs("\r              \r", stderr);
@@ -177,7 +177,7 @@ void report_verify(struct report *report, const struct host_data *sent,
     if (!enough) report_stop(report, EXIT_MACHINE, "out of memory while verifying");
     report->verified = o->verify != VERIFY_NONE;
     report->explanation_count =
-        lab_truth.explain(&o->which, arrays, &report->verdict, report->explanations);
+        truth_explain(&o->which, arrays, &report->verdict, report->explanations);
     report_explain_launch(report);
 }
 

@@ -53,8 +53,8 @@ build/%/kernel.source: FORCE build/%/settings
 	@{ printf '%s\0' "$$KERNEL"; cat "$$KERNEL"; } | cmp -s - $@ || { rm -f $(program); \
 	    { printf '%s\0' "$$KERNEL"; cat "$$KERNEL"; } >$@; }
 
-build/%/source.o: engine/report/text/source.S build/%/kernel.source build/%/settings
-	$(CC) -DKERNEL_SOURCE='"build/$*/kernel.source"' -c $< -o $@
+build/%/source.o: engine/report/text/source.S build/%/kernel.source build/%/settings $(lab_name)
+	$(CC) -DKERNEL_SOURCE='"build/$*/kernel.source"' -DLAB='"$(filter-out lab,$(LAB))"' -c $< -o $@
 
 build/libreport.a: $(patsubst %.c,build/c/%.o,$(wildcard engine/report/*.c engine/report/*/*.c))
 

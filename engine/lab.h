@@ -101,10 +101,13 @@ struct lab {
     const char *command_line[LAB_PARAMS]; /* parameters in the order in which they are typed */
     bool one_for_all;                     /* a single size stands for all of them */
     struct lab_usage usage[4];
-    /* What to write first, in a sentence with a \n in its middle, for whoever has written nothing;
-     * and what is behind "are NaN" in a result, with shared memory and without. */
+    /* What to write first, null as all here: nothing is said; in a sentence with a \n in its
+     * middle, for whoever has written nothing; and what is behind "are NaN" in a result, with
+     * shared memory and without. */
     const char *first_step, *nan_with_shared, *nan;
     const char *time;    /* lab_truth.seconds in words: "10, and 1 more for ..." */
+    const char *naive;   /* loads of the plainest kernel, which are as many as its operations, as a
+                            formula: "2 m n k"; null: it is not spoken of */
     const char *version; /* of the assignment: what --version prints and grades record */
     struct lab_fill fills[LAB_FILLS]; /* the first one is the usual one */
     int counting_fill;                /* the one that is easiest to follow by hand */
@@ -173,14 +176,13 @@ struct box { /* rows and columns, both ends included; empty when row_first > row
 };
 
 struct wrong_element {
-    int row, col;
-    float got;
-    double expected, bound; /* bound: |got - expected| may be so large */
+    int row, col;                /* row: all its indices but the last one, as one number */
+    double got, expected, bound; /* bound: |got - expected| may be so large */
 };
 
 enum { FIRST_WRONG = 8, MAP_ROWS = 20, MAP_COLS = 60, MAP_CELL = 16 };
 
-/* A cell of the map of C. */
+/* A cell of the map. */
 enum cell {
     CELL_RIGHT = '.',
     CELL_PARTLY_WRONG = 'x',
@@ -192,10 +194,11 @@ enum cell {
 
 struct verdict {
     bool passed;
+    int array; /* the output that boxes, map and list are of */
     enum verify_mode mode;
     bool exact;         /* elements have to be equal */
-    uint64_t compared;  /* elements of C held against the reference, unwritten ones included */
-    uint64_t unwritten; /* elements that no thread wrote (of all of C, in each mode) */
+    uint64_t compared;  /* elements held against the reference, unwritten ones included */
+    uint64_t unwritten; /* elements that no thread wrote (of all outputs, in each mode) */
     uint64_t wrong;     /* elements that were written, and wrong */
     uint64_t nan;       /* those of them that are NaN */
     int suspect_rows;   /* quick: rows that fail Freivalds' check but were not compared */
@@ -206,7 +209,7 @@ struct verdict {
     int first_count;    /* the first wrong elements in row-major order */
     struct wrong_element first[FIRST_WRONG];
     struct box wrong_box, unwritten_box;
-    /* A map of C, one enum cell per cell_rows x cell_cols elements. */
+    /* A map of the output, one enum cell per cell_rows x cell_cols elements. */
     int map_rows, map_cols, cell_rows, cell_cols;
     char map[MAP_ROWS][MAP_COLS];
 };
@@ -248,21 +251,29 @@ enum lab_purpose {
 
 enum { LAB_COMPARISONS = 8 };
 
+/* What is not null is a lab's own; a lab has to give fill, and reference or verify. */
 struct lab_truth {
     /* Writes the values of all inputs, a pure function of the case. */
     void (*fill)(const struct lab_case *which, void *const arrays[LAB_ARRAYS]);
 
-    /* Compares outputs with what they should be, for these inputs. progress may be null. False: no
-     * memory; *verdict is then meaningless. */
+    /* The correct outputs, each of its own type, for these inputs; in the others right[] is null.
+     * Elements are compared bit by bit, unless `bound` says how far one may be off. */
+    void (*reference)(const struct lab_case *which, const void *const inputs[LAB_ARRAYS],
+                      void *const right[LAB_ARRAYS]);
+    double (*bound)(const struct lab_case *which, const void *const inputs[LAB_ARRAYS], int array,
+                    int64_t element);
+    /* Or a verdict of its own, and reference is null: compares outputs with what they should be,
+     * for these inputs. progress may be null. False: no memory; *verdict is then meaningless. */
     bool (*verify)(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
                    enum verify_mode mode, const struct progress *progress, struct verdict *verdict);
     /* Whether an element of the first output, by its number, is wrong; *right is what it should be.
-     */
+     * For the page; null: it marks none. */
     bool (*is_wrong)(const struct shape *shape, const void *const arrays[LAB_ARRAYS],
                      int64_t element, double *right);
     /* How strictly: names for test cases. The first is the strictest that the fill allows. */
     const char *comparisons[LAB_COMPARISONS];
-    /* What wrong outputs are instead: see struct explanation. */
+    /* What wrong outputs are instead: see struct explanation. Null, as all below: truth.c has what
+     * is usual. */
     int (*explain)(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
                    const struct verdict *verdict, struct explanation *out);
 
@@ -285,6 +296,23 @@ struct lab_truth {
 };
 
 extern const struct lab_truth lab_truth;
+
+/* The same, or what is usual: report/truth.c, report/verdict.c. Naive loads: 0 where they are not
+ * known. */
+bool truth_verify(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
+                  enum verify_mode mode, const struct progress *progress, struct verdict *verdict);
+int truth_explain(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
+                  const struct verdict *verdict, struct explanation *out);
+double truth_operations(const struct shape *shape);
+double truth_naive_loads(const struct shape *shape);
+double truth_seconds(const struct shape *shape);
+bool truth_shape(enum lab_purpose purpose, int number, int width, struct shape *shape);
+bool truth_allows(const struct shape *shape, char message[MESSAGE_SIZE]);
+
+/* For fills: 64 random bits, and a value on (-1, 1), symmetric about 0 and never 0, which are pure
+ * functions of all three; each array has a stream of its own. */
+uint64_t lab_random(uint64_t seed, int stream, uint64_t index);
+float lab_uniform(uint64_t seed, int stream, uint64_t index);
 
 /* --- of any lab: report/description.c --------------------------------------------------------- */
 

@@ -153,10 +153,10 @@ static void print_shape(FILE *out, const struct shape *shape) {
     for (int i = 0; i < lab_arrays(&lab); i++)
         json_unsigned(&json, lab.arrays[i].name, (uint64_t)lab_elements(&lab.arrays[i], shape));
     json_close(&json, '}');
-    json_real(&json, "operations", lab_truth.operations(shape));
-    json_real(&json, "naive_loads", lab_truth.naive_loads(shape));
+    json_real(&json, "operations", truth_operations(shape));
+    json_real(&json, "naive_loads", truth_naive_loads(shape));
     json_real(&json, "least_loads", lab_least_loads(&lab, shape));
-    json_real(&json, "seconds", lab_truth.seconds(shape));
+    json_real(&json, "seconds", truth_seconds(shape));
     json_close(&json, '}');
     fputc('\n', out);
 }
@@ -169,7 +169,7 @@ int main(int argc, char **argv) {
     else if (argc == 1)
         print_json(stdout);
     else if (lab_shape_read(&lab, argc - 1, argv + 1, &shape) == argc - 1 &&
-             lab_truth.allows(&shape, message))
+             truth_allows(&shape, message))
         print_shape(stdout, &shape);
     else
         return 2;

@@ -5,11 +5,15 @@
 #define SET(name, value) slot_set(f->slot, SLOT_##name, (int64_t)(value))
 #define SET_REAL(name, value) slot_set_real(f->slot, SLOT_##name, value)
 
+static bool has_rows(const struct verdict *v) { return lab.arrays[v->array].dimensions > 1; }
+
 static void set_unwritten(struct finding *f, const struct verdict *v) {
     const struct box *box = &v->unwritten_box;
     SET(COUNT, v->unwritten);
-    SET(ROW_FIRST, box->row_first);
-    SET(ROW_LAST, box->row_last);
+    if (has_rows(v)) {
+        SET(ROW_FIRST, box->row_first);
+        SET(ROW_LAST, box->row_last);
+    }
     SET(COLUMN_FIRST, box->col_first);
     SET(COLUMN_LAST, box->col_last);
 }
@@ -18,9 +22,9 @@ static void set_wrong(struct finding *f, const struct verdict *v) {
     const struct wrong_element *first = &v->first[0];
     SET(COUNT, v->wrong);
     if (!v->first_count) return;
-    SET(ROW_FIRST, first->row);
+    if (has_rows(v)) SET(ROW_FIRST, first->row);
     SET(COLUMN_FIRST, first->col);
-    SET_REAL(GOT, (double)first->got);
+    SET_REAL(GOT, first->got);
     SET_REAL(EXPECTED, first->expected);
 }
 
@@ -34,7 +38,7 @@ static void add_explanations(struct finding *f, const struct lab_case *which,
                              const void *const arrays[LAB_ARRAYS], const struct verdict *verdict,
                              struct explained *explained) {
     struct explanation explanations[EXPLANATIONS];
-    const int count = lab_truth.explain(which, arrays, verdict, explanations);
+    const int count = truth_explain(which, arrays, verdict, explanations);
     if (!count) return;
     SET(EXPLAINED, 1);
     if (explanations[0].sum_changed) SET(SUM_CHANGED, 1);

@@ -71,7 +71,7 @@ struct loads loads_of(const struct counted_launch *launches, int count, struct s
     const struct counted_launch sum = sum_of(launches, count);
     const uint64_t constants = sum.of[COUNTED_CONSTANTS][COUNTED_LOADS].elements;
     return (struct loads){.kernel = global_sum(&sum, COUNTED_LOADS).elements - constants,
-                          .naive = (uint64_t)lab_truth.naive_loads(&s)};
+                          .naive = (uint64_t)truth_naive_loads(&s)};
 }
 
 /* The product as the definition asks for it. */
@@ -231,11 +231,17 @@ static void print_work(FILE *out, const struct counted_launch *sum, struct shape
     const uint64_t loads = work.loads.kernel, naive = work.loads.naive;
     fprintf(out, "\nelements loaded from global memory, %s\n", lab_shape_text(&lab, &s).of);
     fprintf(out, "  %-31s %20s\n", "this kernel", grouped(loads).text);
-    fprintf(out, "  %-31s %20s", "the naive kernel, 2 m n k", grouped(naive).text);
-    print_times(out, naive, loads);
+    if (lab.naive) {
+        char label[64] = "the naive kernel, ";
+        APPEND(label, "%s", lab.naive);
+        fprintf(out, "  %-31s %20s", label, grouped(naive).text);
+        print_times(out, naive, loads);
+    }
     fprintf(out, "  %-31s %20s", "if each block loaded each once", grouped(sum->needed).text);
     print_times(out, sum->needed, loads);
-    fprintf(out, "\n  %-31s %20s   2 m n k\n", "floating-point operations", grouped(naive).text);
+    if (!lab.naive) return;
+    fprintf(out, "\n  %-31s %20s   %s\n", "floating-point operations", grouped(naive).text,
+            lab.naive);
     if (loads) fprintf(out, "  %-31s %20.2f\n", "... for each element loaded", work.per_load);
     if (work.per_byte > 0)
         fprintf(out, "  %-31s %20.2f\n", "... for each byte moved", work.per_byte);
@@ -271,7 +277,8 @@ void print_counts_line(FILE *out, const struct counted_launch *launches, int cou
     const struct loads loads = loads_of(launches, count, s);
     fprintf(out, "\nelements that all blocks together load from global memory: %s\n",
             grouped(loads.kernel).text);
-    fprintf(out, "the naive kernel, 2 m n k: %s", grouped(loads.naive).text);
+    if (!lab.naive) return;
+    fprintf(out, "the naive kernel, %s: %s", lab.naive, grouped(loads.naive).text);
     if (loads.kernel && loads.kernel < loads.naive)
         fprintf(out, ", %.4g times as many", (double)loads.naive / (double)loads.kernel);
     fputc('\n', out);

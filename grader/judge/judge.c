@@ -163,7 +163,7 @@ static struct judged judge(const struct task *t) {
     memcpy(back.memory, sent.memory, sent.layout.all);
     read_all(t->out, 0, back.memory, back.layout.all);
     data_judged(&sent, &back, arrays);
-    if (!lab_truth.verify(&t->which, arrays, VERIFY_FULL, NULL, &j.verdict))
+    if (!truth_verify(&t->which, arrays, VERIFY_FULL, NULL, &j.verdict))
         fail(EXIT_MACHINE, "no memory to verify");
     judge_verdict(&t->which, arrays, &j.verdict, &j.explanation, &j.explained);
     j.right = j.verdict.passed;
@@ -255,7 +255,7 @@ static void verdict_json(const struct task *t, const struct worker_report *r,
     if (r->counted == 1) {
         json_open(&json, "loads", '{');
         json_unsigned(&json, "all", r->loads);
-        json_unsigned(&json, "naive", (uint64_t)lab_truth.naive_loads(&t->which.shape));
+        json_unsigned(&json, "naive", (uint64_t)truth_naive_loads(&t->which.shape));
         json_unsigned(&json, "once_per_block", r->loads_once_per_block);
         json_unsigned(&json, "exchanged", r->exchanged);
         json_unsigned(&json, "threads", r->threads);

@@ -50,6 +50,7 @@ LEFT_OUT = {
     "docs/diagnosis.md": "shows mistakes of the faulty kernels",
     "docs/gpu-runs.md": "runs of the solutions, among others",
     "docs/maintainer.md": "for maintainers",
+    "docs/lab.md": "for who writes another lab",
     "docs/ladder.md": "explains the solutions",
     "docs/ladder": "its charts",
     "CONTRIBUTING.md": "for maintainers",

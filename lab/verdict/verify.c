@@ -375,6 +375,7 @@ static int cell_size(int size, int cells) {
 static void verdict_begin(struct verdict *verdict, const struct problem *p, enum verify_mode mode) {
     memset(verdict, 0, sizeof *verdict);
     verdict->mode = mode;
+    verdict->array = MATRIX_C;
     verdict->exact = p->comparison == COMPARE_EXACT;
     verdict->wrong_box = verdict->unwritten_box = empty_box;
     verdict->cell_rows = cell_size(p->m, MAP_ROWS);

@@ -42,7 +42,7 @@ struct check_options {
     FILE *report;      /* what --counts and --phases say: written by the shape's process; or null */
     FILE *walk_data;   /* for the walkthrough of this run: ../show/page/walk.h; or null */
     unsigned walk_block[3];
-    uint64_t walk_launch; /* 0: the first one that loads A or B */
+    uint64_t walk_launch; /* 0: the first one that loads an input */
     struct shape *shapes; /* to check, in this order */
     int shape_count;
     int calls;       /* of the wrapper, for each shape */

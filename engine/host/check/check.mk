@@ -30,7 +30,7 @@ checked_parts = $(addprefix build/cpu/,engine/host/check/check_run.o engine/host
                 build/check/source.o build/check/walk_page.o build/libcheck.a build/libengine.a $(driver) build/libruntime.a
 
 # What explains a run of a lab's and shows it; and the lab's rules.
-$(patsubst %,build/c/engine/%/%.o,show show/page host) build/c/$(LAB)/mistakes/%.o: \
+$(patsubst %,build/c/engine/%/%.o,show show/page host) build/c/$(mistakes)/%.o: \
     private C_FLAGS += -O0 -fno-omit-frame-pointer
 build/c/engine/explain/index/recover.o build/c/engine/explain/index/formula.o build/c/engine/explain/index/rows.o: \
     private C_FLAGS += -O2

@@ -84,7 +84,7 @@ static void check_memory(const struct check_options *o) {
 static void check_walk(const struct check_options *o) {
     char message[2 * MESSAGE_SIZE];
     const struct shape *s = &o->run.which.shape;
-    if (lab_truth.operations(s) <= most_walked) return;
+    if (truth_operations(s) <= most_walked) return;
     snprintf(message, sizeof message,
              "--walk shows one block, and a run with %s takes too long for that: it may have "
              "%.0f million operations at most; try a small one, such as 34",
@@ -132,7 +132,7 @@ static void choose_shapes(struct check_options *o) {
                                      : o->counts ? SHAPE_COUNT
                                                  : SHAPE_CHECK;
     struct shape shape;
-    while (!o->sized && lab_truth.shape(purpose, o->shape_count, 0, &shape)) o->shape_count++;
+    while (!o->sized && truth_shape(purpose, o->shape_count, 0, &shape)) o->shape_count++;
     if (o->sized) o->shape_count = 1;
     o->shapes = malloc((size_t)o->shape_count * sizeof *o->shapes);
     if (!o->shapes) {
@@ -140,7 +140,7 @@ static void choose_shapes(struct check_options *o) {
         exit(EXIT_MACHINE);
     }
     for (int i = 0; i < o->shape_count; i++)
-        if (!lab_truth.shape(purpose, i, 0, &o->shapes[i]) || o->sized)
+        if (!truth_shape(purpose, i, 0, &o->shapes[i]) || o->sized)
             o->shapes[i] = o->run.which.shape;
     /* A second one starts with what the first left behind. */
     o->calls = o->sized || o->counts || o->phases ? 1 : 2;

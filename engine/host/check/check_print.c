@@ -87,8 +87,8 @@ void print_clean(FILE *out, const struct outcome *outcomes, int count) {
         seconds += outcomes[i].seconds;
         all = all && !outcomes[i].blocks.all;
     }
-    fprintf(out, "no mistake found: every load and store %swatched, C right (%.2f s)\n",
-            all ? "" : "of blocks that write ", seconds);
+    fprintf(out, "no mistake found: every load and store %swatched, %s right (%.2f s)\n",
+            all ? "" : "of blocks that write ", lab.arrays[lab_first_output(&lab)].name, seconds);
     fprintf(out, "    built from %s\n", source_name());
     for (int i = 0; i < count; i++) {
         const struct outcome *o = &outcomes[i];

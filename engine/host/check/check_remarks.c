@@ -58,13 +58,13 @@ static struct remark find_barrier(const struct outcome *counted, struct outcome 
     struct shape edges, whole;
     if (!evidence_shape(counted, &edges)) return no_remark;
     const struct remark remark = gather(run_barriers, edges, room);
-    if (!remark.kind || !lab_truth.shape(SHAPE_WHOLE, 0, 0, &whole)) return remark;
+    if (!remark.kind || !truth_shape(SHAPE_WHOLE, 0, 0, &whole)) return remark;
     return gather(run_barriers, whole, room).line == remark.line ? remark : no_remark;
 }
 
 struct remark find_remark(struct outcome *room) {
     struct shape shape;
-    if (!lab_truth.shape(SHAPE_COUNT, 0, 0, &shape)) return no_remark;
+    if (!truth_shape(SHAPE_COUNT, 0, 0, &shape)) return no_remark;
     const struct remark first = gather(run_counts, shape, room);
     const struct outcome counted = *room;
     if (first.kind && first.kind < REMARK_UNNEEDED_BARRIER) return first;

@@ -131,7 +131,7 @@ static void run_watched(const struct host_arrays *device) {
     run.limits.launch_seconds = CHECK_LAUNCH_BLOCKS * asked->run.timeout;
     if (asked->locals_seen)
         run.limits.alone_threads = UINT64_MAX;
-    else if (lab_truth.operations(s) <= small)
+    else if (truth_operations(s) <= small)
         run.limits.alone_threads = threads_of_small;
     run.stopped = stopped;
     run.machine_fault = machine_fault;
@@ -167,7 +167,7 @@ static void judge_result(const struct host_data *sent, const struct host_data *b
     struct finding finding = {};
     struct explained explained = {};
     data_judged(sent, back, arrays);
-    if (!lab_truth.verify(&sent->which, arrays, VERIFY_FULL, NULL, &verdict))
+    if (!truth_verify(&sent->which, arrays, VERIFY_FULL, NULL, &verdict))
         machine_fault("no memory to compare the result");
     if (!judge_verdict(&sent->which, arrays, &verdict, &finding, &explained)) return;
     struct finding failed;

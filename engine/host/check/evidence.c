@@ -37,7 +37,7 @@ int evidence_tile(const struct outcome *run) {
 }
 
 bool evidence_shape(const struct outcome *run, struct shape *shape) {
-    return lab_truth.shape(SHAPE_TELL, 0, evidence_tile(run), shape);
+    return truth_shape(SHAPE_TELL, 0, evidence_tile(run), shape);
 }
 
 _Static_assert((int)OUTCOME_LAUNCHES == TRACE_LAUNCHES && (int)OUTCOME_LAUNCHES == PHASES_LAUNCHES,

@@ -163,7 +163,7 @@ static void find_cause(const struct check_options *o, struct outcome *failed,
     if (locals_are_asked(failed->finding.kind)) locals_ask(o, failed, &failed->cause);
     if (!lab_rules.find || !cause_is_asked(failed->finding.kind)) return;
     const int width = evidence_tile(failed);
-    for (int i = 0; !failed->cause.kind && lab_truth.shape(SHAPE_TELL, i, width, &shape); i++) {
+    for (int i = 0; !failed->cause.kind && truth_shape(SHAPE_TELL, i, width, &shape); i++) {
         gather_evidence(o, shape, failed, NULL, room);
         const struct cause cause = room->cause;
         /* What the launch of the failed run proves, another shape cannot disprove. */
@@ -239,7 +239,7 @@ static void record_walk(const struct check_options *o, const struct outcome *sho
 static bool try_walk(const struct check_options *given, const struct outcome *shown,
                      struct shape shape, int fill, struct outcome *room) {
     struct check_options o = *given;
-    o.counts = lab_truth.operations(&shape) <= most_counted;
+    o.counts = truth_operations(&shape) <= most_counted;
     o.run.which.fill = fill;
     record_walk(&o, shown, shape, room);
     const struct walked *walked = &room->walked;
@@ -264,7 +264,7 @@ static void gather_walk(const struct check_options *o, const struct outcome *sho
     *room = (struct outcome){.walked = {.step = WALK_NO_BLOCK}};
     if (f->kind != FINDING_NONE && !f->launch.grid[0]) return; /* the wrapper came to no launch */
     struct shape small;
-    if (!o->sized && lab_truth.shape(SHAPE_PAGE, 0, evidence_tile(shown), &small) &&
+    if (!o->sized && truth_shape(SHAPE_PAGE, 0, evidence_tile(shown), &small) &&
         try_walk(o, shown, small, fill, room))
         return;
     if (try_walk(o, shown, shown->shape, fill, room)) return;
@@ -324,7 +324,7 @@ static bool print_walk(const struct check_options *o, const struct outcome *show
     }
     if (o->run.json) return true;
     if (step == WALK_NO_BLOCK) {
-        puts("no walkthrough: no launch was seen that loads A or B");
+        puts("no walkthrough: no launch was seen that loads an input");
         return true;
     }
     printf("open in a browser: %s", o->walk);

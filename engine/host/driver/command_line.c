@@ -73,7 +73,8 @@ static void print_help(void) {
     print_fills();
     print_option("--repeat N", "timed launches (default: 10 on a GPU, 1 on the CPU backend)");
     print_option("--verify MODE", "full (default), quick (samples, for large sizes) or none");
-    print_option("--timeout S", "seconds one launch may take (default: %s)", lab.time);
+    print_option("--timeout S", "seconds one launch may take (default: %s)",
+                 lab.time ? lab.time : "10, and 1 more for every 20 million operations");
     fputs(other_options, stdout);
 }
 

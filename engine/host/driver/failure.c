@@ -8,7 +8,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *output_name(void) { return lab.arrays[lab_first_output(&lab)].name; }
+/* The output that the verdict describes. */
+static const struct lab_array *output_of(const struct report *report) {
+    return &lab.arrays[report->verified ? report->verdict.array : lab_first_output(&lab)];
+}
+static const char *output_name(const struct report *report) { return output_of(report)->name; }
+static bool has_rows(const struct report *report) { return output_of(report)->dimensions > 1; }
 
 static void print_damage(const struct report *report) {
     for (int i = 0; i < lab_arrays(&lab); i++) {
@@ -17,7 +22,7 @@ static void print_damage(const struct report *report) {
         if (d->elements)
             fprintf(report->out,
                     "%" PRIu64 " element%s of the input %s changed: only %s may be written.\n",
-                    d->elements, plural(d->elements), name, output_name());
+                    d->elements, plural(d->elements), name, output_name(report));
         if (d->before)
             fprintf(report->out,
                     "%" PRIu64 " float%s just before %s %s overwritten: an index is negative.\n",
@@ -38,10 +43,14 @@ static void print_span(FILE *out, const char *what, int first, int last) {
 }
 
 static void print_box(const struct report *report, const struct box *box, uint64_t count) {
-    fputs(count == 1 ? "It is in " : "They lie in ", report->out);
-    print_span(report->out, "row", box->row_first, box->row_last);
-    fputs(", ", report->out);
-    print_span(report->out, "column", box->col_first, box->col_last);
+    if (has_rows(report)) {
+        fputs(count == 1 ? "It is in " : "They lie in ", report->out);
+        print_span(report->out, "row", box->row_first, box->row_last);
+        fputs(", ", report->out);
+    } else {
+        fputs(count == 1 ? "It is " : "They are among ", report->out);
+    }
+    print_span(report->out, has_rows(report) ? "column" : "element", box->col_first, box->col_last);
     fputs(".\n", report->out);
 }
 
@@ -49,30 +58,32 @@ static void print_unwritten(const struct report *report, uint64_t elements) {
     const struct verdict *v = &report->verdict;
     if (v->unwritten == elements) {
         if (elements == 1)
-            fprintf(report->out, "The one element of %s was not written.\n", output_name());
+            fprintf(report->out, "The one element of %s was not written.\n", output_name(report));
         else
             fprintf(report->out, "None of the %" PRIu64 " elements of %s were written.\n", elements,
-                    output_name());
-        fprintf(report->out, "Start in kernel.cu: %s\n", lab.first_step);
+                    output_name(report));
+        if (lab.first_step) fprintf(report->out, "Start in kernel.cu: %s\n", lab.first_step);
         return;
     }
     fprintf(report->out, "%" PRIu64 " of the %" PRIu64 " elements of %s %s never written.\n",
-            v->unwritten, elements, output_name(), was_or_were(v->unwritten));
+            v->unwritten, elements, output_name(report), was_or_were(v->unwritten));
     print_box(report, &v->unwritten_box, v->unwritten);
     if (report->explanation_count == 0)
         fprintf(report->out,
                 "Each element needs a thread: does the grid, rounded up, cover all of %s?\n",
-                output_name());
+                output_name(report));
 }
 
 static void print_first(const struct report *report) {
     const struct verdict *v = &report->verdict;
-    fprintf(report->out, "%10s %10s %16s %16s %16s\n", "row", "column", "expected", "got",
+    const bool rows = has_rows(report);
+    if (rows) fprintf(report->out, "%10s ", "row");
+    fprintf(report->out, "%10s %16s %16s %16s\n", rows ? "column" : "element", "expected", "got",
             "tolerance");
     for (int i = 0; i < v->first_count; i++) {
         const struct wrong_element *e = &v->first[i];
-        fprintf(report->out, "%10d %10d %16.9g %16.9g ", e->row, e->col, e->expected,
-                (double)e->got);
+        if (rows) fprintf(report->out, "%10d ", e->row);
+        fprintf(report->out, "%10d %16.9g %16.9g ", e->col, e->expected, e->got);
         if (v->exact)
             fprintf(report->out, "%16s\n", "0 (exact)");
         else
@@ -91,13 +102,13 @@ static bool explains_nan(const struct report *report) {
 static void print_wrong(const struct report *report) {
     const struct verdict *v = &report->verdict;
     fprintf(report->out, "%" PRIu64 " of the %" PRIu64 " elements of %s%s %s wrong.\n", v->wrong,
-            v->compared, output_name(), v->mode == VERIFY_QUICK ? " that were compared" : "",
+            v->compared, output_name(report), v->mode == VERIFY_QUICK ? " that were compared" : "",
             is_or_are(v->wrong));
     if (v->nan)
         fprintf(report->out, "%" PRIu64 " of them %s NaN%s\n", v->nan, is_or_are(v->nan),
-                explains_nan(report)        ? "."
-                : report_has_shared(report) ? lab.nan_with_shared
-                                            : lab.nan);
+                explains_nan(report) || !lab.nan ? "."
+                : report_has_shared(report)      ? lab.nan_with_shared
+                                                 : lab.nan);
     print_box(report, &v->wrong_box, v->wrong);
     print_first(report);
     if (lab_truth.say_fill) lab_truth.say_fill(&report->options.which, report->out);
@@ -131,10 +142,12 @@ static void print_cells(const char *cells, int count, bool colour, FILE *out) {
 static void print_map(const struct report *report) {
     const struct verdict *v = &report->verdict;
     bool colour = use_colour(report->out);
-    fprintf(report->out, "\n%s, one character for %d rows x %d columns:\n", output_name(),
-            v->cell_rows, v->cell_cols);
+    const bool rows = has_rows(report);
+    fprintf(report->out, "\n%s, one character for ", output_name(report));
+    if (rows) fprintf(report->out, "%d rows x ", v->cell_rows);
+    fprintf(report->out, "%d %s:\n", v->cell_cols, rows ? "columns" : "elements");
     for (int i = 0; i < v->map_rows; i++) {
-        fprintf(report->out, "%s%10d |", i == 0 ? " row" : "    ", i * v->cell_rows);
+        fprintf(report->out, "%s%10d |", i == 0 && rows ? " row" : "    ", i * v->cell_rows);
         print_cells(v->map[i], v->map_cols, colour, report->out);
         fputs("|\n", report->out);
     }
@@ -165,7 +178,8 @@ static void print_verdict(const struct report *report) {
     if (v->wrong) print_wrong(report);
     if (v->suspect_rows)
         fprintf(report->out, "%d more row%s of %s fail%s Freivalds' check.\n", v->suspect_rows,
-                plural((uint64_t)v->suspect_rows), output_name(), v->suspect_rows == 1 ? "s" : "");
+                plural((uint64_t)v->suspect_rows), output_name(report),
+                v->suspect_rows == 1 ? "s" : "");
     if (v->not_float32 && lab_truth.say_precision) {
         char text[MESSAGE_SIZE] = "";
         lab_truth.say_precision(v, text);

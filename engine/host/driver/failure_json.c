@@ -89,7 +89,7 @@ static void json_first_wrong(struct json *json, const struct verdict *v) {
         json_value(json, "row", "%d", e->row);
         json_value(json, "column", "%d", e->col);
         json_real(json, "expected", e->expected);
-        json_real(json, "got", (double)e->got);
+        json_real(json, "got", e->got);
         json_real(json, "bound", e->bound);
         json_close(json, '}');
     }

@@ -125,7 +125,7 @@ static enum exit_status parse_sizes(int count, char **sizes, struct shape *shape
             parse_size(sizes[one ? 0 : i], &lab.params[at], &shape->of[at], message);
         if (status != EXIT_PASSED) return status;
     }
-    return lab_truth.allows(shape, message) ? EXIT_PASSED : EXIT_USAGE;
+    return truth_allows(shape, message) ? EXIT_PASSED : EXIT_USAGE;
 }
 
 static bool parse_timeout(const char *text, double *seconds) {
@@ -254,6 +254,6 @@ enum exit_status options_parse(int argc, char **argv, struct options *options,
     enum exit_status status =
         parse_sizes(argc - optind, argv + optind, &options->which.shape, message);
     if (status == EXIT_PASSED && options->timeout == 0)
-        options->timeout = lab_truth.seconds(&options->which.shape);
+        options->timeout = truth_seconds(&options->which.shape);
     return status;
 }

@@ -15,6 +15,7 @@
  * source. */
 extern const char kernel_source[] __attribute__((weak));
 extern const char kernel_source_end[] __attribute__((weak));
+extern const char kernel_lab[] __attribute__((weak)); /* the folder; empty: the usual one */
 
 const char *source_name(void) { return kernel_source; }
 
@@ -78,6 +79,13 @@ static void print_kernel(const char *name, FILE *out) {
     fputs(quote ? "'" : "", out);
 }
 
+/* What make takes where no KERNEL is given. */
+static bool is_usual_kernel(void) {
+    const size_t folder = strlen(kernel_lab);
+    return strncmp(kernel_source, kernel_lab, folder) == 0 &&
+           strcmp(kernel_source + folder, folder ? "/kernel.cu" : "kernel.cu") == 0;
+}
+
 void source_print_next(enum source_state state, const char *program, const char *rebuild,
                        const char *next, FILE *out) {
     if (!kernel_source) return;
@@ -89,7 +97,8 @@ void source_print_next(enum source_state state, const char *program, const char 
     }
     if (!next) return;
     fprintf(out, "next: %s", next);
-    if (strcmp(kernel_source, "kernel.cu") != 0) print_kernel(kernel_source, out);
+    if (*kernel_lab) fprintf(out, " LAB=%s", kernel_lab);
+    if (!is_usual_kernel()) print_kernel(kernel_source, out);
     fputc('\n', out);
 }
 

@@ -1,5 +1,6 @@
 /* The engine's own words, and which are in use. */
 #include "vocabulary.h"
+#include <stdbool.h>
 #include <stddef.h>
 
 static const struct vocabulary own = {
@@ -15,8 +16,20 @@ static const struct vocabulary own = {
     .many_blocks = "how many elements does a block compute?",
 };
 
-static const struct vocabulary *in_use;
+/* Of nothing but pointers to texts. */
+union texts {
+    struct vocabulary words;
+    const char *text[sizeof(struct vocabulary) / sizeof(const char *)];
+};
+static union texts in_use;
+static bool is_set;
 
-const struct vocabulary *vocabulary(void) { return in_use ? in_use : &own; }
+const struct vocabulary *vocabulary(void) { return is_set ? &in_use.words : &own; }
 
-void vocabulary_use(const struct vocabulary *words) { in_use = words; }
+void vocabulary_use(const struct vocabulary *words) {
+    const union texts others = {.words = words ? *words : own};
+    in_use.words = own;
+    is_set = true;
+    for (size_t i = 0; i < sizeof others.text / sizeof *others.text; i++)
+        if (others.text[i]) in_use.text[i] = others.text[i];
+}

@@ -24,7 +24,8 @@ struct vocabulary {
 /* Those in use: the engine's own, until others are given. */
 const struct vocabulary *vocabulary(void);
 
-/* From now on these, which outlive the program's last message; null: the engine's own. */
+/* From now on these, whose texts outlive the program's last message; those that are null, and null
+ * itself: the engine's own. */
 void vocabulary_use(const struct vocabulary *words);
 
 #ifdef __cplusplus

@@ -1,0 +1,161 @@
+/* The verdict on a lab's outputs, where the lab gives what they should be: see lab_truth.reference.
+ * One output after the other; boxes, map and list are of the first one with something wrong. */
+#include "../lab.h"
+#include "poison.h"
+#include "text/numbers.h"
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All arrays of a case, as they should be. */
+struct right {
+    void *of[LAB_ARRAYS]; /* inputs: null */
+};
+
+static bool is_output(int i) { return role_is_output(lab.arrays[i].role); }
+
+static size_t bytes_of(int i, const struct shape *shape) {
+    const struct lab_array *array = &lab.arrays[i];
+    return (size_t)lab_elements(array, shape) * element_type_bytes(array->element);
+}
+
+static void free_right(struct right *right) {
+    for (int i = 0; i < LAB_ARRAYS; i++) free(right->of[i]);
+}
+
+static bool make_right(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
+                       struct right *right) {
+    for (int i = 0; i < lab_arrays(&lab); i++)
+        if (is_output(i) && !(right->of[i] = malloc(bytes_of(i, &which->shape)))) return false;
+    lab_truth.reference(which, arrays, right->of);
+    return true;
+}
+
+/* --- one output ------------------------------------------------------------------------------- */
+
+struct output {
+    const struct lab_array *array;
+    int number;
+    int64_t elements, cols; /* cols: of its last axis; what is before it are rows */
+    const unsigned char *got, *right;
+    size_t size; /* of an element */
+};
+
+static struct output output_of(int i, const struct shape *shape, const void *got,
+                               const void *right) {
+    const struct lab_array *array = &lab.arrays[i];
+    int64_t extent[ENGINE_DIMENSIONS];
+    lab_extents(array, shape, extent);
+    return (struct output){
+        array, i,     lab_elements(array, shape),        extent[array->dimensions - 1],
+        got,   right, element_type_bytes(array->element)};
+}
+
+/* Elements smaller than a word that were never written cannot be told from others. */
+static bool is_unwritten(const struct output *o, int64_t i) {
+    static const uint32_t poison[2] = {POISON_BITS, POISON_BITS};
+    return o->size >= sizeof *poison && memcmp(o->got + (size_t)i * o->size, poison, o->size) == 0;
+}
+
+static double value_at(const struct output *o, const unsigned char *of, int64_t i) {
+    double value = NAN;
+    element_value(o->array->element, of + (size_t)i * o->size, &value);
+    return value;
+}
+
+static double bound_at(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
+                       const struct output *o, int64_t i) {
+    return lab_truth.bound ? lab_truth.bound(which, arrays, o->number, i) : 0;
+}
+
+static bool is_right(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
+                     const struct output *o, int64_t i) {
+    const size_t at = (size_t)i * o->size;
+    if (memcmp(o->got + at, o->right + at, o->size) == 0) return true;
+    const double bound = bound_at(which, arrays, o, i);
+    return fabs(value_at(o, o->got, i) - value_at(o, o->right, i)) <= bound && bound > 0;
+}
+
+static void box_add(struct box *box, const struct output *o, int64_t i) {
+    const int row = (int)(i / o->cols), col = (int)(i % o->cols);
+    box->row_first = min_int(box->row_first, row);
+    box->row_last = max_int(box->row_last, row);
+    box->col_first = min_int(box->col_first, col);
+    box->col_last = max_int(box->col_last, col);
+}
+
+static void map_begin(struct verdict *v, const struct output *o) {
+    const int64_t rows = o->elements / o->cols;
+    v->cell_rows = (int)((rows + MAP_ROWS - 1) / MAP_ROWS);
+    v->cell_cols = (int)((o->cols + MAP_COLS - 1) / MAP_COLS);
+    v->map_rows = (int)((rows + v->cell_rows - 1) / v->cell_rows);
+    v->map_cols = (int)((o->cols + v->cell_cols - 1) / v->cell_cols);
+    memset(v->map, CELL_UNKNOWN, sizeof v->map);
+}
+
+/* What a cell shows when one more of its elements is so: wrong before unwritten before right. */
+static void map_add(struct verdict *v, const struct output *o, int64_t i, enum cell state) {
+    char *cell = &v->map[i / o->cols / v->cell_rows][i % o->cols / v->cell_cols];
+    if (*cell == CELL_UNKNOWN || *cell == (char)state)
+        *cell = (char)state;
+    else if (state == CELL_WRONG || *cell == CELL_WRONG || *cell == CELL_PARTLY_WRONG)
+        *cell = CELL_PARTLY_WRONG;
+    else
+        *cell = CELL_PARTLY_UNWRITTEN;
+}
+
+static void add_wrong(struct verdict *v, const struct lab_case *which,
+                      const void *const arrays[LAB_ARRAYS], const struct output *o, int64_t i) {
+    const double got = value_at(o, o->got, i);
+    v->wrong++;
+    v->nan += isnan(got);
+    if (v->array != o->number) return;
+    box_add(&v->wrong_box, o, i);
+    if (v->first_count == FIRST_WRONG) return;
+    v->first[v->first_count++] =
+        (struct wrong_element){(int)(i / o->cols), (int)(i % o->cols), got,
+                               value_at(o, o->right, i), bound_at(which, arrays, o, i)};
+}
+
+static void compare(struct verdict *v, const struct lab_case *which,
+                    const void *const arrays[LAB_ARRAYS], const struct output *o) {
+    const bool shown = !v->wrong && !v->unwritten;
+    if (shown) {
+        v->array = o->number;
+        map_begin(v, o);
+    }
+    for (int64_t i = 0; i < o->elements; i++) {
+        enum cell state = CELL_RIGHT;
+        if (is_unwritten(o, i)) {
+            state = CELL_UNWRITTEN;
+            v->unwritten++;
+            if (shown) box_add(&v->unwritten_box, o, i);
+        } else if (!is_right(which, arrays, o, i)) {
+            state = CELL_WRONG;
+            add_wrong(v, which, arrays, o, i);
+        }
+        if (shown) map_add(v, o, i, state);
+    }
+    v->compared += (uint64_t)o->elements;
+}
+
+bool truth_verify(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
+                  enum verify_mode mode, const struct progress *progress, struct verdict *v) {
+    if (lab_truth.verify) return lab_truth.verify(which, arrays, mode, progress, v);
+    static const struct box empty = {INT_MAX, -1, INT_MAX, -1};
+    struct right right = {{NULL}};
+    *v = (struct verdict){.mode = mode,
+                          .exact = !lab_truth.bound,
+                          .array = lab_first_output(&lab),
+                          .wrong_box = empty,
+                          .unwritten_box = empty};
+    const bool enough = mode == VERIFY_NONE || make_right(which, arrays, &right);
+    for (int i = 0; enough && mode != VERIFY_NONE && i < lab_arrays(&lab); i++) {
+        const struct output o = output_of(i, &which->shape, arrays[i], right.of[i]);
+        if (is_output(i)) compare(v, which, arrays, &o);
+    }
+    v->passed = mode != VERIFY_NONE && !v->wrong && !v->unwritten;
+    free_right(&right);
+    return enough;
+}

@@ -1,0 +1,116 @@
+"""LAB=: a lab in a folder of its own, made from the blocks of docs/lab.md."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment, need
+
+PAGE = REPOSITORY / "docs" / "lab.md"
+LAB = "labs/vector_add"
+OF_SGEMM = re.compile(r"(?i:gemm|matri[xc]|\btiles?\b)|\b[ABCmk]\b")
+
+
+def files() -> dict[str, str]:
+    found = dict(re.findall(r"^`(labs/vector_add/[\w.]+)`.*?^```c\n(.*?)^```", PAGE.read_text(),
+                            re.MULTILINE | re.DOTALL))
+    assert sorted(found) == [f"{LAB}/{name}" for name in ("call.cu", "kernel.cu", "lab.c")]
+    return found
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Tree:
+    made = Tree(tmp_path_factory.mktemp("another lab"), programs)
+    for name, text in files().items():
+        made.write(name, text)
+    return made
+
+
+def check(tree: Tree, kernel: str, *words: str) -> subprocess.CompletedProcess[str]:
+    (tree.path / "other.cu").write_text(kernel)
+    tree.make(f"LAB={LAB}", "KERNEL=other.cu", "vector_add-check", "BACKEND=cpu")
+    return run(tree, "vector_add-check", *words)
+
+
+def run(tree: Tree, *command: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run([f"./{command[0]}", *command[1:]], cwd=tree.path, env=clean_environment(None),
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=RUN_SECONDS, check=False)
+    found = OF_SGEMM.search(done.stdout + done.stderr)
+    assert not found, f"{found} in {done.stdout}{done.stderr}"
+    return done
+
+
+def test_the_program(tree: Tree) -> None:
+    assert "./vector_add is built from labs/vector_add/kernel.cu" in \
+        tree.make(f"LAB={LAB}", "BACKEND=cpu").stdout
+    done = run(tree, "vector_add", "1000")
+    assert done.returncode == 0 and "TEST PASSED 1000\n" in done.stdout
+    assert done.stdout.endswith(f"next: make check LAB={LAB}\n")
+    assert "./vector_add [options] N " in run(tree, "vector_add", "--help").stdout
+    assert run(tree, "vector_add", "0").returncode == 2
+    record = json.loads(run(tree, "vector_add", "33", "--json").stdout)
+    assert record["n"] == 33 and record["status"] == "passed" and record["compared"] == 33
+
+
+def test_a_correct_kernel_under_watch(tree: Tree) -> None:
+    done = check(tree, files()[f"{LAB}/kernel.cu"])
+    assert done.returncode == 0 and "no mistake found" in done.stdout and "c right" in done.stdout
+    assert [line.strip() for line in done.stdout.splitlines() if line.strip().startswith("n=")][:3] == \
+        ["n=100", "n=1", "n=33"]
+
+
+LINE = "if (i < n) c[i] = a[i] + b[i];"
+FAULTY = {
+    "guard": ("c[i] = a[i] + b[i];", 3, "load from a beyond its end", "reads a[100]"),
+    "wrong": ("if (i < n) c[i] = a[i] - b[i];", 0, "100 of the 100 elements of c are wrong", "c[0] is"),
+    "unwritten": ("if (i < n - 5) c[i] = a[i] + b[i];", 0, "5 of the 100 elements of c are never written",
+                  "from element 95 to 99"),
+    "input": ("if (i < n) { ((float *)a)[i] += b[i]; c[i] = a[i]; }", 3, "a is written, although it is an input", "writes a["),
+    "race": ("if (i < n) c[i] = a[i] + b[i], c[i / 2] = c[i];", 3, "", "c["),
+}
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_a_mistake_is_named_at_its_line(tree: Tree, name: str) -> None:
+    code, line, what, detail = FAULTY[name]
+    kernel = files()[f"{LAB}/kernel.cu"]
+    assert LINE in kernel
+    done = check(tree, kernel.replace(LINE, code))
+    first = done.stdout.splitlines()[0]
+    assert done.returncode == 1 and what in first and detail in done.stdout
+    assert first.startswith(f"other.cu:{line}: " if line else "other.cu: ")
+    assert done.stdout.endswith(f"next: make walk LAB={LAB} KERNEL=other.cu\n")
+
+
+def test_what_the_plain_program_says_of_a_wrong_result(tree: Tree) -> None:
+    text = files()[f"{LAB}/kernel.cu"].replace(LINE, "if (i < n - 3) c[i] = i == 7 ? 0 : a[i] + b[i];")
+    (tree.path / "other.cu").write_text(text)
+    tree.make(f"LAB={LAB}", "KERNEL=other.cu", "vector_add", "BACKEND=cpu")
+    done = run(tree, "vector_add", "100")
+    assert done.returncode == 1 and "TEST FAILED" in done.stdout
+    assert "3 of the 100 elements of c were never written.\nThey are among elements 97 to 99.\n" in done.stdout
+    assert "1 of the 100 elements of c is wrong.\nIt is element 7.\n" in done.stdout
+    assert "\nc, one character for 2 elements:\n" in done.stdout
+
+
+def test_the_other_lab_again(tree: Tree) -> None:
+    """What was built for one is linked again for the other."""
+    tree.make(f"LAB={LAB}", "BACKEND=cpu")
+    tree.make("sgemm", "BACKEND=cpu", f"KERNEL={REPOSITORY / 'instructor/solutions/1_naive.cu'}")
+    done = subprocess.run([tree.path / "sgemm", "20"], capture_output=True, text=True, check=False)
+    assert "TEST PASSED 400\n" in done.stdout
+    tree.make(f"LAB={LAB}", "BACKEND=cpu")
+    assert run(tree, "vector_add", "20").returncode == 0
+
+
+def test_no_lab() -> None:
+    for given, said in (("labs/none", "no lab is there, for want of labs/none/lab.c"),
+                        ("a b", "must have no blanks")):
+        done = subprocess.run([need("make"), f"LAB={given}"], cwd=REPOSITORY, env=clean_environment(None),
+                              capture_output=True, text=True, check=False)
+        assert done.returncode == 2 and said in done.stderr
