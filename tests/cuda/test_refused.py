@@ -74,7 +74,7 @@ def check_make(tree: Tree, name: str, target: str, program: str, *tools: str) ->
     assert not (tree.path / program).exists()
 
 
-@pytest.mark.parametrize("name", slow_but(NAMES, lambda number, _: number % 8 not in (0, 1, 3)))
+@pytest.mark.parametrize("name", slow_but(NAMES, lambda number, _: number % 16 not in (0, 1, 3)))
 def test_make(name: str, tree: Tree) -> None:
     """In `make test` without those that the tests below build with clang, for make check and as a
     grade."""
@@ -99,12 +99,12 @@ def clang_tree(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Tree
     return Tree(tmp_path_factory.mktemp("a checkout"), programs)
 
 
-@pytest.mark.parametrize("name", sample(NAMES, 8))
+@pytest.mark.parametrize("name", sample(NAMES, 16))
 def test_make_with_clang(name: str, clang_tree: Tree) -> None:
     check_make(clang_tree, name, "sgemm", "sgemm", "CXX=clang++")
 
 
-@pytest.mark.parametrize("name", sample(NAMES, 8, 1))
+@pytest.mark.parametrize("name", sample(NAMES, 16, 1))
 def test_make_check(name: str, tree: Tree) -> None:
     check_make(tree, name, "check", "sgemm-check")
 
@@ -120,7 +120,7 @@ def work() -> Iterator[Path]:
         yield Path(directory)
 
 
-@pytest.mark.parametrize("name", sample(NAMES, 8, 3))
+@pytest.mark.parametrize("name", sample(NAMES, 16, 3))
 def test_grade(name: str, work: Path) -> None:
     """It loses the criterion "builds", with that reason and line."""
     refused, parts = expected(name), build.trusted_parts()

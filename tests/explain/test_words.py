@@ -167,7 +167,7 @@ def source_of(case: Case) -> tuple[str, dict[str, int]]:
     return text, {mark: number for number, line in lines for mark in re.findall(r"@(\w+)", line)}
 
 
-@pytest.mark.parametrize("case", sample(CASES, every=2), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", sample(CASES, every=3), ids=lambda case: case.name)
 def test_words(checker: Builder, case: Case, tmp_path: Path) -> None:
     text, lines = source_of(case)
     kernel = tmp_path / "kernel.cu"

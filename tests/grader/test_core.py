@@ -298,7 +298,7 @@ WRONG_RUNS: dict[str, tuple[bytes, str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", sample([*WRONG_RUNS], every=4))
+@pytest.mark.parametrize("name", sample([*WRONG_RUNS], every=6))
 def test_what_is_known_of_a_wrong_run(name: str, parts: Parts, box: Sandbox, work: Path) -> None:
     source, which, expected = WRONG_RUNS[name]
     outcome = run_source(source, which, parts, box, work)
@@ -460,7 +460,7 @@ def test_too_many_blocks_end_at_the_same_one_each_time(
     assert len(done) == 1 and " of 6400 blocks were done" in done.pop()
 
 
-@pytest.mark.parametrize("how", ["padded_copies", "padded_by_kernels"])
+@pytest.mark.parametrize("how", sample(["padded_copies", "padded_by_kernels"], every=2))
 def test_tiles_of_copies_of_a_and_b_are_tiles(
     how: str, parts: Parts, box: Sandbox, work: Path
 ) -> None:
@@ -472,7 +472,7 @@ def test_tiles_of_copies_of_a_and_b_are_tiles(
     assert checked.loads.all <= verdict.most_loads(checked.loads)
 
 
-@pytest.mark.parametrize("blocks", [64, 1 << 18])
+@pytest.mark.parametrize("blocks", sample([64, 1 << 18], every=2, start=1))
 def test_loads_that_are_handed_on_are_counted(blocks: int, parts: Parts, box: Sandbox,
                                               work: Path) -> None:
     """A block that stores nothing of C can leave what it has loaded to one that does."""

@@ -145,7 +145,7 @@ def counted_of(source: bytes) -> Outcome:
         return run.run_problem(parts, programs, "checked", SHAPE, box=box, count=True)
 
 
-@pytest.mark.parametrize("name", sample([*WRAPPERS], every=5))
+@pytest.mark.parametrize("name", sample([*WRAPPERS], every=7))
 def test_loads_that_count(name: str) -> None:
     body, loads, tiles = WRAPPERS[name]
     counted = loads_of(f"{KERNELS}{body}\ncudaFree(a); cudaFree(b); cudaFree(s);\n}}\n".encode())
@@ -153,7 +153,7 @@ def test_loads_that_count(name: str) -> None:
     assert (verdict.against_loads(counted) == "") == tiles
 
 
-@pytest.mark.parametrize("name", ["constants_in_the_loop", "persistent_tiles"])
+@pytest.mark.parametrize("name", sample(["constants_in_the_loop", "persistent_tiles"], every=2))
 def test_what_is_no_load_of_a_and_b(name: str) -> None:
     """Constants, tables, virtual functions; counters of tiles cost what they cost: no launch is
     taken together with another because of them."""

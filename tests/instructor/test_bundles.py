@@ -432,17 +432,19 @@ def test_classroom50_gives_a_solution_all_points(classroom: Classroom50, tmp_pat
     assert not classroom.output.exists(), "the runner makes status and summary from the result"
 
 
+@pytest.mark.parametrize(("kernel", "right"), first_of_each([(STARTER, False), (SOLUTION, True)],
+                                                            lambda _: None), ids=["starter", "solution"])
 def test_classroom50_grades_where_no_sandbox_can_be_had(
-    classroom: Classroom50, tmp_path: Path
+    classroom: Classroom50, tmp_path: Path, kernel: Path, right: bool
 ) -> None:
     """In a container, for example."""
     shell = f'case "$1" in *sandbox.sh) exit 1;; esac\nexec {need("sh")} "$@"'
     for name, body in {"sh": shell, "bwrap": "echo 'No permissions to create' >&2; exit 1"}.items():
         (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
         (tmp_path / name).chmod(0o755)
-    status, said, result = classroom.submit(SOLUTION, {
+    status, said, result = classroom.submit(kernel, {
         "RUNNER_ENVIRONMENT": "github-hosted", "PATH": f"{tmp_path}:{os.environ['PATH']}"})
-    assert status == 0 and result["score"] == result["max-score"], said
+    assert status == 0 and result["score"] == right * result["max-score"], said
     assert "sandbox: bubblewrap" not in classroom.page()
 
 

@@ -105,7 +105,7 @@ def run_calls(program: Path, lines: list[str]) -> str:
     return f"{done.stdout}{done.stderr}".strip()
 
 
-@pytest.mark.parametrize("rung", sample(RUNGS, every=4, start=3), ids=lambda path: path.stem)
+@pytest.mark.parametrize("rung", sample(RUNGS, every=8, start=3), ids=lambda path: path.stem)
 def test_every_shape_alignment_alpha_and_beta(tree: Tree, rung: Path) -> None:
     lines = calls(scaled=number_of(rung) >= FIRST_WITH_SGEMM)
     if number_of(rung) == FIRST_WITH_SGEMM:  # with larger blocks that takes many more threads

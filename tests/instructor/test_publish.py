@@ -782,7 +782,7 @@ def listed(output: str, title: str) -> str:
 
 
 def test_make_cases(checkout, cases) -> None:
-    """A case that alone catches a fault is listed apart from its twins, and everything fits."""
+    """A case that alone catches a fault is listed apart, and everything fits."""
     write_suites(checkout, SMALL_SUITE)
     shutil.rmtree(checkout.path / "testcases" / "hidden")
     first = cases("--faulty", "04_a_columns")
@@ -798,7 +798,11 @@ def test_make_cases(checkout, cases) -> None:
     assert listed(done.stdout, "others do not") == "public/small: first; hidden/other: first"
     assert listed(done.stdout, "single case catches") == "04_a_columns (public/small/edges)"
 
-    checkout.write("testcases/public/small.toml", SMALL_SUITE + TWIN)
+
+@pytest.mark.slow  # as test_which_case_catches_what, by the command
+def test_a_case_with_a_twin(checkout, cases) -> None:
+    write_suites(checkout, SMALL_SUITE + TWIN)
+    checkout.write("testcases/hidden/other.toml", SMALL_SUITE[:SMALL_SUITE.rindex("[[case]]")])
     done = cases("--faulty", "04_a_columns")
     assert done.returncode == 0, done.stdout + done.stderr
     assert listed(done.stdout, "others do not").startswith(

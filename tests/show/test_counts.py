@@ -204,7 +204,7 @@ H200 = {
 }
 
 
-@pytest.mark.parametrize("kernel", sample([*H200], every=2), ids=lambda kernel: Path(kernel).stem)
+@pytest.mark.parametrize("kernel", sample([*H200], every=4), ids=lambda kernel: Path(kernel).stem)
 def test_against_a_gpu(checker: Builder, kernel: str) -> None:
     loads, stores, load_conflicts, store_conflicts, shared_stores = H200[kernel]
     found = counts(checker(GCC, kernel), 64)

@@ -391,7 +391,7 @@ def test_narrow_windows(tiled: tuple[Page, Any], width: int, height: int) -> Non
     (NAIVE, ()), (TILED, (1, 1, 1)), (f"{STYLES}/register_tile.cu", ()),
     (f"{STYLES}/one_dimensional.cu", ()), ("tests/kernels/right/dynamic_shared.cu", ()),
     ("tests/kernels/right/warp_shuffle.cu", ()), ("tests/kernels/right/split_k.cu", ()),
-    (f"{STYLES}/tiles_32.cu", ("--block", "63,63", 2048, 2, 2048))], every=2),
+    (f"{STYLES}/tiles_32.cu", ("--block", "63,63", 2048, 2, 2048))], every=4, start=2),
     ids=["naive", "1 x 1 x 1", "register tile", "1-D block", "dynamic", "shuffle", "split k",
          "64 x 64 blocks"])  # fmt: skip
 def test_other_kernels(driver: Any, checker: Builder, folder: Path, kernel: str,

@@ -94,7 +94,7 @@ def test_a_mistake_of_blocks_that_write_nothing(edited: Edited, where: str) -> N
     assert run.status == 1 and run.finding["what"] == what, run.json
 
 
-@pytest.mark.parametrize(("edit", "kind"), [
+@pytest.mark.parametrize(("edit", "kind"), sample([
     (("__syncthreads(); /* both", "/* both"), "shared-race"),
     ((STORE, STORE + "\n    if (row == 0 && col == 0) C[1] = sum;"), "global-race"),
     ((STORE, "C[row * n + col] += sum;"), "uninitialised-global"),
@@ -102,7 +102,7 @@ def test_a_mistake_of_blocks_that_write_nothing(edited: Edited, where: str) -> N
     (("if (row < m && col < n)\n", "if (row < m && col < n && blockIdx.x)\n"), "unwritten"),
     (("if (row < m && col < n)\n", "if (row < m && col < n || blockIdx.x == 29 && "
       "blockIdx.y == 11)\n"), "out-of-bounds"),
-], ids=lambda value: value if isinstance(value, str) else "")  # fmt: skip
+], every=2), ids=lambda value: value if isinstance(value, str) else "")  # fmt: skip
 def test_a_mistake_of_blocks_that_write(edited: Edited, edit: tuple[str, str], kind: str) -> None:
     run = run_check(edited(edit), "--json", 34)
     assert run.status == 1 and run.finding["kind"] == kind, run.json
