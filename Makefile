@@ -41,7 +41,7 @@ progress = @$(if $(silent)$(filter 1,$(V)),:,sh make/say.sh file $<)
 ##      ARCH=sm_90          ... for this GPU (default: the one at hand)
 ##      V=1                 ... showing every command
 ## ./sgemm --help           how to run it
-## ./sgemm-check --help     ... under watch: other sizes; loads, stores, tile phases
+## ./sgemm-check --help     ... under watch: other sizes, loads, stores, phases
 all: $(program_name)
 takes_tools = ARCH CC CXX NVCC AR
 takes_build = LAB KERNEL BACKEND $(takes_tools) C_FLAGS CUDA_FLAGS EMULATED_FLAGS CHECKED_FLAGS CHECKED_O

@@ -92,6 +92,13 @@ def checker(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Builder
     return build
 
 
+def shared_kernel(programs: Path, name: str, text: str) -> Path:
+    """A file that is the same for all workers: what they build of it is built once."""
+    new = programs / f"{os.getpid()} {name}"
+    new.write_text(text)
+    return new.replace(programs / name)
+
+
 @dataclass
 class Checked:
     """One finished run of ./sgemm-check."""

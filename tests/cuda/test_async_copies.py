@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from checked import Builder, run_check
+from checked import Builder, run_check, shared_kernel
 from conftest import Tree, first_of_each
 
 SETUP = "gcc -O1"
@@ -105,14 +105,19 @@ FOUND = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "finding", "said"), first_of_each(
-    [*FOUND.values()], lambda values: values[1]["kind"]), ids=FOUND.keys())
-def test_found(
-    checker: Builder, tree: Tree,
-    body: str, finding: dict[str, object], said: str,
-) -> None:  # fmt: skip
+ROWS = 34
+"""From this number on, m says which of them it is: all are one kernel."""
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_found(checker: Builder, programs: Path, name: str) -> None:
     """With the line of the copy, or of who touches what it is to bring."""
-    run = run_check(build(checker, tree, body), "--json", "--seed", 1, 34, 34, 34)
+    cases = [f"case {m}: {{ {body} }} break;" for m, (body, *_) in enumerate(FOUND.values(), ROWS)]
+    text = KERNEL % f"switch (m) {{ {' '.join(cases)} }}"
+    kernel = shared_kernel(programs, "copies found.cu", text)
+    _, finding, said = FOUND[name]
+    m = ROWS + [*FOUND].index(name)
+    run = run_check(checker(SETUP, kernel), "--json", "--seed", 1, m, 34, 34)
     assert run.status == 1, run
     got = run.finding
     assert {key: got[key] for key in finding} == finding, got

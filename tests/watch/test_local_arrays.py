@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from checked import Builder, run_check
+from checked import Builder, run_check, shared_kernel
 from conftest import sample
 
 # How a store gets past -fsanitize=bounds: a function of the number of words, and of a value.
@@ -80,10 +80,9 @@ def kernel(programs: Path) -> Path:
     functions = [f"{of_host[form]}__device__ __noinline__ static float form_{i}(long i, float x) "
                  f"{{ {body} }}" for i, (form, body) in enumerate(FORMS.items(), 1)]
     cases = [f"case {i}: C[0] = form_{i}(i, 1.0f); break;" for i in range(1, len(FORMS) + 1)]
-    path = programs / "stores.cu"  # the same for all workers, so it is built once
-    path.write_text(BEFORE + KERNEL.replace("FUNCTIONS", "\n".join(functions))
-                    .replace("CASES", "\n".join(cases)).replace("THREAD", str(THREAD)))
-    return path
+    return shared_kernel(programs, "stores.cu",
+                         BEFORE + KERNEL.replace("FUNCTIONS", "\n".join(functions))
+                         .replace("CASES", "\n".join(cases)).replace("THREAD", str(THREAD)))
 
 
 @pytest.mark.parametrize("form", FORMS)
