@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from checked import usual
+from checked import CC, CXX
 from conftest import Tree, clean_environment, locked, missing, need
 
 HERE = Path(__file__).parent
@@ -54,8 +54,8 @@ class Setup:
 
 SYSROOT = "/usr/aarch64-linux-gnu"
 SETUPS = {
-    "gcc": Setup(("gcc", "g++"), {"CC": usual("gcc", "cc"), "CXX": usual("g++", "c++")}),
-    "clang": Setup(("clang", "clang++"), {"CC": "clang", "CXX": "clang++"}),
+    "gcc": Setup(("gcc", "g++"), {"CC": CC, "CXX": CXX}),
+    "clang": Setup(("clang++",), {"CC": CC, "CXX": "clang++"}),
     "sanitized": Setup(
         ("gcc", "g++"),
         {"CC": "gcc", "CXX": "g++", "C_FLAGS": f"-std=c11 {SANITIZED}",

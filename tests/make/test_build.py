@@ -589,7 +589,7 @@ def test_cuda_compiles_without_a_gpu(tree):
     assert (tree.path / "sgemm").read_bytes() == on_cpu
 
 
-@pytest.mark.parametrize("name", sample(sorted(ALL_BROKEN.keys() - {"inline PTX"}), every=5))
+@pytest.mark.parametrize("name", sample(sorted(ALL_BROKEN.keys() - {"inline PTX"}), every=8))
 def test_broken_kernel_with_nvcc(tree, name):
     """As without: it ends, names the file, and leaves no old program."""
     need_nvcc()

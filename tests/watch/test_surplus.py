@@ -3,6 +3,7 @@ others (engine/watch/surplus.c). What is a mistake there is found all the same."
 
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
 import subprocess
@@ -10,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from checked import TILED, Builder, Checked, run_check
+from checked import TILED, Builder, Checked, run_check, shared_kernel
 from conftest import REPOSITORY, clean_environment, sample
 
 GRID = "dim3 grid((n + TILE_SIZE - 1) / TILE_SIZE, (m + TILE_SIZE - 1) / TILE_SIZE);"
@@ -23,7 +24,7 @@ Edited = Callable[..., Path]
 
 
 @pytest.fixture
-def edited(checker: Builder, tmp_path: Path) -> Edited:
+def edited(checker: Builder, programs: Path) -> Edited:
     """The tiled solution with 30 x 30 blocks, or others, and with these pieces of text exchanged."""
 
     def build(*edits: tuple[str, str], grid: str = "30, 30") -> Path:
@@ -31,9 +32,8 @@ def edited(checker: Builder, tmp_path: Path) -> Edited:
         for before, after in [(GRID, f"dim3 grid({grid});"), *edits]:
             assert text.count(before) == 1, before
             text = text.replace(before, after)
-        path = tmp_path / "edited.cu"
-        path.write_text(text)
-        return checker("gcc -O1", path)
+        name = f"edited {hashlib.sha256(text.encode()).hexdigest()[:16]}.cu"
+        return checker("gcc -O1", shared_kernel(programs, name, text))
 
     return build
 
