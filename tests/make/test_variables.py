@@ -63,7 +63,7 @@ def test_make_expands_nothing_in_a_value(tree: Tree, tmp_path: Path, how: str) -
     """Of no variable that a target takes; also not where it is exported to a recipe, as those on the
     command line are by themselves."""
     mark = tmp_path / "mark"
-    names = set().union(*taken().values()) - {"VENV", "ARCH", "BACKEND"}
+    names = set().union(*taken().values()) - {"VENV", "ARCH", "LAB", "BACKEND"}
     values = {name: f"$(shell touch '{mark}')$(HOME)$$x {name}" for name in names}
     words = [f"{name}={value}" for name, value in values.items()]
     shown = "".join(f"@echo '{name}='\"$${name}\"';'$(words $({name}))\n\t" for name in names)
@@ -82,7 +82,8 @@ def test_make_expands_nothing_in_a_value(tree: Tree, tmp_path: Path, how: str) -
                                           "CHECKED_FLAGS", "CHECKED_O"}
 
 
-@pytest.mark.parametrize("word", ["VENV=$(shell touch x)", "VENV=a b", "VENV=a'b", "ARCH=sm_90;x"])
+@pytest.mark.parametrize("word", ["VENV=$(shell touch x)", "VENV=a b", "VENV=a'b", "ARCH=sm_90;x",
+                                  "LAB=$(shell touch x)"])
 def test_parts_of_rules_are_plain_words(tree: Tree, word: str) -> None:
     done = make(tree, "-n", "grade", "BACKEND=cpu", word)
     assert done.returncode == 2 and "must have no blanks" in done.stderr
