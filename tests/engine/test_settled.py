@@ -45,7 +45,8 @@ def said_of(launches: int, reader: int, writer: int, text: str = LOOK) -> str:
 
 
 # 255 launches: then the numbers that mark settled words begin again.
-@pytest.mark.parametrize("launches", [1, 254, 255, 256])
+@pytest.mark.parametrize("launches", [pytest.param(1, marks=pytest.mark.slow),
+                                      pytest.param(254, marks=pytest.mark.slow), 255, 256])
 def test_a_read_in_a_later_launch_is_remembered(launches: int) -> None:
     assert "program.cu:5: race between blocks on in" in said_of(launches, 0, 999)
 

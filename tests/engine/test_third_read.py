@@ -6,8 +6,12 @@ Which thread comes when is said by atomics without a fence, which order nothing 
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from alone import the_engine
+
+AT_NIGHT = partial(pytest.param, marks=pytest.mark.slow)
 
 MAIN = """
 int main() {
@@ -86,19 +90,19 @@ def said_of(kernel: str, blocks: int, threads: int, **given: int) -> str:
     return engine.run().err
 
 
-@pytest.mark.parametrize("stray", [0, 1, 2, -1])
+@pytest.mark.parametrize("stray", [AT_NIGHT(0), AT_NIGHT(1), 2, -1])
 def test_blocks(stray: int) -> None:
     said = said_of(BETWEEN_BLOCKS, 4, 1, STRAY=stray)
     assert ("race between blocks on word" if stray >= 0 else "no mistakes found") in said
 
 
-@pytest.mark.parametrize("stray", [1, 2, 3, -1])
+@pytest.mark.parametrize("stray", [AT_NIGHT(1), AT_NIGHT(2), 3, -1])
 def test_warps(stray: int) -> None:
     said = said_of(BETWEEN_WARPS, 1, 128, STRAY=stray)
     assert ("race on shared memory" if stray >= 0 else "no mistakes found") in said
 
 
-@pytest.mark.parametrize("lanes", [2, 32])
+@pytest.mark.parametrize("lanes", [AT_NIGHT(2), 32])
 @pytest.mark.parametrize("stray", [5, -1])
 def test_lanes(lanes: int, stray: int) -> None:
     said = said_of(BETWEEN_LANES, 1, 32, STRAY=stray, LANES=lanes)
