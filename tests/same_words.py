@@ -1,7 +1,8 @@
 """What ./sgemm and ./sgemm-check print about every kernel of the corpora: kept, and compared.
 
     python tests/same_words.py keep FOLDER [--compilers gcc,clang] [--kernels GLOB] [--every N] [--jobs N]
-    python tests/same_words.py compare OLD NEW
+                                           [--renamed]
+    python tests/same_words.py compare OLD NEW [--renamed]
 
 A change that moves code must change no word; this is the yardstick for it. `keep` works on the checkout
 that it is started in, so that an older version, which may lack this file, can be asked, too:
@@ -38,6 +39,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from pathlib import Path
 
+HERE = Path(__file__).resolve().parent
 FOLDERS = ("instructor/solutions", "instructor/faulty", "instructor/faulty/styles",
            "tests/kernels/right")
 COMPILERS = {"gcc": ("CC=gcc", "CXX=g++"), "clang": ("CC=clang", "CXX=clang++")}
@@ -149,7 +151,13 @@ def keep(arguments: argparse.Namespace) -> int:
         origin = copy_of_checkout(Path(temporary) / "origin")
         os.chdir(origin)
         kernels = [each for each in corpus(Path("build/mistakes"))
-                   if fnmatch.fnmatchcase(Path(each).stem, arguments.kernels)][::arguments.every]
+                   if any(fnmatch.fnmatchcase(Path(each).stem, glob)
+                          for glob in arguments.kernels.split(","))][::arguments.every]
+        if arguments.renamed:
+            sys.path.insert(0, str(HERE))
+            import renamed
+
+            kernels = renamed.rename(Path("lab"), kernels)
         todo = [(kernel, compiler) for compiler in arguments.compilers for kernel in kernels]
         trees: dict[str, queue.SimpleQueue[Path]] = {}
         for compiler in arguments.compilers:
@@ -197,6 +205,11 @@ def texts(folder: Path) -> dict[str, str]:
 def compare(arguments: argparse.Namespace) -> int:
     """Print what differs, as diff -u does, and how much."""
     old, new = texts(arguments.old), texts(arguments.new)
+    if arguments.renamed:
+        sys.path.insert(0, str(HERE))
+        import renamed
+
+        old = {name: renamed.in_text(text) for name, text in old.items() if name in new}
     for name in sorted(old.keys() ^ new.keys()):
         print(f"only in {arguments.old if name in old else arguments.new}: {name}")
     both = sorted(old.keys() & new.keys())
@@ -238,13 +251,17 @@ def main() -> int:
     one = ways.add_parser("keep", help="run everything and keep what is printed")
     one.add_argument("folder", type=lambda text: Path(text).absolute())
     one.add_argument("--compilers", type=compilers, default=list(COMPILERS), metavar="LIST")
-    one.add_argument("--kernels", default="*", metavar="GLOB", help="only these, without .cu")
+    one.add_argument("--kernels", default="*", metavar="GLOB,...", help="only these, without .cu")
     one.add_argument("--every", type=positive, default=1, metavar="N", help="only each Nth of them")
     one.add_argument("--jobs", type=positive, default=len(os.sched_getaffinity(0)), metavar="N")
+    one.add_argument("--renamed", action="store_true",
+                     help="of the lab and of kernels with other names: renamed.py")
     one.set_defaults(run=keep)
     two = ways.add_parser("compare", help="show what differs")
     two.add_argument("old", type=folder)
     two.add_argument("new", type=folder)
+    two.add_argument("--renamed", action="store_true",
+                     help="NEW was kept with --renamed: its files are those of OLD with the other names")
     two.set_defaults(run=compare)
     arguments = parser.parse_args()
     return arguments.run(arguments)

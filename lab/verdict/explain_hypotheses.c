@@ -5,12 +5,18 @@
  * tests/lab/test_explain.c that makes the mistake. */
 #include "../../engine/report/text/numbers.h"
 #include "../../engine/report/text/text.h"
+#include "../sgemm.h"
 #include "explain_formula.h"
 #include "product.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* "m", by its letter in the tables here. */
+static const char *size_name(char letter) {
+    return lab.params[letter == 'm' ? PARAM_M : letter == 'n' ? PARAM_N : PARAM_K].name;
+}
 
 /* ---- C is something else than a sum ---- */
 
@@ -183,8 +189,8 @@ static void name_factor(struct formula *f) {
         bool divided = is_near(f->factor, 1.0 / sizes[i]);
         if (!divided && !is_near(f->factor, sizes[i])) continue;
         f->factor = divided ? 1.0 / sizes[i] : sizes[i];
-        APPEND(f->phrase, divided ? "the product divided by %c (%d)" : "%c (%d) times the product",
-               "knm"[i], sizes[i]);
+        APPEND(f->phrase, divided ? "the product divided by %s (%d)" : "%s (%d) times the product",
+               size_name("knm"[i]), sizes[i]);
         return;
     }
     APPEND(f->phrase, "%.6g times the product", f->factor);
@@ -349,7 +355,7 @@ struct way {
     index_function *index;   /* of A or B */
     source_function *source; /* of C */
     const char *sizes;       /* m, n, k, as stride or end */
-    const char *name, *say;  /* %c: the size's letter. %s: its letter and value, or the tile */
+    const char *name, *say;  /* name: %s is the size's. say: its name and value, or the tile */
     const char *hint;
 };
 
@@ -363,7 +369,7 @@ enum { KINDS = 4, PARTS = 4, CHOICES = 12 };
 
 /* With its first size, the first way of each part is right. */
 static const struct way ways[PARTS][KINDS] = {
-    {{'a', PLAIN, explain_a_row, NULL, "knm", "a-stride-%c",
+    {{'a', PLAIN, explain_a_row, NULL, "knm", "a-stride-%s",
       "with A read as if its rows had %s elements",
       "how many elements lie between A[i][p] and A[i + 1][p]?"},
      {'a', WHOLE, a_transposed, NULL, "mkn", "a-transposed",
@@ -372,7 +378,7 @@ static const struct way ways[PARTS][KINDS] = {
       "with each %s tile of A transposed", tile_hint},
      {'a', FIRST_TILE, a_first_tile, NULL, "k", "a-first-tile",
       "with the same, first %s tiles of A in every phase", first_tile_hint}},
-    {{'b', PLAIN, explain_b_row, NULL, "nkm", "b-stride-%c",
+    {{'b', PLAIN, explain_b_row, NULL, "nkm", "b-stride-%s",
       "with B read as if its rows had %s elements",
       "how many elements lie between B[p][j] and B[p + 1][j]?"},
      {'b', WHOLE, b_transposed, NULL, "knm", "b-transposed",
@@ -381,14 +387,14 @@ static const struct way ways[PARTS][KINDS] = {
       "with each %s tile of B transposed", tile_hint},
      {'b', FIRST_TILE, b_first_tile, NULL, "n", "b-first-tile",
       "with the same, first %s tiles of B in every phase", first_tile_hint}},
-    {{'c', PLAIN, NULL, stored_plain, "nmk", "c-stride-%c",
+    {{'c', PLAIN, NULL, stored_plain, "nmk", "c-stride-%s",
       "stored as if the rows of C had %s elements",
       "how many elements lie between C[i][j] and C[i + 1][j]?"},
      {'c', WHOLE, NULL, stored_transposed, "mnk", "c-transposed",
       "stored transposed, element (i, j) at j * %s + i", transposed_hint},
      {'c', TILED, NULL, stored_tile_transposed, "n", "c-tile-transposed",
       "with each %s tile of C stored transposed, in its place", tile_hint}},
-    {{'k', PLAIN, NULL, NULL, "knm", "k-loop-%c", "with a loop over k that ends at %s",
+    {{'k', PLAIN, NULL, NULL, "knm", "k-loop-%s", "with a loop over k that ends at %s",
       "how many terms does an element of C have?"}},
 };
 
@@ -426,9 +432,10 @@ static void say_choice(struct formula *f, const struct choice *choice) {
     if (way->kind == TILED || way->kind == FIRST_TILE)
         snprintf(size, sizeof size, "%d x %d", f->tile, f->tile);
     else
-        snprintf(size, sizeof size, "%c (%d)", choice->letter, size_of(f->problem, choice->letter));
+        snprintf(size, sizeof size, "%s (%d)", size_name(choice->letter),
+                 size_of(f->problem, choice->letter));
     if (f->name[0]) APPEND(f->name, "+");
-    APPEND(f->name, way->name, choice->letter);
+    APPEND(f->name, way->name, size_name(choice->letter));
     APPEND(f->phrase, "%s", f->phrase[0] ? " and " : "the product ");
     APPEND(f->phrase, way->say, size);
     if (way->kind == WHOLE && is_one_tile(f->problem, way->what))
@@ -514,7 +521,8 @@ static void consider_argument_order(struct search *search) {
         f.rows = m;
         f.cols = f.b_stride = f.c_stride = n;
         f.terms = f.a_stride = k;
-        APPEND(f.phrase, "%c, %c, %c in place of m, n, k", order[0], order[1], order[2]);
+        APPEND(f.phrase, "%s, %s, %s in place of m, n, k", size_name(order[0]), size_name(order[1]),
+               size_name(order[2]));
         explain_consider(search, &f);
     }
 }
