@@ -72,7 +72,7 @@ build/c/settings: | build/$(if $(filter check %-check,$(MAKECMDGOALS)),cpu,$(bac
 driver  = build/liblab.a build/libhost.a build/libreport.a
 mistakes = $(or $(wildcard $(LAB)/mistakes),engine/host/no_mistakes)
 rules   = $(filter-out %/lessons.c,$(wildcard $(mistakes)/*.c))
-host    = engine/cores.c $(patsubst %,engine/host/%.c,layout host_run data memory result \
+host    = engine/cores.c $(wildcard engine/form/*.c) $(patsubst %,engine/host/%.c,layout host_run data memory result \
               $(addprefix driver/,options command_line watchdog failure failure_json launch_report))
 # One lab at a time: what is linked with it is linked again when it is another one.
 lab_name = build/lab.name

@@ -17,7 +17,7 @@
 enum finding_kind {
     FINDING_NONE,
 #define FINDING(name, ...) FINDING_##name,
-#include "report/words/findings.def"
+#include "report/record/findings.def"
 #undef FINDING
     FINDING_KINDS
 };
@@ -25,7 +25,7 @@ enum finding_kind {
 enum slot_name {
     SLOT_NONE,
 #define SLOT(name, ...) SLOT_##name,
-#include "report/words/slots.def"
+#include "report/record/slots.def"
 #undef SLOT
     SLOTS
 };

@@ -19,8 +19,8 @@
 #ifndef ENGINE_LAB_H
 #define ENGINE_LAB_H
 #include "engine.h"
+#include "report/record/sentences.h"
 #include "report/text/text.h"
-#include "report/words/sentences.h"
 #include "report/words/vocabulary.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -272,7 +272,7 @@ struct lab_truth {
                      int64_t element, double *right);
     /* How strictly: names for test cases. The first is the strictest that the fill allows. */
     const char *comparisons[LAB_COMPARISONS];
-    /* What wrong outputs are instead: see struct explanation. Null, as all below: truth.c has what
+    /* What wrong outputs are instead: see struct explanation. Null, as all below: defaults.c has what
      * is usual. */
     int (*explain)(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
                    const struct verdict *verdict, struct explanation *out);
@@ -297,7 +297,7 @@ struct lab_truth {
 
 extern const struct lab_truth lab_truth;
 
-/* The same, or what is usual: report/truth.c, report/verdict.c. Naive loads: 0 where they are not
+/* The same, or what is usual: form/defaults.c, form/verdict.c. Naive loads: 0 where they are not
  * known. */
 bool truth_verify(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
                   enum verify_mode mode, const struct progress *progress, struct verdict *verdict);
@@ -314,7 +314,7 @@ bool truth_allows(const struct shape *shape, char message[MESSAGE_SIZE]);
 uint64_t lab_random(uint64_t seed, int stream, uint64_t index);
 float lab_uniform(uint64_t seed, int stream, uint64_t index);
 
-/* --- of any lab: report/description.c --------------------------------------------------------- */
+/* --- of any lab: form/description.c ----------------------------------------------------------- */
 
 /* How many parameters and arrays it has. */
 int lab_params(const struct lab *lab);

@@ -5,7 +5,7 @@ own main (engine/host/check/main.c) is linked with the checked object and runs t
 on a student's machine.
 
 The submission's host code runs in that process and can write there what it likes. So what it says is
-a record (engine/report/words/cause.h): numbers of causes and sentences that the lab has, a line, words and numbers
+a record (engine/form/cause.h): numbers of causes and sentences that the lab has, a line, words and numbers
 to be put into them. The judge checks it and makes the words.
 """
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LAB = Path(__file__).parent.parent / "lab"
-REPORT = Path(__file__).parent.parent / "engine" / "report"
+ENGINE = Path(__file__).parent.parent / "engine"
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def rows(table: Path, parts: int) -> Iterator[list[str]]:
                for each in row.value.args]
 
 
-def kinds(table: Path = REPORT / "words" / "findings.def") -> dict[str, Kind]:
+def kinds(table: Path = ENGINE / "report" / "record" / "findings.def") -> dict[str, Kind]:
     """By their names, in the order of the file. Raises as rows() does."""
     return {name: Kind(name, result == "MAYBE", cause != "NEVER", *texts)
             for _, name, _, result, cause, *texts in rows(table, 8)}
@@ -53,4 +53,4 @@ def causes(*tables: Path) -> dict[str, str]:
 
 
 KINDS = kinds()
-CAUSES = causes(LAB / "mistakes" / "causes.def", REPORT / "words" / "causes.def")
+CAUSES = causes(LAB / "mistakes" / "causes.def", ENGINE / "form" / "causes.def")

@@ -57,8 +57,8 @@ def compile_plain(tree, *flags: str):
             objects = library.with_suffix(".objects")
             objects.mkdir()
             sources = [tree.path / "support.c"]
-            for folder in ("lab", "lab/verdict", "lab/mistakes", "engine", "engine/report", "engine/report/words",
-                           "engine/report/text", "engine/host", "engine/host/driver"):
+            for folder in ("lab", "lab/verdict", "lab/mistakes", "engine", "engine/form", "engine/report", "engine/report/record",
+                           "engine/report/words", "engine/report/text", "engine/host", "engine/host/driver"):
                 sources += tree.path.glob(f"{folder}/*.c")
             compile_c(tree, objects, *flags, "-c", *map(str, sources))
             subprocess.run([need("ar"), "rcs", library, *objects.glob("*.o")], check=True)

@@ -3,9 +3,9 @@
 #ifndef ENGINE_EXPLAIN_OUTCOME_H
 #define ENGINE_EXPLAIN_OUTCOME_H
 #include "../engine.h"
-#include "../report/words/cause.h"
+#include "../form/cause.h"
 #include "../report/words/explained.h"
-#include "remark.h"
+#include "remarks/remark.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -57,7 +57,6 @@ $(watching:%=build/c/engine/%/%.o): private C_FLAGS += -O2 -fno-omit-frame-point
 build/c/engine/watch/access.o build/c/engine/watch/record/counts.o: private C_FLAGS += -O3
 
 # Behind engine.h: what watches and explains, but for what explains a run of a lab's (host/check/check.mk).
-of_check = $(patsubst %,engine/explain/%.c,index/formula index/recover index/rows \
-                                         remark remark_counts remark_barrier)
+of_check = $(wildcard engine/explain/index/*.c engine/explain/remarks/*.c)
 build/libengine.a: $(patsubst %.c,build/c/%.o,$(filter-out $(of_check) %/insert.c,\
     $(wildcard $(patsubst %,engine/%/*.c,explain $(watching)))))

@@ -17,7 +17,7 @@
 #define _GNU_SOURCE
 #include "../../engine/cores.h"
 #include "../../engine/host/result.h"
-#include "../../engine/report/words/cause.h"
+#include "../../engine/form/cause.h"
 #include "../../engine/report/words/finding_json.h"
 #include "../../engine/report/words/vocabulary.h"
 #include "../worker/report.h"

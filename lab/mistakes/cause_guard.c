@@ -1,7 +1,7 @@
 /* Mistakes of conditions: loads and stores that are left out although their elements exist, or made
  * although they do not. */
 #include "../../engine/report/text/numbers.h"
-#include "cause.h"
+#include "situation.h"
 #include <stdlib.h>
 #include <string.h>
 

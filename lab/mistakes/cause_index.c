@@ -1,5 +1,5 @@
 /* Mistakes in index expressions. */
-#include "cause.h"
+#include "situation.h"
 #include <stdlib.h>
 
 /* --- the length of a row ---------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* Mistakes of the launch: grid and block, and what the wrapper passes. */
 #include "../../engine/report/text/numbers.h"
 #include "../../engine/report/text/source.h"
-#include "cause.h"
+#include "situation.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
-/* Which mistake it is: the rules in their order. See cause.h. */
+/* Which mistake it is: the rules in their order. See situation.h. */
 #include "../../engine/report/text/numbers.h"
 #include "../../engine/watch/launches.h"
-#include "cause.h"
+#include "situation.h"
 #include <string.h>
 
 /* --- what an SGEMM accesses ------------------------------------------------------------------- */

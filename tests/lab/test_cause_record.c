@@ -1,6 +1,6 @@
-/* Tests of engine/report/words/cause.c and sentences.c: a cause says what its rows
+/* Tests of engine/form/cause.c and sentences.c: a cause says what its rows
  * say, and no bytes of another process's make it say anything else. */
-#include "../../lab/mistakes/cause.h"
+#include "../../lab/mistakes/situation.h"
 
 #include "../check.h"
 #include <stdlib.h>

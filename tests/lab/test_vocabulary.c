@@ -41,9 +41,14 @@ TEST(without_a_lab_nothing_is_said_of_one) {
 TEST(with_a_lab_it_is_in_the_labs_words) {
     const struct vocabulary *own = vocabulary();
     vocabulary_use(&lab.words);
-    CHECK(vocabulary() == &lab.words);
     CHECK_STRING(vocabulary()->phase, "tile phase");
+    CHECK_STRING(vocabulary()->hints[FINDING_UNWRITTEN], lab.words.hints[FINDING_UNWRITTEN]);
     check_hints(&lab.words);
+    vocabulary_use(&(struct vocabulary){.output = "c"}); /* the others are the engine's own */
+    CHECK_STRING(vocabulary()->output, "c");
+    CHECK_STRING(vocabulary()->phase, "phase");
+    CHECK(!vocabulary()->hints[FINDING_UNWRITTEN]);
+    check_hints(own);
     vocabulary_use(NULL);
     CHECK(vocabulary() == own);
     check_hints(own);

@@ -2,7 +2,7 @@
  * kernel.cu's, because its object is linked first; an object has no other. */
 #ifndef ENGINE_CUDA_PROGRAM_DWARF_H
 #define ENGINE_CUDA_PROGRAM_DWARF_H
-#include "../runtime/runtime.h"
+#include "image.h"
 #include <stddef.h>
 
 /* Tags that are visited; values of DWARF 5, table 7.3. */

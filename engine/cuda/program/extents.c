@@ -9,7 +9,8 @@
  * uses (std::cout) lie with the others and are recognised by their names. */
 #define _GNU_SOURCE
 #include "extents.h"
-#include "../runtime/runtime.h"
+#include "image.h"
+#include "place.h"
 #include <elf.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,8 +1,10 @@
 /* The program's own file: its symbols and sections (ELF-64: System V ABI, chapter 4). */
 #define _GNU_SOURCE
-#include "../runtime/runtime.h"
+#include "image.h"
+#include "place.h"
 #include <elf.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>

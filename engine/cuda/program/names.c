@@ -4,9 +4,11 @@
  * in its debug information. Read once, when the first name is asked for. */
 #define _GNU_SOURCE
 #include "names.h"
-#include "../runtime/runtime.h"
 #include "dwarf.h"
+#include "image.h"
+#include "place.h"
 #include <elf.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

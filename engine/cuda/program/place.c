@@ -1,7 +1,7 @@
 /* From an address to a line of source: by addr2line, which every gcc installation brings along
  * (binutils). */
 #define _GNU_SOURCE
-#include "../runtime/runtime.h"
+#include "place.h"
 #include <elf.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -78,11 +78,18 @@ static bool ends_in(const char *file, const char *folder, const char *name) {
 /* What is linked with a submission: C files and headers in these folders, and two drivers. A
  * submission is a .cu file, in whatever folder. */
 static bool is_projects(const char *file) {
-    static const char *const folders[] = {
-        "engine/cuda/include/", "engine/cuda/runtime/",    "engine/cuda/program/",
-        "engine/watch/",        "engine/watch/detectors/", "engine/watch/guard/",
-        "engine/watch/locals/", "engine/watch/record/",    "engine/watch/shadow/",
-        "engine/explain/",      "engine/host/",            "grader/worker/"};
+    static const char *const folders[] = {"engine/cuda/include/",
+                                          "engine/cuda/runtime/",
+                                          "engine/cuda/program/",
+                                          "engine/watch/",
+                                          "engine/watch/detectors/",
+                                          "engine/watch/guard/",
+                                          "engine/watch/locals/",
+                                          "engine/watch/record/",
+                                          "engine/watch/shadow/",
+                                          "engine/explain/",
+                                          "engine/host/",
+                                          "grader/worker/"};
     const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
     const char *extension = strrchr(name, '.');
     if (ends_in(file, "engine/host/", "check_run.cu") ||

@@ -23,6 +23,8 @@
 #include "../../report/limits.h"
 #include "../include/barrier.h"
 #include "../include/cuda_runtime_api.h"
+#include "../program/image.h"
+#include "../program/place.h"
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdbool.h>
@@ -304,39 +306,6 @@ bool memory_touches_device(const void *address, size_t bytes);
  * Takes no lock, for use after a fault. */
 void memory_describe(const void *address, char *text, size_t bytes);
 
-/* --- place.c ---------------------------------------------------------------------------------- */
-
-struct place {
-    char file[1024];
-    char function[256];
-    char called[64]; /* the CUDA function that it calls there; empty: not known */
-    int line;        /* 0: unknown */
-};
-
-/* The innermost of `count` code addresses that belongs to the program under test, not to the
- * emulator or a library. Asks addr2line; line is 0 where that is missing or knows nothing. */
-struct place place_find(void *const *addresses, int count);
-
-/* The same of one instruction; `code` is the address behind it, as a call's return address is. Of
- * the first ones asked for, what was found is kept. */
-struct place place_before(const void *code);
-
-/* Whether both are in the same line, and it is known. */
-bool place_same_line(const struct place *a, const struct place *b);
-
-/* A file's name as seen from the working directory: the part of `file` that says so. */
-const char *place_relative(const char *file);
-
-/* Whether a code address lies in the program itself (not in a shared library). */
-bool place_in_program(const void *address);
-
-/* Whether an address lies in the program's code or among its static variables: not on a stack, in
- * memory that was allocated, or in a shared library. */
-bool place_in_image(const void *address);
-
-/* An address as the program's file knows it: a position-independent one is linked at 0. */
-uintptr_t place_link_address(const void *address);
-
 /* --- fault.c ---------------------------------------------------------------------------------- */
 
 /* Installs the handlers (once); gives this OS thread a stack for them. That is hidden memory whose
@@ -403,30 +372,6 @@ cudaError_t fault_report(void);
 /* Reports that a launch reached a limit, after so many seconds, and where it was then: in a block
  * that had been running for block_seconds, and does not end; 0: in one block after the other. */
 void fault_report_limit(const struct launch *launch, double block_seconds, double seconds);
-
-/* --- image.c ---------------------------------------------------------------------------------- */
-
-/* Bytes of static __shared__ memory that `kernel` declares; 0 if the program has no symbols. */
-size_t image_static_shared(const void *kernel);
-
-/* The function's symbol, mangled; empty if the program has none for it. */
-void image_symbol_name(const void *function, char *name, size_t bytes);
-
-/* Calls visit for each symbol of the program: its name; type, value and size as in ELF. */
-struct image_symbol {
-    const char *name;
-    unsigned type;
-    uintptr_t value;
-    size_t size;
-};
-void image_symbols(void (*visit)(const struct image_symbol *symbol, void *data), void *data);
-
-/* A section of the program's file, which stays mapped. False: none, or it is compressed. */
-struct image_section {
-    const char *bytes;
-    size_t size;
-};
-bool image_find_section(const char *name, struct image_section *found);
 
 /* --- error.c ---------------------------------------------------------------------------------- */
 

@@ -13,7 +13,7 @@
 
 enum {
 #define SENTENCE(name, text) SAY_##name,
-#include "../../report/words/cause_sentences.def"
+#include "../../form/cause_sentences.def"
 #undef SENTENCE
 };
 #define CAUSE_SAY(part, ...)                                                                       \

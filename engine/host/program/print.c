@@ -1,7 +1,7 @@
 /* What is said of a program's run: text on standard error, or one JSON object on standard output.
  */
 #define _GNU_SOURCE
-#include "../../report/text/print.h"
+#include "../../report/words/print.h"
 #include "../../report/text/source.h"
 #include "../../report/text/text.h"
 #include "../../report/words/finding_json.h"

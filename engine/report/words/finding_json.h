@@ -1,7 +1,7 @@
 /* The members of a finding in JSON that all who print one have. */
 #ifndef ENGINE_REPORT_FINDING_JSON_H
 #define ENGINE_REPORT_FINDING_JSON_H
-#include "slots.h"
+#include "../record/slots.h"
 
 /* kind, what, detail, hint */
 void json_words(struct json *json, const struct finding *finding,

@@ -29,7 +29,7 @@ const struct vocabulary *vocabulary(void) { return is_set ? &in_use.words : &own
 void vocabulary_use(const struct vocabulary *words) {
     const union texts others = {.words = words ? *words : own};
     in_use.words = own;
-    is_set = true;
+    is_set = words;
     for (size_t i = 0; i < sizeof others.text / sizeof *others.text; i++)
         if (others.text[i]) in_use.text[i] = others.text[i];
 }

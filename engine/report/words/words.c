@@ -4,8 +4,8 @@
 #include "../cuda_errors.h"
 #include "../fault.h"
 #include "../launch.h"
+#include "../record/slots.h"
 #include "say.h"
-#include "slots.h"
 #include "vocabulary.h"
 #include <inttypes.h>
 #include <stdio.h>

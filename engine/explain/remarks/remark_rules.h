@@ -1,9 +1,9 @@
 /* For the files that make remarks: see remark.h. */
 #ifndef ENGINE_EXPLAIN_REMARK_RULES_H
 #define ENGINE_EXPLAIN_REMARK_RULES_H
-#include "../cuda/runtime/runtime.h" /* struct place */
-#include "../report/text/text.h"
-#include "../watch/record/trace.h"
+#include "../../cuda/runtime/runtime.h" /* struct place */
+#include "../../report/text/text.h"
+#include "../../watch/record/trace.h"
 #include "remark.h"
 
 enum {

@@ -1,5 +1,5 @@
-/* What the rules share: how far an index runs, words. See cause.h. */
-#include "cause.h"
+/* What the rules share: how far an index runs, words. See situation.h. */
+#include "situation.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* The verdict on a lab's outputs, where the lab gives what they should be: see lab_truth.reference.
  * One output after the other; boxes, map and list are of the first one with something wrong. */
 #include "../lab.h"
-#include "poison.h"
-#include "text/numbers.h"
+#include "../report/poison.h"
+#include "../report/text/numbers.h"
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>

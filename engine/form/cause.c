@@ -1,9 +1,9 @@
 /* A cause in words, and whether bytes are one: see cause.h. */
 #define _GNU_SOURCE /* strnlen */
 #include "cause.h"
-#include "../text/characters.h"
-#include "../text/json.h"
-#include "../text/text.h"
+#include "../report/text/characters.h"
+#include "../report/text/json.h"
+#include "../report/text/text.h"
 #include <stdio.h>
 #include <string.h>
 

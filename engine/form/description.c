@@ -1,8 +1,8 @@
 /* What follows from a lab's description: see ../lab.h. */
 #include "../lab.h"
-#include "launch.h"
-#include "text/json.h"
-#include "text/text.h"
+#include "../report/launch.h"
+#include "../report/text/json.h"
+#include "../report/text/text.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Remarks about loads, sectors, banks and blocks: see remark.h. */
-#include "../report/text/numbers.h"
-#include "../report/text/source.h"
-#include "../watch/launches.h"
-#include "../watch/record/counts.h"
-#include "index/recover.h"
+#include "../../report/text/numbers.h"
+#include "../../report/text/source.h"
+#include "../../watch/launches.h"
+#include "../../watch/record/counts.h"
+#include "../index/recover.h"
 #include "remark_rules.h"
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Findings on a terminal: see print.h. */
 #include "print.h"
-#include "text.h"
+#include "../text/text.h"
 #include <string.h>
 
 const char print_red[] = "\33[1;31m", print_bold[] = "\33[1m";

@@ -2,8 +2,8 @@
  * one that any program can have, a lab's rules (explain/rules.h) one of the lab's own. */
 #ifndef ENGINE_REPORT_CAUSE_H
 #define ENGINE_REPORT_CAUSE_H
-#include "../../lab.h"
-#include "sentences.h"
+#include "../lab.h"
+#include "../report/record/sentences.h"
 
 #ifdef __cplusplus
 extern "C" {

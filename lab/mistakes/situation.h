@@ -6,13 +6,13 @@
  * mistakes below, or nothing.
  *
  *   rules.c         which of them it is
- *   cause.c         what the rules share
+ *   situation.c     what the rules share
  *   cause_launch.c  of grid and block, and of what the wrapper passes
  *   cause_index.c   of index expressions
  *   cause_guard.c   of conditions: loads and stores that are left out, or are not
  *   lessons.c       what they are called, and what is said of them */
-#ifndef LAB_CAUSE_H
-#define LAB_CAUSE_H
+#ifndef LAB_SITUATION_H
+#define LAB_SITUATION_H
 #include "../../engine/explain/index/rows.h"
 #include "../../engine/explain/rules.h"
 #include "../../engine/report/text/text.h"

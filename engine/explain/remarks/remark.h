@@ -8,7 +8,7 @@
  *   remark_barrier.c  barriers: from trace.h */
 #ifndef ENGINE_EXPLAIN_REMARK_H
 #define ENGINE_EXPLAIN_REMARK_H
-#include "../lab.h"
+#include "../../lab.h"
 
 #ifdef __cplusplus
 extern "C" {

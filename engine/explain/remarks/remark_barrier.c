@@ -4,10 +4,10 @@
  * Of a line, all barriers are left out at once: those of all iterations of a loop. Nothing is
  * claimed where a larger product could need the barrier: the loop over phases must have gone round
  * several times, and the barrier be in it or in no loop. */
-#include "../report/text/source.h"
-#include "../watch/launches.h"
-#include "../watch/shadow/regions.h"
-#include "outline.h"
+#include "../../report/text/source.h"
+#include "../../watch/launches.h"
+#include "../../watch/shadow/regions.h"
+#include "../outline.h"
 #include "remark_rules.h"
 #include <stdlib.h>
 #include <string.h>

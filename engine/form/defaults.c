@@ -1,6 +1,6 @@
 /* What a lab need not say of its truth: see lab.h. */
 #include "../lab.h"
-#include "text/numbers.h"
+#include "../report/text/numbers.h"
 #include <string.h>
 
 double truth_operations(const struct shape *shape) {
