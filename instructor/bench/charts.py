@@ -1,4 +1,4 @@
-"""Charts of a run of `make bench`: gflops, percent and roofline, each as PNG and SVG.
+"""Charts of a run of `make bench`: gflops, percent and roofline, each as SVG.
 
     charts.py build/bench/ladder.json DIRECTORY
 
@@ -290,10 +290,9 @@ def main(arguments: list[str]) -> int:
     for name, draw in (("gflops", draw_gflops), ("percent", draw_percent),
                        ("roofline", draw_roofline)):
         figure = draw(run)
-        for suffix in ("png", "svg"):
-            path = target / f"{name}.{suffix}"
-            figure.savefig(path, dpi=150, metadata={"Date": None} if suffix == "svg" else None)
-            print(path)
+        path = target / f"{name}.svg"
+        figure.savefig(path, metadata={"Date": None})
+        print(path)
         plt.close(figure)
     return 0
 

@@ -23,6 +23,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+import compact
 import ladder
 import shapes
 
@@ -146,7 +147,7 @@ def run() -> int:
                "shapes": results}
     path = Path(os.environ["GRID_JSON"])
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    path.write_text(compact.text_of(content), encoding="utf-8")
     print_table(results)
     return 0 if all(result["right"] for result in results) else 1
 

@@ -1,4 +1,4 @@
-"""The picture of a run of `make bench GRID=1`: grid.png and grid.svg.
+"""The picture of a run of `make bench GRID=1`: grid.svg.
 
     heat_map.py build/bench/grid.json DIRECTORY
 
@@ -76,10 +76,9 @@ def main(arguments: list[str]) -> int:
         print(f"{source}: no grid.json of make bench GRID=1 ({type(error).__name__}: {error})",
               file=sys.stderr)
         return 2
-    for suffix in ("png", "svg"):
-        path = target / f"grid.{suffix}"
-        figure.savefig(path, dpi=150, metadata={"Date": None} if suffix == "svg" else None)
-        print(path)
+    path = target / "grid.svg"
+    figure.savefig(path, metadata={"Date": None})
+    print(path)
     return 0
 
 

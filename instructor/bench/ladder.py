@@ -26,6 +26,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+import compact
 import shapes
 from rich.console import Console
 
@@ -311,7 +312,7 @@ def write(bench: Bench, path: Path) -> None:
     fresh = path.with_name(path.name + ".new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        fresh.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        fresh.write_text(compact.text_of(content), encoding="utf-8")
         fresh.replace(path)
     except OSError as error:
         raise MachineFault(f"{path}: {error.strerror}") from error

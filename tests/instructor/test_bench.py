@@ -297,7 +297,7 @@ def test_counts_of_no_shape(tree: Tree) -> None:
 
 def test_shapes_are_drawn_by_the_seed() -> None:
     """The ones of docs/ladder.md, and no others; each can be measured."""
-    for seed, name in ((1, "grid"), (2, "grid-other-seed")):
+    for seed, name in ((1, "grid"), (7, "grid-other-seed")):
         run = strict_json((REPOSITORY / f"docs/ladder/{name}.json").read_text())
         assert run["seed"] == seed
         assert [(s["m"], s["k"], s["n"]) for s in run["shapes"]] == grid.draw(seed)
@@ -438,7 +438,6 @@ def test_charts_show_what_was_measured(tmp_path):
     done = draw(tmp_path, json.dumps(made_up(["cuBLAS", "rung_a", "rung_b"], shapes)))
     assert done.returncode == 0, done.stderr
     for name in CHARTS:
-        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
         svg = (tmp_path / f"{name}.svg").read_text()
         assert svg.rstrip().endswith("</svg>")
         for text in ("cuBLAS", "rung_a", "rung_b", "Made Up 3000", "2026-01-02"):
@@ -487,7 +486,6 @@ def test_a_heat_map(tmp_path: Path) -> None:
         {"m": 7, "k": 64, "n": 7, "ratio": 1.21}, {"m": 2, "k": 64, "n": 7, "ratio": 1.0},
         {"m": 4096, "k": 1, "n": 4096, "ratio": 0.42}]}))
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "grid.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
     svg = (tmp_path / "grid.svg").read_text()
     assert all(text in svg for text in ("110 %", "2: 100 to 121", "42 %", "Made Up 3000", "k:"))
 
