@@ -3,10 +3,11 @@
     fit.py CANDIDATES.jsonl [SECONDS]
 
 Reads what candidates.cu printed, and the table of kernels with their constants in every_shape.cu.
-Moves the constants at random, SECONDS long (300), as long as the kernels chosen by them take less
-time, and prints the table with the new ones. What counts is the choice: a constant need not be the
-time that it is named for. Far from what they were, constants cost a little, or they would be moved
-for the sake of single shapes.
+First each kernel's constants are moved at random, for a fifth of SECONDS (300), as long as they
+come closer to its times; then all of them, as long as the kernels chosen by them take less time.
+Prints the table with the new ones. What counts is the choice: a constant need not be the time that it is
+named for. Far from what the first part found, constants cost a little, or they would be moved for
+the sake of single shapes.
 
 Exit status: 0; 2 bad input.
 """
@@ -25,8 +26,8 @@ import numpy as np
 
 FOLDER = Path(__file__).resolve().parent.parent / "solutions" / "9_every_shape"
 ROW = re.compile(r"^    (\w+<[^>]*>)\(\{([^}]*)\}\),$", re.MULTILINE)
-LOWEST = np.array([1.5, 1e-3, 1e-3, 1e-4, 0.1, 1e-4, 0.8, 0.05])  # of the constants of a Cost
-HIGHEST = np.array([7, 14, 14, 10, 60, 2, 3, 3])
+LOWEST = np.array([1.5, 1e-3, 1e-3, 1e-4, 0.1, 1e-4, 0.05])  # of the constants of a Cost
+HIGHEST = np.array([7, 14, 14, 10, 60, 2, 3])
 TOLERATED = 0.02  # of time lost by the choice; what is beyond that counts for more, this much:
 BEYOND = 1.5
 KEEPS = 5e-5  # what a constant costs that is e times what it was
@@ -36,57 +37,69 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 @dataclass
 class Kernel:
-    """Its constants, and its runs: one row a shape, one column a way to share k; NaN: there is none."""
+    """Its constants, and its runs in the order of the shapes."""
 
     name: str
     constants: Floats
-    counts: dict[str, Floats]
-    """What cost_of() of model.cuh counts."""
+    shape: np.ndarray[Any, np.dtype[np.int64]]
     microseconds: Floats
+    chunks: Floats
+    """These and the following are what cost_of() of model.cuh counts."""
+    waves: Floats
+    loads: Floats
+    parts: Floats
     rim: Floats
-    """Its microseconds, by RIM_COST of model.cuh."""
+    """Microseconds, by RIM_COST of model.cuh."""
+    megabytes: Floats
+
+    def __post_init__(self) -> None:
+        self.begins = np.flatnonzero(np.diff(self.shape, prepend=-1))  # each shape's first run
+        self.lengths = np.diff(self.begins, append=len(self.shape))
 
     def costs(self, constants: Floats) -> Floats:
         """As cost_of() of model.cuh has it."""
-        rest, wave, chunk, busy, added, part, odd, megabyte = constants
-        n = self.counts
-        computing = np.maximum(n["waves"] * n["chunks"] * chunk, n["loads"] * n["chunks"] * busy)
-        moving = np.maximum(computing * np.where(n["wide"], 1, odd), n["megabytes"] * megabyte)
-        shared = np.where(n["share"] == 1, 0, added + n["parts"] * part)
-        costs: Floats = rest + n["waves"] * wave + moving + shared + self.rim
-        return np.where(np.isnan(costs), np.inf, costs)
+        rest, wave, chunk, busy, added, part, megabyte = constants
+        computing = self.chunks * np.maximum(self.waves * chunk, self.loads * busy)
+        shared = np.where(self.parts < 0, 0, added + np.maximum(self.parts, 0) * part)
+        costs: Floats = (rest + self.waves * wave + np.maximum(computing, self.megabytes * megabyte)
+                         + shared + self.rim)
+        return costs
 
-    def best(self, constants: Floats) -> tuple[Floats, Floats]:
+    def best(self, constants: Floats, shapes: int) -> tuple[Floats, Floats]:
         """For each shape the cost of the way that the constants choose, and what it takes."""
-        costs = self.costs(constants)
-        rows, ways = np.arange(len(costs)), costs.argmin(axis=1)
-        cost = costs[rows, ways]
-        return cost, np.where(np.isfinite(cost), self.microseconds[rows, ways], np.inf)
+        cost, took = np.full(shapes, np.inf), np.full(shapes, np.inf)
+        if len(self.begins) == 0:
+            return cost, took
+        costs, there = self.costs(constants), self.shape[self.begins]
+        cost[there] = np.minimum.reduceat(costs, self.begins)
+        chosen = costs == np.repeat(cost[there], self.lengths)
+        took[self.shape[chosen]] = self.microseconds[chosen]
+        return cost, took
+
+    def distance(self, constants: Floats, fastest: Floats) -> float:
+        """Mean square logarithm of costs by times; runs near the fastest kernel's count."""
+        weights = (fastest[self.shape] / self.microseconds) ** 4
+        errors = np.log(self.costs(constants) / self.microseconds)
+        return float(np.sum(weights * errors * errors) / max(np.sum(weights), 1e-9))
 
 
 def read(text: str, table: str, rim: tuple[float, float]) -> tuple[list[Kernel], Floats, Floats]:
     """The kernels, and for each shape the microseconds of the library and of the fastest kernel.
-    Raises ValueError, KeyError, TypeError."""
+    Raises ValueError, KeyError, TypeError, IndexError."""
     shapes = [shape for shape in map(json.loads, text.splitlines()) if shape["runs"]]
     rows = ROW.findall(table)
-    ways = sorted({run[1] for shape in shapes for run in shape["runs"]})
-    size, names = (len(shapes), len(ways)), ("chunks", "waves", "loads", "parts")
-    kernels = [Kernel(name, np.array([float(value) for value in values.split(",")]),
-                      {key: np.full(size, np.nan) for key in (*names, "share")},
-                      np.full(size, np.nan), np.zeros(size)) for name, values in rows]
+    runs: list[list[list[float]]] = [[] for _ in rows]
     for i, shape in enumerate(shapes):
-        for number, share, took, *counts, of_rim in shape["runs"]:
-            kernel, j = kernels[number], ways.index(share)
-            kernel.microseconds[i, j] = took
-            kernel.counts["share"][i, j] = share
-            for key, count in zip(names, counts, strict=True):
-                kernel.counts[key][i, j] = count
-            kernel.rim[i, j] = rim[0] + rim[1] * shape["k"] if of_rim else 0
-    sides = np.array([[shape["m"], shape["k"], shape["n"]] for shape in shapes], dtype=float)
-    m, k, n = sides.T
-    for kernel in kernels:
-        kernel.counts["wide"] = (n % 4 == 0)[:, None]
-        kernel.counts["megabytes"] = (4e-6 * (m * k + k * n + m * n))[:, None]
+        m, k, n = shape["m"], shape["k"], shape["n"]
+        for number, share, took, chunks, waves, loads, parts, of_rim in shape["runs"]:
+            runs[number].append([i, took, chunks, waves, loads, -1 if share == 1 else parts,
+                                 rim[0] + rim[1] * k if of_rim else 0,
+                                 4e-6 * (m * k + k * n + m * n)])
+    kernels = []
+    for (name, values), of_kernel in zip(rows, runs, strict=True):
+        columns = np.array(of_kernel, dtype=float).reshape(-1, 8).T
+        constants = np.array([float(value) for value in values.split(",")])
+        kernels.append(Kernel(name, constants, columns[0].astype(int), *columns[1:]))
     library = np.array([shape["library"] for shape in shapes])
     fastest = np.array([min(run[2] for run in shape["runs"]) for shape in shapes])
     return kernels, library, fastest
@@ -97,7 +110,7 @@ class Choice:
 
     def __init__(self, kernels: list[Kernel], library: Floats, fastest: Floats):
         self.kernels, self.library, self.fastest = kernels, library, fastest
-        found = [kernel.best(kernel.constants) for kernel in kernels]
+        found = [kernel.best(kernel.constants, len(library)) for kernel in kernels]
         self.costs, self.times = (np.stack(column) for column in zip(*found, strict=True))
 
     def microseconds(self) -> Floats:
@@ -118,19 +131,33 @@ class Choice:
               f"cuBLAS, lowest {100 * np.min(self.library / took):.1f} %", file=sys.stderr)
 
 
-def fit(choice: Choice, seconds: float) -> None:
-    random, end = np.random.default_rng(SEED), time.monotonic() + seconds
+def moved(constants: Floats, random: np.random.Generator) -> Floats:
+    some = random.random(len(constants)) < 0.25
+    step = random.normal(0, random.choice([0.02, 0.08, 0.3]), len(constants)) * some
+    tried: Floats = np.clip(constants * np.exp(step), LOWEST, HIGHEST)
+    return tried
+
+
+def fit_times(kernel: Kernel, fastest: Floats, random: np.random.Generator, seconds: float) -> None:
+    end, distance = time.monotonic() + seconds, kernel.distance(kernel.constants, fastest)
+    while time.monotonic() < end:
+        tried = moved(kernel.constants, random)
+        with_it = kernel.distance(tried, fastest)
+        if with_it < distance:
+            kernel.constants, distance = tried, with_it
+
+
+def fit_choice(choice: Choice, random: np.random.Generator, seconds: float) -> None:
+    end, loss = time.monotonic() + seconds, choice.loss()
     old = [kernel.constants.copy() for kernel in choice.kernels]
-    loss = choice.loss()
     while time.monotonic() < end:
         number = int(random.integers(len(choice.kernels)))
-        kernel, moved = choice.kernels[number], random.random(8) < 0.25
-        step = random.normal(0, random.choice([0.02, 0.08, 0.3]), 8) * moved
-        tried = np.clip(kernel.constants * np.exp(step), LOWEST, HIGHEST)
+        kernel = choice.kernels[number]
+        tried = moved(kernel.constants, random)
         strays = [KEEPS * float(np.sum(np.log(constants / old[number]) ** 2))
                   for constants in (tried, kernel.constants)]
         before = choice.costs[number].copy(), choice.times[number].copy()
-        choice.costs[number], choice.times[number] = kernel.best(tried)
+        choice.costs[number], choice.times[number] = kernel.best(tried, len(choice.fastest))
         with_it = choice.loss()
         if with_it + strays[0] < loss + strays[1]:
             kernel.constants, loss = tried, with_it
@@ -147,15 +174,19 @@ def main(arguments: list[str]) -> int:
         rim = [float(re.findall(rf"#define {name} +([0-9.]+)", model)[0])
                for name in ("RIM_COST", "RIM_COST_OF_K")]
         table = (FOLDER / "every_shape.cu").read_text()
-        choice = Choice(*read(Path(arguments[0]).read_text(), table, (rim[0], rim[1])))
+        kernels, library, fastest = read(Path(arguments[0]).read_text(), table, (rim[0], rim[1]))
         seconds = float(arguments[1]) if len(arguments) > 1 else 300
+        Choice(kernels, library, fastest).report("before")
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         print(f"fit: {arguments[0]}: {type(error).__name__}: {error}", file=sys.stderr)
         return 2
-    choice.report("before")
-    fit(choice, seconds)
+    random = np.random.default_rng(SEED)
+    for kernel in kernels:
+        fit_times(kernel, fastest, random, seconds / 5 / len(kernels))
+    choice = Choice(kernels, library, fastest)
+    fit_choice(choice, random, seconds * 4 / 5)
     choice.report("after")
-    for kernel in choice.kernels:
+    for kernel in kernels:
         print(f"    {kernel.name}({{{', '.join(f'{value:.3g}' for value in kernel.constants)}}}),")
     return 0
 

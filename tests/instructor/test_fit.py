@@ -54,10 +54,8 @@ def test_the_model_and_fit_count_the_same(tree: Tree, monkeypatch: pytest.Monkey
     counted = 0
     for kernel in kernels:
         costs = kernel.costs(kernel.constants)
-        there = kernel.microseconds > 0  # NaN is not
-        assert costs[there] == pytest.approx(kernel.microseconds[there], rel=1e-6), kernel.name
-        assert not (costs[~there] < float("inf")).any()
-        counted += int(there.sum())
+        assert costs == pytest.approx(kernel.microseconds, rel=1e-6), kernel.name
+        counted += len(costs)
     assert counted > 10 * len(SHAPES)
 
 

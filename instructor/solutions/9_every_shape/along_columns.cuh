@@ -6,18 +6,17 @@
 #include "model.cuh"
 #include "sharing.cuh"
 
-/* What it has of A in shared memory at a time, and how many floats that and its sums take. */
-template <int M, int GROUPS, int W, int AT_ONCE, int threads = THREADS>
+/* How a row of A lies in shared memory, transposed, and the room for A and for the sums. */
+template <int M, int W>
 struct Rows {
-    static constexpr int CHUNK = GROUPS * AT_ONCE, A_ROW = M < 4 ? M : M + 4;
-    static constexpr int CHUNKS = CHUNK * A_ROW < 3072 ? 3072 / (CHUNK * A_ROW) : 1;
-    static constexpr int STAGED = CHUNKS * CHUNK * A_ROW, SUMS = M * threads * W;
-    static constexpr int FLOATS = STAGED > SUMS ? STAGED : SUMS;
+    static constexpr int A_ROW = M < 4 ? M : M + 4, SUMS = M * W * THREADS;
+    static constexpr int FLOATS = SUMS < 3072 ? 3072 : SUMS;
 };
 
 /* The values k0 to k0 + count of A's rows from row0 on, transposed; zeros where there is none. */
-template <int M, int A_ROW, int threads>
-__device__ void stage(float *A_s, const Problem &p, int row0, int k0, int count, int end)
+template <int M, int A_ROW>
+__device__ void stage(float *A_s, const Problem &p, int row0, int k0, int count, int end,
+                      int threads)
 {
     __syncthreads(); /* everyone has read what was there */
 #pragma unroll 1
@@ -30,54 +29,55 @@ __device__ void stage(float *A_s, const Problem &p, int row0, int k0, int count,
 }
 
 /* The rows from row0 on, M of them at most, and the columns from col0 on, up to end_col: a thread
- * has W of those, GROUPS of threads share k. B is loaded a chunk ahead. */
-template <int M, int GROUPS, int W, int AT_ONCE, bool WIDE, int threads = THREADS>
+ * has W of those, a group `lanes` of the block's threads, and the groups share k. B is loaded a
+ * chunk ahead. */
+template <int M, int W, int AT_ONCE, bool WIDE>
 __device__ void compute_rows(const Problem &p, int row0, int col0, int end_col, int begin, int end,
-                             int share, float *A_s)
+                             int share, float *A_s, int lanes, int threads)
 {
-    typedef Rows<M, GROUPS, W, AT_ONCE, threads> R;
-    constexpr int LANES = threads / GROUPS, COLS = LANES * W, CHUNK = R::CHUNK;
-    constexpr int V = M < 4 ? M : 4, A_ROW = R::A_ROW;
-    const int x = threadIdx.x % LANES, group = threadIdx.x / LANES;
+    constexpr int V = M < 4 ? M : 4, A_ROW = Rows<M, W>::A_ROW;
+    const int groups = threads / lanes, chunk = groups * AT_ONCE;
+    const int x = threadIdx.x % lanes, group = threadIdx.x / lanes;
+    const int room = max(3072 / (chunk * A_ROW), 1); /* chunks of A */
     float sum[M][W] = {}, b[2][AT_ONCE][W];
 
     auto load = [&](float (&to)[AT_ONCE][W], int k0) {
 #pragma unroll
         for (int u = 0; u < AT_ONCE; ++u) {
-            const int kk = k0 + u * GROUPS + group;
+            const int kk = k0 + u * groups + group;
             const float *from = p.B + (size_t)kk * p.n;
-            if (WIDE && W > 1)
+            if (WIDE)
                 *(Piece<W> *)to[u] = kk < end && col0 + W * x < p.n
                                          ? load_once((const Piece<W> *)(from + col0 + W * x))
                                          : Piece<W>{};
             else
 #pragma unroll
                 for (int w = 0; w < W; ++w)
-                    to[u][w] = kk < end && col0 + x + LANES * w < p.n
-                                   ? __ldcs(from + col0 + x + LANES * w) : 0.0f;
+                    to[u][w] = kk < end && col0 + x + lanes * w < p.n
+                                   ? __ldcs(from + col0 + x + lanes * w) : 0.0f;
         }
     };
     load(b[0], begin);
     int left = 0; /* chunks of A that are in shared memory and still to be done */
     const float *a_from = A_s;
 #pragma unroll 1
-    for (int k0 = begin; k0 < end; k0 += CHUNK, --left) {
+    for (int k0 = begin; k0 < end; k0 += chunk, --left) {
         if (left == 0) {
-            left = min(R::CHUNKS, (end - k0 + CHUNK - 1) / CHUNK);
-            stage<M, A_ROW, threads>(A_s, p, row0, k0, left * CHUNK, end);
+            left = min(room, (end - k0 + chunk - 1) / chunk);
+            stage<M, A_ROW>(A_s, p, row0, k0, left * chunk, end, threads);
             a_from = A_s + group * A_ROW;
         }
-        load(b[1], k0 + CHUNK);
+        load(b[1], k0 + chunk);
 #pragma unroll
         for (int u = 0; u < AT_ONCE; ++u)
 #pragma unroll
             for (int r = 0; r < M; r += V) {
-                const Piece<V> a = *(const Piece<V> *)(a_from + u * GROUPS * A_ROW + r);
+                const Piece<V> a = *(const Piece<V> *)(a_from + u * groups * A_ROW + r);
 #pragma unroll
                 for (int e = 0; e < V * W; ++e)
                     sum[r + e / W][e % W] += a.of[e / W] * b[0][u][e % W];
             }
-        a_from += CHUNK * A_ROW;
+        a_from += chunk * A_ROW;
 #pragma unroll
         for (int e = 0; e < AT_ONCE * W; ++e)
             b[0][e / W][e % W] = b[1][e / W][e % W];
@@ -85,39 +85,32 @@ __device__ void compute_rows(const Problem &p, int row0, int col0, int end_col, 
     __syncthreads();
 #pragma unroll
     for (int e = 0; e < M * W; ++e) {
-        const int w = e % W, col = WIDE ? W * x + w : x + LANES * w;
-        A_s[(group * M + e / W) * COLS + col] = sum[e / W][w];
+        const int w = e % W, col = WIDE ? W * x + w : x + lanes * w;
+        A_s[(group * M + e / W) * (lanes * W) + col] = sum[e / W][w];
     }
-    finish<M * COLS, GROUPS, threads>(p, A_s, share, [&](int e) {
-        const int col = col0 + e % COLS;
-        return make_int2(row0 + e / COLS, col < end_col ? col : p.n);
-    });
+    finish(p, A_s, M * lanes * W, groups, threads, share, {row0, col0, lanes * W, 0, 0, end_col});
 }
 
-template <int M, int GROUPS, int W, int AT_ONCE, bool WIDE>
-__global__ void __launch_bounds__(THREADS) mysgemm_along_columns(const Problem p, int chunks)
+template <int M, int LANES, int W, int AT_ONCE, bool WIDE>
+__global__ void __launch_bounds__(THREADS) mysgemm_along_columns(const Problem p, int chunk)
 {
-    constexpr int CHUNK = GROUPS * AT_ONCE;
-    __shared__ float4 shared[Rows<M, GROUPS, W, AT_ONCE>::FLOATS / 4];
-    const int begin = blockIdx.z * chunks * CHUNK;
-    compute_rows<M, GROUPS, W, AT_ONCE, WIDE>(p, 0, blockIdx.x * (THREADS / GROUPS * W), p.n, begin,
-                                              min(p.k, begin + chunks * CHUNK), gridDim.z,
-                                              (float *)shared);
+    __shared__ float4 shared[Rows<M, W>::FLOATS / 4];
+    const int begin = blockIdx.z * chunk;
+    compute_rows<M, W, AT_ONCE, WIDE>(p, 0, blockIdx.x * (LANES * W), p.n, begin,
+                                      min(p.k, begin + chunk), gridDim.z, (float *)shared, LANES,
+                                      THREADS);
 }
 
-template <int M, int GROUPS, int W, int U>
-static void launch_along_columns(const Problem &p, const Plan &plan, int)
+template <int M, int LANES, int W, int U, bool WIDE>
+static void launch_along_columns(const Kernel &kernel, const Problem &p, const Plan &plan)
 {
     const dim3 grid(plan.tiles_n, 1, plan.share);
-    if (W > 1 && is_wide(p))
-        mysgemm_along_columns<M, GROUPS, W, U, true><<<grid, THREADS>>>(p, plan.chunks);
-    else
-        mysgemm_along_columns<M, GROUPS, W, U, false><<<grid, THREADS>>>(p, plan.chunks);
+    mysgemm_along_columns<M, LANES, W, U, WIDE><<<grid, THREADS>>>(p, plan.chunks * kernel.depth);
 }
 
-template <int M, int GROUPS, int W, int U>
+template <int M, int LANES, int W, int U, bool WIDE>
 static Kernel along_columns(const Cost &cost)
 {
-    auto launch = launch_along_columns<M, GROUPS, W, U>;
-    return {M, THREADS / GROUPS * W, GROUPS * U, M, ANY, ANY, launch, cost};
+    auto launch = launch_along_columns<M, LANES, W, U, WIDE>;
+    return {M, LANES * W, THREADS / LANES * U, M, ANY, ANY, launch, cost, WIDE};
 }

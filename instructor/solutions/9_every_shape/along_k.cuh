@@ -41,7 +41,7 @@ template <int R, int N, int AT_ONCE, bool WIDE>
 __device__ void dot(float (&sum)[R * N], const Problem &p, int row, int col, int first, int end,
                     int apart)
 {
-    constexpr int V = WIDE && N % 4 == 0 ? 4 : 1;
+    constexpr int V = WIDE ? 4 : 1;
 #pragma unroll 1
     for (int i0 = first; i0 < end; i0 += AT_ONCE * apart) {
         float a[AT_ONCE][R], b[AT_ONCE][N];
@@ -68,42 +68,39 @@ __device__ void dot(float (&sum)[R * N], const Problem &p, int row, int col, int
     }
 }
 
-/* A team of L threads does R rows, N columns; it is a part of a warp, a warp, or the block. */
+/* A team of L threads, a part of a warp, a warp, or several, does R rows, N columns; `chunk` values
+ * of k. */
 template <int R, int N, int L, int AT_ONCE, bool WIDE>
-__global__ void __launch_bounds__(THREADS) mysgemm_along_k(const Problem p, int chunks)
+__global__ void __launch_bounds__(THREADS) mysgemm_along_k(const Problem p, int chunk)
 {
     constexpr int LANES = L < 32 ? L : 32, V = R * N, TEAMS = THREADS / L;
     constexpr int LEFT = V > LANES ? V / LANES : 1, SAME = V < LANES ? LANES / V : 1;
     __shared__ float sums[V * (THREADS / LANES)];
-    const int row0 = blockIdx.x * (TEAMS * R), col0 = blockIdx.y * N, team = threadIdx.x / L;
-    const int begin = blockIdx.z * chunks * (L * AT_ONCE);
-    const int end = min(p.k, begin + chunks * (L * AT_ONCE));
+    const int row0 = blockIdx.x * (TEAMS * R), col0 = blockIdx.y * N, begin = blockIdx.z * chunk;
+    const int team = threadIdx.x / L, lane = threadIdx.x % L;
     float sum[V] = {};
 
-    dot<R, N, AT_ONCE, WIDE>(sum, p, row0 + team * R, col0, begin + threadIdx.x % L, end, L);
-    const int group = threadIdx.x % L / LANES; /* of those that share k in the team */
-    const int first = (group * TEAMS + team) * V + reduce_lanes<V, LANES>(sum);
-    if (threadIdx.x % SAME == 0)
+    dot<R, N, AT_ONCE, WIDE>(sum, p, row0 + team * R, col0, begin + lane, min(p.k, begin + chunk),
+                             L);
+    const int first = (lane / LANES * TEAMS + team) * V + reduce_lanes<V, LANES>(sum);
+    if (lane % SAME == 0)
 #pragma unroll
         for (int i = 0; i < LEFT; ++i)
             sums[first + i] = sum[i];
-    finish<V * TEAMS, L / LANES>(p, sums, gridDim.z,
-                                 [&](int e) { return make_int2(row0 + e / N, col0 + e % N); });
+    finish(p, sums, V * TEAMS, L / LANES, THREADS, gridDim.z, {row0, col0, N, 0, 0, p.n});
 }
 
-template <int R, int N, int L, int U>
-static void launch_along_k(const Problem &p, const Plan &plan, int)
+template <int R, int N, int L, int U, bool WIDE>
+static void launch_along_k(const Kernel &kernel, const Problem &p, const Plan &plan)
 {
     const dim3 grid(plan.tiles_m, plan.tiles_n, plan.share);
-    if (N % 4 == 0 && is_wide(p))
-        mysgemm_along_k<R, N, L, U, N % 4 == 0><<<grid, THREADS>>>(p, plan.chunks);
-    else
-        mysgemm_along_k<R, N, L, U, false><<<grid, THREADS>>>(p, plan.chunks);
+    mysgemm_along_k<R, N, L, U, WIDE><<<grid, THREADS>>>(p, plan.chunks * kernel.depth);
 }
 
-template <int R, int N, int L, int U>
+template <int R, int N, int L, int U, bool WIDE>
 static Kernel along_k(const Cost &cost)
 {
     const int most_n = N < 4 ? N : 65535 * N;
-    return {THREADS / L * R, N, L * U, ANY, most_n, ANY, launch_along_k<R, N, L, U>, cost};
+    auto launch = launch_along_k<R, N, L, U, WIDE>;
+    return {THREADS / L * R, N, L * U, ANY, most_n, ANY, launch, cost, WIDE};
 }

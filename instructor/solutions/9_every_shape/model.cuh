@@ -13,25 +13,25 @@
 
 /* What a kernel takes, in microseconds: the launch and all else that it takes once; a wave of
  * blocks; a chunk of k, where a block waits for it, and where the multiprocessor is busy with it;
- * a sum of parts, and each part; how many times a chunk takes where rows are no whole vectors; a
- * megabyte. */
+ * a sum of parts, and each part; a megabyte. */
 struct Cost {
-    double rest, wave, chunk, busy, sum, part, odd, megabyte;
+    double rest, wave, chunk, busy, sum, part, megabyte;
 };
 
 /* How a kernel would do a problem: so many blocks a tile (0: it streams), so many chunks of k each,
  * so many blocks for the rim. Then what cost_of() counts: waves of blocks, and blocks that one
  * multiprocessor does. */
 struct Plan {
-    int tiles_m, tiles_n, share, chunks, rim;
+    int tiles_m, tiles_n, share, chunks, rim, processors;
     double waves, loads, cost;
 };
 
 struct Kernel {
     int rows, cols, depth;       /* of C and k: what a block does of them in one chunk */
     int most_m, most_n, most_k;  /* that it is for */
-    void (*launch)(const Problem &p, const Plan &plan, int processors);
+    void (*launch)(const Kernel &kernel, const Problem &p, const Plan &plan);
     Cost cost;
+    bool wide = false;           /* it is for rows of B and C that are whole vectors of 4 */
     bool splits = true;          /* blocks can share k, the same number to each tile, */
     bool streams = false;        /* or all steps evenly */
     bool whole = false;          /* tiles must not be larger than C */
@@ -52,7 +52,7 @@ static double cost_of(const Cost &cost, const Plan &plan, const Problem &p)
     const double megabytes = 4e-6 * ((double)p.m * p.k + (double)p.k * p.n + (double)p.m * p.n);
     const double waiting = plan.waves * plan.chunks * cost.chunk;
     const double busy = plan.loads * plan.chunks * cost.busy;
-    const double computing = fmax(waiting, busy) * (is_wide(p) ? 1 : cost.odd);
+    const double computing = fmax(waiting, busy);
     return cost.rest + plan.waves * cost.wave + fmax(computing, megabytes * cost.megabyte) +
            (plan.share == 1 ? 0 : cost.sum + plan.share * cost.part) +
            (plan.rim > 0 ? RIM_COST + RIM_COST_OF_K * p.k : 0);
@@ -82,6 +82,7 @@ static void set_tiles(Plan &plan, const Kernel &kernel, const Problem &p, int sh
 static Plan plan(const Kernel &kernel, const Problem &p, int processors, int share)
 {
     Plan made = {};
+    made.processors = processors;
     set_tiles(made, kernel, p, share);
     const int all = ceiling(p.k, kernel.depth), tiles = made.tiles_m * made.tiles_n;
     const double tile = (double)kernel.rows * kernel.cols;
@@ -105,7 +106,8 @@ static Plan plan(const Kernel &kernel, const Problem &p, int processors, int sha
 
 static bool fits(const Kernel &kernel, const Problem &p)
 {
-    return p.m <= kernel.most_m && p.n <= kernel.most_n && p.k <= kernel.most_k &&
+    return (!kernel.wide || is_wide(p)) && p.m <= kernel.most_m && p.n <= kernel.most_n &&
+           p.k <= kernel.most_k &&
            (!kernel.whole || (p.m >= kernel.rows && p.n >= kernel.cols)) &&
            ceiling(p.m, kernel.rows) <= MOST_ROWS / 8;
 }

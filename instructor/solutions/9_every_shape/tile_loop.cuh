@@ -19,7 +19,7 @@ struct Loader {
                                    : PIECES % 32 == 0         ? 32
                                    : PIECES % 16 == 0         ? 16
                                    : PIECES % 8 == 0          ? 8
-                                                              : 4;
+                                                              : 2;
     static constexpr int B_COLS = PIECES / B_WIDTH, B_ROWS = S::SLICE_THREADS / B_WIDTH;
     static constexpr int B_PASSES = (S::BK + B_ROWS - 1) / B_ROWS;
     static constexpr int COPIES = A_COPIES + B_PASSES * B_COLS;
@@ -99,12 +99,14 @@ struct Loader {
             copy(stage, kk / APART * LOT, (kk / APART + 1) * LOT, S::BK);
     }
 
-    /* Fills all stages but one: the task's first steps. `ragged` values of k are in step 0. */
+    /* Fills all stages but one: the task's first steps. `ragged` values of k are in step 0. One
+     * piece of code for all of them, where a kernel is short: its code, too, has to come from
+     * memory when it begins. */
     __device__ void fill(float *stages, int begin, int end, int ragged, int slice)
     {
         if (begin > 0)
             advance(ragged + (begin - 1) * S::STEP);
-#pragma unroll
+#pragma unroll(S::STREAMS ? S::STAGES - 1 : 1)
         for (int i = 0; i < S::STAGES - 1; ++i) {
             if (begin + i == 0) {
                 copy(stages, 0, COPIES, ragged - slice * S::BK);

@@ -13,11 +13,12 @@
  * WM x WN, a thread TM x TN of them. STAGES steps are in shared memory or on their way there;
  * RESIDENT blocks fit on a multiprocessor. */
 template <int BM_, int BN_, int BK_, int WM_, int WN_, int TM_, int TN_, int SLICES_, int STAGES_,
-          int RESIDENT_, bool CLAMPS_, bool STREAMS_>
+          int RESIDENT_, bool CLAMPS_, bool RIMS_, bool STREAMS_>
 struct Shape {
     static constexpr int BM = BM_, BN = BN_, BK = BK_, WM = WM_, WN = WN_, TM = TM_, TN = TN_;
     static constexpr int SLICES = SLICES_, STAGES = STAGES_, RESIDENT = RESIDENT_;
     static constexpr bool CLAMPS = CLAMPS_;   /* tiles may be larger than C */
+    static constexpr bool RIMS = RIMS_;       /* what is left over may go to blocks of its own */
     static constexpr bool STREAMS = STREAMS_; /* the grid's steps are shared out evenly */
     static constexpr int SLICE_THREADS = (BM / WM) * (BN / WN) * 32;
     static constexpr int BLOCK = SLICE_THREADS * SLICES;
@@ -73,38 +74,44 @@ __device__ int worker_of(const Grid &g, int step)
     return step < of_longer ? step / (g.steps + 1) : g.longer + (step - of_longer) / g.steps;
 }
 
-template <class S>
-__device__ void find_task(Task &task, const Problem &p, const Grid &g)
+/* The next one of a block that streams. Returns its tile. */
+__device__ int find_steps(Task &task, const Grid &g)
 {
-    if (!S::STREAMS) {
-        task.begin = blockIdx.z * g.chunks;
-        task.end = min(g.steps_of_tile, task.begin + g.chunks);
-        task.part = blockIdx.z;
-        task.share = gridDim.z;
-        set_place<S>(task, p, blockIdx.y, blockIdx.x);
-        return;
-    }
-    int tile = task.done * g.workers + blockIdx.x;
+    const int tile = task.done * g.workers + blockIdx.x;
     task.begin = 0;
     task.end = g.steps_of_tile;
     task.part = 0;
     task.share = 1;
-    if (task.done < g.whole)
+    if (task.done < g.whole) {
         ++task.done;
-    else {
-        const int first = first_step(g, blockIdx.x) + task.done - g.whole;
-        const int left = first_step(g, blockIdx.x + 1) - first, shared = first / g.steps_of_tile;
-        tile = g.whole * g.workers + shared;
-        task.begin = first - shared * g.steps_of_tile;
-        task.end = min(g.steps_of_tile, task.begin + left);
-        task.done += task.end - task.begin;
-        const int first_worker = worker_of(g, shared * g.steps_of_tile);
-        task.part = blockIdx.x - first_worker;
-        task.share = worker_of(g, (shared + 1) * g.steps_of_tile - 1) - first_worker + 1;
+        return tile;
     }
-    const int of_group = GROUP * g.tiles_n, group = tile / of_group, in_group = tile % of_group;
-    const int rows = min(GROUP, g.tiles_m - group * GROUP);
-    set_place<S>(task, p, group * GROUP + in_group % rows, in_group / rows);
+    const int first = first_step(g, blockIdx.x) + task.done - g.whole;
+    const int left = first_step(g, blockIdx.x + 1) - first, shared = first / g.steps_of_tile;
+    task.begin = first - shared * g.steps_of_tile;
+    task.end = min(g.steps_of_tile, task.begin + left);
+    task.done += task.end - task.begin;
+    const int first_worker = worker_of(g, shared * g.steps_of_tile);
+    task.part = blockIdx.x - first_worker;
+    task.share = worker_of(g, (shared + 1) * g.steps_of_tile - 1) - first_worker + 1;
+    return g.whole * g.workers + shared;
+}
+
+template <class S>
+__device__ void find_task(Task &task, const Problem &p, const Grid &g)
+{
+    if (S::STREAMS) {
+        const int tile = find_steps(task, g), of_group = GROUP * g.tiles_n;
+        const int group = tile / of_group, in_group = tile % of_group;
+        const int rows = min(GROUP, g.tiles_m - group * GROUP);
+        set_place<S>(task, p, group * GROUP + in_group % rows, in_group / rows);
+        return;
+    }
+    task.begin = blockIdx.z * g.chunks;
+    task.end = min(g.steps_of_tile, task.begin + g.chunks);
+    task.part = blockIdx.z;
+    task.share = gridDim.z;
+    set_place<S>(task, p, blockIdx.y, blockIdx.x);
 }
 
 /* Which part of its block's work is a thread's: its slice, its place in it, and where in its

@@ -31,19 +31,14 @@ template <class S, bool WIDE>
 __device__ void store_tile(const Problem &p, float *sums, const float (&sum)[S::TM][S::TN],
                            const Task &task, const Place<S> &me)
 {
-    constexpr int V = WIDE ? 4 : 1, COUNT = S::BM * S::BN / V, PASS = COUNT / S::PASSES;
+    constexpr int V = WIDE ? 4 : 1, ROW = S::BN / V, COUNT = S::BM * ROW, PASS = COUNT / S::PASSES;
     constexpr int WARP = S::WM / S::PASSES;
     Piece<V> *const parts = (Piece<V> *)parts_memory;
-    const int share = task.share, part = task.part;
-    const int first = S::STREAMS ? 2 * (blockIdx.x - part) : this_block() - part;
-    auto slot = [&](int i) { return S::STREAMS ? first + 2 * i + (i == 0) : first + i; };
-    auto put = [&](int e, Piece<V> v) {
-        const int pass = e / PASS, r = e % PASS / (S::BN / V);
-        const int row = task.row + r / WARP * S::WM + pass * WARP + r % WARP;
-        const int col = task.col + e % (S::BN / V) * V;
-        if (row >= task.own_row && row < p.m && col >= task.own_col && col < p.n)
-            store<V>(p, row, col, v);
-    };
+    const Target to = {task.row, task.col, ROW, task.own_row, task.own_col, p.n};
+    const Part mine = {task.part, task.share, S::STREAMS ? 2 * ((int)blockIdx.x - task.part)
+                                                         : this_block() - task.part,
+                       S::STREAMS ? 2 : 1};
+    const int share = task.share;
 #pragma unroll
     for (int pass = 0; pass < S::PASSES; ++pass) {
         __syncthreads(); /* all have read what was there */
@@ -51,25 +46,25 @@ __device__ void store_tile(const Problem &p, float *sums, const float (&sum)[S::
         __syncthreads();
 #pragma unroll 4
         for (int e = threadIdx.x; e < PASS; e += S::BLOCK) {
+            const int r = e / ROW, row = r / WARP * S::WM + pass * WARP + r % WARP;
             Piece<V> v = ((const Piece<V> *)sums)[e];
 #pragma unroll
             for (int s = 1; s < S::SLICES; ++s)
                 v.add(((const Piece<V> *)sums)[s * PASS + e]);
             if (share == 1)
-                put(pass * PASS + e, v);
+                put(p, to, row * ROW + e % ROW, v);
             else
-                parts[(size_t)slot(part) * COUNT + pass * PASS + e] = v;
+                parts[(size_t)mine.slot(task.part) * COUNT + row * ROW + e % ROW] = v;
         }
     }
     if (share > 1)
-        add_parts<V, COUNT, S::BLOCK>(part, share, slot, put);
+        add_parts<V>(p, to, mine, COUNT, S::BLOCK);
 }
 
 /* The last columns of C, RIM of them at most: a warp does 8 rows, its lanes share k. */
-template <class S>
-__device__ void compute_rim_columns(const Problem &p, int block, int col)
+__device__ void compute_rim_columns(const Problem &p, int warp, int col)
 {
-    const int row = (block * (S::BLOCK / 32) + threadIdx.x / 32) * 8;
+    const int row = (warp + threadIdx.x / 32) * 8;
     float sum[8 * RIM] = {};
     dot<8, RIM, 4, false>(sum, p, row, col, threadIdx.x % 32, p.k, 32);
     const int e = reduce_lanes<8 * RIM, 32>(sum);
@@ -77,17 +72,16 @@ __device__ void compute_rim_columns(const Problem &p, int block, int col)
         store<1>(p, row + e / RIM, col + e % RIM, Piece<1>{p.alpha * sum[0]});
 }
 
-/* What whole tiles leave over: first the columns, then the rows. */
-template <class S>
-__device__ void compute_rim(const Problem &p, const Grid &g, int block, float *shared)
+/* What whole tiles leave over, beyond (row, col): first the columns, then the rows. */
+__device__ void compute_rim(const Problem &p, int block, int row, int col, float *shared,
+                            int threads)
 {
-    const int row = g.tiles_m * S::BM, col = g.tiles_n * S::BN;
-    const int of_columns = p.n > col ? (p.m - 1) / (S::BLOCK / 4) + 1 : 0;
+    const int of_columns = p.n > col ? (p.m - 1) / (threads / 4) + 1 : 0;
     if (block < of_columns)
-        compute_rim_columns<S>(p, block, col);
+        compute_rim_columns(p, block * (threads / 32), col);
     else if (p.m > row)
-        compute_rows<RIM, S::BLOCK / 32, 1, 16, false, S::BLOCK>(
-            p, row, (block - of_columns) * 32, min(p.n, col), 0, p.k, 1, shared);
+        compute_rows<RIM, 1, 16, false>(p, row, (block - of_columns) * 32, min(p.n, col), 0, p.k, 1,
+                                        shared, 32, threads);
 }
 
 template <class S, bool WIDE>
@@ -97,11 +91,12 @@ __global__ void __launch_bounds__(S::BLOCK, S::RESIDENT) mysgemm(const Problem p
     __shared__ Task task; /* in shared memory, because the loop needs all registers */
     float *const shared = (float *)shared_memory;
 
-    static_assert(Rows<RIM, S::BLOCK / 32, 1, 16, S::BLOCK>::FLOATS <= S::SHARED_FLOATS, "rim");
-    if (S::STREAMS ? (int)blockIdx.x >= g.workers : (int)blockIdx.y >= g.tiles_m) {
+    static_assert(Rows<RIM, 1>::FLOATS <= S::SHARED_FLOATS, "room for the rim's sums");
+    if (S::RIMS && (S::STREAMS ? (int)blockIdx.x >= g.workers : (int)blockIdx.y >= g.tiles_m)) {
         if (blockIdx.z == 0)
-            compute_rim<S>(p, g, S::STREAMS ? blockIdx.x - g.workers
-                                 : (blockIdx.y - g.tiles_m) * gridDim.x + blockIdx.x, shared);
+            compute_rim(p, S::STREAMS ? blockIdx.x - g.workers
+                              : (blockIdx.y - g.tiles_m) * gridDim.x + blockIdx.x,
+                        g.tiles_m * S::BM, g.tiles_n * S::BN, shared, S::BLOCK);
         return;
     }
     const Place<S> me;
@@ -129,33 +124,33 @@ __global__ void __launch_bounds__(S::BLOCK, S::RESIDENT) mysgemm(const Problem p
     } while (S::STREAMS && task.done < all);
 }
 
-template <class S>
-static void launch_tiles(const Problem &p, const Plan &plan, int processors)
+template <class S, bool WIDE>
+static void launch_tiles(const Kernel &, const Problem &p, const Plan &plan)
 {
     const int tiles = plan.tiles_m * plan.tiles_n;
     Grid g = {plan.tiles_m, plan.tiles_n, ceiling(p.k, S::STEP), plan.chunks, 0, 0, 0, 0};
     dim3 grid(plan.tiles_n, plan.tiles_m + ceiling(plan.rim, plan.tiles_n), plan.share);
     if (S::STREAMS) {
-        g.workers = plan.share == 0 ? processors : tiles;
+        g.workers = plan.share == 0 ? plan.processors : tiles;
         g.whole = tiles / g.workers;
         const int steps = (tiles - g.whole * g.workers) * g.steps_of_tile;
         g.steps = steps / g.workers;
         g.longer = steps % g.workers;
         grid = dim3(g.workers + plan.rim);
     }
-    auto kernel = is_wide(p) ? mysgemm<S, true> : mysgemm<S, false>;
+    auto kernel = mysgemm<S, WIDE>;
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, S::SHARED_BYTES);
     kernel<<<grid, S::BLOCK, S::SHARED_BYTES>>>(p, g);
 }
 
-template <class S>
+template <class S, bool WIDE>
 static Kernel tiles(const Cost &cost)
 {
-    Kernel kernel = {S::BM, S::BN, S::STEP, ANY, ANY, ANY, launch_tiles<S>, cost};
+    Kernel kernel = {S::BM, S::BN, S::STEP, ANY, ANY, ANY, launch_tiles<S, WIDE>, cost, WIDE};
     kernel.splits = !S::STREAMS;
     kernel.streams = S::STREAMS;
     kernel.whole = !S::CLAMPS;
-    kernel.rims = true;
+    kernel.rims = S::RIMS;
     kernel.resident = S::RESIDENT;
     kernel.threads = S::BLOCK;
     kernel.shared_bytes = S::SHARED_BYTES;

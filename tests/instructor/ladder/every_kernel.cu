@@ -34,7 +34,7 @@ static void problem(size_t number, int m, int n, int k, int share, int processor
     const Plan made = plan(kernel, p, processors, share);
     if (fits(kernel, p) && isfinite(made.cost)) {
         for (size_t i = 0; beta == 0 && i < (size_t)m * n; ++i) C[i] = NAN;
-        kernel.launch(p, made, processors);
+        kernel.launch(kernel, p, made);
         OK(cudaGetLastError());
         OK(cudaDeviceSynchronize());
         compare(p, old, number, share, processors);
