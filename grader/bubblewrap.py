@@ -18,6 +18,7 @@ ROOTS = ("/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32")
 # Without namespaces: of /proc, what the runtime reads; a GPU's driver asks for much more.
 OF_PROC = ("/proc/self", "/proc/meminfo", "/proc/cpuinfo", "/proc/sys", "/sys/devices/system/cpu")
 OF_A_GPU = ("/proc", "/sys")
+CHANGED_BY_A_GPU = ("/proc/self",)  # it names its threads, and does not start where it cannot
 
 
 def options(readable: Sequence[Path], writable: Sequence[Path], devices: Sequence[Path],

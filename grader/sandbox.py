@@ -205,7 +205,8 @@ class Sandbox:
         repeated: dict[str, Iterable[object]] = {"pass": command.pass_fds}
         if self.kind == "uid" and self.landlock:
             repeated |= {"see": bubblewrap.seen(command.readable, bool(command.devices)),
-                         "change": [*command.writable, "/dev/null", *command.devices]}
+                         "change": [*command.writable, "/dev/null", *command.devices,
+                                    *(bubblewrap.CHANGED_BY_A_GPU if command.devices else ())]}
         elif self.kind == "uid":
             options["count"] = SHARED_MEMORY
         pairs = [*options.items(), *((name, one) for name, each in repeated.items() for one in each)]

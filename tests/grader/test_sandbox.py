@@ -449,6 +449,15 @@ def test_with_landlock_no_other_files(box: Sandbox, place: Path) -> None:
     assert (place / "open file").read_text() == "x"
 
 
+def test_with_landlock_a_gpu_driver_can_name_its_threads(box: Sandbox) -> None:
+    """It does not start where it cannot."""
+    if not box.landlock:
+        pytest.skip("another kind, or no Landlock here")
+    naming = ["/bin/sh", "-c", "echo x >/proc/$$/comm"]
+    assert execute(box, naming, Path("/"), devices=[Path("/dev/null")]).status == 0
+    assert execute(box, naming, Path("/")).status != 0
+
+
 # ---- secrets -------------------------------------------------------------------------------------
 
 
