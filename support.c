@@ -114,14 +114,16 @@ static void append_extent(char *text, size_t size, const unsigned extent[3]) {
     for (int i = 0; i < shown; i++) append(text, size, "%s%u", i ? " x " : " ", extent[i]);
 }
 
-static void print_launch(struct report *report, const struct launch_shape *l, int repeats) {
+static void print_launch(struct report *report, const struct finding_launch *l, int repeats) {
     char text[MESSAGE_SIZE] = "";
     append(text, sizeof text, "%s, grid", l->kernel);
     append_extent(text, sizeof text, l->grid);
     append(text, sizeof text, ", block");
     append_extent(text, sizeof text, l->block);
-    append(text, sizeof text, ", %zu bytes of shared memory", l->static_shared + l->dynamic_shared);
-    if (l->dynamic_shared) append(text, sizeof text, ", %zu of them dynamic", l->dynamic_shared);
+    append(text, sizeof text, ", %" PRIu64 " bytes of shared memory",
+           l->static_bytes + l->shared_bytes);
+    if (l->shared_bytes)
+        append(text, sizeof text, ", %" PRIu64 " of them dynamic", l->shared_bytes);
     if (repeats > 1) append(text, sizeof text, ", %d times", repeats);
     report_detail(report, "%s", text);
 }
@@ -167,8 +169,8 @@ void report_verify(struct report *report, const struct host_data *sent,
     struct progress_line line = {.start = clock_seconds()};
     struct progress progress = {progress_show, &line};
     bool watched = isatty(STDERR_FILENO);
-    bool enough = truth_verify(&o->which, arrays, o->verify, watched ? &progress : NULL,
-                                   &report->verdict);
+    bool enough =
+        truth_verify(&o->which, arrays, o->verify, watched ? &progress : NULL, &report->verdict);
     if (line.shown) {
         fputs("\r              \r", stderr);
         /* The wiped line held the stage's name when both streams are one terminal. */

@@ -108,6 +108,7 @@ struct finding_launch {
     char kernel[FINDING_SYMBOL]; /* its name; empty: there is no launch to show */
     uint32_t grid[3], block[3];
     uint64_t shared_bytes; /* dynamic, for each block */
+    uint64_t static_bytes; /* likewise, where that is known; else 0 */
     char file[FINDING_FILE];
     int32_t line;        /* of <<<...>>>; 0: unknown */
     uint64_t number, of; /* which launch of the run, from 1; of how many */

@@ -272,8 +272,8 @@ struct lab_truth {
                      int64_t element, double *right);
     /* How strictly: names for test cases. The first is the strictest that the fill allows. */
     const char *comparisons[LAB_COMPARISONS];
-    /* What wrong outputs are instead: see struct explanation. Null, as all below: defaults.c has what
-     * is usual. */
+    /* What wrong outputs are instead: see struct explanation. Null, as all below: defaults.c has
+     * what is usual. */
     int (*explain)(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
                    const struct verdict *verdict, struct explanation *out);
 
@@ -350,10 +350,9 @@ double lab_least_loads(const struct lab *lab, const struct shape *shape);
 
 /* The first array that is no input: threads are launched for its elements. */
 int lab_first_output(const struct lab *lab);
-/* launch_describe() of report/launch.h, beside that one. text has 2 * MESSAGE_SIZE bytes. */
-struct launch_shape;
-void lab_launch_text(const struct lab *lab, const struct launch_shape *launch,
-                     const struct shape *shape, char *text);
+/* launch_describe() of report/launch.h, beside that one. */
+void lab_launch_text(const struct lab *lab, const struct finding_launch *launch,
+                     const struct shape *shape, char text[LAUNCH_TEXT]);
 
 /* All outputs together. */
 uint64_t lab_outputs(const struct lab *lab, const struct shape *shape);

@@ -117,10 +117,12 @@ int lab_first_output(const struct lab *l) {
     return i;
 }
 
-void lab_launch_text(const struct lab *l, const struct launch_shape *launch,
-                     const struct shape *shape, char *text) {
+void lab_launch_text(const struct lab *l, const struct finding_launch *launch,
+                     const struct shape *shape, char text[LAUNCH_TEXT]) {
     const struct lab_array *array = &l->arrays[lab_first_output(l)];
-    int64_t extent[ENGINE_DIMENSIONS];
-    lab_extents(array, shape, extent);
-    launch_describe(launch, array->name, array->dimensions, extent, text);
+    struct finding_launch beside = *launch;
+    snprintf(beside.output, sizeof beside.output, "%s", array->name);
+    beside.dimensions = array->dimensions;
+    lab_extents(array, shape, beside.extent);
+    launch_describe(&beside, text);
 }

@@ -22,7 +22,7 @@ static void append_dim3(char *text, size_t size, const unsigned extent[3]) {
 
 /* In x and in y where blocks have rows of threads, and the grid rows of blocks: which direction is
  * which of C's is then the kernel's usual meaning. Else only their number says nothing wrong. */
-static void append_threads(char *text, size_t size, const struct launch_shape *launch) {
+static void append_threads(char *text, size_t size, const struct finding_launch *launch) {
     const unsigned *g = launch->grid, *b = launch->block;
     const unsigned long long blocks = (unsigned long long)g[0] * g[1] * g[2];
     const unsigned long long threads = (unsigned long long)b[0] * b[1] * b[2];
@@ -45,19 +45,18 @@ static void append_extents(char *text, size_t size, int dimensions, const int64_
     if (dimensions > 2) append(text, size, " elements");
 }
 
-void launch_describe(const struct launch_shape *launch, const char *array, int dimensions,
-                     const int64_t *extent, char text[2 * MESSAGE_SIZE]) {
-    const size_t size = 2 * MESSAGE_SIZE;
+void launch_describe(const struct finding_launch *launch, char text[LAUNCH_TEXT]) {
+    const size_t size = LAUNCH_TEXT;
     snprintf(text, size, "%s<<<", launch->kernel);
     append_dim3(text, size, launch->grid);
     append(text, size, ", ");
     append_dim3(text, size, launch->block);
-    if (launch->dynamic_shared) append(text, size, ", %zu", launch->dynamic_shared);
+    if (launch->shared_bytes) append(text, size, ", %" PRIu64, launch->shared_bytes);
     append(text, size, ">>>: ");
     append_threads(text, size, launch);
-    if (!array) return;
-    append(text, size, "; %s has ", array);
-    append_extents(text, size, dimensions, extent);
+    if (!launch->output[0]) return;
+    append(text, size, "; %s has ", launch->output);
+    append_extents(text, size, launch->dimensions, launch->extent);
 }
 
 /* ---- refused ones ---- */
@@ -75,7 +74,7 @@ static bool exceeds(const unsigned extent[3], const unsigned limit[3]) {
 
 static bool is_empty(const unsigned extent[3]) { return !extent[0] || !extent[1] || !extent[2]; }
 
-const char *launch_refusal(const struct launch_shape *launch, const struct launch_limits *limits,
+const char *launch_refusal(const struct finding_launch *launch, const struct launch_limits *limits,
                            char text[MESSAGE_SIZE]) {
     const unsigned *g = launch->grid, *b = launch->block, *most = limits->grid;
     const unsigned long long threads = (unsigned long long)b[0] * b[1] * b[2];
@@ -101,9 +100,11 @@ const char *launch_refusal(const struct launch_shape *launch, const struct launc
                  g[0], g[1], g[2], most[0], most[1], most[2]);
         return vocabulary()->many_blocks;
     }
-    if (launch->static_shared + launch->dynamic_shared > limits->shared) {
-        snprintf(text, MESSAGE_SIZE, "a block needs %zu bytes of shared memory, a GPU allows %zu",
-                 launch->static_shared + launch->dynamic_shared, limits->shared);
+    const uint64_t shared = launch->static_bytes + launch->shared_bytes;
+    if (shared > limits->shared) {
+        snprintf(text, MESSAGE_SIZE,
+                 "a block needs %" PRIu64 " bytes of shared memory, a GPU allows %zu", shared,
+                 limits->shared);
         return "how many bytes do all shared arrays of a block take together?";
     }
     return NULL;

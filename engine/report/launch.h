@@ -1,20 +1,12 @@
-/* A kernel's launch. */
+/* A kernel's launch, in words; and why a GPU refuses one. */
 #ifndef ENGINE_REPORT_LAUNCH_H
 #define ENGINE_REPORT_LAUNCH_H
+#include "../finding.h"
 #include "text/text.h"
-#include <stddef.h>
-#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* What a kernel is launched with; extents in the order x, y, z. */
-struct launch_shape {
-    char kernel[128]; /* its name, without parameters */
-    unsigned grid[3], block[3];
-    size_t static_shared, dynamic_shared; /* bytes for each block */
-};
 
 /* What a GPU allows, as cudaDeviceProp has it. */
 struct launch_limits {
@@ -24,14 +16,12 @@ struct launch_limits {
 
 extern const struct launch_limits launch_usual_limits; /* limits.h's */
 
-/* How many threads it has beside the array of this name and these extents, in one line:
- * "kernel<<<(3, 2), (16, 16)>>>: 48 x 32 threads (x, y); C has 20 columns and 35 rows". A null
- * name: beside none. */
-void launch_describe(const struct launch_shape *launch, const char *array, int dimensions,
-                     const int64_t *extent, char text[2 * MESSAGE_SIZE]);
+/* How many threads it has, beside its output, if it names one, in one line:
+ * "kernel<<<(3, 2), (16, 16)>>>: 48 x 32 threads (x, y); C has 20 columns and 35 rows". */
+void launch_describe(const struct finding_launch *launch, char text[LAUNCH_TEXT]);
 
 /* What is wrong with a launch, into text, and a hint; NULL where these limits allow it. */
-const char *launch_refusal(const struct launch_shape *launch, const struct launch_limits *limits,
+const char *launch_refusal(const struct finding_launch *launch, const struct launch_limits *limits,
                            char text[MESSAGE_SIZE]);
 
 #ifdef __cplusplus

@@ -804,7 +804,7 @@ TEST(unwritten_edges_are_described) {
 }
 
 static void check_launch(int rows, int cols, unsigned x, unsigned y, const char *added) {
-    const struct launch_shape launch = {"f", {x, y, 1}, {16, 8, 1}, 0, 0};
+    const struct finding_launch launch = {.kernel = "f", .grid = {x, y, 1}, .block = {16, 8, 1}};
     struct fixture f = fixture_new(FILL_RANDOM, 35, 70, 20);
     rows_written = rows;
     cols_written = cols;
@@ -830,7 +830,7 @@ TEST(a_launch_whose_threads_end_where_c_does_explains_it) {
 }
 
 TEST(a_launch_explains_no_wrong_element) {
-    const struct launch_shape launch = {"f", {5, 4, 1}, {16, 8, 1}, 0, 0};
+    const struct finding_launch launch = {.kernel = "f", .grid = {5, 4, 1}, .block = {16, 8, 1}};
     struct explanation wrong = {.text = "Every element of rows 32 to 34 is wrong."};
     launch_explain(&launch, &(struct shape){{35, 70, 1}}, &wrong);
     CHECK_STRING(wrong.text, "Every element of rows 32 to 34 is wrong.");

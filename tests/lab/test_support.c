@@ -1059,44 +1059,53 @@ TEST(json_is_written) {
 
 TEST(a_launch_is_described_beside_the_size_of_c) {
     static const struct {
-        struct launch_shape launch;
+        struct finding_launch launch;
         int rows, cols;
         const char *text;
     } cases[] = {
-        {{"f", {3, 2, 1}, {16, 16, 1}, 0, 0},
+        {{.kernel = "f", .grid = {3, 2, 1}, .block = {16, 16, 1}},
          35,
          20,
          "f<<<(3, 2), (16, 16)>>>: 48 x 32 threads (x, y); C has 20 columns and 35 rows"},
-        {{"f<16>", {3, 2, 1}, {32, 1, 1}, 64, 128},
+        {{.kernel = "f<16>",
+          .grid = {3, 2, 1},
+          .block = {32, 1, 1},
+          .shared_bytes = 128,
+          .static_bytes = 64},
          1,
          1,
          "f<16><<<(3, 2), 32, 128>>>: 6 blocks of 32 threads; C has 1 column and 1 row"},
         /* A row of blocks may be all of C's. */
-        {{"f", {6, 1, 1}, {16, 16, 1}, 0, 0},
+        {{.kernel = "f", .grid = {6, 1, 1}, .block = {16, 16, 1}},
          2,
          1,
          "f<<<6, (16, 16)>>>: 6 blocks of 256 threads; C has 1 column and 2 rows"},
-        {{"f", {1, 1, 1}, {4, 8, 1}, 0, 0},
+        {{.kernel = "f", .grid = {1, 1, 1}, .block = {4, 8, 1}},
          8,
          4,
          "f<<<1, (4, 8)>>>: 4 x 8 threads (x, y); C has 4 columns and 8 rows"},
-        {{"f", {2, 2, 3}, {4, 8, 1}, 0, 0},
+        {{.kernel = "f", .grid = {2, 2, 3}, .block = {4, 8, 1}},
          8,
          4,
          "f<<<(2, 2, 3), (4, 8)>>>: 12 blocks of 32 threads; C has 4 columns and 8 rows"},
-        {{"f", {1, 0, 1}, {1, 1, 1}, 0, 0},
+        {{.kernel = "f", .grid = {1, 0, 1}, .block = {1, 1, 1}},
          8,
          4,
          "f<<<(1, 0), 1>>>: 0 blocks of 1 thread; C has 4 columns and 8 rows"},
-        {{"f", {2147483647, 65535, 1}, {16, 16, 1}, 0, 0},
+        {{.kernel = "f", .grid = {2147483647, 65535, 1}, .block = {16, 16, 1}},
          8,
          4,
          "f<<<(2147483647, 65535), (16, 16)>>>: 34359738352 x 1048560 threads (x, y); C has 4 "
          "columns and 8 rows"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[2 * MESSAGE_SIZE];
-        launch_describe(&cases[i].launch, "C", 2, (int64_t[]){cases[i].rows, cases[i].cols}, text);
+        char text[LAUNCH_TEXT];
+        struct finding_launch launch = cases[i].launch;
+        strcpy(launch.output, "C");
+        launch.dimensions = 2;
+        launch.extent[0] = cases[i].rows;
+        launch.extent[1] = cases[i].cols;
+        launch_describe(&launch, text);
         CHECK_STRING(text, cases[i].text);
     }
 }

@@ -10,7 +10,7 @@ static const struct launch_limits limits = {
     .grid = {8, 8, 8}, .block = {64, 64, 64}, .threads = 64, .shared = 1024};
 
 /* Without blocks, without threads, too many threads, too many blocks. */
-static const struct launch_shape refused[] = {
+static const struct finding_launch refused[] = {
     {.grid = {0, 1, 1}, .block = {16, 1, 1}},
     {.grid = {1, 1, 1}, .block = {0, 1, 1}},
     {.grid = {1, 1, 1}, .block = {65, 1, 1}},

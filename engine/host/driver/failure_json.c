@@ -35,14 +35,14 @@ static void json_times(struct json *json, const struct report *report) {
 static void json_launches(struct json *json, const struct report *report) {
     json_open(json, "launches", '[');
     for (int i = 0; i < report->launch_count; i++) {
-        const struct launch_shape *l = &report->launches[i];
-        char text[2 * MESSAGE_SIZE];
+        const struct finding_launch *l = &report->launches[i];
+        char text[LAUNCH_TEXT];
         json_open(json, NULL, '{');
         json_text(json, "kernel", l->kernel);
         json_extent(json, "grid", l->grid);
         json_extent(json, "block", l->block);
-        json_value(json, "static_shared", "%zu", l->static_shared);
-        json_value(json, "dynamic_shared", "%zu", l->dynamic_shared);
+        json_unsigned(json, "static_shared", l->static_bytes);
+        json_unsigned(json, "dynamic_shared", l->shared_bytes);
         json_value(json, "times", "%d", report->launch_repeats[i]);
         lab_launch_text(&lab, l, &report->options.which.shape, text);
         json_text(json, "text", text);

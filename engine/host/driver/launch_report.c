@@ -10,7 +10,7 @@
 /* ---- what one explains ---- */
 
 /* Rows usually end with the threads in y, columns with those in x; but not in every kernel. */
-static void explain_end(const struct launch_shape *launch, int end, int size, int usual,
+static void explain_end(const struct finding_launch *launch, int end, int size, int usual,
                         const char *what, struct explanation *out) {
     for (int i = 0; i < 2 && 0 < end && end < size; i++) {
         const int way = i ? !usual : usual;
@@ -23,7 +23,7 @@ static void explain_end(const struct launch_shape *launch, int end, int size, in
     }
 }
 
-void launch_explain(const struct launch_shape *launch, const struct shape *shape,
+void launch_explain(const struct finding_launch *launch, const struct shape *shape,
                     struct explanation *out) {
     int64_t extent[ENGINE_DIMENSIONS];
     const struct lab_array *array = &lab.arrays[lab_first_output(&lab)];
@@ -35,13 +35,13 @@ void launch_explain(const struct launch_shape *launch, const struct shape *shape
 
 /* ---- those of a run ---- */
 
-static bool same_launch(const struct launch_shape *a, const struct launch_shape *b) {
+static bool same_launch(const struct finding_launch *a, const struct finding_launch *b) {
     return strcmp(a->kernel, b->kernel) == 0 && memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&
-           memcmp(a->block, b->block, sizeof a->block) == 0 &&
-           a->static_shared == b->static_shared && a->dynamic_shared == b->dynamic_shared;
+           memcmp(a->block, b->block, sizeof a->block) == 0 && a->static_bytes == b->static_bytes &&
+           a->shared_bytes == b->shared_bytes;
 }
 
-bool report_launch(struct report *report, const struct launch_shape *launch) {
+bool report_launch(struct report *report, const struct finding_launch *launch) {
     int last = report->launch_count - 1;
     if (last >= 0 && !report->launches_left_out && same_launch(&report->launches[last], launch)) {
         report->launch_repeats[last]++;
@@ -58,7 +58,7 @@ bool report_launch(struct report *report, const struct launch_shape *launch) {
 void report_print_launches(const struct report *report, FILE *out) {
     const struct options *o = &report->options;
     for (int i = 0; i < report->launch_count; i++) {
-        char text[2 * MESSAGE_SIZE];
+        char text[LAUNCH_TEXT];
         lab_launch_text(&lab, &report->launches[i], &o->which.shape, text);
         if (report->launch_repeats[i] > 1) APPEND(text, "; %d times", report->launch_repeats[i]);
         print_paragraph("", "", text, out);
@@ -71,7 +71,7 @@ void report_print_launches(const struct report *report, FILE *out) {
 bool report_has_shared(const struct report *report) {
     bool any = !report->launch_count || report->launches_left_out;
     for (int i = 0; i < report->launch_count; i++)
-        any |= report->launches[i].static_shared + report->launches[i].dynamic_shared > 0;
+        any |= report->launches[i].static_bytes + report->launches[i].shared_bytes > 0;
     return any;
 }
 

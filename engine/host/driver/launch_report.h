@@ -17,7 +17,7 @@ void report_explain_launch(struct report *report);
 
 /* Adds to an explanation of what was never written: the launch's threads end there. Nothing where
  * they do not. */
-void launch_explain(const struct launch_shape *launch, const struct shape *shape,
+void launch_explain(const struct finding_launch *launch, const struct shape *shape,
                     struct explanation *unwritten);
 
 #endif

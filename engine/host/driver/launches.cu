@@ -18,15 +18,15 @@ static void name_of(const void *kernel, char *name, size_t bytes) {
 
 static void launched(const void *kernel, dim3 grid, dim3 block, size_t shared) {
     if (!report) return;
-    struct launch_shape shape = {};
+    struct finding_launch shape = {};
     cudaFuncAttributes attributes = {};
     if (cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess) cudaGetLastError();
     name_of(kernel, shape.kernel, sizeof shape.kernel);
     const unsigned extents[][3] = {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}};
     memcpy(shape.grid, extents[0], sizeof shape.grid);
     memcpy(shape.block, extents[1], sizeof shape.block);
-    shape.static_shared = attributes.sharedSizeBytes;
-    shape.dynamic_shared = shared;
+    shape.static_bytes = attributes.sharedSizeBytes;
+    shape.shared_bytes = shared;
     if (report_launch(report, &shape)) watchdog_launched();
 }
 

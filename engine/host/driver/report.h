@@ -34,7 +34,7 @@ struct report {
     double *samples;     /* seconds of each of them; owned */
     int sample_count;    /* of the launches that are done */
     enum source_state source;
-    struct launch_shape launches[REPORTED_LAUNCHES]; /* the first that differ from the one before */
+    struct finding_launch launches[REPORTED_LAUNCHES]; /* the first that differ from the one before */
     int launch_repeats[REPORTED_LAUNCHES];           /* how often each was made, one by one */
     int launch_count, launches_left_out;
     struct damage damage[LAB_ARRAYS];
@@ -61,7 +61,7 @@ struct options options_read(int argc, char **argv);
 /* The wrapper has launched a kernel; true: differently from before. launches.cu calls this, from
  * report_launches_to(report) to report_launches_to(NULL), and takes the launches from the backend.
  */
-bool report_launch(struct report *report, const struct launch_shape *launch);
+bool report_launch(struct report *report, const struct finding_launch *launch);
 void report_launches_to(struct report *report);
 
 /* Why a GPU refuses one of these launches, a newline, and a hint; NULL where it refuses none. */

@@ -313,14 +313,10 @@ static void say_misaligned(const struct finding *f, struct finding_words *w) {
 /* --- the launch and the wrapper --------------------------------------------------------------- */
 
 static void say_bad_launch(const struct finding *f, struct finding_words *w) {
-    const struct launch_shape shape = {
-        .grid = {f->launch.grid[0], f->launch.grid[1], f->launch.grid[2]},
-        .block = {f->launch.block[0], f->launch.block[1], f->launch.block[2]},
-        .static_shared = (size_t)GET(STATIC_BYTES),
-        .dynamic_shared = f->launch.shared_bytes,
-    };
+    struct finding_launch launch = f->launch;
     char text[MESSAGE_SIZE];
-    const char *hint = launch_refusal(&shape, &launch_usual_limits, text);
+    launch.static_bytes = (uint64_t)GET(STATIC_BYTES);
+    const char *hint = launch_refusal(&launch, &launch_usual_limits, text);
     if (hint)
         DETAIL("%s\n", text);
     else
@@ -501,14 +497,10 @@ void finding_say(const struct finding *f, struct finding_words *w) {
 }
 
 void finding_launch_say(const struct finding_launch *l, char *text, size_t bytes) {
-    struct launch_shape shape = {.dynamic_shared = l->shared_bytes};
-    char words[2 * MESSAGE_SIZE];
+    char words[LAUNCH_TEXT];
     text[0] = '\0';
     if (!l->kernel[0]) return;
-    memcpy(shape.kernel, l->kernel, sizeof shape.kernel);
-    memcpy(shape.grid, l->grid, sizeof shape.grid);
-    memcpy(shape.block, l->block, sizeof shape.block);
-    launch_describe(&shape, l->output[0] ? l->output : NULL, l->dimensions, l->extent, words);
+    launch_describe(l, words);
     append(text, bytes, "%s", words);
     if (l->of > 1) append(text, bytes, "; launch %" PRIu64 " of %" PRIu64, l->number, l->of);
 }
