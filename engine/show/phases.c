@@ -469,8 +469,7 @@ static void json_stored(struct json *json, const struct story *s, int array) {
 }
 
 /* "phases", or null where the block loads nothing of the inputs:
- *     kernel, launch (of those that ran, from 0), number (of all, from 1) of how many (of), grid,
- *     block_size, block; m, k, n
+ *     kernel, number (of its launch, from 1) of how many (of), grid, block_size, block; parameters
  *     phases: for each
  *         phase     its number, from 1
  *         A, B      (each input, by its name) rows and columns that were loaded from (lists), loads
@@ -492,7 +491,6 @@ void json_phases(struct json *json, const struct phases *phases, const struct ar
     }
     json_open(json, "phases", '{');
     json_text(json, "kernel", phases->kernel);
-    json_value(json, "launch", "%d", phases->launch);
     json_unsigned(json, "number", phases->number);
     json_unsigned(json, "of", phases->many);
     json_extent(json, "grid", phases->grid);

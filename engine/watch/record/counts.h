@@ -47,7 +47,6 @@ struct phase {
 struct phases {
     char kernel[128];
     unsigned grid[3], block_size[3], block[3];
-    int launch;            /* of those that ran, counted from 0 */
     uint64_t number, many; /* of all that were made, from 1; and how many these are */
     struct phase *phases;
     int count;

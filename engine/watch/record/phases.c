@@ -230,7 +230,6 @@ static void give_up(void) {
 
 static void block_begins(struct watch *w) {
     const struct launch *l = w->launch;
-    const struct counted_launch *before;
     if (!is_wanted(w)) return;
     if (state.phases && !any_load(state.phases)) give_up(); /* its block was stopped */
     if (state.count == PHASES_LAUNCHES) give_up();
@@ -241,7 +240,6 @@ static void block_begins(struct watch *w) {
     *p = (struct phases){.grid = {l->grid.x, l->grid.y, l->grid.z},
                          .block_size = {l->block.x, l->block.y, l->block.z},
                          .block = {state.block[0], state.block[1]},
-                         .launch = counts_launches(&before),
                          .number = launches_noted()};
     state.running = w;
     state.words = w->all_words;
