@@ -90,6 +90,12 @@ struct array_sum {
     } factor[SUM_FACTORS];
 };
 
+/* Where the page draws an array: in which row and which column of panels, and with which array's
+ * rows, or columns, its own are to line up; -1: with none. */
+struct lab_panel {
+    int row, col, rows_with, cols_with;
+};
+
 struct lab {
     const char *name;    /* "scan": of programs and of the lab in records */
     const char *title;   /* "C = A B" */
@@ -114,6 +120,7 @@ struct lab {
     struct array_sum sum;             /* no factors: there is none */
     int sum_terms;                    /* the parameter that says how many terms it has */
     struct vocabulary words;
+    struct lab_panel panels[LAB_ARRAYS]; /* all of them 0: arrays lie below each other */
     /* The usual index of each array, where a kernel has shared arrays and where it has none; null:
      * nothing is said. */
     struct {
@@ -267,7 +274,7 @@ struct lab_truth {
     bool (*verify)(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
                    enum verify_mode mode, const struct progress *progress, struct verdict *verdict);
     /* Whether an element of the first output, by its number, is wrong; *right is what it should be.
-     * For the page; null: it marks none. */
+     * For the page; null: reference and bound say so, or none is marked. */
     bool (*is_wrong)(const struct shape *shape, const void *const arrays[LAB_ARRAYS],
                      int64_t element, double *right);
     /* How strictly: names for test cases. The first is the strictest that the fill allows. */
@@ -301,6 +308,10 @@ extern const struct lab_truth lab_truth;
  * known. */
 bool truth_verify(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
                   enum verify_mode mode, const struct progress *progress, struct verdict *verdict);
+/* The first elements of the first output that were written and are wrong: how many, up to `most`.
+ */
+int truth_wrong(const struct lab_case *which, const void *const arrays[LAB_ARRAYS], int most,
+                struct wrong_element *wrong);
 int truth_explain(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
                   const struct verdict *verdict, struct explanation *out);
 double truth_operations(const struct shape *shape);

@@ -57,6 +57,10 @@ const struct lab lab = {
     /* C[i][j] = sum of A[i][p] * B[p][j], p < k. */
     .sum = {MATRIX_C, 0, 2, {{MATRIX_A, {ROWS, SUM_TERM}}, {MATRIX_B, {SUM_TERM, COLUMNS}}}},
     .sum_terms = PARAM_K,
+    /* B above C, A left of C, as in a textbook. */
+    .panels = {[MATRIX_A] = {1, 0, NONE, NONE},
+               [MATRIX_B] = {0, 1, NONE, MATRIX_C},
+               [MATRIX_C] = {1, 1, MATRIX_A, NONE}},
     .words =
         {
             .array = "matrix",

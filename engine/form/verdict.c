@@ -52,10 +52,8 @@ static struct output output_of(int i, const struct shape *shape, const void *got
         got,   right, element_type_bytes(array->element)};
 }
 
-/* Elements smaller than a word that were never written cannot be told from others. */
 static bool is_unwritten(const struct output *o, int64_t i) {
-    static const uint32_t poison[2] = {POISON_BITS, POISON_BITS};
-    return o->size >= sizeof *poison && memcmp(o->got + (size_t)i * o->size, poison, o->size) == 0;
+    return poison_is_at(o->got + (size_t)i * o->size, o->size);
 }
 
 static double value_at(const struct output *o, const unsigned char *of, int64_t i) {
@@ -158,4 +156,31 @@ bool truth_verify(const struct lab_case *which, const void *const arrays[LAB_ARR
     v->passed = mode != VERIFY_NONE && !v->wrong && !v->unwritten;
     free_right(&right);
     return enough;
+}
+
+/* --- for the page ----------------------------------------------------------------------------- */
+
+static bool is_wrong(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
+                     const struct output *o, int64_t i, double *expected) {
+    if (lab_truth.is_wrong) return lab_truth.is_wrong(&which->shape, arrays, i, expected);
+    *expected = value_at(o, o->right, i);
+    return !is_right(which, arrays, o, i);
+}
+
+int truth_wrong(const struct lab_case *which, const void *const arrays[LAB_ARRAYS], int most,
+                struct wrong_element *wrong) {
+    const int output = lab_first_output(&lab);
+    struct right right = {{NULL}};
+    const bool known =
+        lab_truth.is_wrong || (lab_truth.reference && make_right(which, arrays, &right));
+    const struct output o = output_of(output, &which->shape, arrays[output], right.of[output]);
+    int found = 0;
+    for (int64_t i = 0; known && i < o.elements && found < most; i++) {
+        double expected;
+        if (is_unwritten(&o, i) || !is_wrong(which, arrays, &o, i, &expected)) continue;
+        wrong[found++] = (struct wrong_element){
+            .row = (int)(i / o.cols), .col = (int)(i % o.cols), .expected = expected};
+    }
+    free_right(&right);
+    return found;
 }

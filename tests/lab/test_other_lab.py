@@ -3,46 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment, need
-
-PAGE = REPOSITORY / "docs" / "lab.md"
-LAB = "labs/vector_add"
-OF_SGEMM = re.compile(r"(?i:gemm|matri[xc]|\btiles?\b)|\b[ABCmk]\b")
-
-
-def files() -> dict[str, str]:
-    found = dict(re.findall(r"^`(labs/vector_add/[\w.]+)`.*?^```c\n(.*?)^```", PAGE.read_text(),
-                            re.MULTILINE | re.DOTALL))
-    assert sorted(found) == [f"{LAB}/{name}" for name in ("call.cu", "kernel.cu", "lab.c")]
-    return found
+from conftest import REPOSITORY, Tree, clean_environment, need
+from other_lab import LAB, check, kernel, run, tree_with_lab
 
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Tree:
-    made = Tree(tmp_path_factory.mktemp("another lab"), programs)
-    for name, text in files().items():
-        made.write(name, text)
-    return made
-
-
-def check(tree: Tree, kernel: str, *words: str) -> subprocess.CompletedProcess[str]:
-    (tree.path / "other.cu").write_text(kernel)
-    tree.make(f"LAB={LAB}", "KERNEL=other.cu", "vector_add-check", "BACKEND=cpu")
-    return run(tree, "vector_add-check", *words)
-
-
-def run(tree: Tree, *command: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([f"./{command[0]}", *command[1:]], cwd=tree.path, env=clean_environment(None),
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=RUN_SECONDS, check=False)
-    found = OF_SGEMM.search(done.stdout + done.stderr)
-    assert not found, f"{found} in {done.stdout}{done.stderr}"
-    return done
+    return tree_with_lab(tmp_path_factory.mktemp("another lab"), programs)
 
 
 def test_the_program(tree: Tree) -> None:
@@ -58,13 +29,12 @@ def test_the_program(tree: Tree) -> None:
 
 
 def test_a_correct_kernel_under_watch(tree: Tree) -> None:
-    done = check(tree, files()[f"{LAB}/kernel.cu"])
+    done = check(tree, kernel())
     assert done.returncode == 0 and "no mistake found" in done.stdout and "c right" in done.stdout
     assert [line.strip() for line in done.stdout.splitlines() if line.strip().startswith("n=")][:3] == \
         ["n=100", "n=1", "n=33"]
 
 
-LINE = "if (i < n) c[i] = a[i] + b[i];"
 FAULTY = {
     "guard": ("c[i] = a[i] + b[i];", 3, "load from a beyond its end", "reads a[100]"),
     "wrong": ("if (i < n) c[i] = a[i] - b[i];", 0, "100 of the 100 elements of c are wrong", "c[0] is"),
@@ -78,9 +48,7 @@ FAULTY = {
 @pytest.mark.parametrize("name", FAULTY)
 def test_a_mistake_is_named_at_its_line(tree: Tree, name: str) -> None:
     code, line, what, detail = FAULTY[name]
-    kernel = files()[f"{LAB}/kernel.cu"]
-    assert LINE in kernel
-    done = check(tree, kernel.replace(LINE, code))
+    done = check(tree, kernel(code))
     first = done.stdout.splitlines()[0]
     assert done.returncode == 1 and what in first and detail in done.stdout
     assert first.startswith(f"other.cu:{line}: " if line else "other.cu: ")
@@ -88,7 +56,7 @@ def test_a_mistake_is_named_at_its_line(tree: Tree, name: str) -> None:
 
 
 def test_what_the_plain_program_says_of_a_wrong_result(tree: Tree) -> None:
-    text = files()[f"{LAB}/kernel.cu"].replace(LINE, "if (i < n - 3) c[i] = i == 7 ? 0 : a[i] + b[i];")
+    text = kernel("if (i < n - 3) c[i] = i == 7 ? 0 : a[i] + b[i];")
     (tree.path / "other.cu").write_text(text)
     tree.make(f"LAB={LAB}", "KERNEL=other.cu", "vector_add", "BACKEND=cpu")
     done = run(tree, "vector_add", "100")

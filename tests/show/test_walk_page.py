@@ -54,6 +54,11 @@ class Page:
         return self.js("""return ['scene-box', 'code', 'sum', 'strips', 'totals', 'sentence']
             .map((id) => document.getElementById(id).outerHTML).join('').replaceAll(' d=""', '')""")
 
+    def grids(self) -> dict[str, Any]:
+        """Where they are, by their titles."""
+        return dict(self.js("""return [...document.querySelectorAll('#scene .grid')].map((each) =>
+            [each.querySelector('.grid-title').textContent, each.querySelector('.frame').getBoundingClientRect()])"""))
+
     def shot(self, name: str) -> None:
         shot(self.driver, name)
 
@@ -111,6 +116,17 @@ def test_the_end_is_c_as_computed(tiled: tuple[Page, Any]) -> None:
     page.shot("tiled, end")
 
 
+def test_panels(tiled: tuple[Page, Any]) -> None:
+    """B is above C and A left of it, row beside row and column above column, in each phase."""
+    page, data = tiled
+    for step in (0, len(data["steps"]) - 1):
+        page.goto(step)
+        grids = page.grids()
+        A, B, C = (grids[title] for title in ("A  20 × 36", "B  36 × 20", "C  20 × 20"))
+        assert A["top"] == C["top"] and A["height"] == C["height"] and A["right"] < C["left"]
+        assert B["left"] == C["left"] and B["width"] == C["width"] and B["bottom"] < C["top"]
+
+
 def test_loads_are_those_of_the_run(driver: Any, checker: Builder, folder: Path) -> None:
     """Of a grid of one block: the same figure as that of ./sgemm-check --counts (test_walk.py)."""
     data = walk(checker("gcc -O1", TILED), folder / "one.html", 16, 40, 16)
@@ -151,7 +167,7 @@ def test_one_thread_at_a_time(tiled: tuple[Page, Any]) -> None:
     page.press(Keys.HOME, "t", *[Keys.ARROW_RIGHT] * 5)
     assert page.js("return [walk.step, walk.lane, walk.thread, walk.loads]") == [0, 4, 4, 5]
     assert len(page.js("return walk.state('A_s')")) == 5
-    tile = page.js("return document.querySelector('#grid-A .phase-a').getAttribute('d')")
+    tile = page.js("return document.querySelector('#grid-0-0 .phase-a').getAttribute('d')")
     assert tile.count("M") == 5
     assert "thread (4,0) loads A[0][4] = 5 and stores it to A_s[0][4]" in page.text("sentence")
     assert page.text("step-number").endswith(", thread (4,0)")
@@ -369,7 +385,7 @@ def test_focus_is_not_below_the_bar(tiled: tuple[Page, Any]) -> None:
             break
         seen.append(name)
         assert top >= bar - 1 or name == "left", (name, top, bar)
-    for name in ("play", "slider", "unit", "split", "zoom-fit", "cursor-A", "cursor-threads"):
+    for name in ("play", "slider", "unit", "split", "zoom-fit", "cursor-0-0", "cursor-threads"):
         assert name in seen
     assert "predict-on" in seen and "scene" not in seen and len(seen) < 60
 

@@ -41,7 +41,9 @@ static void report() {
     if (asked->walk) engine_add_launch(&outcome->finding, true);
     print_report(asked, outcome, &shown);
     if (!asked->walk_data) return;
-    const struct walk_asked walk = {asked->walk_launch, asked->launch > 0, asked->counts};
+    struct walk_asked walk = {asked->walk_launch, asked->launch > 0, asked->counts,
+                              asked->run.which};
+    walk.which.shape = outcome->shape;
     outcome->walked = walk_data(asked->walk_data, &walk, outcome, &shown);
     if (fflush(asked->walk_data) != 0 || ferror(asked->walk_data))
         outcome->walked.step = WALK_NO_DISK;

@@ -1,13 +1,8 @@
 /* See block.h. */
 #include "block.h"
 #include "../../report/poison.h"
-#include "../../report/text/numbers.h"
 #include "../../watch/shadow/regions.h"
 #include <string.h>
-
-bool element_is_unwritten(const float *values, size_t i) {
-    return get_bits(&values[i]) == POISON_BITS;
-}
 
 /* Rows or columns of an output, and as many blocks: the one that holds an index of it, if the part
  * of it that the block at `from` stores, first to last, is as large as those of others. */
@@ -21,16 +16,13 @@ static unsigned block_of(struct extent stored, long index, unsigned blocks) {
     return (unsigned)(block < 0 ? 0 : block >= (long)blocks ? (long)blocks - 1 : block);
 }
 
-static bool is_output(int array) {
-    return array < TRACE_SHARED && region_array(array)->role != ROLE_INPUT;
-}
-
 /* The part of the output that the block has stored. False: none. */
-static bool find_part(const struct trace *t, long n, struct extent *rows, struct extent *cols) {
+static bool find_part(const struct trace *t, int output, struct extent *rows, struct extent *cols) {
+    const int64_t n = array_columns(region_array(output));
     bool any = false;
     for (size_t i = 0; i < t->count; i++) {
         const struct trace_access *a = &t->access[i];
-        if (!is_output(a->array) || !a->write || a->offset < 0) continue;
+        if (a->array != output || !a->write || a->offset < 0) continue;
         const long row = (long)(a->offset / n), col = (long)(a->offset % n);
         if (!any || row < rows->first) rows->first = row;
         if (!any || row > rows->last) rows->last = row;
@@ -44,20 +36,19 @@ static bool find_part(const struct trace *t, long n, struct extent *rows, struct
 }
 
 /* The first element of the output that nobody has stored, or else that is wrong; -1: neither. */
-static long find_element(const struct array_data *data, const struct shape *shape, int output) {
-    const float *values = data->of[output];
-    const long count = values ? (long)array_elements(region_array(output)) : 0;
-    double right;
-    for (long i = 0; i < count; i++)
-        if (element_is_unwritten(values, (size_t)i)) return i;
-    for (long i = 0; i < count; i++)
-        if (lab_truth.is_wrong(shape, data->of, i, &right)) return i;
-    return -1;
+static long find_element(const struct array_data *data, const struct lab_case *which, int output) {
+    const struct engine_array *array = region_array(output);
+    const char *values = data->of[output];
+    const size_t count = values ? array_elements(array) : 0, size = array_element_bytes(array);
+    struct wrong_element wrong;
+    for (size_t i = 0; i < count; i++)
+        if (poison_is_at(values + i * size, size)) return (long)i;
+    if (!count || !truth_wrong(which, data->of, 1, &wrong)) return -1;
+    return wrong.row * (long)array_columns(array) + wrong.col;
 }
 
-void walk_wanted(const struct trace *trace, const struct outcome *outcome,
+void walk_wanted(const struct trace *trace, const struct finding *f, const struct lab_case *which,
                  const struct array_data *data, unsigned block[3]) {
-    const struct finding *f = &outcome->finding;
     const unsigned *grid = trace->grid;
     struct extent rows, cols;
     if (f->at.in_kernel) {
@@ -67,9 +58,9 @@ void walk_wanted(const struct trace *trace, const struct outcome *outcome,
     if (f->kind != FINDING_UNWRITTEN && f->kind != FINDING_WRONG_RESULT) return;
     if (!trace->block_count) return;
     const int output = lab_first_output(&lab);
-    const long element = find_element(data, &outcome->shape, output),
+    const long element = find_element(data, which, output),
                n = (long)array_columns(region_array(output));
-    if (element < 0 || !find_part(trace, n, &rows, &cols)) return;
+    if (element < 0 || !find_part(trace, output, &rows, &cols)) return;
     block[0] = block_of(cols, element % n, grid[0]);
     block[1] = block_of(rows, element / n, grid[1]);
 }

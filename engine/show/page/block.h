@@ -1,16 +1,14 @@
-/* Which elements of an output are missing or wrong, and which block should have stored them. */
+/* Which block should have stored the element that is missing or wrong. */
 #ifndef ENGINE_SHOW_PAGE_BLOCK_H
 #define ENGINE_SHOW_PAGE_BLOCK_H
 #include "../../explain/outcome.h"
 #include "../../watch/record/trace.h"
 #include "../sum.h"
 
-bool element_is_unwritten(const float *values, size_t i);
-
 /* Sets `block`, x, y, z, to where the mistake is: the finding's block, or, by the part of
  * the output that the block of the trace has stored, that of the first element that is missing or
  * wrong. Leaves it as it is where neither is known. */
-void walk_wanted(const struct trace *trace, const struct outcome *outcome,
-                 const struct array_data *data, unsigned block[3]);
+void walk_wanted(const struct trace *trace, const struct finding *finding,
+                 const struct lab_case *which, const struct array_data *data, unsigned block[3]);
 
 #endif

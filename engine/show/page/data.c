@@ -1,6 +1,7 @@
 /* Writes the walkthrough's data: see walk.h. run.js, which reads it, says what the members mean. */
 #include "../../cuda/program/names.h"
 #include "../../explain/outline.h"
+#include "../../report/poison.h"
 #include "../../report/text/numbers.h"
 #include "../../report/text/source.h"
 #include "../../report/words/finding_json.h"
@@ -20,7 +21,7 @@ enum {
     MOST_ACCESSES = 200000, /* that are shown: 12 bytes each, with a step for each warp, ... */
     MOST_BYTES = 4200000,   /* ... more with one for each thread. A page stays below 5 MB */
     MOST_ELEMENTS = 40000,  /* of an array whose values are all in the page */
-    MOST_WRONG = 2000       /* elements of C */
+    MOST_WRONG = 2000       /* elements of an output */
 };
 
 struct page {
@@ -72,31 +73,60 @@ static void write_values(struct json *json, const char *name, const struct engin
 /* --- arrays ----------------------------------------------------------------------------------- */
 
 /* Runs of elements that no thread stored: [first, how many]. */
-static void write_unwritten(struct json *json, const float *C, size_t count) {
+static void write_unwritten(struct json *json, const struct engine_array *array,
+                            const char *values) {
+    const size_t count = array_elements(array), size = array_element_bytes(array);
+    size_t run = 0;
     json_open(json, "unwritten", '[');
-    for (size_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && element_is_unwritten(C, end) == element_is_unwritten(C, i);
-             end++)
-            continue;
-        if (element_is_unwritten(C, i)) json_value(json, NULL, "[%zu, %zu]", i, end - i);
+    for (size_t i = 0; i <= count; i++) {
+        const bool unwritten = i < count && poison_is_at(values + i * size, size);
+        if (!unwritten && run) json_value(json, NULL, "[%zu, %zu]", i - run, run);
+        run = unwritten ? run + 1 : 0;
     }
     json_close(json, ']');
 }
 
 /* [element, what it should be] */
-static void write_wrong(struct json *json, const struct array_data *data, const float *values,
-                        size_t count, const struct shape *shape) {
-    int found = 0;
-    json_open(json, "wrong", '[');
-    for (size_t i = 0; i < count && found < MOST_WRONG; i++) {
-        double right;
-        if (element_is_unwritten(values, i) ||
-            !lab_truth.is_wrong(shape, data->of, (int64_t)i, &right))
-            continue;
-        json_value(json, NULL, "[%zu, %.9g]", i, right);
-        found++;
+static void write_wrong(struct page *page, const struct engine_array *array) {
+    struct wrong_element wrong[MOST_WRONG];
+    const int count = truth_wrong(&page->asked->which, page->data->of, MOST_WRONG, wrong);
+    json_open(&page->json, "wrong", '[');
+    for (int i = 0; i < count; i++)
+        json_value(&page->json, NULL, "[%lld, %.9g]",
+                   (long long)(wrong[i].row * array_columns(array) + wrong[i].col),
+                   wrong[i].expected);
+    json_close(&page->json, ']');
+}
+
+/* Extents; the parameters that they are, where they are that alone; and which axis threads usually
+ * have by their x and y. */
+static void write_extents(struct json *json, int number) {
+    const struct engine_array *array = region_array(number);
+    json_open(json, "dims", '[');
+    for (int i = 0; i < array->dimensions; i++)
+        json_value(json, NULL, "%" PRId64, array->extent[i]);
+    json_close(json, ']');
+    json_open(json, "params", '[');
+    for (int i = 0; i < array->dimensions; i++) {
+        const struct lab_extent extent = lab.arrays[number].extent[i];
+        const bool alone = extent.param >= 0 && !extent.plus;
+        json_text(json, NULL, alone ? lab.params[extent.param].name : NULL);
     }
     json_close(json, ']');
+    json_value(json, "by", "[%d, %d]", array->axis_of[0], array->axis_of[1]);
+}
+
+static void write_panel(struct json *json, int number) {
+    static const struct lab_panel none[LAB_ARRAYS];
+    const bool given = memcmp(lab.panels, none, sizeof none) != 0;
+    const struct lab_panel panel =
+        given ? lab.panels[number] : (struct lab_panel){number, 0, -1, -1};
+    json_open(json, "panel", '{');
+    json_value(json, "row", "%d", panel.row);
+    json_value(json, "col", "%d", panel.col);
+    json_value(json, "rows_with", "%d", panel.rows_with);
+    json_value(json, "cols_with", "%d", panel.cols_with);
+    json_close(json, '}');
 }
 
 static void write_array(struct page *page, int number) {
@@ -107,14 +137,13 @@ static void write_array(struct page *page, int number) {
     json_open(json, NULL, '{');
     json_text(json, "name", array->name);
     json_text(json, "role", input ? "input" : "output");
-    json_value(json, "rows", "%lld", (long long)array_rows(array));
-    json_value(json, "cols", "%lld", (long long)array_columns(array));
+    write_extents(json, number);
+    write_panel(json, number);
     json_value(json, "bytes", "%zu", array_element_bytes(array));
     write_values(json, input ? "values" : "final", array, values);
-    const size_t count = array_elements(array);
-    if (number == lab_first_output(&lab) && values && count <= MOST_ELEMENTS) {
-        write_unwritten(json, values, count);
-        write_wrong(json, page->data, values, count, &page->outcome->shape);
+    if (!input && values && array_elements(array) <= MOST_ELEMENTS) {
+        write_unwritten(json, array, values);
+        if (number == lab_first_output(&lab)) write_wrong(page, array);
     }
     json_close(json, '}');
 }
@@ -498,9 +527,15 @@ static void write_launch(struct page *page) {
     json_close(json, '}');
 }
 
+/* Of the plainest kernel for each element that it stores; 0: not known. */
+static double naive_loads(const struct shape *shape) {
+    return truth_naive_loads(shape) / (double)lab_outputs(&lab, shape);
+}
+
 static void write_loads(struct page *page) {
     const struct counted_launch *launches;
     const int count = counts_launches(&launches);
+    json_value(&page->json, "naive", "%.9g", naive_loads(&page->outcome->shape));
     if (!page->asked->counts || !count) {
         json_text(&page->json, "loads", NULL);
         return;
@@ -587,7 +622,7 @@ static struct walked walked_so_far(const struct page *page) {
     if (f->at.in_kernel) walked.wanted_launch = f->launch.number;
     if (page->asked->launch_given) walked.wanted_launch = asked;
     if (!f->at.in_kernel || walked.wanted_launch == f->launch.number)
-        walk_wanted(t, page->outcome, page->data, walked.wanted);
+        walk_wanted(t, f, &page->asked->which, page->data, walked.wanted);
     return walked;
 }
 

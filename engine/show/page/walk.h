@@ -28,6 +28,7 @@ struct walk_asked {
     uint64_t launch;   /* whose block is shown; 0: the first that loads an input */
     bool launch_given; /* on the command line */
     bool counts;       /* the run's loads were counted */
+    struct lab_case which;
 };
 struct walked walk_data(FILE *out, const struct walk_asked *asked, const struct outcome *outcome,
                         const struct array_data *data);

@@ -139,7 +139,7 @@ function indexRow(run, a, ofWarp) {
   const name = elementName(array, run.accesses.offset[a]);
   row.append(element('code', 'formula', found.entry.element), element('code', 'numbers', '= ' + array.name + found.withNumbers));
   const flat = `${array.name}[${run.accesses.offset[a]}]`;
-  if (array.role !== 'shared') row.append(element('code', 'numbers', `= ${flat} = ${name}`));
+  if (array.role !== 'shared' && flat !== name) row.append(element('code', 'numbers', `= ${flat} = ${name}`));
   else if (array.name + found.withNumbers !== name) row.append(element('code', 'numbers', '= ' + name));
   const uses = Object.keys(found.names).filter((n) => (n === 'phase' || n === 'step') && new RegExp('\\b' + n + '\\b').test(found.entry.element));
   if (uses.length) row.append(element('p', 'quiet', uses.map((n) => n === 'phase' ? `phase = ${found.names.phase}: the ${run.words.phase}, counted from 0` : `step = ${found.names.step}: how many times the thread made this access before` + (run.phases.length ? ', in this phase' : '')).join('; ')));

@@ -1,5 +1,5 @@
 /* What the step costs: banks of shared memory and sectors of global memory that the warp's request
- * needs, as --counts counts them; and the block's loads of A and B so far. */
+ * needs, as --counts counts them; and the block's loads of inputs so far. */
 
 const SECTOR_WORDS = 8; /* 32 bytes */
 const BANKS = 32;
@@ -103,7 +103,7 @@ function stripOf(run, site, list) {
   return figure;
 }
 
-/* --- loads of A and B ------------------------------------------------------------------------- */
+/* --- loads of inputs -------------------------------------------------------------------------- */
 
 /* Loads up to the end of each step. */
 function countLoads(run) {
@@ -113,8 +113,8 @@ function countLoads(run) {
     for (let a = step.first; a < step.end; a++) if (!siteOf(run, a).write && arrayOf(run, a).role === 'input') count++;
     run.loadsUpTo[step.number] = count;
   }
-  run.elementsStored = [...accessesOf(run, run.arrays[run.output])].filter(([offset, list]) =>
-    isInside(run.arrays[run.output], offset) && list.some((a) => siteOf(run, a).write)).length;
+  run.elementsStored = run.outputs.flatMap((array) => [...accessesOf(run, array)].filter(([offset, list]) =>
+    isInside(array, offset) && list.some((a) => siteOf(run, a).write))).length;
 }
 
 /* Of the last step only those of the lanes that have run. */
@@ -132,9 +132,9 @@ function updateTotals(app) {
   const { run, state } = app;
   if (!run.loadsUpTo) countLoads(run);
   const sofar = loadsSoFar(state), all = run.steps.length ? run.loadsUpTo[run.last] : 0;
-  const naive = 2 * run.shape.k * run.elementsStored;
   const rows = [['this block, so far', sofar, 'so-far'], ['this block, in all', all, 'all']];
-  if (run.elementsStored) rows.push([`naive kernel, same ${plural(run.elementsStored, 'element')} of C`, naive, 'naive']);
+  const naive = run.naive * run.elementsStored;
+  if (naive) rows.push([`naive kernel, same ${plural(run.elementsStored, 'element')} of ${namesText(run.outputs)}`, naive, 'naive']);
   const box = byId('totals'), most = Math.max(1, ...rows.map((row) => row[1]));
   box.replaceChildren(...rows.map(([name, count, kind]) => totalRow(name, count, kind, most)));
   box.append(...launchRows(run));
@@ -154,7 +154,8 @@ function launchRows(run) {
   if (run.loads && !run.end.stopped) { /* of a run that went to its end */
     const ratio = run.loads.launch ? run.loads.naive / run.loads.launch : 0;
     const rounded = Number(ratio.toPrecision(3)), times = !ratio ? '' : rounded === 1 ? ', as many' : `, ${rounded} times as many`;
-    rows.push(element('p', 'launch-loads', `All blocks: ${formatCount(run.loads.launch)} loads of A and B. The naive kernel: ${formatCount(run.loads.naive)}${times}.`));
+    rows.push(element('p', 'launch-loads', `All blocks: ${formatCount(run.loads.launch)} loads of ${namesText(run.inputs)}.` +
+      (run.naive ? ` The naive kernel: ${formatCount(run.loads.naive)}${times}.` : '')));
   }
   if (run.left_out) rows.push(element('p', 'quiet', `${formatCount(run.left_out)} accesses of this block are not in this page; its totals are without them.`));
   return rows;

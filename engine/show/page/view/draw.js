@@ -21,9 +21,10 @@ const KEPT = 6;        /* of those, on each side of the focus */
 const GHOST_GAP = 6;   /* between an array and what lies outside */
 
 /* An axis of `count` rows or columns. Those of `focus`, [first, last], have cells of size `cell`, the
- * others of size `context`. `ghosts` are indices outside that are to be drawn as well. */
-function makeAxis(count, cell, { focus = [0, count - 1], context = cell, ghosts = [] } = {}) {
-  const axis = { count, cell, focus, at: new Map(), cuts: [], shown: [], begin: 0, size: 0 };
+ * others of size `context`. `ghosts` are indices outside that are to be drawn as well. `unit`: by how
+ * much one's number is larger than the one's before it. */
+function makeAxis(count, cell, { focus = [0, count - 1], context = cell, ghosts = [], unit = 1 } = {}) {
+  const axis = { count, cell, focus, unit, at: new Map(), cuts: [], shown: [], begin: 0, size: 0 };
   const outside = count - (focus[1] - focus[0] + 1);
   const kept = outside > MOST_CONTEXT ? KEPT : count;
   const first = Math.max(0, focus[0] - kept), last = Math.min(count - 1, focus[1] + kept);
@@ -108,7 +109,7 @@ function hatchings() {
 
 /* Kinds of cells, from the bottom to the top; page.css has their colours. */
 const KINDS = ['past-a', 'past-b', 'past', 'phase-a', 'phase-b', 'phase', 'sum-1', 'sum-2', 'sum-3', 'sum-4', 'stored', 'zero', 'acting', 'idle', 'waiting',
-               'waiting-2', 'returned', 'now-a', 'now-b', 'now', 'now-c', 'missing', 'wrong', 'outside', 'void'];
+               'waiting-2', 'returned', 'now-a', 'now-b', 'now', 'now-c', 'void', 'missing', 'wrong', 'outside'];
 const OUTLINES = ['own', 'line', 'origin', 'trail', 'party', 'party-2', 'mine', 'linked', 'cursor'];
 
 const TITLE = 20, LABEL = 14, SIDE = 24; /* room above and beside a grid */
@@ -151,9 +152,14 @@ function drawCuts(rows, cols) {
   for (const { x: y, from, to } of rows.cuts) {
     nodes.push(svg('rect', { class: 'cut', x: cols.begin, y, width: wide, height: CUT }));
     texts.push(svg('text', { class: 'cut-words', x: cols.begin + wide / 2, y: y + CUT / 2, dy: '0.35em' },
-                   wide > 90 ? `rows ${from}..${to}` : '···'));
+                   wide > 90 ? cutWords(rows, from, to) : '···'));
   }
   return [...nodes, ...texts];
+}
+
+function cutWords({ count, unit }, from, to) {
+  if (unit === 1) return `rows ${from}..${to}`;
+  return to === count - 1 ? `${from * unit} and what follows` : `${from * unit}..${(to + 1) * unit - 1}`;
 }
 
 /* As many row and column numbers as there is room for, at round numbers. */
@@ -172,7 +178,7 @@ function drawLabels(rows, cols) {
     const [y, size] = rows.at.get(i);
     const middle = y + size / 2;
     if (!wantsLabel(rows, i, size) || middle - free < 11) continue;
-    labels.push(svg('text', { class: 'label side', x: -5, y: middle, dy: '0.35em' }, String(i)));
+    labels.push(svg('text', { class: 'label side', x: -5, y: middle, dy: '0.35em' }, String(i * rows.unit)));
     free = middle;
   }
   return labels;
@@ -182,6 +188,9 @@ function wantsLabel(axis, i, size) {
   if (size >= 13 || i < 0 || i >= axis.count) return true;
   return i === axis.focus[0] || i % 8 === 0;
 }
+
+/* How much longer than usual the numbers of units beside a grid are. */
+const labelBeyond = ({ count, unit }) => (unit === 1 ? 0 : Math.max(0, 6 * String(count * unit).length + 5 - SIDE));
 
 /* An empty layer has no path at all, as if nothing had ever been there. */
 function setPath(layer, d) {

@@ -40,10 +40,9 @@ function notesOnEnd(run) {
   const notes = [];
   const who = whoText(run, run.end);
   if ((run.end.waiting || []).length) notes.push('When the run stopped: ' + who + '.');
-  const missing = run.arrays[run.output].unwrittenSet;
-  if (missing.size) {
-    const first = Math.min(...missing);
-    notes.push(`No thread of any block stores ${elementsText(run.arrays[run.output], [...missing])} (hatched). ` + whoShouldStore(run, run.arrays[run.output], first));
+  for (const array of run.outputs) {
+    const missing = [...array.unwrittenSet];
+    if (missing.length) notes.push(`No thread of any block stores ${elementsText(array, missing)} (hatched). ` + whoShouldStore(run, array, Math.min(...missing)));
   }
   return notes.map((text) => element('p', '', text));
 }

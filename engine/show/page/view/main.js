@@ -10,7 +10,7 @@
  *                             writer: {thread, step} or null}, ...], of what is known
  *     walk.about(array, offset)    what the page says about this element now, in lines
  *     walk.sums(thread)       [{element, followed, done, terms, sum, stored}, ...]
- *     walk.loads              loads of A and B so far by this block
+ *     walk.loads              loads of inputs so far by this block
  *     walk.run                the data, decoded */
 function makeHooks(app) {
   const find = (which) => app.run.arrays.find((array) => array.number === which || array.name === which);
@@ -115,6 +115,7 @@ const TERMS_SHOWN = 7;
 
 function updateSum(app) {
   const { run, state, selection, scene } = app, sums = sumsOf(run, selection.thread);
+  if (!run.sum) return;
   fillSumChoice(app, sums);
   const sum = sums[scene.sumNumber || 0], box = byId('sum');
   byId('sum-title').textContent = 'Sum of thread ' + threadName(run, selection.thread);
@@ -126,7 +127,7 @@ function updateSum(app) {
   box.replaceChildren(...drawSum(state, sum, name));
 }
 
-const noSumText = (run, thread) => 'Thread ' + threadName(run, thread) + ' stores no element of C in this recording, so no sum is shown.';
+const noSumText = (run, thread) => 'Thread ' + threadName(run, thread) + ' stores no element of ' + run.arrays[run.output].name + ' in this recording, so no sum is shown.';
 
 function fillSumChoice(app, sums) {
   const choice = byId('sum-element');
@@ -193,8 +194,9 @@ function describeThread({ run, state }, thread) {
     const site = siteOf(run, last);
     lines.push(`Its last access so far: it ${verbedOf(site)} ${elementName(arrayOf(run, last), run.accesses.offset[last])}${atLine(site.line)}, step ${run.accesses.step[last]}.`);
   }
-  const stores = lastStores(run, thread).map((a) => run.accesses.offset[a]);
-  lines.push(stores.length ? 'It stores ' + elementsText(run.arrays[run.output], stores) + '.' : 'It stores no element of C in what was recorded.');
+  const stores = lastStores(run, thread), offsetsIn = (array) => stores.filter((a) => arrayOf(run, a) === array).map((a) => run.accesses.offset[a]);
+  const stored = run.outputs.filter((array) => offsetsIn(array).length).map((array) => elementsText(array, offsetsIn(array)));
+  lines.push(stored.length ? 'It stores ' + joinWords(stored) + '.' : `It stores no element of ${namesText(run.outputs, 'or')} in what was recorded.`);
   const waits = waitingAt(run, state.step), at = waits.waiting.findIndex((list) => list.includes(thread));
   if (at >= 0) lines.push('It waits' + atLine(waits.lines[at]) + '.');
   if (waits.returned.includes(thread)) lines.push('It has returned.');
@@ -328,29 +330,44 @@ function replaceFragment(app) {
 
 /* --- start ------------------------------------------------------------------------------------ */
 
+/* "A is 4 x 8", then "B 8 x 6"; "a has 21 elements". */
+function extentText({ name, dims }, i) {
+  return dims.length === 1 ? `${name} has ${plural(dims[0], 'element')}` : name + (i ? ' ' : ' is ') + dims.join(' x ');
+}
+
 function fillHeader(run) {
-  const { m, n, k } = run.shape, { launch } = run;
+  const { launch } = run, shape = Object.entries(run.shape).map(([name, value]) => name + '=' + value);
   const triple = (list) => '(' + (list[2] > 1 ? list : list.slice(0, 2)).join(', ') + ')';
   document.title = run.file + ': walkthrough';
   byId('title').textContent = `${run.file}, block ${blockName(run)}`;
   const parts = [`${launch.kernel}<<<${triple(launch.grid)}, ${triple(launch.block)}>>>${launch.line ? ' at line ' + launch.line : ''}`,
-    `A is ${m} x ${k}, B ${k} x ${n}, C ${m} x ${n} (m=${m} n=${n} k=${k})`];
+    `${run.globals.map(extentText).join(', ')} (${shape.join(' ')})`];
   if (launch.shared_bytes) parts.push(`${formatCount(launch.shared_bytes)} bytes of dynamic shared memory`);
   if (launch.of > 1) parts.push(`launch ${launch.number} of ${launch.of}`);
   byId('launch').textContent = parts.join('; ');
 }
 
+/* The names of arrays, where the page speaks of them; what is about sums only where there are some. */
+function fillNames(run) {
+  const texts = { 'of inputs': joinWords(run.inputs.map((array) => 'of ' + array.name)), inputs: namesText(run.inputs),
+                  'an input': namesText(run.inputs, 'or'), outputs: namesText(run.outputs) };
+  for (const node of document.querySelectorAll('[data-names]')) node.replaceWith(texts[node.dataset.names]);
+  for (const node of document.querySelectorAll('.of-sums')) node.hidden = !run.sum;
+  if (!run.sum) byId('left').setAttribute('aria-label', 'Code and index');
+}
+
 /* What is not in every run is in the legend only where it is. */
 function fillLegend(run) {
-  byId('key-origin').hidden = !run.arrays.some((array) => array.role === 'shared');
+  for (const key of document.querySelectorAll('#legend [class$="-b"]')) key.hidden = run.inputs.length < 2;
+  byId('key-origin').hidden = !run.shared.length;
   byId('key-past').hidden = !run.phases.length;
   if (!run.phases.length) byId('key-when').textContent = 'so far';
   if (!barriers(run).length) byId('key-trail').textContent = 'read before by the selected thread';
-  byId('key-missing').hidden = !run.arrays[run.output].unwrittenSet.size;
-  byId('key-wrong').hidden = !run.arrays[run.output].wrongMap.size;
+  byId('key-missing').hidden = !run.outputs.some((array) => array.unwrittenSet.size);
+  byId('key-wrong').hidden = !run.outputs.some((array) => array.wrongMap.size);
   byId('key-outside-of').textContent = run.words.array === 'array' ? 'outside the array' : `outside the ${run.words.array} or array`;
   byId('key-outside').hidden = !outsideAccesses(run).length;
-  byId('key-zero').hidden = !run.arrays.some((array) => array.role === 'shared' && [...accessesOf(run, array).values()].some((list) =>
+  byId('key-zero').hidden = !run.shared.some((array) => [...accessesOf(run, array).values()].some((list) =>
     list.some((a) => siteOf(run, a).write && run.accesses.value[a] === 0 && run.accesses.from[a] === NONE)));
 }
 
@@ -369,6 +386,7 @@ function start() {
   const app = { run, state: makeState(run), selection: { thread: firstThread(run), line: 0 }, unit: 'warp', playing: false,
                 pointed: null, pinned: null };
   fillHeader(run);
+  fillNames(run);
   makeCode(run);
   makeFinding(app);
   makeTime(app);

@@ -2,6 +2,7 @@
  * what its sum is now. */
 
 const FEW_TERMS = 8; /* more products are not to be added up by hand */
+const INDEX_NAMES = { 1: ['index'], 2: ['row', 'column'], 3: ['plane', 'row', 'column'] };
 
 /* A question at a barrier; null: there is nothing to ask. */
 function questionAt(app, barrier) {
@@ -12,11 +13,11 @@ function loadQuestion({ run, selection }, barrier) {
   const next = threadAccesses(run, selection.thread).find((a) =>
     run.accesses.step[a] > barrier && !siteOf(run, a).write && arrayOf(run, a).role === 'input' && isInside(arrayOf(run, a), run.accesses.offset[a]));
   if (next === undefined) return null;
-  const array = arrayOf(run, next), { row, col } = cellOf(array, run.accesses.offset[next]);
+  const array = arrayOf(run, next), index = indexOf(array, run.accesses.offset[next]);
   const formula = formulaAt(run, next);
   return {
     text: `From this barrier on, which element of ${array.name} does thread ${threadName(run, selection.thread)} load first?`,
-    fields: [['row', row], ['column', col]],
+    fields: index.map((i, d) => [INDEX_NAMES[index.length][d], i]),
     why: `Line ${siteOf(run, next).line} loads ${elementName(array, run.accesses.offset[next])}` +
          (formula ? `: ${array.name}${formula.withNumbers}` : '') + '.',
     reveal: run.accesses.step[next],

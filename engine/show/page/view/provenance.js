@@ -119,41 +119,45 @@ function describeOutput(state, array, offset) {
   const store = (accessesOf(run, array).get(offset) || []).filter((a) => siteOf(run, a).write).pop();
   const lines = [];
   if (store === undefined && isInside(array, offset)) lines.push('This block does not store it in what was recorded.');
-  if (store !== undefined) lines.push(...describeSum(state, store, offset));
+  if (store !== undefined) lines.push(...describeStore(state, array, store));
+  if (store !== undefined && array.number === run.output) lines.push(productsText(run, run.accesses.thread[store], offset));
   if (array.wrongMap.has(offset)) lines.push('Wrong: it should be ' + formatNumber(array.wrongMap.get(offset)) + '.');
   return lines;
 }
 
-function describeSum(state, store, offset) {
-  const { run } = state, thread = run.accesses.thread[store], step = run.accesses.step[store];
-  const lines = [];
-  if (!state.writer[run.output].has(offset)) lines.push(`Thread ${threadName(run, thread)} ${siteOf(run, store).atomic ? 'atomically updates' : 'stores'} it${atLine(siteOf(run, store).line)}, step ${step}.`);
-  return [...lines, productsText(run, thread, offset)];
+/* Before it happens. */
+function describeStore(state, array, store) {
+  const { run } = state, { thread, step, offset } = run.accesses, site = siteOf(run, store);
+  if (state.writer[array.number].has(offset[store])) return [];
+  return [`Thread ${threadName(run, thread[store])} ${site.atomic ? 'atomically updates' : 'stores'} it${atLine(site.line)}, step ${step[store]}.`];
 }
 
-/* Which thread's index, by the formula of the line that stores to C, is this element. Tried for the
- * blocks of the grid and for those beside it. With very long rows instead of n, a column beyond the
- * last one is not mistaken for the next row. */
+/* Which thread's index, by the formula of the line that stores to the array, is this element. Tried for
+ * the blocks of the grid and for those beside it. With very long rows instead of the parameter that says
+ * how long they are, a column beyond the last one is not mistaken for the next row. */
 const MOST_TRIED = 400000;
 const LONG_ROW = 1000003;
 
 function whoShouldStore(run, array, offset) {
   const entry = run.indices.find((e) => e.array === array.name && e.access === 'write' && e.element);
-  if (!entry || !/\bn\b/.test(entry.element) || /\b(phase|step)\b/.test(entry.element)) return '';
+  if (!entry || /\b(phase|step)\b/.test(entry.element)) return '';
+  const isFlat = array.dims.length === 1, long = isFlat ? {} : { [array.params[array.params.length - 1]]: LONG_ROW };
   const formula = bracketsOf(entry.element)[0], { row, col } = cellOf(array, offset);
+  if (!isFlat && !tokenize(formula)?.some((token) => Object.hasOwn(long, token))) return '';
+  const wanted = isFlat ? offset : row * LONG_ROW + col;
   const [gx, gy] = run.launch.grid;
   if ((gx + 1) * (gy + 1) * run.threadCount > MOST_TRIED) return '';
   for (let by = 0; by <= gy; by++)
     for (let bx = 0; bx <= gx; bx++)
       for (let t = 0; t < run.threadCount; t++)
-        if (evaluate(formula, namesOfThread(run, t, bx, by)) === row * LONG_ROW + col)
+        if (evaluate(formula, { ...namesOfThread(run, t, bx, by), ...long }) === wanted)
           return shouldText(run, entry, elementName(array, offset), t, bx, by);
   return '';
 }
 
 function namesOfThread(run, thread, bx, by) {
   const [x, y, z] = threadIndex(run, thread);
-  return { ...run.shape, n: LONG_ROW, 'threadIdx.x': x, 'threadIdx.y': y, 'threadIdx.z': z,
+  return { ...run.shape, 'threadIdx.x': x, 'threadIdx.y': y, 'threadIdx.z': z,
            'blockIdx.x': bx, 'blockIdx.y': by, 'blockIdx.z': run.block[2] };
 }
 

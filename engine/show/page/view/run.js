@@ -25,7 +25,7 @@
  * that divided by 32, its lane the rest.
  *
  *   file, source the submission: its name, its lines
- *   shape        {m, n, k}
+ *   shape        the lab's parameters by their names
  *   launch       {kernel, number, of, grid, block, shared_bytes, line (0: unknown)}: which one, from
  *                1, of how many of the run; grid and block are [x, y, z]
  *   words        what the lab calls an array, several, and a phase
@@ -34,9 +34,11 @@
  *                element, `axes` has the axis (0: row, 1: column) of the output's element with the same
  *                index, or -1: that is the number of the term
  *   block        blockIdx of the block that is shown
- *   arrays       A, B, C, then the shared arrays. {name, role: input, output or shared}, and
- *                bytes (of an element), rows, cols, values (inputs) or final (C; after all blocks); C also has `unwritten`,
- *                [[first, count], ...], what no thread stored, and `wrong`, [[offset, expected], ...].
+ *   arrays       the lab's, then the shared ones. {name, role: input, output or shared}, and bytes (of an
+ *                element), dims (extents), params (which parameters those are, null: none alone), by (the axis
+ *                that threads usually have by their x, and by their y; -1: none), panel (struct lab_panel),
+ *                values (inputs) or final (outputs; after all blocks); outputs also have `unwritten`,
+ *                [[first, count], ...], what no thread stored, and the first one `wrong`, [[offset, expected], ...].
  *                Shared: dims (none: not known), words (elements). Arrays that are too large have no values.
  *   sites        instructions that access memory: {line, array, write, atomic, words (elements)}
  *   steps        what one line does for one warp, once:
@@ -50,13 +52,13 @@
  *   finding      null, or what the checker found, in words, and what they are made of: kind, variable
  *                and `index` of the element (null: none is known), slots (report/slots.def); race,
  *                never_ends: of its kind. step and other_step are steps
- *   loads        null, or {launch, naive}: elements of A and B that are loaded
+ *   naive        elements of inputs that the plainest kernel loads for each one that it stores; 0: not known
+ *   loads        null, or {launch, naive}: elements of inputs that are loaded
  *   indices      null, or what --indices knows, as JSON
  *   left_out     accesses that are not here: for lack of room, or after a race
  *   counted      whether those are all; else there were more */
 
 const WARP = 32;
-const A = 0, B = 1; /* numbers of arrays, as scene.js arranges them */
 const NONE = -1;
 
 /* Shared arrays are drawn as slices of rows and columns: the last two dimensions. One dimension, or
@@ -73,13 +75,17 @@ function shapeOfShared(array, [x, y]) {
   return { dims, slices: Math.max(1, Math.floor(array.words / (rows * cols))), rows, cols };
 }
 
+/* One of the lab's: columns are its last dimension. One dimension alone is drawn in rows of as many as
+ * a warp has threads. */
+function shapeOfGlobal({ dims }) {
+  const words = dims.reduce((product, extent) => product * extent), last = dims[dims.length - 1];
+  const cols = dims.length > 1 ? last : Math.min(last, WARP);
+  return { words, slices: 1, rows: Math.ceil(words / cols), cols };
+}
+
 function decodeArray(array, number, launch) {
-  const shape = array.role === 'shared'
-    ? shapeOfShared(array, launch.block)
-    : { dims: [array.rows, array.cols], slices: 1, rows: array.rows, cols: array.cols };
-  const words = array.role === 'shared' ? array.words : array.rows * array.cols;
   return {
-    ...array, ...shape, number, words,
+    ...array, ...(array.role === 'shared' ? shapeOfShared(array, launch.block) : shapeOfGlobal(array)), number,
     /* what a cell holds before the kernel runs; Float32Array makes NaN of null's undefined */
     initial: array.role === 'input' && array.values ? Float32Array.from(array.values, toFloat) : null,
     seen: new Map(), /* offset -> value that was read before any store: all that is known of a large one */
@@ -115,7 +121,7 @@ function makeAccesses(count) {
     old: new Float32Array(count),  /* that an atomic operation has replaced */
     before: new Int32Array(count), /* the store that this one replaces, or this load reads; NONE */
     from: new Int32Array(count),   /* of a store: the load whose value it is, if that is known */
-    originArray: new Int8Array(count).fill(NONE), /* which element of A or B the value is */
+    originArray: new Int8Array(count).fill(NONE), /* which element of an input the value is */
     originOffset: new Int32Array(count),
   };
 }
@@ -157,27 +163,31 @@ function decodeAccess(data, accesses, step, [site, lanes, offsets, values, old =
 
 function decodeRun(data) {
   const accesses = makeAccesses(countAccesses(data));
+  const arrays = data.arrays.map((array, number) => decodeArray(array, number, data.launch));
+  const of = (role) => arrays.filter((array) => array.role === role);
   const run = {
-    ...data,
-    arrays: data.arrays.map((array, number) => decodeArray(array, number, data.launch)),
+    ...data, arrays, inputs: of('input'), outputs: of('output'), shared: of('shared'),
+    globals: arrays.filter((array) => array.role !== 'shared'), /* which have the first numbers */
     steps: decodeSteps(data, accesses),
     accesses,
     indices: (data.indices && (data.indices.accesses || data.indices)) || [],
     threadCount: data.launch.block[0] * data.launch.block[1] * data.launch.block[2],
-    output: data.sum ? data.sum.output : data.arrays.findIndex((array) => array.role === 'output'),
+    output: data.sum ? data.sum.output : NONE, /* whose sums are followed */
   };
+  run.inputs.forEach((array, i) => { array.hue = 'ab'[i % 2]; });
+  for (const array of run.outputs) array.hue = 'c';
   run.last = run.steps.length - 1;
   run.isCut = Boolean(run.left_out) || run.end.stopped; /* the block did more, or would have */
   run.undefinedAfter = run.steps.findIndex((step) => step.who); /* a barrier that not all threads were at; -1: none */
   linkAccesses(run);
   findPhases(run);
-  for (const array of run.arrays.slice(0, 3)) array.beyond = findingBeyond(run, array);
+  for (const array of run.globals) array.beyond = findingBeyond(run, array);
   return run;
 }
 
 /* The finding's element, if it is in a column that the array does not have. */
 function findingBeyond(run, array) {
-  const cell = findingCell(run, array.number);
+  const cell = findingCell(run, array);
   return cell && cell.col >= array.cols ? cell : null;
 }
 
@@ -239,8 +249,8 @@ function copyOrigin(run, a, other) {
 
 /* --- phases ----------------------------------------------------------------------------------- */
 
-/* Intervals lie between barriers. One that loads from A or B begins a phase, if there are barriers at
- * all; one that only stores C belongs to none. */
+/* Intervals lie between barriers. One that loads from an input begins a phase, if there are barriers at
+ * all; one that only stores to outputs belongs to none. */
 function findPhases(run) {
   run.intervals = [];
   for (const step of run.steps) {

@@ -1,6 +1,6 @@
-/* The data: B above C, A left of C, as in a textbook; shared arrays beside the one that they are
- * filled from; the threads of the block. layoutScene() makes the grids anew when a phase begins or the
- * page gets another size; paintScene() marks what a step did. */
+/* The data: the lab's arrays, in its panels; shared arrays beside the one that they are filled from; the
+ * threads of the block. layoutScene() makes the grids anew when a phase begins or the page gets another
+ * size; paintScene() marks what a step did. */
 
 const GAP = 16;          /* between grids */
 const MOST_FOCUS = 40;   /* rows or columns in full size */
@@ -15,9 +15,9 @@ const isEmpty = ([first, last]) => first > last;
 const widen = (range, i) => { range[0] = Math.min(range[0], i); range[1] = Math.max(range[1], i); };
 const union = (a, b) => [Math.min(a[0], b[0]), Math.max(a[1], b[1])];
 
-/* Rows and columns of A, B and C that the block accesses, in each phase and in all. */
+/* Rows and columns of the lab's arrays that the block accesses, in each phase and in all. */
 function findExtents(run) {
-  const make = () => [0, 1, 2].map((number) => ({ rows: emptyRange(), cols: emptyRange(), number }));
+  const make = () => run.globals.map(() => ({ rows: emptyRange(), cols: emptyRange() }));
   run.extents = { all: make(), phase: run.phases.map(make) };
   for (let a = 0; a < run.accesses.count; a++) {
     const array = arrayOf(run, a), offset = run.accesses.offset[a];
@@ -26,32 +26,28 @@ function findExtents(run) {
     for (const extent of [run.extents.all, phase === NONE ? null : run.extents.phase[phase]])
       if (extent) { widen(extent[array.number].rows, row); widen(extent[array.number].cols, col); }
   }
-  if (run.isCut) for (const extents of [run.extents.all, ...run.extents.phase]) extents.forEach((e) => completeExtent(run, e));
+  if (run.isCut) for (const extents of [run.extents.all, ...run.extents.phase]) extents.forEach((e, i) => completeExtent(run, run.arrays[i], e));
 }
 
 /* Of a run that was stopped, or a recording that was cut, only a corner of its part may have been accessed: shown is as much
  * as the block has threads. */
-function completeExtent(run, extent) {
-  const [x, y] = run.launch.block, [bx, by] = run.block, { m, n, k } = run.shape;
-  if (y === 1) return;
-  const atLeast = (range, first, size, count) => {
+function completeExtent(run, array, extent) {
+  const { block } = run.launch, [x, y] = [0, 1];
+  if (block[y] === 1 || array.dims.length !== 2) return;
+  [[extent.rows, array.rows, y], [extent.cols, array.cols, x]].forEach(([range, count, usual], axis) => {
+    const by = array.by.indexOf(axis), size = block[by === NONE ? usual : by];
+    const first = by !== NONE ? run.block[by] * size : isEmpty(range) ? 0 : Math.floor(range[0] / size) * size;
     if (first < count && (isEmpty(range) || range[0] >= first) && range[1] < first + size) { range[0] = first; range[1] = Math.min(first + size, count) - 1; }
-  };
-  const start = (range, size) => (isEmpty(range) ? 0 : Math.floor(range[0] / size) * size);
-  if (extent.number !== B) atLeast(extent.rows, by * y, y, m);
-  if (extent.number !== A) atLeast(extent.cols, bx * x, x, n);
-  if (extent.number === A) atLeast(extent.cols, start(extent.cols, x), x, k);
-  if (extent.number === B) atLeast(extent.rows, start(extent.rows, y), y, k);
+  });
 }
 
-/* Where an array is accessed in this step, along one axis; else where it was last. */
-function currentIndex(run, step, array, axis) {
+/* Where the first of these arrays is accessed in this step, along one axis; else where one was last. */
+function currentIndex(run, step, arrays, axis) {
   for (let s = Math.max(step, 0); s >= 0; s--) {
     const range = emptyRange();
     for (let a = run.steps[s].first; a < run.steps[s].end; a++) {
-      const offset = run.accesses.offset[a];
-      if (siteOf(run, a).array === array && isInside(run.arrays[array], offset))
-        widen(range, cellOf(run.arrays[array], offset)[axis]);
+      const array = arrayOf(run, a), offset = run.accesses.offset[a];
+      if (arrays.includes(array) && isInside(array, offset)) widen(range, cellOf(array, offset)[axis]);
     }
     if (!isEmpty(range)) return range[0];
   }
@@ -66,24 +62,26 @@ function focusOn(range, count, current) {
   return [first, Math.min(first + WINDOW, count) - 1];
 }
 
-/* What is in full size at a step: rows of A and C, columns of B and C, and the terms of the sum:
- * columns of A, rows of B. */
+/* The arrays whose rows, or columns, line up with those of this one, and itself. */
+function linedUp(run, array, axis) {
+  const lead = ({ number, panel }) => (panel[axis + '_with'] === NONE ? number : panel[axis + '_with']);
+  return run.globals.filter((other) => lead(other) === lead(array));
+}
+
+/* What is in full size at a step: of each of the lab's arrays rows and columns. What lines up shows the same: all that the
+ * block accesses, or if that is too much, what it stores; of other axes what it accesses in this phase. */
 function viewAt(run, step) {
   if (!run.extents) findExtents(run);
-  const phase = phaseNear(run, step);
-  const { all } = run.extents, here = phase === NONE ? all : run.extents.phase[phase];
-  const { m, n, k } = run.shape;
-  const at = (array, axis) => () => currentIndex(run, step, array, axis);
-  const shared = (a, c, count, array, axis) => {
-    const both = union(a, c);
-    return focusOn(both[1] - both[0] < MOST_FOCUS || isEmpty(c) ? both : c, count, at(array, axis));
+  const phase = phaseNear(run, step), { all } = run.extents, here = phase === NONE ? all : run.extents.phase[phase];
+  const focus = (array, axis) => {
+    const group = linedUp(run, array, axis), inputs = group.filter((each) => each.role === 'input');
+    const rangeOf = (arrays) => arrays.map(({ number }) => all[number][axis]).reduce(union, emptyRange());
+    const at = () => currentIndex(run, step, inputs.length ? inputs : group, axis === 'rows' ? 'row' : 'col');
+    const now = here[array.number][axis], both = rangeOf(group), stored = rangeOf(group.filter((each) => each.role === 'output'));
+    if (group.length === 1) return focusOn(isEmpty(now) ? both : now, array[axis], at);
+    return focusOn(both[1] - both[0] < MOST_FOCUS || isEmpty(stored) ? both : stored, array[axis], at);
   };
-  return {
-    rows: shared(all[A].rows, all[run.output].rows, m, A, 'row'),
-    cols: shared(all[B].cols, all[run.output].cols, n, B, 'col'),
-    a: focusOn(isEmpty(here[A].cols) ? all[A].cols : here[A].cols, k, at(A, 'col')),
-    b: focusOn(isEmpty(here[B].rows) ? all[B].rows : here[B].rows, k, at(B, 'row')),
-  };
+  return run.globals.map((array) => ({ rows: focus(array, 'rows'), cols: focus(array, 'cols') }));
 }
 
 /* After the last phase its elements stay in focus. */
@@ -98,42 +96,57 @@ function phaseNear(run, step) {
 const MOST_GHOSTS = 3;
 
 /* Rows and columns outside the array that the block accesses or the finding names. */
-function ghostsOf(run, number) {
-  const array = run.arrays[number], rows = new Set(), cols = new Set();
-  const named = findingCell(run, number);
-  if (named && named.row >= array.rows) rows.add(named.row);
-  if (named && named.col >= array.cols) cols.add(named.col);
+function ghostsOf(run, array) {
+  const rows = new Set(), cols = new Set(), named = findingCell(run, array);
+  if (named) { rows.add(named.row); cols.add(named.col); }
   for (const offset of accessesOf(run, array).keys())
     if (!isInside(array, offset)) rows.add(cellOf(array, offset).row);
   return { rows: nearest(rows, array.rows), cols: nearest(cols, array.cols) };
 }
 
-const nearest = (indices, count) => ascending(indices)
+const nearest = (indices, count) => ascending(indices).filter((i) => i < 0 || i >= count)
   .sort((a, b) => Math.max(-a, a - count) - Math.max(-b, b - count)).slice(0, MOST_GHOSTS).sort((a, b) => a - b);
 
-/* The element that the finding names, if it is of this array: {row, col}. */
-function findingCell(run, number) {
-  const { finding } = run;
-  if (!finding || finding.variable !== run.arrays[number].name || finding.index?.length !== 2) return null;
+/* The element that the finding names, if it is of this array and has a row and a column. */
+function findingCell({ finding }, array) {
+  if (!finding || finding.variable !== array.name || finding.index?.length !== 2) return null;
   return { row: finding.index[0], col: finding.index[1] };
 }
 
 /* --- sizes ------------------------------------------------------------------------------------ */
 
-/* Which array a shared one is filled from: A, B or NONE. */
+/* The input that a shared array is filled from; undefined: none, or several. */
 function partnerOf(run, array) {
-  const votes = [0, 0];
+  const votes = run.globals.map(() => 0);
   for (const list of accessesOf(run, array).values())
-    for (const a of list) if (run.accesses.originArray[a] >= 0) votes[run.accesses.originArray[a]]++;
-  if (votes[A] === votes[B]) return NONE;
-  return votes[A] > votes[B] ? A : B;
+    for (const a of list) if (run.accesses.originArray[a] !== NONE) votes[run.accesses.originArray[a]]++;
+  const most = Math.max(1, ...votes), first = votes.indexOf(most);
+  return first === votes.lastIndexOf(most) ? run.globals[first] : undefined;
 }
 
-function groupShared(run) {
-  const groups = { [A]: [], [B]: [], [NONE]: [] };
-  for (const array of run.arrays.slice(3)) groups[partnerOf(run, array)].push(array);
-  return groups;
+/* Grids by their names, in cells of the lab's panels and beside their rows. Shared arrays are in a free panel above or below
+ * the array that they are filled from, else beside it; threads are in one where nothing is shared, else beside the last row, or
+ * below a single column. */
+function makePanels(run) {
+  const count = (axis) => 1 + Math.max(...run.globals.map(({ panel }) => panel[axis]));
+  const cells = Array.from({ length: count('row') }, () => Array.from({ length: count('col') }, () => []));
+  const beside = cells.map(() => []), last = beside[beside.length - 1], unknown = [], below = [];
+  for (const { panel, number } of run.globals) cells[panel.row][panel.col].push(gridName(number));
+  const free = cells.flatMap((row) => row.map((names, col) => ({ names, col }))).filter(({ names }) => !names.length);
+  for (const array of run.shared) {
+    const panel = partnerOf(run, array)?.panel;
+    const names = panel && (free.find(({ col }) => col === panel.col)?.names || beside[panel.row]);
+    (names || unknown).push(...namesOfSlices(array));
+  }
+  const room = !run.shared.length && free.length ? free[0].names : cells[0].length > 1 ? last : below;
+  room.push('threads');
+  last.push(...unknown);
+  return { cells: below.length ? [...cells, [below]] : cells, beside };
 }
+
+/* Of an array's grid: one for each slice. */
+const gridName = (number, slice = 0) => number + '-' + slice;
+const namesOfSlices = (array) => Array.from({ length: array.slices }, (_, slice) => gridName(array.number, slice));
 
 function threadShape(run) {
   const [x, y, z] = run.launch.block;
@@ -142,17 +155,16 @@ function threadShape(run) {
 
 /* All grids for cells of these sizes, not yet placed: what makeGrid() takes, by name. */
 function planGrids(run, view, cell, context) {
-  const { m, n, k } = run.shape;
-  run.ghosts ||= Object.fromEntries([A, B, run.output].map((number) => [number, ghostsOf(run, number)]));
-  const axis = (count, focus, ghosts) => makeAxis(count, cell, { focus, context, ghosts });
+  run.ghosts ||= run.globals.map((array) => ghostsOf(run, array));
   const plans = new Map();
   const plan = (name, hue, title, rows, cols) =>
     plans.set(name, { id: 'grid-' + name, title, hue, rows, cols, ...gridSize(rows, cols, title) });
-  const ghosts = run.ghosts;
-  plan('A', 'a', `A  ${m} × ${k}`, axis(m, view.rows, ghosts[A].rows), axis(k, view.a, ghosts[A].cols));
-  plan('B', 'b', `B  ${k} × ${n}`, axis(k, view.b, ghosts[B].rows), axis(n, view.cols, ghosts[B].cols));
-  plan('C', 'c', `C  ${m} × ${n}`, axis(m, view.rows, ghosts[run.output].rows), axis(n, view.cols, ghosts[run.output].cols));
-  for (const array of run.arrays.slice(3)) planShared(array, cell, plan);
+  for (const array of run.globals) {
+    const { rows, cols } = view[array.number], ghosts = run.ghosts[array.number], unit = array.dims.length === 1 ? array.cols : 1;
+    plan(gridName(array.number), array.hue, `${array.name}  ${array.dims.join(' × ')}`,
+         makeAxis(array.rows, cell, { focus: rows, context, ghosts: ghosts.rows, unit }), makeAxis(array.cols, cell, { focus: cols, context, ghosts: ghosts.cols }));
+  }
+  for (const array of run.shared) planShared(array, cell, plan);
   const threads = threadShape(run), small = threads.cols > 16 ? smallerCell(cell * 0.6, threads.cols) : cell;
   plan('threads', 'thread', `threads: x →, y ↓`, makeAxis(threads.rows, small), makeAxis(threads.cols, small));
   return plans;
@@ -165,44 +177,43 @@ function planShared(array, cell, plan) {
   const dims = (list) => list.map((d) => '[' + d + ']').join('');
   for (let slice = 0; slice < array.slices; slice++) {
     const title = array.slices > 1 ? `${array.name}[${slice}]${dims(array.dims.slice(1))}` : array.name + dims(array.dims);
-    plan(array.number + '-' + slice, 'shared', title, makeAxis(array.rows, size), makeAxis(array.cols, size));
+    plan(gridName(array.number, slice), 'shared', title, makeAxis(array.rows, size), makeAxis(array.cols, size));
   }
 }
-
-const plansOfShared = (plans, arrays) =>
-  arrays.flatMap((array) => Array.from({ length: array.slices }, (_, slice) => plans.get(array.number + '-' + slice)));
 
 const widest = (plans) => Math.max(0, ...plans.map((g) => g.width));
 const stackHeight = (plans) => plans.reduce((sum, g) => sum + g.height + GAP, 0);
 
-/* Two rows and up to three columns:    A's shared   B   B's shared
- *                                      A            C   threads, others
- * Threads are in the free corner if nothing is shared with A. C stays where it is (`least`) while
- * the parts of A and B in focus change. Gives each plan its x and y. */
-function arrange(plans, groups, least = { x: 0, y: 0 }) {
-  const get = (name) => plans.get(name);
-  const corner = plansOfShared(plans, groups[A]), right = plansOfShared(plans, groups[B]);
-  const below = plansOfShared(plans, groups[NONE]);
-  if (corner.length || right.length || below.length) below.unshift(get('threads'));
-  else corner.push(get('threads'));
-  const x = Math.max(least.x, widest(corner) + GAP, get('A').width + GAP);
-  const y = Math.max(least.y, stackHeight(corner), get('B').height + GAP);
-  place(get('A'), x - GAP - get('A').width, y);
-  place(get('C'), x, y + get('A').rows.begin - get('C').rows.begin);
-  place(get('B'), x + get('C').cols.begin - get('B').cols.begin, y - GAP - get('B').height);
-  const third = x + Math.max(get('B').width, get('C').width) + GAP;
-  stack(corner, (plan) => x - GAP - plan.width, y - stackHeight(corner));
-  const end = stack(right, () => third, Math.max(0, y - stackHeight(right)));
-  stack(below, () => third, Math.max(y, end));
+/* Gives each plan its x and y, and returns where columns and rows of panels begin, at `least` there: what is in the last of
+ * them stays where it is while the parts of the others in focus change. */
+function arrange(run, plans, { cells, beside }, least = { x: [], y: [] }) {
+  const of = (names) => names.map((name) => plans.get(name)), lastRow = cells.length - 1, lastCol = cells[0].length - 1;
+  const widthOf = (col) => widest(of(cells.flatMap((row) => row[col]))) + GAP;
+  const x = [Math.max(...[...plans.values()].map((plan) => labelBeyond(plan.rows)))], y = [0];
+  for (let c = 0; c < lastCol; c++) x.push(Math.max(least.x[c + 1] || 0, x[c] + widthOf(c)));
+  for (let r = 0; r < lastRow; r++) y.push(Math.max(least.y[r + 1] || 0, y[r] + Math.max(...cells[r].map((names) => stackHeight(of(names))))));
+  const top = (r, list) => (r < lastRow ? y[r + 1] - stackHeight(list) : y[r]);
+  cells.forEach((row, r) => row.map(of).forEach((list, c) =>
+    stack(list, (plan) => (c < lastCol ? x[c + 1] - GAP - plan.width : x[c]), top(r, list))));
+  lineUp(run, plans);
+  const right = x[lastCol] + widthOf(lastCol);
+  beside.map(of).reduce((end, list, r) => stack(list, () => right, Math.max(end, top(r, list))), 0);
   const all = [...plans.values()];
   return { x, y, width: Math.max(...all.map((g) => g.x + g.width)) + 4, height: Math.max(...all.map((g) => g.y + g.height)) + 4 };
 }
 
-const place = (plan, x, y) => Object.assign(plan, { x, y });
+function lineUp(run, plans) {
+  const planOf = (number) => plans.get(gridName(number));
+  for (const { number, panel } of run.globals) {
+    const plan = planOf(number), rows = planOf(panel.rows_with), cols = planOf(panel.cols_with);
+    if (rows) plan.y = rows.y + rows.rows.begin - plan.rows.begin;
+    if (cols) plan.x = cols.x + cols.cols.begin - plan.cols.begin;
+  }
+}
 
 function stack(plans, x, y) {
   for (const plan of plans) {
-    place(plan, x(plan), y);
+    Object.assign(plan, { x: x(plan), y });
     y += plan.height + GAP;
   }
   return y;
@@ -213,9 +224,9 @@ const LARGEST = 46, COMFORTABLE = 15, SMALLEST = 6, SMALLEST_CONTEXT = 2;
 
 /* The picture of a view with cells of these sizes, and whether it fits: in width; in height only while
  * cells are large, or if all of it is to be seen. */
-function pictureOf({ run, groups }, view, { cell, context }) {
+function pictureOf({ run, panels }, view, { cell, context }, least) {
   const plans = planGrids(run, view, cell, context);
-  return { plans, ...arrange(plans, groups) };
+  return { plans, ...arrange(run, plans, panels, least) };
 }
 
 function fitsIn({ width, height, fit }, picture, { cell }) {
@@ -235,15 +246,14 @@ function chooseSizes(scene, view, room) {
   return smallest;
 }
 
-/* Cells have one size, and C stays where it is, in all phases whose pictures then fit. */
+/* Cells have one size, and panels stay where they are, in all phases whose pictures then fit. */
 function chooseLayout(scene, room) {
   const views = new Map([NONE, ...phaseStarts(scene.run)].map((step) => viewAt(scene.run, step)).map((view) => [JSON.stringify(view), view]));
-  const [first] = views.values(), sizes = chooseSizes(scene, first, room), least = { x: 0, y: 0 };
+  const [first] = views.values(), sizes = chooseSizes(scene, first, room), least = { x: [], y: [] };
   for (const view of views.values()) {
     const picture = pictureOf(scene, view, sizes);
     if (!fitsIn(room, picture, sizes)) continue;
-    least.x = Math.max(least.x, picture.x);
-    least.y = Math.max(least.y, picture.y);
+    for (const axis of ['x', 'y']) least[axis] = picture[axis].map((begin, i) => Math.max(begin, least[axis][i] || 0));
   }
   return { sizes, least };
 }
@@ -251,7 +261,7 @@ function chooseLayout(scene, room) {
 function layoutOf(scene, view) {
   const { usual, room } = scene;
   if (fitsIn(room, pictureOf(scene, view, usual.sizes), usual.sizes)) return usual;
-  return { sizes: chooseSizes(scene, view, room), least: { x: 0, y: 0 } };
+  return { sizes: chooseSizes(scene, view, room) };
 }
 
 /* Width of the picture with cells that have room for their values. */
@@ -260,7 +270,7 @@ const comfortableWidth = (scene) => pictureOf(scene, viewAt(scene.run, NONE), { 
 /* --- the picture ------------------------------------------------------------------------------ */
 
 function makeScene(run, container) {
-  const scene = { run, container, groups: groupShared(run), grids: new Map(), key: '', room: null, usual: null, sizes: null,
+  const scene = { run, container, panels: makePanels(run), grids: new Map(), key: '', room: null, usual: null, sizes: null,
                   zoom: 1, fit: false, focusCell: new Map() };
   const { arrays } = run.words;
   scene.node = svg('svg', { id: 'scene', role: 'group', 'aria-label': arrays[0].toUpperCase() + arrays.slice(1) + ', shared memory and threads' });
@@ -291,11 +301,10 @@ function layoutScene(scene, step) {
 function drawScene(scene, view) {
   const focused = document.activeElement && document.activeElement.closest('#scene') && document.activeElement.id;
   const { sizes, least } = layoutOf(scene, view);
-  const plans = planGrids(scene.run, view, sizes.cell, sizes.context);
-  const size = arrange(plans, scene.groups, least);
+  const { plans, width, height } = pictureOf(scene, view, sizes, least);
   scene.sizes = sizes;
-  scene.node.setAttribute('width', size.width);
-  scene.node.setAttribute('height', size.height);
+  scene.node.setAttribute('width', width);
+  scene.node.setAttribute('height', height);
   scene.grids = new Map([...plans].map(([name, plan]) => [name, makeGrid(plan)]));
   scene.arrows = svg('g', { class: 'arrows' });
   scene.node.replaceChildren(hatchings(), ...[...scene.grids.values()].map((g) => g.node), scene.arrows);
@@ -306,9 +315,7 @@ function drawScene(scene, view) {
 const isRoomy = (axis) => axis.cell >= 14;
 
 /* Arrays as they are drawn: the grid of each slice. */
-function gridOf(scene, array, slice) {
-  return scene.grids.get(array.role !== 'shared' ? array.name : array.number + '-' + slice);
-}
+const gridOf = (scene, array, slice = 0) => scene.grids.get(gridName(array.number, slice));
 
 function cellsOf(scene, accesses, filter) {
   const cells = new Map(); /* grid -> cells */
@@ -334,10 +341,10 @@ const paintEverywhere = (scene, kind, cells) => {
 function paintScene(scene, state, selection) {
   layoutScene(scene, state.step);
   scene.valuesLeft = MOST_VALUES;
-  for (const array of scene.run.arrays.slice(3)) paintShared(scene, state, array);
-  paintInput(scene, state, scene.run.arrays[A]);
-  paintInput(scene, state, scene.run.arrays[B]);
-  paintOutput(scene, state);
+  const { shared, inputs, outputs } = scene.run;
+  for (const array of shared) paintShared(scene, state, array);
+  for (const array of inputs) paintInput(scene, state, array);
+  for (const array of outputs) paintOutput(scene, state, array);
   paintThreads(scene, state, selection.thread);
   paintActing(scene, state, selection);
   paintFinding(scene, state);
@@ -352,17 +359,17 @@ function eachCell(grid, visit) {
 
 /* Loaded by the block in this phase, or before it. */
 function paintInput(scene, state, array) {
-  const { run } = scene, grid = scene.grids.get(array.name), all = accessesOf(run, array);
+  const { run } = scene, grid = gridOf(scene, array), all = accessesOf(run, array);
   const phase = phaseNear(run, state.step), begin = phase === NONE ? 0 : run.phases[phase].first;
-  const past = [], here = [], letter = array.number === A ? 'a' : 'b';
+  const past = [], here = [];
   eachCell(grid, (row, col) => {
     const list = all.get(offsetOf(array, 0, row, col));
     if (!list || run.accesses.step[list[0]] > state.step || !list.some((a) => isDone(state, a))) return;
     const now = list.some((a) => run.accesses.step[a] >= begin && isDone(state, a));
     (now ? here : past).push([row, col]);
   });
-  paint(grid, 'past-' + letter, past);
-  paint(grid, 'phase-' + letter, here);
+  paint(grid, 'past-' + array.hue, past);
+  paint(grid, 'phase-' + array.hue, here);
   writeGrid(scene, state, grid, array, 0);
 }
 
@@ -371,14 +378,13 @@ function paintShared(scene, state, array) {
   const { run } = scene, phase = phaseNear(run, state.step), begin = phase === NONE ? 0 : run.phases[phase].first;
   for (let slice = 0; slice < array.slices; slice++) {
     const grid = gridOf(scene, array, slice);
-    const kinds = { 'past-a': [], 'past-b': [], past: [], 'phase-a': [], 'phase-b': [], phase: [], zero: [], void: [] };
+    const kinds = { 'past-a': [], 'past-b': [], past: [], 'phase-a': [], 'phase-b': [], phase: [], zero: [] };
     eachCell(grid, (row, col) => {
       const offset = offsetOf(array, slice, row, col), store = state.writer[array.number].get(offset);
-      if (offset >= array.words) kinds.void.push([row, col]);
       if (store === undefined) return;
       const origin = run.accesses.originArray[store];
-      const letter = origin === NONE ? '' : origin === A ? '-a' : '-b';
-      kinds[(run.accesses.step[store] < begin ? 'past' : 'phase') + letter].push([row, col]);
+      const hue = origin === NONE ? '' : '-' + run.arrays[origin].hue;
+      kinds[(run.accesses.step[store] < begin ? 'past' : 'phase') + hue].push([row, col]);
       if (origin === NONE && run.accesses.value[store] === 0) kinds.zero.push([row, col]);
     });
     for (const [kind, cells] of Object.entries(kinds)) paint(grid, kind, cells);
@@ -386,13 +392,13 @@ function paintShared(scene, state, array) {
   }
 }
 
-function paintOutput(scene, state) {
-  const { run } = scene, array = run.arrays[run.output], grid = scene.grids.get('C');
+function paintOutput(scene, state, array) {
+  const { run } = scene, grid = gridOf(scene, array);
   const stored = [], missing = [], wrong = [], sums = [[], [], [], [], []];
   eachCell(grid, (row, col) => {
-    const offset = offsetOf(array, 0, row, col), isStored = state.writer[run.output].has(offset);
+    const offset = offsetOf(array, 0, row, col), isStored = state.writer[array.number].has(offset);
     if (isStored) stored.push([row, col]);
-    else sums[quarterDone(state, offset)].push([row, col]);
+    else sums[array.number === run.output ? quarterDone(state, offset) : 0].push([row, col]);
     if (array.unwrittenSet.has(offset)) missing.push([row, col]);
     if (array.wrongMap.has(offset) && (isStored || state.step === run.last)) wrong.push([row, col]);
   });
@@ -400,7 +406,7 @@ function paintOutput(scene, state) {
   paint(grid, 'stored', stored);
   paint(grid, 'missing', missing);
   paint(grid, 'wrong', wrong);
-  const { rows, cols } = run.extents.all[run.output];
+  const { rows, cols } = run.extents.all[array.number];
   outline(grid, 'own', isEmpty(rows) ? null : boxOf(grid.rows, grid.cols, rows, cols));
   writeGrid(scene, state, grid, array, 0);
 }
@@ -411,7 +417,7 @@ function quarterDone(state, offset) {
   return sum ? Math.ceil(4 * termsDone(state, sum) / sum.terms.length) : 0;
 }
 
-/* What a cell shows, and how: C has sums that are not stored yet. */
+/* What a cell shows, and how: an output may have sums that are not stored yet. */
 function cellValue(state, array, offset) {
   const value = valueAt(state, array, offset);
   if (value !== undefined || array.number !== run.output || state.step < 0) return [value, ''];
@@ -419,8 +425,12 @@ function cellValue(state, array, offset) {
   return done ? [round(sum.terms[done - 1].sum), 'in-register'] : [undefined, ''];
 }
 
-/* Values where there is room, until there are enough of them. */
+/* Values where there is room, until there are enough of them; and which cells of the last row are none. */
 function writeGrid(scene, state, grid, array, slice) {
+  const none = [];
+  if (array.words < array.slices * array.rows * array.cols)
+    eachCell(grid, (row, col) => { if (offsetOf(array, slice, row, col) >= array.words) none.push([row, col]); });
+  paint(grid, 'void', none);
   const roomy = isRoomy(grid.cols) && scene.valuesLeft > 0, values = [];
   const fit = textFit(grid.cols.cell, longestValue(scene.run, array));
   if (roomy && fit.room >= leastRoom(scene.run, array))
@@ -508,13 +518,12 @@ function waitingAt(run, number) {
 function paintActing(scene, state, selection) {
   const { run } = scene, acting = actingAccesses(state);
   const { thread } = run.accesses;
-  const isOf = (number) => (a) => siteOf(run, a).array === number && isInside(run.arrays[number], run.accesses.offset[a]);
-  const hue = (a) => (siteOf(run, a).array === run.output ? run.output : run.accesses.originArray[a]);
-  const inside = (a) => isInside(arrayOf(run, a), run.accesses.offset[a]);
-  paintEverywhere(scene, 'now-a', cellsOf(scene, acting, (a) => inside(a) && hue(a) === A));
-  paintEverywhere(scene, 'now-b', cellsOf(scene, acting, (a) => inside(a) && hue(a) === B));
-  paintEverywhere(scene, 'now-c', cellsOf(scene, acting, isOf(run.output)));
-  paintEverywhere(scene, 'now', cellsOf(scene, acting, (a) => inside(a) && hue(a) === NONE));
+  const kindOf = (a) => {
+    const origin = run.accesses.originArray[a];
+    return arrayOf(run, a).role === 'output' ? 'now-c' : origin === NONE ? 'now' : 'now-' + run.arrays[origin].hue;
+  };
+  for (const kind of ['now-a', 'now-b', 'now-c', 'now'])
+    paintEverywhere(scene, kind, cellsOf(scene, acting, (a) => kindOf(a) === kind && isInside(arrayOf(run, a), run.accesses.offset[a])));
   const own = acting.filter((a) => thread[a] === selection.thread);
   paintMine(scene, own, selection.thread);
   paintEverywhere(scene, 'trail', trailOf(scene, state, selection.thread));
@@ -522,11 +531,11 @@ function paintActing(scene, state, selection) {
   drawArrows(scene, own, selection.thread);
 }
 
-/* The selected thread's cells; its elements of C always; and which elements of A and B its values
+/* The selected thread's cells; its elements of outputs always; and which elements of inputs its values
  * in shared memory are. */
 function paintMine(scene, own, selected) {
   const { run } = scene, cells = cellsOf(scene, own, () => true), origins = new Map();
-  for (const store of lastStores(run, selected)) addCell(scene, cells, run.arrays[run.output], run.accesses.offset[store]);
+  for (const store of lastStores(run, selected)) addCell(scene, cells, arrayOf(run, store), run.accesses.offset[store]);
   for (const a of own) {
     const origin = run.accesses.originArray[a];
     if (origin !== NONE && arrayOf(run, a).role === 'shared' && !own.includes(run.accesses.from[a])) addCell(scene, origins, run.arrays[origin], run.accesses.originOffset[a]);
@@ -556,7 +565,7 @@ function lineCells(scene, line) {
 }
 
 /* From what the selected thread loads to where it goes in this step: to shared memory, or into the
- * sum of its element of C. */
+ * sum of its element of the output. */
 function drawArrows(scene, own, selected) {
   const { run } = scene, paths = [];
   for (const a of own) {
@@ -564,7 +573,7 @@ function drawArrows(scene, own, selected) {
     if (siteOf(run, a).write && load !== NONE && own.includes(load)) paths.push(arrowBetween(scene, load, a));
   }
   const sum = currentSum(scene, selected);
-  const target = sum && [gridOf(scene, run.arrays[run.output], 0), sum.row, sum.col];
+  const target = sum && [gridOf(scene, run.arrays[run.output]), sum.row, sum.col];
   if (sum) for (const a of own) if (sum.operands.has(a)) paths.push(arrowTo(scene, a, target));
   scene.arrows.replaceChildren(...paths.filter(Boolean).map((d) => svg('path', { d, 'marker-end': 'url(#arrow-head)' })));
 }
@@ -618,7 +627,7 @@ function paintElement(scene, finding) {
     const { index } = finding;
     if (!index?.length || finding.variable !== array.name) continue;
     if (index.length === 2) {
-      const grid = gridOf(scene, array, 0);
+      const grid = gridOf(scene, array);
       paint(grid, 'party', [index]);
       if (index[0] >= array.rows || index[1] >= array.cols) paint(grid, 'outside', [index]);
     } else {
@@ -633,7 +642,7 @@ function paintElement(scene, finding) {
 /* --- what belongs to a cell ------------------------------------------------------------------- */
 
 /* Outlines what the cell that is pointed at belongs to: where its value is from, who stored it and who
- * reads it; of an element of C its row of A and column of B. */
+ * reads it; of an element with a sum its terms. */
 function paintLinked(scene, state, subject) {
   const cells = new Map();
   if (subject && subject.array !== undefined) linkCell(scene, state, scene.run.arrays[subject.array], subject.offset, cells);
@@ -649,7 +658,7 @@ function linkCell(scene, state, array, offset, cells) {
   }
   const readers = readersOf(run, array, offset, store);
   for (const a of readers) threads.add(run.accesses.thread[a]);
-  for (const shared of run.arrays.slice(3))
+  for (const shared of run.shared)
     for (const [place, copy] of state.writer[shared.number])
       if (readers.includes(run.accesses.from[copy])) addCell(scene, cells, shared, place);
   const sum = array.number === run.output ? sumForElement(run, offset) : null;
@@ -666,7 +675,7 @@ function linkOrigin(scene, a, cells) {
 
 function linkThread(scene, thread, cells) {
   const { run } = scene;
-  for (const a of lastStores(run, thread)) addCell(scene, cells, run.arrays[run.output], run.accesses.offset[a]);
+  for (const a of lastStores(run, thread)) addCell(scene, cells, arrayOf(run, a), run.accesses.offset[a]);
   cells.set(scene.grids.get('threads'), [cellOfThread(run, thread)]);
 }
 
@@ -675,8 +684,6 @@ function linkThread(scene, thread, cells) {
 /* What a grid shows: an array's slice, or threads. */
 function subjectOf(scene, name) {
   if (name === 'threads') return { threads: true };
-  const global = scene.run.arrays.slice(0, 3).find((array) => array.name === name);
-  if (global) return { array: global, slice: 0 };
   const [number, slice] = name.split('-').map(Number);
   return { array: scene.run.arrays[number], slice };
 }

@@ -39,7 +39,7 @@ function indexLoads(run, loads) {
   return index;
 }
 
-/* Of the thread's operands, and of all its loads. Made once: a thread may have many elements of C. */
+/* Of the thread's operands, and of all its loads. Made once: a thread may have many elements of the output. */
 function loadsOfThread(run, thread) {
   run.loadsOfThread ||= new Map();
   if (!run.loadsOfThread.has(thread)) {
@@ -130,11 +130,12 @@ function reproduces(run, terms, store) {
 
 /* --- the sums of a thread --------------------------------------------------------------------- */
 
+/* Of each element of an output that the thread stores. */
 function lastStores(run, thread) {
   const stores = new Map();
   for (const a of threadAccesses(run, thread)) {
     const site = siteOf(run, a);
-    if (site.array === run.output && site.write) stores.set(run.accesses.offset[a], a);
+    if (site.write && arrayOf(run, a).role === 'output') stores.set(site.array + ' ' + run.accesses.offset[a], a);
   }
   return [...stores.values()];
 }
@@ -144,7 +145,7 @@ function followSum(run, thread, store) {
   const row = Math.floor(offset / cols), col = offset % cols;
   const sum = { thread, store, offset, row, col, stored: run.accesses.value[store], step: run.accesses.step[store],
                 terms: [], followed: false, textbook: true };
-  for (const index of run.sum ? loadsOfThread(run, thread) : [])
+  for (const index of loadsOfThread(run, thread))
     for (const pairing of PAIRINGS) {
       const terms = textbookTerms(run, index, row, col, pairing).filter((term) => term.at < store);
       if (reproduces(run, terms, store)) return { ...sum, terms, followed: true };
@@ -153,10 +154,11 @@ function followSum(run, thread, store) {
   return reproduces(run, terms, store) ? { ...sum, terms, textbook: false, followed: true } : sum;
 }
 
-/* One for each element of the output that the thread stores. */
+/* One for each element of the output that the thread stores; none where the lab has no sums. */
 function sumsOf(run, thread) {
   run.sums ||= new Map();
-  if (!run.sums.has(thread)) run.sums.set(thread, lastStores(run, thread).map((store) => followSum(run, thread, store)));
+  if (!run.sums.has(thread))
+    run.sums.set(thread, lastStores(run, thread).filter((a) => siteOf(run, a).array === run.output).map((store) => followSum(run, thread, store)));
   return run.sums.get(thread);
 }
 
@@ -182,6 +184,7 @@ function sumForElement(run, offset) {
 
 function productsText(run, thread, offset) {
   const sum = sumsOf(run, thread).find((s) => s.offset === offset);
+  if (!run.sum) return '';
   if (!sum || !sum.followed) return 'Its sum is not followed: what is in registers is not recorded.';
   const shown = sum.terms.slice(0, 3).map((t) => termText(run, t));
   const rest = sum.terms.length - shown.length;

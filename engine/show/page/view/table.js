@@ -39,7 +39,7 @@ function arrayRows({ state, scene }, array) {
     const cols = grid.cols.shown.filter((i) => isFocused(grid.cols, i)), lines = grid.rows.shown.filter((i) => isFocused(grid.rows, i));
     if (!slice) head.push(...cols.map(String));
     for (const row of lines.slice(0, MOST_ROWS))
-      rows.push([(array.slices > 1 ? slice + ', ' : '') + row,
+      rows.push([(array.slices > 1 ? slice + ', ' : '') + row * grid.rows.unit,
                  ...cols.map((col) => textOfValue(valueAt(state, array, offsetOf(array, slice, row, col))))]);
   }
   return [head, rows];

@@ -133,8 +133,10 @@ function nextOfLine({ run, state, selection }, by) {
 
 /* --- the bar ---------------------------------------------------------------------------------- */
 
-const INTERVAL_WORDS = [['loads', 'load'], ['computes', 'compute'], ['stores', 'store C']];
-const intervalText = (interval) => INTERVAL_WORDS.filter(([key]) => interval[key]).map(([, word]) => word).join(' + ') || '–';
+function intervalText({ outputs }, interval) {
+  const words = { loads: 'load', computes: 'compute', stores: 'store ' + namesText(outputs) };
+  return Object.keys(words).filter((key) => interval[key]).map((key) => words[key]).join(' + ') || '–';
+}
 
 function spanOnBar(run, node, first, last) {
   const count = run.last + 1;
@@ -160,7 +162,7 @@ function makeBar(run) {
   for (const phase of run.phases) add('bar-phase', phaseText(run, phase.number), phase.first, phase.end);
   for (const interval of run.intervals) {
     const kind = interval.loads ? 'loads' : interval.computes ? 'computes' : 'stores';
-    add('bar-interval ' + kind + (interval.loads && interval.computes ? ' both' : ''), intervalText(interval), interval.first, interval.end);
+    add('bar-interval ' + kind + (interval.loads && interval.computes ? ' both' : ''), intervalText(run, interval), interval.first, interval.end);
     if (interval.barrier !== NONE) mark('bar-barrier', 'barrier', interval.barrier);
   }
   if (run.as_run_from !== null && run.steps.length) add('bar-single', 'single threads, in the order in which they ran', run.as_run_from, run.last);
@@ -186,7 +188,7 @@ function updateTime(app) {
 function stepText(run, step) {
   const interval = run.byInterval.get(run.steps[step].interval), phase = phaseAt(run, step);
   const where = phase === NONE ? '' : ', ' + phaseText(run, phase);
-  const what = intervalText(interval);
+  const what = intervalText(run, interval);
   return `step ${step} of ${run.last}${where}${what === '–' ? '' : ': ' + what}`;
 }
 

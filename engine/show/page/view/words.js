@@ -69,18 +69,23 @@ const isBeyondColumn = (array, offset) =>
 
 const offsetOf = (array, slice, row, col) => (slice * array.rows + row) * array.cols + col;
 
-function elementName(array, offset) {
-  if (isBeyondColumn(array, offset)) return `${array.name}[${array.beyond.row}][${array.beyond.col}]`;
-  if (!isInside(array, offset) && (array.role === 'shared' || offset < 0)) return array.name + '[' + offset + ']';
-  if (array.dims.length === 1) return array.name + '[' + offset + ']';
+/* One number for each dimension; the first may be too large. */
+function indexOf(array, offset) {
+  if (isBeyondColumn(array, offset)) return [array.beyond.row, array.beyond.col];
   const index = [];
   let rest = offset;
   for (let d = array.dims.length - 1; d > 0; d--) {
     index.unshift(rest % array.dims[d]);
     rest = Math.floor(rest / array.dims[d]);
   }
-  index.unshift(rest);
-  return array.name + index.map((i) => '[' + i + ']').join('');
+  return [rest, ...index];
+}
+
+const bracketed = (name, parts) => name + parts.map((part) => '[' + part + ']').join('');
+
+function elementName(array, offset) {
+  const isFlat = !isInside(array, offset) && !isBeyondColumn(array, offset) && (array.role === 'shared' || offset < 0);
+  return bracketed(array.name, isFlat ? [offset] : indexOf(array, offset));
 }
 
 /* "3", "0..15", "0, 4, 8", "0, 16, ..., 240": numbers in ascending order; null: too many that follow
@@ -102,7 +107,10 @@ const rangeText = (numbers) => listText(numbers) || numbers[0] + '...' + numbers
 
 const ascending = (numbers) => [...new Set(numbers)].sort((a, b) => a - b);
 
-const joinWords = (parts) => parts.length < 2 ? parts.join('') : parts.slice(0, -1).join(', ') + ' and ' + parts[parts.length - 1];
+const joinWords = (parts, word = 'and') => parts.length < 2 ? parts.join('') : parts.slice(0, -1).join(', ') + ` ${word} ` + parts[parts.length - 1];
+
+/* "A and B", "A or B". */
+const namesText = (arrays, word) => joinWords(arrays.map((array) => array.name), word);
 
 const FEW_NAMES = 3;
 
@@ -114,13 +122,11 @@ function elementsText(array, offsets) {
     const list = listText(all);
     return list ? array.name + '[' + list + ']' : `${all.length} elements of ${array.name}, from ${elementName(array, all[0])} on`;
   }
-  const cells = all.map((offset) => cellOf(array, offset));
-  const slices = ascending(cells.map((c) => c.slice));
-  const rows = ascending(cells.map((c) => c.row)), cols = ascending(cells.map((c) => c.col));
-  if (all[0] < 0 || all.length !== slices.length * rows.length * cols.length)
+  const indices = all.map((offset) => indexOf(array, offset));
+  const axes = array.dims.map((_, d) => ascending(indices.map((index) => index[d])));
+  if (all[0] < 0 || all.length !== axes.reduce((product, axis) => product * axis.length, 1))
     return all.length <= FEW_NAMES ? joinWords(all.map((offset) => elementName(array, offset))) : all.length + ' elements of ' + array.name;
-  const lead = array.dims.length > 2 ? (array.dims.length === 3 ? '[' + rangeText(slices) + ']' : '[...]') : '';
-  return array.name + lead + '[' + rangeText(rows) + '][' + rangeText(cols) + ']';
+  return bracketed(array.name, axes.map(rangeText));
 }
 
 /* "threads (0..3,2)" where they are such a rectangle, else how many threads. */

@@ -1,0 +1,111 @@
+"""The walkthrough's page of a lab with arrays of one dimension and without sums: vector addition.
+
+A failure here means that the page cannot be opened for another lab than SGEMM, or speaks of SGEMM
+there."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import assert_accessible
+from conftest import Tree
+from other_lab import OF_SGEMM, check, kernel, tree_with_lab
+from test_walk import parts
+from test_walk_page import Page
+
+RIGHT = "if (i < n) c[i] = a[i] + b[i];"
+ARTICLE = re.compile(r"\bA (?=step|phase)")  # of sentences of the help
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Tree:
+    return tree_with_lab(tmp_path_factory.mktemp("another lab"), programs)
+
+
+def opened(driver: Any, tree: Tree, line: str, *words: str) -> tuple[Page, Any]:
+    done = check(tree, kernel(line), "--walk", "page.html", *words)
+    assert "open in a browser: page.html" in done.stdout, done.stdout
+    file = tree.path / "page.html"
+    return Page(driver, file), json.loads(parts(file.read_text())["data"])
+
+
+def cells(page: Page, array: int, kind: str) -> int:
+    """How many of an array's cells are painted so."""
+    path = page.js("return document.querySelector(arguments[0]).getAttribute('d') || ''",
+                   f"#grid-{array}-0 .{kind}")
+    return path.count("M")
+
+
+def assert_nothing_of_sgemm(page: Page) -> None:
+    """With all that can be opened open, in each step; and no error is logged."""
+    page.js("for (const each of document.querySelectorAll('details')) each.open = true")
+    for step in range(-1, page.js("return walk.steps")):
+        page.goto(step)
+        text = page.js("""const said = (name) => [...document.querySelectorAll('main [' + name + ']')]
+            .filter((each) => each.checkVisibility()).map((each) => each.getAttribute(name));
+            return [document.body.innerText, ...said('aria-label'), ...said('title')].join('\\n')""")
+        assert "Keys, and what is shown" in text and "Step" in text
+        found = OF_SGEMM.search(ARTICLE.sub("", text))
+        assert not found, f"{found} in step {step}"
+    page.assert_nothing_amiss()
+
+
+def test_a_correct_kernel(driver: Any, tree: Tree) -> None:
+    """Arrays lie below each other, in rows of 32; what threads load and store is marked."""
+    page, data = opened(driver, tree, RIGHT, "100")
+    assert [(each["name"], each["dims"]) for each in data["arrays"]] == [(name, [100]) for name in "abc"]
+    assert "a has 100 elements, b has 100 elements, c has 100 elements (n=100)" in page.text("launch")
+    grids = page.grids()
+    assert list(grids) == ["a  100", "b  100", "c  100", "threads: x →, y ↓"]
+    assert sorted(grids.values(), key=lambda box: box["top"]) == list(grids.values())
+    assert page.js("return [...document.querySelectorAll('#grid-0-0 .side')].map((e) => e.textContent)") == \
+        ["0", "32", "64", "96"]
+    page.goto(1)
+    assert [cells(page, *which) for which in ((0, "now-a"), (1, "now-b"), (2, "now-c"))] == [32] * 3
+    assert "all 32 threads load a[32..63] and b[32..63] and store to c[32..63]" in page.text("sentence")
+    page.goto(len(data["steps"]) - 1)
+    assert [cells(page, *which) for which in ((0, "phase-a"), (1, "phase-b"), (2, "stored"))] == [100] * 3
+    assert [cells(page, array, "void") for array in range(3)] == [28] * 3
+    shown = [each["value"] for each in page.js("return walk.state('c')")]
+    assert shown == pytest.approx(data["arrays"][2]["final"], rel=1e-8) and len(shown) == 100
+    assert not page.js("return document.getElementById('sum-pane').checkVisibility()")
+    assert page.js("return walk.sums(0)") == []
+    page.shot("vector addition")
+    assert_nothing_of_sgemm(page)
+    assert_accessible(driver)
+
+
+def test_without_its_guard(driver: Any, tree: Tree) -> None:
+    """The finding is shown, and where the access is: behind the last element."""
+    page, data = opened(driver, tree, "c[i] = a[i] + b[i];", "100")
+    assert data["finding"]["step"] == 3 and "line 3: load from a beyond its end" in page.text("finding")
+    page.press("f")
+    assert page.step == 3 and "Thread (100,0) loads a[100] = NaN (outside a)" in page.text("sentence")
+    assert cells(page, 0, "outside") == 1 and cells(page, 1, "outside") == 0
+    page.shot("vector addition without its guard")
+    assert_nothing_of_sgemm(page)
+
+
+@pytest.mark.parametrize("line, kind, offsets, said", [
+    ("if (i < n) c[i] = i == 70 ? 0 : a[i] + b[i];", "wrong", [70], "Wrong: it should be"),
+    ("if (i < n - 5) c[i] = a[i] + b[i];", "unwritten", range(95, 100),
+     "c[95] belongs to thread (95,0) of block (0,0), which does not store it."),
+])  # fmt: skip
+def test_elements_that_are_wrong_or_missing(driver: Any, tree: Tree, line: str, kind: str,
+                                            offsets: list[int], said: str) -> None:
+    page, data = opened(driver, tree, line, "100")
+    a, b, c = data["arrays"]
+    if kind == "wrong":
+        assert [offset for offset, _ in c["wrong"]] == offsets and c["unwritten"] == []
+        assert c["wrong"][0][1] == pytest.approx(a["values"][70] + b["values"][70], rel=1e-6)
+    else:
+        assert c["unwritten"] == [[95, 5]] and c["wrong"] == []
+    page.goto(len(data["steps"]) - 1)
+    assert cells(page, 2, "missing" if kind == "unwritten" else kind) == len(offsets)
+    about = page.js("return walk.about('c', arguments[0])", offsets[0])
+    assert any(said in line for line in about), about
+    assert_nothing_of_sgemm(page)
