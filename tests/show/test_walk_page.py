@@ -19,7 +19,7 @@ from corpus import faulty
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
-from test_walk import NAIVE, STYLES, Access, accesses, walk
+from test_walk import NAIVE, STYLES, Access, accesses, replay, walk
 
 
 class Page:
@@ -308,6 +308,17 @@ def test_indices_of_dynamic_shared_memory(driver: Any, checker: Builder, folder:
     barrier = next(i for i, step in enumerate(data["steps"]) if step[2] < 0)
     page.goto(barrier + 1)
     assert "all 32 threads load tiles[0, 16] and tiles[256..271]" in page.text("sentence")
+
+
+def test_values_of_doubles(driver: Any, checker: Builder, folder: Path) -> None:
+    """They are kept as they are, not as floats."""
+    page, data = opened(driver, checker, folder, "tests/kernels/right/shared_ints_and_chars.cu",
+                        "--fill", "random")  # fmt: skip
+    page.press(Keys.END)
+    sums = next(i for i, array in enumerate(data["arrays"]) if array["name"] == "sums")
+    held = replay(data)[sums]
+    assert len(held) == 64 and not data["arrays"][sums]["float32"]
+    assert {each["offset"]: each["value"] for each in page.js("return walk.state('sums')")} == held
 
 
 def test_what_the_warp_does(tiled: tuple[Page, Any]) -> None:

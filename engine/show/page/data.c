@@ -129,6 +129,11 @@ static void write_panel(struct json *json, int number) {
     json_close(json, '}');
 }
 
+static void write_element(struct json *json, enum element element, size_t bytes) {
+    json_value(json, "float32", element == ELEMENT_F32 ? "true" : "false");
+    json_value(json, "bytes", "%zu", bytes);
+}
+
 static void write_array(struct page *page, int number) {
     struct json *json = &page->json;
     const struct engine_array *array = region_array(number);
@@ -139,7 +144,7 @@ static void write_array(struct page *page, int number) {
     json_text(json, "role", input ? "input" : "output");
     write_extents(json, number);
     write_panel(json, number);
-    json_value(json, "bytes", "%zu", array_element_bytes(array));
+    write_element(json, array->element, array_element_bytes(array));
     write_values(json, input ? "values" : "final", array, values);
     if (!input && values && array_elements(array) <= MOST_ELEMENTS) {
         write_unwritten(json, array, values);
@@ -156,7 +161,7 @@ static void write_shared(struct json *json, const struct trace_array *array) {
     for (int i = 0; i < array->dimensions; i++) json_value(json, NULL, "%zu", array->dimension[i]);
     json_close(json, ']');
     json_value(json, "words", "%zu", array->elements);
-    json_value(json, "bytes", "%zu", element_type_bytes(array->element));
+    write_element(json, array->element, element_type_bytes(array->element));
     json_close(json, '}');
 }
 

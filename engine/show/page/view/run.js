@@ -34,8 +34,8 @@
  *                element, `axes` has the axis (0: row, 1: column) of the output's element with the same
  *                index, or -1: that is the number of the term
  *   block        blockIdx of the block that is shown
- *   arrays       the lab's, then the shared ones. {name, role: input, output or shared}, and bytes (of an
- *                element), dims (extents), params (which parameters those are, null: none alone), by (the axis
+ *   arrays       the lab's, then the shared ones. {name, role: input, output or shared}, float32 (or
+ *                another type), bytes (of an element), dims (extents), params (which parameters those are, null: none alone), by (the axis
  *                that threads usually have by their x, and by their y; -1: none), panel (struct lab_panel),
  *                values (inputs) or final (outputs; after all blocks); outputs also have `unwritten`,
  *                [[first, count], ...], what no thread stored, and the first one `wrong`, [[offset, expected], ...].
@@ -86,15 +86,16 @@ function shapeOfGlobal({ dims }) {
 function decodeArray(array, number, launch) {
   return {
     ...array, ...(array.role === 'shared' ? shapeOfShared(array, launch.block) : shapeOfGlobal(array)), number,
-    /* what a cell holds before the kernel runs; Float32Array makes NaN of null's undefined */
-    initial: array.role === 'input' && array.values ? Float32Array.from(array.values, toFloat) : null,
+    /* what a cell holds before the kernel runs */
+    initial: array.role === 'input' && array.values ? Float64Array.from(array.values, (value) => valueOf(array, value)) : null,
     seen: new Map(), /* offset -> value that was read before any store: all that is known of a large one */
     unwrittenSet: expandRuns(array.unwritten || []),
     wrongMap: new Map(array.wrong || []),
   };
 }
 
-const toFloat = (value) => (value === null ? NaN : value);
+/* Of a number in the data, which has as many digits as tell it from others of its type. */
+const valueOf = (array, value) => (value === null ? NaN : array.float32 ? Math.fround(value) : value);
 
 function expandRuns(runs) {
   const set = new Set();
@@ -117,8 +118,8 @@ function makeAccesses(count) {
     site: new Int32Array(count),
     thread: new Int32Array(count),
     offset: new Int32Array(count),
-    value: new Float32Array(count),
-    old: new Float32Array(count),  /* that an atomic operation has replaced */
+    value: new Float64Array(count),
+    old: new Float64Array(count),  /* that an atomic operation has replaced */
     before: new Int32Array(count), /* the store that this one replaces, or this load reads; NONE */
     from: new Int32Array(count),   /* of a store: the load whose value it is, if that is known */
     originArray: new Int8Array(count).fill(NONE), /* which element of an input the value is */
@@ -143,7 +144,7 @@ function decodeSteps(data, accesses) {
 }
 
 function decodeAccess(data, accesses, step, [site, lanes, offsets, values, old = values], next) {
-  const words = data.sites[site].words;
+  const { words, array } = data.sites[site];
   let lane = 0;
   step.lanes |= lanes;
   offsets.forEach((offset, i) => {
@@ -153,8 +154,8 @@ function decodeAccess(data, accesses, step, [site, lanes, offsets, values, old =
       accesses.site[next] = site;
       accesses.thread[next] = step.warp * WARP + lane;
       accesses.offset[next] = offset + w;
-      accesses.value[next] = toFloat(values[i * words + w]);
-      accesses.old[next] = toFloat(old[i * words + w]);
+      accesses.value[next] = valueOf(data.arrays[array], values[i * words + w]);
+      accesses.old[next] = valueOf(data.arrays[array], old[i * words + w]);
     }
     lane++;
   });
