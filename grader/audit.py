@@ -9,8 +9,8 @@ import random
 from .cases import Case
 from .run import Problem
 
-NEIGHBOURS = 3
-LARGEST_NEIGHBOUR = 60  # small, so that the audit takes no time, and several tiles wide
+NEIGHBORS = 3
+LARGEST_NEIGHBOR = 60  # small, so that the audit takes no time, and several tiles wide
 ONE_TILE = 16  # the usual tile: up to here a kernel needs one block and one phase
 WIDEST_STEP = 32  # the largest tile or vector in use
 LAUNCH_SECONDS = 2.0
@@ -19,7 +19,7 @@ TRIES = 20  # draws for each published shape
 Shape = tuple[int, int, int]  # m k n
 
 
-def neighbours(public: list[Case], right: list[Case], seed: int) -> list[Problem]:
+def neighbors(public: list[Case], right: list[Case], seed: int) -> list[Problem]:
     """Unpublished shapes like those in `right`, the public cases that a submission passes: an
     honest kernel that multiplies the one gets some element of the other right. Empty if it fails
     half of the public cases, or if there are no such shapes."""
@@ -34,7 +34,7 @@ def neighbours(public: list[Case], right: list[Case], seed: int) -> list[Problem
     found: list[Problem] = []
     for case in patterns * TRIES:
         shape = shape_like(case, draw)
-        if shape and shape not in published and len(found) < NEIGHBOURS:
+        if shape and shape not in published and len(found) < NEIGHBORS:
             m, k, n = shape
             found.append(Problem(m=m, n=n, k=k, fill="random", seed=draw.getrandbits(63),
                                  tolerance=None, time_limit=LAUNCH_SECONDS))
@@ -60,4 +60,4 @@ def sizes_like(size: int) -> list[int]:
     kernel without guards, with one block, one phase or arrays of fixed size still multiplies."""
     step = min(size & -size, WIDEST_STEP)
     least = 2 if size <= ONE_TILE else ONE_TILE + 1
-    return [like for like in range(least, min(size, LARGEST_NEIGHBOUR) + 1) if like % step == 0]
+    return [like for like in range(least, min(size, LARGEST_NEIGHBOR) + 1) if like % step == 0]

@@ -272,7 +272,7 @@ def may_be_of_blocks_left_out(checked: Outcome, plain: Outcome) -> bool:
     that they have none in what the checker saw threads of others do."""
     kind = checked.finding.kind if checked.finding else ""
     return bool(checked.blocks and plain.right and not (checked.right and not checked.finding)
-                and kind in ("", "endless", "time-limit", "uninitialised-global"))
+                and kind in ("", "endless", "time-limit", "uninitialized-global"))
 
 
 def run_once(parts: Parts, programs: Programs, build: str, problem: Problem, box: Sandbox,

@@ -23,7 +23,7 @@ from datetime import datetime, timezone
 
 from . import identity, score
 from . import record as records
-from .audit import neighbours
+from .audit import neighbors
 from .build import Parts
 from .cases import Case, Suite
 from .errors import MachineFault, Refused
@@ -240,8 +240,8 @@ class Grading:
         public = [case for case in self._cases.values() if not case.hidden]
         if len(public) == len(self._cases) or not self._runner.build.ok or self._refusal:
             return
-        problems = self._neighbours(public, score.is_right) or [
-            each for each in self._neighbours(public, score.carries)
+        problems = self._neighbors(public, score.is_right) or [
+            each for each in self._neighbors(public, score.carries)
             if each.m * each.n >= EXPLICABLE]
         found = Refusal(tried="answers only the published shapes", file=None, line=0,
                         hint="C has to be computed for any m, n and k")
@@ -272,10 +272,10 @@ class Grading:
                 finding = test.finding.model_copy(update={"cause": cause})
                 self._known[key] = test.model_copy(update={"finding": finding})
 
-    def _neighbours(self, public: list[Case], passes: Callable[[Test], bool]) -> list[Problem]:
+    def _neighbors(self, public: list[Case], passes: Callable[[Test], bool]) -> list[Problem]:
         """Shapes like those of the public cases that it passes."""
         passed = [case for case in public if passes(self.result(case.key))]
-        return neighbours(public, passed, seed_for(self.seed, "neighbours"))
+        return neighbors(public, passed, seed_for(self.seed, "neighbors"))
 
 
 def limit_of(suites: list[Suite], on_gpu: bool) -> float:

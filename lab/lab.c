@@ -80,7 +80,7 @@ const struct lab lab = {
                     [FINDING_GLOBAL_RACE] = "which thread does an element of C belong to?",
                     [FINDING_EARLY_RETURN] = "a thread without an element of C may still have a "
                                              "part of a tile to load, and barriers to reach",
-                    [FINDING_UNINITIALISED_SHARED] = "every element of a tile that is read needs a "
+                    [FINDING_UNINITIALIZED_SHARED] = "every element of a tile that is read needs a "
                                                      "value, at the edge of a matrix too",
                     [FINDING_INPUT_WRITTEN] =
                         "A and B must be the same after the launch as before it",

@@ -285,7 +285,7 @@ static void tokenize(struct source *s) {
 
 /* ---- Places in the token list ---------------------------------------------------------------- */
 
-/* The neighbours that the compiler sees: linemarkers can be anywhere, even inside a launch. */
+/* The neighbors that the compiler sees: linemarkers can be anywhere, even inside a launch. */
 static size_t next_token(const struct source *s, size_t i) {
     while (++i < s->count)
         if (s->tokens[i].kind != DIRECTIVE) return i;

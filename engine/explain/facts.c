@@ -14,7 +14,7 @@ static void set_name(struct diagnosis *d, const char *name) { APPEND(d->f->named
 /* --- races on global memory ------------------------------------------------------------------- */
 
 static void find_global_race(struct diagnosis *d) {
-    if (d->e->synchronises || d->e->atomic || d->e->other_atomic) SET_FLAG(SYNCHRONIZES);
+    if (d->e->synchronizes || d->e->atomic || d->e->other_atomic) SET_FLAG(SYNCHRONIZES);
 }
 
 /* --- out of bounds ---------------------------------------------------------------------------- */
@@ -84,7 +84,7 @@ static void find_shared_bounds(struct diagnosis *d) {
 
 /* --- values and pointers ---------------------------------------------------------------------- */
 
-static void find_uninitialised_shared(struct diagnosis *d) {
+static void find_uninitialized_shared(struct diagnosis *d) {
     const struct unstored *u = &d->e->unstored;
     if (u->what == UNSTORED_UNKNOWN || !d->f->object.dimensions) return;
     SET(UNSTORED, u->what);
@@ -92,7 +92,7 @@ static void find_uninitialised_shared(struct diagnosis *d) {
     SET(UNSTORED_LAST, (int64_t)u->last);
 }
 
-static void find_uninitialised_global(struct diagnosis *d) {
+static void find_uninitialized_global(struct diagnosis *d) {
     if (d->e->atomic) SET_FLAG(ATOMIC);
 }
 
@@ -174,8 +174,8 @@ static void (*const find_kind[FINDING_KINDS])(struct diagnosis *d) = {
     [FINDING_OUT_OF_BOUNDS] = find_out_of_bounds,
     [FINDING_SHARED_OUT_OF_BOUNDS] = find_shared_bounds,
     [FINDING_LOCAL_OUT_OF_BOUNDS] = find_bad_index,
-    [FINDING_UNINITIALISED_SHARED] = find_uninitialised_shared,
-    [FINDING_UNINITIALISED_GLOBAL] = find_uninitialised_global,
+    [FINDING_UNINITIALIZED_SHARED] = find_uninitialized_shared,
+    [FINDING_UNINITIALIZED_GLOBAL] = find_uninitialized_global,
     [FINDING_HOST_FUNCTION] = find_host_function,
     [FINDING_MISALIGNED] = find_misaligned,
     [FINDING_BAD_LAUNCH] = find_bad_launch,

@@ -17,7 +17,7 @@ static const char *const sharing_words[] = {
     NULL,
     "coalesced",
     "broadcast, the same for every threadIdx.x",
-    "strided, neighbouring threads do not access neighbouring elements",
+    "strided, neighboring threads do not access neighboring elements",
 };
 
 static enum sharing sharing(const struct recovered *a) {

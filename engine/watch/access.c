@@ -330,7 +330,7 @@ static void atomically(volatile const void *p, unsigned size, bool write, const 
                                   .code = code};
     access_slowly(&access);
     if (!w || stack_holds(w, access.address)) return;
-    w->synchronises = true;
+    w->synchronizes = true;
     if (write) order_release(w->order, access.address, watch_is_shared(w, access.address));
 }
 

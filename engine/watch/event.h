@@ -17,7 +17,7 @@ struct event {
     enum finding_kind kind;
     bool in_kernel, write, atomic;
     bool has_other, other_write, other_atomic;
-    bool synchronises; /* the block of a race on global memory, by atomics, fences or flags */
+    bool synchronizes; /* the block of a race on global memory, by atomics, fences or flags */
     const void *code, *other_code; /* behind the instruction */
     const char *file;              /* the location, where the compiler says it; null: from `code` */
     int line;
@@ -41,7 +41,7 @@ struct event {
     bool reader_wrote;
     const void *reader_at;
     const void *stores[STORES]; /* lines that have stored into shared memory in this interval */
-    struct unstored unstored;   /* an uninitialised read of shared memory */
+    struct unstored unstored;   /* an uninitialized read of shared memory */
     bool pending;               /* a race with an asynchronous copy that is pending */
     bool has_index;
     long index; /* the bad one, in an array of type array_type */

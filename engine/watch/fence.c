@@ -13,7 +13,7 @@ void __tsan_atomic_thread_fence(int order) {
     if (w) {
         order_fence(w->order, order == __ATOMIC_SEQ_CST);
         watch_steps(w);
-        w->synchronises = true;
+        w->synchronizes = true;
     }
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }

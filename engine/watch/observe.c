@@ -1,5 +1,5 @@
 /* What the runtime reports, passed on to the detectors and consumers: blocks, barriers, threads
- * that return, warp synchronisations, asynchronous copies.
+ * that return, warp synchronizations, asynchronous copies.
  *
  * A barrier opens when all threads that have not returned are there, whichever line they wait at,
  * as on the hardware; that they wait at different lines is a mistake. A compiler may make several
@@ -32,8 +32,8 @@ static void reset_threads(struct watch *w) {
     if (w->any_copied) memset(w->copied_group, 0, sizeof w->copied_group);
     w->any_copied = false;
     if (!event_tile_width()) memset(w->read_at_barrier, 0, sizeof w->read_at_barrier);
-    if (w->synchronises) memset(w->failed_swap, 0, sizeof w->failed_swap);
-    w->synchronises = false;
+    if (w->synchronizes) memset(w->failed_swap, 0, sizeof w->failed_swap);
+    w->synchronizes = false;
 }
 
 static void begin_interval(struct watch *w, epoch interval) {

@@ -2,7 +2,7 @@
 # (access.c), so none of the compiler's libraries are linked. Included by the Makefile and by
 # engine/Makefile.
 
-# -O1: at -O0 local variables would be watched too. Not vectorised: 16 bytes at once are to be the
+# -O1: at -O0 local variables would be watched too. Not vectorized: 16 bytes at once are to be the
 # kernel's own float4. Both are to say which accesses are volatile. clang needs options to report the
 # read of C[i] += x, and to keep to array bounds. Neither announces what it knows to be a local array,
 # however far an index leads, unless its address goes somewhere: to a check of the object's size, or

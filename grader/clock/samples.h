@@ -20,7 +20,7 @@ bool clocks_agree(const struct times *times);
 double counted_seconds(const struct times *times);
 
 /* In seconds. Quartiles as Python's statistics.quantiles(method="inclusive") and NumPy's default
- * have them: linear between neighbours, the smallest is the 0th, the largest the 4th. */
+ * have them: linear between neighbors, the smallest is the 0th, the largest the 4th. */
 struct summary {
     int n;
     double median, minimum, quartile_1, quartile_3;

@@ -43,7 +43,7 @@ class Archive(ABC):
         self.taken = 0
 
     def hand_in_names(self) -> list[str]:
-        """Those by which a platform's download is recognised."""
+        """Those by which a platform's download is recognized."""
         return self.names
 
     @abstractmethod

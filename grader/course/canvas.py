@@ -44,7 +44,7 @@ ASSIGNMENT = re.compile(r".* \(\d+\)", re.DOTALL)
 # ---- the download --------------------------------------------------------------------------------
 
 
-def recognises(archive: Archive) -> bool:
+def recognizes(archive: Archive) -> bool:
     names = archive.hand_in_names()
     return bool(names) and all(parsed(name) for name in names)
 

@@ -11,7 +11,7 @@ submission_456/ for each submission and submission_metadata.yml, in which each f
       :created_at: 2026-11-20 22:10:00.000000000 Z
       :history: [...]                      earlier attempts: times and scores, no files
 
-Gradescope describes the export in its help centre, but not this file; its shape is the one that
+Gradescope describes the export in its help center, but not this file; its shape is the one that
 public tools read, among them otter-grader (GradescopeParser in its metadata parsers).
 
 Grades (Review Grades > Download Grades) are a CSV file: First Name, Last Name (or Name), SID, Email,
@@ -45,7 +45,7 @@ LARGEST_METADATA = 32 << 20  # bytes; it has what the autograder printed, and ta
 # ---- the export ----------------------------------------------------------------------------------
 
 
-def recognises(archive: Archive) -> bool:
+def recognizes(archive: Archive) -> bool:
     return any(METADATA.fullmatch(name) for name in archive.names)
 
 

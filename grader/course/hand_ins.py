@@ -52,7 +52,7 @@ def within(path: Path, zone: tzinfo, ours: Container[Path] = ()) -> list[HandIn]
 def of_a_platform(archive: Archive) -> list[HandIn]:
     """Empty if it isn't a platform's download."""
     found = next((platform.hand_ins(archive) for platform in PLATFORMS
-                  if platform.recognises(archive)), [])
+                  if platform.recognizes(archive)), [])
     return found and found + [
         HandIn((Claim(word=Path(name).stem),), f"{Path(archive.shown).name}: {printable(name)}",
                problem="a path outside of the archive") for name in archive.refused]
@@ -98,7 +98,7 @@ def is_download(entry: Path) -> bool:
         return False
     try:
         with opened(entry) as archive:
-            return any(platform.recognises(archive) for platform in PLATFORMS)
+            return any(platform.recognizes(archive) for platform in PLATFORMS)
     except BadInput:
         return False  # the student's row says so
 

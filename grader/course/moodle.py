@@ -49,7 +49,7 @@ TIMES = ("%d %B %Y, %I:%M %p", "%d %B %Y, %H:%M", "%B %d, %Y, %I:%M %p", "%d/%m/
 # ---- the download --------------------------------------------------------------------------------
 
 
-def recognises(archive: Archive) -> bool:
+def recognizes(archive: Archive) -> bool:
     names = archive.hand_in_names()
     return bool(names) and all(FILE.fullmatch(name) for name in names)
 

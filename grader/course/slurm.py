@@ -281,7 +281,7 @@ class Runs:
             still_left = settled(left, grade, LATE_FILES_SECONDS)
             if still_left and not stop.asked:
                 if tasks_in(states, "CANCELLED") - ended_before:
-                    raise MachineFault("the job array was cancelled; the same command grades the rest")
+                    raise MachineFault("the job array was canceled; the same command grades the rest")
                 self.explain(array, states, still_left, grade)
             array, ended_before = None, set()
             rounds = rounds + 1 if len(still_left) == len(left) else 0

@@ -1,5 +1,5 @@
 /* CHEAT 40: each row of threads stores the same words; warp operations of each lane with itself
- * are to look like synchronisation.
+ * are to look like synchronization.
  *
  * tries:    40
  * loses:    memory

@@ -1,4 +1,4 @@
-/* FAULT 2: all warps read a factor from shared memory; the lanes of the last one synchronise with each
+/* FAULT 2: all warps read a factor from shared memory; the lanes of the last one synchronize with each
  * other, and one of them changes it for the next phase: before all other warps have read it.
  *
  * finds:    shared-race

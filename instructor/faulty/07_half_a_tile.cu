@@ -1,7 +1,7 @@
 /* FAULT 7: blocks of 16 x 8 threads load tiles of 16 x 16, one element each: the lower half of both
  * tiles stays empty.
  *
- * finds:    uninitialised-shared
+ * finds:    uninitialized-shared
  * variable: A_s
  * element:  A_s[15][0]
  * thread:   15 7

@@ -1,6 +1,6 @@
 /* FAULT 7: the load of B is commented out, so no thread ever stores to its tile.
  *
- * finds:    uninitialised-shared
+ * finds:    uninitialized-shared
  * cause:    tile-not-stored
  * variable: b_tile
  * says:     which no thread has written

@@ -1,7 +1,7 @@
 /* FAULT 7: rows and columns beyond C are filled with zeros, terms behind the last one of the sum
  * are not. With k below a tile's width no thread ever writes them.
  *
- * finds:    uninitialised-shared
+ * finds:    uninitialized-shared
  * variable: Asub
  * element:  Asub[15][5]
  * shape:    20 5 20

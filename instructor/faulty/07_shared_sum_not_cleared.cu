@@ -1,6 +1,6 @@
 /* FAULT 7: the sums are kept in shared memory and no thread has set them to zero. In a struct.
  *
- * finds:    uninitialised-shared
+ * finds:    uninitialized-shared
  * variable: s
  * thread:   7 7
  * block:    0 0

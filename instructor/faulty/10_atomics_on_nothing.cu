@@ -1,6 +1,6 @@
 /* FAULT 10: parts of the sum are added to C atomically, and C was not cleared before.
  *
- * finds:    uninitialised-global
+ * finds:    uninitialized-global
  * variable: C
  * element:  C[0][0]
  * thread:   0 0

@@ -1,6 +1,6 @@
 /* FAULT 10: C is cleared before it is added to, but cudaMemset counts bytes: a quarter is.
  *
- * finds:    uninitialised-global
+ * finds:    uninitialized-global
  * variable: C
  * element:  C[8][17]
  * thread:   33 0

@@ -1,7 +1,7 @@
 /* FAULT 10: the wrapper's scratch memory for a padded copy of B is filled up to n columns; the
  * kernel reads up to a multiple of 16.
  *
- * finds:    uninitialised-global
+ * finds:    uninitialized-global
  * thread:   2 0
  * block:    2 0
  * says:     byte 136 of the 6528

@@ -1,4 +1,4 @@
-/* FAULT 14: each thread computes four neighbours of a row and stores them at once; in odd rows of
+/* FAULT 14: each thread computes four neighbors of a row and stores them at once; in odd rows of
  * 34 that is not at a multiple of 16 bytes.
  *
  * finds:    misaligned

@@ -266,7 +266,7 @@ def in_any_order(tokens: Piece) -> Statement:
 
 
 def pieces(tokens: Piece) -> Iterator[tuple[int, Piece]]:
-    """The index and the tokens of every piece of a program that is long enough to be recognised."""
+    """The index and the tokens of every piece of a program that is long enough to be recognized."""
     for length, made in ((PIECE, tuple), (PIECE_WITHOUT_NAMES, renamed)):
         looked_at = 0
         for at, token in enumerate(tokens):

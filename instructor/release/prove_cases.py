@@ -40,7 +40,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from grader import interrupt
-from grader.audit import neighbours
+from grader.audit import neighbors
 from grader.build import trusted_parts
 from grader.cases import Case, Performance, Suite, ancestors, load_suites
 from grader.errors import BadInput, MachineFault
@@ -142,7 +142,7 @@ def made_of_cases(suites: Iterable[Suite], folder: Path) -> list[Kernel]:
             "20_most_published_shapes": [case for case in public if case.shape != last]}
     found = []
     for name, known in made.items():
-        if neighbours(public, known, seed=0):
+        if neighbors(public, known, seed=0):
             shapes = dict.fromkeys(f"{{{case.m}, {case.k}, {case.n}}}" for case in known)
             path = folder / f"{name}.cu"
             path.write_text(text.replace("@SHAPES@", ", ".join(shapes)), encoding="utf-8")

@@ -2,7 +2,7 @@
  *
  * Each thread reads a whole row of A and a whole column of B: two loads for each multiply and add,
  * a quarter of an operation a byte. The caches serve most of them, but every load is an
- * instruction that occupies the load units, and these are what limits the kernel. Neighbouring
+ * instruction that occupies the load units, and these are what limits the kernel. Neighboring
  * threads load the same values again and again; that is what 2_tiled.cu does away with.
  *
  * At most 65,535 blocks in y: 1,048,560 rows.

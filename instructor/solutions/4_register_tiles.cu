@@ -6,8 +6,8 @@
  * quarter. The larger tile also halves what comes from global memory once more: 16 operations a
  * byte.
  *
- * A thread's elements lie 16 apart, not side by side: so neighbouring threads still touch
- * neighbouring elements, in each load and each store.
+ * A thread's elements lie 16 apart, not side by side: so neighboring threads still touch
+ * neighboring elements, in each load and each store.
  *
  * What limits it: 8 instructions that load for 16 that compute, and every one of them waits for
  * its own line of shared memory. 5_vector_loads.cu makes the loads wider and the tiles larger.

@@ -7,12 +7,12 @@
  * - A's tile is stored transposed, so that a column of it, which is what one term needs, is a row
  *   of A_s. Its rows are padded by PAD, or the 32 threads of a warp, which store 16 elements of 2
  *   columns each at once, would meet in 16 of the 32 banks.
- * - A thread's 8 rows and columns are 4 and 4, half a tile apart: 8 neighbouring threads then read
+ * - A thread's 8 rows and columns are 4 and 4, half a tile apart: 8 neighboring threads then read
  *   128 bytes in a row, each bank once.
  *
  * Global memory gives a float4 only where its address is a multiple of 16 bytes: in every row, that
  * is where k and n are multiples of 4 and all three matrices begin at such an address. Otherwise
- * the threads load single values, in an order in which neighbours load neighbours (VECTORS).
+ * the threads load single values, in an order in which neighbors load neighbors (VECTORS).
  *
  * What limits it: in each phase the block waits for global memory, then computes, then waits. Only
  * another block can fill the gap, and a multiprocessor's registers hold two of them. Small matrices

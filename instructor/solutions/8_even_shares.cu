@@ -219,7 +219,7 @@ __device__ bool reduce_workers(float (&sum)[TM][TN], Task &task)
     return true;
 }
 
-/* Four neighbours of a row of C. */
+/* Four neighbors of a row of C. */
 template <bool WIDE>
 __device__ void store_four(float *to, const float *sum, float alpha, float beta, int count)
 {

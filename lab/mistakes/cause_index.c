@@ -56,7 +56,7 @@ static const struct part *along_k(const struct situation *s, int matrix) {
 }
 
 /* Whether a load from global memory may be taken for the multiplication's own: a thread walks along
- * k. Others bring elements for their neighbours (in a shuffle, say). */
+ * k. Others bring elements for their neighbors (in a shuffle, say). */
 static bool walks_along_k(const struct situation *s, int matrix) {
     return s->use[matrix].access != s->load[matrix].access ||
            part_coefficient(along_k(s, matrix), INDEX_STEP) == 1;

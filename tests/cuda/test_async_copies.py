@@ -80,7 +80,7 @@ FOUND = {
     ),
     "from memory that holds nothing": (
         f"__pipeline_memcpy_async(&to[t], &scratch[t], 4); {DONE}",
-        {"kind": "uninitialised-global"}, "",
+        {"kind": "uninitialized-global"}, "",
     ),
     "its own, read too early": (
         f"{COPY} __pipeline_commit(); {LOOK} {DONE}",

@@ -33,7 +33,7 @@ FEATURES = sorted(path.stem for path in (HERE / "programs").glob("*.cu"))
 RUN_SECONDS = 60
 
 # The sanitizers stop at the first finding of either kind, with a status that no program returns.
-# Without much optimisation: what it gains at run time here, it costs many times at compile time.
+# Without much optimization: what it gains at run time here, it costs many times at compile time.
 SANITIZED = "-O1 -g -pthread -fsanitize=address,undefined -fno-sanitize-recover=all"
 SANITIZER_OPTIONS = {
     "ASAN_OPTIONS": "exitcode=99:detect_leaks=0",  # the programs do not free what they allocate

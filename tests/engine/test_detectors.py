@@ -95,7 +95,7 @@ def test_nothing_alone(engine: Alone) -> None:
     write_table(engine, *names_in_table())
     report = engine.findings(FAULTY)
     assert {one["kind"] for one in report["findings"]} >= {
-        "shared-race", "out-of-bounds", "uninitialised-global", "failed-call"}, report
+        "shared-race", "out-of-bounds", "uninitialized-global", "failed-call"}, report
     write_table(engine, "nothing")
     engine.build(FAULTY)
     done = engine.run(status=0)

@@ -80,7 +80,7 @@ TEST(rows_of_another_length) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_row(&rows[i]);
 }
 
-/* Rows of one element each have no size that could be recognised. */
+/* Rows of one element each have no size that could be recognized. */
 TEST(a_size_of_one) {
     static const struct index_size vector[] = {{"m", M}, {"n", 1}, {"k", K}};
     static const struct index_formula f = {0, 1, {TERM(1, THREAD_Y)}, 0, 1};

@@ -594,7 +594,7 @@ TEST(no_gpu_is_faster_than_its_peak) {
 
 /* ---- the player: a process that replays, here without a GPU ---- */
 
-static enum { RIGHT, HANGS, CRASHES, ENDS, IS_KILLED, FAILS, PRINTS } behaviour;
+static enum { RIGHT, HANGS, CRASHES, ENDS, IS_KILLED, FAILS, PRINTS } behavior;
 static int given, loaded;
 
 struct replay *replay_new(const void *image, const struct plan *made, struct judgement *j) {
@@ -629,12 +629,12 @@ bool replay_run(struct replay *r, struct judgement *j) {
 bool replay_time(struct replay *r, struct times *times, struct judgement *j) {
     (void)r;
     *times = (struct times){loaded ? 0.25 : 0, 0.5};
-    if (behaviour == HANGS) sleep(60);
-    if (behaviour == CRASHES) signal(SIGSEGV, SIG_DFL), raise(SIGSEGV);
-    if (behaviour == IS_KILLED) raise(SIGKILL);
-    if (behaviour == ENDS) _exit(0);
-    if (behaviour == PRINTS) printf("{\"state\": \"timed\"}\n"), fflush(stdout);
-    if (behaviour == FAILS) return judge(j, STATE_FAULTED, "an illegal address");
+    if (behavior == HANGS) sleep(60);
+    if (behavior == CRASHES) signal(SIGSEGV, SIG_DFL), raise(SIGSEGV);
+    if (behavior == IS_KILLED) raise(SIGKILL);
+    if (behavior == ENDS) _exit(0);
+    if (behavior == PRINTS) printf("{\"state\": \"timed\"}\n"), fflush(stdout);
+    if (behavior == FAILS) return judge(j, STATE_FAULTED, "an illegal address");
     return true;
 }
 
@@ -647,7 +647,7 @@ bool replay_take(struct replay *r, float *C, struct judgement *j) {
 /* Two samples of a player that behaves so. */
 static bool sampled(int how, double limit, struct times *times) {
     static const char image[] = "kernels";
-    behaviour = how;
+    behavior = how;
     recording_free(planned(LAUNCH "end\n", true));
     fflush(stdout);
     struct player *p = player_new(image, &plan, limit, &judgement);

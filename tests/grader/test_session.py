@@ -25,7 +25,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader import runner
-from grader.audit import neighbours
+from grader.audit import neighbors
 from grader.cases import Suite, load_suites
 from grader.errors import MachineFault, NotBuilt
 from grader.intake import Submission
@@ -303,25 +303,25 @@ def test_the_audit_refuses_no_others() -> None:
     assert grade(KNOWS + "wrong", both()[:1]).score == 8  # no hidden suite: practice
     record = grade("11 11 11: right\nwrong", both())  # right on half of what is public
     assert not record.refusal and record.score == 4
-    near = neighbours(both()[0].cases, both()[0].cases, seed_for(7, "neighbours"))[0]
+    near = neighbors(both()[0].cases, both()[0].cases, seed_for(7, "neighbors"))[0]
     shapes = f"{near.m} {near.k} {near.n}: right"
-    assert not grade(f"{KNOWS}{shapes}\nwrong", both()).refusal  # one neighbour is enough
+    assert not grade(f"{KNOWS}{shapes}\nwrong", both()).refusal  # one neighbor is enough
     known = [replace(suite, cases=tuple(
         case.model_copy(update={"fill": "ones-twos"}) for case in suite.cases))
         for suite in both()[:1]]
     assert not grade(KNOWS + "wrong", [*known, *both()[1:]]).refusal  # right by a mistake
 
 
-SHAPES_OF_NEIGHBOURS = [fake.case("a", 35, 70, 20), fake.case("b", 120, 201, 250),
+SHAPES_OF_NEIGHBORS = [fake.case("a", 35, 70, 20), fake.case("b", 120, 201, 250),
                         fake.case("c", 1, 1, 1), fake.case("d", 64, 64, 64)]
 
 
 @given(st.integers(0, 2**63 - 1))
-def test_neighbours_are_like_the_public_shapes(seed: int) -> None:
+def test_neighbors_are_like_the_public_shapes(seed: int) -> None:
     """Nothing that is smaller is right by a mistake that the larger one does not forgive."""
-    cases = SHAPES_OF_NEIGHBOURS
-    found = neighbours(cases, cases, seed)
-    assert found == neighbours(cases, cases, seed) and len(found) == 3
+    cases = SHAPES_OF_NEIGHBORS
+    found = neighbors(cases, cases, seed)
+    assert found == neighbors(cases, cases, seed) and len(found) == 3
     for new in found:
         assert any(
             all(16 < now <= old and now % min(old & -old, 32) == 0
@@ -332,14 +332,14 @@ def test_neighbours_are_like_the_public_shapes(seed: int) -> None:
     assert 0 <= seed_for(seed, "x") < 2**63
 
 
-def test_neighbours_are_not_published() -> None:
+def test_neighbors_are_not_published() -> None:
     free = {5, 23, 42}
     cases = [fake.case(f"c{i}", i, i, i) for i in range(2, 61) if i not in free]
-    found = [new.m for seed in range(5) for new in neighbours(cases, cases, seed)]
+    found = [new.m for seed in range(5) for new in neighbors(cases, cases, seed)]
     assert found and {*found} <= free
 
 
-def test_no_neighbours_no_refusal() -> None:
+def test_no_neighbors_no_refusal() -> None:
     """One whole tile proves nothing: a kernel of one block is not a cheat."""
     tile = [fake.suite(fake.case("t", 16, suite="public/p"), name="public/p"), *both()[1:]]
     assert not grade("16 16 16: right\nwrong", tile).refusal

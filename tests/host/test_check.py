@@ -87,8 +87,8 @@ def differences(fault: Fault, finding: Any) -> list[str]:
 SAYS_AS_MUCH = {
     "barrier-missing": ["shared-race"],
     "barrier-in-if": ["divergent-barrier", "early-return"],
-    "sum-start": ["uninitialised-global"],
-    "store-in-loop": ["uninitialised-global"],
+    "sum-start": ["uninitialized-global"],
+    "store-in-loop": ["uninitialized-global"],
     "tile-size": ["shared-out-of-bounds"],
     "loop-count": ["shared-out-of-bounds"],
     "grid-too-small": ["bad-launch"],

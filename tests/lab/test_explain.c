@@ -697,7 +697,7 @@ TEST(arguments_in_another_order_are_seen) {
             }
         }
         judge(&f);
-        if (f.verdict.wrong > f.verdict.nan) { /* else nothing was left to recognise */
+        if (f.verdict.wrong > f.verdict.nan) { /* else nothing was left to recognize */
             const struct explanation *e = expect(&f, "argument-order", texts[o]);
             CHECK_INT(f.count, 1);
             CHECK_INT(e->explained, f.verdict.wrong - f.verdict.nan);
@@ -1064,7 +1064,7 @@ TEST(a_gap_of_one_is_no_tile) {
     check_all(all_but_15, 34, 40, 40, "k-gap", "without values 15 to 15");
 }
 
-/* Zeros where a neighbour's thread stored them. With the identity, other formulas, too, give zeros
+/* Zeros where a neighbor's thread stored them. With the identity, other formulas, too, give zeros
  * in places. */
 TEST(a_part_of_c_is_not_explained_by_accident) {
     struct fixture f = fixture_new(FILL_IDENTITY, 50, 23, 37);

@@ -161,7 +161,7 @@ NAMES = {
     "make": "two $HOME #1 100% a=b:c.cu",
     "another ending": "kernel.cpp",
     "no ending": "kernel",
-    "dots": "../checkout-neighbour.cu",
+    "dots": "../checkout-neighbor.cu",
 }
 
 

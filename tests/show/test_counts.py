@@ -191,7 +191,7 @@ def test_against_the_model(
 
 # Nsight Compute on an H200, 64 64 64: requests, sectors and percent of loads and of stores; then
 # shared bank conflicts of loads and of stores; then shared store instructions. (Its shared loads are
-# fewer than those of the source: nvcc joins neighbouring ones.)
+# fewer than those of the source: nvcc joins neighboring ones.)
 H200 = {
     right("counts_column_major"): ((16_384, 270_336, 12.5), (128, 4_096, 12.5), 0, 0, 0),
     right("counts_transposed"): ((512, 2_048, 100), (128, 512, 100), 0, 7_936, 512),

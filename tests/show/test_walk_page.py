@@ -325,7 +325,7 @@ def test_what_the_warp_does(tiled: tuple[Page, Any]) -> None:
     """Said only of an access that several of its threads make."""
     page, data = tiled
     page.goto(0)
-    words = "In the warp, neighbouring threads access neighbouring elements: coalesced"
+    words = "In the warp, neighboring threads access neighboring elements: coalesced"
     assert words in page.text("index")
     page.js("walk.goto(0, 3)")
     assert "A[" in page.text("index") and "In the warp" not in page.text("index")

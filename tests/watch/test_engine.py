@@ -15,7 +15,7 @@ KERNELS = {
     # What a kernel of the corpus is, and what the memory itself says of it.
     "instructor/solutions/2_tiled.cu": ("none", ""),
     faulty("01_first_barrier"): ("shared-race", "A_s[0][1]"),
-    faulty("07_load_commented_out"): ("uninitialised-shared", "b_tile[0][7]"),
+    faulty("07_load_commented_out"): ("uninitialized-shared", "b_tile[0][7]"),
     faulty("04_no_guards"): ("out-of-bounds", "byte 4624 of memory[i] of 4624 bytes"),
 }  # fmt: skip
 

@@ -97,7 +97,7 @@ def test_a_mistake_of_blocks_that_write_nothing(edited: Edited, where: str) -> N
 @pytest.mark.parametrize(("edit", "kind"), sample([
     (("__syncthreads(); /* both", "/* both"), "shared-race"),
     ((STORE, STORE + "\n    if (row == 0 && col == 0) C[1] = sum;"), "global-race"),
-    ((STORE, "C[row * n + col] += sum;"), "uninitialised-global"),
+    ((STORE, "C[row * n + col] += sum;"), "uninitialized-global"),
     ((STORE, "C[row * n + col] = sum + 1;"), "wrong-result"),
     (("if (row < m && col < n)\n", "if (row < m && col < n && blockIdx.x)\n"), "unwritten"),
     (("if (row < m && col < n)\n", "if (row < m && col < n || blockIdx.x == 29 && "

@@ -1,7 +1,7 @@
 /* __syncthreads() in the kernel itself: a tiled kernel spends half its time at barriers.
  *
  * Read by C (the runtime) and C++ (the student's kernel). A thread that reaches a barrier hands
- * over to its neighbour in the block when that one waits at the barrier before, which is the rule:
+ * over to its neighbor in the block when that one waits at the barrier before, which is the rule:
  * the threads take turns from first to last up to one barrier and from last to first up to the
  * next. Compiled into the kernel, this saves only what the kernel still needs, where the compiler
  * finds it best. All else (first barrier, last thread to arrive, returned threads, warp operations)
@@ -42,7 +42,7 @@ struct emulator_thread {
 /* Which thread runs, and which is next. */
 struct emulator_schedule {
     struct emulator_thread *current;
-    ptrdiff_t step;       /* in bytes, from a thread to the neighbour that is next */
+    ptrdiff_t step;       /* in bytes, from a thread to the neighbor that is next */
     emulator_u64 barrier; /* the number of the one that threads reach next */
     emulator_u64 arrived; /* the sum of all arrivals there so far, as EMULATOR_ARRIVAL has them */
 };

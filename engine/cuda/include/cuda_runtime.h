@@ -51,7 +51,7 @@
 #define __host__ __host__
 #define __constant__ __constant__
 #endif
-#define __managed__ __attribute__((section("emulator_managed"))) /* so that it can be recognised   \
+#define __managed__ __attribute__((section("emulator_managed"))) /* so that it can be recognized   \
                                                                   */
 #define __grid_constant__
 #define __launch_bounds__(...)

@@ -87,7 +87,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
 /* What only the emulator has.
  *
  * Limit the time of each launch: a kernel still running after `seconds` is stopped, its location is
- * printed to stderr, and the next synchronising call returns cudaErrorLaunchTimeout.
+ * printed to stderr, and the next synchronizing call returns cudaErrorLaunchTimeout.
  * 0 means no limit, which is how a program starts. */
 #define CUDA_EMULATOR 1
 void emulator_time_limit(double seconds);

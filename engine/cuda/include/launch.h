@@ -10,7 +10,7 @@
 extern "C" {
 /* Runs thread(copy) once for each thread of the grid, with a copy of the `bytes` at `data` among
  * its own local variables; kernel names the launched function. Returns when all have run. Errors
- * show in cudaGetLastError and the next synchronisation. */
+ * show in cudaGetLastError and the next synchronization. */
 void emulator_launch(const void *kernel, uint3 grid, uint3 block, size_t shared_bytes,
                      void (*thread)(const void *copy), const void *data, size_t bytes);
 

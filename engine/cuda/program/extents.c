@@ -6,7 +6,7 @@
  *
  * kernel.cu's are those between two pairs of markers, because kernel_begin.c is linked before and
  * kernel_end.c behind it and linkers keep the order. Variables of the C++ library that kernel.cu
- * uses (std::cout) lie with the others and are recognised by their names. */
+ * uses (std::cout) lie with the others and are recognized by their names. */
 #define _GNU_SOURCE
 #include "extents.h"
 #include "image.h"

@@ -1,7 +1,7 @@
 /* The device's allocations: pages of this process that only kernels and copies may touch.
  *
  * Each allocation has pages of its own between two wide gaps that fault on any access,
- * so that a stray access of a kernel does not read a neighbour. While host code runs, the
+ * so that a stray access of a kernel does not read a neighbor. While host code runs, the
  * allocations are closed as well: host code that dereferences a device pointer faults, as it would
  * with a GPU. Fresh memory holds a signalling NaN in every word. Freed memory stays closed for a
  * while. */

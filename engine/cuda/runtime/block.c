@@ -1,7 +1,7 @@
 /* The threads of one block on one core: which one runs next, barriers, warp operations.
  *
  * A thread runs until it waits. The threads that have begun and not returned form a ring; the one
- * that waits hands over to its neighbour. At each barrier the direction around the ring turns, so
+ * that waits hands over to its neighbor. At each barrier the direction around the ring turns, so
  * that the threads that ran last, whose stacks are still in the cache, run first.
  *
  * A thread waits at a gate: a counter that another thread will raise. It may run when the counter
@@ -37,7 +37,7 @@
 #endif
 
 enum {
-    /* How much the tops of neighbouring stacks differ within their pages: an odd number of cache
+    /* How much the tops of neighboring stacks differ within their pages: an odd number of cache
      * lines, so that they spread over all sets of the L1 cache; and more than a kernel's frame. */
     STACK_STAGGER = 5 * 64,
     ALIGNMENT_OF_ARGUMENTS = 64, /* as much as a vector of any CPU asks for */
@@ -56,7 +56,7 @@ struct stack {
  * EMULATOR_NO_BARRIER, while *gate == ticket. */
 struct thread {
     struct emulator_thread turn; /* first: what ../include/barrier.h knows of it */
-    struct thread *link[2];      /* ring neighbours: FORWARD and BACKWARD */
+    struct thread *link[2];      /* ring neighbors: FORWARD and BACKWARD */
     const uint64_t *gate;
     uint64_t ticket;
     struct stack *stack;
@@ -139,7 +139,7 @@ struct worker *worker_create(void) {
 static void thread_main(void);
 
 /* Gives slot number `slot` its stack, with a guard page below it: a thread whose local arrays do
- * not fit is stopped before it writes to its neighbour's. (Where the system's limit on the number
+ * not fit is stopped before it writes to its neighbor's. (Where the system's limit on the number
  * of mappings is reached, the page stays open; that costs the check, nothing else.) */
 static struct stack *stack_make(struct block *block, unsigned slot) {
     struct stack *stack = &block->stacks[slot];
@@ -407,9 +407,9 @@ static inline bool arrive(struct block *block, struct thread *self, unsigned pla
 }
 
 /* What ../include/barrier.h leaves to the runtime, and every barrier of an instrumented kernel.
- * Where the neighbour in the ring may run, which is the rule, the switch is this function's last
+ * Where the neighbor in the ring may run, which is the rule, the switch is this function's last
  * act: nothing of ours stays on the thread's stack, whose cache lines are what a switch costs.
- * Those of the neighbour's neighbour are fetched meanwhile (measured: a third faster). */
+ * Those of the neighbor's neighbor are fetched meanwhile (measured: a third faster). */
 void emulator_barrier(unsigned place) {
     struct block *block = this_block();
     must_be_in_kernel("__syncthreads()");

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-/* --- synchronising ---------------------------------------------------------------------------- */
+/* --- synchronizing ---------------------------------------------------------------------------- */
 
 cudaError_t cudaDeviceSynchronize(void) { return error_surface(); }
 

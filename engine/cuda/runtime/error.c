@@ -1,7 +1,7 @@
 /* Error codes, and which call returns them.
  *
  * As in CUDA, cudaGetLastError gives the last call's error and forgets it. An error of a kernel
- * that ran (an illegal address, say) shows at the next call that synchronises, and then at every
+ * that ran (an illegal address, say) shows at the next call that synchronizes, and then at every
  * later call: nothing can be computed any more. */
 #include "../../report/cuda_errors.h"
 #include "runtime.h"

@@ -1,7 +1,7 @@
 /* Launches: the checks that a GPU's driver makes, then the blocks, spread over one worker a core.
  *
  * A launch returns when its kernel is done; its errors nevertheless show where CUDA shows them:
- * an invalid configuration in cudaGetLastError, a kernel's fault at the next synchronisation.
+ * an invalid configuration in cudaGetLastError, a kernel's fault at the next synchronization.
  * A worker whose kernel faults, or is still running at the time limit, is stopped where it is and
  * never used again: as on a GPU, the context is lost then and only the process's end helps.
  *

@@ -402,7 +402,7 @@ void failed_call_describe(const struct failed_call *call, char *text, size_t byt
 void error_set_sticky(cudaError_t error);
 cudaError_t error_sticky(void);
 
-/* For calls that synchronise: shows a kernel's fault to the caller and to cudaGetLastError. */
+/* For calls that synchronize: shows a kernel's fault to the caller and to cudaGetLastError. */
 cudaError_t error_surface(void);
 
 /* --- the device, elsewhere -------------------------------------------------------------------- */

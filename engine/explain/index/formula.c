@@ -140,7 +140,7 @@ static bool solve(const struct equations *e, long long coefficient[COLUMNS]) {
 
 /* ---- from bits to terms --------------------------------------------------------------------- */
 
-/* The columns of one variable, [first, end): neighbouring bits whose coefficients double become one
+/* The columns of one variable, [first, end): neighboring bits whose coefficients double become one
  * term. False if there are too many terms. */
 static bool merge_bits(const struct equations *e, const long long *coefficient, int first, int end,
                        struct index_formula *formula) {

@@ -152,7 +152,7 @@ static double percent_used(const struct counted *c) {
     return 100.0 * (double)c->bytes / ((double)c->sectors * SECTOR);
 }
 
-/* Whether threads that are neighbours in x access elements that are neighbours in a column. */
+/* Whether threads that are neighbors in x access elements that are neighbors in a column. */
 static bool x_counts_rows(const struct recovered *a, int64_t columns) {
     for (int i = 0; a->exact && i < a->formula.terms; i++) {
         const struct index_term *term = &a->formula.term[i];

@@ -84,7 +84,7 @@ static bool may_be_of_blocks_left_out(const struct finding *f) {
     case FINDING_NONE: return false;
     case FINDING_ENDLESS:
     case FINDING_TIME_LIMIT:
-    case FINDING_UNINITIALISED_GLOBAL: return true;
+    case FINDING_UNINITIALIZED_GLOBAL: return true;
     default: return !f->at.in_kernel;
     }
 }

@@ -38,7 +38,7 @@ static void say_global_race(const struct finding *f, struct finding_words *w) {
              "others with a __threadfence() before it in the one thread, and one behind it in the "
              "other");
     else if (blocks)
-        HINT("blocks run in any order, and no barrier synchronises them: which block does %s "
+        HINT("blocks run in any order, and no barrier synchronizes them: which block does %s "
              "belong to?",
              ELEMENT);
     else
@@ -238,12 +238,12 @@ static void say_unstored(const struct finding *f, struct finding_words *w) {
     }
 }
 
-static void say_uninitialised_shared(const struct finding *f, struct finding_words *w) {
+static void say_uninitialized_shared(const struct finding *f, struct finding_words *w) {
     DETAIL("thread %s reads %s, which no thread has written", AT, ELEMENT);
     say_unstored(f, w);
 }
 
-static void say_uninitialised_global(const struct finding *f, struct finding_words *w) {
+static void say_uninitialized_global(const struct finding *f, struct finding_words *w) {
     const char *name = f->object.name[0] ? f->object.name : "memory from cudaMalloc";
     WHAT("%s is read before it is written", name);
     DETAIL("thread %s %s %s, which holds no value yet", AT, HAS(ATOMIC) ? "adds to" : "reads",
@@ -462,8 +462,8 @@ static finding_sayer *const say_kind[FINDING_KINDS] = {
     [FINDING_SHARED_OUT_OF_BOUNDS] = say_shared_bounds,
     [FINDING_LOCAL_OUT_OF_BOUNDS] = say_bad_index,
     [FINDING_FOREIGN_LOCAL] = say_foreign_local,
-    [FINDING_UNINITIALISED_SHARED] = say_uninitialised_shared,
-    [FINDING_UNINITIALISED_GLOBAL] = say_uninitialised_global,
+    [FINDING_UNINITIALIZED_SHARED] = say_uninitialized_shared,
+    [FINDING_UNINITIALIZED_GLOBAL] = say_uninitialized_global,
     [FINDING_INPUT_WRITTEN] = say_input_written,
     [FINDING_FREED_MEMORY] = say_freed,
     [FINDING_DEVICE_POINTER_ON_HOST] = say_device_pointer,

@@ -556,7 +556,7 @@ static void write_loads(struct page *page) {
 static uint32_t first_interval_as_run(const struct page *page) {
     const struct trace *t = page->trace;
     const enum finding_kind kind = page->outcome->finding.kind;
-    const bool matters = kind == FINDING_SHARED_RACE || kind == FINDING_UNINITIALISED_SHARED;
+    const bool matters = kind == FINDING_SHARED_RACE || kind == FINDING_UNINITIALIZED_SHARED;
     return matters && page->at_access < t->count ? t->access[page->at_access].interval
                                                  : ANY_INTERVAL;
 }

@@ -111,7 +111,7 @@ static void global_conflict(struct watch *w, const struct access *access,
     event.other_code = epoch_code(earlier->when);
     event.other_thread = epoch_thread(earlier->when);
     event.other_block = stamp_block(earlier);
-    event.synchronises = w->synchronises || access->is_volatile;
+    event.synchronizes = w->synchronizes || access->is_volatile;
     event_note(&event);
 }
 

@@ -27,7 +27,7 @@ static void note(struct watch *w, size_t word, epoch reader, bool interval_ends)
     if (w->ended) return;
     const struct access access = {
         .address = w->shared_begin + word * WORD, .size = WORD, .code = epoch_code(reader)};
-    struct event event = event_here(w, FINDING_UNINITIALISED_SHARED, &access);
+    struct event event = event_here(w, FINDING_UNINITIALIZED_SHARED, &access);
     event.thread = epoch_thread(reader);
     if (interval_ends) event.unstored = unstored_find(w, word);
     if (w->returned_at_barrier) {
@@ -70,7 +70,7 @@ static void interval_ends(struct watch *w) {
 
 static void read_global(struct watch *w, const struct access *access) {
     if (event_has_ended()) return; /* a thread that ended may have left it out */
-    const struct event event = event_here(w, FINDING_UNINITIALISED_GLOBAL, access);
+    const struct event event = event_here(w, FINDING_UNINITIALIZED_GLOBAL, access);
     event_note(&event);
 }
 

@@ -24,7 +24,7 @@ static bool is_column_unstored(const struct table *t, size_t col) {
     return true;
 }
 
-/* The neighbours of a row or column, without a gap, for which that is so as well. */
+/* The neighbors of a row or column, without a gap, for which that is so as well. */
 static struct unstored widen(const struct table *t, bool (*test)(const struct table *, size_t),
                              size_t at, size_t count) {
     struct unstored found = {.first = at, .last = at};

@@ -214,6 +214,10 @@ static size_t behind_arguments(size_t i, size_t end) {
     return depth ? i : at;
 }
 
+/* What has brackets, and is no function. */
+static const char *const with_brackets[] = {
+    "alignas", "decltype", "__attribute__", "__align__", "typeof", "__typeof__", NULL};
+
 /* Behind what comes before a declaration's first name and its *; i where it is no declaration. */
 static size_t behind_type(size_t i, size_t end) {
     static const char *const none[] = {
@@ -221,8 +225,6 @@ static size_t behind_type(size_t i, size_t end) {
         "static",        "extern",       "throw",  "delete",   "new",      "asm",
         "__asm__",       "thread_local", "friend", "template", "operator", "__thread",
         "static_assert", "constexpr",    "public", "sizeof",   "else",     NULL};
-    static const char *const with_brackets[] = {
-        "alignas", "decltype", "__attribute__", "__align__", "typeof", "__typeof__", NULL};
     const size_t begin = i;
     bool type = false;
     while (i < end) {
@@ -322,7 +324,10 @@ static bool is_function(size_t i, size_t brace) {
     bool parameters = false;
     for (; i < brace; i = behind(i)) {
         if (is(i, "=")) return false;
-        parameters |= is(i, "(");
+        if (is_one_of(i, with_brackets) && is(i + 1, "("))
+            i++;
+        else
+            parameters |= is(i, "(");
     }
     return parameters;
 }

@@ -268,7 +268,7 @@ static void block_begins(struct watch *w) {
     state.running = w;
 }
 
-/* Whether a warp of the block has synchronised, or a thread fenced, since the last barrier. */
+/* Whether a warp of the block has synchronized, or a thread fenced, since the last barrier. */
 static bool any_step(const struct watch *w) {
     epoch met = 0;
     for (unsigned i = 0; i < w->launch->block_threads; ++i) met |= w->epochs.thread[i];

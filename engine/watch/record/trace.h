@@ -76,7 +76,7 @@ struct trace {
     bool complete; /* nothing was left out for lack of room */
     bool plain; /* the blocks' threads share nothing but whole elements of arrays and shared arrays,
                    and are ordered by barriers alone: no atomics, asynchronous copies, warp
-                   synchronisations, no other memory */
+                   synchronizations, no other memory */
     struct trace_array shared[TRACE_ARRAYS - TRACE_SHARED];
     int shared_count;
 };

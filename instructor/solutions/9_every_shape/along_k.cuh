@@ -9,7 +9,7 @@
 #include "model.cuh"
 #include "sharing.cuh"
 
-/* The sums of LANES neighbouring lanes, V of each, added up: each lane is left with max(1, V /
+/* The sums of LANES neighboring lanes, V of each, added up: each lane is left with max(1, V /
  * LANES) of them, from the one on whose number is returned. */
 template <int V, int LANES>
 __device__ int reduce_lanes(float (&sum)[V])

@@ -7,7 +7,7 @@
 #include "along_k.cuh"
 #include "tile_loop.cuh"
 
-/* The slices' sums of a pass go to shared memory: so many neighbouring rows of each warp's tile. */
+/* The slices' sums of a pass go to shared memory: so many neighboring rows of each warp's tile. */
 template <class S>
 __device__ void put_sums(float *sums, const float (&sum)[S::TM][S::TN], float alpha, int pass,
                          const Place<S> &me)

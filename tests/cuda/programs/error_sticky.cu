@@ -1,5 +1,5 @@
 /* An error of a running kernel loses the context: the launch says nothing yet, the next
- * synchronisation tells, and so does every call after it. */
+ * synchronization tells, and so does every call after it. */
 #include "check.h"
 
 __global__ void faults(int *x) { x[-(1LL << 40)] = 1; }

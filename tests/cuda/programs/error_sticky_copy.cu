@@ -1,4 +1,4 @@
-/* A kernel's error shows first at whatever call synchronises; here a copy. */
+/* A kernel's error shows first at whatever call synchronizes; here a copy. */
 #include "check.h"
 
 __global__ void faults(int *x) { x[-(1LL << 40)] = 1; }

@@ -1,4 +1,4 @@
-/* printf in a kernel: standard output has every thread's line after the next synchronisation. */
+/* printf in a kernel: standard output has every thread's line after the next synchronization. */
 #include "check.h"
 
 __global__ void hello(float x) {

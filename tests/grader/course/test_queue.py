@@ -98,7 +98,7 @@ def test_without_accounting_there_is_no_reason(tmp_path: Path) -> None:
 
 def test_a_cancelled_array_has_one_already(tmp_path: Path) -> None:
     jobs = jobs_in(tmp_path, 1)
-    with pytest.raises(MachineFault, match="the job array was cancelled"):
+    with pytest.raises(MachineFault, match="the job array was canceled"):
         run(tmp_path, jobs, Answers("0 RUNNING\n", "0 CANCELLED\n"))
     assert messages(jobs) == [""]
 

@@ -211,7 +211,7 @@ def test_a_cancelled_array_is_not_submitted_again(pupils: Class, slurm: Slurm) -
         wait_for(lambda: pupils.counted("graded"))
         slurm.call("scancel", slurm.jobs()[0].partition("_")[0])
         _, err = process.communicate(timeout=60)
-    assert process.returncode == 3 and "the job array was cancelled" in err
+    assert process.returncode == 3 and "the job array was canceled" in err
     assert pupils.run(*SLURM).returncode == 0
     assert pupils.points() == expected and set(pupils.counted("graded").values()) == {1}
 

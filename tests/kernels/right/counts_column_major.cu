@@ -1,5 +1,5 @@
-/* RIGHT, and slow: threadIdx.x counts rows, so neighbouring threads load from neighbouring rows of
- * A and store to neighbouring rows of C: each from a sector of its own. */
+/* RIGHT, and slow: threadIdx.x counts rows, so neighboring threads load from neighboring rows of
+ * A and store to neighboring rows of C: each from a sector of its own. */
 
 #define BLOCK_SIZE 32
 

@@ -1,4 +1,4 @@
-/* RIGHT: a thread stores four elements of the tile one by one and reads them, and its neighbours',
+/* RIGHT: a thread stores four elements of the tile one by one and reads them, and its neighbors',
  * four at a time; the row of A goes from float4 to float4 where it is aligned. */
 
 #define T 16

@@ -1,5 +1,5 @@
 /* RIGHT: shared arrays of float, int, short, char and double: where each column of the tile begins,
- * whether rows and columns exist, and a sum in double precision. Neighbouring chars are written by
+ * whether rows and columns exist, and a sum in double precision. Neighboring chars are written by
  * different threads. */
 
 #define T 8

@@ -1,5 +1,5 @@
 /* RIGHT: a tile whose elements are stored and loaded in bytes, and one in halves of words:
- * neighbouring bytes of a word by different threads. */
+ * neighboring bytes of a word by different threads. */
 
 #define T 8
 
