@@ -37,7 +37,7 @@ STYLES = {"passed": "green", "partial": "yellow", "failed": "red", "skipped": "d
 
 
 def console_for(stream: TextIO) -> Console:
-    """Colour on a terminal only, and not with NO_COLOR; at most 80 columns where there is none."""
+    """Color on a terminal only, and not with NO_COLOR; at most 80 columns where there is none."""
     terminal = stream.isatty()
     columns = shutil.get_terminal_size((PIPED_WIDTH, 24)).columns
     columns = max(min(columns, WIDEST if terminal else PIPED_WIDTH), NARROWEST)

@@ -27,9 +27,9 @@ from matplotlib.lines import Line2D  # noqa: E402
 from matplotlib.ticker import FuncFormatter  # noqa: E402
 
 CUBLAS = "cuBLAS"
-# The rungs go from dark to light as the ladder climbs, which also the colour-blind and a printer
-# without colours can tell apart; the markers differ too.
-COLOURS = matplotlib.colormaps["viridis"]
+# The rungs go from dark to light as the ladder climbs, which also the color-blind and a printer
+# without colors can tell apart; the markers differ too.
+COLORS = matplotlib.colormaps["viridis"]
 MARKERS = "osD^vP*Xph<>"
 CUBLAS_STYLE = {"color": "black", "linestyle": "--", "marker": "", "linewidth": 1.8}
 GREY = "0.45"
@@ -82,7 +82,7 @@ class Shape:
 
 def style_of(number: int, count: int) -> dict[str, Any]:
     share = number / max(count - 1, 1)
-    return {"color": COLOURS(0.88 * share), "marker": MARKERS[number % len(MARKERS)],
+    return {"color": COLORS(0.88 * share), "marker": MARKERS[number % len(MARKERS)],
             "linestyle": "-", "linewidth": 1.8, "markersize": 6}
 
 

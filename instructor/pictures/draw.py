@@ -3,7 +3,7 @@
     python instructor/pictures/draw.py [DIR]    default: docs/pictures
 
 They are drawn by the walkthrough's own functions (engine/show/page/view/draw.js), which need a browser: Chromium
-runs them without a window, and prints the page. Each SVG has the rules of page.css and the colours that it
+runs them without a window, and prints the page. Each SVG has the rules of page.css and the colors that it
 uses, so that it is readable by itself, in light and dark. The same files in each run.
 
 Exit status: 0 written; 3 no browser, or it failed.
@@ -75,7 +75,7 @@ def finished(name: str, text: str) -> str:
 
 
 def style_of(text: str) -> str:
-    """The rules whose classes occur, and the colours that these name, in light and dark."""
+    """The rules whose classes occur, and the colors that these name, in light and dark."""
     page = (WALK / "page.css").read_text(encoding="utf-8")
     of_pictures = page[page.index("/* --- pictures:"):] + (HERE / "pictures.css").read_text()
     classes = {name for value in re.findall(r' class="([^"]+)"', text) for name in value.split()}
@@ -83,13 +83,13 @@ def style_of(text: str) -> str:
              for selector, body in RULE.findall(re.sub(r"/\*.*?\*/", "", of_pictures, flags=re.DOTALL))
              if any(set(re.findall(r"\.([\w-]+)", one)) <= classes for one in selector.split(","))]
     named = set(re.findall(r"var\((--[\w-]+)\)", "".join(rules)))
-    light, dark = (WALK / "colours.css").read_text(encoding="utf-8").split("@media", 1)
+    light, dark = (WALK / "colors.css").read_text(encoding="utf-8").split("@media", 1)
 
-    def colours(theme: str) -> str:
+    def colors(theme: str) -> str:
         return " ".join(f"{name}: {value};" for name, value in VARIABLE.findall(theme) if name in named)
 
-    return (f":root {{ {colours(light)} }}\n"
-            f"@media (prefers-color-scheme: dark) {{ :root {{ {colours(dark)} }} }}\n"
+    return (f":root {{ {colors(light)} }}\n"
+            f"@media (prefers-color-scheme: dark) {{ :root {{ {colors(dark)} }} }}\n"
             + "\n".join(rules) + "\n")
 
 

@@ -1,5 +1,5 @@
 'use strict';
-/* The handout's pictures, each a function that returns an SVG. Grids, colours and hatching are those of
+/* The handout's pictures, each a function that returns an SVG. Grids, colors and hatching are those of
  * the walkthrough (engine/show/page/view/draw.js, page.css); draw.py runs this in a browser and writes the files. */
 
 const EDGE = 12; /* around a picture */

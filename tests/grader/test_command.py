@@ -246,7 +246,7 @@ EVERY_KIND = [MIXED, "right", "wrong", "naive", "starter", "copies", "fopen", "e
 
 
 def widest(shown: str) -> int:
-    """In columns, without colour. The path of the record is left whole, and not counted."""
+    """In columns, without color. The path of the record is left whole, and not counted."""
     lines = re.split(r"[\r\n]+", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown))
     return max(cell_len(line) for line in lines if not line.startswith("record: "))
 
@@ -333,7 +333,7 @@ def on_a_terminal(command: list[str], status: int | None = 0, **env: str) -> str
     return shown.decode()
 
 
-def test_progress_and_colour_are_for_terminals(kernel: Path) -> None:
+def test_progress_and_color_are_for_terminals(kernel: Path) -> None:
     command = fake(kernel, "right 0.05")
     shown = on_a_terminal(command)
     assert "\x1b[32m" in shown and re.search(r"\d+/13", shown)

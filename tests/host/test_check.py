@@ -425,7 +425,7 @@ def test_an_assertion_is_the_kernels_fault(prints: Path) -> None:
 # ---- on a terminal -------------------------------------------------------------------------------
 
 
-def test_colour(checker: Builder) -> None:
+def test_color(checker: Builder) -> None:
     """For people only, and not for those who asked for none: https://no-color.org"""
     program = checker("gcc -O1", "instructor/faulty/01_first_barrier.cu")
     assert "\33[" in in_terminal(program)

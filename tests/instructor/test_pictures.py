@@ -35,7 +35,7 @@ def test_they_are_what_make_pictures_draws() -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_each_is_complete_in_itself(path) -> None:
-    """Nothing from elsewhere, a style for each class, colours for both themes, and words for those who
+    """Nothing from elsewhere, a style for each class, colors for both themes, and words for those who
     do not see it: a title here, an alternative text in the handout."""
     text = path.read_text(encoding="utf-8")
     assert not re.search(r"<script|\bon\w+=|href|@import|url\((?!#)|<image|foreignObject", text)

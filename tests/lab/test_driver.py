@@ -657,7 +657,7 @@ def test_fits_a_terminal(tree, kernel, args):
 FAILING = faulty("18_first_tile_only")
 
 
-def test_colour_in_a_terminal(tree):
+def test_color_in_a_terminal(tree):
     shown = in_terminal(tree.build(FAILING), "34", "--json")
     assert strict_json(shown)["unwritten"] == 34 * 34 - 16 * 16
     shown = in_terminal(tree.build(FAILING), "34")
@@ -666,7 +666,7 @@ def test_colour_in_a_terminal(tree):
 
 
 @pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=["NO_COLOR", "dumb"])
-def test_no_colour_where_none_is_wanted(tree, env):
+def test_no_color_where_none_is_wanted(tree, env):
     assert "\33" not in in_terminal(tree.build(FAILING), "34", **env)
 
 

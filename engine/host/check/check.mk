@@ -58,7 +58,7 @@ walk_scripts = $(patsubst %,engine/show/page/view/%.js,run words formula state p
                  draw scene code split costs time finding predict table main)
 build/check/walk.js: $(walk_scripts) | build/check/.
 	cat $^ >$@
-build/check/walk.css: engine/show/page/view/colours.css engine/show/page/view/page.css | build/check/.
+build/check/walk.css: engine/show/page/view/colors.css engine/show/page/view/page.css | build/check/.
 	cat $^ >$@
 build/check/walk.html: engine/show/page/page.sh engine/show/page/view/page.html build/check/walk.css \
         build/check/walk.js

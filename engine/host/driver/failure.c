@@ -118,7 +118,7 @@ static void print_wrong(const struct report *report) {
 
 static const struct {
     char cell;
-    const char *colour, *meaning;
+    const char *color, *meaning;
 } legend[] = {
     {CELL_RIGHT, "\33[0;32m", ". right"},
     {CELL_PARTLY_WRONG, "\33[0;31m", "x some wrong"},
@@ -128,27 +128,27 @@ static const struct {
     {CELL_UNKNOWN, "\33[0m", "blank not compared"},
 };
 
-static void print_cells(const char *cells, int count, bool colour, FILE *out) {
+static void print_cells(const char *cells, int count, bool color, FILE *out) {
     for (int j = 0; j < count; j++) {
-        for (int l = 0; colour && l < LENGTH(legend); l++) {
+        for (int l = 0; color && l < LENGTH(legend); l++) {
             bool change = j == 0 || cells[j - 1] != cells[j];
-            if (change && legend[l].cell == cells[j]) fputs(legend[l].colour, out);
+            if (change && legend[l].cell == cells[j]) fputs(legend[l].color, out);
         }
         fputc(cells[j], out);
     }
-    fputs(colour ? "\33[0m" : "", out);
+    fputs(color ? "\33[0m" : "", out);
 }
 
 static void print_map(const struct report *report) {
     const struct verdict *v = &report->verdict;
-    bool colour = use_colour(report->out);
+    bool color = use_color(report->out);
     const bool rows = has_rows(report);
     fprintf(report->out, "\n%s, one character for ", output_name(report));
     if (rows) fprintf(report->out, "%d rows x ", v->cell_rows);
     fprintf(report->out, "%d %s:\n", v->cell_cols, rows ? "columns" : "elements");
     for (int i = 0; i < v->map_rows; i++) {
         fprintf(report->out, "%s%10d |", i == 0 && rows ? " row" : "    ", i * v->cell_rows);
-        print_cells(v->map[i], v->map_cols, colour, report->out);
+        print_cells(v->map[i], v->map_cols, color, report->out);
         fputs("|\n", report->out);
     }
     fputs("   ", report->out);

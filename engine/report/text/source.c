@@ -90,9 +90,9 @@ void source_print_next(enum source_state state, const char *program, const char 
                        const char *next, FILE *out) {
     if (!kernel_source) return;
     if (state == SOURCE_CHANGED) {
-        bool colour = use_colour(out);
-        fprintf(out, "%swarning:%s %s has changed since %s was built\n", colour ? "\33[1;33m" : "",
-                colour ? "\33[0m" : "", kernel_source, program);
+        bool color = use_color(out);
+        fprintf(out, "%swarning:%s %s has changed since %s was built\n", color ? "\33[1;33m" : "",
+                color ? "\33[0m" : "", kernel_source, program);
         next = rebuild;
     }
     if (!next) return;

@@ -1,4 +1,4 @@
-/* Text for a terminal: when to use colour, paragraphs of at most 80 columns, text that grows. */
+/* Text for a terminal: when to use color, paragraphs of at most 80 columns, text that grows. */
 #define _GNU_SOURCE /* fileno */
 #include "text.h"
 
@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-bool use_colour(FILE *out) {
-    const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    return isatty(fileno(out)) && !(no_colour && *no_colour) &&
+bool use_color(FILE *out) {
+    const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    return isatty(fileno(out)) && !(no_color && *no_color) &&
            !(terminal && strcmp(terminal, "dumb") == 0);
 }
 

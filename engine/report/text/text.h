@@ -13,7 +13,7 @@ extern "C" {
 enum { MESSAGE_SIZE = 240 }; /* room for any message of one line */
 
 /* Whether to print in color there: on a terminal that has it, unless NO_COLOR is set. */
-bool use_colour(FILE *out);
+bool use_color(FILE *out);
 
 /* One paragraph, up to a newline, in lines of at most 80 columns; further lines are indented as far
  * as `first` is long. */

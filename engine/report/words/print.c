@@ -6,8 +6,8 @@
 const char print_red[] = "\33[1;31m", print_bold[] = "\33[1m";
 
 void print_headline(FILE *out, const char *file, int line, const char *style, const char *what) {
-    bool colour = use_colour(out);
-    const char *begin = colour ? style : "", *end = colour ? "\33[0m" : "";
+    bool color = use_color(out);
+    const char *begin = color ? style : "", *end = color ? "\33[0m" : "";
     if (line)
         fprintf(out, "%s:%d: ", file, line);
     else

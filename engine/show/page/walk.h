@@ -5,7 +5,7 @@
  *   data.c     steps, arrays and the finding as JSON, in the process that ran the kernel
  *   page.c     the page, with the data in its place
  *   block.c    which block to show: that of the mistake
- *   page.html, colours.css, page.css, *.js
+ *   page.html, colors.css, page.css, *.js
  *              the page itself: readable files, which page.sh makes one of when the program is
  *              built, and page.S puts into it */
 #ifndef ENGINE_SHOW_PAGE_WALK_H

@@ -20,7 +20,7 @@ from ...escape import plain
 from ...wording import milliseconds, points, ratio, shape
 
 HERE = Path(__file__).resolve().parent
-COLOURS = HERE.parents[2] / "engine" / "show" / "page" / "view" / "colours.css"
+COLORS = HERE.parents[2] / "engine" / "show" / "page" / "view" / "colors.css"
 
 
 def render(template: str, **shown: Any) -> bytes:
@@ -29,7 +29,7 @@ def render(template: str, **shown: Any) -> bytes:
 
 @functools.cache
 def environment() -> Environment:
-    style = COLOURS.read_text(encoding="utf-8") + (HERE / "page.css").read_text(encoding="utf-8")
+    style = COLORS.read_text(encoding="utf-8") + (HERE / "page.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     made = Environment(loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined,
                        trim_blocks=True, lstrip_blocks=True, finalize=visible)

@@ -34,7 +34,7 @@ def refusal(path: Path, text: str) -> str:
 
 
 def test_our_own_columns_in_any_order(tmp_path: Path) -> None:
-    text = "Email,colour,LATE_DAYS,Name,login, id ,Section\nada@x.edu,red,3,Ada Lovelace,ada1,0015,B\n"
+    text = "Email,color,LATE_DAYS,Name,login, id ,Section\nada@x.edu,red,3,Ada Lovelace,ada1,0015,B\n"
     assert roster(tmp_path, text) == [Student("Ada Lovelace", "ada1", "0015", "ada1", "ada@x.edu",
                                               "B", late_days=3)]
     assert roster(tmp_path, "login\nada1\n\n,\n") == [Student("", "ada1", login="ada1")]
@@ -85,7 +85,7 @@ def test_gradescope(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text, said", [
-    ("colour,size\nred,3\n", ", line 1: no column names a student, of colour and size; write name"),
+    ("color,size\nred,3\n", ", line 1: no column names a student, of color and size; write name"),
     ("", ": the table is empty"), (OWN, ": no student is on this roster"),
     (OWN + "Ada,,ada,,,\nBob,,ADA,,,\n", ", line 3: the login ada is also that of line 2;"),
     (OWN + "Ada,1,a,,,\nBob,1,b,,,\n", ", line 3: the id 1 is also that of line 2;"),

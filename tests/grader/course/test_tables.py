@@ -184,17 +184,17 @@ def read_some(terminal: int) -> bytes:
 
 
 MOVES = re.compile(r"\x1b\[[0-9;?]*[A-HJKhl]")
-COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+COLOR = re.compile(r"\x1b\[[0-9;]*m")
 
 
-@pytest.mark.parametrize("no_colour", [False, True])
-def test_on_a_terminal(pupils: Class, no_colour: bool) -> None:
+@pytest.mark.parametrize("no_color", [False, True])
+def test_on_a_terminal(pupils: Class, no_color: bool) -> None:
     """A table that stands still: no line is longer than the terminal; what stays is the summary."""
-    shown = on_a_terminal(pupils, **({"NO_COLOR": "1"} if no_colour else {}))
+    shown = on_a_terminal(pupils, **({"NO_COLOR": "1"} if no_color else {}))
     assert MOVES.search(shown), "it moves"
-    colours = {code for found in COLOUR.findall(shown) for code in re.findall(r"\d+", found)}
-    assert bool(colours - {"0", "1", "2", "22"}) != no_colour
-    plain = COLOUR.sub("", MOVES.sub("", shown))
+    colors = {code for found in COLOR.findall(shown) for code in re.findall(r"\d+", found)}
+    assert bool(colors - {"0", "1", "2", "22"}) != no_color
+    plain = COLOR.sub("", MOVES.sub("", shown))
     lines = re.split(r"[\r\n]+", plain)
     wrapped = [line for line in lines if not line.startswith(("    ", "grade-class: "))]
     assert max(map(len, wrapped)) <= 80, max(wrapped, key=len)

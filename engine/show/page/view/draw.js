@@ -1,5 +1,5 @@
 /* Grids of cells as SVG: arrays, shared arrays, threads. Knows neither the page nor its
- * state, so that other pictures can be drawn with it; colours are those of page.css ("pictures").
+ * state, so that other pictures can be drawn with it; colors are those of page.css ("pictures").
  *
  * All cells of one kind are one path, whatever their number, and an array too large to be drawn is
  * cut: its axes say which rows and columns are there, how wide, and what is left out. */
@@ -90,7 +90,7 @@ function linesPath(rows, cols) {
   return path;
 }
 
-/* Hatching, so that nothing is told by colour alone. Once in each document. */
+/* Hatching, so that nothing is told by color alone. Once in each document. */
 function hatchings() {
   const pattern = (id, size, ...lines) =>
     svg('pattern', { id, width: size, height: size, patternUnits: 'userSpaceOnUse' },
@@ -107,7 +107,7 @@ function hatchings() {
 
 /* --- a grid ----------------------------------------------------------------------------------- */
 
-/* Kinds of cells, from the bottom to the top; page.css has their colours. */
+/* Kinds of cells, from the bottom to the top; page.css has their colors. */
 const KINDS = ['past-a', 'past-b', 'past', 'phase-a', 'phase-b', 'phase', 'sum-1', 'sum-2', 'sum-3', 'sum-4', 'stored', 'zero', 'acting', 'idle', 'waiting',
                'waiting-2', 'returned', 'now-a', 'now-b', 'now', 'now-c', 'void', 'missing', 'wrong', 'outside'];
 const OUTLINES = ['own', 'line', 'origin', 'trail', 'party', 'party-2', 'mine', 'linked', 'cursor'];
@@ -116,7 +116,7 @@ const TITLE = 20, LABEL = 14, SIDE = 24; /* room above and beside a grid */
 
 const gridSize = (rows, cols, title) => ({ width: Math.max(cols.size, title.length * 8.2) + SIDE, height: rows.size + TITLE + LABEL });
 
-/* id: of its SVG group; title: above it; hue: the class of its colours (a, b, c, shared or thread);
+/* id: of its SVG group; title: above it; hue: the class of its colors (a, b, c, shared or thread);
  * x, y: where it is in the picture. */
 function makeGrid({ id, title, rows, cols, hue = '', x = 0, y = 0 }) {
   const grid = { id, rows, cols, x, y, paths: new Map(), texts: new Map(), written: new Map() };
