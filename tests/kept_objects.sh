@@ -42,7 +42,8 @@ if [ $status -eq 0 ] && [ ! "$said" ]; then
     sed -n 's/:$//p' "$dependencies" >"$kept.$$" # -MP: a line for each header
     mv "$kept.$$" "$kept.headers"
     look_up
-    cp "$dependencies" "$found.d"
+    cp "$dependencies" "$kept.$$" # in one step each: another one may do the same
+    mv "$kept.$$" "$found.d"
     cp "$object" "$kept.$$"
     mv "$kept.$$" "$found.o"
 fi
