@@ -120,7 +120,7 @@ function updateIndex(app) {
   if (!rows.length) box.append(element('p', 'quiet', acting.length ? 'No formula is known for this line.' : 'No access in this step.'));
 }
 
-/* How the warp's threads share the access, by neighbours in x that both make it in this step. */
+/* How the warp's threads share the access, by neighbors in x that both make it in this step. */
 function warpWords(run, accesses) {
   const { thread, offset, site } = run.accesses, at = new Map(), apart = new Set();
   for (const a of accesses) if (!at.has(thread[a])) at.set(thread[a], offset[a]);
@@ -128,8 +128,8 @@ function warpWords(run, accesses) {
     if (at.has(t + 1) && threadIndex(run, t + 1)[0] > 0) apart.add(at.get(t + 1) - place);
   if (!apart.size) return '';
   if (apart.size > 1 || ![0, run.sites[site[accesses[0]]].words].includes([...apart][0]))
-    return 'neighbouring threads do not access neighbouring elements: strided';
-  return apart.has(0) ? 'the same element for every threadIdx.x: broadcast' : 'neighbouring threads access neighbouring elements: coalesced';
+    return 'neighboring threads do not access neighboring elements: strided';
+  return apart.has(0) ? 'the same element for every threadIdx.x: broadcast' : 'neighboring threads access neighboring elements: coalesced';
 }
 
 function indexRow(run, a, ofWarp) {

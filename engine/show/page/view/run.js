@@ -227,8 +227,8 @@ function linkLoad(run, a, loaded) {
   loaded.get(thread[a]).set(value[a], a);
 }
 
-/* A value that a thread loads and stores unchanged is recognised by being the same number. 0 is
- * recognised only within one line: there are too many other zeros. An output gets sums, not copies. */
+/* A value that a thread loads and stores unchanged is recognized by being the same number. 0 is
+ * recognized only within one line: there are too many other zeros. An output gets sums, not copies. */
 function linkStore(run, a, loaded) {
   const { thread, value, step, from } = run.accesses;
   if (arrayOf(run, a).role !== 'shared' || siteOf(run, a).atomic) return;

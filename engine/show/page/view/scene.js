@@ -714,7 +714,7 @@ function cellLabel(scene, grid, row, col) {
   return thread === NONE ? 'no thread' : 'thread ' + threadName(scene.run, thread);
 }
 
-/* The neighbour that an arrow key leads to: the next cell that is drawn. */
+/* The neighbor that an arrow key leads to: the next cell that is drawn. */
 function nextShown(axis, index, by) {
   const at = axis.shown.indexOf(index) + by;
   return axis.shown[Math.max(0, Math.min(axis.shown.length - 1, at))];
