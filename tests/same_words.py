@@ -42,7 +42,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 FOLDERS = ("instructor/solutions", "instructor/faulty", "instructor/faulty/styles",
            "tests/kernels/right")
-COMPILERS = {"gcc": ("CC=gcc", "CXX=g++"), "clang": ("CC=clang", "CXX=clang++")}
+COMPILERS = {"gcc": ("CC=gcc", "CXX=g++"), "clang": ("CC=clang", "CXX=clang++"),
+             "usual": ()}  # make's own
 RUN_SECONDS = 600  # for what hangs; a machine may be busy
 # A whole tile, an edge in each direction, and a single row.
 SHAPES = ("34", "35 70 20", "1 5 7")
@@ -250,7 +251,7 @@ def main() -> int:
     ways = parser.add_subparsers(dest="way", required=True)
     one = ways.add_parser("keep", help="run everything and keep what is printed")
     one.add_argument("folder", type=lambda text: Path(text).absolute())
-    one.add_argument("--compilers", type=compilers, default=list(COMPILERS), metavar="LIST")
+    one.add_argument("--compilers", type=compilers, default=["gcc", "clang"], metavar="LIST")
     one.add_argument("--kernels", default="*", metavar="GLOB,...", help="only these, without .cu")
     one.add_argument("--every", type=positive, default=1, metavar="N", help="only each Nth of them")
     one.add_argument("--jobs", type=positive, default=len(os.sched_getaffinity(0)), metavar="N")
