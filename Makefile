@@ -2,7 +2,7 @@
 # make check, the grader and what is for instructors have a .mk in their folders.
 
 include make/values.mk # what was given is taken as it is
-LAB     ?= lab
+override LAB := $(or $(LAB),lab)
 KERNEL  ?= $(if $(filter lab,$(LAB)),,$(LAB)/)kernel.cu
 BACKEND ?= auto
 ARCH    ?= native
@@ -102,12 +102,12 @@ include $(wildcard $(addsuffix .mk,engine/host/check/check grader/grader \
 
 ## make clean, distclean    remove what was built; and the .venv
 clean:
-	rm -rf build sgemm sgemm-check $(addprefix $(program_name),'' -check)
-takes_clean =
+	rm -rf build $(program_name) $(program_name)-check
+takes_clean = LAB
 
 distclean: clean
 	rm -rf $(VENV)
-takes_distclean = VENV
+takes_distclean = LAB VENV
 
 help:
 	@sed -n 's/^## \{0,1\}//p' $(filter %Makefile %.mk,$(MAKEFILE_LIST))

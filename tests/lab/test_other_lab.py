@@ -76,6 +76,13 @@ def test_the_other_lab_again(tree: Tree) -> None:
     assert run(tree, "vector_add", "20").returncode == 0
 
 
+def test_a_lab_of_the_environment_is_another_thing() -> None:
+    done = subprocess.run([need("make"), "-n", "sgemm"], cwd=REPOSITORY,
+                          env=clean_environment({"LAB": "chemistry", "BACKEND": "cpu"}),
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_no_lab() -> None:
     for given, said in (("labs/none", "no lab is there, for want of labs/none/lab.c"),
                         ("a b", "must have no blanks")):
