@@ -108,7 +108,7 @@ struct lab {
     bool one_for_all;                     /* a single size stands for all of them */
     struct lab_usage usage[4];
     /* What to write first, null as all here: nothing is said; in a sentence with a \n in its
-     * middle, for whoever has written nothing; and what is behind "are NaN" in a result, with
+     * middle, for a student who has written nothing; and what is behind "are NaN" in a result, with
      * shared memory and without. */
     const char *first_step, *nan_with_shared, *nan;
     const char *time;    /* lab_truth.seconds in words: "10, and 1 more for ..." */
@@ -119,7 +119,7 @@ struct lab {
     int counting_fill;                /* the one that is easiest to follow by hand */
     struct array_sum sum;             /* no factors: there is none */
     int sum_terms;                    /* the parameter that says how many terms it has */
-    struct vocabulary words;
+    struct vocabulary words;          /* but for the output's name and the wrapper's: lab_words() */
     struct lab_panel panels[LAB_ARRAYS]; /* all of them 0: arrays lie below each other */
     /* The usual index of each array, where a kernel has shared arrays and where it has none; null:
      * nothing is said. */
@@ -151,14 +151,10 @@ extern const struct lab_call lab_call;
 
 /* --- lessons ---------------------------------------------------------------------------------- */
 
-/* A mistake that a run of this lab can prove. */
-struct lab_cause {
-    const char *name;    /* "row-length": in JSON, in records; null ends a list */
-    const char *meaning; /* Markdown, for docs/check.md */
-};
-
+/* The mistakes that runs of this lab can prove. */
 struct lab_lessons {
-    const struct lab_cause *causes;  /* null: it knows none */
+    const char *const *causes; /* their names: "row-length", in JSON, in records */
+    int count;
     struct sentence_table sentences; /* that are said of them */
 };
 
@@ -325,6 +321,9 @@ bool truth_allows(const struct shape *shape, char message[MESSAGE_SIZE]);
 uint64_t lab_random(uint64_t seed, int stream, uint64_t index);
 float lab_uniform(uint64_t seed, int stream, uint64_t index);
 
+/* For shapes: the first prime from this number on. */
+int64_t lab_prime_from(int64_t number);
+
 /* --- of any lab: form/description.c ----------------------------------------------------------- */
 
 /* How many parameters and arrays it has. */
@@ -357,19 +356,24 @@ struct shape_text lab_shape_words(const struct lab *lab, const struct shape *sha
 int lab_shape_read(const struct lab *lab, int count, char **words, struct shape *shape);
 
 /* The least that any kernel loads: each element of an input once. */
-double lab_least_loads(const struct lab *lab, const struct shape *shape);
+uint64_t lab_least_loads(const struct lab *lab, const struct shape *shape);
 
-/* The first array that is no input: threads are launched for its elements. */
+/* The first output: threads are launched for its elements. */
 int lab_first_output(const struct lab *lab);
 /* launch_describe() of report/launch.h, beside that one. */
 void lab_launch_text(const struct lab *lab, const struct finding_launch *launch,
                      const struct shape *shape, char text[LAUNCH_TEXT]);
+
+/* lab.words, with the names of the output and of the wrapper. */
+struct vocabulary lab_words(const struct lab *lab);
 
 /* All outputs together. */
 uint64_t lab_outputs(const struct lab *lab, const struct shape *shape);
 
 /* The position of a parameter, or of a fill, of this name; -1: there is none. */
 int lab_param(const struct lab *lab, const char *name);
+/* The position of the i-th parameter of the command line; -1: it has no more. */
+int lab_typed(const struct lab *lab, int i);
 int lab_fill(const struct lab *lab, const char *name);
 
 #ifdef __cplusplus

@@ -32,12 +32,6 @@ static struct generator generator_new(enum fill fill, uint64_t seed, enum matrix
     return g;
 }
 
-/* 24 random bits r give the odd numerators 2 r + 1 - 2^24: symmetric about 0, never 0, exact. */
-static float uniform(uint64_t bits) {
-    int32_t numerator = 2 * (int32_t)(bits >> 40) + 1 - (1 << 24);
-    return (float)numerator * 0x1p-24f;
-}
-
 static float own_place(const struct generator *g, int row, int col) {
     return (float)((row % g->rows_named * g->base + col) % EXACT_LIMIT);
 }
@@ -74,7 +68,7 @@ static float element(const struct generator *g, int row, int col) {
     case FILL_RANDOM:
     case FILL_COUNT: break;
     }
-    return uniform(random64(g->key, index));
+    return uniform_of(random64(g->key, index));
 }
 
 float fill_element(enum fill fill, uint64_t seed, enum matrix_name which, int rows, int cols,

@@ -66,8 +66,6 @@ const struct lab lab = {
             .array = "matrix",
             .arrays = "matrices",
             .phase = "tile phase",
-            .output = "C",
-            .wrapper = "basicSgemm",
             .no_blocks = "an integer division rounds down: what does it give for a matrix smaller "
                          "than a tile?",
             .no_threads = "how many threads does a tile need?",

@@ -107,21 +107,10 @@ static const struct shape whole[] = {{{64, 64, 256}}}; /* tiles only */
 static const struct shape with_phases[] = {
     {{4, 4, 4}}, {{34, 34, 34}}, {{130, 130, 130}}, {{4, 4, 4}}};
 
-static bool is_prime(int number) {
-    for (int divisor = 2; divisor * divisor <= number; divisor++)
-        if (number % divisor == 0) return false;
-    return number > 1;
-}
-
-static int prime_from(int number) {
-    while (!is_prime(number)) number++;
-    return number;
-}
-
 /* Two blocks in one direction and three in the other; four phases; edges in all of them. */
 static bool telling_shape(int number, int tile, struct shape *shape) {
-    const int two = prime_from(tile + tile / 2 + 1), three = prime_from(2 * tile + 5),
-              four = prime_from(three + tile);
+    const int64_t two = lab_prime_from(tile + tile / 2 + 1), three = lab_prime_from(2 * tile + 5),
+                  four = lab_prime_from(three + tile);
     const struct shape list[] = {{{three, two, four}}, {{two, three, four}}, {{four, three, two}}};
     if (number < LENGTH(list)) *shape = list[number];
     return number < LENGTH(list);

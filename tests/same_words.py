@@ -39,7 +39,8 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
+import renamed
+
 FOLDERS = ("instructor/solutions", "instructor/faulty", "instructor/faulty/styles",
            "tests/kernels/right")
 COMPILERS = {"gcc": ("CC=gcc", "CXX=g++"), "clang": ("CC=clang", "CXX=clang++"),
@@ -155,9 +156,6 @@ def keep(arguments: argparse.Namespace) -> int:
                    if any(fnmatch.fnmatchcase(Path(each).stem, glob)
                           for glob in arguments.kernels.split(","))][::arguments.every]
         if arguments.renamed:
-            sys.path.insert(0, str(HERE))
-            import renamed
-
             kernels = renamed.rename(Path("lab"), kernels)
         todo = [(kernel, compiler) for compiler in arguments.compilers for kernel in kernels]
         trees: dict[str, queue.SimpleQueue[Path]] = {}
@@ -207,9 +205,6 @@ def compare(arguments: argparse.Namespace) -> int:
     """Print what differs, as diff -u does, and how much."""
     old, new = texts(arguments.old), texts(arguments.new)
     if arguments.renamed:
-        sys.path.insert(0, str(HERE))
-        import renamed
-
         old = {name: renamed.in_text(text) for name, text in old.items() if name in new}
     for name in sorted(old.keys() ^ new.keys()):
         print(f"only in {arguments.old if name in old else arguments.new}: {name}")

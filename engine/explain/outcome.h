@@ -1,4 +1,4 @@
-/* What became of a run of the wrapper, for whoever explains and shows it. Plain data, which lies in
+/* What became of a run of the wrapper, for what explains and shows it. Plain data, which lies in
  * memory that the run's process shares with its parent. */
 #ifndef ENGINE_EXPLAIN_OUTCOME_H
 #define ENGINE_EXPLAIN_OUTCOME_H

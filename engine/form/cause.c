@@ -4,14 +4,15 @@
 #include "../report/text/characters.h"
 #include "../report/text/json.h"
 #include "../report/text/text.h"
+#include "../report/words/finding_json.h"
 #include <stdio.h>
 #include <string.h>
 
-const struct lab_cause engine_causes[] = {
-#define CAUSE(number, name, meaning) {name, meaning},
+static const char *const names[] = {
+#define CAUSE(number, name, meaning) name,
 #include "causes.def"
 #undef CAUSE
-    {NULL, NULL}};
+};
 
 static const char *const rows[] = {
 #define SENTENCE(name, text) text,
@@ -26,10 +27,8 @@ static const struct sentence_table *table_of(const struct cause *c) {
 
 const char *cause_name(int kind) {
     if (kind <= CAUSE_NONE) return NULL;
-    if (kind < LAB_CAUSES) return engine_causes[kind - 1].name;
-    const struct lab_cause *of_lab = lab_lessons.causes;
-    for (int i = LAB_CAUSES; of_lab && i < kind && of_lab->name; i++) of_lab++;
-    return of_lab ? of_lab->name : NULL;
+    if (kind < LAB_CAUSES) return names[kind - 1];
+    return kind - LAB_CAUSES < lab_lessons.count ? lab_lessons.causes[kind - LAB_CAUSES] : NULL;
 }
 
 void cause_begin(struct cause *c, int kind, const char *file, int line) {
@@ -77,11 +76,7 @@ void cause_json(struct json *json, const struct cause *c) {
     }
     cause_say(c, &words);
     json_open(json, "cause", '{');
-    json_text(json, "name", cause_name(c->kind));
-    json_text(json, "file", c->file);
-    json_value(json, "line", "%d", c->line);
-    json_text(json, "what", words.what);
-    json_text_lines(json, "detail", words.detail);
+    json_said(json, cause_name(c->kind), c->file, c->line, &words);
     json_text(json, "hint", words.hint);
     json_close(json, '}');
 }

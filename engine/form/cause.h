@@ -30,7 +30,7 @@ struct cause {
     char hint[300]; /* instead of theirs: what lab_truth.explain asks of a wrong result; or empty */
 };
 
-/* What make check tells the grader of a run. */
+/* What make check tells the grader about a run. */
 struct cause_answer {
     enum finding_kind finding; /* of the run; FINDING_NONE: nothing was wrong */
     struct cause cause;
@@ -40,9 +40,6 @@ struct cause_answer {
 void cause_begin(struct cause *cause, int kind, const char *file, int line);
 
 extern const struct sentence_table cause_sentences; /* of the engine's own: cause_sentences.def */
-
-/* The name and the meaning of the causes of any program; the list ends with a null name. */
-extern const struct lab_cause engine_causes[];
 
 /* "row-length"; null: CAUSE_NONE, or there is no such cause. */
 const char *cause_name(int kind);

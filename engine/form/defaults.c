@@ -26,7 +26,7 @@ int truth_explain(const struct lab_case *which, const void *const arrays[LAB_ARR
 
 /* --- shapes ----------------------------------------------------------------------------------- */
 
-static int64_t prime_from(int64_t number) {
+int64_t lab_prime_from(int64_t number) {
     for (number = number < 2 ? 2 : number;; number++) {
         int64_t divisor = 2;
         while (divisor * divisor <= number && number % divisor) divisor++;
@@ -38,8 +38,8 @@ static int64_t prime_from(int64_t number) {
 static int64_t usual_size(enum lab_purpose purpose, int number, int width, int params) {
     /* Whole blocks and not; one; a warp, and its neighbors; more than a block's threads. */
     static const int64_t check[] = {100, 1, 33, 64, 31, 1025, 5000};
-    const int64_t tell[] = {prime_from(3 * width), prime_from(2 * width + 1),
-                            prime_from(width / 2 + 1)};
+    const int64_t tell[] = {lab_prime_from(3 * width), lab_prime_from(2 * width + 1),
+                            lab_prime_from(width / 2 + 1)};
     const int64_t one_page = width + width / 4 + 1;
     switch (purpose) {
     case SHAPE_CHECK: return number < (params > 1 ? 5 : LENGTH(check)) ? check[number] : 0;
@@ -59,7 +59,7 @@ static bool usual_shape(enum lab_purpose purpose, int number, int width, struct 
     *shape = (struct shape){{0}};
     for (int i = 0; size && i < params; i++) {
         const struct lab_param *p = &lab.params[i];
-        const int64_t wanted = purpose == SHAPE_TELL ? prime_from(size + 6 * i) : size + 3 * i;
+        const int64_t wanted = purpose == SHAPE_TELL ? lab_prime_from(size + 6 * i) : size + 3 * i;
         shape->of[i] = wanted < p->least ? p->least : wanted > p->most ? p->most : wanted;
     }
     return size;
@@ -77,6 +77,5 @@ uint64_t lab_random(uint64_t seed, int stream, uint64_t index) {
 }
 
 float lab_uniform(uint64_t seed, int stream, uint64_t index) {
-    const int32_t numerator = 2 * (int32_t)(lab_random(seed, stream, index) >> 40) + 1 - (1 << 24);
-    return (float)numerator * 0x1p-24f;
+    return uniform_of(lab_random(seed, stream, index));
 }

@@ -44,10 +44,21 @@ int64_t lab_widest(const struct lab *l, const struct shape *shape) {
     return widest;
 }
 
+struct vocabulary lab_words(const struct lab *l) {
+    struct vocabulary words = l->words;
+    words.output = l->arrays[lab_first_output(l)].name;
+    words.wrapper = l->wrapper;
+    return words;
+}
+
 int lab_param(const struct lab *l, const char *name) {
     int i = lab_params(l) - 1;
     while (i >= 0 && strcmp(l->params[i].name, name) != 0) i--;
     return i;
+}
+
+int lab_typed(const struct lab *l, int i) {
+    return i < LAB_PARAMS && l->command_line[i] ? lab_param(l, l->command_line[i]) : -1;
 }
 
 int lab_fill(const struct lab *l, const char *name) {
@@ -58,18 +69,16 @@ int lab_fill(const struct lab *l, const char *name) {
 
 struct shape_text lab_shape_text(const struct lab *l, const struct shape *shape) {
     struct shape_text text = {""};
-    for (int i = 0; i < LAB_PARAMS && l->command_line[i]; i++) {
-        const int param = lab_param(l, l->command_line[i]);
-        APPEND(text.of, "%s%s=%lld", i ? " " : "", l->command_line[i], (long long)shape->of[param]);
-    }
+    for (int i = 0, param; (param = lab_typed(l, i)) >= 0; i++)
+        APPEND(text.of, "%s%s=%lld", i ? " " : "", l->params[param].name,
+               (long long)shape->of[param]);
     return text;
 }
 
 struct shape_text lab_shape_words(const struct lab *l, const struct shape *shape) {
     struct shape_text text = {""};
-    for (int i = 0; i < LAB_PARAMS && l->command_line[i]; i++)
-        APPEND(text.of, "%s%lld", i ? " " : "",
-               (long long)shape->of[lab_param(l, l->command_line[i])]);
+    for (int i = 0, param; (param = lab_typed(l, i)) >= 0; i++)
+        APPEND(text.of, "%s%lld", i ? " " : "", (long long)shape->of[param]);
     return text;
 }
 
@@ -78,12 +87,21 @@ void json_shape(struct json *json, const struct lab *l, const struct shape *shap
         json_value(json, l->params[i].name, "%lld", (long long)shape->of[i]);
 }
 
-uint64_t lab_outputs(const struct lab *l, const struct shape *shape) {
+/* Elements of all arrays whose role is such a one. */
+static uint64_t elements_of(const struct lab *l, const struct shape *shape,
+                            bool (*is_such)(enum role role)) {
     uint64_t elements = 0;
     for (int i = 0; i < lab_arrays(l); i++)
-        if (role_is_output(l->arrays[i].role))
-            elements += (uint64_t)lab_elements(&l->arrays[i], shape);
+        if (is_such(l->arrays[i].role)) elements += (uint64_t)lab_elements(&l->arrays[i], shape);
     return elements;
+}
+
+uint64_t lab_outputs(const struct lab *l, const struct shape *shape) {
+    return elements_of(l, shape, role_is_output);
+}
+
+uint64_t lab_least_loads(const struct lab *l, const struct shape *shape) {
+    return elements_of(l, shape, role_has_values);
 }
 
 static bool read_size(const struct lab_param *param, const char *word, int64_t *value) {
@@ -96,24 +114,14 @@ static bool read_size(const struct lab_param *param, const char *word, int64_t *
 int lab_shape_read(const struct lab *l, int count, char **words, struct shape *shape) {
     int i = 0;
     memset(shape, 0, sizeof *shape);
-    for (; i < LAB_PARAMS && l->command_line[i]; i++) {
-        const int param = lab_param(l, l->command_line[i]);
+    for (int param; (param = lab_typed(l, i)) >= 0; i++)
         if (i >= count || !read_size(&l->params[param], words[i], &shape->of[param])) return 0;
-    }
     return i;
-}
-
-double lab_least_loads(const struct lab *l, const struct shape *shape) {
-    double elements = 0;
-    for (int i = 0; i < lab_arrays(l); i++)
-        if (role_has_values(l->arrays[i].role))
-            elements += (double)lab_elements(&l->arrays[i], shape);
-    return elements;
 }
 
 int lab_first_output(const struct lab *l) {
     int i = 0;
-    while (i + 1 < lab_arrays(l) && l->arrays[i].role == ROLE_INPUT) i++;
+    while (i + 1 < lab_arrays(l) && !role_is_output(l->arrays[i].role)) i++;
     return i;
 }
 

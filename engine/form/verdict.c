@@ -1,9 +1,7 @@
 /* The verdict on a lab's outputs, where the lab gives what they should be: see lab_truth.reference.
  * One output after the other; boxes, map and list are of the first one with something wrong. */
-#include "../lab.h"
 #include "../report/poison.h"
-#include "../report/text/numbers.h"
-#include <limits.h>
+#include "box.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,12 +73,8 @@ static bool is_right(const struct lab_case *which, const void *const arrays[LAB_
     return fabs(value_at(o, o->got, i) - value_at(o, o->right, i)) <= bound && bound > 0;
 }
 
-static void box_add(struct box *box, const struct output *o, int64_t i) {
-    const int row = (int)(i / o->cols), col = (int)(i % o->cols);
-    box->row_first = min_int(box->row_first, row);
-    box->row_last = max_int(box->row_last, row);
-    box->col_first = min_int(box->col_first, col);
-    box->col_last = max_int(box->col_last, col);
+static void add_to(struct box *box, const struct output *o, int64_t i) {
+    box_add(box, (int)(i / o->cols), (int)(i % o->cols));
 }
 
 static void map_begin(struct verdict *v, const struct output *o) {
@@ -109,7 +103,7 @@ static void add_wrong(struct verdict *v, const struct lab_case *which,
     v->wrong++;
     v->nan += isnan(got);
     if (v->array != o->number) return;
-    box_add(&v->wrong_box, o, i);
+    add_to(&v->wrong_box, o, i);
     if (v->first_count == FIRST_WRONG) return;
     v->first[v->first_count++] =
         (struct wrong_element){(int)(i / o->cols), (int)(i % o->cols), got,
@@ -128,7 +122,7 @@ static void compare(struct verdict *v, const struct lab_case *which,
         if (is_unwritten(o, i)) {
             state = CELL_UNWRITTEN;
             v->unwritten++;
-            if (shown) box_add(&v->unwritten_box, o, i);
+            if (shown) add_to(&v->unwritten_box, o, i);
         } else if (!is_right(which, arrays, o, i)) {
             state = CELL_WRONG;
             add_wrong(v, which, arrays, o, i);
@@ -141,19 +135,19 @@ static void compare(struct verdict *v, const struct lab_case *which,
 bool truth_verify(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
                   enum verify_mode mode, const struct progress *progress, struct verdict *v) {
     if (lab_truth.verify) return lab_truth.verify(which, arrays, mode, progress, v);
-    static const struct box empty = {INT_MAX, -1, INT_MAX, -1};
     struct right right = {{NULL}};
     *v = (struct verdict){.mode = mode,
                           .exact = !lab_truth.bound,
                           .array = lab_first_output(&lab),
-                          .wrong_box = empty,
-                          .unwritten_box = empty};
-    const bool enough = mode == VERIFY_NONE || make_right(which, arrays, &right);
-    for (int i = 0; enough && mode != VERIFY_NONE && i < lab_arrays(&lab); i++) {
+                          .wrong_box = empty_box,
+                          .unwritten_box = empty_box};
+    if (mode == VERIFY_NONE) return true;
+    const bool enough = make_right(which, arrays, &right);
+    for (int i = 0; enough && i < lab_arrays(&lab); i++) {
         const struct output o = output_of(i, &which->shape, arrays[i], right.of[i]);
         if (is_output(i)) compare(v, which, arrays, &o);
     }
-    v->passed = mode != VERIFY_NONE && !v->wrong && !v->unwritten;
+    v->passed = !v->wrong && !v->unwritten;
     free_right(&right);
     return enough;
 }

@@ -18,11 +18,13 @@ static struct engine_array describe(const struct lab_array *a, const void *eleme
 }
 
 struct engine_run host_run(const struct shape *shape, void *const elements[LAB_ARRAYS]) {
+    static struct vocabulary words;
     struct engine_run run;
     memset(&run, 0, sizeof run);
+    words = lab_words(&lab);
     for (int i = 0; i < lab_arrays(&lab); i++)
         run.arrays[i] = describe(&lab.arrays[i], elements[i], shape);
     run.wrapper = lab_call.wrapper;
-    run.words = &lab.words;
+    run.words = &words;
     return run;
 }

@@ -155,7 +155,7 @@ static void print_shape(FILE *out, const struct shape *shape) {
     json_close(&json, '}');
     json_real(&json, "operations", truth_operations(shape));
     json_real(&json, "naive_loads", truth_naive_loads(shape));
-    json_real(&json, "least_loads", lab_least_loads(&lab, shape));
+    json_real(&json, "least_loads", (double)lab_least_loads(&lab, shape));
     json_real(&json, "seconds", truth_seconds(shape));
     json_close(&json, '}');
     fputc('\n', out);

@@ -1,5 +1,6 @@
 /* The phases of one block, as a student follows them by hand, and as JSON. */
 #include "phases.h"
+#include "../form/box.h"
 #include "../report/text/json.h"
 #include "../report/text/numbers.h"
 #include "../report/words/vocabulary.h"
@@ -98,13 +99,8 @@ static struct box stored_box(const struct story *s, int array) {
     const int rows = rows_of_array(array), cols = columns_of_array(array);
     struct box box = {rows, -1, cols, -1};
     for (int i = 0; i < rows; i++)
-        for (int j = 0; j < cols; j++) {
-            if (!is_stored(s, array, i, j)) continue;
-            box.row_first = min_int(box.row_first, i);
-            box.row_last = max_int(box.row_last, i);
-            box.col_first = min_int(box.col_first, j);
-            box.col_last = max_int(box.col_last, j);
-        }
+        for (int j = 0; j < cols; j++)
+            if (is_stored(s, array, i, j)) box_add(&box, i, j);
     return box;
 }
 

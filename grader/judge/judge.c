@@ -16,8 +16,8 @@
  * Exit status: 0; 2 bad usage; 3 the machine is at fault. */
 #define _GNU_SOURCE
 #include "../../engine/cores.h"
-#include "../../engine/host/result.h"
 #include "../../engine/form/cause.h"
+#include "../../engine/host/result.h"
 #include "../../engine/report/words/finding_json.h"
 #include "../../engine/report/words/vocabulary.h"
 #include "../worker/report.h"
@@ -225,13 +225,18 @@ static void json_blocks(struct json *json, const struct worker_report *r) {
 
 /* One object:
  *   state          how far the worker got: enum worker_state
- *   detail, file, line, launches, launch, work, bytes_to_host, bytes_into_output: as the worker
- * reports elements       of all outputs finding        of the checker, or null loads          {all,
- * naive, once_per_block, exchanged, threads} where they were counted, or null blocks         {all,
- * watched} where not all blocks were watched, or null and where the state is "returned": right none
- * of the following is wrong unwritten, wrong, nan, not_float32: of the outputs' elements, see
- * struct verdict inputs_changed, guards_changed explanation    what the result is instead, or null
- */
+ *   detail, file, line, launches, launch, work, bytes_to_host, bytes_into_output:
+ *                  as the worker reports
+ *   elements       of all outputs
+ *   finding        of the checker, or null
+ *   loads          {all, naive, once_per_block, exchanged, threads} where they
+ *                  were counted, or null
+ *   blocks         {all, watched} where not all blocks were watched, or null
+ * and where the state is "returned":
+ *   right          none of the following is wrong
+ *   unwritten, wrong, nan, not_float32: of the outputs' elements, see struct verdict
+ *   inputs_changed, guards_changed
+ *   explanation    what the result is instead, or null */
 static void verdict_json(const struct task *t, const struct worker_report *r,
                          const struct judged *j) {
     static const char *const states[WORKER_STATES] = {"started",    "in-wrapper", "returned",
@@ -289,18 +294,14 @@ static void print_cause(const struct cause_answer *answer) {
     const struct cause *c = &answer->cause;
     struct json json = {.out = stdout};
     struct finding_words words;
-    char shape[MESSAGE_SIZE] = "";
     cause_say(c, &words);
-    cause_say_shape(c, shape, sizeof shape);
+    words.detail[0] = '\0'; /* facts are for the terminal, but for the run they are of */
+    cause_say_shape(c, words.detail, sizeof words.detail);
     json_open(&json, NULL, '{');
     json_text(&json, "finding", text ? text->kind : NULL);
     if (c->kind) {
         json_open(&json, "cause", '{');
-        json_text(&json, "name", cause_name(c->kind));
-        json_text(&json, "file", c->file);
-        json_value(&json, "line", "%d", c->line);
-        json_text(&json, "what", words.what);
-        json_text_lines(&json, "detail", shape);
+        json_said(&json, cause_name(c->kind), c->file, c->line, &words);
         json_text(&json, "hint", words.hint);
         json_close(&json, '}');
     } else {
@@ -324,7 +325,8 @@ static int cause(int file) {
 int main(void) {
     char line[LONGEST_LINE], *words[MAX_WORDS];
     const int count = words_read(line, words);
-    vocabulary_use(&lab.words);
+    const struct vocabulary of_lab = lab_words(&lab);
+    vocabulary_use(&of_lab);
     if (count == 2 && strcmp(words[0], "cause") == 0)
         return cause((int)number(words[1], INT32_MAX));
     bool verdicts = count > 0 && strcmp(words[0], "verdict") == 0;

@@ -48,7 +48,7 @@ static int fewest_first(const void *a, const void *b) {
  * inputs may come by way of copies, and launches that copy, or load what nobody needs, may have any
  * number of threads. Changes the order of the launches. */
 static uint64_t threads_of(struct loaders *launches, int count) {
-    const uint64_t half = (uint64_t)lab_least_loads(&lab, &watched_run.arrays.shape) / 2;
+    const uint64_t half = lab_least_loads(&lab, &watched_run.arrays.shape) / 2;
     uint64_t elements = 0;
     qsort(launches, (size_t)count, sizeof *launches, fewest_first);
     for (int i = 0; i < count; i++)

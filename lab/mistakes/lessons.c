@@ -1,11 +1,12 @@
 /* SGEMM: what its causes are called, and what is said of them. */
 #include "../../engine/lab.h"
+#include "../../engine/report/text/numbers.h"
 
-static const struct lab_cause causes[] = {
-#define CAUSE(number, name, meaning) {name, meaning},
+static const char *const causes[] = {
+#define CAUSE(number, name, meaning) name,
 #include "causes.def"
 #undef CAUSE
-    {NULL, NULL}};
+};
 
 static const char *const rows[] = {
 #define SENTENCE(name, text) text,
@@ -13,4 +14,4 @@ static const char *const rows[] = {
 #undef SENTENCE
 };
 
-const struct lab_lessons lab_lessons = {causes, {rows, sizeof rows / sizeof *rows}};
+const struct lab_lessons lab_lessons = {causes, LENGTH(causes), {rows, LENGTH(rows)}};

@@ -3,16 +3,8 @@
 #ifndef LAB_PRODUCT_H
 #define LAB_PRODUCT_H
 #include "../../engine/cores.h"
-#include "../../engine/lab.h"
-#include "../../engine/report/text/numbers.h"
+#include "../../engine/form/box.h"
 #include <string.h>
-
-static inline void box_add(struct box *box, int row, int col) {
-    box->row_first = min_int(box->row_first, row);
-    box->row_last = max_int(box->row_last, row);
-    box->col_first = min_int(box->col_first, col);
-    box->col_last = max_int(box->col_last, col);
-}
 
 enum {
     TILE_ROWS = 96,  /* a multiple of each microkernel's rows */

@@ -73,8 +73,6 @@ struct verification {
     unsigned char *flagged;
 };
 
-static const struct box empty_box = {INT_MAX, -1, INT_MAX, -1};
-
 static void box_merge(struct box *box, const struct box *other) {
     if (other->row_first > other->row_last) return;
     box_add(box, other->row_first, other->col_first);

@@ -67,9 +67,9 @@ build/check/walk_page.o: engine/show/page/page.S build/check/walk.html build/che
 	$(CC) -c $< -o $@
 
 # The plain build of kernel.cu in silence: what is wrong with it the other compilation has said. Empty
-# where it does not compile. It says which blocks write, in a program within that one
-# (writers_program.c; without it all blocks are watched), and it is the plain program, whose verdict is asked for
-# as well.
+# where it does not compile. It becomes two programs: one that says which blocks write, which lies in
+# the checker (writers_program.c; without it all blocks are watched), and the plain program, whose
+# verdict is asked for as well.
 build/check/plain_kernel.ii: build/check/kernel.ii build/cpu/settings
 	@$(preprocess) "$$KERNEL" $(basename $@) $(CXX) $(flags_cpu) 2>/dev/null && \
 	    mv $(basename $@).new $@ || : >$@

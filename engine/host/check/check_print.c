@@ -150,11 +150,7 @@ static void json_remark(struct json *json, const struct remark *remark) {
     }
     remark_say(remark, &words);
     json_open(json, "remark", '{');
-    json_text(json, "name", remark_name(remark->kind));
-    json_text(json, "file", remark->file);
-    json_value(json, "line", "%d", remark->line);
-    json_text(json, "what", words.what);
-    json_text_lines(json, "detail", words.detail);
+    json_said(json, remark_name(remark->kind), remark->file, remark->line, &words);
     json_close(json, '}');
 }
 
@@ -191,9 +187,11 @@ static void json_report(FILE *out, FILE *report) {
  *     m, k, n, seed, fill  the run that shows it again
  *     cause            the mistake that all this comes from, or null where none is proved: name
  *                      (docs/check.md), file, line, what, detail, hint
- *   remark       what a correct kernel could do better: name (remark.c), file, line, what, detail;
- * or null counts, counts_sum (show/counts.c), phases (show/phases.c): with --counts and --phases,
- * where the last shape came so far indices (indices.c): with --indices */
+ *   remark       what a correct kernel could do better, or null: name (remark.c),
+ *                file, line, what, detail
+ *   counts, counts_sum (show/counts.c), phases (show/phases.c): with --counts and
+ *                --phases, where the last shape came so far
+ *   indices (show/indices.c): with --indices */
 void print_json(FILE *out, const struct check_options *o, const struct outcome *outcomes, int count,
                 enum exit_status status, const char *message) {
     static const char *const words[] = {"clean", "finding", "error", "error"};

@@ -13,8 +13,8 @@ void command_add(struct command *c, const char *format, ...) {
 }
 
 void command_add_shape(struct command *c, const struct shape *shape) {
-    for (int i = 0; i < LAB_PARAMS && lab.command_line[i]; i++)
-        command_add(c, "%lld", (long long)shape->of[lab_param(&lab, lab.command_line[i])]);
+    for (int i = 0, param; (param = lab_typed(&lab, i)) >= 0; i++)
+        command_add(c, "%lld", (long long)shape->of[param]);
 }
 
 char **command_words(struct command *c) {

@@ -118,7 +118,7 @@ static enum exit_status parse_sizes(int count, char **sizes, struct shape *shape
     const bool one = count == 1 && lab.one_for_all;
     if (count != 0 && count != params && !one) return wrong_count(count, message);
     for (int i = 0; i < params; i++) {
-        const int at = lab_param(&lab, lab.command_line[i]);
+        const int at = lab_typed(&lab, i);
         shape->of[at] = lab.params[at].usual;
         if (!count) continue;
         const enum exit_status status =
@@ -232,7 +232,8 @@ static enum exit_status reject_option(int argc, char **argv, char message[MESSAG
 
 enum exit_status options_parse(int argc, char **argv, struct options *options,
                                char message[MESSAGE_SIZE]) {
-    vocabulary_use(&lab.words);
+    const struct vocabulary words = lab_words(&lab);
+    vocabulary_use(&words);
     *options = (struct options){.verify = VERIFY_FULL};
     options->which.seed = fresh_seed();
     message[0] = '\0';

@@ -45,4 +45,11 @@ static inline uint64_t random64(uint64_t key, uint64_t index) {
     return mix64(key + (index + 1) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
+/* A float on (-1, 1) of random bits: 24 of them, r, give the odd numerators 2 r + 1 - 2^24, which
+ * are symmetric about 0, never 0, and exact. */
+static inline float uniform_of(uint64_t bits) {
+    const int32_t numerator = 2 * (int32_t)(bits >> 40) + 1 - (1 << 24);
+    return (float)numerator * 0x1p-24f;
+}
+
 #endif

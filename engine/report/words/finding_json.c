@@ -26,6 +26,15 @@ void json_words(struct json *json, const struct finding *f, const struct finding
     json_text(json, "hint", words->hint);
 }
 
+void json_said(struct json *json, const char *name, const char *file, int line,
+               const struct finding_words *words) {
+    json_text(json, "name", name);
+    json_text(json, "file", file);
+    json_value(json, "line", "%d", line);
+    json_text(json, "what", words->what);
+    json_text_lines(json, "detail", words->detail);
+}
+
 void json_parties(struct json *json, const struct finding *f) {
     char element[ELEMENT_TEXT];
     finding_element(f, element, sizeof element);

@@ -6,6 +6,9 @@
 /* kind, what, detail, hint */
 void json_words(struct json *json, const struct finding *finding,
                 const struct finding_words *words);
+/* name, file, line, what, detail: of what is said beside a finding. */
+void json_said(struct json *json, const char *name, const char *file, int line,
+               const struct finding_words *words);
 /* file, line, function, access, thread, block; variable, element; other */
 void json_parties(struct json *json, const struct finding *finding);
 /* The member "launch". */
