@@ -366,10 +366,10 @@ static bool write_walk(const struct check_options *given, const struct outcome *
     return print_walk(&o, shown, room);
 }
 
-/* What to try now; null: nothing but to mend the mistake. */
+/* What to try now; null: nothing but to mend the mistake, or what only the usual lab has. */
 static const char *next_command(const struct check_options *o, const struct outcome *last) {
     const struct finding *f = &last->finding;
-    if (f->kind == FINDING_NONE) return "make grade";
+    if (f->kind == FINDING_NONE) return source_is_of_another_lab() ? NULL : "make grade";
     const bool has_run =
         f->at.in_kernel || f->kind == FINDING_UNWRITTEN || f->kind == FINDING_WRONG_RESULT;
     return has_run && !o->walk ? "make walk" : NULL;

@@ -19,6 +19,8 @@ extern const char kernel_lab[] __attribute__((weak)); /* the folder; empty: the 
 
 const char *source_name(void) { return kernel_source; }
 
+bool source_is_of_another_lab(void) { return kernel_source && *kernel_lab; }
+
 const char *source_text(void) {
     return kernel_source ? kernel_source + strlen(kernel_source) + 1 : NULL;
 }
@@ -97,7 +99,7 @@ void source_print_next(enum source_state state, const char *program, const char 
     }
     if (!next) return;
     fprintf(out, "next: %s", next);
-    if (*kernel_lab) fprintf(out, " LAB=%s", kernel_lab);
+    if (source_is_of_another_lab()) fprintf(out, " LAB=%s", kernel_lab);
     if (!is_usual_kernel()) print_kernel(kernel_source, out);
     fputc('\n', out);
 }

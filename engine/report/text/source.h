@@ -13,6 +13,8 @@ struct json; /* json.h */
 /* The submission that the program was built from, as make was given it; NULL where the program
  * does not carry it along. */
 const char *source_name(void);
+/* Whether it was built for another lab than the usual one: make LAB=folder. */
+bool source_is_of_another_lab(void);
 /* Its text; NULL likewise. */
 const char *source_text(void);
 /* Whether its text has this word; true also where there is no text. */
