@@ -22,10 +22,9 @@ sys.dont_write_bytecode = True  # a checkout may be read-only, or belong to anot
 
 import pytest  # noqa: E402
 
-from . import plugin, report  # noqa: E402
+from . import ROOT, plugin, report  # noqa: E402
 from .errors import BadInput  # noqa: E402
 from .escape import harmless  # noqa: E402
-from .intake import ROOT  # noqa: E402
 
 
 def main(words: list[str]) -> int:

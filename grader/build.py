@@ -22,16 +22,15 @@ import shutil
 import stat
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from . import ROOT
 from .errors import MachineFault, NotBuilt, Refused
 from .examine import BUILDS, KERNEL, OBJECTS, TEXTS, Examiner
 from .process import completed
 from .sandbox import Command, Limits, Sandbox
-
-ROOT = Path(__file__).resolve().parent.parent
 
 SOURCES = ("Makefile", "make", "support.c", "support.h", "lab", "engine",
            "grader/grader.mk", "grader/worker", "grader/judge", "grader/jail", "grader/clock")
@@ -94,12 +93,18 @@ class Programs:
 # ---- the parts -----------------------------------------------------------------------------------
 
 
-def source_files() -> Iterator[Path]:
-    """Relative to the project's root, in an order that does not depend on the file system."""
-    for name in SOURCES:
+def files_of(names: Sequence[str]) -> Iterator[Path]:
+    """Of these files and folders, relative to the project's root, in an order that does not depend on
+    the file system."""
+    for name in names:
         path = ROOT / name
         found = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
-        yield from (p.relative_to(ROOT) for p in found)
+        yield from (p.relative_to(ROOT) for p in found if "__pycache__" not in p.parts)
+
+
+def source_files() -> Iterator[Path]:
+    """Of the parts: no Python, which is beside some of them."""
+    return (path for path in files_of(SOURCES) if path.suffix != ".py")
 
 
 def compilers() -> dict[str, str]:

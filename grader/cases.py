@@ -20,6 +20,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 from pydantic import (BaseModel, ConfigDict, Field, ValidationError, ValidationInfo,
                       field_validator)
 
+from . import ROOT
 from .errors import BadInput
 from .record import CriterionName
 
@@ -28,7 +29,7 @@ try:
 except ModuleNotFoundError:  # Python 3.10
     import tomli as tomllib
 
-TESTCASES = Path(__file__).resolve().parent.parent / "testcases"
+TESTCASES = ROOT / "testcases"
 
 LARGEST_DIMENSION = 16384  # so that A, B and C have at most 2^28 elements, 1 GiB each
 LARGEST_FILE = 1 << 20

@@ -15,10 +15,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import ROOT
 from .errors import MachineFault, NotBuilt, Refused
 from .sandbox import Command, Limits, Sandbox
 
-ROOT = Path(__file__).resolve().parent.parent
 BUILDS = ("plain", "checked")
 TEXTS = tuple(f"{build}{which}" for build in BUILDS for which in (".i", ".device.i"))
 OBJECTS = tuple(f"{build}.o" for build in BUILDS)

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-LAB = Path(__file__).parent.parent / "lab"
-ENGINE = Path(__file__).parent.parent / "engine"
+from . import ROOT
+
+LAB, ENGINE = ROOT / "lab", ROOT / "engine"
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from . import ROOT
 from .errors import BadInput
 from .files import KERNEL, find_kernel, printable
 
-ROOT = Path(__file__).resolve().parent.parent
 LONGEST_NAME = 80  # bytes of a results directory's name; a hash may follow
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from . import ROOT
 from .cases import TESTCASES, Suite, load_suites
 from .errors import BadInput
-from .intake import ROOT
 from .sandbox import Sandbox, choose_sandbox
 
 SEED_BITS = 63

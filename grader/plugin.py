@@ -23,11 +23,11 @@ from typing import Any
 
 import pytest
 
-from . import interrupt, options, report, score
+from . import ROOT, interrupt, options, report, score
 from .build import trusted_parts
 from .cases import Case, Performance
 from .errors import BadInput, MachineFault
-from .intake import ROOT, Submission, read_submission
+from .intake import Submission, read_submission
 from .record import Record, Test, Timing
 from .session import Grading
 from .store import Store

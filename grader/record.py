@@ -9,17 +9,17 @@ Gradescope, Autolab, ...) is made from it. docs/grading.md explains the format; 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from . import ROOT
 from .outcome import Blocks, Finding, Loads, Strict
 
 FORMAT = 2
 """1 had no speed in it; such records can still be read."""
 ROUNDING = 1e-6  # sums of points such as 0.1 + 0.2
-VERSION: str = json.loads((Path(__file__).parent.parent / "lab" / "version.json").read_text())
+VERSION: str = json.loads((ROOT / "lab" / "version.json").read_text())
 TimingState = Literal["timed", "not-timed", "skipped", "unbuilt", "refused", "wrong", "faulted",
                       "time-limit", "impossible"]
 CriterionName = Literal["builds", "correct", "memory", "tiled", "parallel"]

@@ -15,14 +15,14 @@ import functools
 import itertools
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
+from . import ROOT
 from .declared import declared
 from .errors import Refused
 
 STUDENT_FILE = "kernel.cu"
-EMULATOR = Path(__file__).resolve().parent.parent / "engine" / "cuda" / "include"
+EMULATOR = ROOT / "engine" / "cuda" / "include"
 
 
 class Forbidden(NamedTuple):

@@ -32,6 +32,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from .. import ROOT
 from ..errors import MachineFault
 from ..escape import one_line
 from ..files import printable
@@ -41,7 +42,7 @@ from ..store import PRIVATE, faults_of, write
 from .probe import Machine, read
 from .results import (RUN, UNFINISHED, Job, Results, done, last_try, note_fault, tries,
                       write_json)
-from .worker import MOST_TRIES, PROJECT, Grade, Watch
+from .worker import MOST_TRIES, Grade, Watch
 
 CHUNK = 30
 """Submissions a task: a grade takes seconds, starting a task as long, and clusters advise against
@@ -113,7 +114,7 @@ class Cluster:
         one_gpu = ["--gres=gpu:1"] if gpu else []
         printed = self.ask("sbatch", "--parsable", f"--job-name={name}", f"--array=0-{tasks - 1}",
                            f"--output={output}", "--open-mode=append", "--requeue",
-                           f"--cpus-per-task={cpus}", *one_gpu, f"--chdir={PROJECT}", *self.given,
+                           f"--cpus-per-task={cpus}", *one_gpu, f"--chdir={ROOT}", *self.given,
                            str(script))
         return printed.strip().partition(";")[0]
 

@@ -15,13 +15,13 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import IO
 
+from .. import ROOT
 from ..errors import MachineFault
 from ..escape import one_line
 from ..interrupt import STATUS, Stop
 from ..process import end, started
 from .results import Job, Key, begin, done, forget_try, note_fault, record_of, tries
 
-PROJECT = Path(__file__).resolve().parents[2]
 MOST_TRIES = 3
 """Of a submission in one run, where the machine is at fault."""
 REFRESH_SECONDS = 0.5
@@ -95,7 +95,7 @@ def start(job: Job, grade: Grade, ended: SimpleQueue[Running]) -> Running:
                f"--name={job.directory.name}", f"--results={job.directory.parent}",
                *grade.options]
     try:
-        process = started(command, cwd=PROJECT, stdin=subprocess.DEVNULL,
+        process = started(command, cwd=ROOT, stdin=subprocess.DEVNULL,
                           stdout=subprocess.DEVNULL, stderr=said,
                           env=grade.environment or None, start_new_session=True)
     except OSError as error:

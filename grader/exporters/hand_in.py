@@ -18,6 +18,7 @@ import sys
 from datetime import datetime, timezone
 from pathlib import Path
 
+from .. import ROOT
 from ..cases import Suite, load_suites
 from ..errors import BadInput, MachineFault
 from ..intake import read_submission
@@ -25,8 +26,6 @@ from ..record import Build, Record, Submission
 from ..store import RESULT, read_record
 from . import autolab, classroom50, gradescope
 from .__main__ import add_platform_options
-
-PROJECT = Path(__file__).resolve().parents[2]
 
 
 def grade(
@@ -47,7 +46,7 @@ def grade(
     command = [sys.executable, "-m", "grader", "--submission", str(submission), "--suite", suite,
                "--results", str(results), "--name", "submission", "--protection", protection]
     # Students read this program's output on Autolab, so the grader's table is not for it.
-    done = subprocess.run(command, cwd=PROJECT, stdin=subprocess.DEVNULL, capture_output=True,
+    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True,
                           text=True, errors="replace", check=False)
     if done.returncode not in (0, 1):
         if details:

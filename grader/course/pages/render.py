@@ -16,11 +16,12 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from ... import ROOT
 from ...escape import plain
 from ...wording import milliseconds, points, ratio, shape
 
 HERE = Path(__file__).resolve().parent
-COLORS = HERE.parents[2] / "engine" / "show" / "page" / "view" / "colors.css"
+COLORS = ROOT / "engine" / "show" / "page" / "view" / "colors.css"
 
 
 def render(template: str, **shown: Any) -> bytes:
