@@ -22,9 +22,10 @@ sys.dont_write_bytecode = True  # a checkout may be read-only, or belong to anot
 
 import pytest  # noqa: E402
 
-from . import ROOT, plugin, report  # noqa: E402
+from . import ROOT, plugin  # noqa: E402
 from .errors import BadInput  # noqa: E402
-from .escape import harmless  # noqa: E402
+from .report import terminal  # noqa: E402
+from .text import harmless  # noqa: E402
 
 
 def main(words: list[str]) -> int:
@@ -51,7 +52,7 @@ def grade(words: list[str]) -> int:
     before = time.monotonic()
     result = conclusion(status, state)
     if state.record and not state.fault and status != pytest.ExitCode.INTERRUPTED:
-        report.show(state.record, plugin.place(state), sys.stdout, state.asked)
+        terminal.show(state.record, plugin.place(state), sys.stdout, state.asked)
     write_stages(state.stages | {"report": time.monotonic() - before})
     return result
 

@@ -1,13 +1,13 @@
 """Shapes like the published ones, on which a submission is tried where hidden cases count: one that
 is right on most published shapes, and in not one element of C on these, knows the shapes by heart
-instead of computing the product (docs/security.md). In: cases; out: problems for run.py."""
+instead of computing the product (docs/security.md). In: cases; out: problems for run/."""
 
 from __future__ import annotations
 
 import random
 
-from .cases import Case
-from .run import Problem
+from .cases.model import Case
+from .run.limits import Problem
 
 NEIGHBORS = 3
 LARGEST_NEIGHBOR = 60  # small, so that the audit takes no time, and several tiles wide

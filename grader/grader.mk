@@ -11,7 +11,7 @@ export SUBMISSION CLASS SUITE RESULTS NAME SEED JOBS LIMIT PROTECTION QUEUE SLUR
 # In a fresh checkout the parts that the grader builds for itself take as long as the packages.
 beside_pip = $(if $(wildcard $(VENV)/grader-ready),,parts-beside-pip)
 parts-beside-pip: FORCE
-	@sh make/start_python.sh '$(PYTHON)' -B -m grader.parts $(or $(filter cuda,$(BACKEND)),cpu) \
+	@sh make/start_python.sh '$(PYTHON)' -B -m grader.build $(or $(filter cuda,$(BACKEND)),cpu) \
 	    >/dev/null 2>&1 || :
 
 # What is given becomes an option, even if it is empty; values reach the shell through the
@@ -85,7 +85,7 @@ $(VENV)/grader-ready: grader/requirements.txt
 
 # ---------------------------------------------------------------- the grader's parts -------------
 
-# What grader/build.py needs from here, all of it made without a submission: the judge; and in
+# What grader/build/ needs from here, all of it made without a submission: the judge; and in
 # build/grader what is linked with one, in the sandbox, by compile.sh. The checked build is for the
 # CPU; so is the plain one, unless BACKEND=cuda, where cuda/ holds what it is linked with.
 worker_parts = build/cpu/rewrite build/cpu/spaces build/cpu/grader/worker/worker.o \

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from . import ROOT
-from .cases import TESTCASES, Suite, load_suites
+from .cases.model import Suite
+from .cases.read import TESTCASES, load_suites
 from .errors import BadInput
-from .sandbox import Sandbox, choose_sandbox
+from .jail.sandbox import Sandbox, choose_sandbox
 
 SEED_BITS = 63
 MOST_JOBS = 1024

@@ -23,14 +23,16 @@ from typing import Any
 
 import pytest
 
-from . import ROOT, interrupt, options, report, score
-from .build import trusted_parts
-from .cases import Case, Performance
+from . import ROOT, interrupt, options
+from .build.parts import trusted_parts
+from .cases.model import Case, Performance
 from .errors import BadInput, MachineFault
-from .intake import Submission, read_submission
-from .record import Record, Test, Timing
-from .session import Grading
-from .store import Store
+from .grade import Grading
+from .intake.submission import Submission, read_submission
+from .record.model import Record, Test, Timing
+from .record.store import Store
+from .report import terminal
+from .verdict.points import full_marks
 
 FULL_MARKS, LESS, BAD_INPUT, MACHINE_FAULT = 0, 1, 2, 3
 
@@ -46,7 +48,7 @@ class State:
     options: options.Asked | None = None
     grading: Grading | None = None
     store: Store | None = None
-    watched: report.Watched | None = None
+    watched: terminal.Watched | None = None
     record: Record | None = None
     """The last one known."""
     fault: BadInput | MachineFault | None = None
@@ -63,7 +65,7 @@ class State:
         if self.record is None:
             return None
         if self.record.complete:
-            return FULL_MARKS if score.full_marks(self.record) else LESS
+            return FULL_MARKS if full_marks(self.record) else LESS
         wanted = [item for item in self.record.items
                   if self.asked is None or item.key in self.asked]
         all_known = len(wanted) == self.selected
@@ -129,7 +131,7 @@ def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
     if session.config.option.collectonly or session.testsfailed or not session.items:
         return (yield)
     state = state_of(session.config)
-    state.watched = report.Watched()
+    state.watched = terminal.Watched()
     try:
         with ending(session):
             begin(session, state)
@@ -160,7 +162,7 @@ def begin(session: pytest.Session, state: State) -> None:
         state.submission, asked.suites, state.seed, box, parts, asked.jobs, limit=asked.limit,
         finished=lambda record, item: finished(state, record, item),
     )  # fmt: skip
-    state.store = Store(asked.results, state.submission, state.grading.record(),
+    state.store = Store(asked.results, state.grading.record(),
                         named=option("name") is not None)
     keys = [key for key in map(key_of, session.items) if key]
     total = sum(len(suite.items) for suite in asked.suites)
@@ -246,7 +248,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     if state.quiet or state.fault or not state.record:
         return
     terminalreporter.ensure_newline()
-    report.show(state.record, place(state), sys.stdout, state.asked)
+    terminal.show(state.record, place(state), sys.stdout, state.asked)
 
 
 def place(state: State) -> Path | None:

@@ -4,15 +4,15 @@ a shape that is timed.
     python -m pytest grader --submission path/kernel.cu --suite all -k 34 -x --junitxml=out.xml
 
 In: options (plugin.py). Out: pytest's own results, and the record of the grade. The cases run in
-session.py, in parallel; an item only waits for its case.
+grade.py, in parallel; an item only waits for its case.
 """
 
 from collections.abc import Callable
 
 import pytest
 
-from . import record
-from .session import Grading
+from .grade import Grading
+from .record import model
 
 Property = Callable[[str, object], None]
 
@@ -38,13 +38,13 @@ def test_speed(performance: str, grading: Grading, record_property: Property) ->
                     pytrace=False)
 
 
-def record_points(item: record.Test | record.Timing, record_property: Property) -> None:
+def record_points(item: model.Test | model.Timing, record_property: Property) -> None:
     """For --junitxml, whose format has no points."""
     record_property("score", item.score)
     record_property("max_score", item.max_score)
 
 
-def in_words(test: record.Test) -> str:
+def in_words(test: model.Test) -> str:
     lines = [f"{test.score:g} of {test.max_score:g} points: {test.reason}"]
     if test.finding:
         lines += [f"    {line}" for line in test.finding.below]

@@ -171,11 +171,12 @@ def repository_files() -> list[Path]:
         names = []
     if names:
         return [Path(name) for name in names if (REPOSITORY / name).is_file()]
-    built = {"build", ".venv", ".git", "__pycache__", ".pytest_cache", "sgemm", "sgemm-check"}
+    built = {"build", ".venv", ".git", ".pytest_cache", "sgemm", "sgemm-check"}
     return [
         path.relative_to(REPOSITORY)
         for path in REPOSITORY.rglob("*")
-        if path.is_file() and not built & set(path.relative_to(REPOSITORY).parts)
+        if path.is_file() and path.relative_to(REPOSITORY).parts[0] not in built
+        and "__pycache__" not in path.parts
     ]
 
 

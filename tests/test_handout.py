@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import pytest
 from conftest import BUILD_SECONDS, REPOSITORY, Tree, clean_environment
 
-from grader.cases import load_suites
+from grader.cases.read import load_suites
 
 TEXT = (REPOSITORY / "handout.md").read_text(encoding="utf-8")
 COMMAND = re.compile(r"(make|\./sgemm|\./sgemm-check|sed)( |$)")

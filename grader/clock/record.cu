@@ -479,7 +479,7 @@ WRAP(cudaMemcpyToSymbol,
 
 // ------------------------------------------------------------------ what cannot be replayed -----
 
-// Of what a submission may call at all (../allowed_symbols.toml).
+// Of what a submission may call at all (../gate/symbols.toml).
 WRAP(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags),
      (stream, event, flags),
      refuse("a stream waits for an event; only work on the default stream can be timed"), )

@@ -29,14 +29,13 @@ from collections.abc import Sequence  # noqa: E402
 from dataclasses import replace  # noqa: E402
 from pathlib import Path  # noqa: E402
 
-from ..cases import quoted, refuse  # noqa: E402
+from ..build.parts import of_grader  # noqa: E402
+from ..cases.read import of_cases, quoted, refuse  # noqa: E402
 from ..errors import BadInput, MachineFault  # noqa: E402
-from ..escape import harmless  # noqa: E402
-from ..identity import of_cases, of_grader  # noqa: E402
 from ..options import SHARED, Asked, check, variable  # noqa: E402
-from ..report import console_for, paragraph  # noqa: E402
-from ..store import RESULT, faults_of, write  # noqa: E402
-from ..wording import counted  # noqa: E402
+from ..record.store import RESULT, faults_of, write  # noqa: E402
+from ..report.terminal import console_for, paragraph  # noqa: E402
+from ..text import counted, harmless  # noqa: E402
 from . import output, regrade, worker  # noqa: E402
 from .gather import Class, gather  # noqa: E402
 from .model import Standing  # noqa: E402

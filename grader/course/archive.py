@@ -16,9 +16,10 @@ from datetime import datetime
 from pathlib import Path
 
 from ..errors import BadInput
-from ..files import (KERNEL, ZIP_BEGINS, Found, below, choose, damage_named, in_zip, listed,
-                     of_the_system, outside, printable, read_below, refuse_kind, unpacked, unreadable)
-from ..intake import clean
+from ..intake.find import (KERNEL, ZIP_BEGINS, Found, below, choose, damage_named, in_zip, listed,
+                           of_the_system, outside, read_below, refuse_kind, unpacked, unreadable)
+from ..intake.submission import clean
+from ..text import printable
 from .model import Claim, HandIn
 
 MOST_FILES = 200_000  # in the download of a class

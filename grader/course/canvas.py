@@ -26,8 +26,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..files import listed, printable
-from ..wording import points
+from ..intake.find import listed
+from ..report.lines import points
+from ..text import printable
 from .archive import Archive
 from .fill import Filled, Filling, refuse_missing
 from .model import Claim, HandIn, Standing

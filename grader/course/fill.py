@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..escape import one_line
-from ..wording import points
+from ..report.lines import points
+from ..text import one_line
 from .model import Standing
 from .roster import Columns, Roster, claim_of, columns_of, rows_of
 from .table import Table

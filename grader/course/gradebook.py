@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from statistics import median
 
-from ..escape import defused, one_line
 from ..exporters.summary import markdown, row
-from ..record import Record
-from ..score import totals
-from ..store import RESULT
-from ..wording import counted, points, timed, to_look_at, whole
+from ..record.model import Record
+from ..record.store import RESULT
+from ..report.lines import points, timed, to_look_at, whole
+from ..text import counted, defused, one_line
+from ..verdict.points import totals
 from .model import Attempt, Standing
 from .table import written
 

@@ -27,13 +27,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime, timezone
-from pathlib import Path
 from typing import Any
 
 import yaml
 
 from ..errors import BadInput
-from ..wording import counted, points
+from ..report.lines import points
+from ..text import counted
 from .archive import Archive
 from .gradebook import table
 from .model import Claim, HandIn, Standing

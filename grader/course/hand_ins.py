@@ -17,8 +17,9 @@ from datetime import datetime, timedelta, timezone, tzinfo
 from pathlib import Path
 
 from ..errors import BadInput
-from ..files import KERNEL, ZIP_BEGINS, find_kernel, of_the_system, printable
-from ..intake import clean
+from ..intake.find import KERNEL, ZIP_BEGINS, find_kernel, of_the_system
+from ..intake.submission import clean
+from ..text import printable
 from . import canvas, gradescope, moodle
 from .archive import Archive, beside_hand_ins, opened
 from .model import Claim, HandIn

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from ..record import Record
+from ..record.model import Record
 
 
 @dataclass(frozen=True)

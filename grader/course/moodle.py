@@ -29,9 +29,9 @@ from datetime import datetime, tzinfo
 from html import escape
 from pathlib import Path
 
-from ..escape import defused
-from ..files import listed
-from ..wording import points
+from ..intake.find import listed
+from ..report.lines import points
+from ..text import defused
 from .archive import Archive
 from .fill import Filled, Filling, number, refuse_missing
 from .model import Claim, HandIn, Standing

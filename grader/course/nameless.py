@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ..record import Record
+from ..record.model import Record
 from .model import HandIn, Student
 
 SHORTEST, SHORTEST_NUMBER = 3, 5

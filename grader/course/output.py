@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ..store import faults_of, write
-from ..wording import counted
+from ..record.store import faults_of, write
+from ..text import counted
 from . import canvas, gradescope, moodle
 from .fill import Filled
 from .gradebook import attempts, gradebook, summary, table, together

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from datetime import datetime, tzinfo
 from pathlib import Path
 
-from ..cases import nearest, quoted, refuse
+from ..cases.read import nearest, quoted, refuse
 from .model import Override, Student
 from .table import read_table, simple
 

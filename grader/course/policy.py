@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from ..wording import counted, points, to_look_at
+from ..report.lines import points, to_look_at
+from ..text import counted
 from .model import Attempt, Override, Standing, Student
 from .settings import Settings, late_units
 

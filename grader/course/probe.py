@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ..build import LEAST_FREE, trusted_parts
+from ..build.parts import trusted_parts
+from ..build.submission import LEAST_FREE
 from ..errors import BadInput, MachineFault
 from ..options import SHARED, Asked, check
 from .results import refuse_full_disk, write_json

@@ -18,9 +18,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from ..escape import harmless, one_line
-from ..report import console_for
-from ..wording import points, whole
+from ..report.lines import points, whole
+from ..report.terminal import console_for
+from ..text import harmless, one_line
 from .results import Job, Key, last_try, record_of
 
 ROWS = 8

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from ..escape import harmless, one_line
-from ..record import Record, Test, Timing
-from ..report import paragraph
-from ..wording import counted, points
+from ..record.model import Record, Test, Timing
+from ..report.lines import points
+from ..report.terminal import paragraph
+from ..text import counted, harmless, one_line
 from .gradebook import shown, table
 from .model import Standing
 

@@ -3,7 +3,7 @@ machine could not do.
 
     RESULTS/records/STUDENT/HASH/   one attempt; HASH: of its bytes, so what is handed in twice is
         kernel.cu                   graded once
-        result.json                 the record (store.py): complete or absent
+        result.json                 the record (record/store.py): complete or absent
         history/                    records of before
         try.json                    begun, and not ended, or the machine was at fault
     RESULTS/seed                    of all of them, where class.toml names none
@@ -29,10 +29,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BadInput, MachineFault
-from ..files import KERNEL
+from ..intake.find import KERNEL
 from ..options import SEED_BITS
-from ..record import VERSION, Record
-from ..store import NEW, PRIVATE, RESULT, faults_of, read_record, remove_left_behind, write
+from ..record.model import VERSION, Record
+from ..record.store import NEW, PRIVATE, RESULT, faults_of, read_record, remove_left_behind, write
 
 RECORDS, HISTORY, RUN = "records", "history", "run"
 TRY, SEED, LOCK = "try.json", "seed", ".lock"

@@ -22,10 +22,10 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from ..errors import BadInput
-from ..escape import one_line
-from ..files import listed
-from ..intake import LONGEST_NAME, directory_name
-from ..store import HASH_LENGTH
+from ..intake.find import listed
+from ..intake.submission import LONGEST_NAME, directory_name
+from ..record.store import HASH_LENGTH
+from ..text import one_line
 from .model import Claim, Student
 from .table import Table, read_table, simple
 

@@ -17,9 +17,10 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ..cases import Line, quoted, read_toml, refuse, unknown_keys
+from ..cases.model import Line
+from ..cases.read import quoted, read_toml, refuse, unknown_keys
 from ..errors import BadInput
-from ..files import printable
+from ..text import printable
 
 FILE = "class.toml"
 SUBMISSIONS = "submissions"

@@ -34,14 +34,12 @@ from typing import Any
 
 from .. import ROOT
 from ..errors import MachineFault
-from ..escape import one_line
-from ..files import printable
 from ..interrupt import Stop
 from ..process import completed
-from ..store import PRIVATE, faults_of, write
+from ..record.store import PRIVATE, faults_of, write
+from ..text import one_line, printable
 from .probe import Machine, read
-from .results import (RUN, UNFINISHED, Job, Results, done, last_try, note_fault, tries,
-                      write_json)
+from .results import RUN, UNFINISHED, Job, Results, done, last_try, note_fault, tries, write_json
 from .worker import MOST_TRIES, Grade, Watch
 
 CHUNK = 30

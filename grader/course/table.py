@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import BadInput
-from ..files import printable
+from ..text import printable
 
 LARGEST = 32 << 20  # bytes; a gradebook of 1,000 students and 50 assignments has one megabyte
 SEPARATORS = (",", ";", "\t")

@@ -11,15 +11,14 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import IO
 
 from .. import ROOT
 from ..errors import MachineFault
-from ..escape import one_line
 from ..interrupt import STATUS, Stop
 from ..process import end, started
+from ..text import one_line
 from .results import Job, Key, begin, done, forget_try, note_fault, record_of, tries
 
 MOST_TRIES = 3

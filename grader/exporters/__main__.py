@@ -11,10 +11,9 @@ import sys
 from pathlib import Path
 
 from ..errors import BadInput
-from ..feedback import student_view
-from ..store import read_record
-from . import annotations as github_annotations
-from . import autolab, gradescope, summary
+from ..record.store import read_record
+from ..record.student import student_view
+from . import annotations as github_annotations, autolab, gradescope, summary
 
 
 def main(words: list[str]) -> int:

@@ -6,10 +6,10 @@ the students' view, and escaped as the runner's own toolkit escapes them.
 
 from __future__ import annotations
 
-from ..escape import one_line, plain
-from ..feedback import student_view
-from ..record import Record, Test
-from ..wording import graded, lost, name, share, whole
+from ..record.model import Record, Test
+from ..record.student import student_view
+from ..report.lines import graded, lost, name, share, whole
+from ..text import one_line, plain
 
 FILE = "kernel.cu"
 AT_MOST = 10  # what GitHub shows of one kind and step

@@ -17,10 +17,10 @@ import json
 import re
 
 from ..errors import BadInput
-from ..escape import one_line
-from ..feedback import is_hidden, student_view
-from ..record import Record, Timing
-from ..wording import graded, lost, measured, name, not_timed, number, shape, share, whole
+from ..record.model import Record, Timing
+from ..record.student import is_hidden, student_view
+from ..report.lines import graded, lost, measured, name, not_timed, number, shape, share, whole
+from ..text import one_line
 
 PUBLIC, HIDDEN = "Public", "Hidden"  # the problems that the assessment needs on Autolab
 ASSESSMENT = "kernel.cu"

@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import MachineFault
-from ..escape import one_line
-from ..feedback import student_view
-from ..record import ROUNDING, Record
-from ..wording import Item, graded, lost, name, number, share, whole
+from ..record.model import ROUNDING, Record
+from ..record.student import student_view
+from ..report.lines import Item, graded, lost, name, number, share, whole
+from ..text import one_line
 from . import annotations, summary
 
 SCHEMA = "classroom50/result/v1"

@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 from typing import Any, Literal, get_args
 
-from ..escape import plain
-from ..feedback import student_view
-from ..record import ROUNDING, Record, Timing
-from ..wording import (Item, counted, graded, lost, measured, name, not_timed, number, points,
-                       protection, shape, whole)
+from ..record.model import ROUNDING, Record, Timing
+from ..record.student import student_view
+from ..report.lines import (Item, graded, lost, measured, name, not_timed, number, points,
+                            protection, shape, whole)
+from ..text import counted, plain
 
 Visibility = Literal["hidden", "after_published", "after_due_date", "visible"]
 VISIBILITIES = get_args(Visibility)

@@ -19,11 +19,12 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from .. import ROOT
-from ..cases import Suite, load_suites
+from ..cases.model import Suite
+from ..cases.read import load_suites
 from ..errors import BadInput, MachineFault
-from ..intake import read_submission
-from ..record import Build, Record, Submission
-from ..store import RESULT, read_record
+from ..intake.submission import read_submission
+from ..record.model import Build, Record, Submission
+from ..record.store import RESULT, read_record
 from . import autolab, classroom50, gradescope
 from .__main__ import add_platform_options
 

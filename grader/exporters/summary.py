@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import re
 
-from ..escape import one_line, plain
-from ..record import Record, Test
-from ..wording import (Item, lost, milliseconds, name, not_timed, points, protection, ratio, shape,
-                       timed, whole)
-from ..wording import share as in_words
+from ..record.model import Record, Test
+from ..report.lines import (Item, lost, milliseconds, name, not_timed, points, protection, ratio,
+                            shape, share as in_words, timed, whole)
+from ..text import one_line, plain
 
 ZERO_WIDTH_SPACE = "\u200b"
 LARGEST = 900_000  # bytes; GitHub drops a step's summary over 1 MiB

@@ -3,7 +3,7 @@
  *
  *     jail --report 5 --wall 20 --cpu 10 ... -- program arguments
  *
- * In the bubblewrap sandbox (../sandbox.py) it is the first program inside; without bubblewrap it
+ * In the bubblewrap sandbox (sandbox.py) it is the first program inside; without bubblewrap it
  * is the whole sandbox. The program becomes its child, with the same environment, with resource
  * limits, without privileges and with a filter of system calls. The jail itself waits, watches how
  * much memory all of it uses and how long it takes, kills what is left of it at the end, and writes

@@ -312,7 +312,7 @@ static void print_cause(const struct cause_answer *answer) {
 }
 
 static int cause(int file) {
-    enum { ROOM = 16 << 10 }; /* as ../causes.py makes it */
+    enum { ROOM = 16 << 10 }; /* as ../run/cause.py makes it */
     _Static_assert(sizeof(struct cause_answer) <= ROOM, "an answer has room in its file");
     struct cause_answer answer;
     memset(&answer, 0, sizeof answer);

@@ -25,7 +25,7 @@ enum worker_state {
 
 enum { WORKER_MAGIC = 0x53474d31 };
 
-/* Room for struct writers, as ../run.py makes it. */
+/* Room for struct writers, as ../run/once.py makes it. */
 enum { WORKER_WRITERS_BYTES = 64 << 10 };
 
 struct worker_report {

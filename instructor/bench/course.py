@@ -30,12 +30,12 @@ from rich.table import Table
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(REPOSITORY))
 
-from grader.build import trusted_parts  # noqa: E402
+from grader.build.parts import trusted_parts  # noqa: E402
 from grader.course import results, worker  # noqa: E402
 from grader.course.slurm import CHUNK  # noqa: E402
 from grader.interrupt import asked_to_stop  # noqa: E402
-from grader.store import read_record  # noqa: E402
-from grader.wording import counted  # noqa: E402
+from grader.record.store import read_record  # noqa: E402
+from grader.text import counted  # noqa: E402
 
 TARGET_OF_LINEAR, TARGET_SECONDS = 0.9, 0.05
 NOT_BUSY = (3, 4, 7)

@@ -33,11 +33,11 @@ from rich.console import Console
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from grader.build import (Parts, Programs, build_submission, trusted_parts,  # noqa: E402
-                          work_directory)
+from grader.build.parts import Parts, trusted_parts  # noqa: E402
+from grader.build.submission import Programs, build_submission, work_directory  # noqa: E402
+from grader.clock.measure import Said, measure  # noqa: E402
 from grader.errors import BadInput, MachineFault, NotBuilt, Refused  # noqa: E402
-from grader.sandbox import Sandbox, choose_sandbox  # noqa: E402
-from grader.timing import Said, measure  # noqa: E402
+from grader.jail.sandbox import Sandbox, choose_sandbox  # noqa: E402
 
 CEILINGS = Path("build/bench/ceilings")
 GRID = Path("build/bench/grid")  # of which ladder.py asks for cuBLAS's times alone

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.cases import Case
-from grader.record import Record, Test
+from grader.cases.model import Case
+from grader.record.model import Record, Test
 
 GROUPS = {
     "starter": "starter",

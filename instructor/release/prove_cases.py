@@ -41,13 +41,14 @@ from rich.table import Table
 
 from grader import interrupt
 from grader.audit import neighbors
-from grader.build import trusted_parts
-from grader.cases import Case, Performance, Suite, ancestors, load_suites
+from grader.build.parts import trusted_parts
+from grader.cases.model import Case, Performance, Suite
+from grader.cases.read import ancestors, load_suites
 from grader.errors import BadInput, MachineFault
-from grader.intake import read_submission
-from grader.record import Record
-from grader.sandbox import choose_sandbox
-from grader.session import Grading
+from grader.grade import Grading
+from grader.intake.submission import read_submission
+from grader.jail.sandbox import choose_sandbox
+from grader.record.model import Record
 from instructor.bench.one_file import lines_of
 from instructor.faulty import faults
 from instructor.faulty.mistakes import seeded

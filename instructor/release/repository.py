@@ -12,8 +12,8 @@ from grader.errors import MachineFault
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 # What a checkout without git may hold beside the sources.
-BUILT = {"build", ".venv", "__pycache__", ".pytest_cache", ".hypothesis", "sgemm", "sgemm-check",
-         "results"}
+BUILT = {"build", ".venv", "sgemm", "sgemm-check", "results"}
+CACHES = {"__pycache__", ".pytest_cache", ".hypothesis"}  # in any folder
 
 
 def git(*words: str) -> list[str]:
@@ -41,7 +41,8 @@ def tracked_files() -> list[str]:
         return git("ls-files")
     found = (path.relative_to(REPOSITORY) for path in REPOSITORY.rglob("*")
              if path.is_symlink() or not path.is_dir())
-    return [path.as_posix() for path in found if not BUILT & set(path.parts)]
+    return [path.as_posix() for path in found
+            if path.parts[0] not in BUILT and not CACHES & set(path.parts)]
 
 
 def untracked_files(*folders: str) -> list[str]:

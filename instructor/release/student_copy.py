@@ -31,7 +31,7 @@ from pathlib import Path
 from rich.console import Console
 
 from grader import interrupt
-from grader.cases import load_suites
+from grader.cases.read import load_suites
 from grader.errors import BadInput, MachineFault
 from grader.process import completed
 from instructor.release.leaks import COMMENT, Code, Leak, secrets_of, sorted_shape

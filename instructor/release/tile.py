@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from math import ceil
 
-from grader.cases import Case, Suite
+from grader.cases.model import Case, Suite
 from instructor.release.leaks import Leak, line_at
 
 MOST_THREADS = 1024  # of a block, on every GPU

@@ -19,9 +19,10 @@ from pathlib import Path
 import pytest
 from conftest import REPOSITORY, Tree, clean_environment, need, need_nvcc, sample, slow_but
 
-from grader import build
+from grader.build.parts import trusted_parts
+from grader.build.submission import build_submission, work_directory
 from grader.errors import NotBuilt
-from grader.sandbox import choose_sandbox
+from grader.jail.sandbox import choose_sandbox
 
 PROGRAMS = sorted((Path(__file__).parent / "refused").glob("*.cu"))
 NAMES = [path.stem for path in PROGRAMS]
@@ -120,18 +121,18 @@ def test_make_program(name: str, tree: Tree) -> None:
 
 @pytest.fixture
 def work() -> Iterator[Path]:
-    with build.work_directory() as directory:
+    with work_directory() as directory:
         yield Path(directory)
 
 
 @pytest.mark.parametrize("name", sample(NAMES, 16, 3))
 def test_grade(name: str, work: Path) -> None:
     """It loses the criterion "builds", with that reason and line."""
-    refused, parts = expected(name), build.trusted_parts()
+    refused, parts = expected(name), trusted_parts()
     box = choose_sandbox("auto", False, [], parts.jail)
     source = PROGRAMS[NAMES.index(name)].read_bytes()
     with pytest.raises(NotBuilt) as error:
-        build.build_submission(parts, source, box, work)
+        build_submission(parts, source, box, work)
     assert (error.value.file, error.value.line) == ("kernel.cu", refused.line)
     assert refused.phrase in error.value.message
     assert len(error.value.output.splitlines()) <= MOST_LINES

@@ -33,15 +33,16 @@ REPOSITORY = Path(__file__).resolve().parent.parent.parent
 if str(REPOSITORY) not in sys.path:
     sys.path.insert(0, str(REPOSITORY))
 
-from grader.cases import Case, Performance, Suite  # noqa: E402
+from grader.cases.model import Case, Performance, Suite  # noqa: E402
+from grader.clock.measure import Said  # noqa: E402
 from grader.errors import MachineFault, NotBuilt, Refused  # noqa: E402
-from grader.intake import Submission  # noqa: E402
-from grader.outcome import Cause, Finding, Loads, Outcome  # noqa: E402
-from grader.record import Timing  # noqa: E402
-from grader.run import Problem  # noqa: E402
-from grader.runner import Tools  # noqa: E402
-from grader.session import Grading  # noqa: E402
-from grader.timing import Said, timing_of  # noqa: E402
+from grader.grade import Grading  # noqa: E402
+from grader.intake.submission import Submission  # noqa: E402
+from grader.one_case import Tools  # noqa: E402
+from grader.record.model import Cause, Finding, Loads, Timing  # noqa: E402
+from grader.run.limits import Problem  # noqa: E402
+from grader.run.outcome import Outcome  # noqa: E402
+from grader.verdict.points import timing_of  # noqa: E402
 
 BOX = SimpleNamespace(kind="none", note="no protection: a fake")
 PARTS = SimpleNamespace(backend="cpu", architecture=None, compiler="fake 1.0", jail=Path("jail"))

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grader.cases import LARGEST_FILE, TESTCASES, Case, Suite, ancestors, load_suites
+from grader.cases.model import Case, Suite
+from grader.cases.read import LARGEST_FILE, TESTCASES, ancestors, load_suites
 from grader.errors import BadInput
 
 ROOT_CASE = "public/basics/16x16x16"

@@ -18,18 +18,18 @@ import pytest
 from conftest import sample
 from corpus import BY_NAME, FAULTS, Fault
 
-from grader import causes, report
-from grader.build import Parts, trusted_parts
+from grader.build.parts import Parts, trusted_parts
 from grader.errors import MachineFault
-from grader.feedback import student_view
 from grader.findings import CAUSES, KINDS
-from grader.intake import Submission
-from grader.outcome import Cause, Finding
-from grader.record import Record
-from grader.run import memory_file
-from grader.sandbox import Ran, choose_sandbox
-from grader.session import MOST_CAUSES, Grading
-from grader.wording import lost
+from grader.grade import MOST_CAUSES, Grading
+from grader.intake.submission import Submission
+from grader.jail.sandbox import Ran, choose_sandbox
+from grader.record.model import Cause, Finding, Record
+from grader.record.student import student_view
+from grader.report.lines import lost
+from grader.report.terminal import show
+from grader.run.cause import ANSWER_BYTES, ask_judge, find_cause
+from grader.run.judge import memory_file
 
 SUITE = fake.suite(*(fake.case(f"{m}", m, k, n, criteria={"correct": 2, "memory": 2})
                      for m, k, n in ((34, 34, 34), (35, 70, 20), (5, 7, 3), (1030, 3, 5))))
@@ -120,7 +120,7 @@ def test_what_is_printed_names_it_first() -> None:
     """On the terminal, and in what exporters make of a case."""
     record = asked_about("wrong", TWO)[1]
     printed = io.StringIO()
-    report.show(record, None, printed)
+    show(record, None, printed)
     for said in (printed.getvalue(), "\n".join(lost(record.tests[0]))):
         assert said.index(f"kernel.cu:3: {fake.WHAT}") < said.index("symptom: all 121 are wrong")
         assert "hint: where does the next row of B begin?" in said
@@ -175,10 +175,10 @@ def taken(of_judge: str, monkeypatch: pytest.MonkeyPatch, fault: Exception | Non
             return Ran(**{"status": 1, "output": b"", "truncated": False,
                           "time_limit_hit": False, "cpu_seconds": 0.1} | ended)
 
-    monkeypatch.setattr(causes, "check_program", lambda *given: Path("check/check"))
-    monkeypatch.setattr(causes, "ask_judge", lambda *given: of_judge)
+    monkeypatch.setattr("grader.run.cause.check_program", lambda *given: Path("check/check"))
+    monkeypatch.setattr("grader.run.cause.ask_judge", lambda *given: of_judge)
     programs: Any = type("Programs", (), {"checked": Path("submission/checked")})
-    return causes.find_cause(fake.PARTS, programs, SOURCE, fake.case(), WRONG, Box())  # type: ignore
+    return find_cause(fake.PARTS, programs, SOURCE, fake.case(), WRONG, Box())  # type: ignore
 
 
 def test_what_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,15 +202,15 @@ ANSWER = struct.Struct("=i")  # the first member of struct cause_answer
 
 
 @pytest.mark.parametrize("answer", [
-    b"", b"\0" * causes.ANSWER_BYTES, b"\xff" * causes.ANSWER_BYTES, ANSWER.pack(1), ANSWER.pack(-1),
-    b"TEST PASSED <script>" * 100, random.Random(1).randbytes(causes.ANSWER_BYTES),
+    b"", b"\0" * ANSWER_BYTES, b"\xff" * ANSWER_BYTES, ANSWER.pack(1), ANSWER.pack(-1),
+    b"TEST PASSED <script>" * 100, random.Random(1).randbytes(ANSWER_BYTES),
     *(ANSWER.pack(1) + ANSWER.pack(kind) + random.Random(kind).randbytes(8000) for kind in range(1, 9)),
 ], ids=range(15))
 def test_the_judge_takes_no_other_bytes(answer: bytes, parts: Parts) -> None:
     """It says that there is no cause, and fails on nothing."""
-    with memory_file("answer", causes.ANSWER_BYTES) as file:
+    with memory_file("answer", ANSWER_BYTES) as file:
         os.pwrite(file, answer, 0)
-        made = json.loads(causes.ask_judge(parts, ["cause", file], [file], "in a test"))
+        made = json.loads(ask_judge(parts, ["cause", file], [file], "in a test"))
     assert made["cause"] is None and set(made) == {"finding", "cause"}
 
 
@@ -253,7 +253,7 @@ def test_a_submission_that_disturbs_it(before: str, does: str, cause: str | None
     begin = "void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)\n{"
     assert begin in STRIDE
     honest = honest_record()
-    monkeypatch.setattr(causes, "SECONDS", 3.0)
+    monkeypatch.setattr("grader.run.cause.SECONDS", 3.0)
     record = grade(before + STRIDE.replace(begin, f"{begin} {does}"), parts)
     assert record.score == honest.score > 0
     assert [each.score for each in record.tests] == [each.score for each in honest.tests]

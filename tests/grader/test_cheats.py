@@ -25,12 +25,12 @@ from conftest import (
 )
 
 from grader import options
-from grader.build import Parts, trusted_parts
-from grader.cases import load_suites
+from grader.build.parts import Parts, trusted_parts
+from grader.cases.read import load_suites
 from grader.errors import MachineFault
-from grader.intake import read_submission
-from grader.record import Record
-from grader.session import Grading
+from grader.grade import Grading
+from grader.intake.submission import read_submission
+from grader.record.model import Record
 from instructor.release import prove_cases
 
 CHEATS = sorted((REPOSITORY / "instructor" / "cheats").glob("*.cu"))

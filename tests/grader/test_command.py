@@ -27,8 +27,9 @@ from forks import fake_grader
 from grader_fake import COMMAND
 from rich.cells import cell_len
 
-from grader import build
-from grader.record import Record, schema
+from grader.build.parts import trusted_parts
+from grader.build.submission import work_directory
+from grader.record.model import Record, schema
 
 SECONDS = 300
 
@@ -388,7 +389,7 @@ def test_every_key_is_documented() -> None:
 
 
 def test_every_option_and_key_of_a_case_is_documented() -> None:
-    from grader.cases import Case, Performance
+    from grader.cases.model import Case, Performance
     from grader.options import SHARED
 
     text = (REPOSITORY / "docs" / "grading.md").read_text()
@@ -419,7 +420,7 @@ def parts() -> None:
     """The grader's own parts are built."""
     for tool in ("make", "cc", "c++"):
         need(tool)
-    build.trusted_parts()
+    trusted_parts()
 
 
 @pytest.fixture
@@ -496,7 +497,7 @@ def test_ctrl_c_at_any_time(tree: Tree, tmp_path: Path, venv: Path, target: str,
              "release": [f"DIR={tmp_path / 'copy'}"]}.get(target, [])
     words += [f"PYTHON={venv}/bin/python" if target == "gradescope" else f"VENV={venv}"]
     parts = {"GRADER_CACHE": str(tmp_path / "parts")} if seconds <= 0.7 else {}
-    with build.work_directory() as temporary:  # pytest's own are closed to the sandbox's uid
+    with work_directory() as temporary:  # pytest's own are closed to the sandbox's uid
         run = interrupted([need("make"), "--no-print-directory", "-o", f"{venv}/grader-ready",
                            target, *words], seconds, tree.path, TMPDIR=temporary, **parts)
         left = list(Path(temporary).iterdir())

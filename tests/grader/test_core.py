@@ -24,12 +24,21 @@ from typing import Any
 import pytest
 from conftest import REPOSITORY, sample
 
-from grader import build, examine, process, run, verdict
-from grader.build import Parts, Programs
+from grader import process
+from grader.build.parts import SOURCES, Parts, parts_key, reason_of, trusted_parts
+from grader.build.submission import BUILDS, Programs, build_submission, first_error, work_directory
+from grader.build.toolchain import gpu_architecture, settings_for
 from grader.errors import MachineFault, NotBuilt, Refused
-from grader.outcome import Outcome
-from grader.run import Problem
-from grader.sandbox import Command, Ran, Sandbox, choose_sandbox
+from grader.gate import check as examine
+from grader.gate.check import LIMITS, Examiner
+from grader.jail.sandbox import Command, Ran, Sandbox, choose_sandbox
+from grader.run.fault import Doubtful, doubt_about, ended, refuse_shortage
+from grader.run.judge import SEAL_ALL, SEAL_SIZE, judge, memory_file, seal, seal_all
+from grader.run.limits import Problem
+from grader.run.once import (WRITERS_BYTES, detail_of, outcome_of, run_problem, watched_work,
+                             with_sample)
+from grader.run.outcome import Outcome
+from grader.verdict.case import most_loads
 
 TILED = (REPOSITORY / "instructor/solutions/2_tiled.cu").read_bytes()
 NAIVE = (REPOSITORY / "instructor/solutions/1_naive.cu").read_bytes()
@@ -60,7 +69,7 @@ def with_wrapper(body: str, before: str = "") -> bytes:
 
 @pytest.fixture(scope="session")
 def parts() -> Parts:
-    return build.trusted_parts()
+    return trusted_parts()
 
 
 @pytest.fixture(scope="session")
@@ -72,19 +81,19 @@ def box(parts: Parts) -> Sandbox:
 def work() -> Iterator[Path]:
     """As the grader makes it, so that the sandbox's uid can pass through it: pytest's own are
     closed."""
-    with build.work_directory() as directory:
+    with work_directory() as directory:
         yield Path(directory)
 
 
 @pytest.fixture(scope="module")
 def tiled(parts: Parts, box: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Programs:
-    return build.build_submission(parts, TILED, box, tmp_path_factory.mktemp("tiled"))
+    return build_submission(parts, TILED, box, tmp_path_factory.mktemp("tiled"))
 
 
 def run_source(source: bytes, which: str, parts: Parts, box: Sandbox, work: Path,
                problem: Problem = EDGES, count: bool = False) -> Outcome:
-    programs = build.build_submission(parts, source, box, work)
-    return run.run_problem(parts, programs, which, problem, count=count, box=box)
+    programs = build_submission(parts, source, box, work)
+    return run_problem(parts, programs, which, problem, count=count, box=box)
 
 
 # ---- the parts -----------------------------------------------------------------------------------
@@ -92,15 +101,15 @@ def run_source(source: bytes, which: str, parts: Parts, box: Sandbox, work: Path
 
 def test_parts_are_built_once(parts: Parts) -> None:
     before = parts.judge.stat().st_mtime_ns
-    assert build.trusted_parts() == parts
+    assert trusted_parts() == parts
     assert parts.judge.stat().st_mtime_ns == before
     assert parts.compiler.split()[0] in ("gcc", "clang")
 
 
 def test_other_sources_make_other_parts(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    key = build.parts_key()
-    monkeypatch.setattr(build, "SOURCES", (*build.SOURCES, "kernel.cu"))
-    assert build.parts_key() != key
+    key = parts_key()
+    monkeypatch.setattr("grader.build.parts.SOURCES", (*SOURCES, "kernel.cu"))
+    assert parts_key() != key
 
 
 def test_a_compiler_that_fortifies_by_default(parts: Parts, tmp_path: Path) -> None:
@@ -131,7 +140,7 @@ def test_parts_that_cannot_be_built_are_the_machines_fault(
         monkeypatch: pytest.MonkeyPatch, name: str, value: str, words: str) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(MachineFault, match=words):
-        build.trusted_parts()
+        trusted_parts()
 
 
 @pytest.mark.parametrize("printed, reason", [
@@ -145,7 +154,7 @@ def test_parts_that_cannot_be_built_are_the_machines_fault(
     ("", ""),
 ])  # fmt: skip
 def test_why_parts_cannot_be_built(printed: str, reason: str) -> None:
-    assert build.reason_of(printed) == reason
+    assert reason_of(printed) == reason
 
 
 def test_the_architecture_is_asked_for_once_outside(monkeypatch: pytest.MonkeyPatch,
@@ -158,20 +167,20 @@ def test_the_architecture_is_asked_for_once_outside(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     monkeypatch.setenv("NVCC", "/bin/true")
     monkeypatch.delenv("ARCH", raising=False)
-    build.gpu_architecture.cache_clear()
+    gpu_architecture.cache_clear()
     try:
-        assert build.settings_for("cuda")["ARCH"] == "sm_90"
+        assert settings_for("cuda")["ARCH"] == "sm_90"
         monkeypatch.setenv("ARCH", "sm_90a")
-        assert build.settings_for("cuda")["ARCH"] == "sm_90a"
+        assert settings_for("cuda")["ARCH"] == "sm_90a"
         monkeypatch.setenv("ARCH", "sm_80")
         with pytest.raises(MachineFault, match="ARCH=sm_80, but the GPU here is sm_90"):
-            build.settings_for("cuda")
+            settings_for("cuda")
         smi.write_text("#!/bin/sh\necho No devices were found; exit 6\n")
-        build.gpu_architecture.cache_clear()
+        gpu_architecture.cache_clear()
         with pytest.raises(MachineFault, match="no GPU answers here; --backend cpu"):
-            build.settings_for("cuda")
+            settings_for("cuda")
     finally:
-        build.gpu_architecture.cache_clear()
+        gpu_architecture.cache_clear()
 
 
 # ---- building ------------------------------------------------------------------------------------
@@ -194,7 +203,7 @@ def test_what_does_not_build(source: bytes, message: str, line: int | None, part
                              work: Path) -> None:
     box = choose_sandbox("auto", False, [], parts.jail)
     with pytest.raises(NotBuilt) as error:
-        build.build_submission(parts, source, box, work)
+        build_submission(parts, source, box, work)
     assert re.search(message, error.value.message), error.value.message
     assert line is None or error.value.line == line
     if error.value.file:
@@ -204,7 +213,7 @@ def test_what_does_not_build(source: bytes, message: str, line: int | None, part
 def test_old_habits_are_built(parts: Parts, box: Sandbox, work: Path) -> None:
     """Submissions of older terms include support.h; extern "C" comes from other courses."""
     source = with_wrapper("LAUNCH;").lstrip()
-    build.build_submission(parts, b'#include "support.h"\nextern "C" ' + source, box, work)
+    build_submission(parts, b'#include "support.h"\nextern "C" ' + source, box, work)
 
 
 @pytest.mark.parametrize("name", sample(["report_verify", "report_stop", "data_new"], every=3))
@@ -212,7 +221,7 @@ def test_what_support_h_declares_is_not_to_be_called(name: str, parts: Parts, bo
                                                      work: Path) -> None:
     text = with_wrapper(f"void (*volatile f)() = (void (*)()){name}; (void)f; LAUNCH;")
     with pytest.raises(Refused) as refusal:
-        build.build_submission(parts, b'#include "support.h"\n' + text, box, work)
+        build_submission(parts, b'#include "support.h"\n' + text, box, work)
     assert name in refusal.value.tried
 
 
@@ -226,7 +235,7 @@ def test_what_support_h_declares_is_not_to_be_called(name: str, parts: Parts, bo
 def test_the_first_error_of_each_compiler(line: str, found: tuple[str, str, int]) -> None:
     """nvcc writes the line's number in parentheses."""
     said = f"kernel.cu:1: warning: w\nkernel.cu(1): warning #177-D: w\n{line}\nCompilation ended."
-    assert build.first_error(said) == found
+    assert first_error(said) == found
 
 
 def test_few_errors_are_shown(parts: Parts, work: Path) -> None:
@@ -234,16 +243,16 @@ def test_few_errors_are_shown(parts: Parts, work: Path) -> None:
     source = STARTER.replace(b"/* INSERT KERNEL CODE HERE */", b"".join(
         b"no_%d();\n" % number for number in range(20)), 1)
     with pytest.raises(NotBuilt) as error:
-        build.build_submission(parts, source, choose_sandbox("auto", False, [], parts.jail), work)
+        build_submission(parts, source, choose_sandbox("auto", False, [], parts.jail), work)
     assert error.value.output.count("error: ") <= 4
 
 
 # ---- running -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("which", build.BUILDS)
+@pytest.mark.parametrize("which", BUILDS)
 def test_a_right_run(which: str, tiled: Programs, parts: Parts, box: Sandbox) -> None:
-    outcome = run.run_problem(parts, tiled, which, EDGES, count=False, box=box)
+    outcome = run_problem(parts, tiled, which, EDGES, count=False, box=box)
     assert outcome.right and outcome.ended == "returned" and outcome.launches == 1
     assert outcome.elements == 35 * 20 and outcome.wrong == outcome.unwritten == 0
     assert outcome.finding is None and outcome.explanation is None and outcome.output == ""
@@ -252,14 +261,14 @@ def test_a_right_run(which: str, tiled: Programs, parts: Parts, box: Sandbox) ->
 def test_every_fill(tiled: Programs, parts: Parts, box: Sandbox) -> None:
     for fill in ("random", "ones-twos", "identity", "index", "exact", "extremes", "counting"):
         problem = Problem(m=17, n=33, k=9, fill=fill, seed=5, tolerance=None, time_limit=2.0)
-        assert run.run_problem(parts, tiled, "plain", problem, box=box).right, fill
+        assert run_problem(parts, tiled, "plain", problem, box=box).right, fill
 
 
 def test_loads_are_counted(tiled: Programs, parts: Parts, box: Sandbox, work: Path) -> None:
     problem = Problem(m=64, n=64, k=64, fill="random", seed=2, tolerance=None, time_limit=2.0)
-    naive = build.build_submission(parts, NAIVE, box, work)
+    naive = build_submission(parts, NAIVE, box, work)
     for programs, loads in ((naive, 2 * 64**3), (tiled, 2 * 64**3 // 16)):
-        counted = run.run_problem(parts, programs, "checked", problem, count=True, box=box).loads
+        counted = run_problem(parts, programs, "checked", problem, count=True, box=box).loads
         assert counted and (counted.all, counted.naive) == (loads, 2 * 64**3)
         assert counted.once_per_block == 2 * 64**3 // 16 and counted.threads == 64**2
 
@@ -339,13 +348,13 @@ SUBMISSION_OF_ALL = with_wrapper(
 def submission_of_all(parts: Parts, box: Sandbox, tmp_path_factory: pytest.TempPathFactory,
                       ) -> Programs:
     """Compiled once: m says which of WRAPPERS runs."""
-    return build.build_submission(parts, SUBMISSION_OF_ALL, box, tmp_path_factory.mktemp("all"))
+    return build_submission(parts, SUBMISSION_OF_ALL, box, tmp_path_factory.mktemp("all"))
 
 
 def run_wrapper(body: str, which: str, submission_of_all: Programs, parts: Parts, box: Sandbox,
                 seconds: float = 2.0) -> Outcome:
     problem = replace(EDGES, m=WRAPPERS.index(body) + 1, time_limit=seconds)
-    return run.run_problem(parts, submission_of_all, which, problem, box=box)
+    return run_problem(parts, submission_of_all, which, problem, box=box)
 
 
 def line_of(body: str) -> int:
@@ -370,15 +379,15 @@ SURPLUS = [REPOSITORY / f"tests/kernels/right/surplus_blocks_{what}.cu"
 
 def run_both(programs: Programs, parts: Parts, box: Sandbox, problem: Problem = EDGES,
              ) -> tuple[Outcome, Outcome]:
-    plain = run.run_problem(parts, programs, "plain", problem, box=box)
-    return plain, run.run_problem(parts, programs, "checked", problem, plain=plain, count=True,
+    plain = run_problem(parts, programs, "plain", problem, box=box)
+    return plain, run_problem(parts, programs, "checked", problem, plain=plain, count=True,
                                   box=box)
 
 
 @pytest.fixture(scope="module", params=sample(SURPLUS, every=2), ids=lambda path: path.stem)
 def surplus(request: pytest.FixtureRequest, parts: Parts, box: Sandbox,
             tmp_path_factory: pytest.TempPathFactory) -> Programs:
-    return build.build_submission(parts, request.param.read_bytes(), box,
+    return build_submission(parts, request.param.read_bytes(), box,
                                   tmp_path_factory.mktemp("surplus"))
 
 
@@ -397,9 +406,9 @@ def test_surplus_blocks_are_no_mistake_and_their_loads_are_free(
 def test_the_limit_of_the_checked_run_is_of_the_blocks_it_watches(
     monkeypatch: pytest.MonkeyPatch, surplus: Programs, parts: Parts, box: Sandbox
 ) -> None:
-    monkeypatch.setattr(run, "CHECKED_WORK", 100_000)
+    monkeypatch.setattr("grader.run.limits.CHECKED_WORK", 100_000)
     plain, checked = run_both(surplus, parts, box)
-    assert plain.work > EDGES.work(100_000) > run.watched_work(plain) > 0
+    assert plain.work > EDGES.work(100_000) > watched_work(plain) > 0
     assert checked.ended == "returned" and checked.right
 
 
@@ -419,16 +428,16 @@ def test_what_the_plain_run_says_of_blocks_is_not_believed(
 ) -> None:
     """A submission runs in its process. Where C does not come right by the blocks that it names, all
     are watched."""
-    plain = run.run_problem(parts, surplus, "plain", EDGES, box=box)
-    checked = run.run_problem(parts, surplus, "checked", EDGES, box=box, count=True,
+    plain = run_problem(parts, surplus, "plain", EDGES, box=box)
+    checked = run_problem(parts, surplus, "checked", EDGES, box=box, count=True,
                               plain=noted(blocks, plain))
     assert checked.right and not checked.finding and not checked.blocks
 
 
 def test_blocks_of_other_seeds_are_others(surplus: Programs) -> None:
     """And the sample's seed is not the case's."""
-    said = bytes(run.WRITERS_BYTES)
-    seeds = [run.with_sample(said, replace(EDGES, seed=seed))[8:16] for seed in (1, 1, 2)]
+    said = bytes(WRITERS_BYTES)
+    seeds = [with_sample(said, replace(EDGES, seed=seed))[8:16] for seed in (1, 1, 2)]
     assert seeds[0] == seeds[1] != seeds[2] and int.from_bytes(seeds[0], "little") > 1 << 32
 
 
@@ -440,10 +449,10 @@ def test_a_checked_run_out_of_time_is_no_mistake(
     monkeypatch: pytest.MonkeyPatch, changed: str, value: float, words: str,
     surplus: Programs, parts: Parts, box: Sandbox
 ) -> None:
-    monkeypatch.setattr(run, changed, value)
-    monkeypatch.setattr(run, "CHECKED_SLOWER", 0)
-    monkeypatch.setattr(run, "with_sample", lambda *_: b"")  # all blocks are watched, then
-    monkeypatch.setattr(run, "watched_work", lambda plain: plain.work)
+    monkeypatch.setattr(f"grader.run.limits.{changed}", value)
+    monkeypatch.setattr("grader.run.limits.CHECKED_SLOWER", 0)
+    monkeypatch.setattr("grader.run.once.with_sample", lambda *_: b"")  # all blocks are watched, then
+    monkeypatch.setattr("grader.run.once.watched_work", lambda plain: plain.work)
     plain, checked = run_both(surplus, parts, box)
     assert plain.right and plain.work > 80 * 80 * 256
     assert (checked.ended, checked.finding) == ("time-limit", None) and words in checked.detail
@@ -452,8 +461,8 @@ def test_a_checked_run_out_of_time_is_no_mistake(
 def test_too_many_blocks_end_at_the_same_one_each_time(
     monkeypatch: pytest.MonkeyPatch, surplus: Programs, parts: Parts, box: Sandbox
 ) -> None:
-    monkeypatch.setattr(run, "PLAIN_WORK", 1_000_000)
-    outcomes = [run.run_problem(parts, surplus, "plain", EDGES, box=box) for _ in range(2)]
+    monkeypatch.setattr("grader.run.limits.PLAIN_WORK", 1_000_000)
+    outcomes = [run_problem(parts, surplus, "plain", EDGES, box=box) for _ in range(2)]
     assert {each.ended for each in outcomes} == {"time-limit"}
     assert outcomes[0].file == "kernel.cu" and outcomes[0].line
     done = {each.detail.partition(" after ")[0] for each in outcomes}
@@ -466,10 +475,10 @@ def test_tiles_of_copies_of_a_and_b_are_tiles(
 ) -> None:
     """Whoever copied them: the threads that multiply count, and what they loaded once."""
     source = (REPOSITORY / f"tests/kernels/right/{how}.cu").read_bytes()
-    plain, checked = run_both(build.build_submission(parts, source, box, work), parts, box)
+    plain, checked = run_both(build_submission(parts, source, box, work), parts, box)
     assert plain.right and checked.right and not checked.finding
     assert checked.loads and checked.loads.threads >= EDGES.m * EDGES.n
-    assert checked.loads.all <= verdict.most_loads(checked.loads)
+    assert checked.loads.all <= most_loads(checked.loads)
 
 
 @pytest.mark.parametrize("blocks", sample([64, 1 << 18], every=2, start=1))
@@ -487,12 +496,12 @@ def test_loads_that_are_handed_on_are_counted(blocks: int, parts: Parts, box: Sa
         mysgemm<<<GRID, 1>>>(m, n, k, A, B, C);
     }
     """.replace(b"GRID", str(blocks).encode())
-    programs = build.build_submission(parts, source, box, work)
+    programs = build_submission(parts, source, box, work)
     loads = [run_both(programs, parts, box, replace(EDGES, n=n))[1].loads for n in (20, 21)]
     assert [each and each.all for each in loads] == [64 * EDGES.m * EDGES.k, 0]
 
 
-@pytest.mark.parametrize("which", sample(build.BUILDS, every=2))
+@pytest.mark.parametrize("which", sample(BUILDS, every=2))
 def test_a_kernel_that_does_not_end_is_stopped_at_its_line(which: str, parts: Parts, box: Sandbox,
                                                            work: Path) -> None:
     source = with_wrapper("LAUNCH;").replace(b"p++", b"p += 0")
@@ -502,7 +511,7 @@ def test_a_kernel_that_does_not_end_is_stopped_at_its_line(which: str, parts: Pa
     assert (outcome.ended, place.file, place.line) == ("endless", "kernel.cu", 7)
 
 
-@pytest.mark.parametrize("which", build.BUILDS)
+@pytest.mark.parametrize("which", BUILDS)
 def test_a_wrapper_that_does_not_end(which: str, submission_of_all: Programs, parts: Parts,
                                      box: Sandbox) -> None:
     outcome = run_wrapper(ENDLESS, which, submission_of_all, parts, box, seconds=0.3)
@@ -511,7 +520,7 @@ def test_a_wrapper_that_does_not_end(which: str, submission_of_all: Programs, pa
 
 
 @pytest.mark.parametrize("tried, which", [
-    (tried, which) for tried in REFUSED for which in build.BUILDS
+    (tried, which) for tried in REFUSED for which in BUILDS
     if which == "checked" or "program" not in tried])
 def test_what_is_refused_when_it_runs(tried: str, which: str, submission_of_all: Programs,
                                       parts: Parts, box: Sandbox) -> None:
@@ -550,16 +559,16 @@ def test_what_is_printed_moves_no_terminal(submission_of_all: Programs, parts: P
     assert outcome.right and outcome.output == "\\x1b[2J::error::\n\\x07 \\u202e|"
 
 
-KILLED = run.Ran(-signal.SIGKILL, b"", False, False, 0.5)
+KILLED = Ran(-signal.SIGKILL, b"", False, False, 0.5)
 
 
 def test_a_killed_run() -> None:
-    assert run.ended("in-wrapper", KILLED) == "crashed" and run.doubt_about("crashed", KILLED)
-    assert run.ended("in-wrapper", replace(KILLED, time_limit_hit=True)) == "time-limit"
-    assert run.ended("in-wrapper", KILLED, cpu_limit=0.4) == "time-limit"
+    assert ended("in-wrapper", KILLED) == "crashed" and doubt_about("crashed", KILLED)
+    assert ended("in-wrapper", replace(KILLED, time_limit_hit=True)) == "time-limit"
+    assert ended("in-wrapper", KILLED, cpu_limit=0.4) == "time-limit"
     greedy = replace(KILLED, memory_limit_hit=True)
-    assert run.ended("in-wrapper", greedy) == "crashed" and not run.doubt_about("crashed", greedy)
-    assert "more memory" in run.detail_of("crashed", greedy)
+    assert ended("in-wrapper", greedy) == "crashed" and not doubt_about("crashed", greedy)
+    assert "more memory" in detail_of("crashed", greedy)
 
 
 class ThatEnds(Sandbox):
@@ -570,8 +579,8 @@ class ThatEnds(Sandbox):
 
 
 ENDS: list[Ran] = []
-RETURNS = run.Ran(0, b"", False, False, 0.1)
-CANNOT_LOAD = run.Ran(126, b"", False, False, 0.0, unloadable="Cannot allocate memory")
+RETURNS = Ran(0, b"", False, False, 0.1)
+CANNOT_LOAD = Ran(126, b"", False, False, 0.0, unloadable="Cannot allocate memory")
 
 
 @pytest.mark.parametrize("bad", [KILLED, CANNOT_LOAD], ids=["killed", "not loaded"])
@@ -580,11 +589,11 @@ def test_who_is_at_fault(bad: Ran, tiled: Programs, parts: Parts,
     """What ends badly once was the machine, for a moment; twice, the submission; and where a kernel
     that is known to work ends so, too, the machine again."""
     box = ThatEnds("none", "", parts.jail)
-    monkeypatch.setattr(run, "known_to_work", lambda *_: tiled)
+    monkeypatch.setattr("grader.run.fault.known_to_work", lambda *_: tiled)
 
     def outcome(*ends: Ran) -> Outcome:
         ENDS[:] = ends
-        return run.run_problem(parts, tiled, "plain", EDGES, box=box)
+        return run_problem(parts, tiled, "plain", EDGES, box=box)
 
     assert outcome(bad, RETURNS).ended == "exited"  # this box writes no report
     assert outcome(bad, bad, RETURNS).ended == "crashed"
@@ -594,20 +603,20 @@ def test_who_is_at_fault(bad: Ran, tiled: Programs, parts: Parts,
 
 def test_memory_that_ran_out_is_the_machines_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     """Linux says so, and this run had little of it."""
-    monkeypatch.setattr(run, "oom_kills", lambda: 8)
+    monkeypatch.setattr("grader.run.fault.oom_kills", lambda: 8)
     with pytest.raises(MachineFault, match="ran out of memory"):
-        run.refuse_shortage(KILLED, 7)
-    run.refuse_shortage(KILLED, 8)
+        refuse_shortage(KILLED, 7)
+    refuse_shortage(KILLED, 8)
     for mine in ({"peak_bytes": 1 << 30}, {"memory_limit_hit": True}, {"time_limit_hit": True}):
-        run.refuse_shortage(replace(KILLED, **mine), 7)
+        refuse_shortage(replace(KILLED, **mine), 7)
 
 
 def test_a_full_disk_is_the_machines_fault(parts: Parts, work: Path,
                                            monkeypatch: pytest.MonkeyPatch) -> None:
     """By its free blocks, and before the submission had any part in it."""
-    monkeypatch.setattr(build, "LEAST_FREE", 1 << 60)
+    monkeypatch.setattr("grader.build.submission.LEAST_FREE", 1 << 60)
     with pytest.raises(MachineFault, match="no space is left"):
-        build.build_submission(parts, TILED, choose_sandbox("none", False, [], parts.jail), work)
+        build_submission(parts, TILED, choose_sandbox("none", False, [], parts.jail), work)
 
 
 def test_a_compiler_that_fails_on_any_kernel_is_the_machines_fault(parts: Parts,
@@ -615,24 +624,24 @@ def test_a_compiler_that_fails_on_any_kernel_is_the_machines_fault(parts: Parts,
     box = ThatEnds("none", "", parts.jail)
     ENDS[:] = [replace(KILLED, status=1, output=b"cannot fork")]
     with pytest.raises(MachineFault, match="nothing can be compiled here: cannot fork"):
-        build.build_submission(parts, TILED, box, work)
+        build_submission(parts, TILED, box, work)
     ENDS[:] = [replace(KILLED, status=1, output=b"kernel.cu:1:1: error: cannot fork")]
     shutil.rmtree(work)
     work.mkdir()
     with pytest.raises(NotBuilt, match="cannot fork"):
-        build.build_submission(parts, TILED, box, work)
+        build_submission(parts, TILED, box, work)
 
 
 def test_what_takes_too_long_to_examine(parts: Parts, work: Path,
                                         monkeypatch: pytest.MonkeyPatch) -> None:
-    few = replace(examine.LIMITS, cpu_seconds=1, time_seconds=1)
-    monkeypatch.setattr(examine, "LIMITS", few)
+    few = replace(LIMITS, cpu_seconds=1, time_seconds=1)
+    monkeypatch.setattr("grader.gate.check.LIMITS", few)
     (work / "kernel.cu").write_bytes(b"; " * 5_000_000)
     with pytest.raises(NotBuilt, match="time or memory"):
-        examine.Examiner(parts.jail).check("source", str(work / "kernel.cu"))
+        Examiner(parts.jail).check("source", str(work / "kernel.cu"))
     monkeypatch.setattr(examine.sys, "executable", "/bin/false")
     with pytest.raises(MachineFault, match="cannot be examined"):
-        examine.Examiner(parts.jail).check("source", str(work / "kernel.cu"))
+        Examiner(parts.jail).check("source", str(work / "kernel.cu"))
 
 
 def test_a_library_that_is_missing_is_the_machines_fault(parts: Parts, work: Path,
@@ -642,7 +651,7 @@ def test_a_library_that_is_missing_is_the_machines_fault(parts: Parts, work: Pat
     bare.chmod(0o755)
     monkeypatch.setattr(examine.sys, "executable", str(bare))
     with pytest.raises(MachineFault, match="cannot be examined: .*No module named"):
-        examine.Examiner(parts.jail).check("made", str(work))
+        Examiner(parts.jail).check("made", str(work))
 
 
 # ---- the judge believes nothing ------------------------------------------------------------------
@@ -650,18 +659,18 @@ def test_a_library_that_is_missing_is_the_machines_fault(parts: Parts, work: Pat
 
 def ask_judge(parts: Parts, report: bytes, back: bytes = b"") -> Outcome:
     """As if a worker had left these bytes."""
-    with run.memory_file("in") as given, run.memory_file("out") as out, \
-            run.memory_file("report") as said:
-        run.judge(parts, "prepare", EDGES, given, out)
+    with memory_file("in") as given, memory_file("out") as out, \
+            memory_file("report") as said:
+        judge(parts, "prepare", EDGES, given, out)
         os.pwrite(said, report, 0)
         if back:
             os.ftruncate(out, 0)
             os.pwrite(out, back, 0)
-        text = run.judge(parts, "verdict", EDGES, given, out, said, more=("fill",))
-        ran = run.Ran(0, b"", False, False, 0.0)
+        text = judge(parts, "verdict", EDGES, given, out, said, more=("fill",))
+        ran = Ran(0, b"", False, False, 0.0)
         try:
-            return run.outcome_of("plain", json.loads(text), ran)
-        except run.Doubtful as doubt:
+            return outcome_of("plain", json.loads(text), ran)
+        except Doubtful as doubt:
             return doubt.outcome
 
 
@@ -693,10 +702,10 @@ def test_a_worker_that_lies(name: str, parts: Parts) -> None:
 
 def test_the_matrices_are_sealed(parts: Parts) -> None:
     """A process with the descriptors can neither change them nor shorten the result's file."""
-    with run.memory_file("in") as given, run.memory_file("out") as out:
-        run.judge(parts, "prepare", EDGES, given, out)
-        run.seal(given, run.SEAL_ALL)
-        run.seal(out, run.SEAL_SIZE)
+    with memory_file("in") as given, memory_file("out") as out:
+        judge(parts, "prepare", EDGES, given, out)
+        seal(given, SEAL_ALL)
+        seal(out, SEAL_SIZE)
         with pytest.raises(OSError):
             os.pwrite(given, b"x", 0)
         for descriptor in (given, out):
@@ -710,21 +719,21 @@ def test_the_matrices_are_sealed(parts: Parts) -> None:
 def test_memory_that_is_still_mapped_elsewhere(ends: bool,
                                                monkeypatch: pytest.MonkeyPatch) -> None:
     """As the judge's is, after its end, while `ps` reads about it."""
-    monkeypatch.setattr(run, "SEAL_SECONDS", 60.0 if ends else 0.1)
-    with run.memory_file("in", 4096) as given, run.memory_file("out") as out, \
-            run.memory_file("report") as report, run.memory_file("writers") as writers, \
+    monkeypatch.setattr("grader.run.judge.SEAL_SECONDS", 60.0 if ends else 0.1)
+    with memory_file("in", 4096) as given, memory_file("out") as out, \
+            memory_file("report") as report, memory_file("writers") as writers, \
             mmap.mmap(given, 4096) as mapped:
         with pytest.raises(OSError, match="busy"):
-            fcntl.fcntl(given, fcntl.F_ADD_SEALS, run.SEAL_ALL)
+            fcntl.fcntl(given, fcntl.F_ADD_SEALS, SEAL_ALL)
         if ends:
             threading.Timer(0.2, mapped.close).start()
-            run.seal_all(given, out, report, writers)
-            assert fcntl.fcntl(given, fcntl.F_GET_SEALS) == run.SEAL_ALL
+            seal_all(given, out, report, writers)
+            assert fcntl.fcntl(given, fcntl.F_GET_SEALS) == SEAL_ALL
             for file in (out, report, writers):
-                assert fcntl.fcntl(file, fcntl.F_GET_SEALS) == run.SEAL_SIZE
+                assert fcntl.fcntl(file, fcntl.F_GET_SEALS) == SEAL_SIZE
         else:
             with pytest.raises(MachineFault, match="cannot be sealed: Device or resource busy"):
-                run.seal_all(given, out, report, writers)
+                seal_all(given, out, report, writers)
 
 
 def test_no_argument_of_a_trusted_program_tells_of_a_case(parts: Parts,
@@ -736,7 +745,7 @@ def test_no_argument_of_a_trusted_program_tells_of_a_case(parts: Parts,
         seen.append(command)
         return process.completed(command, **more)
 
-    monkeypatch.setattr(run, "completed", watched)
+    monkeypatch.setattr("grader.run.judge.completed", watched)
     ask_judge(parts, RETURNED.ljust(BYTES, b"\0"))
     assert seen == [[str(parts.judge)]] * 2
 
@@ -752,12 +761,12 @@ def test_a_pointer_of_the_hosts_is_no_address_of_the_workers(parts: Parts, box: 
                                                              work: Path) -> None:
     """Whatever its size: the two processes map memory at the same addresses, unless host code has
     others."""
-    programs = build.build_submission(parts, with_wrapper(
+    programs = build_submission(parts, with_wrapper(
         "size_t words = (size_t)k << (m + 12); float *p = (float *)malloc(4 * words);"
         "touch<<<1, 64>>>(p, words); LAUNCH;", "#include <cstdlib>\n"
         "__global__ void touch(float *p, size_t words)"
         "{ if (threadIdx.x == blockIdx.y) p[words / 64 * (words % 64)] = 1; }\n"), box, work)
-    outcomes = [run.run_problem(parts, programs, "checked", replace(EDGES, m=m, n=4, k=k), box=box)
+    outcomes = [run_problem(parts, programs, "checked", replace(EDGES, m=m, n=4, k=k), box=box)
                 for m in range(1, 12) for k in (4, 5)]
     found = {outcome.finding and outcome.finding.kind for outcome in outcomes}
     assert found == {"host-pointer-on-device"}

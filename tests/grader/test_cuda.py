@@ -11,13 +11,15 @@ import pytest
 from conftest import REPOSITORY, clean_environment
 from corpus import BY_NAME
 
-from grader import build
-from grader.build import gpu_architecture
-from grader.cases import load_suites
-from grader.timing import time_performance
+from grader.build.parts import trusted_parts
+from grader.build.submission import build_submission
+from grader.build.toolchain import gpu_architecture
+from grader.cases.read import load_suites
+from grader.one_case import time_performance
 from grader.errors import MachineFault
-from grader.run import Problem, run_problem
-from grader.sandbox import choose_sandbox
+from grader.jail.sandbox import choose_sandbox
+from grader.run.limits import Problem
+from grader.run.once import run_problem
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 
@@ -63,10 +65,10 @@ def test_kernels_for_another_gpu_are_the_machines_fault(
 ) -> None:
     """In the plain run and in the recorder, before any code of the submission's."""
     other = "sm_80" if gpu_architecture() != "sm_80" else "sm_86"
-    monkeypatch.setattr(build, "gpu_architecture", lambda: other)
-    parts = build.trusted_parts("cuda")
+    monkeypatch.setattr("grader.build.toolchain.gpu_architecture", lambda: other)
+    parts = trusted_parts("cuda")
     box = choose_sandbox("auto", False, [], parts.jail)
-    programs = build.build_submission(parts, KERNEL.encode(), box, tmp_path)
+    programs = build_submission(parts, KERNEL.encode(), box, tmp_path)
     shape = load_suites("all")[-1].items[-1]
     problem = Problem(34, 34, 34, "random", 1, None, 2.0)
     with pytest.raises(MachineFault, match="compiled for another GPU"):

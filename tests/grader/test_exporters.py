@@ -21,15 +21,14 @@ from markdown_it import MarkdownIt
 import classroom50 as demands
 from conftest import REPOSITORY, clean_environment, sample, strict_json
 
-from grader.errors import BadInput, MachineFault
 from grader.course import gradebook
 from grader.course.model import Attempt, HandIn, Standing, Student
+from grader.errors import BadInput, MachineFault
 from grader.exporters import annotations, autolab, classroom50, gradescope, summary
-from grader.feedback import student_view
-from grader.outcome import Cause, Finding
-from grader.record import Build, Criterion, Record, Refusal, Submission, Times, Timing
-from grader.record import Test as Case
-from grader.store import read_record
+from grader.record.model import (Build, Cause, Criterion, Finding, Record, Refusal, Submission, Test
+                                 as Case, Times, Timing)
+from grader.record.store import read_record
+from grader.record.student import student_view
 
 SECRET = "printedInAHiddenCase"
 VISIBILITIES = ["hidden", "after_published", "after_due_date", "visible"]

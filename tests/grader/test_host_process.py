@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from conftest import REPOSITORY, RUN_SECONDS, Tree
 
-from grader.build import trusted_parts
-from grader.run import WRITERS_BYTES
+from grader.build.parts import trusted_parts
+from grader.run.once import WRITERS_BYTES
 
 NOBODY = 65534
 MATRICES = 64 << 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from conftest import REPOSITORY, repository_files
 
-from grader.identity import GRADED, SHOWN
+from grader.build.parts import GRADED, SHOWN
 
 
 def test_every_file_is_in_one_of_the_lists() -> None:

@@ -9,10 +9,14 @@ from pathlib import Path
 import pytest
 from conftest import REPOSITORY, sample
 
-from grader import build, run, verdict
-from grader.outcome import Loads, Outcome
-from grader.run import Problem
-from grader.sandbox import choose_sandbox
+from grader.build.parts import trusted_parts
+from grader.build.submission import build_submission, work_directory
+from grader.jail.sandbox import choose_sandbox
+from grader.record.model import Loads
+from grader.run.limits import Problem
+from grader.run.once import run_problem
+from grader.run.outcome import Outcome
+from grader.verdict.case import against_loads
 
 SHAPE = Problem(m=97, n=101, k=89, fill="random", seed=3, tolerance=None, time_limit=5.0)
 NAIVE = 2 * SHAPE.m * SHAPE.n * SHAPE.k
@@ -138,11 +142,11 @@ def loads_of(source: bytes) -> Loads:
 
 
 def counted_of(source: bytes) -> Outcome:
-    parts = build.trusted_parts()
+    parts = trusted_parts()
     box = choose_sandbox("none", False, [], parts.jail)
-    with build.work_directory() as work:
-        programs = build.build_submission(parts, source, box, Path(work))
-        return run.run_problem(parts, programs, "checked", SHAPE, box=box, count=True)
+    with work_directory() as work:
+        programs = build_submission(parts, source, box, Path(work))
+        return run_problem(parts, programs, "checked", SHAPE, box=box, count=True)
 
 
 @pytest.mark.parametrize("name", sample([*WRAPPERS], every=7))
@@ -150,7 +154,7 @@ def test_loads_that_count(name: str) -> None:
     body, loads, tiles = WRAPPERS[name]
     counted = loads_of(f"{KERNELS}{body}\ncudaFree(a); cudaFree(b); cudaFree(s);\n}}\n".encode())
     assert loads is None or counted.all == loads
-    assert (verdict.against_loads(counted) == "") == tiles
+    assert (against_loads(counted) == "") == tiles
 
 
 @pytest.mark.parametrize("name", sample(["constants_in_the_loop", "persistent_tiles"], every=2))
@@ -159,7 +163,7 @@ def test_what_is_no_load_of_a_and_b(name: str) -> None:
     taken together with another because of them."""
     counted = loads_of((REPOSITORY / f"tests/kernels/right/{name}.cu").read_bytes())
     counters = 7 * 7 + 3 * 8
-    assert TILED <= counted.all <= TILED + counters and verdict.against_loads(counted) == ""
+    assert TILED <= counted.all <= TILED + counters and against_loads(counted) == ""
 
 
 def test_what_is_shared_is_counted_after_a_mistake_too() -> None:

@@ -1,4 +1,4 @@
-"""grader/sandbox.py and grader/jail/jail.c: hostile programs, run for real in each kind of sandbox
+"""grader/jail/sandbox.py and grader/jail/jail.c: hostile programs, run for real in each kind of sandbox
 that this machine allows. None of these tests rests on how fast something is."""
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from typing import Any
 import pytest
 from conftest import REPOSITORY, first_of_each, missing, need, slow_but
 
-from grader import sandbox, uids
 from grader.errors import MachineFault
-from grader.sandbox import Command, Limits, Ran, Sandbox, choose_sandbox
+from grader.jail.sandbox import Command, Limits, Ran, Sandbox, choose_sandbox, with_few_files
+from grader.jail.uid import UIDS, open_places, own_uid
 
 LIMITS = Limits(cpu_seconds=60, memory_bytes=1 << 30, processes=24, file_bytes=1 << 20,
                 output_bytes=4096, wall_seconds=60)
@@ -154,7 +154,7 @@ def test_only_the_first_output_is_kept(box: Sandbox) -> None:
 
 def test_a_launcher_that_does_not_end_is_the_machines_fault(
         place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox, "LATE_SECONDS", 1.0)
+    monkeypatch.setattr("grader.jail.sandbox.LATE_SECONDS", 1.0)
     (place / "stuck").write_text("#!/bin/sh\nexec sleep 600\n")
     (place / "stuck").chmod(0o755)
     with pytest.raises(MachineFault, match="does not end"):
@@ -367,7 +367,7 @@ def test_a_killed_grader_leaves_nothing(box: Sandbox, work: Path) -> None:
 import sys
 sys.path.insert(0, {str(REPOSITORY)!r})
 from pathlib import Path
-from grader.sandbox import *
+from grader.jail.sandbox import *
 box = choose_sandbox({box.kind!r}, False, [], Path({str(box.jail)!r}))
 work = Path({str(work)!r})
 box.run(Command([str(work / "program")], Limits(60, 1 << 30, 24, 1 << 20, 4096, 600), work, [work]))
@@ -407,7 +407,7 @@ def test_without_landlock_all_open_directories_are_swept(jail: Path, place: Path
     nested = place / "open" / "to" / "all"
     nested.mkdir(parents=True)
     nested.chmod(0o1777)
-    found, _ = uids.open_places()
+    found, _ = open_places()
     assert nested in found and Path("/tmp") in found and place not in found
     box = Sandbox("uid", "", jail, open_places=tuple(found))
     assert shell(box, f"mkdir {nested}/left && touch {nested}/left/f").status == 0
@@ -418,13 +418,13 @@ def test_without_landlock_all_open_directories_are_swept(jail: Path, place: Path
 def test_without_landlock_files_that_all_may_write_are_named(
         monkeypatch: pytest.MonkeyPatch, jail: Path, place: Path) -> None:
     top = place / "a disk"
-    monkeypatch.setattr(uids, "mount_points", lambda: [top])
-    monkeypatch.setattr(sandbox, "probe", lambda _: "no Landlock")
+    monkeypatch.setattr("grader.jail.uid.mount_points", lambda: [top])
+    monkeypatch.setattr("grader.jail.sandbox.probe", lambda _: "no Landlock")
     for directory, mode in (("here", 0o755), ("closed", 0o700)):
         (top / directory).mkdir(mode=mode, parents=True)
         (top / directory / "two words").touch()
         (top / directory / "two words").chmod(0o666)
-    note = sandbox.with_few_files(Sandbox("uid", "", jail)).note
+    note = with_few_files(Sandbox("uid", "", jail)).note
     assert f"in 1 more: chmod o-w '{top}/here/two words'" in note and "closed" not in note
 
 
@@ -739,8 +739,8 @@ def test_one_command_opens_all_that_the_sandbox_reads(jail: Path, place: Path) -
 
 @as_root
 def test_each_run_has_a_uid_of_its_own() -> None:
-    with uids.own_uid() as one, uids.own_uid() as other:
-        assert one != other and {one, other} <= set(uids.UIDS)
+    with own_uid() as one, own_uid() as other:
+        assert one != other and {one, other} <= set(UIDS)
 
 
 @as_root
@@ -752,7 +752,7 @@ def test_bubblewrap_for_an_ordinary_user(jail: Path, place: Path) -> None:
 import sys
 sys.path.insert(0, {str(REPOSITORY)!r})
 from pathlib import Path
-from grader.sandbox import *
+from grader.jail.sandbox import *
 limits = Limits(60, 1 << 30, 24, 1 << 20, 4096, 60)
 box = choose_sandbox("bubblewrap", True, [], Path({str(jail)!r}))
 def sh(text):

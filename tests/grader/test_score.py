@@ -15,13 +15,16 @@ from grader_fake import case, outcome
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader import escape, feedback, score, verdict, wording
-from grader import record as records
-from grader.cases import Case
+from grader.cases.model import Case
 from grader.findings import KINDS
-from grader.outcome import Finding, Loads, Outcome
-from grader.record import Build, Record, Refusal, Submission
-from grader.run import Problem
+from grader.record.model import Build, Finding, Loads, Record, Refusal, Submission, Test
+from grader.record.student import student_view
+from grader.report.lines import lost
+from grader.run.limits import Problem
+from grader.run.outcome import Outcome
+from grader.text import harmless
+from grader.verdict.case import against_loads, judge_case, most_loads, wants_checked, wants_counts
+from grader.verdict.points import carries, is_right, nothing, refused, skipped, totals
 
 FULL = {"builds": 1.0, "correct": 2.0, "memory": 3.0, "tiled": 4.0}
 
@@ -36,9 +39,9 @@ def runs(verb: str, **changes: Any) -> tuple[Outcome, Outcome]:
     return plain, checked.model_copy(update=changes)
 
 
-def judge(plain: Outcome, checked: Outcome | None) -> tuple[records.Test, str]:
+def judge(plain: Outcome, checked: Outcome | None) -> tuple[Test, str]:
     """The test, and the criteria that were kept."""
-    test = verdict.judge_case(full_case(), plain, checked)
+    test = judge_case(full_case(), plain, checked)
     assert test.score == sum(each.score for each in test.criteria)
     assert all(each.passed != bool(each.reason) for each in test.criteria)
     assert all(each.score == (each.max_score if each.passed else 0) for each in test.criteria)
@@ -85,7 +88,7 @@ def test_threads_that_share_in_the_work(asked: dict[str, Any], threads: int, kep
     assert checked.loads
     checked = checked.model_copy(update={
         "loads": checked.loads.model_copy(update={"threads": threads})})
-    test = verdict.judge_case(case(points=10.0, **asked), plain, checked)
+    test = judge_case(case(points=10.0, **asked), plain, checked)
     assert " ".join(each.name for each in test.criteria if each.passed) == kept
     if not kept:
         shared = "1 thread" if threads == 1 else f"{threads} threads"
@@ -199,7 +202,7 @@ def test_the_limit_is_the_handouts() -> None:
     for naive in (2, 1000, 78608):
         for once in (0, 1, naive // 16, naive):
             loads = Loads(all=naive // 4, naive=naive, once_per_block=once, exchanged=naive // 4)
-            assert verdict.most_loads(loads) == naive // 4 and not verdict.against_loads(loads)
+            assert most_loads(loads) == naive // 4 and not against_loads(loads)
 
 
 def test_the_record_has_the_loads_that_were_counted() -> None:
@@ -209,19 +212,19 @@ def test_the_record_has_the_loads_that_were_counted() -> None:
     assert judge(plain, checked)[0].loads == checked.loads
     assert judge(plain, None)[0].loads is None
     assert judge(*runs("race", loads=None))[0].loads is None
-    public = verdict.judge_case(full_case(), plain, checked)
-    hidden = verdict.judge_case(full_case(suite="hidden/zebra"), plain, checked)
-    seen = feedback.student_view(record_of(public, hidden)).tests
+    public = judge_case(full_case(), plain, checked)
+    hidden = judge_case(full_case(suite="hidden/zebra"), plain, checked)
+    seen = student_view(record_of(public, hidden)).tests
     assert [test.loads for test in seen] == [checked.loads, None]
 
 
 def test_which_cases_have_a_checked_run() -> None:
     """All but large ones: it also shows what a right C hides."""
     large = {"m": 2000, "k": 2000, "n": 2000}
-    assert verdict.wants_checked(case()) and not verdict.wants_counts(case())
-    assert not verdict.wants_checked(case(**large))
-    assert verdict.wants_checked(case(**large, criteria={"memory": 4.0}))
-    assert verdict.wants_counts(case(criteria={"tiled": 4.0}))
+    assert wants_checked(case()) and not wants_counts(case())
+    assert not wants_checked(case(**large))
+    assert wants_checked(case(**large, criteria={"memory": 4.0}))
+    assert wants_counts(case(criteria={"tiled": 4.0}))
 
 
 # ---- one mistake ---------------------------------------------------------------------------------
@@ -234,15 +237,15 @@ WRONG = {"right": False, "wrong": 1156, "explanation": TWICE}
 
 
 def but_for_a_formula(of_plain: dict[str, Any] | None = None,
-                      of_checked: dict[str, Any] | None = None, nearly: float = 0.4) -> records.Test:
+                      of_checked: dict[str, Any] | None = None, nearly: float = 0.4) -> Test:
     """A C that one formula explains, but for these changes."""
     plain, checked = runs("right")
-    return verdict.judge_case(full_case(nearly=nearly),
+    return judge_case(full_case(nearly=nearly),
                               plain.model_copy(update=WRONG | (of_plain or {})),
                               checked.model_copy(update=WRONG | (of_checked or {})))
 
 
-def by_criterion(test: records.Test) -> str:
+def by_criterion(test: Test) -> str:
     assert test.score == pytest.approx(sum(each.score for each in test.criteria))
     assert test.nearly == any(each.nearly for each in test.criteria)
     assert all(each.passed != bool(each.reason) for each in test.criteria)
@@ -255,7 +258,7 @@ def test_a_mistake_that_explains_all_that_is_wrong_costs_a_share() -> None:
     assert (test.score, test.status) == (4.6, "partial")
     assert test.reason == "right but for one mistake: C is 2 times the product"
     assert test.hint == "once?" and test.finding and test.finding.formula == "factor"
-    assert score.carries(test) and not score.is_right(test) and not test.nothing_lost
+    assert carries(test) and not is_right(test) and not test.nothing_lost
     assert but_for_a_formula(nearly=0.0).reason == TWICE.what
     half = but_for_a_formula({"explanation": TWICE.model_copy(update={"products": 0.5})})
     assert half.nearly
@@ -282,7 +285,7 @@ def test_what_is_not_one_mistake_costs_all(of_plain: dict[str, Any], of_checked:
     test = but_for_a_formula(of_plain, of_checked, nearly)
     launches = of_plain.get("launches", 1)
     assert by_criterion(test) == f"builds:{launches:g} correct:0 memory:0 tiled:0"
-    assert not score.carries(test) and "one mistake" not in test.reason
+    assert not carries(test) and "one mistake" not in test.reason
 
 
 def test_a_share_is_of_what_the_mistake_alone_has_cost() -> None:
@@ -293,7 +296,7 @@ def test_a_share_is_of_what_the_mistake_alone_has_cost() -> None:
     slow = but_for_a_formula(of_checked=SLOW | {"explanation": None})
     assert by_criterion(slow) == "builds:1 correct:0.8 memory:0 tiled:0"
     plain = runs("right")[0].model_copy(update=WRONG)
-    alone = verdict.judge_case(full_case(nearly=0.4), plain, None)
+    alone = judge_case(full_case(nearly=0.4), plain, None)
     assert by_criterion(alone) == "builds:1 correct:0.8 memory:0 tiled:0"
 
 
@@ -303,28 +306,28 @@ def test_a_missing_barrier_costs_a_share() -> None:
     wrong = plain.model_copy(update={"right": False, "wrong": 7})
     repaired = runs("right")
     asked = full_case(nearly=0.4)
-    lucky = verdict.judge_case(asked, plain, checked, repaired)
+    lucky = judge_case(asked, plain, checked, repaired)
     assert by_criterion(lucky) == "builds:1 correct:2 memory:1.2 tiled:1.6"
-    test = verdict.judge_case(asked, wrong, checked, repaired)
+    test = judge_case(asked, wrong, checked, repaired)
     assert by_criterion(test) == "builds:1 correct:0.8 memory:1.2 tiled:1.6"
     assert test.reason == "right but for one mistake: kernel.cu:29: a mistake"
     assert test.seconds == pytest.approx(0.04)
-    naive = verdict.judge_case(asked, wrong, checked, runs("naive"))
+    naive = judge_case(asked, wrong, checked, runs("naive"))
     assert by_criterion(naive) == "builds:1 correct:0.8 memory:1.2 tiled:0"
     for other in (None, runs("leak"), runs("race"), runs("wrong")):
-        test = verdict.judge_case(asked, wrong, checked, other)
+        test = judge_case(asked, wrong, checked, other)
         assert by_criterion(test) == "builds:1 correct:0 memory:0 tiled:0"
         assert test.reason == "kernel.cu:29: a mistake"
-    assert not verdict.judge_case(full_case(), wrong, checked, repaired).nearly
+    assert not judge_case(full_case(), wrong, checked, repaired).nearly
 
 
 def test_of_one_mistake_in_a_hidden_case_the_kind_is_shown() -> None:
     hidden = full_case(suite="hidden/zebra", nearly=0.4)
     plain, checked = (run.model_copy(update=WRONG) for run in runs("right"))
-    [seen] = feedback.student_view(record_of(verdict.judge_case(hidden, plain, checked))).tests
+    [seen] = student_view(record_of(judge_case(hidden, plain, checked))).tests
     assert seen.reason == "right but for one mistake: the result is wrong"
     assert seen.criteria[1].nearly and seen.criteria[1].reason == "C is not right"
-    assert wording.lost(seen)[0] == seen.reason
+    assert lost(seen)[0] == seen.reason
     assert "2 times" not in seen.model_dump_json() and "1156" not in seen.model_dump_json()
 
 
@@ -332,17 +335,17 @@ def test_of_one_mistake_in_a_hidden_case_the_kind_is_shown() -> None:
 
 
 def test_sums_are_those_of_decimal_numbers() -> None:
-    tests = [score.nothing(case(points=0.1), "failed", "x") for _ in range(10)]
-    assert score.totals(tests) == (0, 1)
+    tests = [nothing(case(points=0.1), "failed", "x") for _ in range(10)]
+    assert totals(tests) == (0, 1)
 
 
 def test_a_parent_without_points_for_tiles_still_carries() -> None:
     naive, _ = judge(*runs("naive"))
     wrong, _ = judge(*runs("wrong"))
-    assert score.carries(naive) and not score.carries(wrong)
-    skipped = score.skipped(case(), wrong)
-    assert (skipped.status, skipped.reason) == ("skipped", "needs c, which failed")
-    assert not score.carries(skipped)
+    assert carries(naive) and not carries(wrong)
+    left = skipped(case(), wrong)
+    assert (left.status, left.reason) == ("skipped", "needs c, which failed")
+    assert not carries(left)
 
 
 # ---- what a student sees -------------------------------------------------------------------------
@@ -350,27 +353,27 @@ def test_a_parent_without_points_for_tiles_still_carries() -> None:
 def test_what_was_printed_is_shown_briefly_and_never_beside_a_hidden_case() -> None:
     plain, checked = runs("right")
     printed = plain.model_copy(update={"output": "\n".join(["é\x07" + "x" * 999] * 50)})
-    public = verdict.judge_case(full_case(), printed, checked)
+    public = judge_case(full_case(), printed, checked)
     alone = record_of(public).model_copy(update={"suites": ["public/basics"]})
-    [shown] = feedback.student_view(alone).tests
+    [shown] = student_view(alone).tests
     assert shown.output == "\n".join(["??" + "x" * 198] * 10)
-    hidden = verdict.judge_case(full_case(suite="hidden/zebra"), printed, checked)
-    for seen in feedback.student_view(record_of(public, hidden)).tests:
+    hidden = judge_case(full_case(suite="hidden/zebra"), printed, checked)
+    for seen in student_view(record_of(public, hidden)).tests:
         assert seen.output == ""
 
 
 SECRETS = ("zebra", "quagga", "okapi", "7919", "7927", "7933", "104729", "leopard", "/home/ta")
 
 
-def secret_test(status: str, verb: str) -> records.Test:
+def secret_test(status: str, verb: str) -> Test:
     hidden = case("quagga", 7919, 7927, 7933, suite="hidden/zebra", title="okapi okapi",
                   seed=104729, hint="leopard", criteria=FULL, points=10.0)
     if status == "skipped":
-        parent = score.nothing(case("zebra", suite="hidden/zebra"), "failed", "")
-        return score.skipped(hidden, parent)
+        parent = nothing(case("zebra", suite="hidden/zebra"), "failed", "")
+        return skipped(hidden, parent)
     plain, checked = runs(verb, output="okapi 7919")
     plain = plain.model_copy(update={"output": "7919 leopard"})
-    test = verdict.judge_case(hidden, plain, checked)
+    test = judge_case(hidden, plain, checked)
     marked = test.finding and test.finding.model_copy(update={
         "detail": ["m=7919"], "hint": "okapi", "line": 7927, "formula": "zebra"})
     return test.model_copy(update={"reason": test.reason and f"{test.reason} 7919 okapi",
@@ -378,9 +381,9 @@ def secret_test(status: str, verb: str) -> records.Test:
 
 
 def record_of(
-    *tests: records.Test, build: Build | None = None, refusal: Refusal | None = None
+    *tests: Test, build: Build | None = None, refusal: Refusal | None = None
 ) -> Record:
-    points, possible = score.totals(tests)
+    points, possible = totals(tests)
     return Record(
         complete=True, submission=Submission(name="alice", path="/home/ta/alice/kernel.cu",
                                              sha256="0" * 64, bytes=3, notes=[]),
@@ -394,15 +397,15 @@ def record_of(
 VERBS = ["right", "naive", "wrong", "starter", "hang", "crash", "leak", "race"]
 
 
-def public_test() -> records.Test:
-    return verdict.judge_case(full_case(name="p"), *runs("wrong"))
+def public_test() -> Test:
+    return judge_case(full_case(name="p"), *runs("wrong"))
 
 
 @pytest.mark.parametrize("verb", [*VERBS, "skipped"])
 def test_hidden_cases_stay_hidden(verb: str) -> None:
     record = record_of(public_test(), secret_test("skipped" if verb == "skipped" else "", verb))
     before = record.model_dump_json()
-    seen = feedback.student_view(record)
+    seen = student_view(record)
     assert record.model_dump_json() == before, "the record itself must stay"
     text = seen.model_dump_json()
     assert [secret for secret in SECRETS if secret in text] == []
@@ -423,18 +426,18 @@ def test_hidden_cases_stay_hidden(verb: str) -> None:
 def test_a_refusal_gives_no_hidden_case_away() -> None:
     refusal = Refusal(tried="copies device memory to the host (7919 bytes)", file="kernel.cu",
                       line=7927, hint="no")
-    tests = [secret_test("", "wrong"), score.refused(full_case(suite="hidden/zebra"), refusal)]
-    text = feedback.student_view(record_of(*tests, refusal=refusal)).model_dump_json()
+    tests = [secret_test("", "wrong"), refused(full_case(suite="hidden/zebra"), refusal)]
+    text = student_view(record_of(*tests, refusal=refusal)).model_dump_json()
     assert "copies device memory to the host" in text
     assert [secret for secret in SECRETS if secret in text] == []
 
 
 def test_two_hidden_mistakes_of_a_kind_look_alike() -> None:
     """Nothing but the number differs, whatever the shapes were."""
-    first, second = secret_test("", "wrong"), verdict.judge_case(
+    first, second = secret_test("", "wrong"), judge_case(
         case("another", 3, 4, 5, suite="hidden/zebra", criteria=FULL, points=10.0),
         *runs("wrong", wrong=1))
-    seen = feedback.student_view(record_of(first, second)).tests
+    seen = student_view(record_of(first, second)).tests
     assert seen[0].model_dump() == seen[1].model_dump() | {"name": "hidden 1"}
 
 
@@ -443,23 +446,23 @@ def test_a_finding_of_c_has_the_launch_of_its_run(said_by: str) -> None:
     plain, checked = runs("wrong")
     plain, checked = (each.model_copy(update={"launch": each.build if each.build == said_by else None})
                       for each in (plain, checked))
-    test = verdict.judge_case(full_case(), plain, checked)
+    test = judge_case(full_case(), plain, checked)
     assert test.finding and test.finding.launch == said_by
 
 
 def test_a_public_record_is_shown_as_it_is() -> None:
     test = public_test().model_copy(update={"output": "i = 3\nj = 4"})
     record = record_of(test).model_copy(update={"suites": ["public/basics"]})
-    assert feedback.student_view(record) == record
+    assert student_view(record) == record
 
 
 def test_a_refusal_at_compile_time_keeps_its_line() -> None:
     """It was found in the text, before any hidden case."""
     refusal = Refusal(tried="calls fopen", file="kernel.cu", line=3, hint="no")
     build = Build(ok=False, message="", file=None, line=0, output="")
-    record = record_of(score.refused(full_case(suite="hidden/zebra"), refusal), build=build,
+    record = record_of(refused(full_case(suite="hidden/zebra"), refusal), build=build,
                        refusal=refusal)
-    seen = feedback.student_view(record)
+    seen = student_view(record)
     assert seen.refusal == refusal
     assert seen.tests[0].reason == "the submission was refused: it calls fopen"
 
@@ -470,7 +473,7 @@ def test_a_refusal_at_compile_time_keeps_its_line() -> None:
 @given(st.lists(st.one_of(st.text(st.sampled_from(":#[\x1b\n\r\u202e\x9b")), st.text(),
                           st.sampled_from(["std::", "a" * 75, " ", "-"]))).map("".join))
 def test_harmless_text_is_no_command(text: str) -> None:
-    shown = escape.harmless(text)
+    shown = harmless(text)
     assert shown.isprintable() and "##[" not in shown
     for line in textwrap.wrap(shown, 78):
         assert not line.lstrip().startswith("::")
@@ -480,7 +483,7 @@ def test_harmless_text_is_no_command(text: str) -> None:
 
 def test_ordinary_text_stays_as_it_is() -> None:
     for text in ("kernel.cu:29: race on shared memory", "A_s[0][1] of 3 × 4", "é", ""):
-        assert escape.harmless(text) == text
-    assert escape.harmless("it uses std::ofstream: files") == "it uses std::ofstream: files"
-    assert "::" not in escape.harmless(":::::")
-    assert escape.harmless("a\n::error::b\x1b[2J") == "a\\n: :error: :b\\x1b[2J"
+        assert harmless(text) == text
+    assert harmless("it uses std::ofstream: files") == "it uses std::ofstream: files"
+    assert "::" not in harmless(":::::")
+    assert harmless("a\n::error::b\x1b[2J") == "a\\n: :error: :b\\x1b[2J"

@@ -20,19 +20,18 @@ from typing import Any
 import grader_fake as fake
 import pytest
 from conftest import clean_environment, sample
-from grader_fake import grading, submission
+from grader_fake import grading
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader import runner
+from grader import one_case
 from grader.audit import neighbors
-from grader.cases import Suite, load_suites
+from grader.cases.model import Suite
+from grader.cases.read import load_suites
 from grader.errors import MachineFault, NotBuilt
-from grader.intake import Submission
-from grader.record import Record
-from grader.session import seed_for
-from grader.store import PARTIAL, RESULT, Store
-
+from grader.grade import seed_for
+from grader.record.model import Record
+from grader.record.store import PARTIAL, RESULT, Store
 
 
 def grade(text: str, suites: list[Suite], **more: Any) -> Record:
@@ -254,7 +253,7 @@ def test_cases_run_at_the_same_time() -> None:
 
 
 def test_nothing_stays_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(runner.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(one_case.tempfile, "tempdir", str(tmp_path))
     for text in ("right", "error", "12 12 12: copies\nright", "11 11 11: race after 1\nright"):
         grade(text, [public("a", "b", nearly=0.5)])
         assert not list(tmp_path.iterdir())
@@ -265,7 +264,7 @@ def test_nothing_stays_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 
 def test_no_room_for_building(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner.tempfile, "tempdir", "/proc/none")
+    monkeypatch.setattr(one_case.tempfile, "tempdir", "/proc/none")
     with pytest.raises(MachineFault, match="TMPDIR names another place"):
         grade("right", [public("a")])
 
@@ -351,28 +350,28 @@ def test_no_neighbors_no_refusal() -> None:
 def test_results_of_another_submission_are_not_replaced(tmp_path: Path) -> None:
     record = grade("right", [public("a")])
 
-    def at(path: str) -> tuple[Submission, Record]:
+    def at(path: str) -> Record:
         about = record.submission.model_copy(update={"path": path})
-        return submission("x", path=path), record.model_copy(update={"submission": about})
+        return record.model_copy(update={"submission": about})
 
     one, other = at("/s/alice/kernel.cu"), at("/t/alice/kernel.cu")
-    first = Store(tmp_path, *one)
-    first.save(one[1])
+    first = Store(tmp_path, one)
+    first.save(one)
     assert first.directory == tmp_path / "alice"
-    second = Store(tmp_path, *other)
+    second = Store(tmp_path, other)
     assert second.directory.name.startswith("alice-") and len(second.directory.name) == 14
-    second.save(other[1])
-    assert Store(tmp_path, *one).directory == first.directory
-    assert Store(tmp_path, *other).directory == second.directory
-    assert Store(tmp_path, *other, named=True).directory == first.directory
+    second.save(other)
+    assert Store(tmp_path, one).directory == first.directory
+    assert Store(tmp_path, other).directory == second.directory
+    assert Store(tmp_path, other, named=True).directory == first.directory
     (tmp_path / "alice" / RESULT).write_text("no JSON")
-    assert Store(tmp_path, *one).directory != first.directory
+    assert Store(tmp_path, one).directory != first.directory
 
 
 def test_a_result_on_other_cases_is_kept(tmp_path: Path) -> None:
     """`make grade SUITE=all` after `make grade` loses neither; the same cases again replace."""
     record = grade("right", [public("a")])
-    store = Store(tmp_path, submission("x"), record)
+    store = Store(tmp_path, record)
     store.save(record)
     other = record.model_copy(update={"suites": ["public/other"]})
     store.save(other)
@@ -389,7 +388,7 @@ def test_a_result_on_other_cases_is_kept(tmp_path: Path) -> None:
 def test_results_are_private(tmp_path: Path) -> None:
     """A sandbox that is only another user must not read them."""
     record = grade("right", [public("a")])
-    store = Store(tmp_path / "new" / "results", submission("x"), record)
+    store = Store(tmp_path / "new" / "results", record)
     store.save(record)
     for path in (tmp_path / "new" / "results", store.directory, store.result):
         assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0
@@ -397,27 +396,27 @@ def test_results_are_private(tmp_path: Path) -> None:
 
 def test_what_killed_graders_left_is_swept(tmp_path: Path) -> None:
     record = grade("right", [public("a")])
-    directory = Store(tmp_path, submission("x"), record).directory
+    directory = Store(tmp_path, record).directory
     left, empty, written = (directory / f".{RESULT}.{name}.new" for name in ("left", "empty", "written"))
     for path in (left, written):
         path.write_text("{")
     empty.touch()  # somebody may be about to lock it
     with written.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        Store(tmp_path, submission("x"), record)
+        Store(tmp_path, record)
         assert not left.exists() and empty.exists() and written.exists()
 
 
 def test_a_full_disk_is_the_machines_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record = grade("right", [public("a")])
-    store = Store(tmp_path, submission("x"), record)
+    store = Store(tmp_path, record)
     store.save(record)
     before = store.result.read_bytes()
 
     def full(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("grader.store.os.fsync", full)
+    monkeypatch.setattr("grader.record.store.os.fsync", full)
     with pytest.raises(MachineFault, match="No space left on device; results cannot be written"):
         store.save(record.model_copy(update={"score": 0}))
     assert store.result.read_bytes() == before
@@ -428,7 +427,7 @@ def test_a_full_disk_is_the_machines_fault(tmp_path: Path, monkeypatch: pytest.M
 def test_results_that_cannot_be_written(tmp_path: Path, results: str) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(MachineFault, match="results cannot be written"):
-        Store(tmp_path / results, submission("x"), grade("right", [public("a")]))
+        Store(tmp_path / results, grade("right", [public("a")]))
 
 
 # ---- killed, and two at once ---------------------------------------------------------------------

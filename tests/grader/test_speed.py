@@ -22,15 +22,18 @@ from grader_fake import grading
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader import report, run, score, timing
-from grader.build import Parts, Programs
-from grader.cases import LEAST_TIMED, Performance
+from grader.build.parts import Parts
+from grader.build.submission import Programs
+from grader.cases.model import LEAST_TIMED, Performance
+from grader.clock.measure import Said, run_clock, said_by
 from grader.errors import MachineFault
-from grader.feedback import SPEED, student_view
-from grader.record import Record, Timing
-from grader.run import on_the_gpu
-from grader.sandbox import Command, Ran
-from grader.timing import Said, run_clock, said_by, time_performance, timing_of
+from grader.jail.sandbox import Command, Ran
+from grader.one_case import time_performance
+from grader.record.model import Record, Timing
+from grader.record.student import SPEED, student_view
+from grader.report.terminal import show
+from grader.run.once import on_the_gpu
+from grader.verdict.points import full_marks, speed_points, timing_of
 
 ASKED = fake.shape()  # 4 points, from 0.25 to 0.75
 
@@ -55,10 +58,10 @@ def test_points_never_fall_with_speed(one: float, other: float, none: float, ful
     if none >= full:
         none, full = full, none + 0.01
     asked = ASKED.model_copy(update={"none": none, "full": full})
-    slow, fast = (score.speed_points(asked, 10 * ratio) for ratio in sorted((one, other)))
+    slow, fast = (speed_points(asked, 10 * ratio) for ratio in sorted((one, other)))
     assert 0 <= slow <= fast <= asked.points
-    assert score.speed_points(asked, full) == asked.points
-    assert score.speed_points(asked, none) == 0
+    assert speed_points(asked, full) == asked.points
+    assert speed_points(asked, none) == 0
 
 
 # ---- what the clock says -------------------------------------------------------------------------
@@ -181,7 +184,7 @@ def test_the_clock_gets_the_kernels_the_recording_and_the_shape(tmp_path: Path) 
 ])  # fmt: skip
 def test_clocks_that_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str,
                           words: str) -> None:
-    monkeypatch.setattr(timing, "CLOCK_SECONDS", 0.5 if "sleep" in text else 60)
+    monkeypatch.setattr("grader.clock.measure.CLOCK_SECONDS", 0.5 if "sleep" in text else 60)
     with pytest.raises(MachineFault, match=words):
         timed(tmp_path, text)
 
@@ -191,7 +194,7 @@ def test_clocks_that_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text:
 def test_nothing_of_the_clock_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str,
                                       words: str) -> None:
     """Nor of what it had started, whether it ended or not."""
-    monkeypatch.setattr(timing, "CLOCK_SECONDS", 0.5)
+    monkeypatch.setattr("grader.clock.measure.CLOCK_SECONDS", 0.5)
     text = f"sleep 60 >&- 2>&- & echo $! >{tmp_path}/child; echo '{json.dumps(GOOD)}'; {end}"
     with pytest.raises(MachineFault, match=words):
         timed(tmp_path, text)
@@ -254,7 +257,7 @@ def test_a_machine_on_which_nothing_can_be_recorded(
     tmp_path: Path, ran: Ran, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not even of a kernel that is known to work."""
-    monkeypatch.setattr(run, "known_to_work", lambda parts, box, work: programs_in(tmp_path))
+    monkeypatch.setattr("grader.run.fault.known_to_work", lambda parts, box, work: programs_in(tmp_path))
     with pytest.raises(MachineFault, match=words):
         timed(tmp_path, "exit 0", b"", ran)
 
@@ -263,7 +266,7 @@ def test_a_recorder_that_only_says_so(tmp_path: Path, monkeypatch: pytest.Monkey
     rans = [Ran(3, b"no GPU\n", False, False, 0.1)] * 2 + [WELL]
     monkeypatch.setattr(Box, "ran", property(lambda box: rans.pop(0), lambda box, ran: None),
                         raising=False)
-    monkeypatch.setattr(run, "known_to_work", lambda parts, box, work: programs_in(tmp_path))
+    monkeypatch.setattr("grader.run.fault.known_to_work", lambda parts, box, work: programs_in(tmp_path))
     timing = timed(tmp_path, f"echo '{json.dumps(GOOD)}'", b"")
     assert timing.state == "faulted" and not rans
 
@@ -298,8 +301,8 @@ def grading_on_gpu(text: str, suites: list[Any], **more: Any) -> Any:
 def test_speed_counts_on_a_gpu() -> None:
     record = on_gpu("clock 1024 1024 1024: 0.9\nclock: 0.4\nright")
     assert speed(record) == "one:timed:4/4 two:timed:1.2/4"
-    assert (record.score, record.max_score) == (13.2, 16) and not score.full_marks(record)
-    assert score.full_marks(on_gpu("clock: 0.9\nright"))
+    assert (record.score, record.max_score) == (13.2, 16) and not full_marks(record)
+    assert full_marks(on_gpu("clock: 0.9\nright"))
     assert Record.model_validate_json(record.model_dump_json()).performance[0].times
 
 
@@ -317,7 +320,7 @@ def test_without_a_gpu_nothing_is_lost(text: str) -> None:
     assert speed(record) == "one:not-timed:0/0 two:not-timed:0/0"
     assert {timing.reason for timing in record.performance} == {"not timed: no GPU"}
     assert [timing.points for timing in record.performance] == [4, 4]
-    assert record.max_score == 8 and score.full_marks(record) == (text[-5:] == "right")
+    assert record.max_score == 8 and full_marks(record) == (text[-5:] == "right")
 
 
 @pytest.mark.parametrize("state", ["refused", "wrong", "faulted", "time-limit", "impossible"])
@@ -518,7 +521,7 @@ def test_long_names_and_large_shapes_fit_the_table() -> None:
     shapes = [fake.shape("n" * 40, 16384, points=999.5), fake.shape("m" * 40, 16383)]
     record = on_gpu("clock: 0.5\nclock 16383 16383 16383: time-limit slow\nright", public(*shapes))
     stream = io.StringIO()
-    report.show(record, None, stream)
+    show(record, None, stream)
     lines = [line for line in stream.getvalue().splitlines() if "16384" in line or "speed" in line]
     assert len(lines) > 1 and max(map(len, lines)) <= 80
     assert "16384 16384 16384" in stream.getvalue() and "499.75/999.5" in stream.getvalue()
@@ -549,7 +552,7 @@ def test_pytest_selects_shapes_like_cases(tmp_path: Path) -> None:
 
 
 def test_what_is_shipped_is_public_and_large_enough() -> None:
-    from grader.cases import load_suites
+    from grader.cases.read import load_suites
 
     shapes = [each for suite in load_suites("public") for each in suite.performance]
     assert sum(each.points for each in shapes) == 10

@@ -1,4 +1,4 @@
-"""grader/source_text.py and grader/symbols.py: what the text and the object file of a submission may hold."""
+"""grader/gate/text.py and objects.py: what the text and the object file of a submission may hold."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from conftest import REPOSITORY, Tree, first_of_each, missing, sample
 
-from grader import symbols
 from grader.errors import Refused
-from grader.source_text import check_preprocessed, check_source
+from grader.gate.objects import check_object, lists, words_for
+from grader.gate.text import check_preprocessed, check_source
 
 Compile = Callable[..., Path]
 
@@ -65,7 +65,7 @@ def check(objects: Compile, before: str, inside: str, *, checked: bool = False,
     text = f"{before}\n{KERNEL}{inside}\n}}\n"
     check_source(text.encode())
     path = objects(text, checked=checked, cxx=cxx, look=check_preprocessed)
-    symbols.check_object(path, checked, text.encode())
+    check_object(path, checked, text.encode())
 
 
 # ---- what submissions have -----------------------------------------------------------------------
@@ -239,7 +239,7 @@ def test_right_kernels_pass(objects: Compile, path: Path) -> None:
     managed = "cudaMallocManaged: memory that host and device share"
     with pytest.raises(Refused, match=managed) if path.stem in SHARED_WITH_THE_HOST \
             else nullcontext():
-        symbols.check_object(made, checked)
+        check_object(made, checked)
 
 
 # ---- what is refused -----------------------------------------------------------------------------
@@ -361,7 +361,7 @@ def test_the_line_is_named(objects: Compile, cxx: str, checked: bool) -> None:
     made = objects(text, cxx=cxx, checked=checked)
     for source in (b"", text.encode()):
         with pytest.raises(Refused) as refusal:
-            symbols.check_object(made, checked, source)
+            check_object(made, checked, source)
         assert abs(refusal.value.line - line) <= (0 if source else 1)
 
 
@@ -378,14 +378,14 @@ def test_the_line_is_named(objects: Compile, cxx: str, checked: bool) -> None:
 def test_sections_of_the_object(objects: Compile, text: str, words: str) -> None:
     made = objects(f"{text}\n{KERNEL}}}\n")
     with pytest.raises(Refused, match=words):
-        symbols.check_object(made, False)
+        check_object(made, False)
 
 
 def test_the_checkers_functions_are_for_the_checked_build_only(objects: Compile) -> None:
     made = objects(KERNEL + "}\n", checked=True)
-    symbols.check_object(made, True)
+    check_object(made, True)
     with pytest.raises(Refused, match="__tsan_"):
-        symbols.check_object(made, False)
+        check_object(made, False)
 
 
 # ---- damaged objects -----------------------------------------------------------------------------
@@ -397,7 +397,7 @@ def test_damaged_objects_are_refused_and_raise_nothing_else(objects: Compile,
     for content in (b"", b"\x7fELF", b"not an object" * 100, Path("/bin/true").read_bytes()):
         path.write_bytes(content)
         with pytest.raises(Refused, match="cannot be read"):
-            symbols.check_object(path, False)
+            check_object(path, False)
     good, draw = objects(KERNEL + "}\n").read_bytes(), random.Random(1)
     for _ in range(150):
         damaged = bytearray(good)
@@ -405,7 +405,7 @@ def test_damaged_objects_are_refused_and_raise_nothing_else(objects: Compile,
             damaged[draw.randrange(len(damaged))] = draw.randrange(256)
         path.write_bytes(damaged[:draw.choice([len(good), draw.randrange(len(good))])])
         with suppress(Refused):
-            symbols.check_object(path, False)
+            check_object(path, False)
 
 
 # ---- the text ------------------------------------------------------------------------------------
@@ -466,8 +466,8 @@ def test_other_questions_are_allowed(text: str) -> None:
     ("cudaMallocManaged", "use cudaMalloc"), ("cudaFunctionOfTomorrow", "have no use for it"),
 ])  # fmt: skip
 def test_what_cheats_a_clock_is_refused_in_words(name: str, words: str) -> None:
-    assert words in symbols.words_for(name)
-    assert not any(name in names for names in symbols.lists()[0])
+    assert words in words_for(name)
+    assert not any(name in names for names in lists()[0])
 
 
 @pytest.mark.parametrize("name", ['"/etc/passwd"', "</dev/zero>", '"../hidden.toml"',
@@ -495,7 +495,7 @@ def test_whose_lines_are_the_students(text: bytes, line: int) -> None:
 
 
 def test_no_name_is_both_allowed_and_refused() -> None:
-    allowed, refused = symbols.lists()
+    allowed, refused = lists()
     for table in allowed:
         for name in set(table.names) - {"atexit"}:  # nvcc's stubs need it
             ways = [other.what for other in refused if name in other.names]
@@ -504,7 +504,7 @@ def test_no_name_is_both_allowed_and_refused() -> None:
 
 def test_nothing_dangerous_is_allowed() -> None:
     """By a prefix that is too short."""
-    allowed, refused = symbols.lists()
+    allowed, refused = lists()
     assert [table for table in allowed if "atexit" in table] == \
            [table for table in allowed if table.cuda_only]
     for table in refused:

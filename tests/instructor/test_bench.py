@@ -29,8 +29,8 @@ import grid  # noqa: E402
 import ladder  # noqa: E402
 import shapes  # noqa: E402
 
+from grader.clock.measure import Said  # noqa: E402
 from grader.errors import MachineFault  # noqa: E402
-from grader.timing import Said  # noqa: E402
 
 SECONDS = 120  # a limit for what hangs
 MACHINE = {

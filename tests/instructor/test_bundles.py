@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from grader.build.parts import trusted_parts
 
 import classroom50
 from conftest import (
     REPOSITORY, Tree, clean_environment, first_of_each, need, sample, strict_json,
 )  # fmt: skip
 
-from grader import build
 
 GRADE_SECONDS = 300
 SOLUTION = REPOSITORY / "instructor/solutions/2_tiled.cu"
@@ -55,7 +55,7 @@ def make_bundle(tree: Path, platform: str, out: Path, status: int = 0) -> tuple[
 def built_parts(grader_cache: Path) -> Path:
     """The grader's own parts. A bundle's grader takes them only where it would make the very same
     of the sources that are in the bundle."""
-    build.trusted_parts()
+    trusted_parts()
     return grader_cache
 
 
@@ -369,7 +369,7 @@ def test_classroom50_publishes_nothing_that_students_do_not_have(classroom50_fil
     assert {path.name for path in classroom50_files.iterdir()} == {"autograder.py", "project.tar"}
     with tarfile.open(classroom50_files / "project.tar") as archive:
         names = set(archive.getnames())
-    assert {"sandbox.sh", "project/grader/run.py", "project/testcases/public/basics.toml"} <= names
+    assert {"sandbox.sh", "project/grader/run/once.py", "project/testcases/public/basics.toml"} <= names
     assert not {name for name in names
                 if re.match(r"project/(instructor|tests|docs|testcases/hidden)(/|$)", name)}
 

@@ -26,7 +26,7 @@ from conftest import (
     REPOSITORY, RUN_SECONDS, Tree, clean_environment, locked, run_sgemm, sample,
 )  # fmt: skip
 
-from grader.cases import load_suites
+from grader.cases.read import load_suites
 
 STARTER = REPOSITORY / "kernel.cu"
 SOLUTIONS = REPOSITORY / "instructor" / "solutions"

@@ -22,10 +22,10 @@ import pytest
 from conftest import REPOSITORY, Tree, clean_environment, first_of_each, need, sample
 from corpus import BY_NAME, FAULTS
 
-from grader import record as records
-from grader.cases import Case, Performance, Suite, load_suites
+from grader.cases.model import Case, Performance, Suite
+from grader.cases.read import load_suites
 from grader.errors import BadInput
-from grader.record import Build, Criterion, Record, Refusal, Submission
+from grader.record.model import Build, Criterion, Record, Refusal, Submission, Test
 from instructor.release import leaks, proof, prove_cases, repository, student_copy, tile
 from instructor.release.proof import Kernel, Proof, Proved
 
@@ -90,7 +90,7 @@ def test_a_students_copy(checkout, release) -> None:
     assert not {"sgemm", "sgemm-check", "docs/instructor.md"} & names
     assert not (target / ".git").exists()  # a history that has had them still has them
     assert {name for name in names if name.startswith(".github/")} == {".github/sandbox.sh"}
-    assert {"kernel.cu", "Makefile", "handout.md", "README.md", "grader/cases.py"} <= names
+    assert {"kernel.cu", "Makefile", "handout.md", "README.md", "grader/cases/read.py"} <= names
     for name in names - {"README.md"}:
         assert (target / name).read_bytes() == (checkout.path / name).read_bytes()
         assert os.access(target / name, os.X_OK) == os.access(checkout.path / name, os.X_OK)
@@ -202,7 +202,7 @@ def test_what_does_not_work_is_refused(checkout, trial, stage, where, old, new, 
 
 def test_points_for_nothing_are_seen(checkout, trial) -> None:
     """A grader that has gone soft."""
-    score = checkout.path / "grader" / "verdict.py"
+    score = checkout.path / "grader" / "verdict" / "case.py"
     text = score.read_text()
     assert "def against_correct(" in text and "def against_memory(" in text
     soft = re.sub(r"(def against_(?:correct|memory|tiled)\(.*?\) -> str:\n)", r'\1    return ""\n',
@@ -499,12 +499,12 @@ def test_a_tile_that_no_block_can_have() -> None:
 # ---- what is proved of cases ---------------------------------------------------------------------
 
 
-def graded(case: Case, **passed: bool) -> records.Test:
+def graded(case: Case, **passed: bool) -> Test:
     criteria = [Criterion(name=name, score=points if passed.get(name, True) else 0,
                           max_score=points, passed=passed.get(name, True), reason="because")
                 for name, points in case.criteria.items()]
     score = sum(each.score for each in criteria)
-    return records.Test(
+    return Test(
         name=case.name, suite=case.suite, hidden=case.hidden, title="", m=case.m, k=case.k,
         n=case.n, fill=case.fill, seed=1, score=score, max_score=case.points,
         status="passed" if score == case.points else "failed", criteria=criteria,
@@ -512,7 +512,7 @@ def graded(case: Case, **passed: bool) -> records.Test:
     )  # fmt: skip
 
 
-def record(*tests: records.Test, refused: str = "", ok: bool = True) -> Record:
+def record(*tests: Test, refused: str = "", ok: bool = True) -> Record:
     refusal = Refusal(tried=refused, file=None, line=0, hint="") if refused else None
     return Record(
         complete=True, suites=[], seed=1, score=0 if refused else sum(test.score for test in tests),
@@ -528,7 +528,7 @@ FIRST, SECOND, THIRD = (case(name, (16, 16, 16), "public/a", points=3.0, criteri
                         for name in ("first", "second", "third"))
 
 
-def faulty(name: str, loses: str, *tests: records.Test, **more) -> Proved:
+def faulty(name: str, loses: str, *tests: Test, **more) -> Proved:
     return Proved(Kernel(Path(f"{name}.cu"), "faulty", loses), [record(*tests, **more)])
 
 

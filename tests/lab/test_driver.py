@@ -28,7 +28,7 @@ from conftest import (
 )
 from corpus import faulty
 
-from grader.record import VERSION
+from grader.record.model import VERSION
 
 TILED = "instructor/solutions/2_tiled.cu"
 FILLS = ["random", "ones-twos", "identity", "index", "exact", "extremes"]

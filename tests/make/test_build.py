@@ -805,7 +805,7 @@ BESIDE_PIP = """case $* in
     until [ -e BEGUN ]; do sleep 0.1; done # else this never ends
     printf '#!/bin/sh\nexit 3\n' >"$3/bin/python"
     chmod +x "$3/bin/python" ;;
-*"-m grader.parts "*)
+*"-m grader.build "*)
     echo "$*" >BEGUN
     echo error >&2
     exit 1 ;;
@@ -829,7 +829,7 @@ def test_the_graders_parts_need_no_package(tree):
     need("make")
     for tools, made in (("/nowhere", False), (os.environ["PATH"], True)):
         env = clean_environment({"GRADER_CACHE": str(cache), "PATH": tools})
-        done = subprocess.run([sys.executable, "-S", "-B", "-m", "grader.parts", "cpu"],
+        done = subprocess.run([sys.executable, "-S", "-B", "-m", "grader.build", "cpu"],
                               cwd=tree.path, env=env, capture_output=True, text=True,
                               timeout=BUILD_SECONDS, check=False)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

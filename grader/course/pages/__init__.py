@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...store import write
+from ...record.store import write
 from ..model import Standing
-from .class_page import class_of
 from . import feedback
+from .class_page import class_of
 from .feedback import feedback_of
 from .markdown import as_markdown
 from .render import render

@@ -14,9 +14,9 @@ from pathlib import Path
 from statistics import mean, median, quantiles
 from urllib.parse import quote
 
-from ...record import Record
-from ...store import RESULT
-from ...wording import counted, graded, points, shape, to_look_at, whole
+from ...record.model import Record
+from ...record.store import RESULT
+from ...report.lines import graded, points, shape, to_look_at, whole
 from ..model import Standing, State
 from .mistakes import Mistake, mistakes_of
 from .source import lines_of

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...feedback import student_view
-from ...record import Record, Test, Timing
-from ...verdict import most_loads
-from ...wording import Item, counted, not_timed, placed, points, timed, whole
+from ...record.model import Record, Test, Timing
+from ...record.student import student_view
+from ...report.lines import Item, not_timed, placed, points, timed, whole
+from ...verdict.case import most_loads
 from ..model import Attempt, Override, Standing, State
 from .mistakes import Mistake, mistakes_of
 from .source import Line, around, lines_of, marked

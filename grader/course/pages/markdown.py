@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ...escape import plain
 from ...exporters.summary import markdown, row, speed, table
+from ...text import plain
 from .feedback import Advice, Feedback, in_words, next_without_mistakes, result_of, time_of
 from .source import Line
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from ...feedback import LOST, SPEED
 from ...findings import CAUSES, KINDS
-from ...outcome import Cause, Finding
-from ...record import Record, Test
-from ...wording import Item
+from ...record.model import Cause, Finding, Record, Test
+from ...record.student import LOST, SPEED
+from ...report.lines import Item
 
 KERNEL = "kernel.cu"
 

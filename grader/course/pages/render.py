@@ -17,8 +17,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from ... import ROOT
-from ...escape import plain
-from ...wording import milliseconds, points, ratio, shape
+from ...report.lines import milliseconds, points, ratio, shape
+from ...text import plain
 
 HERE = Path(__file__).resolve().parent
 COLORS = ROOT / "engine" / "show" / "page" / "view" / "colors.css"

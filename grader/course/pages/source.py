@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ...errors import BadInput
-from ...intake import clean
+from ...intake.submission import clean
 
 AROUND = 4  # lines above and below
 LONGEST_LINE = 500  # characters

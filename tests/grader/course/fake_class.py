@@ -71,9 +71,10 @@ sys.exit(0 if record["score"] >= record["max_score"] else 1)
 TEMPLATE = '''
 import json, sys
 from grader.course.probe import look
-from grader.identity import of_cases, of_grader
+from grader.build.parts import of_grader
+from grader.cases.read import of_cases
 from grader.options import check
-from grader.record import VERSION
+from grader.record.model import VERSION
 asked = check({"suite": sys.argv[2], "results": sys.argv[1]})
 tests = [dict(name=case.name, suite=case.suite, hidden=False, title=case.title, m=case.m, k=case.k,
               n=case.n, score=case.points, max_score=case.points, reason="", fill=case.fill, seed=1,

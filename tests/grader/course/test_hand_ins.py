@@ -21,7 +21,7 @@ from grader.course.hand_ins import collect, time_of
 from grader.course.model import Claim, HandIn
 from grader.course.roster import Roster
 from grader.errors import BadInput
-from grader.files import LARGEST, LARGEST_ZIP
+from grader.intake.find import LARGEST, LARGEST_ZIP
 
 
 def words(found: list[HandIn]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from grader.course.model import Attempt, Claim, HandIn, Override, Standing, Stud
 from grader.course.nameless import scrub_for
 from grader.course.output import without_names, write_tables
 from grader.course.settings import read_settings
-from grader.record import Build, Submission
+from grader.record.model import Build, Submission
 
 ADA = Student("Ada Müller-Lovelace", "ada", id="s1815", login="alove",
               email="ada.l@analytical.example", canvas_id="77001", moodle_id="88002")

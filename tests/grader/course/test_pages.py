@@ -29,13 +29,12 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from test_exporters import NASTY, RACE, RECORDS, make_record, make_test, make_timing, poisoned
 
-from grader import store
 from grader.course.model import Attempt, HandIn, Override, Standing, Student
 from grader.course.pages import write_class_page, write_feedback
-from grader.feedback import LOST
 from grader.findings import CAUSES, KINDS
-from grader.outcome import Cause, Finding, Loads
-from grader.record import Record, Submission
+from grader.record.model import Cause, Finding, Loads, Record, Submission
+from grader.record.store import os, read_record
+from grader.record.student import LOST
 from instructor.release.leaks import secrets_of
 
 KERNEL = "".join(f"line {number};\n" for number in range(1, 41))
@@ -626,7 +625,7 @@ def test_a_page_is_whole_or_as_it_was(tmp_path: Path, monkeypatch: pytest.Monkey
     def full(*_: object) -> None:
         raise OSError("no space left")
 
-    monkeypatch.setattr(store.os, "replace", full)
+    monkeypatch.setattr(os, "replace", full)
     for write in (lambda: write_feedback(standing(RECORDS["full"]), "SGEMM", tmp_path / "feedback"),
                   lambda: write_class_page([], "SGEMM", tmp_path / "class.html")):
         with pytest.raises(OSError):
@@ -687,7 +686,7 @@ def test_the_next_command_shows_the_mistake(tree: Tree, venv: Path, tmp_path: Pa
     kernel = REPOSITORY / "instructor" / "faulty" / "01_first_barrier.cu"
     tree.make("grade", f"SUBMISSION={kernel}", f"RESULTS={tmp_path}", "NAME=ada", f"VENV={venv}",
               check=False)
-    record = store.read_record(tmp_path / "ada" / "result.json")
+    record = read_record(tmp_path / "ada" / "result.json")
     page, _ = feedback(standing(record, content=kernel.read_text()), tmp_path)
     source = (tmp_path / "ada.html").read_text()
     here = next(number for number, line in enumerate(kernel.read_text().splitlines(), 1)

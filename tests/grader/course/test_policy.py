@@ -16,8 +16,7 @@ from grader.course.policy import attempts_to_grade, standing_of
 from grader.course.results import Results
 from grader.course.settings import Settings, read_settings
 from grader.errors import BadInput
-from grader.outcome import Finding
-from grader.record import Build, Record, Submission
+from grader.record.model import Build, Finding, Record, Submission
 
 DEADLINE = datetime(2026, 11, 20, 23, 59, tzinfo=timezone.utc)
 ADA, BOB = Student("Ada", "ada", login="ada1"), Student("Bob", "bob", email="bob@example.edu")

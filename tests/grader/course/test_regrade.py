@@ -14,12 +14,11 @@ from typing import Any
 import pytest
 
 from fake_class import Class, interrupt, json_of, make_project, use_cases, wait_for
-from grader import store
-from grader.course import __main__ as program
-from grader.course import results
+from grader.course import __main__ as program, results
 from grader.course.results import Results
 from grader.course.settings import read_settings
 from grader.errors import MachineFault
+from grader.record.store import write
 
 CASE = """[[case]]
 name = "{}"
@@ -272,7 +271,7 @@ def test_stopped_while_results_are_replaced(course: Course, monkeypatch: pytest.
     assert old.keys() == new.keys() and not set(old.values()) & set(new.values())
     for _ in range(2 * len(old) - 1):  # an old one to history/, then a new one in its place
         with monkeypatch.context() as broken:
-            stop = stopping(store.write, 1, error)
+            stop = stopping(write, 1, error)
             for module in (program, results):
                 broken.setattr(module, "write", stop)
             with pytest.raises(raised):

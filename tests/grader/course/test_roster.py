@@ -13,7 +13,7 @@ from downloads import NAMES, student, table, write
 from grader.course.model import Claim, Student
 from grader.course.roster import Roster, read_roster, with_folders
 from grader.errors import BadInput
-from grader.intake import check_name
+from grader.intake.submission import check_name
 
 OWN = "name,id,login,email,section,late_days\n"
 

@@ -191,7 +191,7 @@ def test_temporary_files_of_dead_runs_are_removed(pupils: Class) -> None:
     pupils.add("alice", "score 3")
     assert pupils.run().returncode == 0
     [record] = pupils.results.glob("records/alice/*")
-    killed = "import os, pathlib, signal, sys; from grader.store import write; " \
+    killed = "import os, pathlib, signal, sys; from grader.record.store import write; " \
         "os.fsync = lambda fd: os.kill(os.getpid(), signal.SIGKILL); write(pathlib.Path(sys.argv[1]), b'x')"
     for place in (pupils.results / "class.md", record / "result.json"):
         subprocess.run([sys.executable, "-c", killed, place], cwd=REPOSITORY, check=False)

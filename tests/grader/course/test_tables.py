@@ -18,7 +18,7 @@ from fake_class import Class, make_project
 from grader.course.gradebook import ATTEMPTS, GRADEBOOK, attempts, gradebook, summary, together
 from grader.course.model import Attempt, HandIn, Override, Standing, Student
 from grader.course.roster import Roster, read_roster
-from grader.record import Build, Record, Submission
+from grader.record.model import Build, Record, Submission
 
 WHEN = datetime(2026, 11, 20, 18, 30, 5, 999, tzinfo=timezone.utc)
 RECORD = Record(

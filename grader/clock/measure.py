@@ -1,0 +1,198 @@
+"""Times a submission beside cuBLAS, with none of its host code near the clock (docs/clock.md).
+
+    recorder   in the sandbox: calls basicSgemm once, and writes down what it launches
+    clock      outside, trusted: replays those launches on data of its own, judges every C, times
+
+In: a submission's programs and a shape; out: what the clock said. A fault of the machine's, or of the
+clock itself, is a MachineFault, which costs no points.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from ..build.parts import Parts
+from ..build.submission import Programs
+from ..errors import MachineFault
+from ..jail.sandbox import ENVIRONMENT, Command, Ran, Sandbox, gpu_environment
+from ..process import completed
+from ..record.model import Times
+from ..run.fault import Doubtful, doubt_about, ended, settle
+from ..run.judge import SEAL_ALL, memory_file, seal
+from ..run.limits import limits_on_gpu
+from ..run.once import gpu_devices, on_the_gpu, printable
+
+SAMPLES = 11
+"""Of each shape: enough for a median and quartiles."""
+
+RECORD_SECONDS = 10
+"""On the wall, for one call of basicSgemm: a thousand times what a naive kernel needs."""
+
+REPLAY_SECONDS = 60
+"""For all replays together, of which there are two dozen: a kernel without tiles takes a tenth of
+that for matrices of 8192 x 8192. The clock itself ends what takes longer."""
+
+CLOCK_SECONDS = 420.0
+"""For the whole run. The clock has 300 s for what is not the submission's; one that takes longer
+has failed."""
+
+LARGEST_RECORDING = 4 << 20
+
+MACHINE = 3
+"""The recorder's exit status, having written nothing, where it gets no GPU or no memory."""
+
+AGREEMENT = 0.01
+"""How far the clock's ratio may be from that of its own medians: both are rounded."""
+
+
+class Measured(Times):
+    """Positive, finite, in order."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    median: float = Field(gt=0, allow_inf_nan=False)
+    minimum: float = Field(gt=0, allow_inf_nan=False)
+    quartile_1: float = Field(gt=0, allow_inf_nan=False)
+    quartile_3: float = Field(gt=0, allow_inf_nan=False)
+
+    @model_validator(mode="after")
+    def in_order(self) -> Measured:
+        if not self.minimum <= self.quartile_1 <= self.median <= self.quartile_3:
+            raise ValueError("minimum, quartiles and median are out of order")
+        return self
+
+
+class Said(BaseModel):
+    """The one JSON object that the clock prints."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    state: Literal["timed", "refused", "wrong", "faulted", "time-limit", "impossible", "machine"]
+    reason: str = ""
+    device: str | None = None
+    samples: int = Field(default=0, ge=0)
+    seconds: Measured | None = None
+    cublas_seconds: Measured | None = None
+    ratio: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    gflops: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    launches: int | None = Field(default=None, ge=0)
+
+    @model_validator(mode="after")
+    def whole(self) -> Said:
+        if self.state != "timed":
+            if not self.reason:
+                raise ValueError(f"{self.state} without a reason")
+            return self
+        if not (self.device and self.samples and self.seconds and self.cublas_seconds
+                and self.ratio):
+            raise ValueError("timed, but something of the measurement is missing")
+        ratio = self.cublas_seconds.median / self.seconds.median
+        if abs(self.ratio - ratio) > AGREEMENT * ratio:
+            raise ValueError(f"ratio {self.ratio:g}, but the medians give {ratio:g}")
+        return self
+
+
+def measure(parts: Parts, programs: Programs, m: int, n: int, k: int, *, box: Sandbox,
+            samples: int = SAMPLES) -> Said:
+    """Record one call and time so many of its replays, while nothing else of the grader's uses the
+    GPU. Raises MachineFault."""
+    def attempt(of: Programs) -> Said:
+        return measure_once(parts, of, m, n, k, box, samples)
+
+    return settle(attempt, parts, programs, box)
+
+
+def measure_once(parts: Parts, programs: Programs, m: int, n: int, k: int, box: Sandbox,
+                 samples: int) -> Said:
+    """Raises MachineFault and Doubtful."""
+    assert programs.recorder and programs.kernels and parts.clock
+    with on_the_gpu(parts, alone=True), memory_file("recording") as recording:
+        command = [str(parts.clock), str(programs.kernels), f"/proc/self/fd/{recording}",
+                   *map(str, (m, k, n, samples, REPLAY_SECONDS))]
+        return record(programs.recorder, m, n, k, recording, box) or run_clock(command, recording)
+
+
+# ---- recording -----------------------------------------------------------------------------------
+
+
+def record(recorder: Path, m: int, n: int, k: int, recording: int, box: Sandbox) -> Said | None:
+    """Fills `recording`, or returns why it is empty. The clock checks what it holds. Raises
+    MachineFault."""
+    matrices = 4 * (m * k + k * n + m * n)
+    limits = replace(limits_on_gpu(RECORD_SECONDS, matrices), file_bytes=LARGEST_RECORDING)
+    words = [str(recorder), *map(str, (m, k, n, recording, RECORD_SECONDS))]
+    ran = box.run(Command(words, limits, cwd=recorder.parent, readable=[recorder.parent],
+                          pass_fds=(recording,), devices=gpu_devices()))
+    try:
+        seal(recording, SEAL_ALL)
+    except OSError:  # the submission has sealed it, or holds it open for writing
+        return Said(state="refused", reason="the recording was tampered with")
+    return why_not_recorded(ran, os.fstat(recording).st_size)
+
+
+def why_not_recorded(ran: Ran, bytes_written: int) -> Said | None:
+    """A bad end is believed, as it earns nothing. A good one is checked by the clock. Raises
+    Doubtful."""
+    if ran.status == 0:
+        return None
+    how = ended("", ran)
+    if how == "time-limit":
+        return Said(state="time-limit", reason="basicSgemm was still running at its time limit")
+    said = Said(state="faulted", reason="basicSgemm ended the program instead of returning")
+    if how == "crashed":
+        why = ran.unloadable or ("it used more memory than it may" if ran.memory_limit_hit else
+                                 signal.strsignal(-ran.status))
+        said = Said(state="faulted", reason=f"basicSgemm crashed: {why}")
+        if doubt := doubt_about(how, ran):
+            raise Doubtful(doubt, said)
+        return said
+    if bytes_written:
+        return None
+    if ran.status == MACHINE:
+        words = printable(ran).strip().splitlines() or ["it needs CUDA 12.4 or newer"]
+        raise Doubtful(f"launches could not be recorded: {words[-1]}", said)
+    return said
+
+
+# ---- the clock -----------------------------------------------------------------------------------
+
+
+def run_clock(command: list[str], recording: int) -> Said:
+    """It contains none of the student's host code, but may hang all the same. Raises
+    MachineFault."""
+    library_path = {name: value for name, value in os.environ.items() if name == "LD_LIBRARY_PATH"}
+    try:
+        ran = completed(command, timeout=CLOCK_SECONDS, cwd="/", pass_fds=(recording,),
+                        env=ENVIRONMENT | gpu_environment() | library_path)
+    except subprocess.TimeoutExpired:
+        raise MachineFault(f"the clock has not ended after {CLOCK_SECONDS:g} s; does "
+                           "nvidia-smi show a GPU that works?") from None
+    except OSError as error:
+        raise MachineFault(f"the clock cannot be started: {error.strerror}") from error
+    return said_by(ran.returncode, ran.stdout, ran.stderr)
+
+
+def said_by(status: int, output: str, complaints: str) -> Said:
+    """What the clock printed, checked. Raises MachineFault for all that it should not print."""
+    lines = complaints.strip().splitlines()
+    last_words = f": {lines[-1]}" if lines else ""
+    if status < 0:
+        raise MachineFault(f"the clock crashed: {signal.strsignal(-status)}{last_words}")
+    try:
+        answer = Said.model_validate_json(output)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        what = last_words or f": {place or 'the answer'}: {first['msg']}"
+        raise MachineFault(f"the clock ended with {status} and printed nothing that can be "
+                           f"used{what}") from None
+    if answer.state == "machine" or status != 0:
+        raise MachineFault(f"the clock could not measure: {answer.reason or f'status {status}'}")
+    return answer

@@ -1,0 +1,104 @@
+"""Examines what kernel.cu says and what compilers make of it, in a process of its own: hostile text
+and object files can keep a parser busy for minutes.
+
+    python -m grader.gate.check source FILE           as it was written
+    python -m grader.gate.check made DIRECTORY [cuda] plain.i, plain.o and their like, beside kernel.cu
+
+Called by check(), under limits. Prints READY when it has begun, and then a line of JSON: what is
+refused, or null. In: those files, and text.py and objects.py, which look at them.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from .. import ROOT
+from ..errors import MachineFault, NotBuilt, Refused
+from ..jail.sandbox import Command, Limits, Sandbox
+
+BUILDS = ("plain", "checked")
+TEXTS = tuple(f"{build}{which}" for build in BUILDS for which in (".i", ".device.i"))
+OBJECTS = tuple(f"{build}.o" for build in BUILDS)
+KERNEL = "kernel.cu"
+
+READY = "examining\n"
+LONGEST = 500  # characters of a name that a submission has made up
+
+LIMITS = Limits(
+    cpu_seconds=10,  # an ordinary kernel takes one
+    memory_bytes=4 << 30,
+    processes=16,
+    file_bytes=0,
+    output_bytes=64 << 10,
+    wall_seconds=200,
+    time_seconds=10,
+    resident_bytes=1 << 30,
+)
+
+TOO_LARGE = "examining what kernel.cu becomes takes more time or memory than it may"
+
+
+@dataclass(frozen=True)
+class Examiner:
+    """`jail`: sandbox.py's launcher, for the limits; nothing of the submission's is run."""
+
+    jail: Path
+
+    def check(self, *words: str) -> None:
+        """Raises Refused, NotBuilt at a limit, and MachineFault."""
+        command = [sys.executable, "-B", "-m", "grader.gate.check", *words]
+        ran = Sandbox("none", "", self.jail).run(Command(command, LIMITS, cwd=ROOT))
+        before, begun, printed = ran.output.decode(errors="replace").partition(READY)
+        if not begun:
+            last = (before.strip().splitlines() or [f"status {ran.status}"])[-1]
+            raise MachineFault(f"the submission cannot be examined: {last[:LONGEST]}")
+        if ran.status != 0:  # a limit, or a parser's answer to it: MemoryError, RecursionError
+            raise NotBuilt(TOO_LARGE)
+        refused = json.loads(printed)
+        if refused is not None:
+            raise Refused(**refused)
+
+
+def examine_source(path: Path) -> None:
+    """Raises Refused."""
+    from . import text
+
+    text.check_source(path.read_bytes())
+
+
+def examine_made(directory: Path, cuda: bool) -> None:
+    """Raises Refused."""
+    from . import objects, text  # their libraries: 0.1 s, in this process only
+
+    tokens = {name: text.check_preprocessed((directory / name).read_bytes()) for name in TEXTS}
+    for which in (".i", ".device.i"):
+        text.check_same(*(tokens[f"{build}{which}"] for build in BUILDS))
+    source = (directory / KERNEL).read_bytes()
+    objects.check_object(directory / "plain.o", False, source, cuda)
+    objects.check_object(directory / "checked.o", True, source)
+
+
+def main(what: str, path: str, *more: str) -> None:
+    # Their libraries are loaded before READY: that one is missing is not the submission's fault.
+    from . import text  # noqa: F401
+    if what == "made":
+        from . import objects  # noqa: F401
+
+    print(READY, end="", flush=True)
+    refused = None
+    try:
+        if what == "source":
+            examine_source(Path(path))
+        else:
+            examine_made(Path(path), "cuda" in more)
+    except Refused as error:
+        refused = {"tried": error.tried[:LONGEST], "file": error.file, "line": error.line,
+                   "hint": error.hint[:LONGEST]}
+    print(json.dumps(refused))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,329 @@
+"""Checks the object file that a submission's kernel.cu was compiled to, before it is linked to
+anything: only names from allowed_symbols.toml are referred to, no name that others rely on is
+defined, nothing runs before or after main(). Raises Refused, with the line.
+
+This is a gate against the ways that are known, and gives them a name. It is not what keeps the
+machine safe, which is the sandbox, nor what makes the verdict true, which is that it is made in
+another process. Objects are read with pyelftools, in Python: no program is run on them.
+"""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import io
+import re
+import struct
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from ..errors import Refused
+from .text import STUDENT_FILE
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+LISTS = Path(__file__).with_name("symbols.toml")
+
+# ---- the lists -----------------------------------------------------------------------------------
+
+
+@dataclass
+class Names:
+    """One table of allowed_symbols.toml, which explains each key."""
+
+    names: list[str] = field(default_factory=list)
+    prefixes: list[str] = field(default_factory=list)
+    group: str = ""
+    reason: str = ""
+    what: str = ""
+    call_only: bool = False
+    implicit: bool = False
+    checked_only: bool = False
+    cuda_only: bool = False
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.names or name.startswith(tuple(self.prefixes))
+
+
+@functools.cache
+def lists() -> tuple[list[Names], list[Names]]:
+    """What is allowed, and what is refused for a particular reason."""
+    tables = tomllib.loads(LISTS.read_text(encoding="utf-8"))
+    allowed, refused = ([Names(**each) for each in tables[kind]] for kind in ("allowed", "refused"))
+    return allowed, refused
+
+
+def words_for(name: str) -> str:
+    """Why a submission may not refer to it."""
+    return next((names.what for names in lists()[1] if name in names), "kernels have no use for it")
+
+
+# ---- the object file -----------------------------------------------------------------------------
+
+SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR = 1, 2, 4
+
+# Sections that compilers make, by what they may be.
+CODE = re.compile(r"\.text([.].*)?")
+DATA = re.compile(r"\.(data|bss|tdata|tbss|init_array|data\.rel(\.ro)?(\.local)?)([.].*)?")
+CONSTANTS = re.compile(r"\.(rodata|gcc_except_table|eh_frame|note\.gnu\.property)([.].*)?")
+NOT_LOADED = re.compile(
+    r"|\.symtab|\.strtab|\.shstrtab|\.symtab_shndx|\.comment|\.group|\.debug_\w+(\.dwo)?"
+    r"|\.note\.GNU-stack|\.llvm_addrsig|\.llvm\.\S*|\.ARM\.attributes|\.gnu\.debuglto\S*")
+
+# What compilers themselves have run before main(): constructors of the file's variables, and the
+# checked build's announcement of itself.
+STARTERS = re.compile(r"_GLOBAL__sub_I_\S*|_GLOBAL__sub_I\.\d+_\S*|_sub_I_\d+_\d+"
+                      r"|(tsan|ubsan|asan)\.module_ctor")
+LARGEST_NUMBER_OF_STARTERS = 4
+
+# nvcc's own: the fat binary, where to find it, and who announces it to the runtime.
+NVCC_SECTIONS = {re.compile(r"\.nv_fatbin|__nv_relfatbin"): SHF_ALLOC,
+                 re.compile(r"\.nvFatBinSegment|__nv_module_id"): SHF_ALLOC | SHF_WRITE}
+NVCC_STARTERS = re.compile(STARTERS.pattern + r"|_ZL\d+__sti____cudaRegisterAllv"
+                           r"|_ZL\d+__nv_cudaEntityRegisterCallback\S*")
+
+# Names of C that compilers define in an object.
+COMPILERS_OWN = re.compile(r"DW\.ref\.\w+|__clang_call_terminate|_sub_I_\d+_\d+|__odr_asan\S*")
+
+# How machines call: the only thing that may be done with a function of the runtime.
+CALLS = {"EM_X86_64": {4}, "EM_AARCH64": {282, 283}}  # PLT32; JUMP26, CALL26
+
+# The C++ library's own names, and ours: operator new and delete, std::, ABI, emulator::.
+RESERVED_MANGLED = re.compile(
+    r"_Z(n|d)[wal]\S*|_Z(T[VTISHWC])?(NK?)?(St|S[absiod](?=[A-Z\d])|9__gnu_cxx|10__cxxabiv1"
+    r"|8emulator)\S*")
+
+
+class Place(NamedTuple):
+    """In the object: section number and offset."""
+
+    section: int
+    offset: int
+
+
+class Object:
+    """A relocatable object, as far as the checks need it. Raises ELFError if it is damaged."""
+
+    def __init__(self, content: bytes, source: bytes):
+        self.content = content
+        self.source = source.splitlines()
+        self.elf = ELFFile(io.BytesIO(content))
+        if self.elf["e_type"] != "ET_REL":
+            raise ELFError("not a relocatable object")
+        self.sections = list(self.elf.iter_sections())
+        tables = [s for s in self.sections if isinstance(s, SymbolTableSection)]
+        self.symbols = list(tables[0].iter_symbols()) if len(tables) == 1 else []
+        if not self.symbols:
+            raise ELFError("no symbols")
+        self.references: dict[int, list[tuple[Place, int]]] = {}
+        self.starters: list[tuple[int, int]] = []  # symbol, addend
+        for section in self.sections:
+            if section["sh_type"] in ("SHT_RELA", "SHT_REL"):
+                self._read_relocations(section)
+
+    def _read_relocations(self, section: Any) -> None:
+        target = section["sh_info"]
+        if not self.sections[target]["sh_flags"] & SHF_ALLOC:
+            return
+        starts = self.sections[target].name.startswith(".init_array")
+        for relocation in section.iter_relocations():
+            symbol = relocation["r_info_sym"]
+            place = Place(target, relocation["r_offset"])
+            self.references.setdefault(symbol, []).append((place, relocation["r_info_type"]))
+            if starts:
+                addend = relocation["r_addend"] if section["sh_type"] == "SHT_RELA" else 0
+                self.starters.append((symbol, addend))
+
+    def calls(self) -> set[int]:
+        """The kinds of relocations by which this machine calls a function."""
+        return CALLS.get(self.elf["e_machine"], set())
+
+    def line_of(self, number: int) -> int:
+        """Where this symbol is first referred to in code, or defined; 0 if that is unknown. Of the
+        lines around, that nearest one which has the name in it: a call through an inlined function
+        of a header cannot be distinguished from them."""
+        symbol = self.symbols[number]
+        places = [place for place, _ in self.references.get(number, ())
+                  if self.sections[place.section]["sh_flags"] & SHF_EXECINSTR]
+        line = self.line_at(places[0]) if places else 0
+        line = line or self.line_at(Place(symbol["st_shndx"], symbol["st_value"]))
+        word = re.compile(rb"\b" + re.escape(symbol.name.encode()) + rb"\b")
+        found = [i for i, text in enumerate(self.source, 1) if word.search(text)]
+        return min(found, key=lambda i: abs(i - line)) if found else line
+
+    def line_at(self, place: Place) -> int:
+        """The student's line of an instruction: its own, or the last one before it, where it comes
+        from an inlined function of a header. 0 if that is unknown."""
+        try:
+            address = (place.section << 32) + place.offset
+            i = bisect.bisect_right(self.lines, (address, 1 << 60)) - 1
+            return self.lines[i][1] if i >= 0 and self.lines[i][0] >> 32 == place.section else 0
+        except Exception:
+            return 0  # debug information is for people, and nothing rests on it
+
+    @functools.cached_property
+    def lines(self) -> list[tuple[int, int]]:
+        """(address, line), sorted. In an object all sections start at 0; so that an address is one
+        place only, the copy that is read here has each at its number times 4 GiB."""
+        dwarf = ELFFile(io.BytesIO(self._spread())).get_dwarf_info(relocate_dwarf_sections=True)
+        found = []
+        for unit in dwarf.iter_CUs():
+            program = dwarf.line_program_for_CU(unit)
+            if program is None:
+                continue
+            first = 0 if program.header.version >= 5 else 1
+            names = [entry.name for entry in program.header.file_entry]
+            for entry in program.get_entries():
+                state = entry.state
+                if state is None or state.end_sequence or not state.line:
+                    continue
+                index = state.file - first
+                if 0 <= index < len(names) and names[index].endswith(b".cu"):
+                    found.append((state.address, state.line))
+        return sorted(found)
+
+    def _spread(self) -> bytes:
+        content = bytearray(self.content)
+        table = next(s for s in self.sections if isinstance(s, SymbolTableSection))
+        for i, symbol in enumerate(self.symbols):
+            section = symbol["st_shndx"]
+            if isinstance(section, int):
+                at = table["sh_offset"] + i * table["sh_entsize"] + 8  # st_value of Elf64_Sym
+                struct.pack_into("<Q", content, at, symbol["st_value"] + (section << 32))
+        return bytes(content)
+
+    def function_at(self, place: Place) -> str:
+        """The name of the function that starts there; "" if there is none."""
+        return next((str(symbol.name) for symbol in self.symbols
+                     if (symbol["st_shndx"], symbol["st_value"]) == place
+                     and symbol["st_info"]["type"] == "STT_FUNC"), "")
+
+
+def check_object(path: Path, checked: bool, source: bytes = b"",
+                 cuda: bool = False) -> Object:
+    """What was read. Raises Refused. `checked`: the object of the checked build, where the compiler itself calls
+    the checker. `cuda`: the host's part of what nvcc made, with the stubs that announce kernels.
+    `source`: its text, in which the line is looked for more exactly."""
+    try:
+        read = Object(path.read_bytes(), source)
+        check_sections(read, NVCC_SECTIONS if cuda else {})
+        check_starters(read, NVCC_STARTERS if cuda else STARTERS)
+        for number, symbol in enumerate(read.symbols):
+            if "@" in symbol.name:
+                refuse(read, number, f"gives {symbol.name} a version")
+            if symbol["st_shndx"] == "SHN_UNDEF":
+                check_reference(read, number, checked, cuda)
+            else:
+                check_definition(read, number)
+        return read
+    except Refused:
+        raise
+    except Exception as error:  # pyelftools has many ways to say that a file is damaged
+        raise Refused("compiles to an object file that cannot be read", STUDENT_FILE, 0,
+                      str(error)) from error
+
+
+def refuse(read: Object, number: int, tried: str) -> NoReturn:
+    raise Refused(tried, STUDENT_FILE, read.line_of(number),
+                  "take it out; a kernel and its launch need none of it")
+
+
+def check_reference(read: Object, number: int, checked: bool, cuda: bool) -> None:
+    symbol, kinds = read.symbols[number], {kind for _, kind in read.references.get(number, ())}
+    name = symbol.name
+    allowed = next((names for names in lists()[0]
+                    if name in names and names.checked_only <= checked and names.cuda_only <= cuda),
+                   None)
+    if allowed and allowed.call_only and kinds - read.calls():
+        refuse(read, number, f"takes the address of {name} instead of calling it")
+    if allowed or not name or (not kinds and symbol["st_info"]["bind"] == "STB_WEAK"):
+        return
+    how = "calls" if kinds & read.calls() else "uses"
+    refuse(read, number, f"{how} {spelled(name)}: {words_for(name)}")
+
+
+def spelled(name: str) -> str:
+    """As the student wrote it, for the most frequent ones."""
+    stream = re.search(r"\d+basic_([io]?fstream|filebuf)", name)
+    if stream:
+        return f"std::{stream[1]}"
+    return "std::thread" if "St6thread" in name else {"_ZSt3cin": "std::cin"}.get(name, name)
+
+
+def check_definition(read: Object, number: int) -> None:
+    symbol = read.symbols[number]
+    name, kind = symbol.name, symbol["st_info"]["type"]
+    bind, section = symbol["st_info"]["bind"], symbol["st_shndx"]
+    if kind in ("STT_LOOS", "STT_GNU_IFUNC"):
+        refuse(read, number, f"has {name} chosen when the program is loaded (ifunc)")
+    if section == "SHN_ABS" and kind != "STT_FILE":
+        refuse(read, number, f"gives {name} an address of its own")
+    if isinstance(section, int) and kind in ("STT_OBJECT", "STT_TLS") and \
+            read.sections[section]["sh_flags"] & SHF_EXECINSTR:
+        refuse(read, number, f"puts the data {name} among the code")
+    if bind == "STB_LOCAL" or COMPILERS_OWN.fullmatch(name):
+        return
+    if name.startswith("_Z"):
+        if bind == "STB_GLOBAL" and RESERVED_MANGLED.match(name):
+            refuse(read, number, f"defines {name}, which belongs to the C++ library")
+        return
+    if kind == "STT_FUNC" and name == "mysgemm":
+        return  # extern "C": nothing else relies on that name
+    if is_others(name) or kind == "STT_FUNC" and is_a_function_of_others(name):
+        refuse(read, number, f"defines {name}, a name that others rely on")
+
+
+def is_others(name: str) -> bool:
+    """Whether the object itself may refer to it without a word of the student's. All other names
+    are made its own before it is linked (worker/compile.sh), so that a helper with extern "C" or a
+    variable takes nobody's place."""
+    allowed, refused = lists()
+    return any(table.implicit and name in table for table in allowed) or \
+        name.startswith(tuple(prefix for table in refused for prefix in table.prefixes
+                              if prefix.startswith(("__", "emulator_"))))
+
+
+def is_a_function_of_others(name: str) -> bool:
+    allowed, refused = lists()
+    return any(name in table for table in allowed) or any(name in table.names for table in refused)
+
+
+def check_sections(read: Object, more: dict[re.Pattern[str], int]) -> None:
+    known = {CODE: SHF_ALLOC | SHF_EXECINSTR, DATA: SHF_ALLOC | SHF_WRITE,
+             CONSTANTS: SHF_ALLOC, NOT_LOADED: 0} | more
+    stacks = [each["sh_flags"] for each in read.sections if each.name == ".note.GNU-stack"]
+    if not stacks or any(flags & SHF_EXECINSTR for flags in stacks):
+        raise Refused("asks for an executable stack", STUDENT_FILE, 0, "take out what needs it")
+    for number, section in enumerate(read.sections):
+        if section["sh_type"] in ("SHT_RELA", "SHT_REL"):
+            continue  # of a section that is checked itself
+        flags = section["sh_flags"] & (SHF_ALLOC | SHF_WRITE | SHF_EXECINSTR)
+        right = next((flags for pattern, flags in known.items() if pattern.fullmatch(section.name)),
+                     None)
+        frames = section.name == ".eh_frame" and flags == SHF_ALLOC | SHF_WRITE  # some compilers
+        if flags != right and not frames:
+            raise Refused(f"puts something into the section {section.name or number}", STUDENT_FILE,
+                          0, "take the attribute out that asks for a section")
+
+
+def check_starters(read: Object, allowed: re.Pattern[str]) -> None:
+    """Functions that would run before main()."""
+    if len(read.starters) > LARGEST_NUMBER_OF_STARTERS:
+        raise Refused("runs functions before main()", STUDENT_FILE, 0, "take them out")
+    for number, addend in read.starters:
+        symbol = read.symbols[number]
+        place = Place(symbol["st_shndx"], symbol["st_value"] + addend)
+        defined = isinstance(place.section, int)
+        name = read.function_at(place) if defined else symbol.name
+        if not allowed.fullmatch(name):
+            raise Refused(f"runs {name or 'a function'} before main()", STUDENT_FILE,
+                          read.line_at(place), "take the constructor attribute out")

@@ -1,0 +1,393 @@
+"""Checks the text of a submission's kernel.cu. Raises Refused, with the line, for what no CUDA
+program needs.
+
+    check_source        as written: nothing that hides where text comes from, or asks for files
+    check_preprocessed  what the preprocessor made of it, where no macro hides a word any more
+    check_same          that it made the same of it for the checked build
+
+The first keeps the student from misleading the second, and objects.py, which reads the object
+file. What this gate is for, and what it is not, is in docs/security.md.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from .. import ROOT
+from ..errors import Refused
+from .declared import declared
+
+STUDENT_FILE = "kernel.cu"
+EMULATOR = ROOT / "engine" / "cuda" / "include"
+
+
+class Forbidden(NamedTuple):
+    """Words that no CUDA program needs."""
+
+    words: re.Pattern[str]
+    tried: str
+    """What it means to use one; {} is the word."""
+    hint: str = "take it out"
+
+
+EMULATORS_OWN = "uses the emulator's own {}"
+ONE_TEXT = "kernel.cu is CUDA, and the same text for a GPU and without one"
+ONE_KERNEL = "what is checked and what is timed has to be one kernel"
+CUDAS_ATOMICS = "CUDA's are atomicAdd, atomicCAS and their like"
+
+# What is checked is to be the kernel that earns the points. A compiler defines these where loads
+# and stores are watched, and the emulator's headers ask for them too, so they cannot be undefined.
+AS_WRITTEN = (
+    Forbidden(re.compile(r"__SANITIZE\w*|(thread|address|memory|undefined_behavior)_sanitizer"
+                         r"|__has_feature|__has_extension"),
+              "asks whether it is being checked ({})",
+              f"take it out: {ONE_KERNEL}"),
+    Forbidden(re.compile(r"__managed__"), "has a variable that host and device share ({})",
+              "use __device__, or cudaMalloc"),
+)
+PREPROCESSED = (
+    Forbidden(re.compile(r"asm|__asm|__asm__"), "uses inline assembly"),
+    Forbidden(re.compile(r"_*no_sanitize\w*|_*disable_sanitizer_instrumentation_*"
+                         r"|no_profile_instrument_function"),
+              "hides a function from the checker ({})"),
+    Forbidden(re.compile(r"__builtin_(ia32|aarch64|arm|neon)_\w+|_mm\d*_\w+"
+                         r"|__builtin_nontemporal_\w+|__builtin_masked_\w+"),
+              "uses the CPU's own instructions, which the checker cannot see ({})"),
+    Forbidden(re.compile(r"__builtin_(return_address|frame_address|extract_return_addr"
+                         r"|frob_return_addr|dwarf_\w+|eh_return\w*|unwind_init|apply\w*|return"
+                         r"|setjmp|longjmp|stack_address|sponentry|thread_pointer|__clear_cache"
+                         r"|addressof_stack)|__get_cpuid\w*"),
+              "looks at the program's stack or registers ({})"),
+    Forbidden(re.compile(r"cudaMemcpyFromSymbol\w*"), "can copy device memory to the host ({})"),
+    Forbidden(re.compile(r"__(sync|atomic|(c11|cpp|opencl|scoped|hip)_atomic)_\w+"),
+              "uses the compiler's {}", CUDAS_ATOMICS),
+    Forbidden(re.compile(r"_ExtInt|_BitInt"),
+              "uses integers of a size that the checker cannot see ({})"),
+)
+
+# Names with two underscores, or one and a capital letter, belong to compilers and their libraries.
+# Some have powers that CUDA C does not have. A submission may use CUDA's, what the macros of
+# headers become (NULL, assert, INFINITY, va_start), and what it declares itself (declared.py); of
+# others those that no header declares, and that are no compiler's. C++'s atomics are as those.
+RESERVED = re.compile(r"__\w*|_[A-Z]\w*")
+CUDAS_OWN = re.compile(
+    r"__(global|device|host|shared|constant|managed|restrict|noinline|forceinline|align"
+    r"|launch_bounds|grid_constant|inline|volatile|const|signed)__|__(restrict|inline|volatile)"
+    r"|__(syncthreads(_count|_and|_or)?|syncwarp|threadfence(_block|_system)?|activemask)"
+    r"|__(shfl|match|reduce)_\w+_sync|__shfl_sync|__(all|any|ballot)_sync"
+    r"|__ld(g|ca|cg|cs|cv|lu)|__st(wb|cg|cs|wt)|__pipeline_\w+|__nanosleep|__trap|__brkpt"
+    r"|__(float|double|int|uint|ll|ull|half|short|ushort|hiloint|longlong)2\w+(_r[nzud])?"
+    r"|__(float|double|int|uint|longlong)_as_\w+"
+    r"|__[fd](add|sub|mul|div|rcp|sqrt|rsqrt|ma|maf)(_ieee)?_r[nzud]|__(fma|fmaf)_\w+"
+    r"|__(exp|exp10|log|log2|log10|sin|cos|tan|sincos|pow)f|__fdividef|__saturatef"
+    r"|__u?(mul24|mulhi|mul64hi|hadd|rhadd|sad)|__(brev|clz|ffs|popc)(ll)?|__byte_perm"
+    r"|__funnelshift_\w+|__dp[24]a\w*|__v\w+[24]|__cvta_generic_to_shared|__is\w+Space"
+    r"|__assume|__builtin_(assume|assume_aligned|expect|unreachable)")
+OF_MACROS = re.compile(
+    r"__null|__extension__|__assert_fail|__(PRETTY_FUNCTION|FUNCTION|func)__|__errno_location"
+    r"|__builtin_(inff?|infl|nanf?|nanl|huge_valf?|huge_vall|offsetof|va_(list|start|end|arg|copy)"
+    r"|memcpy|memmove|memset|FILE|LINE|FUNCTION)|__(typeof|decltype|alignof|attribute)(__)?"
+    r"|__(clock|time)_t|__(gnuc_)?va_list|__int128(_t)?|__uint128_t|__thread|__sighandler_t|__bswap_\d+")
+ATOMIC = re.compile(r"atomic(_\w+)?")
+
+# Compilers know these without a declaration, or link what defines them; nobody makes up such names.
+OF_COMPILERS = re.compile(r"__(builtin|sanitizer|tsan|asan|ubsan|msan|hwasan|interceptor|nvvm|arm"
+                          r"|aarch64|cxa|gxx|gcc|stack_chk|clang)_\w*|__(declspec|GIMPLE|RTL|PHI)"
+                          r"|__dso_handle|__dynamic_cast|__tls_get_addr|_Unwind_\w*|_GLOBAL_\w*")
+
+# The attributes that kernels may have. Most others change where code or data is linked, or when it
+# runs: section, constructor, alias.
+ATTRIBUTES = re.compile(
+    r"_*(aligned|always_inline|noinline|unused|maybe_unused|nodiscard|warn_unused_result|noreturn"
+    r"|deprecated|fallthrough|likely|unlikely|packed|hot|cold|flatten|nothrow|pure|const|format"
+    r"|printf|scanf|gnu|clang|may_alias|nonnull|device|host|global|shared|constant)_*")
+
+# Of the pragmas that a compiler heeds, those that change code otherwise than by unrolling it.
+PRAGMAS = re.compile(r"weak|redefine_extname|attribute|section|optimize|target|push_options"
+                     r"|pop_options|reset_options|visibility|poison|intrinsic|float_control|comment"
+                     r"|init_seg|code_seg|data_seg|system_header")
+FAMILIES = re.compile(rb"GCC|clang|STDC")
+"""Their pragmas have names of their own: #pragma GCC optimize."""
+FOR_PEOPLE = re.compile(rb"mark|region|endregion")
+"""Pragmas of editors, with words for people behind them."""
+
+# Macros have these become calls, which the checker sees (checker.mk, cuda_runtime.h).
+MADE_CALLS = re.compile(rb"__builtin_\w*|mem(cpy|move|set)")
+
+# Functions of these headers are instructions, or are made of them.
+INSTRUCTIONS = re.compile(rb".*intrin\.h|(arm|altivec)\w*\.h|stdatomic\.h|ia32\w*\.h")
+
+# One token as the preprocessor cuts them; a quote that is not closed goes to the end of its line.
+TOKEN = re.compile(
+    rb"""
+      (?P<raw>(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s"]{0,16})\(.*?(?:\)(?P=delimiter)"|\Z))
+    | (?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))
+    | (?P<text>"(?:\\.|[^"\\\n])*(?:"|(?=\n)|\Z)|'(?:\\.|[^'\\\n])*(?:'|(?=\n)|\Z))
+    | (?P<number>\.?[0-9](?:[eEpP][+-]|'[0-9A-Za-z_]|[0-9A-Za-z_.\x80-\xff])*)
+    | (?P<word>[A-Za-z_$\x80-\xff][A-Za-z0-9_$\x80-\xff]*)
+    | (?P<hash>%:|\#)
+    | (?P<newline>\n)
+    | (?P<blank>[ \t\r\f\v]+)
+    | (?P<other>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def without_splices(source: bytes) -> bytes:
+    """Lines that end in a backslash joined; their newlines follow the last of them, so that all
+    other lines keep their numbers."""
+    joined = re.sub(rb"\\[ \t\f\v\r]*\n", b"\0", source)
+    lines = joined.split(b"\n")
+    return b"\n".join(line.replace(b"\0", b"") + b"\n" * line.count(b"\0") for line in lines)
+
+
+def check_words(words: list[bytes], forbidden: tuple[Forbidden, ...], line: int) -> None:
+    for word in words:
+        text = word.decode(errors="replace")
+        for each in forbidden:
+            if each.words.fullmatch(text):
+                raise Refused(each.tried.format(text), STUDENT_FILE, line, each.hint)
+
+
+@functools.cache
+def emulators_own() -> frozenset[bytes]:
+    """The words of the emulator's headers that have its name in them."""
+    return frozenset(token[0] for path in EMULATOR.rglob("*.h")
+                     for token in TOKEN.finditer(path.read_bytes())
+                     if token.lastgroup == "word" and b"emulator" in token[0].lower())
+
+
+# What their macros become.
+OF_THEIR_MACROS = {b"emulator_barrier_here", b"emulator_different", b"emulator_warp_active"}
+
+
+def check_emulators(word: bytes, line: int) -> None:
+    if word in emulators_own():
+        raise Refused(EMULATORS_OWN.format(word.decode()), STUDENT_FILE, line, ONE_TEXT)
+
+
+# ---- as written ----------------------------------------------------------------------------------
+
+
+def check_source(source: bytes) -> None:
+    """Before anything is compiled. Raises Refused."""
+    line, at_start = 1, True
+    tokens = TOKEN.finditer(without_splices(source))
+    for token in tokens:
+        kind, text = token.lastgroup, token[0]
+        if kind == "hash" and at_start:
+            words = tokens_of_line(tokens)
+            check_directive(words, line)
+            if not is_for_people(words):
+                check_as_written(words, line)
+            line, at_start = line + 1, True
+            continue
+        if kind == "word":
+            check_as_written([text], line)
+        line += text.count(b"\n")
+        at_start = kind == "newline" or (at_start and kind in ("blank", "comment"))
+
+
+def check_as_written(words: list[bytes], line: int) -> None:
+    check_words(words, AS_WRITTEN, line)
+    for word in words:
+        check_emulators(word, line)
+
+
+def is_for_people(directive: list[bytes]) -> bool:
+    return directive[:1] == [b"pragma"] and bool(FOR_PEOPLE.fullmatch(b"".join(directive[1:2])))
+
+
+def tokens_of_line(tokens: Iterator[re.Match[bytes]]) -> list[bytes]:
+    words = []
+    for token in tokens:
+        if token.lastgroup == "newline":
+            break
+        if token.lastgroup not in ("blank", "comment"):
+            words.append(token[0])
+    return words
+
+
+def check_directive(words: list[bytes], line: int) -> None:
+    name = words[0] if words else b""
+    if name == b"line" or name[:1].isdigit():
+        raise Refused("changes the line numbers or the name of its file", STUDENT_FILE, line,
+                      "take the # directive out: errors are to name the lines of kernel.cu")
+    if name in (b"include", b"include_next", b"import", b"embed"):
+        asked = b"".join(words[1:]).decode(errors="replace")
+        inside = asked.strip('"<>')
+        if inside.startswith("/") or ".." in inside.split("/"):
+            raise Refused(f"includes the file {inside}", STUDENT_FILE, line,
+                          "only kernel.cu is graded; headers of the system have plain names")
+    if name in (b"define", b"undef") and MADE_CALLS.fullmatch(words[1] if words[1:] else b""):
+        raise Refused(f"defines {words[1].decode()} anew", STUDENT_FILE, line, "take it out")
+    if name == b"embed":
+        raise Refused("embeds a file", STUDENT_FILE, line, "only kernel.cu is graded")
+
+
+# ---- preprocessed --------------------------------------------------------------------------------
+
+# # 12 "kernel.cu" 2
+MARKER = re.compile(rb'^[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)[ \t]+"((?:\\.|[^"\\\n])*)"[^\n]*',
+                    re.MULTILINE)
+ATTRIBUTE = (b"__attribute__", b"__attribute")
+HEADERS_NAME = rb"((?:__|_[A-Z])\w*|atomic(?:_\w+)?)"
+HEADERS_OWN = re.compile(rb"\b" + HEADERS_NAME + rb"(?=\s*\()"
+                         rb"|\b(?:namespace|struct|class|union|enum)\s+" + HEADERS_NAME)
+"""Names of functions and types. Names of variables in headers are ordinary ones: __x, __first."""
+HEADERS_SPACES = re.compile(rb"\b(?:namespace|struct|class|union)\s+(\w+)")
+
+
+class Token(NamedTuple):
+    """One of the student's; blanks are left out."""
+
+    text: bytes
+    kind: str
+    line: int
+
+
+def check_preprocessed(text: bytes) -> list[Token]:
+    """The tokens of the compiler's -E output that come from the student's file, as the
+    preprocessor's linemarkers say; check_source has refused those that a student writes. Headers
+    have absolute paths, or names such as <built-in>. Raises Refused."""
+    of_headers, tokens = parted(text)
+    known = {name for part in of_headers for pair in HEADERS_OWN.findall(part) for name in pair}
+    spaces = {name for part in of_headers for name in HEADERS_SPACES.findall(part)}
+    check_tokens(tokens, names_of_others(tokens, known, spaces))
+    return tokens
+
+
+def names_of_others(tokens: list[Token], known: set[bytes], spaces: set[bytes]) -> set[bytes]:
+    """Of the `known` names of headers, those that the student's tokens do not declare, or that they
+    take out of one of the headers' namespaces and types, `spaces`."""
+    words = code_of(tokens)
+    used = known.intersection(words)
+    if not used:
+        return used
+    taken = {word for i, word in enumerate(words) if word in used
+             and words[max(i - 2, 0):i] == [b":", b":"]
+             and (i < 3 or words[i - 3] in spaces or not re.match(rb"\w", words[i - 3]))}
+    return used - declared(words, used) | taken
+
+
+def parted(text: bytes) -> tuple[list[bytes], list[Token]]:
+    """What comes from headers, and what is the student's. Raises Refused for a header of the CPU's
+    own instructions."""
+    of_headers: list[bytes] = []
+    tokens: list[Token] = []
+    marker = MARKER.search(text)
+    while marker:
+        at, name = marker.end(), marker[2]
+        theirs = not name.startswith((b"/", b"<"))
+        if theirs:
+            following = MARKER.search(text, cut(text, at, int(marker[1]) - 1, tokens))
+        else:
+            header = name.rpartition(b"/")[2]
+            if INSTRUCTIONS.fullmatch(header):
+                raise Refused(f"includes <{header.decode(errors='replace')}>: the CPU's own "
+                              "instructions, which the checker cannot see", STUDENT_FILE,
+                              tokens[-1].line if tokens else 0, "take it out")
+            following = MARKER.search(text, at)
+            of_headers.append(text[at:following.start() if following else len(text)])
+        marker = following
+    return of_headers, tokens
+
+
+def cut(text: bytes, at: int, line: int, tokens: list[Token]) -> int:
+    """Appends what follows a linemarker, up to the next one, whose place it returns. What looks
+    like a marker inside a string is none. `line`: the number of the line before."""
+    at_start = False
+    while at < len(text) and (found := TOKEN.match(text, at)):
+        kind = str(found.lastgroup)
+        if at_start and kind == "hash" and MARKER.match(text, at):
+            return at
+        at = found.end()
+        line += found[0].count(b"\n")
+        at_start = kind == "newline" or (at_start and kind == "blank")
+        if kind != "blank":
+            tokens.append(Token(found[0], kind, line))
+    return at
+
+
+def code_of(tokens: list[Token]) -> list[bytes]:
+    """Without comments, line ends and pragmas."""
+    words, pragma = [], False
+    for i, token in enumerate(tokens):
+        pragma = token.kind != "newline" and (pragma or begins_pragma(tokens, i))
+        if token.kind not in ("newline", "comment") and not pragma:
+            words.append(token.text)
+    return words
+
+
+def begins_pragma(tokens: list[Token], i: int) -> bool:
+    """At the #."""
+    return tokens[i].kind == "hash" and i + 1 < len(tokens) and tokens[i + 1].text == b"pragma"
+
+
+def check_tokens(tokens: list[Token], others: set[bytes]) -> None:
+    """`others`: reserved names that are not the student's. Raises Refused."""
+    in_attribute, depth, previous, pragma = False, 0, b"", 0
+    for i, (word, kind, line) in enumerate(tokens):
+        if begins_pragma(tokens, i):
+            pragma = check_pragma(tokens, i + 2)
+        if i < pragma:
+            continue
+        if kind == "newline":
+            continue
+        if in_attribute:
+            depth += (word in (b"(", b"[")) - (word in (b")", b"]"))
+            in_attribute = depth > 0 or previous in ATTRIBUTE
+        elif word in ATTRIBUTE or (word, previous) == (b"[", b"["):
+            in_attribute, depth = True, 2 if word == b"[" else 0
+        if kind == "word":
+            check_word(word, line, others, in_attribute and depth == 2)
+        previous = word
+
+
+def check_pragma(tokens: list[Token], i: int) -> int:
+    """The pragma whose words begin at i, by its name: the rest may be prose, or numbers. Returns
+    where its line ends. Raises Refused."""
+    end = next((j for j in range(i, len(tokens)) if tokens[j].kind == "newline"), len(tokens))
+    words = [token.text for token in tokens[i:end]]
+    family = bool(words) and bool(FAMILIES.fullmatch(words[0]))
+    name = b"".join(words[family:family + 1]).decode(errors="replace")
+    if PRAGMAS.fullmatch(name):
+        raise Refused(f"uses #pragma {name}", STUDENT_FILE, tokens[i].line, "take it out")
+    return end
+
+
+def check_same(plain: list[Token], checked: list[Token]) -> None:
+    """That the student's lines are the same text in both builds, whatever question a compiler would
+    answer differently. Raises Refused."""
+    ours, theirs = ([token for token in tokens if token.kind != "newline"]
+                    for tokens in (plain, checked))
+    for one, other in itertools.zip_longest(ours, theirs, fillvalue=Token(b"", "", 0)):
+        if one.text != other.text:
+            raise Refused("is other code where it is checked", STUDENT_FILE, one.line,
+                          ONE_KERNEL)
+
+
+def check_word(word: bytes, line: int, others: set[bytes], attribute: bool) -> None:
+    """One of the student's; `attribute`: it names one. Raises Refused."""
+    check_words([word], PREPROCESSED, line)
+    if word not in OF_THEIR_MACROS:
+        check_emulators(word, line)
+    text = word.decode(errors="replace")
+    if attribute and not ATTRIBUTES.fullmatch(text):
+        raise Refused(f"uses the attribute {text}", STUDENT_FILE, line, "take the attribute out")
+    if word in others and ATOMIC.fullmatch(text):
+        raise Refused(f"uses C++'s {text}", STUDENT_FILE, line, CUDAS_ATOMICS)
+    if RESERVED.fullmatch(text) and not attribute and belongs_to_others(text, word in others):
+        raise Refused(f"uses {text}, a name that belongs to the compiler or its libraries",
+                      STUDENT_FILE, line,
+                      "take it out, or declare it if it is yours; CUDA C has no need of it")
+
+
+def belongs_to_others(reserved: str, of_headers: bool) -> bool:
+    return (of_headers or bool(OF_COMPILERS.fullmatch(reserved))) and not any(
+        pattern.fullmatch(reserved) for pattern in (CUDAS_OWN, OF_MACROS))

@@ -1,0 +1,357 @@
+"""Runs programs that cannot be trusted: the compiler on a submission's text, and its output.
+
+Of three kinds, the best that the machine allows; in each of them jail/jail.c starts the program,
+sets limits, filters system calls, watches, and kills what is left at the end:
+
+    bubblewrap   sees nothing of the machine but the compilers and the paths that it is given; no
+                 network, processes and /dev of its own (bubblewrap.py). As root, under a uid of its
+                 own besides.
+    uid          for root where no namespaces may be made (most containers): an unprivileged uid of
+                 its own, so that file permissions keep it from what is `private` (uid.py); and
+                 where Linux has Landlock, no files but those that bubblewrap would show.
+    none         limits only: for a student's own submission, which may read the student's files.
+
+docs/security.md says what each of them promises. In: a Command; out: how it ended, and its output.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import selectors
+import shlex
+import shutil
+import subprocess
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from ..errors import MachineFault
+from ..process import end, started
+from . import bubblewrap, uid as uids
+
+Kind = Literal["bubblewrap", "uid", "none"]
+
+ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+               "LC_ALL": "C.UTF-8"}
+CHOICE_OF_GPU = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
+
+LATE_SECONDS = 15.0
+"""The jail itself ends a run at its wall limit. This much later it has failed."""
+
+BYTES_AT_ONCE = 1 << 16
+
+SHARED_MEMORY = Path("/dev/shm")
+MOST_FILES = 5  # named in one line
+"""Files in it are memory. Only where a submission may write there are they counted as in use."""
+
+
+def gpu_environment() -> dict[str, str]:
+    """What a program needs of the grader's environment to use the GPU that the grader uses."""
+    return {name: os.environ[name] for name in CHOICE_OF_GPU if name in os.environ}
+
+
+@dataclass(frozen=True)
+class Limits:
+    cpu_seconds: float
+    """Of each process; rounded up to whole seconds, at which SIGXCPU comes."""
+    memory_bytes: int
+    """Address space of each process (RLIMIT_AS). A worker reserves far more than it touches: gaps
+    of 16 MB on either side of each allocation, the stacks of a block's threads, shadow memory."""
+    processes: int
+    """Processes and threads at once."""
+    file_bytes: int
+    """The largest file that may be written."""
+    output_bytes: int
+    """How much of what is printed is kept; the rest is read and dropped."""
+    wall_seconds: float
+    time_seconds: float | None = None
+    """Of all processes together: of the processor, and in which none of them wanted one. So a
+    program that sleeps ends as one that computes does, and one that waits for a busy machine goes
+    on."""
+    resident_bytes: int | None = None
+    """Memory really in use, by all processes together, checked 50 times a second; None: as many as
+    memory_bytes."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A program to run. Paths are the same inside as outside."""
+
+    argv: Sequence[str]
+    limits: Limits
+    cwd: Path
+    readable: Sequence[Path] = ()
+    writable: Sequence[Path] = ()
+    """For one command at a time. Afterwards they hold regular files and directories only."""
+    pass_fds: Sequence[int] = ()
+    """Open descriptors that it gets, under the same numbers."""
+    devices: Sequence[Path] = ()
+    """A GPU's."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    status: int
+    """Exit status of the program inside, or -signal."""
+    output: bytes
+    """Standard output and standard error together: the first output_bytes."""
+    truncated: bool
+    time_limit_hit: bool
+    """time_seconds or wall_seconds; the status is -SIGKILL then."""
+    cpu_seconds: float
+    """Of all processes that it started and that have ended."""
+    memory_limit_hit: bool = False
+    """More than resident_bytes were in use; the status is -SIGKILL then, too."""
+    asleep_seconds: float = 0.0
+    peak_bytes: int = 0
+    """Memory in use, of all processes together, as far as it was seen."""
+    unloadable: str = ""
+    """Why Linux cannot start this program; it never ran."""
+
+    @property
+    def seconds(self) -> float:
+        return self.cpu_seconds + self.asleep_seconds
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    kind: Kind
+    note: str
+    """One line for the report: what was in force, and what was not."""
+    jail: Path
+    private: tuple[Path, ...] = ()
+    landlock: bool = False
+    """With `uid`: whether it is kept from all files but those that bubblewrap would show."""
+    open_places: tuple[Path, ...] = uids.TEMPORARY
+    """With `uid`: where every user may write, swept after a run."""
+
+    def run(self, command: Command) -> Ran:
+        """Run it to its end. Raises MachineFault."""
+        with uids.own_uid() if self._changes_uid() else nullcontext() as uid:
+            if uid is not None:
+                uids.check_reachable([*command.readable, *command.writable], self.private,
+                                     from_root=self.kind == "uid")
+                uids.give(command.writable, uid)
+            try:
+                return self._run(command, uid)
+            finally:
+                if uid is not None:
+                    uids.give(command.writable, os.geteuid())
+                    if self.kind == "uid":
+                        uids.sweep(uid, self.open_places)
+                for path in command.writable:
+                    uids.keep_files_only(path)
+
+    def _changes_uid(self) -> bool:
+        """A limit of processes does not bind root, and all of a uid of its own can be killed."""
+        return os.geteuid() == 0 and self.kind != "none"
+
+    def _run(self, command: Command, uid: int | None) -> Ran:
+        limits = command.limits
+        report_in, report_out = os.pipe()
+        with open(report_in, "rb") as report:
+            words = [*self._launcher(command, uid), *self._jail_options(command, report_out, uid),
+                     "--", *map(str, command.argv)]
+            try:
+                process = started(
+                    words, env=environment(command), cwd="/", stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                    start_new_session=True,  # a terminal's Ctrl-C is the grader's
+                    pass_fds=(*command.pass_fds, report_out))
+            except OSError as error:
+                raise MachineFault(f"{words[0]}: {error.strerror}; the sandbox cannot be "
+                                   "started") from error
+            finally:
+                os.close(report_out)
+            with process:
+                late = time.monotonic() + limits.wall_seconds + LATE_SECONDS
+                try:
+                    output, truncated = drain(process, late, limits.output_bytes)
+                    process.wait(max(late - time.monotonic(), 1.0))  # it may have closed its output
+                except subprocess.TimeoutExpired:
+                    raise MachineFault(f"the sandbox does not end {LATE_SECONDS:.0f} s after its "
+                                       "limit") from None
+                finally:
+                    if process.returncode is None:
+                        end(process)
+            return ran_of(report.read().decode(errors="replace"), output, truncated, words[0])
+
+    def _launcher(self, command: Command, uid: int | None) -> list[str]:
+        if self.kind != "bubblewrap":
+            return [str(self.jail)]
+        found = shutil.which("bwrap") or "bwrap"
+        options = bubblewrap.options(command.readable, command.writable, command.devices,
+                                     self.private, self.jail, uid)
+        return [found, *options, "--", "/jail"]
+
+    def _jail_options(self, command: Command, report: int, uid: int | None) -> list[str]:
+        limits = command.limits
+        resident = limits.memory_bytes if limits.resident_bytes is None else limits.resident_bytes
+        processes = limits.processes
+        if uid is None and counts_all_of_a_user(self.kind):
+            processes += tasks_of_this_user()
+        options = {
+            "report": report, "directory": command.cwd, "wall": f"{limits.wall_seconds:.3f}",
+            "cpu": max(1, math.ceil(limits.cpu_seconds)), "address": limits.memory_bytes,
+            "resident": resident, "processes": processes, "file": limits.file_bytes,
+        } | ({} if uid is None else {"uid": uid}) | ({"gpu": 1} if command.devices else {})
+        if limits.time_seconds is not None:
+            options["time"] = f"{limits.time_seconds:.3f}"
+        repeated: dict[str, Iterable[object]] = {"pass": command.pass_fds}
+        if self.kind == "uid" and self.landlock:
+            repeated |= {"see": bubblewrap.seen(command.readable, bool(command.devices)),
+                         "change": [*command.writable, "/dev/null", *command.devices,
+                                    *(bubblewrap.CHANGED_BY_A_GPU if command.devices else ())]}
+        elif self.kind == "uid":
+            options["count"] = SHARED_MEMORY
+        pairs = [*options.items(), *((name, one) for name, each in repeated.items() for one in each)]
+        return [word for name, value in pairs for word in (f"--{name}", str(value))]
+
+
+def environment(command: Command) -> dict[str, str]:
+    """Of bubblewrap and the jail, and so of the program."""
+    places = [*(f"{prefix}/bin" for prefix in bubblewrap.compiler_prefixes()), ENVIRONMENT["PATH"]]
+    return ENVIRONMENT | {"PATH": ":".join(places)} | (gpu_environment() if command.devices else {})
+
+
+def counts_all_of_a_user(kind: Kind) -> bool:
+    """Whether a limit of processes counts all that the user runs, outside too: without a user
+    namespace, and in Linux before 5.14 also in one."""
+    release = re.match(r"(\d+)\.(\d+)", os.uname().release)
+    return kind != "bubblewrap" or not release or (int(release[1]), int(release[2])) < (5, 14)
+
+
+def tasks_of_this_user() -> int:
+    """Processes and threads."""
+    count = 0
+    for entry in os.scandir("/proc"):
+        with suppress(OSError):
+            if entry.name.isdigit() and entry.stat().st_uid == os.getuid():
+                count += len(os.listdir(f"/proc/{entry.name}/task"))
+    return count
+
+
+def drain(process: subprocess.Popen[bytes], late: float, kept_bytes: int) -> tuple[bytes, bool]:
+    """All output of a process, of which the first bytes are kept, and whether there was more.
+    Raises subprocess.TimeoutExpired at `late`, in time.monotonic()'s seconds."""
+    assert process.stdout is not None
+    kept, truncated = bytearray(), False
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        while True:
+            if not selector.select(max(late - time.monotonic(), 0)):
+                raise subprocess.TimeoutExpired(process.args, late)
+            some = os.read(process.stdout.fileno(), BYTES_AT_ONCE)
+            if not some:
+                return bytes(kept), truncated
+            room = kept_bytes - len(kept)
+            kept += some[:room]
+            truncated = truncated or len(some) > room
+
+
+def ran_of(report: str, output: bytes, truncated: bool, program: str) -> Ran:
+    """From the jail's one line. A program that cannot be loaded is no failure of the jail's: it may
+    have been made so. Raises MachineFault if it reports that the jail failed."""
+    if report.startswith("unloadable "):
+        return Ran(CANNOT_EXECUTE, b"", False, False, 0.0,
+                   unloadable=report.removeprefix("unloadable ").strip())
+    ended = re.fullmatch(r"ended (exit|signal) (\d+) cpu ([\d.]+) asleep ([\d.]+) peak (\d+) "
+                         r"limit (\w+)\n", report)
+    if not ended:
+        trouble = report.removeprefix("trouble ").strip()
+        words = output.decode(errors="replace").strip().splitlines()
+        trouble = trouble or (words[-1] if words else "it ended without a message")
+        raise MachineFault(f"the sandbox failed: {Path(program).name}: {trouble}")
+    status = int(ended[2]) if ended[1] == "exit" else -int(ended[2])
+    if ended[6] == "stopped":
+        raise MachineFault("the sandbox was stopped by a signal from outside")
+    return Ran(status, output, truncated, ended[6] in ("wall", "time"), float(ended[3]),
+               ended[6] == "memory", float(ended[4]), int(ended[5]))
+
+
+# ---- choosing ------------------------------------------------------------------------------------
+
+CANNOT_EXECUTE = 126
+PROBE_STATUS = 7
+OUTSIDE = Path("/proc/1/stat")
+"""Of another program's, and readable for everybody."""
+PROBE = Command(
+    ["/bin/sh", "-c", f"exit {PROBE_STATUS}"], cwd=Path("/"),
+    limits=Limits(cpu_seconds=10, memory_bytes=1 << 30, processes=8, file_bytes=0,
+                  output_bytes=1 << 12, wall_seconds=30))  # fmt: skip
+
+
+def probe(box: Sandbox) -> str:
+    """Why it does not work here; empty if it does. A real program is run in it."""
+    attempt = f"if read word <{OUTSIDE}; then exit 1; fi 2>/dev/null; exit {PROBE_STATUS}"
+    command = replace(PROBE, argv=["/bin/sh", "-c", attempt]) if box.landlock else PROBE
+    try:
+        ran = box.run(command)
+    except MachineFault as fault:
+        return str(fault)
+    return "" if ran.status == PROBE_STATUS else f"a trial program ended with {ran.status}"
+
+
+def choose_sandbox(wanted: Literal["auto", "bubblewrap", "uid", "none"], hidden: bool,
+                   private: Sequence[Path], jail: Path) -> Sandbox:
+    """The best protection that works here, tried out; or the wanted one.
+
+    hidden: hidden cases are to be run, which nothing may give away. private: what the submission
+    must not be able to read. jail: the launcher (build.Parts.jail). Raises MachineFault."""
+    paths = tuple(Path(path).resolve() for path in private)
+    root = os.geteuid() == 0
+    whose = "a uid of its own" if root else "the grader's uid"
+    kinds: dict[Kind, tuple[str, str]] = {  # why not even to try; the note
+        "bubblewrap": ("" if shutil.which("bwrap") else "bubblewrap is not installed (Debian, "
+                       "Ubuntu: apt-get install bubblewrap)",
+                       f"bubblewrap: own namespaces, no network, {whose}"),
+        "uid": ("" if root else "only root can use another uid",
+                "another uid with limits; no namespaces"),
+    }
+    reasons: list[str] = []
+    for kind in [kind for kind in kinds if wanted in ("auto", kind)]:
+        reason, note = kinds[kind]
+        box = Sandbox(kind, f"{note} ({reasons[0]})" if reasons else note, jail, paths)
+        if kind == "uid" and not reason:
+            refuse_open_paths(paths)
+            box = with_few_files(box)
+        reason = reason or probe(box)
+        if not reason:
+            return box
+        reasons.append(reason)
+    why = "; ".join(reasons) or "asked for"
+    if wanted not in ("auto", "none"):
+        raise MachineFault(f"the protection {wanted} does not work here: {why}")
+    if hidden:
+        raise MachineFault(f"no sandbox works here ({why}), and hidden cases run in nothing less; "
+                           "docs/security.md says how to get one")
+    return Sandbox("none", f"limits only: the submission can read this user's files ({why})", jail,
+                   paths)
+
+
+def with_few_files(box: Sandbox) -> Sandbox:
+    """A sandbox of kind uid, which sees only what it needs where this system has Landlock; else
+    whatever it leaves where every user may write is removed after each run."""
+    confined = replace(box, landlock=True)
+    if not probe(confined):
+        return replace(confined, note=f"{box.note}; no other files, by Landlock")
+    places, files = uids.open_places()
+    note = f"{box.note}; no Landlock: {', '.join(map(str, places))} can be written, and are swept"
+    if files:
+        shown, more = shlex.join(map(str, files[:MOST_FILES])), len(files) - MOST_FILES
+        note += (f"; a submission can leave something for the next one in {len(files)} more: "
+                 f"chmod o-w {shown}" + (f", and {more} others" if more > 0 else ""))
+    return replace(box, open_places=tuple(places), note=note)
+
+
+def refuse_open_paths(private: Sequence[Path]) -> None:
+    """MachineFault if another uid can read what is private; one command closes all of it."""
+    found = [str(path) for path in private if uids.open_to_all(path)]
+    if found:
+        raise MachineFault(f"{', '.join(found)} can be read by every user, and so by the "
+                           f"submission; chmod -R go= {shlex.join(found)}")

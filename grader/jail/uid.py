@@ -1,0 +1,160 @@
+"""A uid for each run of a sandbox: claimed while it lasts, given the run's files, and swept of what
+it left. For root alone, in Linux."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import shlex
+import shutil
+import socket
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ..errors import MachineFault
+
+UIDS = range(60720, 61180)
+"""Between the ranges that Debian, systemd and its homes give out; in every container's map."""
+
+TEMPORARY = (Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"))
+"""Where every user may write, outside bubblewrap, on every system."""
+
+NO_FILES_OF_A_DISK = {"proc", "sysfs", "cgroup", "cgroup2", "devpts", "securityfs", "debugfs",
+                      "tracefs", "bpf", "pstore", "mqueue", "configfs", "autofs"}
+
+
+@contextmanager
+def own_uid() -> Iterator[int]:
+    """An unprivileged uid that no other run of any grader here has at the same time. Raises
+    MachineFault."""
+    for uid in random.sample(UIDS, len(UIDS)):
+        with socket.socket(socket.AF_UNIX) as claim:
+            try:
+                claim.bind(f"\0sgemm-grader-uid-{uid}")  # released when its process ends
+            except OSError as error:
+                if error.errno == errno.EADDRINUSE:
+                    continue
+                raise MachineFault(f"no uid can be claimed: {error.strerror}") from error
+            yield uid
+            return
+    raise MachineFault(f"all of the {len(UIDS)} uids of the sandbox are in use; grade with fewer "
+                       "jobs")
+
+
+def below(top: Path) -> Iterator[Path]:
+    """All below it, contents before their directory, and itself; links are not followed."""
+    for directory, directories, files in () if top.is_symlink() else os.walk(top, topdown=False):
+        yield from (Path(directory, name) for name in (*files, *directories))
+    yield top
+
+
+def give(paths: Sequence[Path], uid: int) -> None:
+    for top in paths:
+        for path in below(top):
+            os.lchown(path, uid, uid)
+
+
+def keep_files_only(top: Path) -> None:
+    """Remove links, devices and sockets that a program inside has left: the next reader may open
+    what is there."""
+    for path in below(top):
+        mode = path.lstat().st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode) and path != top:
+            path.unlink()
+
+
+def open_places() -> tuple[list[Path], list[Path]]:
+    """All directories of this machine in which every user may make files, and all files that every
+    user may write."""
+    directories = [path for path in TEMPORARY if path.is_dir()]
+    files: list[Path] = []
+    for top in mount_points():
+        device = device_of(top)
+        for directory, below, names in os.walk(top):
+            path = Path(directory)
+            if may_all(path, OPEN):
+                directories.append(path)
+            files += [path / name for name in names if may_all(path / name, stat.S_IWOTH)]
+            below[:] = [name for name in below if device_of(path / name) == device
+                        and may_all(path / name, stat.S_IXOTH)]
+    return list(dict.fromkeys(directories)), files
+
+
+OPEN = stat.S_IWOTH | stat.S_IXOTH
+
+
+def may_all(path: Path, wanted: int) -> bool:
+    """Whether all users have these permissions for it, a regular file or a directory."""
+    try:
+        mode = path.lstat().st_mode
+    except OSError:  # gone
+        return False
+    return (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) and mode & wanted == wanted
+
+
+def mount_points() -> list[Path]:
+    """Of file systems that hold files, and not only show the kernel's state."""
+    lines = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
+    names = [name.encode().decode("unicode_escape") for _, name, kind, options, *_ in lines
+             if kind not in NO_FILES_OF_A_DISK and "ro" not in options.split(",")]
+    return [path for path in dict.fromkeys(map(Path, names)) if path.is_dir()]
+
+
+def device_of(path: Path) -> int:
+    try:
+        about = path.lstat()
+    except OSError:  # gone
+        return -1
+    return about.st_dev if stat.S_ISDIR(about.st_mode) else -1
+
+
+def sweep(uid: int, places: Sequence[Path] = TEMPORARY) -> None:
+    """Remove what a run under this uid left in these directories, where every user may write."""
+    for place in places:
+        with suppress(OSError):
+            for entry in os.scandir(place):
+                if entry.stat(follow_symlinks=False).st_uid != uid:
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path, ignore_errors=True)
+                else:
+                    Path(entry.path).unlink(missing_ok=True)
+
+
+# ---- what another uid can read -------------------------------------------------------------------
+
+
+def open_to_all(path: Path) -> bool:
+    """A directory that may be entered gives away whatever inside it has a name that can be
+    guessed."""
+    if not path.exists() or any(not may(parent, stat.S_IXOTH) for parent in path.parents):
+        return False
+    return may(path, stat.S_IROTH) or (path.is_dir() and may(path, stat.S_IXOTH))
+
+
+def may(path: Path, wanted: int) -> bool:
+    """Whether all others have these permissions for it."""
+    return path.stat().st_mode & wanted == wanted
+
+
+def check_reachable(paths: Sequence[Path], private: Sequence[Path], from_root: bool) -> None:
+    """MachineFault, unless another uid can read all of it: or else a compiler's "permission denied"
+    would look like the student's mistake. from_root: the directories above are on its way, too."""
+    on_the_way = {parent for top in paths for parent in top.resolve().parents if from_root}
+    shut = [parent for parent in sorted(on_the_way) if not may(parent, stat.S_IXOTH)]
+    unreadable = [top for top in dict.fromkeys(paths)
+                  if any(not readable_for_all(path) for path in below(top)
+                         if not any(path.is_relative_to(hidden) for hidden in private))]
+    commands = [f"chmod {how} {shlex.join(map(str, which))}"
+                for how, which in (("o+x", shut), ("-R o+rX", unreadable)) if which]
+    if commands:
+        names = ", ".join(map(str, [*shut, *unreadable]))
+        raise MachineFault(f"{names} cannot be read by the sandbox's uid; {' && '.join(commands)}")
+
+
+def readable_for_all(path: Path) -> bool:
+    wanted = stat.S_IROTH | (stat.S_IXOTH if path.is_dir() else 0)
+    return path.is_symlink() or may(path, wanted)

@@ -1,0 +1,304 @@
+"""The one record of a graded submission: results/<name>/result.json.
+
+In: what grade.py knows at the end of a run. Out: everything that is reported of a grade (table,
+Gradescope, Autolab, ...) is made from it. docs/grading.md explains the format; its JSON Schema:
+
+    python -m grader.record
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from .. import ROOT
+
+FORMAT = 2
+"""1 had no speed in it; such records can still be read."""
+ROUNDING = 1e-6  # sums of points such as 0.1 + 0.2
+VERSION: str = json.loads((ROOT / "lab" / "version.json").read_text())
+TimingState = Literal["timed", "not-timed", "skipped", "unbuilt", "refused", "wrong", "faulted",
+                      "time-limit", "impossible"]
+CriterionName = Literal["builds", "correct", "memory", "tiled", "parallel"]
+Status = Literal["passed", "partial", "failed", "skipped"]
+Seconds = Annotated[float, Field(ge=0)]
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Cause(Strict):
+    """The mistake behind a finding, as `make check` proves it: for pages, never for points; see
+    run/cause.py. The kinds are those of findings.py."""
+
+    kind: str
+    what: str
+    """"a row of B has n elements, but here rows are k elements apart"."""
+    file: str
+    line: int
+    detail: list[str] = []
+    """Of the facts: "(from a run with m=37 k=53 n=29)", which numbers in `what` are of."""
+    hint: str | None = None
+
+
+class Finding(Strict):
+    """A mistake, as `make check` names it; the kinds are those of findings.py."""
+
+    kind: str
+    what: str
+    """The headline, without the place: "race on shared memory"."""
+    file: str | None = None
+    line: int = 0
+    """0: not known."""
+    detail: list[str] = []
+    hint: str | None = None
+    formula: str | None = None
+    """What a wrong C is instead: see struct explanation in engine/lab.h."""
+    claim: str | None = Field(None, exclude=True)
+    """The same in words, where one mistake explains all that is wrong: "C is 2 times the product"."""
+    products: float = 0.0
+    """Of an explanation that covers all that is wrong in C by one mistake: the part of A B's
+    products that are in C. Else 0."""
+    barrier_after: int = 0
+    """The line behind which a __syncthreads() is missing; 0: none, or not known."""
+    launch: str | None = None
+    """One line: kernel, grid, block, and the size of C; None where it is not known."""
+    cause: Cause | None = None
+
+    @property
+    def mistake(self) -> Cause | Finding:
+        """What to correct: as `make check`, everything that shows it names the cause first."""
+        return self.cause or self
+
+    @property
+    def below(self) -> list[str]:
+        """The lines below the headline of the mistake."""
+        above = [*self.cause.detail, f"symptom: {at(self.file, self.line, self.what)}"] \
+            if self.cause else []
+        return [*above, *self.detail, *([self.launch] if self.launch else [])]
+
+
+class Loads(Strict):
+    """Of the launches that C comes from, in blocks that stored something in global memory
+    (reuse_counted() of engine/watch/record/reuse.h). Of several that stored all of C, the one that
+    loaded most."""
+
+    all: int
+    """Elements of A and B, and of what kernels have stored in global memory, that threads loaded."""
+    naive: int
+    """2 m n k: each thread loads all that its element of C needs."""
+    once_per_block: int
+    """If each block loaded each element of A and B that it uses once."""
+    exchanged: int | None = None
+    """Elements that threads read from shared memory where others of their block had stored them
+    last, and values that warp operations brought them from other lanes. None in older records."""
+    threads: int = 0
+    """That shared in the loads of A and B, of the launch with most of these: those of blocks that
+    stored something, less what their warps were empty."""
+
+
+class Blocks(Strict):
+    """Of launches with far more blocks than write anything: how many there are, and how many of them
+    were watched: all that write, and a sample of the others."""
+
+    all: int
+    watched: int
+
+
+def at(file: str | None, line: int, what: str) -> str:
+    """With its place in front, where that is known and the words do not begin with it."""
+    place = f"{file}:{line}: " if file and line else ""
+    return what if what.startswith(place) else place + what
+
+
+class Scored(Strict):
+    """Base of what has a `score` of a `max_score`."""
+
+    @model_validator(mode="after")
+    def within_its_points(self: Any) -> Any:
+        if not -ROUNDING <= self.score <= self.max_score + ROUNDING:
+            raise ValueError(f"{self.score:g} of {self.max_score:g} points")
+        return self
+
+
+class Criterion(Scored):
+    name: CriterionName
+    score: float
+    max_score: float
+    passed: bool
+    nearly: bool = False
+    """Lost to one mistake alone, for which the case gives a share of the points."""
+    reason: str
+    """One line; empty when passed."""
+
+
+class Item(Scored):
+    """What cases and timed shapes have in common. Shape, fill, seed, and all that was counted or
+    measured are null in what a student sees of a hidden one."""
+
+    name: str
+    suite: str
+    hidden: bool
+    title: str
+    m: int | None
+    k: int | None
+    n: int | None
+    score: float
+    max_score: float
+    reason: str
+    """One line: why points were lost, or why nothing was timed; empty with full marks."""
+    hint: str = ""
+    seconds: Seconds = 0.0
+    """CPU time of a case; for a shape, how long timing it took."""
+
+    @property
+    def key(self) -> str:
+        return f"{self.suite}/{self.name}"
+
+
+class Test(Item):
+    """One case."""
+
+    __test__: ClassVar[bool] = False  # pytest would collect any class of this name
+
+    fill: str | None
+    seed: int | None
+    status: Status
+    """skipped: not run, because a case that it depends on failed."""
+    criteria: list[Criterion]
+    finding: Finding | None = None
+    loads: Loads | None = None
+    """Counted in the checked run; null where they were not, or the run ended at a mistake."""
+    blocks: Blocks | None = None
+    """Where not all blocks of the checked run were watched."""
+    output: str = ""
+    """What the submission printed. For the TA: never shown to students for hidden cases."""
+
+    @property
+    def nothing_lost(self) -> bool:
+        return self.status == "passed"
+
+    @property
+    def nearly(self) -> bool:
+        """Right but for one mistake."""
+        return any(each.nearly for each in self.criteria)
+
+
+class Times(Strict):
+    """Seconds of the timed calls."""
+
+    median: Seconds
+    minimum: Seconds
+    quartile_1: Seconds
+    quartile_3: Seconds
+
+
+class Timing(Item):
+    """One shape that was timed beside cuBLAS, or why it was not. `max_score` is that of the grade:
+    0 where nothing was timed because there is no GPU."""
+
+    none: float | None
+    full: float | None
+    """The ratio at which points begin, and from which there are all of them."""
+    points: float
+    """What it is worth where it can be timed."""
+    state: TimingState
+    device: str | None = None
+    ratio: Annotated[float, Field(ge=0)] | None = None
+    """cuBLAS's median over the submission's: 1 is as fast."""
+    samples: int = 0
+    times: Times | None = None
+    cublas_times: Times | None = None
+
+    @property
+    def nothing_lost(self) -> bool:
+        """All points, or none to be had."""
+        return self.state in ("timed", "not-timed") and self.score >= self.max_score
+
+    @property
+    def status(self) -> Status:
+        """As that of a case."""
+        if self.state in ("not-timed", "skipped"):
+            return "skipped"
+        return "passed" if self.nothing_lost else "partial" if self.score > 0 else "failed"
+
+
+class Submission(Strict):
+    name: str
+    path: str
+    sha256: str
+    """Of the bytes as they were handed in."""
+    bytes: int
+    notes: list[str]
+    """What was changed before compiling: "Windows line ends", "byte order mark"."""
+
+
+class Refusal(Strict):
+    """The submission was refused as a whole: score 0."""
+
+    tried: str
+    """What it tried, in a few words: "calls fopen", "copies device memory to the host"."""
+    file: str | None
+    line: int
+    hint: str
+
+
+class Build(Strict):
+    ok: bool
+    message: str
+    """The compiler's first error, one line; empty when ok."""
+    file: str | None
+    line: int
+    output: str
+    """What the compiler printed, shortened."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def without_old_keys(cls, data: Any) -> Any:
+        """Earlier versions listed lines for people to read."""
+        if isinstance(data, dict):
+            return {key: value for key, value in data.items() if key != "unproven"}
+        return data
+
+
+class Record(Scored):
+    format: Literal[1, 2] = FORMAT
+    complete: bool
+    """False in result.partial.json, which holds the cases that are finished so far."""
+    submission: Submission
+    suites: list[str]
+    seed: int
+    """The run's; each case's own is made from it and the case's name."""
+    score: float
+    max_score: float
+    build: Build
+    refusal: Refusal | None
+    tests: list[Test]
+    performance: list[Timing] = []
+    protection: Literal["bubblewrap", "uid", "none"]
+    protection_note: str
+    backend: Literal["cpu", "cuda"]
+    architecture: str | None = None
+    """What the kernels were compiled for, for a GPU: "sm_90"; null on the CPU."""
+    version: str | None = None
+    """Of the grader; null in older records."""
+    grader: str | None = None
+    cases: str | None = None
+    """Hashes of the grader and of the cases (build/parts.py, cases/read.py); null in older records."""
+    compiler: str
+    started: Annotated[str, Field(pattern=r"^[0-9]{4}(-[0-9]{2}){2}T[0-9]{2}(:[0-9]{2}){2}")]
+    """ISO 8601, UTC."""
+    seconds: Seconds
+
+    @property
+    def items(self) -> list[Test | Timing]:
+        """All cases and timed shapes."""
+        return [*self.tests, *self.performance]
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of what the grader writes."""
+    return Record.model_json_schema(mode="serialization")

@@ -1,0 +1,250 @@
+"""What the grader prints: progress while it runs, the tables and the score at the end.
+
+In: the record, complete or partial. Out: text on a stream, at most as wide as the terminal, for the
+person who runs the grader: hidden cases are shown in full. What students see of them is made by
+record/student.py and the exporters. All text that came out of a submission, a compiler or a test case
+goes through harmless().
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from ..record.model import Record, Test, Timing, at
+from ..text import counted, harmless, printable
+from ..verdict.case import headline
+from ..verdict.points import totals
+from .lines import Item, milliseconds, not_timed, points, protection, ratio
+
+PIPED_WIDTH = 80
+WIDEST = 120  # longer lines are hard to read
+NARROWEST = 40
+OUTPUT_LINES = 10
+COMPILER_LINES = 14  # and one above them
+INDENT = 4
+GAP = "  "  # between columns
+STYLES = {"passed": "green", "partial": "yellow", "failed": "red", "skipped": "dim"}
+
+
+def console_for(stream: TextIO) -> Console:
+    """Color on a terminal only, and not with NO_COLOR; at most 80 columns where there is none."""
+    terminal = stream.isatty()
+    columns = shutil.get_terminal_size((PIPED_WIDTH, 24)).columns
+    columns = max(min(columns, WIDEST if terminal else PIPED_WIDTH), NARROWEST)
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="replace")  # a terminal without UTF-8 ends no grade
+    return Console(file=stream, width=columns, force_terminal=terminal, highlight=False,
+                   markup=False, emoji=False)
+
+
+# ---- while it runs -------------------------------------------------------------------------------
+
+
+class Watched:
+    """A progress line on standard error, if that is a terminal."""
+
+    def __init__(self) -> None:
+        moves = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._bar = Progress(
+            TextColumn("{task.description}"), BarColumn(bar_width=24), MofNCompleteColumn(),
+            TimeElapsedColumn(), console=console_for(sys.stderr), transient=True, disable=not moves,
+        )  # fmt: skip
+        self._task = self._bar.add_task("getting ready", total=None)
+        self._bar.start()
+
+    def stage(self, what: str, cases: int | None = None) -> None:
+        self._bar.update(self._task, description=what, total=cases)
+
+    def finished(self, item: Item) -> None:
+        how = item.status if isinstance(item, Test) else item.state
+        self._bar.update(self._task, advance=1, description=f"{item.name}: {how}")
+
+    def end(self) -> None:
+        self._bar.stop()
+
+
+# ---- at the end ----------------------------------------------------------------------------------
+
+
+def show(record: Record, where: Path | None, stream: TextIO, only: set[str] | None = None) -> None:
+    """Why nothing was run; the tables of all cases and shapes, or of those whose keys are in
+    `only`; the first finding; the score. `where`: the record's file. No line is wider than the
+    console."""
+    console = console_for(stream)
+    items = [item for item in record.items if only is None or item.key in only]
+    tests = [item for item in items if isinstance(item, Test)]
+    timings = [item for item in items if not isinstance(item, Test)]
+    timed = [timing for timing in timings if timing.state != "not-timed"]
+    blocks = [about_build(record, console), about_refusal(record, console),
+              table_of(["case", "m k n", "result", "points"], tests, record, console),
+              table_of(["speed", "m k n", "time", "cuBLAS", "ratio", "points"], timed, record,
+                       console),
+              about_device(timed, console), about_finding(record, tests, console)]
+    for block in blocks:
+        if block:
+            console.print(block, "", sep="\n")
+    if not_timed(timings):
+        console.print(paragraph(f"{not_timed(timings)} Try BACKEND=cuda.", console))
+    if about_blocks(tests):
+        console.print(paragraph(about_blocks(tests), console))
+    for note in record.submission.notes:
+        console.print(paragraph(f"note: {harmless(note)}", console))
+    console.print(paragraph(f"protection: {harmless(protection(record))}", console))
+    console.print(paragraph(f"seed: {record.seed} (the same seed gives the same grade)", console))
+    if where:
+        place = os.path.relpath(where)
+        shown = place if not place.startswith(os.pardir + os.sep) else str(where)
+        # Left whole, however long it is: half of a path is of no use.
+        console.print(f"record: {harmless(printable(shown))}", soft_wrap=True)
+    if record.complete and only is None:
+        console.print(f"score: {points(record.score)} of {points(record.max_score)}", style="bold")
+    else:
+        got, possible = map(points, totals(items))
+        console.print(paragraph(f"{got} of {possible} points in {counted(len(items), 'case')}; no "
+                                "grade, because not all cases were run", console, style="bold"))
+
+
+def about_blocks(tests: list[Test]) -> str:
+    """Where not all blocks of a checked run were watched."""
+    seen = [test.blocks for test in tests if test.blocks]
+    if not seen:
+        return ""
+    watched, blocks = sum(each.watched for each in seen), sum(each.all for each in seen)
+    return f"note: {watched} of {counted(blocks, 'block')} watched in {counted(len(seen), 'case')} " \
+        "with more blocks than C needs: all that write, and a sample of the others"
+
+
+def paragraph(text: str | Text, console: Console, indent: int = 0, style: str = "") -> Text:
+    """A line; what does not fit goes on in the next ones, further to the right."""
+    line = Text(text, style) if isinstance(text, str) else text
+    room = console.width - indent
+    if line.cell_len <= room:
+        return Text(" " * indent).append_text(line)
+    parts = wrapped(line, console, room - INDENT)
+    return Text(" " * indent).append_text(Text(f"\n{' ' * (indent + INDENT)}").join(parts))
+
+
+def wrapped(line: Text, console: Console, width: int) -> list[Text]:
+    parts = list(line.wrap(console, width))
+    for part in parts:
+        part.rstrip()
+    return parts
+
+
+def table_of(head: list[str], items: list[Item], record: Record, console: Console) -> Text | None:
+    """A reason is in its case's row where it fits; else, like every hint, on lines below it."""
+    if not items:
+        return None
+    rows = [list(map(Text, head)), *map(cells_of, items)]
+    widths = [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
+    others = sum(widths[1:]) + len(GAP) * (len(widths) - 1)
+    widths[0] = min(widths[0], max(console.width - others, 1))
+    room = console.width - widths[0] - others - len(GAP)
+    rows[0] = [Text(word, "bold") for word in head]
+    block = [row_of(rows[0], widths, "reason" if room >= len("reason") else ""),
+             Text("─" * console.width)]
+    same_for_all = record.refusal is not None or not record.build.ok  # and is printed above
+    said: set[str] = set()  # a hint once
+    for item, cells in zip(items, rows[1:], strict=True):
+        if cells[0].cell_len > widths[0]:  # a line of its own
+            block.append(paragraph(cells[0], console))
+            cells[0] = Text("")
+        reason = "" if same_for_all else harmless(item.reason)
+        beside = Text(reason).cell_len <= room
+        block.append(row_of(cells, widths, reason if beside else ""))
+        if reason and not beside:
+            block.append(paragraph(reason, console, INDENT))
+        if item.hint and item.hint not in said and not same_for_all:
+            block.append(paragraph(f"hint: {harmless(item.hint)}", console, INDENT))
+            said.add(item.hint)
+    return Text("\n").join(block)
+
+
+def cells_of(item: Item) -> list[Text]:
+    shape = f"{item.m} {item.k} {item.n}" if item.m else ""
+    if isinstance(item, Test):
+        result, more = item.status, []
+    else:
+        result = milliseconds(item.times) or item.state
+        more = [milliseconds(item.cublas_times), ratio(item)]
+    share = f"{points(item.score)}/{points(item.max_score)}"
+    return [Text(item.name), Text(shape), Text(result, STYLES[item.status]),
+            *map(Text, more), Text(share)]
+
+
+def row_of(cells: list[Text], widths: list[int], reason: str) -> Text:
+    """Names and the result of a case are on the left of their columns, numbers on the right."""
+    padded = [cell.copy() for cell in cells]
+    left = 2 if len(cells) > 4 else 3
+    for number, (cell, width) in enumerate(zip(padded, widths, strict=True)):
+        cell.align("left" if number < left else "right", width)
+    return Text(GAP).join([*padded, Text(reason)] if reason else padded)
+
+
+def about_device(timed: list[Timing], console: Console) -> Text | None:
+    found = next((timing for timing in timed if timing.device and timing.samples), None)
+    return found and paragraph(f"timed on {harmless(found.device or '')}, medians of "
+                               f"{found.samples} calls, alternating with cuBLAS", console)
+
+
+def about_build(record: Record, console: Console) -> Text | None:
+    """The compiler's words; or ours, where it said none."""
+    build = record.build
+    if build.ok or record.refusal:
+        return None
+    said = build.output.splitlines()
+    if not any(build.message in line for line in said):
+        said = [at(build.file, build.line, build.message), *said]
+    return Text("\n").join([Text("kernel.cu does not compile:", "bold red"),
+                            *quoted(said, COMPILER_LINES, console)])
+
+
+def about_refusal(record: Record, console: Console) -> Text | None:
+    refusal = record.refusal
+    if not refusal:
+        return None
+    what = at(refusal.file, refusal.line, f"refused: the submission {refusal.tried}")
+    return with_hint([paragraph(harmless(what), console, style="bold red")], refusal.hint, console)
+
+
+def about_finding(record: Record, tests: list[Test], console: Console) -> Text | None:
+    """The first finding, as `make check` prints it; of a public case if there is one."""
+    found = sorted((test for test in tests if test.finding), key=lambda test: test.hidden)
+    if record.refusal or not found:
+        return None
+    test, finding = found[0], found[0].finding
+    assert finding is not None
+    details = finding.below
+    shape = f"m={test.m} k={test.k} n={test.n}"
+    if not any(shape in line for line in details):
+        details.append(f"{shape}, fill {test.fill}, seed {test.seed}")
+    block = [paragraph(harmless(headline(finding.mistake)), console, style="bold"),
+             *(paragraph(harmless(line), console, INDENT) for line in details)]
+    block = [with_hint(block, finding.mistake.hint, console)]
+    if test.output:
+        block += [Text("    it printed:"), *quoted(test.output.splitlines(), OUTPUT_LINES, console)]
+    return Text("\n").join(block)
+
+
+def with_hint(block: list[Text], hint: str | None, console: Console) -> Text:
+    more = [paragraph(f"hint: {harmless(hint)}", console, INDENT)] if hint else []
+    return Text("\n").join([*block, *more])
+
+
+def quoted(said: list[str], most: int, console: Console) -> list[Text]:
+    """With a bar in front of each line, so that none can begin with a command to a CI runner;
+    `most` lines as they are printed."""
+    bar = Text(" " * INDENT + "| ")
+    shown = [part for line in said[:most]
+             for part in wrapped(Text(harmless(line)), console, console.width - bar.cell_len)]
+    if len(shown) > most or len(said) > most:
+        shown = [*shown[:most - 1], Text("... (the rest is left out)")]
+    return [bar + line for line in shown]

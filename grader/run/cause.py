@@ -1,0 +1,92 @@
+"""The mistake behind a finding, where `make check` can prove one: for pages, never for points.
+
+In: a submission's programs and a public case that went wrong. Out: a Cause, or None. The checker's
+own main (engine/host/check/main.c) is linked with the checked object and runs that case in the sandbox, as
+on a student's machine.
+
+The submission's host code runs in that process and can write there what it likes. So what it says is
+a record (engine/form/cause.h): numbers of causes and sentences that the lab has, a line, words and numbers
+to be put into them. The judge checks it and makes the words.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from ..build.parts import Parts
+from ..build.submission import LOCALS, Programs, check_program
+from ..cases.model import Case
+from ..errors import MachineFault, NotBuilt, Refused
+from ..findings import CAUSES
+from ..gate.check import KERNEL
+from ..jail.sandbox import Command, Limits, Sandbox
+from ..record.model import Cause, Finding
+from .judge import SEAL_SIZE, ask_judge, memory_file, seal
+from .limits import BYTES_PER_BYTE, PROCESSES, WORKER_BYTES
+
+SECONDS = 10.0  # of which a run takes one
+BLOCK_SECONDS = 2
+OUTPUT_BYTES = 64 << 10
+ANSWER_BYTES = 16 << 10  # room for a struct cause_answer
+# What is printed, which nobody reads.
+QUIETLY = ["/bin/sh", "-c", 'exec "$@" >/dev/null 2>&1', "sh"]
+
+
+class SaidCause(BaseModel):
+    """As the judge says it."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    name: str
+    file: str | None
+    line: int
+    what: str | None
+    detail: list[str]
+    hint: str | None
+
+
+class Answer(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    finding: str | None
+    cause: SaidCause | None
+
+
+def find_cause(parts: Parts, programs: Programs, source: bytes, case: Case, finding: Finding,
+               box: Sandbox) -> Cause | None:
+    """None where none is proved, and for whatever goes wrong."""
+    try:
+        program = check_program(parts, programs, source, box)
+        with memory_file("answer", ANSWER_BYTES) as answer:
+            seal(answer, SEAL_SIZE)
+            box.run(command(program, programs, case, answer))
+            said = Answer.model_validate_json(
+                ask_judge(parts, ["cause", answer], [answer], "on a cause"))
+    except (MachineFault, NotBuilt, Refused, OSError, ValueError):
+        return None
+    return believed(said.cause, source) if said.cause and said.finding == finding.kind else None
+
+
+def command(program: Path, programs: Programs, case: Case, answer: int) -> Command:
+    folder = programs.checked.parent  # lines are relative to it
+    words = [program, "--answer", answer, "--locals-program", program.with_name(LOCALS),
+             "--timeout", BLOCK_SECONDS, "--fill", case.fill, "--seed", case.seed or 0,
+             case.m, case.k, case.n]
+    matrices = 4 * (case.m * case.k + case.k * case.n + case.m * case.n)
+    limits = Limits(cpu_seconds=SECONDS, memory_bytes=WORKER_BYTES + BYTES_PER_BYTE * matrices,
+                    processes=PROCESSES + (os.cpu_count() or 1), file_bytes=ANSWER_BYTES,
+                    output_bytes=OUTPUT_BYTES, wall_seconds=10 * SECONDS, time_seconds=SECONDS)
+    return Command([*QUIETLY, *map(str, words)], limits, cwd=folder,
+                   readable=[folder, program.parent], pass_fds=(answer,))
+
+
+def believed(said: SaidCause, source: bytes) -> Cause | None:
+    lines = source.count(b"\n") + 1
+    at_a_line = said.file == KERNEL and 0 < said.line <= lines
+    if said.name not in CAUSES or not at_a_line or not said.what:
+        return None
+    return Cause(kind=said.name, what=said.what, file=KERNEL, line=said.line, detail=said.detail,
+                 hint=said.hint)

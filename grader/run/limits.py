@@ -1,0 +1,99 @@
+"""What one run may take: of time, memory and work, by its problem and by what the plain run took."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..jail.sandbox import Limits
+from .outcome import Outcome
+
+REPORT_BYTES = 64 << 10
+
+# Address space of a worker beside its matrices: the stacks of a block's threads, wide gaps around
+# allocations, shadow memory (engine/cuda/runtime/memory.c, block.c).
+WORKER_BYTES = 3 << 30
+BYTES_PER_BYTE = 16
+
+OUTPUT_BYTES = 4 << 10
+PROCESSES = 16  # addr2line, and what starts it
+# On a GPU: the driver maps far more than there is, and starts threads of its own; the time limit is
+# seconds on the wall, in which the driver also loads the kernel.
+GPU_ADDRESSES = 1 << 46
+GPU_RESIDENT_BYTES = 16 << 30
+GPU_PROCESSES = 128
+GPU_SECONDS = 10.0
+
+HOST_SECONDS = 3.0  # for everything but kernels: start, copies, finding a line
+
+# A block may take Problem.time_limit, in which one block alone could compute all of C several times
+# over. A launch may take longer if its blocks end: it may have far more of them than C needs. The
+# limit on their number is one of work, which is the same in each run, as seconds are not; the limit
+# in seconds is so high that a right kernel reaches the end of its work first.
+LAUNCH_MORE_SECONDS = 30.0
+PLAIN_WORK = 1_500_000_000  # some ten seconds in a tiled kernel
+CHECKED_WORK = 600_000_000  # up to a minute; a plain run with more of it has no checked run
+WORK_PER_PRODUCT = 4  # for C itself: tiles of 1 x 1 take 2
+
+# A checked run takes four times as long as the plain one, and ten times when it counts. Its limits
+# are far above that: they follow what the plain run took, down to some times a block's limit.
+CHECKED_SLOWER = 100
+CHECKED_LEAST = 4
+CHECKED_SECONDS = 240.0
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One product: A is m x k, B is k x n."""
+
+    m: int
+    n: int
+    k: int
+    fill: str
+    seed: int
+    tolerance: str | None
+    """float32, bound, exact; None: the strictest that the fill allows."""
+    time_limit: float
+    """Seconds of processor time that one block may take in the plain build."""
+
+    def work(self, surplus: int) -> int:
+        """The most that C takes, plus `surplus` for blocks that it does not need."""
+        return surplus + WORK_PER_PRODUCT * self.m * self.k * self.n
+
+
+@dataclass(frozen=True)
+class LaunchLimits:
+    """Of each launch, as in worker/watch.h."""
+
+    block_seconds: float
+    seconds: float
+    work: int
+
+
+def launch_limits(problem: Problem, plain: Outcome | None) -> LaunchLimits:
+    """Of the plain run; or of the checked one, after a plain run that ended."""
+    seconds = problem.time_limit
+    if plain is None:
+        return LaunchLimits(seconds, seconds + LAUNCH_MORE_SECONDS, problem.work(PLAIN_WORK))
+    seconds = max(CHECKED_LEAST * seconds, min(CHECKED_SLOWER * plain.seconds, CHECKED_SECONDS))
+    return LaunchLimits(seconds, seconds, problem.work(CHECKED_WORK))
+
+
+def may_be_checked(problem: Problem, work: int) -> bool:
+    """Whether a plain run with so much of it has a checked one."""
+    return work <= problem.work(CHECKED_WORK)
+
+
+def limits_for(seconds: float, matrices: int) -> Limits:
+    """Of a worker that may take so many seconds, and whose matrices have so many bytes."""
+    # The worker's own limit, which can report where a kernel was, comes first.
+    cpu = seconds * 1.25 + HOST_SECONDS
+    return Limits(cpu_seconds=cpu, memory_bytes=WORKER_BYTES + BYTES_PER_BYTE * matrices,
+                  processes=PROCESSES, file_bytes=matrices + REPORT_BYTES,
+                  output_bytes=OUTPUT_BYTES, wall_seconds=10 * cpu + 10,
+                  time_seconds=cpu + HOST_SECONDS)
+
+
+def limits_on_gpu(seconds: float, matrices: int) -> Limits:
+    return replace(limits_for(seconds, matrices), memory_bytes=GPU_ADDRESSES,
+                   resident_bytes=GPU_RESIDENT_BYTES, processes=GPU_PROCESSES,
+                   wall_seconds=seconds + 60, time_seconds=None)

@@ -1,0 +1,65 @@
+"""Text that came out of a submission, a compiler or a test case, or names a student, for a terminal,
+a log or a spreadsheet.
+
+In: any text. For terminals and logs: visible characters only, so that no text moves a cursor, turns
+the direction of writing or ends a line that it should not. Nothing here raises.
+"""
+
+from __future__ import annotations
+
+import re
+
+LONGEST_NAME = 60
+"""Of the C++ library: a longer one might be broken."""
+
+
+def harmless(text: str) -> str:
+    """One line for a terminal or a CI log. The two ways to give a GitHub runner a command are
+    escaped as well: `::error::`, also behind spaces, and `##[error]`, anywhere in a line."""
+    shown = "".join(c if c.isprintable() else escaped(c) for c in text)
+    return re.sub(r"\S+", lambda word: no_command(word[0]), shown).replace("##[", "# #[")
+
+
+def no_command(word: str) -> str:
+    """A name such as std::vector stays: it is not broken into two lines, so none begins with `::`."""
+    if len(word) <= LONGEST_NAME and re.fullmatch(r"std(::~?\w+)+[:;,.]?", word):
+        return word
+    return re.sub(":(?=:)", ": ", word)
+
+
+def plain(text: str, limit: int = 20_000) -> str:
+    """Lines, `limit` characters at most. A command to a runner is left as it is."""
+    text = text.replace("\r\n", "\n")
+    if len(text) > limit:
+        text = text[:limit] + "\n[cut off here]"
+    return "".join(char if char.isprintable() or char in "\n\t" else escaped(char)
+                   for char in text)
+
+
+def one_line(text: str, limit: int = 500) -> str:
+    """Like plain(), with every run of white space as one blank."""
+    return plain(" ".join(text.split()), limit).replace("\n", " ")
+
+
+def defused(text: str) -> str:
+    """A cell of a CSV file. What a spreadsheet would compute (it begins with = + - @, a tab or a line
+    end, and is no negative number) gets an apostrophe in front, which spreadsheets take for "this is
+    text"."""
+    computed = text.startswith(("=", "+", "-", "@", "\t", "\r", "\n"))
+    return "'" + text if computed and not re.fullmatch("-[0-9.]+", text) else text
+
+
+def escaped(character: str) -> str:
+    if character == "\t":
+        return " "
+    return character.encode("unicode_escape").decode()
+
+
+def printable(text: str) -> str:
+    """In one line, and valid Unicode even if the file system's bytes are not."""
+    valid = text.encode("utf-8", "backslashreplace").decode()
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in valid)
+
+
+def counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -1,0 +1,57 @@
+"""The floors of grader/: each package imports what is above it in this list, and nothing below, so
+that one can be read, tested or replaced without what stands on it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from conftest import REPOSITORY
+
+FLOORS = ("errors process interrupt text", "findings", "record", "cases", "intake", "jail", "gate",
+          "build", "run", "clock", "criteria", "verdict", "one_case pool options audit", "grade",
+          "report", "exporters", "plugin test_submission", "__main__")
+"""From the lowest up. Files that are beside each other may import each other."""
+
+UPWARD = {("record.student", "verdict.points")}
+"""What still stands against it."""
+
+
+def modules() -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted((REPOSITORY / "grader").rglob("*.py")):
+        name = path.relative_to(REPOSITORY / "grader").with_suffix("").as_posix().replace("/", ".")
+        if not name.startswith("course") and name != "__init__":
+            yield name, ast.parse(path.read_text())
+
+
+def imports(name: str, module: ast.Module) -> Iterator[str]:
+    """Of the grader's own modules, by their names below grader."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            package = name.split(".")[:-1]
+            base = package[:len(package) - node.level + 1] + (node.module or "").split(".")
+            where = ".".join(part for part in base if part)
+            for each in node.names:
+                whole = f"{where}.{each.name}".strip(".")
+                yield whole if is_module(whole) else where
+        elif isinstance(node, ast.ImportFrom | ast.Import):
+            words = [node.module] if isinstance(node, ast.ImportFrom) else [n.name for n in node.names]
+            assert not any(str(word).split(".")[0] in ("grader", "course", "instructor", "tests")
+                           for word in words), f"{name}: {words}"
+
+
+def is_module(name: str) -> bool:
+    path = REPOSITORY / "grader" / Path(*name.split("."))
+    return path.is_dir() or path.with_suffix(".py").is_file()
+
+
+def floor(name: str) -> int:
+    first = name.split(".")[0]
+    return next(number for number, names in enumerate(FLOORS) if first in names.split())
+
+
+def test_no_arrow_points_upward() -> None:
+    arrows = {(name, used) for name, module in modules() for used in imports(name, module) if used}
+    assert len(arrows) > 100
+    assert {arrow for arrow in arrows if floor(arrow[0]) < floor(arrow[1])} == UPWARD
