@@ -38,7 +38,6 @@ takes_grade = $(if $(filter SUBMISSION,$(given)),,KERNEL) SUBMISSION NAME $(take
 # one submission none is passed on: class.toml has its own.
 ## make grade-class         a class: CLASS=path of a folder with submissions
 ##      QUEUE=slurm         ... as a job array; SLURM='options of sbatch'
-##      ANONYMOUS=1         ... tables and pages without names
 ## make regrade             what today's cases would change; ACCEPT=1 takes it
 if_set = $(if $(filter $1,$(given) $(inherited)),--$2 "$$$1")
 switch = $(if $($1),$(if $(filter-out 1,$($1)),$(error $1=$($1): it is 1, or not given))--$2)
@@ -46,11 +45,11 @@ course = @sh make/start_python.sh $(VENV)/bin/python -B -m grader.course $1 --cl
     $(call if_set,SUITE,suite) $(call if_set,RESULTS,results) $(call if_given,SEED,seed) \
     $(call if_given,JOBS,jobs) $(call if_given,LIMIT,limit) \
     $(call if_given,PROTECTION,protection) $(call if_given,QUEUE,queue) \
-    $(if $(filter SLURM,$(given)),--slurm="$$SLURM") $(call switch,ANONYMOUS,anonymous) \
+    $(if $(filter SLURM,$(given)),--slurm="$$SLURM") \
     $(call switch,ACCEPT,accept) $(grade_backend) $(GRADE_ARGS)
 grade-class: $(VENV)/grader-ready $(beside_pip)
 	$(call course,grade)
-takes_grade-class = CLASS QUEUE SLURM ANONYMOUS $(takes_grader)
+takes_grade-class = CLASS QUEUE SLURM $(takes_grader)
 
 regrade: $(VENV)/grader-ready $(beside_pip)
 	$(call course,regrade)

@@ -3,7 +3,7 @@
 # before anything else looks at a variable.
 
 # In the environment these are about something else (WSL sets NAME), so there they are not read.
-ours_alone = LAB NAME SEED JOBS LIMIT PROTECTION QUEUE SLURM ANONYMOUS ACCEPT GRADE_ARGS DIR FAULTY \
+ours_alone = LAB NAME SEED JOBS LIMIT PROTECTION QUEUE SLURM ACCEPT GRADE_ARGS DIR FAULTY \
     SHAPE BLOCK CHECK ARGS INCLUDE FIRST JSON TIMEOUT
 $(foreach name,$(ours_alone),\
     $(if $(filter environment%,$(origin $(name))),$(eval override $(name) :=)))

@@ -12,7 +12,6 @@
     gradebook.py  tables, one row a student
     regrade.py    what another version of the cases would change
     pages/        pages for students and for staff
-    nameless.py   what a student wrote, without the student's name
 
 Data flows down this list: hand-ins -> attempts -> records -> standings -> tables and pages.
 """

@@ -81,8 +81,6 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
                         help="local, on this machine (default), or slurm, as a job array")
     parser.add_argument("--slurm", default="", metavar="OPTIONS",
                         help="for sbatch: '--partition=day --account=ee147'")
-    parser.add_argument("--anonymous", action="store_true",
-                        help="no names in tables and pages; names.csv says who is who")
     parser.add_argument("--accept", action="store_true",
                         help="regrade: take the new results instead of the present ones")
     return parser.parse_args(words)
@@ -161,10 +159,10 @@ def grade_class(given: argparse.Namespace) -> int:
         refuse_other_cases(results, key)
         stopped = run_all(given, asked, the_class, key, "grading")
         standings = the_class.standings(key)
-        notes = output.write_all(settings, standings, results.folder, given.anonymous)
+        notes = output.write_all(settings, standings, results.folder)
     for note in notes:
         say(note)
-    return conclude(standings, settings, given, stopped)
+    return conclude(standings, settings, stopped)
 
 
 def run_all(given: argparse.Namespace, asked: Asked, the_class: Class, key: Key,
@@ -229,17 +227,14 @@ def regrade_class(given: argparse.Namespace) -> int:
         if run_all(given, asked, again, key, "grading again"):
             raise KeyboardInterrupt
         after = again.standings(key)
-        if given.anonymous:
-            before, after = (output.without_names(each, results.folder)[0]
-                             for each in (before, after))
         failed = not_graded_today(after, settings)
         show_changes(before, [each for each in after if each not in failed], results)
         if given.accept and not failed:
             accept(present, again)
             standings = present.standings(key)
-            for note in output.write_all(settings, standings, results.folder, given.anonymous):
+            for note in output.write_all(settings, standings, results.folder):
                 say(note)
-            return conclude(standings, settings, given)
+            return conclude(standings, settings)
     print("nothing was replaced" if failed else
           "nothing was replaced; `make regrade CLASS=... ACCEPT=1` takes the new results")
     return report_failed(failed)
@@ -285,13 +280,13 @@ def replace_result(job: Job, source: Job) -> None:
 # ---- the end -------------------------------------------------------------------------------------
 
 
-def conclude(standings: Sequence[Standing], settings: Settings, given: argparse.Namespace,
+def conclude(standings: Sequence[Standing], settings: Settings,
              stopped: bool = False) -> int:
     """Says how it ended and what to look at; the exit status."""
     console = console_for(sys.stdout)
     for line in output.about(standings):
         console.print(paragraph(harmless(line), console))
-    for place in output.places(settings, given.anonymous):
+    for place in output.places(settings):
         console.print(f"    {harmless(os.path.relpath(place))}", soft_wrap=True)
     failed = not_graded_today(standings, settings)
     if failed and stopped:

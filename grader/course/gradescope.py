@@ -1,4 +1,4 @@
-"""Gradescope: the export of an assignment's submissions, and its table of grades.
+"""Gradescope: the export of an assignment's submissions.
 
 The export (Review Grades > Export Submissions) is assignment_123_export/ with a folder
 submission_456/ for each submission and submission_metadata.yml, in which each folder has
@@ -14,10 +14,7 @@ submission_456/ for each submission and submission_metadata.yml, in which each f
 Gradescope describes the export in its help center, but not this file; its shape is the one that
 public tools read, among them otter-grader (GradescopeParser in its metadata parsers).
 
-Grades (Review Grades > Download Grades) are a CSV file: First Name, Last Name (or Name), SID, Email,
-Sections, Total Score, Max Points, Status, Submission ID, ... Gradescope documents no way to import
-one: scores get there by an autograder (docs/ci.md). What is written here is for whatever else reads
-Gradescope's own file.
+Scores get there by an autograder alone (docs/ci.md): Gradescope documents no way to import them.
     guides.gradescope.com: "Adding Students and Staff", "Exporting and Downloading Grades"
     gradescope-autograders.readthedocs.io/en/latest/specs/
 """
@@ -25,24 +22,18 @@ Gradescope's own file.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import Any
 
 import yaml
 
 from ..errors import BadInput
-from ..report.lines import points
 from ..text import counted
 from .archive import Archive
-from .gradebook import table
-from .model import Claim, HandIn, Standing
+from .model import Claim, HandIn
 
 METADATA = re.compile(r"(assignment_\d+_export/)?submission_metadata\.yml", re.ASCII)
 LARGEST_METADATA = 32 << 20  # bytes; it has what the autograder printed, and takes a minute
-
-
-# ---- the export ----------------------------------------------------------------------------------
 
 
 def recognizes(archive: Archive) -> bool:
@@ -104,21 +95,3 @@ def time_of(value: object) -> datetime | None:
     if not isinstance(value, datetime):
         return None
     return value if value.tzinfo else value.replace(tzinfo=timezone.utc)
-
-
-# ---- the table of grades -------------------------------------------------------------------------
-
-
-def scores(standings: Sequence[Standing]) -> str:
-    """CSV with the columns of Gradescope's own grades, a row a student."""
-    return table(["Name", "SID", "Email", "Sections", "Total Score", "Max Points", "Status"],
-                 [[each.student.name, each.student.id, each.student.email, each.student.section,
-                   "" if each.points is None else points(each.points),
-                   "" if each.possible is None else points(each.possible), status(each)]
-                  for each in standings])
-
-
-def status(standing: Standing) -> str:
-    if standing.points is not None:
-        return "Graded"
-    return "Missing" if standing.state == "missing" else "Ungraded"

@@ -77,7 +77,7 @@ def test_make_expands_nothing_in_a_value(tree: Tree, tmp_path: Path, how: str) -
     assert done.returncode == 0 and not mark.exists(), done.stderr
     kept = [name for name in names if f"{name}={values[name]};4" in done.stdout]
     not_read = {"NAME", "SEED", "JOBS", "LIMIT", "PROTECTION", "GRADE_ARGS", "DIR", "FAULTY",
-                "SHAPE", "BLOCK", "QUEUE", "SLURM", "ANONYMOUS", "ACCEPT"} if "command" not in how else set()
+                "SHAPE", "BLOCK", "QUEUE", "SLURM", "ACCEPT"} if "command" not in how else set()
     assert {*kept} | not_read >= names - {"C_FLAGS", "CUDA_FLAGS", "EMULATED_FLAGS",
                                           "CHECKED_FLAGS", "CHECKED_O"}
 
@@ -118,7 +118,7 @@ def test_a_class_is_named(tree: Tree, venv: Path) -> None:
     assert done.returncode == 2 and "class: no such folder; CLASS names the folder" in done.stderr
 
 
-@pytest.mark.parametrize("word", ["ANONYMOUS=2", "ACCEPT=0", "ACCEPT=1 no"])
+@pytest.mark.parametrize("word", ["ACCEPT=2", "ACCEPT=0", "ACCEPT=1 no"])
 def test_a_switch_is_on_or_not_given(tree: Tree, word: str) -> None:
     done = make(tree, "-n", "regrade", word, BACKEND="cpu")
     assert done.returncode == 2 and f"{word}: it is 1, or not given" in done.stderr

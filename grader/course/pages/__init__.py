@@ -5,7 +5,6 @@
     mistakes.py     what is wrong in a submission: cases that lost points for one reason are one
     source.py       lines of a student's kernel.cu
     render.py       as HTML: templates (*.html.j2) and page.css
-    markdown.py     feedback as Markdown
 """
 
 from __future__ import annotations
@@ -18,17 +17,14 @@ from ..model import Standing
 from . import feedback
 from .class_page import class_of
 from .feedback import feedback_of
-from .markdown import as_markdown
 from .render import render
 
 
 def write_feedback(standing: Standing, assignment: str, folder: Path) -> None:
-    """folder/NAME.html and folder/NAME.md, for the student alone; NAME is Student.folder. Each file
-    is written whole or not at all. Raises OSError."""
+    """folder/NAME.html, for the student alone; NAME is Student.folder. It is written whole or not at all. Raises OSError."""
     shown = feedback_of(standing, assignment)
-    name = standing.student.folder
-    write(folder / f"{name}.html", render("feedback.html.j2", it=shown, words=feedback))
-    write(folder / f"{name}.md", as_markdown(shown).encode())
+    write(folder / f"{standing.student.folder}.html",
+          render("feedback.html.j2", it=shown, words=feedback))
 
 
 def write_class_page(standings: Sequence[Standing], assignment: str, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Gradescope's export of submissions and its table of grades, in the shape that public tools read."""
+"""Gradescope's export of submissions in the shape that public tools read."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from downloads import KERNEL, NAMES, UTC, cells, excused, got, graded, student, zip_of, zipped
+from downloads import KERNEL, NAMES, UTC, got, zip_of, zipped
 
 from grader.course import gradescope
 from grader.course.hand_ins import collect
 from grader.course.model import Claim, HandIn
-from grader.course.roster import read_roster
 from grader.errors import BadInput
 
 METADATA = """---
@@ -52,9 +51,6 @@ def export(path: Path, metadata: str, *files: tuple[str, bytes], root: str = "as
            ) -> list[HandIn]:
     return got(zipped(path / "export.zip", (f"{root}submission_metadata.yml", metadata.encode()),
                       *((root + name, content) for name, content in files)))
-
-
-# ---- the export ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("root", ["assignment_9_export/", ""])
@@ -136,27 +132,3 @@ VALUES = st.recursive(
 def test_any_metadata(tmp_path_factory: pytest.TempPathFactory, value: object) -> None:
     path = tmp_path_factory.getbasetemp() / "metadata"
     export(path, yaml.safe_dump({"submission_1": value}), ("submission_1/kernel.cu", KERNEL))
-
-
-# ---- the table of grades -------------------------------------------------------------------------
-
-
-def test_grades() -> None:
-    """Gradescope's columns; what is ours is defused."""
-    standings = [graded(student("Ada Lovelace", "ada", id="0015", email="ada@x.edu", section="A"), 88.5),
-                 graded(student("=cmd()", "cmd", email="@x"), None),
-                 excused(student("Zoë, the\n2nd", "zoe"))]
-    rows = cells(gradescope.scores(standings).encode())
-    assert rows == [
-        ["Name", "SID", "Email", "Sections", "Total Score", "Max Points", "Status"],
-        ["Ada Lovelace", "0015", "ada@x.edu", "A", "88.5", "100", "Graded"],
-        ["'=cmd()", "", "'@x", "", "", "100", "Missing"],
-        ["Zoë, the 2nd", "", "", "", "", "100", "Ungraded"]]
-
-
-def test_it_is_a_roster(tmp_path: Path) -> None:
-    """As Gradescope's own is."""
-    path = tmp_path / "gradescope.csv"
-    path.write_text(gradescope.scores([graded(student("Ada Lovelace", id="15", email="a@x"), 1)]))
-    [found] = read_roster(path)
-    assert (found.name, found.id, found.email) == ("Ada Lovelace", "15", "a@x")

@@ -26,7 +26,6 @@ from browser import MEDIA, assert_accessible, assert_fits, assert_nothing_amiss,
 from conftest import REPOSITORY, Tree, clean_environment, repository_files
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from markdown_it import MarkdownIt
 from test_exporters import NASTY, RACE, RECORDS, make_record, make_test, make_timing, poisoned
 
 from grader.course.model import Attempt, HandIn, Override, Standing, Student
@@ -80,11 +79,10 @@ class Read(HTMLParser):
         return [attributes for name, attributes in self.elements if name == tag]
 
 
-def feedback(which: Standing, folder: Path) -> tuple[Read, str]:
-    """The student's page, and their Markdown."""
+def feedback(which: Standing, folder: Path) -> Read:
+    """The student's page."""
     write_feedback(which, "SGEMM", folder)
-    path = folder / which.student.folder
-    return Read(path.with_suffix(".html").read_text()), path.with_suffix(".md").read_text()
+    return Read((folder / f"{which.student.folder}.html").read_text())
 
 
 def class_page(standings: Sequence[Standing], folder: Path) -> Read:
@@ -97,34 +95,33 @@ def class_page(standings: Sequence[Standing], folder: Path) -> Read:
 
 def test_a_mistake_stands_at_its_line(tmp_path: Path) -> None:
     record = make_record([make_test("16x16", 10, 10), make_test("34x34", 4, 10, finding=RACE)])
-    page, text = feedback(standing(record), tmp_path)
-    for said in (page.text, text):
-        assert "kernel.cu:29: race on shared memory" in said and "thread (1,0) writes it" in said
-        assert RACE.hint and RACE.hint in said
-        assert "make sgemm-check && ./sgemm-check 35 70 20 --seed 7" in html.unescape(said)
-        assert "14 of 20 points" in said and "34x34" in said
+    page = feedback(standing(record), tmp_path)
+    said = page.text
+    assert "kernel.cu:29: race on shared memory" in said and "thread (1,0) writes it" in said
+    assert RACE.hint and RACE.hint in said
+    assert "make sgemm-check && ./sgemm-check 35 70 20 --seed 7" in html.unescape(said)
+    assert "14 of 20 points" in said and "34x34" in said
     marked = [each for each in page.elements if each == ("li", {"class": "mistake"})]
     assert len(marked) == 2  # in the excerpt, and in the whole file
     source = (tmp_path / "ada.html").read_text()
     assert re.search(r'<li class="mistake"><code>line 29;</code><strong.*?race on shared memory<',
                      source)
     assert [each["start"] for each in page.all("ol")] == ["25", "1"]
-    assert re.search(r"(?m)^> +29 \| line 29;$", text)
 
 
 def test_cases_with_one_mistake_share_it(tmp_path: Path) -> None:
     """And of several mistakes the first is the one to begin with."""
     tests = [make_test("a", 0, 1, finding=RACE), make_test("b", 0, 1, finding=RACE),
              make_test("c", 0, 1, finding=RACE.model_copy(update={"line": 31}))]
-    page, text = feedback(standing(make_record(tests)), tmp_path)
+    page = feedback(standing(make_record(tests)), tmp_path)
     assert len([1 for name, _ in page.elements if name == "h3"]) == 2
-    for said in (page.text, text):
-        assert "This cost points in a, b." in said and "Correct the first of these first" in said
+    said = page.text
+    assert "This cost points in a, b." in said and "Correct the first of these first" in said
 
 
 def test_the_command_shows_the_same_inputs_again(tmp_path: Path) -> None:
     def said(record: Record) -> str:
-        return feedback(standing(record), tmp_path)[0].text
+        return feedback(standing(record), tmp_path).text
 
     index = make_test("a", 0, 1, finding=RACE, fill="index")
     assert "./sgemm-check 35 70 20 --fill index --seed 7" in said(make_record([index]))
@@ -147,13 +144,13 @@ def test_the_mistake_stands_above_its_symptom(tmp_path: Path) -> None:
     wrong = LOAD.model_copy(update={"kind": "wrong-result", "what": "5 of 9 are wrong", "line": 0})
     record = make_record([make_test("a", 0, 1, finding=LOAD), make_test("b", 0, 1, finding=wrong),
                           make_test("c", 0, 1, hidden=True, finding=LOAD)])
-    page, text = feedback(standing(record), tmp_path)
-    for said in (page.text, html.unescape(text)):
-        first = said.index(f"kernel.cu:20: {fake.WHAT}")
-        assert first < said.index("(from a run with m=37 k=53 n=29)") < said.index("symptom: kernel.cu:31: load from B beyond its last row")
-        assert "thread (0,4) reads B[70][0]" in said and "This cost points in a, b." in said
-        assert "Hint: where does the next row of B begin?" in said
-        assert "is every index within?" not in said and "5 of 9" not in said
+    page = feedback(standing(record), tmp_path)
+    said = page.text
+    first = said.index(f"kernel.cu:20: {fake.WHAT}")
+    assert first < said.index("(from a run with m=37 k=53 n=29)") < said.index("symptom: kernel.cu:31: load from B beyond its last row")
+    assert "thread (0,4) reads B[70][0]" in said and "This cost points in a, b." in said
+    assert "Hint: where does the next row of B begin?" in said
+    assert "is every index within?" not in said and "5 of 9" not in said
     assert len(page.all("article")) == 1
     source = (tmp_path / "ada.html").read_text()
     assert re.search(rf'<li class="mistake"><code>line 20;</code><strong.*?{fake.WHAT}<', source)
@@ -162,25 +159,25 @@ def test_the_mistake_stands_above_its_symptom(tmp_path: Path) -> None:
 def test_hidden_cases_show_points_and_the_kind_of_a_mistake(tmp_path: Path) -> None:
     record = make_record([make_test("16x16", 10, 10), make_test(
         "tall", 3, 30, hidden=True, finding=RACE.model_copy(update={"what": "race on B_s"}))])
-    page, text = feedback(standing(record), tmp_path)
-    for said in (page.text, text):
-        assert "hidden 1" in said and "3/30" in said and KINDS["shared-race"].headline in said
-        assert "1 of the 1 hidden ones lost points" in said and "B_s" not in said
-        assert LOST["memory"] not in said
-    assert not page.all("article") and "line 29" not in text
+    page = feedback(standing(record), tmp_path)
+    said = page.text
+    assert "hidden 1" in said and "3/30" in said and KINDS["shared-race"].headline in said
+    assert "1 of the 1 hidden ones lost points" in said and "B_s" not in said
+    assert LOST["memory"] not in said
+    assert not page.all("article") and "line 29" not in page.text
     assert ("li", {"class": "mistake"}) not in page.elements
 
 
 def test_nothing_to_correct(tmp_path: Path) -> None:
-    page, text = feedback(standing(RECORDS["full"]), tmp_path)
-    assert "Nothing to correct" in page.text and "Nothing to correct" in text
+    page = feedback(standing(RECORDS["full"]), tmp_path)
+    assert "Nothing to correct" in page.text
 
 
 def test_a_share_of_a_criterions_points(tmp_path: Path) -> None:
     test = make_test("a", 1.4, 4, criteria=[
         {"name": name, "score": score, "max_score": most, "passed": score == most, "reason": ""}
         for name, score, most in (("correct", 1, 1), ("memory", 0.4, 1), ("tiled", 0, 2))], finding=RACE)
-    page, _ = feedback(standing(make_record([test])), tmp_path)
+    page = feedback(standing(make_record([test])), tmp_path)
     assert "✓ correct 1/1 ◐ memory 0.4/1 ✗ tiled 0/2" in page.text
 
 
@@ -188,9 +185,9 @@ def test_loads_beside_the_naive_kernels(tmp_path: Path) -> None:
     test = make_test("64x64", 2, 6, loads=LOADS, criteria=[
         {"name": "correct", "score": 2, "max_score": 2, "passed": True, "reason": ""},
         {"name": "tiled", "score": 0, "max_score": 4, "passed": False, "reason": "too many"}])
-    page, text = feedback(standing(make_record([test])), tmp_path)
+    page = feedback(standing(make_record([test])), tmp_path)
     for count in ("524,288", "120,000", "131,072", "32,768"):  # 131,072 is what tiled asks for
-        assert count in page.text and count in text
+        assert count in page.text
     bars = [each for each in page.all("rect") if each.get("class")]
     assert [(each["class"], each["width"]) for each in bars] == [
         ("naive", "100.00%"), ("own", "22.89%"), ("limit", "25.00%"), ("once", "6.25%")]
@@ -202,22 +199,22 @@ def test_how_the_points_come_about(tmp_path: Path) -> None:
     late = standing(record, points=11.2, late=words, deducted=2.8)
     by_hand = replace(late, points=13.0,
                       override=Override("ada", "the room was closed", points=13.0))
-    for said in (*feedback(late, tmp_path), *feedback(by_hand, tmp_path)):
-        shown = said.text if isinstance(said, Read) else said
+    for which in (late, by_hand):
+        shown = feedback(which, tmp_path).text
         assert "14" in shown and words in shown and "−2.8" in shown
-    assert "11.2 of 40 points" in feedback(late, tmp_path)[0].text
-    page, text = feedback(by_hand, tmp_path)
+    assert "11.2 of 40 points" in feedback(late, tmp_path).text
+    page = feedback(by_hand, tmp_path)
     assert "13 of 40 points" in page.text and "changed by hand: the room was closed" in page.text
     longer = replace(late, override=Override("ada", "was ill", extension=2.0))
-    assert "You had 2 more days: was ill" in feedback(longer, tmp_path)[0].text
+    assert "You had 2 more days: was ill" in feedback(longer, tmp_path).text
 
 
 @pytest.mark.parametrize("state, words", [
     ("missing", "Nothing was handed in."), ("waiting", "Not graded yet."),
     ("fault", "You have lost no points by this."), ("excused", "does not count for you")])
 def test_without_a_grade(state: str, words: str, tmp_path: Path) -> None:
-    page, text = feedback(Standing(ADA, state), tmp_path)  # type: ignore[arg-type]
-    assert words in page.text and words in text
+    page = feedback(Standing(ADA, state), tmp_path)  # type: ignore[arg-type]
+    assert words in page.text
 
 
 def test_what_cannot_be_graded(tmp_path: Path) -> None:
@@ -225,10 +222,10 @@ def test_what_cannot_be_graded(tmp_path: Path) -> None:
     attempt = Attempt(ADA, HandIn((), "somewhere", problem="it holds two kernel.cu"), 1, "", None)
     for points in (None, 0.0):
         unusable = Standing(ADA, "unusable", (attempt,), attempt, points=points, possible=40)
-        page, text = feedback(unusable, tmp_path)
-        for said in (page.text, text):
-            assert "cannot be graded" in said and "it holds two kernel.cu" in said
-            assert ("0 of 40 points" in said) == (points is not None)
+        page = feedback(unusable, tmp_path)
+        said = page.text
+        assert "cannot be graded" in said and "it holds two kernel.cu" in said
+        assert ("0 of 40 points" in said) == (points is not None)
 
 
 def test_attempts(tmp_path: Path) -> None:
@@ -236,15 +233,14 @@ def test_attempts(tmp_path: Path) -> None:
     both = standing(RECORDS["public"])
     second = replace(both.attempts[0], number=2, record=RECORDS["full"])
     both = replace(both, attempts=(both.attempts[0], second), counted=second)
-    page, text = feedback(both, tmp_path)
+    page = feedback(both, tmp_path)
     assert "1 2026-11-20 18:30 UTC 14 of 40 2 2026-11-20 18:30 UTC 40 of 40 counts" in page.text
-    assert re.search(r"\| 2 \| 2026\S+ 18:30 UTC \| 40 of 40 \| counts \|", text)
 
 
 def test_what_was_printed_only_where_no_case_is_hidden(tmp_path: Path) -> None:
-    assert "hello from alice" in feedback(standing(RECORDS["public"]), tmp_path)[0].text
-    page, text = feedback(standing(RECORDS["mixed"]), tmp_path)
-    assert "hello from alice" not in page.text + text
+    assert "hello from alice" in feedback(standing(RECORDS["public"]), tmp_path).text
+    page = feedback(standing(RECORDS["mixed"]), tmp_path)
+    assert "hello from alice" not in page.text
 
 
 # ---- what students must not find -----------------------------------------------------------------
@@ -277,16 +273,15 @@ def test_hidden_cases_stand_in_no_file_of_a_student(verb: str, where: str, gpu: 
                     f"cause: row-length 3\n{text}clock 8563 8563 8563: wrong 8563\n{verb}", gpu=gpu)
     which = standing(record, content="int main;\n" * 40, late="late", notes=("7919 for staff",),
                      override=Override("ada", "was ill", extension=1))
-    page, markdown = feedback(which, tmp_path)
+    page = feedback(which, tmp_path)
     secrets = secrets_of(SUITES[1:], SUITES[:1], set())
     assert not secrets.not_searched and len(secrets.sizes) == 3
     if verb == "wrong":  # a cause of public cases, and shown for these alone
-        assert (fake.WHAT in page.text and fake.WHAT in markdown) == (where == "everywhere")
-    for name in ("ada.html", "ada.md"):
-        said = (tmp_path / name).read_text()
-        assert list(secrets.search(name, said)) == []
-        shown = re.sub(r"'sha256-[^']*'|--seed \d+", "", said)  # a public case's seed
-        assert [word for word in SECRET if word in shown.replace(",", "")] == []
+        assert (fake.WHAT in page.text) == (where == "everywhere")
+    said = (tmp_path / "ada.html").read_text()
+    assert list(secrets.search("ada.html", said)) == []
+    shown = re.sub(r"'sha256-[^']*'|--seed \d+", "", said)  # a public case's seed
+    assert [word for word in SECRET if word in shown.replace(",", "")] == []
     staff = class_page([which], tmp_path)
     if record.build.ok:
         assert "hidden/dodo/quagga-thylacine" in staff.text and "m=7919 k=6007 n=5003" in staff.text
@@ -308,11 +303,11 @@ def test_pages_take_who_it_is_from_the_student_alone(tmp_path: Path) -> None:
     nobody = Student("Student 017", "student-017")
     attempt = replace(known.attempts[0], student=nobody, directory=None, hand_in=replace(
         known.attempts[0].hand_in, source=f"canvas.zip: {told}", notes=(f"ignored {told}",)))
-    anonymous = replace(known, student=nobody, attempts=(attempt,), counted=attempt)
-    feedback(anonymous, tmp_path / "feedback")
-    class_page([anonymous], tmp_path)
+    renamed = replace(known, student=nobody, attempts=(attempt,), counted=attempt)
+    feedback(renamed, tmp_path / "feedback")
+    class_page([renamed], tmp_path)
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert len(files) == 3
+    assert len(files) == 2
     for path in files:
         said = path.read_text().casefold()
         assert "student 017" in said and "student-017" in f"{said} {path}"
@@ -338,15 +333,6 @@ def check_page(page: Read) -> None:
     assert all(char.isprintable() or char in "\n\t" for char in said)
 
 
-def check_text(text: str) -> None:
-    """Markdown: nothing but what as_markdown() itself makes of headings, lists, tables and code."""
-    assert all(char.isprintable() or char in "\n\t\u200b" for char in text)
-    rendered = MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(text)
-    tags = [tag for tag, _ in Read(rendered).elements]
-    assert set(tags) <= set("h1 h2 h3 p strong ul li table thead tbody tr th td pre code".split())
-    assert tags[0] == "h1" and tags.count("h1") == 1
-
-
 def check_everything_that_is_said(text: str, folder: Path) -> None:
     student = Student(text, "somebody", section=text)
     for record in poisoned(text):
@@ -356,24 +342,14 @@ def check_everything_that_is_said(text: str, folder: Path) -> None:
         problem = replace(which.attempts[0], hand_in=HandIn((), text, problem=text, notes=(text,)),
                           record=None, fault=text)
         for each in (which, replace(which, attempts=(problem,), counted=problem, state="unusable")):
-            page, markdown = feedback(each, folder)
+            page = feedback(each, folder)
             check_page(page)
-            check_text(markdown)
         check_page(class_page([which], folder))
 
 
 @pytest.mark.parametrize("text", [*NASTY, "</style>", "{{ 7 * 7 }}{% include 'page.html.j2' %}"])
 def test_no_page_is_broken_by_what_a_submission_may_say(text: str, tmp_path: Path) -> None:
     check_everything_that_is_said(text, tmp_path)
-
-
-@pytest.mark.parametrize("text", ["```\n# out", "````\n<b>out</b>\n`````", "~~~\n<b>",
-                                  "    ```\n<b>out</b>"])
-def test_code_stays_code(text: str, tmp_path: Path) -> None:
-    """In Markdown, whatever fences are in it."""
-    finding = RACE.model_copy(update={"line": 1, "detail": [text]})
-    record = make_record([make_test("a", 0, 1, finding=finding, output=text)])
-    check_text(feedback(standing(record, content=text), tmp_path)[1])
 
 
 @settings(max_examples=10, deadline=None, derandomize=True,
@@ -386,11 +362,11 @@ def test_no_page_is_broken_by_any_text(text: str, tmp_path: Path) -> None:
 def test_what_is_said_is_shown(tmp_path: Path) -> None:
     """Word for word; what cannot be seen is shown by its code."""
     nasty = "<b>&amp;</b> \"x\" 'y' {{ z }} ]]>"
-    page, _ = feedback(standing(RECORDS["full"], replace(ADA, name=nasty)), tmp_path)
+    page = feedback(standing(RECORDS["full"], replace(ADA, name=nasty)), tmp_path)
     assert nasty in page.text
     invisible = replace(ADA, name="a\u202eb\0c\x1bd")
-    page, text = feedback(standing(RECORDS["full"], invisible), tmp_path)
-    assert r"a\u202eb\x00c\x1bd" in page.text and r"a\\u202eb\\x00c\\x1bd" in text
+    page = feedback(standing(RECORDS["full"], invisible), tmp_path)
+    assert r"a\u202eb\x00c\x1bd" in page.text
 
 
 def test_lines_keep_their_numbers(tmp_path: Path) -> None:
@@ -406,7 +382,7 @@ def test_lines_keep_their_numbers(tmp_path: Path) -> None:
 def test_a_line_that_is_not_there_marks_nothing(tmp_path: Path) -> None:
     for line, content in ((41, KERNEL), (29, ""), (29, "\0\0")):
         record = make_record([make_test("a", 0, 1, finding=RACE.model_copy(update={"line": line}))])
-        page, _ = feedback(standing(record, content=content), tmp_path)
+        page = feedback(standing(record, content=content), tmp_path)
         assert ("li", {"class": "mistake"}) not in page.elements
         assert f"kernel.cu:{line}" in page.text
 
@@ -687,7 +663,7 @@ def test_the_next_command_shows_the_mistake(tree: Tree, venv: Path, tmp_path: Pa
     tree.make("grade", f"SUBMISSION={kernel}", f"RESULTS={tmp_path}", "NAME=ada", f"VENV={venv}",
               check=False)
     record = read_record(tmp_path / "ada" / "result.json")
-    page, _ = feedback(standing(record, content=kernel.read_text()), tmp_path)
+    page = feedback(standing(record, content=kernel.read_text()), tmp_path)
     source = (tmp_path / "ada.html").read_text()
     here = next(number for number, line in enumerate(kernel.read_text().splitlines(), 1)
                 if "<- here" in line)
