@@ -96,9 +96,9 @@ build/cpu/$(program_name): $(addprefix build/cpu/,kernel.o main.o $(LAB)/call.o 
 	$(CXX) $(EMULATED_FLAGS) $(linked) -o $@ -lm
 
 include make/cuda.mk engine/cuda/cuda.mk engine/watch/watch.mk engine/host/program/program.mk
-# A student's copy has no instructor/.
+# A student's copy has neither course/ nor instructor/, and no exporters.
 include $(wildcard $(addsuffix .mk,engine/host/check/check grader/grader \
-                                   instructor/instructor))
+                                   grader/exporters/exporters course/course instructor/instructor))
 
 ## make clean, distclean    remove what was built; and the .venv
 clean:

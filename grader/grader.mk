@@ -1,12 +1,11 @@
 # Grading, and what the grader builds for itself. Included by the Makefile.
 
-.PHONY: grade grade-class regrade grade-summary grade-annotations grade-class-summary sandbox grader-parts
+.PHONY: grade grader-parts
 
 SUBMISSION  ?= $(KERNEL)
-CLASS       ?= class
 SUITE       ?= public
 RESULTS     ?= results
-export SUBMISSION CLASS SUITE RESULTS NAME SEED JOBS LIMIT PROTECTION QUEUE SLURM
+export SUBMISSION SUITE RESULTS NAME SEED JOBS LIMIT PROTECTION
 
 # In a fresh checkout the parts that the grader builds for itself take as long as the packages.
 beside_pip = $(if $(wildcard $(VENV)/grader-ready),,parts-beside-pip)
@@ -33,49 +32,6 @@ grade: $(VENV)/grader-ready $(beside_pip)
 	    $(call if_given,NAME,name) $(shared_options)
 # KERNEL is another word for SUBMISSION; of both one would be ignored.
 takes_grade = $(if $(filter SUBMISSION,$(given)),,KERNEL) SUBMISSION NAME $(takes_grader)
-
-# A class: what is missing, and what is of an earlier version; docs/class.md. Of make's defaults for
-# one submission none is passed on: class.toml has its own.
-## make grade-class         a class: CLASS=path of a folder with submissions
-##      QUEUE=slurm         ... as a job array; SLURM='options of sbatch'
-## make regrade             what today's cases would change; ACCEPT=1 takes it
-if_set = $(if $(filter $1,$(given) $(inherited)),--$2 "$$$1")
-switch = $(if $($1),$(if $(filter-out 1,$($1)),$(error $1=$($1): it is 1, or not given))--$2)
-course = @sh make/start_python.sh $(VENV)/bin/python -B -m grader.course $1 --class "$$CLASS" \
-    $(call if_set,SUITE,suite) $(call if_set,RESULTS,results) $(call if_given,SEED,seed) \
-    $(call if_given,JOBS,jobs) $(call if_given,LIMIT,limit) \
-    $(call if_given,PROTECTION,protection) $(call if_given,QUEUE,queue) \
-    $(if $(filter SLURM,$(given)),--slurm="$$SLURM") \
-    $(call switch,ACCEPT,accept) $(grade_backend) $(GRADE_ARGS)
-grade-class: $(VENV)/grader-ready $(beside_pip)
-	$(call course,grade)
-takes_grade-class = CLASS QUEUE SLURM $(takes_grader)
-
-regrade: $(VENV)/grader-ready $(beside_pip)
-	$(call course,regrade)
-takes_regrade = ACCEPT $(takes_grade-class)
-
-# One result in another form. --github: into the file that GitHub reads, elsewhere to standard output.
-## make grade-summary, grade-annotations, grade-class-summary, sandbox
-##                          for workflows: see docs/ci.md
-result = "$$RESULTS/$${NAME:-kernel}/result.json"
-grade-summary grade-annotations: grade-%: $(VENV)/grader-ready
-	@$(VENV)/bin/python -B -m grader.exporters $* --github $(result)
-takes_grade-summary     = RESULTS NAME $(takes_python)
-takes_grade-annotations = RESULTS NAME $(takes_python)
-
-grade-class-summary:
-	@cat "$$RESULTS/class.md" >>"$${GITHUB_STEP_SUMMARY:-/dev/stdout}"
-takes_grade-class-summary = RESULTS
-
-# On a CI runner: installs bubblewrap and lets it make namespaces (Debian, Ubuntu).
-sandbox:
-	@sh .github/sandbox.sh
-takes_sandbox =
-
-# A target while whose output GitHub's workflow commands are switched off.
-guarded-%:
-	@$(PYTHON) -B -m grader.exporters.guarded $(MAKE) --no-print-directory $*
 
 # The grader's Python packages, pinned. In a directory of their own: VENV=... names another.
 $(VENV)/grader-ready: grader/requirements.txt

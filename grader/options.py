@@ -1,4 +1,4 @@
-"""The options that `python -m grader` and `python -m grader.course` share: words go in, checked
+"""The options that `python -m grader` and `python -m course` share: words go in, checked
 values come out, or all mistakes at once, a line each."""
 
 from __future__ import annotations

@@ -80,9 +80,9 @@ test-gpu: $(VENV)/ready
 	[ ! "$$failed" ]
 takes_test-gpu = $(takes_tests)
 
-$(VENV)/ready: grader/requirements.txt instructor/requirements.txt tests/requirements.txt
+$(VENV)/ready: grader/requirements.txt course/requirements.txt instructor/requirements.txt tests/requirements.txt
 	@sh make/venv.sh '$(PYTHON)' '$(VENV)' $^
-	@touch $@ $(VENV)/grader-ready $(VENV)/charts-ready
+	@touch $@ $(VENV)/grader-ready $(VENV)/course-ready $(VENV)/charts-ready
 
 # ---------------------------------------------------------------- the ladder beside cuBLAS -------
 
@@ -199,6 +199,6 @@ takes_bench-grader = $(takes_python) $(takes_tools)
 
 # What many submissions cost beside their graders.
 ## make bench-class         two workers beside one, and the cost of scheduling
-bench-class: $(VENV)/grader-ready
+bench-class: $(VENV)/course-ready
 	@$(VENV)/bin/python -B instructor/bench/course.py
 takes_bench-class = $(takes_python) $(takes_tools)

@@ -1,7 +1,7 @@
 """Python programs of this project in forks of one process, which has imported what they import: that
 takes most of the processor time of a short one.
 
-    done = python(folder, "grader.course.__main__").run(["-m", "grader.course", ...], environment)
+    done = python(folder, "course.__main__").run(["-m", "course", ...], environment)
 
 A fork has the arguments, the environment, the streams and the working directory of the program, and
 ends as that does. What is signalled while it runs, or is about how Python starts, starts a Python of

@@ -30,7 +30,7 @@ GRADED = (*SOURCES, *(f"grader/{name}" for name in (
     "grade.py", "intake", "interrupt.py", "one_case.py", "options.py", "plugin.py", "pool.py",
     "process.py", "record", "run", "test_submission.py", "text.py", "verdict")))
 SHOWN = tuple(f"grader/{name}" for name in (
-    "course", "exporters", "pytest.ini", "report", "requirements.in", "requirements.txt"))
+    "exporters", "pytest.ini", "report", "requirements.in", "requirements.txt"))
 """Files and folders of the project: what decides about points, and what of the grader only shows or
 collects them. A file that is in neither list would change grades silently: a test finds it."""
 LENGTH = 16  # hexadecimal digits: against accidents, which are no attacks

@@ -30,9 +30,9 @@ from rich.table import Table
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(REPOSITORY))
 
+from course import results, worker  # noqa: E402
+from course.slurm import CHUNK  # noqa: E402
 from grader.build.parts import trusted_parts  # noqa: E402
-from grader.course import results, worker  # noqa: E402
-from grader.course.slurm import CHUNK  # noqa: E402
 from grader.interrupt import asked_to_stop  # noqa: E402
 from grader.record.store import read_record  # noqa: E402
 from grader.text import counted  # noqa: E402
@@ -73,7 +73,7 @@ class Run:
 
     def measure(self, folder: Path) -> None:
         cores = sorted(os.sched_getaffinity(0))[:self.cores]
-        command = [sys.executable, "-B", "-m", "grader.course", "grade", "--class", str(folder),
+        command = [sys.executable, "-B", "-m", "course", "grade", "--class", str(folder),
                    "--suite", "public", "--seed", "1", f"--jobs={self.workers}"]
         began, before = time.monotonic(), busy(cores)
         status = subprocess.run(command, cwd=REPOSITORY, check=False, stdout=subprocess.DEVNULL,

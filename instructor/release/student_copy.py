@@ -42,6 +42,8 @@ from instructor.release.tile import other_tiles
 
 # A folder or a file, and why students do not get it.
 LEFT_OUT = {
+    "course": "grades a class",
+    "grader/exporters": "for course platforms",
     "instructor": "solutions, faulty kernels, cheats",
     "tests": "the tests of this project; they use instructor/",
     "testcases/hidden": "hidden cases",
@@ -49,6 +51,8 @@ LEFT_OUT = {
     "docs/bench.md": "benchmarks, which instructor/ has",
     "docs/diagnosis.md": "shows mistakes of the faulty kernels",
     "docs/gpu-runs.md": "runs of the solutions, among others",
+    "docs/class.md": "grading a class",
+    "docs/ci.md": "course platforms and workflows",
     "docs/maintainer.md": "for maintainers",
     "docs/lab.md": "for who writes another lab",
     "docs/ladder.md": "explains the solutions",
@@ -65,7 +69,7 @@ LEFT_OUT = {
 TO_BE_FILLED_IN = "[to be filled in by the instructor]"
 
 # Sections of README.md for people who have the folders that a student's copy lacks.
-SECTIONS_LEFT_OUT = ("Just looking?", "Instructors", "Maintainers")
+SECTIONS_LEFT_OUT = ("Just looking?", "Teaching assistants", "Instructors", "Maintainers")
 
 # kernel.cu without comments and spaces.
 PARAMETERS = "(intm,intn,intk,constfloat*A,constfloat*B,float*C){}"

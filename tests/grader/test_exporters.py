@@ -21,8 +21,8 @@ from markdown_it import MarkdownIt
 import classroom50 as demands
 from conftest import REPOSITORY, clean_environment, sample, strict_json
 
-from grader.course import gradebook
-from grader.course.model import Attempt, HandIn, Standing, Student
+from course import gradebook
+from course.model import Attempt, HandIn, Standing, Student
 from grader.errors import BadInput, MachineFault
 from grader.exporters import annotations, autolab, classroom50, gradescope, summary
 from grader.record.model import (Build, Cause, Criterion, Finding, Record, Refusal, Submission, Test

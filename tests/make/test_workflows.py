@@ -152,7 +152,7 @@ class Runner:
         (venv / "bin").mkdir(parents=True)
         (venv / "bin/python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
         (venv / "bin/python").chmod(0o755)
-        for stamp in ("ready", "grader-ready"):
+        for stamp in ("ready", "grader-ready", "course-ready"):
             (venv / stamp).touch()
         self.env = {"GITHUB_ACTIONS": "true", "VENV": str(venv),
                     "PATH": f"{tools}:{os.environ['PATH']}"}

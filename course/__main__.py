@@ -1,0 +1,327 @@
+"""Grades a class: python -m course grade|regrade --class FOLDER [options]
+
+    grade     grades what has no result yet, or one of an earlier version of the cases, the grader or
+              the compiler; then writes the tables, the gradebooks and the pages
+    regrade   grades that again beside the present results, and shows what would change;
+              with --accept, takes the new results instead of the present ones
+
+Results are files: a run that was interrupted goes on where it was. Exit status: 0 everything that
+could be taken was graded; 2 an option or a file cannot be used; 3 the machine was at fault for some,
+which have no grade; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import signal
+
+from grader import interrupt
+
+if __name__ == "__main__":
+    interrupt.handle(signal.SIG_DFL)
+
+import argparse  # noqa: E402
+import os  # noqa: E402
+import secrets  # noqa: E402
+import shlex  # noqa: E402
+import shutil  # noqa: E402
+import sys  # noqa: E402
+from collections.abc import Sequence  # noqa: E402
+from dataclasses import replace  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+from grader.build.parts import of_grader  # noqa: E402
+from grader.cases.read import of_cases, quoted, refuse  # noqa: E402
+from grader.errors import BadInput, MachineFault  # noqa: E402
+from grader.options import SHARED, Asked, check, variable  # noqa: E402
+from grader.record.store import RESULT, faults_of, write  # noqa: E402
+from grader.report.terminal import console_for, paragraph  # noqa: E402
+from grader.text import counted, harmless  # noqa: E402
+from . import output, regrade, worker  # noqa: E402
+from .gather import Class, gather  # noqa: E402
+from .model import Standing  # noqa: E402
+from .policy import attempts_to_grade  # noqa: E402
+from .probe import look  # noqa: E402
+from .progress import Shown  # noqa: E402
+from .results import Job, Key, Results, done, forget_try, keep, refuse_other_cases  # noqa: E402
+from .scratch import scratch  # noqa: E402
+from .settings import WHOLE, Settings, read_settings  # noqa: E402
+from .slurm import Cluster, Runs  # noqa: E402
+from .worker import Grade  # noqa: E402
+
+RESULT_BYTES = 1 << 20
+"""More than a submission's results take."""
+REGRADE, CHANGES = "regrade", "changes.csv"
+QUEUES = ("local", "slurm")
+MOST_LISTED = 10
+GRADED, BAD_INPUT, MACHINE_FAULT = 0, 2, 3
+
+
+def main(words: Sequence[str]) -> int:
+    given = arguments(words)
+    try:
+        with interrupt.raised():
+            return {"grade": grade_class, "regrade": regrade_class}[given.what](given)
+    except KeyboardInterrupt:
+        say("interrupted; what was graded is kept, and the same command grades the rest")
+        return interrupt.STATUS
+    except (BadInput, MachineFault) as error:
+        say(str(error))
+        return BAD_INPUT if isinstance(error, BadInput) else MACHINE_FAULT
+
+
+def arguments(words: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m course", allow_abbrev=False)
+    parser.add_argument("what", choices=["grade", "regrade"])
+    parser.add_argument("--class", dest="folder", required=True, metavar="FOLDER",
+                        help="what the class handed in, and its class.toml")
+    for name, how in SHARED.items():
+        default = {"default": None} if "default" in how else {}
+        parser.add_argument(name, **how | default)
+    parser.add_argument("--queue", default="local", metavar="WHERE",
+                        help="local, on this machine (default), or slurm, as a job array")
+    parser.add_argument("--slurm", default="", metavar="OPTIONS",
+                        help="for sbatch: '--partition=day --account=ee147'")
+    parser.add_argument("--accept", action="store_true",
+                        help="regrade: take the new results instead of the present ones")
+    return parser.parse_args(words)
+
+
+# ---- what both do first --------------------------------------------------------------------------
+
+
+def settings_of(given: argparse.Namespace) -> tuple[Settings, Asked]:
+    """What the command line says goes before class.toml. Raises BadInput, a line for each mistake."""
+    if not given.folder:
+        raise BadInput(f"{variable('class')}: the path is empty; it names a folder with what a class "
+                       "has handed in")
+    settings = read_settings(Path(given.folder), Path(given.results) if given.results else None)
+    words = vars(given) | ({"results": str(settings.results)} if given.results != "" else {})
+    for name in ("suite", "backend"):
+        words[name] = getattr(settings, name) if words[name] is None else words[name]
+    if words["suite"] not in WHOLE:
+        words["suite"] = os.path.abspath(words["suite"]) if words["suite"] else ""
+    if words["seed"] is None and settings.seed is not None:
+        words["seed"] = str(settings.seed)
+    given.suite = words["suite"]
+    mistakes = []
+    if given.queue not in QUEUES:
+        mistakes.append(f"{variable('queue')}: {quoted(given.queue)} is not one of {', '.join(QUEUES)}")
+    elif given.slurm and given.queue != "slurm":
+        mistakes.append(f"{variable('slurm')}: is for --queue=slurm (QUEUE=slurm)")
+    try:
+        asked = check(words)
+    except BadInput as error:
+        mistakes.append(str(error))
+    refuse(mistakes)
+    return settings, asked
+
+
+def key_of(given: argparse.Namespace, asked: Asked, the_class: Class, seed: int) -> Key:
+    """Of every result; and a look at the machine that grades. Raises BadInput and MachineFault."""
+    results, needed = the_class.results, RESULT_BYTES * len(the_class.to_grade())
+    if given.queue == "slurm":
+        runs = runs_of(given, asked, results)
+        machine = runs.machine() or runs.probe(
+            [*passed_on(given, asked, seed), f"--results={asked.results}"], needed,
+            asked.backend == "cuda")
+    else:
+        machine = look(asked, needed)
+    return Key(tuple(suite.name for suite in asked.suites), of_cases(asked.suites), of_grader(), seed,
+               asked.backend, machine.compiler, machine.architecture)
+
+
+def runs_of(given: argparse.Namespace, asked: Asked, results: Results) -> Runs:
+    """Raises BadInput."""
+    try:
+        options = shlex.split(given.slurm)
+    except ValueError as error:
+        raise BadInput(f"{variable('slurm')}: {quoted(given.slurm)}: {error}") from None
+    return Runs(results, Cluster(options), asked.jobs if given.jobs else 1)
+
+
+def passed_on(given: argparse.Namespace, asked: Asked, seed: int) -> tuple[str, ...]:
+    """The options of each submission's grader."""
+    words = [f"--suite={given.suite}", f"--seed={seed}", f"--backend={asked.backend}",
+             f"--protection={asked.protection}", f"--limit={asked.limit:g}" if asked.limit else "", "--jobs=1"]
+    return tuple(word for word in words if word)
+
+
+# ---- grade ---------------------------------------------------------------------------------------
+
+
+def grade_class(given: argparse.Namespace) -> int:
+    settings, asked = settings_of(given)
+    results = Results(settings.results)
+    output.gradebooks(settings, [])  # a mistake in them shows before the first grade
+    the_class = gather(settings, results)
+    with results.alone():
+        key = key_of(given, asked, the_class, results.seed(asked.seed))
+        refuse_other_cases(results, key)
+        stopped = run_all(given, asked, the_class, key, "grading")
+        standings = the_class.standings(key)
+        notes = output.write_all(settings, standings, results.folder)
+    for note in notes:
+        say(note)
+    return conclude(standings, settings, stopped)
+
+
+def run_all(given: argparse.Namespace, asked: Asked, the_class: Class, key: Key,
+            what: str) -> bool:
+    """Grades what has no result for this key. Returns whether it was interrupted. Raises BadInput and
+    MachineFault."""
+    results, contents = the_class.results, the_class.to_grade()
+    jobs = [job for job in contents if not done(job, key)]
+    for job in contents.keys() - jobs:
+        forget_try(job)  # of a run that was killed behind its last word
+    say_kept(len(contents) - len(jobs))
+    if not jobs:
+        with scratch(results.folder):  # which removes what a killed run left
+            return False
+    for job in jobs:
+        results.place(job, contents[job])
+    names = the_class.names()
+    shown_names = {job.directory: names[job] for job in jobs}
+    grade = Grade(key, secrets.token_hex(6), passed_on(given, asked, key.seed))
+    with Shown(shown_names, key, what) as shown, interrupt.asked_to_stop(
+            lambda: shown.say("interrupted: finishing what runs; Ctrl-C again ends it")) as stop:
+        if given.queue == "slurm":
+            runs_of(given, asked, results).run(jobs, grade, stop, shown)
+            return stop.asked
+        refuse_beside_slurm(results, given.what)
+        with scratch(results.folder) as environment:
+            worker.run(jobs, asked.jobs, replace(grade, environment=environment), stop, shown)
+        return stop.asked
+
+
+def refuse_beside_slurm(results: Results, what: str) -> None:
+    """Raises BadInput where a job array does this (grade, regrade) to the class already."""
+    array = Runs(results, Cluster(), 1).present()
+    if array:
+        command = {"grade": "grade-class"}.get(what, what)
+        raise BadInput(f"{results.folder}: Slurm's job {array.job} is grading here; finish it with "
+                       f"`make {command} CLASS=... QUEUE=slurm`, or end it with "
+                       f"`scancel {array.job}`, and then start this again")
+
+
+def say_kept(count: int) -> None:
+    if count:
+        print(f"{counted(count, 'submission')} graded already", flush=True)
+
+
+# ---- regrade -------------------------------------------------------------------------------------
+
+
+def regrade_class(given: argparse.Namespace) -> int:
+    settings, asked = settings_of(given)
+    results = Results(settings.results)
+    output.gradebooks(settings, [])
+    present = gather(settings, results)
+    again = replace(present, results=Results(settings.results / REGRADE))
+    with results.alone():
+        refuse_beside_slurm(results, "grade")
+        before = present.standings(None)
+        if not any(each.record for each in before):
+            raise BadInput(f"{results.folder}: nothing is graded yet; `make grade-class` does that")
+        key = key_of(given, asked, again, results.seed(asked.seed))
+        take_over(present, again, key)
+        if run_all(given, asked, again, key, "grading again"):
+            raise KeyboardInterrupt
+        after = again.standings(key)
+        failed = not_graded_today(after, settings)
+        show_changes(before, [each for each in after if each not in failed], results)
+        if given.accept and not failed:
+            accept(present, again)
+            standings = present.standings(key)
+            for note in output.write_all(settings, standings, results.folder):
+                say(note)
+            return conclude(standings, settings)
+    print("nothing was replaced" if failed else
+          "nothing was replaced; `make regrade CLASS=... ACCEPT=1` takes the new results")
+    return report_failed(failed)
+
+
+def take_over(present: Class, again: Class, key: Key) -> None:
+    """Results that are of today's key already. Raises MachineFault."""
+    for (job, content), twin in zip(present.to_grade().items(), again.to_grade(), strict=True):
+        if done(job, key) and not done(twin, key):
+            again.results.place(twin, content)
+            replace_result(twin, job)
+
+
+def show_changes(before: Sequence[Standing], after: Sequence[Standing], results: Results) -> None:
+    found = regrade.changes(before, after)
+    path = results.folder / CHANGES
+    with faults_of(path):
+        write(path, regrade.as_csv(found).encode())
+    console = console_for(sys.stdout)
+    console.print(regrade.show(found, len(after), console))
+    console.print(f"all changes: {harmless(os.path.relpath(path))}", soft_wrap=True)
+
+
+def accept(present: Class, again: Class) -> None:
+    """The new records take the place of the present ones, which go to history/. Interrupted, it is
+    done by the next run: what is taken already is the same in both. Raises MachineFault."""
+    for (job, content), twin in zip(present.to_grade().items(), again.to_grade(), strict=True):
+        present.results.place(job, content)
+        replace_result(job, twin)
+        forget_try(job)
+    shutil.rmtree(again.results.folder, ignore_errors=True)
+
+
+def replace_result(job: Job, source: Job) -> None:
+    """Raises MachineFault."""
+    path, new = job.directory / RESULT, (source.directory / RESULT).read_bytes()
+    if not path.exists() or path.read_bytes() != new:
+        keep(job)
+        with faults_of(path):
+            write(path, new)
+
+
+# ---- the end -------------------------------------------------------------------------------------
+
+
+def conclude(standings: Sequence[Standing], settings: Settings,
+             stopped: bool = False) -> int:
+    """Says how it ended and what to look at; the exit status."""
+    console = console_for(sys.stdout)
+    for line in output.about(standings):
+        console.print(paragraph(harmless(line), console))
+    for place in output.places(settings):
+        console.print(f"    {harmless(os.path.relpath(place))}", soft_wrap=True)
+    failed = not_graded_today(standings, settings)
+    if failed and stopped:
+        raise KeyboardInterrupt
+    return report_failed(failed)
+
+
+def report_failed(failed: Sequence[Standing]) -> int:
+    """Whom the machine failed, and why; the exit status."""
+    if not failed:
+        return GRADED
+    console = console_for(sys.stderr)
+    for each in failed[:MOST_LISTED]:
+        why = "; ".join(each.notes) or "not graded yet"
+        print(paragraph(f"no grade: {harmless(each.student.known_as)}: {harmless(why)}", console).plain,
+              file=sys.stderr)
+    say(f"{counted(len(failed), 'student')} without a grade, which is not a zero; "
+        "the same command tries again")
+    return MACHINE_FAULT
+
+
+def not_graded_today(standings: Sequence[Standing], settings: Settings) -> list[Standing]:
+    """Because of the machine, or because they had to wait; some may have points from an earlier run."""
+    def lacks_a_result(each: Standing) -> bool:
+        can_count = attempts_to_grade(each.attempts, settings, each.override)
+        return any(attempt.fault or attempt.old for attempt in can_count)
+
+    return [each for each in standings if each.state in ("fault", "waiting")
+            or each.state == "graded" and lacks_a_result(each)]
+
+
+def say(message: str) -> None:
+    for line in message.splitlines():
+        print(f"grade-class: {harmless(line)}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,78 @@
+"""Everything that is written of a class when it was graded: tables, what gradebooks import, pages.
+
+    RESULTS/gradebook.csv attempts.csv class.md     for staff
+    RESULTS/class.html                              for staff, with links to the records
+    RESULTS/feedback/NAME.html                      for each student
+    RESULTS/canvas.csv moodle.csv                   to import
+
+In: standings. Raises MachineFault where something cannot be written; each file is whole or as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader.record.store import faults_of, write
+from grader.text import counted
+from . import canvas, moodle
+from .fill import Filled
+from .gradebook import attempts, gradebook, summary, together
+from .model import Standing
+from .pages import write_class_page, write_feedback
+from .settings import Settings
+
+FEEDBACK = "feedback"
+
+
+def write_all(settings: Settings, standings: Sequence[Standing], folder: Path) -> list[str]:
+    """Whose points are in no gradebook, and why."""
+    write_tables(settings, standings, folder)
+    filled = gradebooks(settings, standings)
+    for name, each in filled.items():
+        write_text(folder / name, each.content)
+    return [f"{name}: {note}" for name, each in filled.items() for note in each.notes]
+
+
+def gradebooks(settings: Settings, standings: Sequence[Standing]) -> dict[str, Filled]:
+    """What Canvas and Moodle import; without standings, a check of the files. Raises BadInput."""
+    filled = {}
+    if settings.canvas:
+        filled["canvas.csv"] = canvas.fill(settings.canvas, standings, settings.assignment)
+    if settings.moodle:
+        filled["moodle.csv"] = moodle.fill(settings.moodle, standings)
+    return filled
+
+
+def write_tables(settings: Settings, standings: Sequence[Standing], folder: Path) -> None:
+    with faults_of(folder):
+        (folder / FEEDBACK).mkdir(parents=True, exist_ok=True)
+    write_text(folder / "gradebook.csv", gradebook(standings))
+    write_text(folder / "attempts.csv", attempts(standings))
+    write_text(folder / "class.md", summary(standings, settings.assignment))
+    with faults_of(folder):
+        write_class_page(standings, settings.assignment, folder / "class.html")
+        for each in standings:
+            write_feedback(each, settings.assignment, folder / FEEDBACK)
+
+
+def write_text(path: Path, text: str | bytes) -> None:
+    with faults_of(path):
+        write(path, text if isinstance(text, bytes) else text.encode())
+
+
+def places(settings: Settings) -> list[Path]:
+    """What to open first."""
+    filled = [name for name, given in (("canvas.csv", settings.canvas),
+                                       ("moodle.csv", settings.moodle)) if given]
+    names = ["class.html", "gradebook.csv", FEEDBACK, *filled]
+    return [settings.results / name for name in names]
+
+
+def about(standings: Sequence[Standing]) -> list[str]:
+    """In a line or two, how it ended."""
+    human = sum(each.needs_human for each in standings)
+    lines = [f"{counted(len(standings), 'student')}: {together(standings)}"]
+    if human:
+        lines.append(f"{counted(human, 'student')} to review: see class.html")
+    return lines

@@ -1,0 +1,79 @@
+"""What is wrong in a submission.
+
+In: a record, as its reader may see it. Out: its mistakes; cases that lost points for the same
+reason at the same line are one. The reason is a finding, or where that is known, its cause.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from grader.findings import CAUSES, KINDS
+from grader.record.model import Cause, Finding, Record, Test
+from grader.record.student import LOST, SPEED
+from grader.report.lines import Item
+
+KERNEL = "kernel.cu"
+
+
+@dataclass(frozen=True)
+class Mistake:
+    kind: str
+    """Of a cause or a finding; or "refused", "build", a criterion, a state of a timed shape."""
+    label: str
+    """In words without numbers: the same for all shapes and all students."""
+    line: int = 0
+    """Of kernel.cu; 0: not known."""
+    items: tuple[Item, ...] = ()
+    """What lost points for it, in the order of the suites; empty: everything."""
+
+    @property
+    def symptoms(self) -> set[str]:
+        """The kinds of findings in which it showed, if it is the cause of them."""
+        return {item.finding.kind for item in self.items
+                if isinstance(item, Test) and item.finding and item.finding.cause}
+
+
+def mistakes_of(record: Record) -> list[Mistake]:
+    """In the order in which they were found."""
+    if record.refusal:
+        refusal = record.refusal
+        return [Mistake("refused", f"refused: it {without_numbers(refusal.tried)}",
+                        line_of(refusal.file, refusal.line))]
+    if not record.build.ok:
+        return [Mistake("build", "does not compile", line_of(record.build.file, record.build.line))]
+    found: dict[Mistake, list[Item]] = {}
+    for item in record.items:
+        if not item.nothing_lost and item.status != "skipped":
+            found.setdefault(mistake_of(item), []).append(item)
+    return [replace(each, items=tuple(items)) for each, items in found.items()]
+
+
+def mistake_of(item: Item) -> Mistake:
+    if not isinstance(item, Test):
+        return Mistake(item.state, f"speed: {SPEED[item.state]}")
+    if item.finding:
+        mistake = item.finding.mistake
+        return Mistake(mistake.kind, label_of(mistake), line_of(mistake.file, mistake.line))
+    lost = next(each.name for each in item.criteria if not each.passed)
+    return Mistake(lost, LOST[lost])
+
+
+def label_of(mistake: Cause | Finding) -> str:
+    """Its own words; or its kind's, where these have numbers or places in them."""
+    if not re.search(r"\d", mistake.what):
+        return mistake.what
+    if isinstance(mistake, Cause):
+        return CAUSES.get(mistake.kind, mistake.what).replace("`", "")
+    kind = KINDS.get(mistake.kind)  # none in a record of another version
+    return kind.headline if kind else mistake.what
+
+
+def without_numbers(text: str) -> str:
+    return re.sub(r" *\([^)]*\d[^)]*\)", "", text)
+
+
+def line_of(file: str | None, line: int) -> int:
+    """0 for a line of another file."""
+    return line if file and file.rsplit("/", 1)[-1].lower() == KERNEL else 0

@@ -1,0 +1,329 @@
+"""Hand-ins as they come: one that cannot be taken is a row with a reason, and the others go on."""
+
+from __future__ import annotations
+
+import os
+import struct
+import tracemalloc
+import zipfile
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from downloads import KERNEL, NAMES, UTC, got, table, write, zip_of, zipped
+
+from course import archive
+from course.hand_ins import collect, time_of
+from course.model import Claim, HandIn
+from course.roster import Roster
+from grader.errors import BadInput
+from grader.intake.find import LARGEST, LARGEST_ZIP
+
+
+def words(found: list[HandIn]) -> dict[str, str]:
+    """Each author, and what is wrong."""
+    return {hand_in.claims[0].word: hand_in.problem for hand_in in found}
+
+
+# ---- a folder of students ------------------------------------------------------------------------
+
+
+def test_a_folder_with_an_entry_a_student(tmp_path: Path) -> None:
+    folder = tmp_path / "the class"
+    write(folder / "ada" / "src" / "Kernel.cu")
+    write(folder / "bob.cu", b"bob")
+    zipped(folder / "Čapek.zip", ("x/kernel.cu", b"capek"), ("readme.txt", b""))
+    for other in (".DS_Store", "roster.csv", "notes.md", "._bob.cu"):
+        write(folder / other)
+    ada, bob, capek = got(folder)
+    assert ada.claims == (Claim(word="ada"),) and ada.content == KERNEL
+    assert ada.source == "the class: ada" and ada.submitted is None
+    assert bob.claims == (Claim(word="bob"),) and bob.content == b"bob"
+    assert capek.claims == (Claim(word="Čapek"),) and capek.content == b"capek"
+    assert capek.notes == ("x/kernel.cu was taken out of Čapek.zip", "ignored: readme.txt")
+
+
+def test_one_path_may_be_one_students(tmp_path: Path) -> None:
+    for path in (write(tmp_path / "ada" / "kernel.cu"), tmp_path / "ada", write(tmp_path / "ada.cu"),
+                 zipped(tmp_path / "ada.zip", ("kernel.cu", KERNEL))):
+        [found] = got(path)
+        assert found.claims == (Claim(word="ada"),) and found.content == KERNEL
+
+
+def test_several_paths_one_after_the_other(tmp_path: Path) -> None:
+    write(tmp_path / "one" / "ada.cu")
+    write(tmp_path / "two" / "ada.cu")
+    assert [each.source for each in collect([tmp_path / "two", tmp_path / "one"], UTC)] == [
+        "two: ada.cu", "one: ada.cu"]
+
+
+def test_names_are_data(tmp_path: Path) -> None:
+    folder = tmp_path / "class"
+    names = [name for name in NAMES if "/" not in name and len(name) < 200]
+    for name in names:
+        write(folder / name / "kernel.cu")
+    write(folder / os.fsdecode(b"\xff\xfe") / "kernel.cu")
+    found = got(folder)
+    assert {each.claims[0].word for each in found} >= set(names) and len(found) == len(names) + 1
+    roster = Roster([])
+    assert len({roster.student_of(each.claims[0]).folder for each in found}) == len(found)
+
+
+def test_what_cannot_be_taken_is_a_row(tmp_path: Path) -> None:
+    folder = tmp_path / "class"
+    write(folder / "ada" / "kernel.cu")
+    (folder / "empty").mkdir()
+    write(folder / "two" / "a.cu")
+    write(folder / "two" / "b.cu")
+    write(folder / "huge.cu", b"x" * (LARGEST + 1))
+    write(folder / "nothing.cu", b"")
+    write(folder / "wide.cu", KERNEL.decode().encode("utf-16"))
+    write(folder / "program.exe", b"MZ, not text\0\0")
+    write(folder / "nul.cu", b"not text\0\0")
+    write(folder / "todo.txt", KERNEL)
+    write(folder / "broken.zip", b"PK\3\4 and no more")
+    (folder / "link.cu").symlink_to(folder / "ada" / "kernel.cu")
+    (folder / "linked").symlink_to(folder / "ada")
+    (folder / "inside").mkdir()
+    (folder / "inside" / "kernel.cu").symlink_to("/etc/passwd")
+    os.mkfifo(folder / "pipe.cu")
+    zipped(folder / "secret.zip", ("../../kernel.cu", KERNEL))
+    zipped(folder / "nested.zip", ("a.zip", zip_of(("kernel.cu", KERNEL))))
+    said = words(got(folder))
+    assert said.pop("ada") == ""
+    for name, part in {
+        "empty": "a directory without kernel.cu", "two": "a.cu and b.cu: which one",
+        "huge": "larger than 1 MB", "nothing": "empty", "wide": "UTF-16", "nul": "NUL",
+        "program.exe": "neither a folder", "todo.txt": "neither a folder",
+        "broken": "this zip is damaged", "link": "a symbolic link", "linked": "a symbolic link",
+        "inside": "a symbolic link", "pipe": "a FIFO", "secret": "a path outside of itself",
+        "nested": "without kernel.cu",
+    }.items():  # fmt: skip
+        assert part in said.pop(name), name
+    assert said == {}
+
+
+def test_what_is_ours_is_no_hand_in(tmp_path: Path) -> None:
+    """Where the class's own folder holds the hand-ins."""
+    write(tmp_path / "results" / "ada" / "kernel.cu")
+    write(tmp_path / "class.toml")
+    ours = [tmp_path / "results", tmp_path / "extra.zip"]
+    zipped(tmp_path / "extra.zip", *CANVAS)
+    zipped(tmp_path / "submissions.zip", *CANVAS)
+    assert [each.source for each in collect([tmp_path], UTC, ours)] == [
+        "submissions.zip: lovelaceada_7_100_kernel.cu", "submissions.zip: hopperbob_8_101_kernel.cu"]
+    (tmp_path / "submissions.zip").unlink()
+    write(tmp_path / "lovelaceada_7_100_kernel.cu")
+    [found] = collect([tmp_path], UTC, ours)
+    assert found.claims[0].canvas_id == "7"
+
+
+def test_paths_that_hold_nothing(tmp_path: Path) -> None:
+    write(tmp_path / "class" / "roster.csv")
+    for path, said in ((tmp_path / "none", "no such file"), (tmp_path / "class", "holds no hand-ins")):
+        with pytest.raises(BadInput, match=said):
+            collect([path], UTC)
+
+
+# ---- attempts ------------------------------------------------------------------------------------
+
+
+def test_attempts_are_named_by_their_times(tmp_path: Path) -> None:
+    zone = ZoneInfo("Europe/Vienna")
+    ada = tmp_path / "class" / "ada"
+    write(ada / "2026-11-20_23-10-00" / "kernel.cu", b"first")
+    write(ada / "20261121-001500.cu", b"second")
+    zipped(ada / "2026-11-21T08:00:00-05:00.zip", ("kernel.cu", b"third"))
+    write(tmp_path / "class" / "bob" / "kernel.cu")
+    found = collect([tmp_path / "class"], zone)
+    assert [each.claims[0].word for each in found] == ["ada"] * 3 + ["bob"]
+    assert {each.content: each.submitted and each.submitted.astimezone(timezone.utc).isoformat()
+            for each in found} == {
+        b"first": "2026-11-20T22:10:00+00:00", b"second": "2026-11-20T23:15:00+00:00",
+        b"third": "2026-11-21T13:00:00+00:00", KERNEL: None}
+
+
+def test_what_lies_beside_attempts_is_no_attempt(tmp_path: Path) -> None:
+    write(tmp_path / "class" / "ada" / "2026-11-20_23-10-00" / "kernel.cu")
+    write(tmp_path / "class" / "ada" / "kernel.cu", b"later?")
+    first, other = got(tmp_path / "class")
+    assert first.submitted and not first.problem
+    assert other.claims == first.claims and "beside attempts" in other.problem
+
+
+def test_an_attempt_that_cannot_be_taken_has_its_time(tmp_path: Path) -> None:
+    write(tmp_path / "class" / "ada" / "20261120-2310" / "main.c")
+    [found] = got(tmp_path / "class")
+    assert found.submitted == datetime(2026, 11, 20, 23, 10, tzinfo=UTC)
+    assert found.problem.startswith("a directory without kernel.cu")
+
+
+def test_no_link_to_attempts_is_followed(tmp_path: Path) -> None:
+    write(tmp_path / "elsewhere" / "2026-11-20_23-10-00" / "kernel.cu")
+    (tmp_path / "class").mkdir()
+    (tmp_path / "class" / "ada").symlink_to(tmp_path / "elsewhere")
+    [found] = got(tmp_path / "class")
+    assert "a symbolic link" in found.problem
+
+
+@pytest.mark.parametrize("text, hour", [
+    ("2026-11-20T23:10:05Z", 23), ("2026-11-20 23:10:05+02:00", 21), ("20261120-231005", 22),
+    ("20261120T231005+0530", 17), ("2026-11-20_23-10-05", 22), ("2026-11-20T23:10:05-00:00", 23),
+])  # fmt: skip
+def test_times(text: str, hour: int) -> None:
+    found = time_of(text, timezone(timedelta(hours=1)))
+    assert found and found.astimezone(UTC).replace(minute=0) == datetime(2026, 11, 20, hour, 0, 5,
+                                                                         tzinfo=UTC)
+
+
+@pytest.mark.parametrize("text", ["", "ada", "2026-13-20_23-10-00", "2026-11-20", "1-2-3_4-5-6",
+                                  "2026-02-30T00:00:00", "2026-11-20_25-00-00", "20261120",
+                                  "2026-11-20T23:10:00+99:00", "２０２６-11-20_23-10-00",
+                                  "0000-01-01T00:00"])
+def test_no_times(text: str) -> None:
+    assert time_of(text, UTC) is None
+
+
+# ---- downloads -----------------------------------------------------------------------------------
+
+CANVAS = ("lovelaceada_7_100_kernel.cu", KERNEL), ("hopperbob_8_101_kernel.cu", b"bob")
+
+
+def test_downloads_in_a_folder_and_unpacked(tmp_path: Path) -> None:
+    zipped(tmp_path / "d" / "submissions.zip", *CANVAS)
+    zipped(tmp_path / "d" / "moodle.zip", ("Ada Lovelace_3_assignsubmission_file/kernel.cu", KERNEL))
+    table(tmp_path / "d" / "roster.csv", ["name"])
+    assert [each.claims[0].canvas_id or each.claims[0].moodle_id for each in got(tmp_path / "d")] == [
+        "3", "7", "8"]
+    with zipfile.ZipFile(tmp_path / "d" / "submissions.zip") as download:
+        download.extractall(tmp_path / "unpacked")
+    write(tmp_path / "unpacked" / "grades.csv")
+    assert [each.claims[0].canvas_id for each in got(tmp_path / "unpacked")] == ["8", "7"]
+
+
+def test_a_student_cannot_hand_in_for_others(tmp_path: Path) -> None:
+    """By a zip whose files are named as Canvas names them, among zips of single students."""
+    zipped(tmp_path / "class" / "eve.zip", *CANVAS)
+    write(tmp_path / "class" / "bob.cu")
+    bob, eve = got(tmp_path / "class")
+    assert bob.content and eve.claims == (Claim(word="eve"),)
+    assert "looks like a platform's download" in eve.problem
+
+
+def test_a_damaged_download_is_named(tmp_path: Path) -> None:
+    whole = zip_of(*CANVAS)
+    for content in (whole[:-30], whole[: len(whole) // 2], b"PK\5\6"):
+        path = write(tmp_path / "submissions.zip", content)
+        with pytest.raises(BadInput, match=r"submissions\.zip: this zip is damaged"):
+            collect([path], UTC)
+
+
+def test_one_damaged_file_is_one_row(tmp_path: Path) -> None:
+    content = bytearray(zip_of(*CANVAS))
+    content[content.index(CANVAS[0][0].encode()) + len(CANVAS[0][0]) + 3] ^= 0xFF
+    ada, bob = got(write(tmp_path / "submissions.zip", bytes(content)))
+    assert "damaged" in ada.problem and bob.content == b"bob"
+
+
+def test_a_students_zip_within_a_download(tmp_path: Path) -> None:
+    own = {
+        1: zip_of(("src/kernel.cu", b"taken")), 2: zip_of(("a.cu", b"a"), ("b.cu", b"b")),
+        3: zip_of(("../kernel.cu", b"")), 4: zip_of(("x.zip", zip_of(("kernel.cu", b"deep")))),
+        5: b"PK\3\4", 6: zip_of(("kernel.cu", b"0" * (LARGEST + 1))),
+        7: zip_of(("kernel.cu", os.urandom(100)), ("big", os.urandom(LARGEST_ZIP))),
+        8: zip_of(("kernel.cu", KERNEL.decode().encode("utf-16"))),
+    }
+    path = zipped(tmp_path / "submissions.zip",
+                  *((f"s_{user}_1_mine.zip", content) for user, content in own.items()))
+    found = got(path)
+    assert found[0].content == b"taken" and not found[0].problem
+    assert found[0].notes == ("src/kernel.cu was taken out of mine.zip",)
+    for hand_in, said in zip(found[1:], ("a.cu and b.cu", "outside of itself", "without kernel.cu",
+                                         "damaged", "larger than 1 MB", "larger than 8 MB", "UTF-16"),
+                             strict=True):
+        assert said in hand_in.problem
+
+
+def test_a_zip_bomb_is_one_row(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "submissions.zip", CANVAS[0], ("s_9_1_kernel.cu", b"0" * (64 << 20)))
+    tracemalloc.start()
+    ada, bomb = got(path)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert ada.content and bomb.problem.endswith(
+        "larger than 1 MB; a kernel.cu has some kilobytes") and most < 16 << 20
+
+
+def test_all_together_have_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "LARGEST_CLASS", len(KERNEL) + 2)
+    ada, bob = got(zipped(tmp_path / "submissions.zip", *CANVAS))
+    assert ada.content and "split it" in bob.problem
+    monkeypatch.setattr(archive, "MOST_FILES", 1)
+    with pytest.raises(BadInput, match="holds more than 1 files"):
+        collect([tmp_path / "submissions.zip"], UTC)
+
+
+def patched(content: bytes, name: str, offset: int, form: str, value: int) -> bytes:
+    """With another value in the directory's entry of this file, at the end of a zip."""
+    at = content.rindex(name.encode()) - 46 + offset
+    return content[:at] + struct.pack(form, value) + content[at + struct.calcsize(form):]
+
+
+@pytest.mark.parametrize("offset, form, value, said", [
+    (38, "<I", 0o120777 << 16, "a symbolic link"), (38, "<I", 0o010644 << 16, "a FIFO"),
+    (8, "<H", 1, "encrypted"), (10, "<H", 12, "compressed in an unusual way"),
+])  # fmt: skip
+def test_links_and_what_else_zips_can_hold(
+    tmp_path: Path, offset: int, form: str, value: int, said: str
+) -> None:
+    content = patched(zip_of(*CANVAS), CANVAS[0][0], offset, form, value)
+    ada, bob = got(write(tmp_path / "submissions.zip", content))
+    assert said in ada.problem and bob.content == b"bob"
+
+
+def test_a_file_without_a_name(tmp_path: Path) -> None:
+    """zipfile ends names at a zero byte."""
+    for at in (0, 1):
+        content = patched(zip_of(*CANVAS), CANVAS[at][0], 46, "<B", 0)
+        found = got(write(tmp_path / "submissions.zip", content))
+        assert sorted(each.problem for each in found) == ["", "a path outside of the archive"]
+
+
+def test_paths_outside_and_names_that_are_there_twice(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "submissions.zip", *CANVAS, CANVAS[0], ("../eve_9_102_kernel.cu", KERNEL),
+                  ("/etc/kernel.cu", KERNEL), ("C:\\kernel.cu", KERNEL))
+    found = got(path)
+    assert [each.content for each in found] == [b"", b"bob", b"", b"", b""]
+    assert found[0].claims[0].canvas_id == "7" and "is in the archive 2 times" in found[0].problem
+    assert {each.problem for each in found[2:]} == {"a path outside of the archive"}
+    assert sorted(tmp_path.iterdir()) == [path]  # nothing was unpacked
+
+
+SHAPES = st.sampled_from(["ada_1_2_kernel.cu", "ada_LATE_1_3_k.cu", "b_2_5_x.zip", "b_2_text.html",
+                          "Ada_1_assignsubmission_file_/kernel.cu", "assignment_1_export/",
+                          "submission_metadata.yml", "../x", "/x", "x/../../y", "\0", "kernel.cu"])
+
+
+@settings(deadline=None)
+@given(names=st.lists(SHAPES | st.text(min_size=1, max_size=30), max_size=6),
+       own=st.binary(max_size=60),
+       flips=st.lists(st.tuples(st.integers(0, 5000), st.integers(0, 255)), max_size=6))
+def test_any_zip(tmp_path_factory: pytest.TempPathFactory, names: list[str], own: bytes,
+                 flips: list[tuple[int, int]]) -> None:
+    """Random and damaged: rows, or BadInput; never another exception."""
+    try:
+        content = bytearray(zip_of(*((name, own) for name in names)))
+    except (ValueError, IndexError):  # a name that zipfile does not write
+        return
+    for at, value in flips:
+        content[at % len(content)] = value
+    path = write(tmp_path_factory.getbasetemp() / "any" / "any.zip", bytes(content))
+    for given_path in (path, path.parent):
+        try:
+            got(given_path)
+        except BadInput as error:
+            assert str(error).isprintable()

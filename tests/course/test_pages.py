@@ -1,0 +1,677 @@
+"""A class's pages: what students and staff find there, and what students must not find.
+
+A failure here means that a page says something else than the record, gives a hidden case or another
+student away, can be changed by what a submission says, asks for anything from outside, or cannot be
+used by everybody. Screenshots are left in build/screenshots.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timezone
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import grader_fake as fake
+import pytest
+from browser import MEDIA, assert_accessible, assert_fits, assert_nothing_amiss, media, shot, window
+from conftest import REPOSITORY, Tree, clean_environment, repository_files
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from test_exporters import NASTY, RACE, RECORDS, make_record, make_test, make_timing, poisoned
+
+from course.model import Attempt, HandIn, Override, Standing, Student
+from course.pages import write_class_page, write_feedback
+from grader.findings import CAUSES, KINDS
+from grader.record.model import Cause, Finding, Loads, Record, Submission
+from grader.record.store import os, read_record
+from grader.record.student import LOST
+from instructor.release.leaks import secrets_of
+
+KERNEL = "".join(f"line {number};\n" for number in range(1, 41))
+WHEN = datetime(2026, 11, 20, 18, 30, tzinfo=timezone.utc)
+ADA = Student("Ada Lovelace", "ada", id="s1815", login="lovelace", email="ada@analytical.example",
+              canvas_id="77001", moodle_id="88002")
+LOADS = Loads(all=120_000, naive=524_288, once_per_block=32_768, threads=4096)
+
+
+def standing(record: Record | None, student: Student = ADA, content: str = KERNEL,
+             **changes: Any) -> Standing:
+    hand_in = HandIn((), "somewhere", content.encode(), submitted=WHEN)
+    attempt = Attempt(student, hand_in, 1, "0" * 64, Path("/results/records") / student.folder,
+                      record)
+    values: dict[str, Any] = dict(attempts=(attempt,), counted=attempt)
+    if record:
+        values |= {"raw": record.score, "points": record.score, "possible": record.max_score}
+    return Standing(student, changes.pop("state", "graded"), **values | changes)
+
+
+class Read(HTMLParser):
+    """What a browser makes of a page: elements, and the text outside of them."""
+
+    def __init__(self, text: str):
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.said: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.said.append("" if tag in ("a", "span", "code", "strong") else " ")
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_data(self, data: str) -> None:
+        self.said.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join("".join(self.said).split())
+
+    def all(self, tag: str) -> list[dict[str, str]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def feedback(which: Standing, folder: Path) -> Read:
+    """The student's page."""
+    write_feedback(which, "SGEMM", folder)
+    return Read((folder / f"{which.student.folder}.html").read_text())
+
+
+def class_page(standings: Sequence[Standing], folder: Path) -> Read:
+    write_class_page(standings, "SGEMM", folder / "class.html")
+    return Read((folder / "class.html").read_text())
+
+
+# ---- feedback ------------------------------------------------------------------------------------
+
+
+def test_a_mistake_stands_at_its_line(tmp_path: Path) -> None:
+    record = make_record([make_test("16x16", 10, 10), make_test("34x34", 4, 10, finding=RACE)])
+    page = feedback(standing(record), tmp_path)
+    said = page.text
+    assert "kernel.cu:29: race on shared memory" in said and "thread (1,0) writes it" in said
+    assert RACE.hint and RACE.hint in said
+    assert "make sgemm-check && ./sgemm-check 35 70 20 --seed 7" in html.unescape(said)
+    assert "14 of 20 points" in said and "34x34" in said
+    marked = [each for each in page.elements if each == ("li", {"class": "mistake"})]
+    assert len(marked) == 2  # in the excerpt, and in the whole file
+    source = (tmp_path / "ada.html").read_text()
+    assert re.search(r'<li class="mistake"><code>line 29;</code><strong.*?race on shared memory<',
+                     source)
+    assert [each["start"] for each in page.all("ol")] == ["25", "1"]
+
+
+def test_cases_with_one_mistake_share_it(tmp_path: Path) -> None:
+    """And of several mistakes the first is the one to begin with."""
+    tests = [make_test("a", 0, 1, finding=RACE), make_test("b", 0, 1, finding=RACE),
+             make_test("c", 0, 1, finding=RACE.model_copy(update={"line": 31}))]
+    page = feedback(standing(make_record(tests)), tmp_path)
+    assert len([1 for name, _ in page.elements if name == "h3"]) == 2
+    said = page.text
+    assert "This cost points in a, b." in said and "Correct the first of these first" in said
+
+
+def test_the_command_shows_the_same_inputs_again(tmp_path: Path) -> None:
+    def said(record: Record) -> str:
+        return feedback(standing(record), tmp_path).text
+
+    index = make_test("a", 0, 1, finding=RACE, fill="index")
+    assert "./sgemm-check 35 70 20 --fill index --seed 7" in said(make_record([index]))
+    untiled = make_test("a", 1, 2, criteria=[
+        {"name": "correct", "score": 1, "max_score": 1, "passed": True, "reason": ""},
+        {"name": "tiled", "score": 0, "max_score": 1, "passed": False, "reason": "9 loads"}])
+    assert "./sgemm-check 35 70 20 --counts" in said(make_record([untiled]))
+    assert "Try next: make " in said(RECORDS["broken"])
+    assert "Try next: make grade" in said(RECORDS["refused"])
+
+
+CAUSE = Cause(kind="row-length", what=fake.WHAT, file="kernel.cu", line=20,
+              detail=["(from a run with m=37 k=53 n=29)"], hint="where does the next row of B begin?")
+LOAD = Finding(kind="out-of-bounds", what="load from B beyond its last row", file="kernel.cu", line=31,
+               detail=["thread (0,4) reads B[70][0]"], hint="is every index within?", cause=CAUSE)
+
+
+def test_the_mistake_stands_above_its_symptom(tmp_path: Path) -> None:
+    """At its own line, with its own hint, and once for all cases that it cost."""
+    wrong = LOAD.model_copy(update={"kind": "wrong-result", "what": "5 of 9 are wrong", "line": 0})
+    record = make_record([make_test("a", 0, 1, finding=LOAD), make_test("b", 0, 1, finding=wrong),
+                          make_test("c", 0, 1, hidden=True, finding=LOAD)])
+    page = feedback(standing(record), tmp_path)
+    said = page.text
+    first = said.index(f"kernel.cu:20: {fake.WHAT}")
+    assert first < said.index("(from a run with m=37 k=53 n=29)") < said.index("symptom: kernel.cu:31: load from B beyond its last row")
+    assert "thread (0,4) reads B[70][0]" in said and "This cost points in a, b." in said
+    assert "Hint: where does the next row of B begin?" in said
+    assert "is every index within?" not in said and "5 of 9" not in said
+    assert len(page.all("article")) == 1
+    source = (tmp_path / "ada.html").read_text()
+    assert re.search(rf'<li class="mistake"><code>line 20;</code><strong.*?{fake.WHAT}<', source)
+
+
+def test_hidden_cases_show_points_and_the_kind_of_a_mistake(tmp_path: Path) -> None:
+    record = make_record([make_test("16x16", 10, 10), make_test(
+        "tall", 3, 30, hidden=True, finding=RACE.model_copy(update={"what": "race on B_s"}))])
+    page = feedback(standing(record), tmp_path)
+    said = page.text
+    assert "hidden 1" in said and "3/30" in said and KINDS["shared-race"].headline in said
+    assert "1 of the 1 hidden ones lost points" in said and "B_s" not in said
+    assert LOST["memory"] not in said
+    assert not page.all("article")
+    assert ("li", {"class": "mistake"}) not in page.elements
+
+
+def test_nothing_to_correct(tmp_path: Path) -> None:
+    page = feedback(standing(RECORDS["full"]), tmp_path)
+    assert "Nothing to correct" in page.text
+
+
+def test_a_share_of_a_criterions_points(tmp_path: Path) -> None:
+    test = make_test("a", 1.4, 4, criteria=[
+        {"name": name, "score": score, "max_score": most, "passed": score == most, "reason": ""}
+        for name, score, most in (("correct", 1, 1), ("memory", 0.4, 1), ("tiled", 0, 2))], finding=RACE)
+    page = feedback(standing(make_record([test])), tmp_path)
+    assert "✓ correct 1/1 ◐ memory 0.4/1 ✗ tiled 0/2" in page.text
+
+
+def test_loads_beside_the_naive_kernels(tmp_path: Path) -> None:
+    test = make_test("64x64", 2, 6, loads=LOADS, criteria=[
+        {"name": "correct", "score": 2, "max_score": 2, "passed": True, "reason": ""},
+        {"name": "tiled", "score": 0, "max_score": 4, "passed": False, "reason": "too many"}])
+    page = feedback(standing(make_record([test])), tmp_path)
+    for count in ("524,288", "120,000", "131,072", "32,768"):  # 131,072 is what tiled asks for
+        assert count in page.text
+    bars = [each for each in page.all("rect") if each.get("class")]
+    assert [(each["class"], each["width"]) for each in bars] == [
+        ("naive", "100.00%"), ("own", "22.89%"), ("limit", "25.00%"), ("once", "6.25%")]
+
+
+def test_how_the_points_come_about(tmp_path: Path) -> None:
+    record = RECORDS["public"]
+    words = "2 days late, 20 % deducted (2.8 points)"
+    late = standing(record, points=11.2, late=words, deducted=2.8)
+    by_hand = replace(late, points=13.0,
+                      override=Override("ada", "the room was closed", points=13.0))
+    for which in (late, by_hand):
+        shown = feedback(which, tmp_path).text
+        assert "14" in shown and words in shown and "−2.8" in shown
+    assert "11.2 of 40 points" in feedback(late, tmp_path).text
+    page = feedback(by_hand, tmp_path)
+    assert "13 of 40 points" in page.text and "changed by hand: the room was closed" in page.text
+    longer = replace(late, override=Override("ada", "was ill", extension=2.0))
+    assert "You had 2 more days: was ill" in feedback(longer, tmp_path).text
+
+
+@pytest.mark.parametrize("state, words", [
+    ("missing", "Nothing was handed in."), ("waiting", "Not graded yet."),
+    ("fault", "You have lost no points by this."), ("excused", "does not count for you")])
+def test_without_a_grade(state: str, words: str, tmp_path: Path) -> None:
+    page = feedback(Standing(ADA, state), tmp_path)  # type: ignore[arg-type]
+    assert words in page.text
+
+
+def test_what_cannot_be_graded(tmp_path: Path) -> None:
+    """Why, and whether it has points all the same."""
+    attempt = Attempt(ADA, HandIn((), "somewhere", problem="it holds two kernel.cu"), 1, "", None)
+    for points in (None, 0.0):
+        unusable = Standing(ADA, "unusable", (attempt,), attempt, points=points, possible=40)
+        page = feedback(unusable, tmp_path)
+        said = page.text
+        assert "cannot be graded" in said and "it holds two kernel.cu" in said
+        assert ("0 of 40 points" in said) == (points is not None)
+
+
+def test_attempts(tmp_path: Path) -> None:
+    """All of them, and which counts; the time with its zone."""
+    both = standing(RECORDS["public"])
+    second = replace(both.attempts[0], number=2, record=RECORDS["full"])
+    both = replace(both, attempts=(both.attempts[0], second), counted=second)
+    page = feedback(both, tmp_path)
+    assert "1 2026-11-20 18:30 UTC 14 of 40 2 2026-11-20 18:30 UTC 40 of 40 counts" in page.text
+
+
+def test_what_was_printed_only_where_no_case_is_hidden(tmp_path: Path) -> None:
+    assert "hello from alice" in feedback(standing(RECORDS["public"]), tmp_path).text
+    page = feedback(standing(RECORDS["mixed"]), tmp_path)
+    assert "hello from alice" not in page.text
+
+
+# ---- what students must not find -----------------------------------------------------------------
+
+HIDDEN = [fake.case("quagga-thylacine", 7919, 6007, 5003, suite="hidden/dodo", seed=918273645,
+                    title="Where the great auk nested", hint="what does the great auk eat?"),
+          fake.case("moa-of-the-south", 4409, 3301, 2203, suite="hidden/dodo", seed=564738291,
+                    criteria={"correct": 2, "tiled": 2}),
+          fake.shape("passenger-pigeon", 8563, suite="hidden/dodo")]
+PUBLIC = [fake.case("34", criteria={"correct": 2, "memory": 2}),
+          fake.case("64", 64, 64, 64, criteria={"correct": 1, "tiled": 3}), fake.shape("fast")]
+SUITES = [fake.suite(*PUBLIC), fake.suite(*HIDDEN, name="hidden/dodo")]
+SECRET = ("quagga thylacine moa pigeon dodo auk hidden/ 918273645 564738291 1020304050 7919 6007 5003 "
+          "4409 3301 2203 8563").split()
+
+
+def graded(text: str, **more: Any) -> Record:
+    return fake.grading(text, SUITES, seed=1020304050, **more).run()
+
+
+@pytest.mark.parametrize("gpu", [False, True])
+@pytest.mark.parametrize("verb", ["right", "naive", "wrong", "leak", "race", "starter", "hang",
+                                  "crash", "copies", "error"])
+@pytest.mark.parametrize("where", ["everywhere", "hidden"])
+def test_hidden_cases_stand_in_no_file_of_a_student(verb: str, where: str, gpu: bool,
+                                                    tmp_path: Path) -> None:
+    """Searched for as `make release` does, and word by word; staff see them."""
+    text = "34 34 34: right\n64 64 64: right\n" if where == "hidden" else ""
+    record = graded("error" if verb == "error" else
+                    f"cause: row-length 3\n{text}clock 8563 8563 8563: wrong 8563\n{verb}", gpu=gpu)
+    which = standing(record, content="int main;\n" * 40, late="late", notes=("7919 for staff",),
+                     override=Override("ada", "was ill", extension=1))
+    page = feedback(which, tmp_path)
+    secrets = secrets_of(SUITES[1:], SUITES[:1], set())
+    assert not secrets.not_searched and len(secrets.sizes) == 3
+    if verb == "wrong":  # a cause of public cases, and shown for these alone
+        assert (fake.WHAT in page.text) == (where == "everywhere")
+    said = (tmp_path / "ada.html").read_text()
+    assert list(secrets.search("ada.html", said)) == []
+    shown = re.sub(r"'sha256-[^']*'|--seed \d+", "", said)  # a public case's seed
+    assert [word for word in SECRET if word in shown.replace(",", "")] == []
+    staff = class_page([which], tmp_path)
+    if record.build.ok:
+        assert "hidden/dodo/quagga-thylacine" in staff.text and "m=7919 k=6007 n=5003" in staff.text
+
+
+def test_the_search_finds_what_it_looks_for(tmp_path: Path) -> None:
+    secrets = secrets_of(SUITES[1:], SUITES[:1], set())
+    write_class_page([standing(graded("wrong"))], "SGEMM", tmp_path / "class.html")
+    text = (tmp_path / "class.html").read_text()
+    assert len({leak.what for leak in secrets.search("class.html", text)}) >= 5
+
+
+def test_pages_take_who_it_is_from_the_student_alone(tmp_path: Path) -> None:
+    """Renamed, nothing is left of the name, whatever the record and the hand-in are called."""
+    told = "lovelace Ada Lovelace s1815 ada@analytical.example 77001 88002"
+    record = RECORDS["mixed"].model_copy(update={"submission": Submission(
+        name=told, path=f"/class/{told}/kernel.cu", sha256="0" * 64, bytes=9, notes=[])})
+    known = standing(record, late="1 day late", needs_human=True)
+    nobody = Student("Student 017", "student-017")
+    attempt = replace(known.attempts[0], student=nobody, directory=None, hand_in=replace(
+        known.attempts[0].hand_in, source=f"canvas.zip: {told}", notes=(f"ignored {told}",)))
+    renamed = replace(known, student=nobody, attempts=(attempt,), counted=attempt)
+    feedback(renamed, tmp_path / "feedback")
+    class_page([renamed], tmp_path)
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) == 2
+    for path in files:
+        said = path.read_text().casefold()
+        assert "student 017" in said and "student-017" in f"{said} {path}"
+        assert [word for word in told.casefold().split() if word in said.replace("adapt", "")] == []
+
+
+# ---- whatever a submission says ------------------------------------------------------------------
+
+TAGS = set("html head meta title style body svg pattern path rect main header section article footer "
+           "nav div h1 h2 h3 p a br span strong code pre ol ul li table caption colgroup col thead tbody "
+           "tr th td details summary".split())
+ATTRIBUTES = set("lang charset name content http-equiv class width height aria-hidden id patternunits d "
+                 "fill aria-labelledby scope start role aria-label tabindex href".split())
+
+
+def check_page(page: Read) -> None:
+    assert {tag for tag, _ in page.elements} <= TAGS
+    assert {name for _, attributes in page.elements for name in attributes} <= ATTRIBUTES
+    for attributes in page.all("a"):
+        assert re.match(r"#s\d+$|#[a-z]+$|feedback/[^/:]*\.html$|\.\./[^:]*/result\.json$",
+                        attributes["href"]), attributes
+    said = "".join(page.said)
+    assert all(char.isprintable() or char in "\n\t" for char in said)
+
+
+def check_everything_that_is_said(text: str, folder: Path) -> None:
+    student = Student(text, "somebody", section=text)
+    for record in poisoned(text):
+        which = standing(
+            record, student, content=f"{text}\nx\n{text}\ny", late=text, notes=(text,),
+            needs_human=True, override=Override(text, text, extension=1))
+        problem = replace(which.attempts[0], hand_in=HandIn((), text, problem=text, notes=(text,)),
+                          record=None, fault=text)
+        for each in (which, replace(which, attempts=(problem,), counted=problem, state="unusable")):
+            page = feedback(each, folder)
+            check_page(page)
+        check_page(class_page([which], folder))
+
+
+@pytest.mark.parametrize("text", [*NASTY, "</style>", "{{ 7 * 7 }}{% include 'page.html.j2' %}"])
+def test_no_page_is_broken_by_what_a_submission_may_say(text: str, tmp_path: Path) -> None:
+    check_everything_that_is_said(text, tmp_path)
+
+
+@settings(max_examples=10, deadline=None, derandomize=True,
+          suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(text=st.text(max_size=40))
+def test_no_page_is_broken_by_any_text(text: str, tmp_path: Path) -> None:
+    check_everything_that_is_said(text, tmp_path)
+
+
+def test_what_is_said_is_shown(tmp_path: Path) -> None:
+    """Word for word; what cannot be seen is shown by its code."""
+    nasty = "<b>&amp;</b> \"x\" 'y' {{ z }} ]]>"
+    page = feedback(standing(RECORDS["full"], replace(ADA, name=nasty)), tmp_path)
+    assert nasty in page.text
+    invisible = replace(ADA, name="a\u202eb\0c\x1bd")
+    page = feedback(standing(RECORDS["full"], invisible), tmp_path)
+    assert r"a\u202eb\x00c\x1bd" in page.text
+
+
+def test_lines_keep_their_numbers(tmp_path: Path) -> None:
+    """Windows line ends, old Macintosh ones, form feeds and Unicode's own: as compilers count."""
+    content = "one\r\ntwo\x0c\rthree \u2028 \x85\n" + "x\n" * 25 + "here\n" + "x\n" * 5
+    record = make_record([make_test("a", 0, 1, finding=RACE)])
+    feedback(standing(record, content=content), tmp_path)
+    source = (tmp_path / "ada.html").read_text()
+    assert '<li class="mistake"><code>here</code>' in source
+    assert source.count("<li") == 9 + 34
+
+
+def test_a_line_that_is_not_there_marks_nothing(tmp_path: Path) -> None:
+    for line, content in ((41, KERNEL), (29, ""), (29, "\0\0")):
+        record = make_record([make_test("a", 0, 1, finding=RACE.model_copy(update={"line": line}))])
+        page = feedback(standing(record, content=content), tmp_path)
+        assert ("li", {"class": "mistake"}) not in page.elements
+        assert f"kernel.cu:{line}" in page.text
+
+
+# ---- the class -----------------------------------------------------------------------------------
+
+
+def student(number: int, name: str = "") -> Student:
+    return Student(name or f"Student {number}", f"student {number} #?%")
+
+
+def a_class() -> list[Standing]:
+    """The same race in two cases of two students each, a refusal, a time limit, and so on."""
+    slow = RACE.model_copy(update={"kind": "time-limit", "what": "time limit exceeded", "line": 0})
+    twice = make_record([make_test("a", 0, 10, finding=RACE), make_test("b", 0, 10, finding=RACE)])
+    once = make_record([make_test("a", 10, 10), make_test("b", 5, 10, finding=RACE)])
+    stopped = make_record([make_test("a", 10, 10), make_test("b", 0, 10, finding=slow)])
+    full = make_record([make_test("a", 10, 10), make_test("b", 10, 10)])
+    refused = RECORDS["refused"].model_copy(update={"tests": twice.tests, "max_score": 20.0})
+    broken = Attempt(student(6), HandIn((), "x", problem="two kernel.cu"), 1, "", None)
+    return [
+        standing(once, student(2, "Zuse"), late="1 day late", deducted=1.0),
+        standing(twice, student(1, "Ada")), standing(stopped, student(3), needs_human=True),
+        standing(full, student(4)),
+        standing(refused, student(5), needs_human=True),
+        Standing(student(6), "unusable", (broken,), broken, notes=("two kernel.cu",),
+                 needs_human=True),
+        Standing(student(7), "missing"),
+        standing(None, student(8), state="fault", notes=("no memory is left",), needs_human=True),
+    ]
+
+
+def rows(page: Path) -> list[list[str]]:
+    """Of all tables, the text of each cell."""
+    found = []
+    for row in re.findall(r"<tr.*?</tr>", page.read_text(), re.DOTALL):
+        cells = re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL)
+        found.append([Read(cell).text for cell in cells])
+    return found
+
+
+def test_the_class_in_figures(tmp_path: Path) -> None:
+    page = class_page(a_class(), tmp_path)
+    assert ("8 students: 5 graded (1 of them refused), 1 missing, 1 cannot be graded, "
+            "1 not graded: the machine failed") in page.text
+    assert "Median 10, quartiles 0 and 15, lowest 0, highest 20, of 20 points." in page.text
+    found = rows(tmp_path / "class.html")
+    histogram = {row[0]: row[1] for row in found if " to below " in row[0] or row[0] == "20: all"}
+    assert len(histogram) == 11 and sum(map(int, histogram.values())) == 5
+    assert [each for each in histogram.items() if each[1] != "0"] == [
+        ("0 to below 2", "2"), ("10 to below 12", "1"), ("14 to below 16", "1"), ("20: all", "1")]
+    [a] = [row for row in found if row[0] == "public/basics/a"]
+    [b] = [row for row in found if row[0] == "public/basics/b"]
+    assert (a[2], a[4:]) == ("60 %", ["0", "2", "0", "4"])
+    assert (b[2], b[4:]) == ("20 %", ["1", "3", "0", "7"])
+
+
+def mistakes(page: Path) -> list[list[str]]:
+    return [row for row in rows(page) if re.match(r".* [a-z]+(-[a-z]+)*$", row[0]) and len(row) == 4
+            and row[0] != "Mistake"]
+
+
+def test_a_student_counts_once_for_a_mistake(tmp_path: Path) -> None:
+    """In two cases, or at two lines."""
+    elsewhere = make_record([make_test("a", 0, 10, finding=RACE),
+                             make_test("b", 0, 10, finding=RACE.model_copy(update={"line": 31}))])
+    class_page([*a_class(), standing(elsewhere, student(9, "Bob"))], tmp_path)
+    [race] = [row for row in mistakes(tmp_path / "class.html") if "shared-race" in row[0]]
+    assert race == ["race on shared memory shared-race", "3", "line 29; (3) line 31; (1)",
+                    "public/basics/b, public/basics/a"]
+
+
+def test_the_most_frequent_mistake_is_first(tmp_path: Path) -> None:
+    standings = [standing(make_record([make_test("a", 0, 1, finding=RACE.model_copy(
+        update={"kind": kind, "what": kind}))]), student(number))
+        for number, kind in enumerate(["leak", *["endless", "shared-race"] * 2, "endless"])]
+    class_page(standings, tmp_path)
+    assert [row[:2] for row in mistakes(tmp_path / "class.html")] == [
+        ["endless endless", "3"], ["shared-race shared-race", "2"], ["leak leak", "1"]]
+
+
+def test_mistakes_with_numbers_in_their_words_are_one(tmp_path: Path) -> None:
+    standings = []
+    for number in (1, 2):
+        wrong = RACE.model_copy(update={"kind": "wrong-result", "what": f"{number} of 9 are wrong"})
+        record = make_record([make_test("a", 0, 1, finding=wrong)])
+        standings.append(standing(record, student(number)))
+    class_page(standings, tmp_path)
+    [row] = [row for row in rows(tmp_path / "class.html") if "wrong-result" in row[0]]
+    assert row[0].startswith(KINDS["wrong-result"].headline) and row[1] == "2"
+
+
+def test_a_mistake_counts_by_its_cause_and_its_findings(tmp_path: Path) -> None:
+    """Where the cause is known, it is one row, whatever it did to which case; where it is not, the
+    finding is; and of words with numbers the cause's meaning is shown."""
+    wrong = LOAD.model_copy(update={"kind": "wrong-result"})
+    unknown = LOAD.model_copy(update={"cause": None})
+    below = LOAD.model_copy(update={"cause": CAUSE.model_copy(update={"line": 21})})
+    steps = [LOAD.model_copy(update={"cause": Cause(
+        kind="phase-step", what=f"the tile moves on by {number}", file="kernel.cu", line=number)})
+        for number in (8, 16)]
+    found = [(LOAD, wrong), (LOAD, below), (LOAD, unknown), (wrong, wrong),
+             *((each,) for each in steps)]
+    class_page([standing(make_record([make_test(name, 0, 1, finding=each)
+                                      for name, each in zip("ab", findings)]), student(number))
+                for number, findings in enumerate(found, 1)], tmp_path)
+    table = [row for row in rows(tmp_path / "class.html") if len(row) == 4][1:]
+    assert [row[:2] for row in table] == [
+        [f"{fake.WHAT} row-length, seen as out-of-bounds (3), wrong-result (2)", "4"],
+        [f"{CAUSES['phase-step']} phase-step, seen as out-of-bounds (2)", "2"],
+        ["load from B beyond its last row out-of-bounds", "1"]]
+    assert table[0][2] == "line 20; (4) line 21; (1)"
+    assert table[1][2] == "line 8; (1) line 16; (1)"
+    assert rows(tmp_path / "class.html")[-6][5] == fake.WHAT  # of the first student
+
+
+def test_who_needs_a_person_is_late_or_missing(tmp_path: Path) -> None:
+    standings = a_class()
+    text = class_page(standings, tmp_path).text
+    section = re.search(r"Needs a person (?!\()(.*) Late Zuse: 1 day late Missing (.*) All students",
+                        text)
+    assert section and section[2] == "Student 7"
+    assert section[1] == ("Student 3: stopped at a time limit in 1 case "
+                          "Student 5: refused, 0 points: kernel.cu:3: it calls fopen "
+                          "Student 6: two kernel.cu Student 8: no memory is left")
+    marked = class_page([replace(standings[3], needs_human=True)], tmp_path).text
+    assert "Needs a person Student 4: graded Late" in marked
+
+
+def test_rows_are_sorted_by_name_and_lead_to_pages_and_records(tmp_path: Path) -> None:
+    """Nobody is ranked."""
+    found = []
+    (tmp_path / "pages").mkdir()
+    for each in a_class():
+        attempt = each.counted
+        if attempt and attempt.record:
+            attempt = replace(attempt, directory=tmp_path / "results" / each.student.folder)
+            (tmp_path / "results" / each.student.folder).mkdir(parents=True)
+            (tmp_path / "results" / each.student.folder / "result.json").touch()
+            each = replace(each, attempts=(attempt,), counted=attempt)
+        write_feedback(each, "SGEMM", tmp_path / "pages" / "feedback")
+        found.append(each)
+    page = class_page(found, tmp_path / "pages")
+    links = [each["href"] for each in page.all("a")]
+    anchors = {attributes["id"] for _, attributes in page.elements if "id" in attributes}
+    assert sum(link.startswith("feedback/") for link in links) == 8
+    assert sum(link.endswith("result.json") for link in links) == 5
+    for link in links:
+        if link.startswith("#"):
+            assert link[1:] in anchors
+        else:
+            assert (tmp_path / "pages" / unquote(urlsplit(link).path)).is_file(), link
+    names = [row[0] for row in rows(tmp_path / "pages" / "class.html")[-8:]]
+    assert names == sorted(names) and names[0] == "Ada" and names[-1] == "Zuse"
+    assert "not graded: the machine failed no memory is left" in page.text
+
+
+def test_a_class_of_nobody(tmp_path: Path) -> None:
+    assert "Nobody was graded." in class_page([], tmp_path).text
+
+
+def test_points_of_other_cases_are_not_compared(tmp_path: Path) -> None:
+    one, other = make_record([make_test("x", 3, 4)]), make_record([make_test("y", 3, 8)])
+    page = class_page([standing(one, student(1)), standing(other, student(2))], tmp_path)
+    assert "They were not all graded on the same cases" in page.text
+    by_hand = Standing(student(3), "graded", points=2)
+    page = class_page([standing(one, student(1)), by_hand], tmp_path)
+    assert "the same cases" not in page.text
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+def both_pages(folder: Path) -> list[Path]:
+    """Of a student with all that a page may show, and of a class."""
+    beyond = RACE.model_copy(update={"line": 12, "what": "load from B beyond its last column"})
+    tests = [make_test("34x34", 4, 10, finding=RACE, loads=LOADS),
+             make_test("9x9", 0, 1, finding=beyond), make_test("prime", 30, 30, hidden=True),
+             make_test("tall", 3, 30, hidden=True, finding=RACE)]
+    timings = [make_timing("slow", 1.5, 4, hint="use registers"),
+               make_timing("heron", 2, 3, hidden=True)]
+    rich = standing(make_record(tests, performance=timings), late="1 day late", deducted=1.0,
+                    override=Override("ada", "was ill", points=20.0))
+    write_feedback(rich, "SGEMM", folder / "feedback")
+    write_class_page([*a_class(), rich], "SGEMM", folder / "class.html")
+    return [folder / "feedback" / "ada.html", folder / "class.html"]
+
+
+def test_nothing_is_asked_for_from_outside(tmp_path: Path) -> None:
+    """And no script can run: the policy allows the page's own style and nothing else."""
+    for path in both_pages(tmp_path):
+        source = path.read_text()
+        page = Read(source)
+        [policy] = [each["content"] for each in page.all("meta") if "http-equiv" in each]
+        [style] = re.findall(r"<style>(.*?)</style>", source, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+        assert policy == (f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; "
+                          "form-action 'none'")
+        assert not re.search(r"https?:|//|@import|url\((?!#)", source.replace(digest, ""))
+        assert "script" not in {tag for tag, _ in page.elements} and " style=" not in source
+
+
+def test_headings_and_tables_can_be_read_aloud(tmp_path: Path) -> None:
+    for path in both_pages(tmp_path):
+        page = Read(path.read_text())
+        levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch(r"h\d", tag)]
+        assert levels[0] == 1 and levels.count(1) == 1
+        assert all(after <= before + 1 for before, after in zip(levels, levels[1:]))
+        assert page.all("html") == [{"lang": "en"}] and page.all("title")
+        assert all("scope" in each for each in page.all("th"))
+
+
+def test_a_page_is_whole_or_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = [path.read_bytes() for path in both_pages(tmp_path)]
+
+    def full(*_: object) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(os, "replace", full)
+    for write in (lambda: write_feedback(standing(RECORDS["full"]), "SGEMM", tmp_path / "feedback"),
+                  lambda: write_class_page([], "SGEMM", tmp_path / "class.html")):
+        with pytest.raises(OSError):
+            write()
+    paths = [tmp_path / "feedback" / "ada.html", tmp_path / "class.html"]
+    assert [path.read_bytes() for path in paths] == before
+    assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 2
+
+
+def test_templates_are_part_of_the_repository() -> None:
+    """Or pages could not be written from a clone, a bundle or a student's copy."""
+    folder = Path("course/pages")
+    files = {path.name for path in repository_files() if path.parent == folder}
+    assert files >= {"page.css", "page.html.j2", "macros.html.j2", "feedback.html.j2",
+                     "class.html.j2"}
+
+
+# ---- in a browser --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["feedback", "class"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_in_a_browser(driver: Any, tmp_path: Path, which: int, scheme: str) -> None:
+    """For everybody; nothing is refused by the policy; no page scrolls sideways."""
+    path = both_pages(tmp_path)[which]
+    with media(driver, MEDIA[scheme]):
+        driver.get_log("browser")
+        driver.get(path.as_uri())
+        assert_nothing_amiss(driver)
+        driver.execute_script(
+            "document.querySelectorAll('details').forEach((e) => { e.open = true; })")
+        paper = driver.execute_script("return getComputedStyle(document.body).backgroundColor")
+        assert paper == {"light": "rgb(251, 251, 250)", "dark": "rgb(22, 22, 24)"}[scheme]
+        for width in (360, 768, 1400):
+            with window(driver, width, 800):
+                assert_fits(driver)
+                shot(driver, f"{path.stem}, {scheme}, {width}")
+        assert_accessible(driver)
+
+
+def test_on_paper(driver: Any, tmp_path: Path) -> None:
+    """Dark on light, for those whose screen is dark as well."""
+    with media(driver, MEDIA["dark"]):
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+            "media": "print", "features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+        driver.get(both_pages(tmp_path)[0].as_uri())
+        ink = driver.execute_script("return getComputedStyle(document.body).color")
+        assert ink == "rgb(27, 27, 29)"
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+# ---- for real ------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_next_command_shows_the_mistake(tree: Tree, venv: Path, tmp_path: Path) -> None:
+    """A faulty kernel, graded; the command on its page, run by the shell as a student would."""
+    kernel = REPOSITORY / "instructor" / "faulty" / "01_first_barrier.cu"
+    tree.make("grade", f"SUBMISSION={kernel}", f"RESULTS={tmp_path}", "NAME=ada", f"VENV={venv}",
+              check=False)
+    record = read_record(tmp_path / "ada" / "result.json")
+    page = feedback(standing(record, content=kernel.read_text()), tmp_path)
+    source = (tmp_path / "ada.html").read_text()
+    here = next(number for number, line in enumerate(kernel.read_text().splitlines(), 1)
+                if "<- here" in line)
+    assert f"kernel.cu:{here}: race on shared memory" in page.text
+    assert re.search(r'<li class="mistake"><code>[^<]*&lt;- here', source)
+    [command] = re.findall(r'<code class="command">(.*?)</code>', source)
+    done = subprocess.run(html.unescape(command), shell=True, cwd=tree.path, capture_output=True,
+                          env=clean_environment({"KERNEL": str(kernel)}), text=True, timeout=300,
+                          check=False)
+    assert done.returncode == 1, done
+    assert f"{kernel.name}:{here}: race on shared memory" in done.stdout

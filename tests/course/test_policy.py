@@ -1,0 +1,181 @@
+"""Which attempt counts, what being late costs, and what an instructor changes by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+from test_exporters import make_test
+
+from course.gather import gather
+from course.model import Attempt, HandIn, Override, Standing, Student
+from course.overrides import read_overrides
+from course.policy import attempts_to_grade, standing_of
+from course.results import Results
+from course.settings import Settings, read_settings
+from grader.errors import BadInput
+from grader.record.model import Build, Finding, Record, Submission
+
+DEADLINE = datetime(2026, 11, 20, 23, 59, tzinfo=timezone.utc)
+ADA, BOB = Student("Ada", "ada", login="ada1"), Student("Bob", "bob", email="bob@example.edu")
+
+
+def settings(tmp_path: Path, text: str = "") -> Settings:
+    (tmp_path / "class.toml").write_text(f"deadline = {DEADLINE.isoformat()}\n{text}")
+    return read_settings(tmp_path)
+
+
+def record(score: float) -> Record:
+    return Record(
+        complete=True, submission=Submission(name="x", path="x", sha256="x", bytes=1, notes=[]),
+        suites=["public/basics"], seed=1, score=score, max_score=40, refusal=None, tests=[],
+        build=Build(ok=True, message="", file=None, line=0, output=""), protection="none",
+        protection_note="", backend="cpu", compiler="", started="2026-11-21T06:00:00Z", seconds=1)
+
+
+def attempts(*made: tuple[float | None, float | None]) -> list[Attempt]:
+    """Of each the hours after the deadline (None: not known), and the points (None: broken)."""
+    found = []
+    for number, (hours, points) in enumerate(made, 1):
+        time = None if hours is None else DEADLINE + timedelta(hours=hours)
+        found.append(Attempt(ADA, HandIn((), "x", submitted=time), number,
+                             "" if points is None else f"sha {number}", None,
+                             None if points is None else record(points)))
+    return found
+
+
+def graded(tmp_path: Path, text: str, *made: tuple[float | None, float | None],
+           override: Override | None = None, student: Student = ADA) -> Standing:
+    return standing_of(student, attempts(*made), settings(tmp_path, text), override)
+
+
+@pytest.mark.parametrize("rule", ["best", "last", "last-in-time"])
+def test_who_hands_in_nothing_is_missing(tmp_path: Path, rule: str) -> None:
+    asked = settings(tmp_path, f'attempts = "{rule}"')
+    assert attempts_to_grade([], asked) == []
+    assert standing_of(ADA, [], asked, None).state == "missing"
+
+
+@pytest.mark.parametrize("rule, made, number", [
+    ("best", [(-3, 10), (-2, 30), (-1, 30)], 2), ("best", [(-3, 10), (-2, None)], 1),
+    ("best", [(-3, 30), (5, 35)], 1), ("last", [(-3, 30), (5, 10)], 2),
+    ("last", [(-3, 30), (-2, None)], 2), ("last-in-time", [(-3, 10), (-2, 5), (1, 40)], 2),
+    ("last-in-time", [(1, 20), (2, 40)], 1),
+])  # fmt: skip
+def test_the_attempt_that_counts(tmp_path: Path, rule: str,
+                                 made: list[tuple[float, float | None]], number: int) -> None:
+    found = graded(tmp_path, f'attempts = "{rule}"\n[late]\ndeduct = 20', *made)
+    assert found.counted and found.counted.number == number
+    to_grade = attempts_to_grade(found.attempts, settings(tmp_path, f'attempts = "{rule}"'))
+    assert found.counted in to_grade or not found.counted.sha256
+
+
+def test_who_was_stopped_at_a_time_limit_needs_a_person(tmp_path: Path) -> None:
+    """The kernel may only be slow. Points by hand settle it."""
+    slow = Finding(kind="time-limit", what="time limit exceeded")
+    test = make_test("a", 0, 10, finding=slow)
+    [attempt] = attempts((-1, 30))
+    assert attempt.record
+    attempt = replace(attempt, record=attempt.record.model_copy(update={"tests": [test]}))
+    asked = settings(tmp_path)
+    assert standing_of(ADA, [attempt], asked, None).needs_human
+    assert not standing_of(ADA, [attempt], asked, Override("ada", "seen", points=20)).needs_human
+    assert not standing_of(ADA, attempts((-1, 30)), asked, None).needs_human
+
+
+@pytest.mark.parametrize("late, hours, points", [
+    ("", 100, 40), ("deduct = 10", -1, 40), ("deduct = 10", 0, 40), ("deduct = 10", 0.001, 36),
+    ("deduct = 10", 24, 36), ("deduct = 10", 24.001, 32), ("deduct = 10\nmost = 50", 1000, 20),
+    ("deduct = 10", 1000, 0), ("deduct = 10\ngrace = 15", 0.25, 40),
+    ("deduct = 10\ngrace = 15", 0.2503, 36), ("deduct = 1\nper = \"hour\"", 2.5, 38.8),
+    ("deduct = 10\ndays = 2", 48, 40), ("deduct = 10\ndays = 2", 73, 32),
+])  # fmt: skip
+def test_what_being_late_costs(tmp_path: Path, late: str, hours: float, points: float) -> None:
+    found = graded(tmp_path, f"[late]\n{late}", (hours, 40))
+    assert (found.points, found.raw) == (points, 40)
+    assert found.deducted == pytest.approx(40 - points)
+
+
+def test_the_rosters_late_days_go_first(tmp_path: Path) -> None:
+    rich = Student("Ada", "ada", late_days=3)
+    found = graded(tmp_path, "[late]\ndeduct = 10\ndays = 1", (50, 40), student=rich)
+    assert (found.points, found.late_days_used) == (40, 3)
+    assert found.late == "3 days late, 3 late days used"
+
+
+@pytest.mark.parametrize("hours, used", [(0.001, 1), (24, 1), (24.001, 2), (72, 3), (1000, 3)])
+def test_each_day_that_has_begun_uses_one_late_day(tmp_path: Path, hours: float, used: int) -> None:
+    found = graded(tmp_path, "[late]\ndeduct = 10\ndays = 3", (hours, 40))
+    assert found.late_days_used == used
+
+
+def test_what_is_changed_by_hand(tmp_path: Path) -> None:
+    late = "[late]\ndeduct = 10"
+    more = Override("ada", "a conference", extension=1)
+    assert graded(tmp_path, late, (20, 40), override=more).points == 40
+    fewer = graded(tmp_path, late, (20, 40), override=Override("ada", "copied", points=3))
+    assert (fewer.points, fewer.raw) == (3, 40) and "3 points by hand (was 36): copied" in fewer.notes
+    above = graded(tmp_path, late, (20, 40), override=Override("ada", "bonus", points=400))
+    assert above.notes[-1] == "400 points by hand (was 36), more than the 40 of the cases: bonus"
+    excused = graded(tmp_path, late, (20, 40), override=Override("ada", "ill", excused=True))
+    assert (excused.state, excused.points) == ("excused", None)
+
+
+def test_a_broken_attempt_that_counts_has_no_points(tmp_path: Path) -> None:
+    found = graded(tmp_path, 'attempts = "last"', (-2, 40), (-1, None))
+    assert (found.state, found.points, found.needs_human) == ("unusable", None, True)
+
+
+def test_an_unknown_time_is_in_time_and_said(tmp_path: Path) -> None:
+    found = graded(tmp_path, "[late]\ndeduct = 10", (None, 40))
+    assert found.points == 40 and "is not known" in found.notes[0]
+
+
+@pytest.mark.parametrize("late, notes", [(False, 0), (True, 1)])
+def test_a_platform_may_know_only_who_is_late(tmp_path: Path, late: bool, notes: int) -> None:
+    """As Canvas; that somebody is in time needs no note."""
+    [attempt] = attempts((None, 40))
+    attempt = replace(attempt, hand_in=replace(attempt.hand_in, late=late))
+    found = standing_of(ADA, [attempt], settings(tmp_path), None)
+    assert (found.late, len(found.notes), found.needs_human) == ("late" if late else "", notes, late)
+
+
+def test_a_time_by_hand_is_that_of_the_last_attempt(tmp_path: Path) -> None:
+    """In every table and page."""
+    for time in ("2026-11-20_10-00", "2026-11-22_10-00"):
+        (tmp_path / "ada" / time).mkdir(parents=True)
+        (tmp_path / "ada" / time / "kernel.cu").write_text("int x;")
+    (tmp_path / "overrides.csv").write_text("student,submitted,reason\nada,2026-11-20 23:00,by mail\n")
+    [found] = gather(settings(tmp_path), Results(tmp_path / "results")).standings(None)
+    assert [f"{each.hand_in.submitted:%d %H}" for each in found.attempts] == ["20 10", "20 23"]
+
+
+# ---- overrides.csv -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("encoding, separator", [("utf-8", ","), ("utf-8-sig", ";"),
+                                                 ("utf-16", "\t")])
+def test_overrides_as_spreadsheets_write_them(tmp_path: Path, encoding: str,
+                                              separator: str) -> None:
+    path = tmp_path / "overrides.csv"
+    rows = ["Student,Points,Excused,Extension,Submitted,Reason", "ada1,38,,,,asked",
+            "bob@example.edu,,yes,,,ill"]
+    path.write_text("\n".join(rows).replace(",", separator), encoding=encoding)
+    found = read_overrides(path, [ADA, BOB], timezone.utc)
+    assert found["ada"].points == 38 and found["bob"].excused
+
+
+@pytest.mark.parametrize("row, says", [
+    ("eve,1,,,,x", "is no student of this class"), ("ada,x,,,,x", "must be a number from 0 to"),
+    ("ada,nan,,,,x", "must be a number from 0 to 1000000"), ("ada,1,,,,", "reason: missing"),
+    ("ada,1,yes,,,x", "both excused and with points"), ("ada,,maybe,,,x", "must be yes, or empty"),
+    ("ada,,,,yesterday,x", "must be a date and time"), ("ada,1,,,,x\nada1,2,,,,x", "a row already"),
+])  # fmt: skip
+def test_a_mistake_in_overrides_is_named_with_its_line(tmp_path: Path, row: str, says: str) -> None:
+    path = tmp_path / "overrides.csv"
+    path.write_text(f"student,points,excused,extension,submitted,reason\n{row}\n")
+    with pytest.raises(BadInput, match=says) as refused:
+        read_overrides(path, [ADA, BOB], timezone.utc)
+    assert f"{path}:{2 + row.count(chr(10))}: " in str(refused.value)

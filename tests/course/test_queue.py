@@ -1,0 +1,201 @@
+"""What a cluster does that one of these tests cannot do: with a Slurm that only answers."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fake_class import json_of
+from course import results, slurm
+from course.results import Job, Key, Results
+from course.slurm import Cluster, Runs
+from course.worker import Grade
+from grader.errors import MachineFault
+from grader.interrupt import Stop
+
+GRADE = Grade(Key(("x",), "c", "g", 1, "cpu", "gcc", None), "this run", ())
+
+
+class Answers(Cluster):
+    """`queue`: what squeue says, one after the other, of each array; then that it knows no such job."""
+
+    def __init__(self, *queue: str, sacct: str | None = None, largest: int = 1001,
+                 does: Callable[[], None] = lambda: None):
+        super().__init__()
+        self.queue, self.sacct, self.largest, self.does = queue, sacct, largest, does
+        self.arrays, self.left = 0, list[str]()
+
+    def ask(self, *command: str) -> str:
+        if command[0] == "sbatch":
+            self.arrays, self.left = self.arrays + 1, list(self.queue)
+            self.does()
+            return f"{self.arrays};cluster\n"
+        if command[0] == "scontrol":
+            return f"SlurmdParameters = x\nMaxArraySize            = {self.largest}\n"
+        if command[0] == "squeue" and self.left:
+            return self.left.pop(0)
+        if command[0] == "sacct" and self.sacct is not None:
+            return self.sacct
+        raise MachineFault("Invalid job id specified")
+
+
+@pytest.fixture(autouse=True)
+def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slurm, "FIRST_POLL_SECONDS", 0.001)
+    monkeypatch.setattr(slurm, "POLL_SECONDS", 0.001)
+    monkeypatch.setattr(slurm, "LATE_FILES_SECONDS", 0.0)
+    monkeypatch.setattr(slurm, "done", lambda job, key: (job.directory / "result.json").exists())
+
+
+def jobs_in(folder: Path, count: int) -> list[Job]:
+    made = [Results(folder).job(f"s{number}", b"%d" % number) for number in range(count)]
+    for job in made:
+        job.directory.mkdir(parents=True)
+    return made
+
+
+def run(folder: Path, jobs: Sequence[Job], cluster: Cluster) -> None:
+    Runs(Results(folder), cluster, 1).run(jobs, GRADE, Stop(), lambda running, ended: None)
+
+
+def messages(jobs: Sequence[Job]) -> list[str]:
+    return [last.message if (last := results.last_try(job)) else "" for job in jobs]
+
+
+@pytest.mark.parametrize("state", slurm.WHY)
+@pytest.mark.parametrize("accounted", [False, True])
+def test_why_a_task_ended_early_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str,
+                                         accounted: bool) -> None:
+    """From squeue, or where it has forgotten the task, from sacct; of submissions that waited for
+    their turn, too, but not of one with a reason of its own."""
+    monkeypatch.setattr(slurm, "CHUNK", 3)
+    jobs = jobs_in(tmp_path, 6)  # two tasks
+    results.begin(jobs[0], GRADE.run)
+    results.note_fault(jobs[1], GRADE.run, "no sandbox works here")
+    seen = "0 RUNNING\n1 PENDING\n"
+    cluster = Answers(seen, sacct=f"1_0|{state}\n1_1|COMPLETED\n2_0|{state}\n3_0|{state}\n") \
+        if accounted else Answers(seen, f"0 {state}\n1 COMPLETED\n")
+    run(tmp_path, jobs, cluster)
+    assert cluster.arrays == slurm.MOST_ROUNDS_WITHOUT_RESULT
+    said = messages(jobs)
+    why = slurm.WHY[state].format(f"{tmp_path}/run/1_0.out")
+    assert said[0] == why and said[1] == "no sandbox works here"
+    assert said[2:] == [why, "", "", ""]
+    assert results.last_try(jobs[0]).tries == 1, "a try is counted when it begins"  # type: ignore[union-attr]
+
+
+def test_without_accounting_there_is_no_reason(tmp_path: Path) -> None:
+    jobs = jobs_in(tmp_path, 1)
+    run(tmp_path, jobs, Answers("0 RUNNING\n"))
+    assert messages(jobs) == [""]
+
+
+def test_a_cancelled_array_has_one_already(tmp_path: Path) -> None:
+    jobs = jobs_in(tmp_path, 1)
+    with pytest.raises(MachineFault, match="the job array was canceled"):
+        run(tmp_path, jobs, Answers("0 RUNNING\n", "0 CANCELLED\n"))
+    assert messages(jobs) == [""]
+
+
+@pytest.mark.parametrize("count, largest, sizes", [
+    (1, 1001, [1]), (30, 1001, [30]), (31, 1001, [15, 16]), (62, 1001, [20, 21, 21]),
+    (91, 1001, [22, 23, 23, 23]), (331, 1001, [27] * 5 + [28] * 7), (155, 3, [50, 50, 50])])
+def test_chunks_are_balanced(tmp_path: Path, count: int, largest: int, sizes: list[int]) -> None:
+    Runs(Results(tmp_path), Answers(largest=largest), 1).submit(jobs_in(tmp_path, count), GRADE)
+    chunks = json_of(tmp_path / "run/chunks.json")["chunks"]
+    assert sorted(map(len, chunks)) == sizes
+    assert len({directory for chunk in chunks for directory, _ in chunk}) == sum(sizes)
+
+
+# ---- a file system that shows files late ---------------------------------------------------------
+
+
+def shows(jobs: Sequence[Job], after: float) -> Callable[[], None]:
+    """A task that has begun and ended them; results appear here so much later."""
+    def appear() -> None:
+        time.sleep(after)
+        for job in jobs:
+            (job.directory / "result.json").touch()
+
+    def task() -> None:
+        for job in jobs:
+            results.begin(job, GRADE.run)
+        threading.Thread(target=appear).start()
+
+    return task
+
+
+def test_a_result_that_appears_when_the_queue_is_empty(tmp_path: Path,
+                                                       monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is waited for, and its submission is not sent again."""
+    monkeypatch.setattr(slurm, "LATE_FILES_SECONDS", 20.0)
+    jobs = jobs_in(tmp_path, 3)
+    cluster = Answers("0 RUNNING\n", "0 COMPLETED\n", does=shows(jobs, 2.5))
+    run(tmp_path, jobs, cluster)
+    assert cluster.arrays == 1 and all((job.directory / "result.json").exists() for job in jobs)
+
+
+def test_one_that_never_appears_is_sent_again(tmp_path: Path) -> None:
+    jobs = jobs_in(tmp_path, 1)
+    cluster = Answers("0 COMPLETED\n", does=lambda: results.begin(jobs[0], GRADE.run))
+    run(tmp_path, jobs, cluster)
+    assert cluster.arrays == 3 and messages(jobs) == [results.UNFINISHED]
+
+
+def test_a_scheduler_that_restarts(tmp_path: Path) -> None:
+    """No answer is no end."""
+
+    class Restarts(Answers):
+        failures = 3
+
+        def ask(self, *command: str) -> str:
+            if command[0] == "squeue" and len(self.left) == 1 and self.failures:
+                self.failures -= 1
+                raise MachineFault("Unable to contact slurm controller (connect failure)")
+            return super().ask(*command)
+
+    jobs = jobs_in(tmp_path, 2)
+    cluster = Restarts("0 RUNNING\n", "0 COMPLETED\n", does=shows(jobs, 0))
+    run(tmp_path, jobs, cluster)
+    assert cluster.arrays == 1 and cluster.failures == 0
+
+
+# ---- its words -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("prints, says", [
+    (r"sbatch: error: Account needed\nsbatch: error: use --account\nsbatch: error: Batch job submission "
+     r"failed: Unspecified error\n", "Account needed; use --account; Batch job submission failed: "
+     "Unspecified error"),
+    (r"sbatch: unrecognized option '--foo'\nTry \"sbatch --help\" for more information\n",
+     "unrecognized option '--foo'; Try \"sbatch --help\" for more information"),
+    (r"\033[31mred\n", "\\x1b[31mred"), ("", "status 7")])
+def test_all_of_an_error_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prints: str,
+                                  says: str) -> None:
+    program = tmp_path / "sbatch"
+    program.write_text("#!/bin/sh\nprintf '%b' \"$TEXT\" >&2\nexit 7\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("TEXT", prints.replace('\\"', '"'))
+    with pytest.raises(MachineFault) as caught:
+        Cluster().ask("sbatch", "x")
+    assert str(caught.value) == says
+
+
+def test_a_percent_sign_is_not_slurms(tmp_path: Path) -> None:
+    asked: list[Any] = []
+
+    class Records(Answers):
+        def ask(self, *command: str) -> str:
+            asked.extend(command)
+            return super().ask(*command)
+
+    folder = tmp_path / "50%A"
+    Runs(Results(folder), Records(), 1).submit(jobs_in(folder, 1), GRADE)
+    assert f"--output={tmp_path}/50%%A/run/%A_%a.out" in asked

@@ -1,0 +1,302 @@
+"""A class as a job array of a real Slurm, of one node with several slots, which these tests start:
+whatever happens to tasks, the node or the run that submitted them, nothing is lost or done twice."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+import slurm_cluster
+from conftest import missing
+from fake_class import Class, interrupt, json_of, make_project, wait_for
+from course.slurm import Cluster
+from slurm_cluster import Slurm
+
+POLLS = "POLL_SECONDS = 0.5, 5.0"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Which asks this Slurm more often than it would ask one that others use."""
+    made = make_project(tmp_path_factory.mktemp("project") / "a project")
+    text = (made / "course/slurm.py").read_text()
+    assert POLLS in text
+    (made / "course/slurm.py").write_text(text.replace(POLLS, "POLL_SECONDS = 0.2, 0.4"))
+    return made
+
+
+@pytest.fixture(scope="module")
+def slurm() -> Iterator[Slurm]:
+    """In a folder with a short path: sockets' names have 108 bytes."""
+    lacking = slurm_cluster.missing_program()
+    if lacking:
+        missing(lacking, "is not installed (Debian: slurm-wlm, munge)")
+    if os.geteuid() != 0:
+        pytest.skip("only root can start Slurm's daemons")
+    folder = Path(tempfile.mkdtemp(prefix="slurm-"))
+    try:
+        with slurm_cluster.running(folder) as cluster:
+            yield cluster
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def pupils(project: Path, slurm: Slurm, tmp_path: Path) -> Iterator[Class]:
+    made = Class(project, tmp_path / "the class 50%j", slurm.environment)
+    yield made
+    assert slurm.jobs() == [], "something is left in the queue"
+    assert not list(made.temporary.iterdir()), "temporary files are left"
+
+
+SLURM = ("--queue", "slurm")
+
+
+def test_a_class_is_graded(pupils: Class) -> None:
+    expected = pupils.fill(35, random.Random(1), seconds=0.02)
+    ended = pupils.run(*SLURM)
+    assert ended.returncode == 0, ended.stderr
+    assert pupils.points() == expected and set(pupils.counted("begun").values()) == {1}
+    outputs = sorted(path.name.partition("_")[2] for path in pupils.results.glob("run/*_*.out"))
+    assert outputs == ["0.out", "1.out"], "35 submissions are two chunks"
+    assert not (pupils.results / "run/job.json").exists()
+
+
+@pytest.mark.slow
+def test_more_than_one_array_may_hold(pupils: Class) -> None:
+    """MaxArraySize is 3: with chunks of at most 50, the second array has what is left."""
+    expected = pupils.fill(155, random.Random(2), seconds=0)
+    assert pupils.run(*SLURM).returncode == 0
+    assert pupils.points() == expected
+    assert len({path.name.partition("_")[0] for path in pupils.results.glob("run/*_*.out")}) == 2
+
+
+def test_faults_are_tried_by_another_task(pupils: Class) -> None:
+    pupils.add("alice", "fault 2", "score 3")
+    pupils.add("bob", "killed 1", "score 4")
+    pupils.add("eve", "fault 9", "score 5")
+    ended = pupils.run(*SLURM)
+    assert ended.returncode == 3 and "no grade: eve" in ended.stderr
+    assert pupils.points() == {"alice": "3", "bob": "4", "eve": ""}
+    assert pupils.counted("begun") == {"alice": 3, "bob": 2, "eve": 3}
+
+
+def test_a_bad_option_is_told_in_slurms_words(pupils: Class) -> None:
+    pupils.add("alice", "score 3")
+    ended = pupils.run(*SLURM, "--slurm=--partition=nowhere")
+    assert ended.returncode == 3 and "grade-class: sbatch: " in ended.stderr
+    assert "invalid partition specified: nowhere; Batch job submission failed: Invalid partition name " \
+        "specified\n" in ended.stderr, "all of its lines"
+    assert not (pupils.results / "run/job.json").exists()
+
+
+def test_options_reach_sbatch(pupils: Class, slurm: Slurm) -> None:
+    pupils.add("alice", "sleep 2", "score 3")
+    with pupils.start(*SLURM, "--jobs", "2", "--slurm=--comment='of the class' --nice=7 --time=20") as run:
+        wait_for(lambda: pupils.counted("begun"))
+        shown = slurm.call("scontrol", "show", "job")
+        assert "Comment=of the class" in shown and "Nice=7" in shown and "CPUs/Task=2" in shown
+        assert "TimeLimit=00:20:00" in shown
+        run.communicate(timeout=60)
+
+
+def test_each_task_has_a_gpu_to_itself(slurm: Slurm, tmp_path: Path,
+                                       monkeypatch: pytest.MonkeyPatch) -> None:
+    """The node has cores for both tasks, and one GPU."""
+    for name, value in (slurm.environment | {"PATH": slurm.path}).items():
+        monkeypatch.setenv(name, value)
+    script = tmp_path / "task.sh"
+    script.write_text("#!/bin/sh\necho begins on $CUDA_VISIBLE_DEVICES; sleep 1; echo ends\n")
+    output = tmp_path / "out"
+    Cluster().submit("gpu", 2, script, output, 1, gpu=True)
+    wait_for(lambda: slurm.jobs() == [])
+    assert output.read_text().splitlines() == ["begins on 0", "ends"] * 2
+    output.unlink()
+    Cluster().submit("no-gpu", 1, script, output, 1, gpu=False)
+    wait_for(lambda: slurm.jobs() == [])
+    assert output.read_text().splitlines() == ["begins on", "ends"]
+
+
+@pytest.mark.slow
+def test_a_time_limit(pupils: Class, slurm: Slurm) -> None:
+    """A minute is the shortest. Those behind the one that takes too long say why they have no points."""
+    pupils.add("alice", "sleep 300", "score 3")
+    pupils.add("bob", "score 4")
+    message = "its task reached the time limit of Slurm; SLURM='--time=...' sets a longer one"
+    with pupils.start(*SLURM, "--slurm=--time=1") as process:
+        wait_for(lambda: any(json_of(path)["message"] == message for path in
+                             pupils.results.glob("records/bob/*/try.json")), seconds=180)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        interrupt(process, signal.SIGINT)
+    wait_for(lambda: slurm.jobs() == [])
+    assert pupils.counted("graded") == {}
+
+
+def test_a_regrade_is_taken_up_again(pupils: Class, slurm: Slurm) -> None:
+    pupils.fill(4, random.Random(8), seconds=0.5)
+    assert pupils.run(*SLURM).returncode == 0
+    before = (pupils.results / "gradebook.csv").read_bytes()
+    with pupils.start(*SLURM, "--seed=5", what="regrade") as process:
+        wait_for(lambda: 2 in pupils.counted("graded").values())
+        interrupt(process, signal.SIGKILL)
+    assert (pupils.results / "gradebook.csv").read_bytes() == before
+    ended = pupils.run(*SLURM, "--seed=5", "--accept", what="regrade")
+    assert ended.returncode == 0, ended.stderr
+    assert set(pupils.counted("begun").values()) == {2}
+    assert {json_of(path)["seed"] for path in pupils.results.glob("records/*/*/result.json")} == {5}
+
+
+# ---- interrupts ----------------------------------------------------------------------------------
+
+
+def test_a_run_that_was_killed_is_taken_up_again(pupils: Class, slurm: Slurm) -> None:
+    """The array goes on without it; the next run waits for this one, and submits nothing."""
+    expected = pupils.fill(8, random.Random(3), seconds=0.3)
+    with pupils.start(*SLURM) as process:
+        wait_for(lambda: pupils.counted("graded"))
+        assert interrupt(process, signal.SIGKILL) == -signal.SIGKILL
+    before = slurm.jobs()
+    assert before and pupils.run(*SLURM).returncode == 0
+    assert pupils.points() == expected and set(pupils.counted("begun").values()) == {1}
+    assert len({path.name.partition("_")[0] for path in pupils.results.glob("run/*_*.out")}) == 1
+
+
+def test_this_machine_does_not_grade_beside_an_array(pupils: Class, slurm: Slurm) -> None:
+    pupils.add("alice", "sleep 2", "score 3")
+    with pupils.start(*SLURM) as process:
+        wait_for(lambda: pupils.counted("begun"))
+        interrupt(process, signal.SIGKILL)
+    for ended in (pupils.run(), pupils.run(*SLURM, what="regrade")):
+        assert ended.returncode == 2 and "finish it with `make grade-class CLASS=... QUEUE=slurm`" \
+            in " ".join(ended.stderr.split())
+    assert pupils.run(*SLURM).returncode == 0
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c(pupils: Class, slurm: Slurm, times: int) -> None:
+    """Once: the submission that runs is finished, what waits is taken back, also of its task. Twice:
+    all of it is cancelled."""
+    pupils.fill(35, random.Random(7), seconds=0.2)
+    one_at_a_time = f"--cpus-per-task={slurm_cluster.SLOTS}"
+    with pupils.start(*SLURM, f"--slurm={one_at_a_time}") as process:
+        wait_for(lambda: pupils.counted("begun"))
+        for _ in range(times):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.3)
+        process.communicate(timeout=60)
+    assert process.returncode == 130
+    wait_for(lambda: slurm.jobs() == [])
+    graded = len(pupils.counted("graded"))
+    assert graded < 9, "half of its task"
+    assert times == 2 or graded == len(pupils.counted("begun"))
+    assert pupils.run(*SLURM).returncode == 0
+    assert set(pupils.counted("graded").values()) == {1}
+
+
+def test_a_cancelled_array_is_not_submitted_again(pupils: Class, slurm: Slurm) -> None:
+    """Somebody wanted it to end."""
+    expected = pupils.fill(6, random.Random(4), seconds=0.5)
+    with pupils.start(*SLURM) as process:
+        wait_for(lambda: pupils.counted("graded"))
+        slurm.call("scancel", slurm.jobs()[0].partition("_")[0])
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 3 and "the job array was canceled" in err
+    assert pupils.run(*SLURM).returncode == 0
+    assert pupils.points() == expected and set(pupils.counted("graded").values()) == {1}
+
+
+def test_an_array_that_was_cancelled_before_this_run_began(pupils: Class, slurm: Slurm) -> None:
+    """By Ctrl-C, and the run that did so was killed: the next one waits for what runs, and grades the
+    rest."""
+    pupils.add("a first one", "sleep 3", "score 2")
+    expected = {"a first one": "2"} | pupils.fill(34, random.Random(8), seconds=0.02)
+    one_at_a_time = f"--cpus-per-task={slurm_cluster.SLOTS}"
+    with pupils.start(*SLURM, f"--slurm={one_at_a_time}") as process:
+        wait_for(lambda: pupils.counted("begun"))
+        process.send_signal(signal.SIGINT)
+        wait_for(lambda: len(slurm.jobs()) == 1)
+        assert interrupt(process, signal.SIGKILL) == -signal.SIGKILL
+    ended = pupils.run(*SLURM)
+    assert ended.returncode == 0, ended.stderr
+    assert pupils.points() == expected and set(pupils.counted("begun").values()) == {1}
+
+
+@pytest.mark.slow
+def test_a_requeued_task(pupils: Class, slurm: Slurm) -> None:
+    expected = pupils.fill(6, random.Random(5), seconds=0.4)
+    with pupils.start(*SLURM) as process:
+        wait_for(lambda: pupils.counted("graded"))
+        slurm.call("scontrol", "requeue", slurm.jobs()[0])
+        _, err = process.communicate(timeout=90)
+    assert process.returncode == 0, err
+    assert pupils.points() == expected and set(pupils.counted("graded").values()) == {1}
+
+
+Events = ["kill", "interrupt", "cancel", "requeue", "down"]
+
+
+def happen(event: str, process: subprocess.Popen[str], slurm: Slurm) -> None:
+    if event == "kill":
+        with suppress(ProcessLookupError):  # the class may be done
+            os.killpg(process.pid, signal.SIGKILL)
+    elif event == "interrupt":
+        for _ in range(2):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.3)
+    elif event == "down":
+        slurm.ask("scontrol", "update", f"nodename={slurm.host}", "state=down", "reason=test")
+        time.sleep(1)
+        slurm.ask("scontrol", "update", f"nodename={slurm.host}", "state=resume")
+    for task in slurm.jobs()[:1]:
+        if event == "cancel":
+            slurm.ask("scancel", task.partition("_")[0])
+        elif event == "requeue":
+            slurm.ask("scontrol", "requeue", task)
+
+
+@pytest.mark.parametrize("seed, events", [(1, 2), *(
+    pytest.param(seed, 5, marks=pytest.mark.slow) for seed in range(2, 12))])
+def test_whatever_happens_at_random_moments(pupils: Class, slurm: Slurm, seed: int,
+                                            events: int) -> None:
+    """50 times in all, one after another, while the same class is graded."""
+    draw = random.Random(seed)
+    expected = pupils.fill(40, draw, seconds=0.1)
+    for _ in range(events):
+        with pupils.start(*SLURM, "--jobs", "2") as process:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(draw.uniform(1, 6))
+            happen(draw.choice(Events), process, slurm)
+            if process.poll() is None and draw.random() < 0.5:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.communicate(timeout=120)
+        slurm.wait_for_node("idle", "mixed", "allocated")
+    ended = pupils.run(*SLURM, "--jobs", "2")
+    assert ended.returncode == 0, ended.stderr
+    assert pupils.points() == expected
+    assert set(pupils.counted("graded").values()) == {1}, "graded twice"
+    assert not list(pupils.results.glob("records/*/*/try.json"))
+
+
+def test_a_node_that_is_set_down(pupils: Class, slurm: Slurm) -> None:
+    """Slurm puts its tasks back into the queue until there is a node again."""
+    expected = pupils.fill(6, random.Random(6), seconds=0.4)
+    with pupils.start(*SLURM) as process:
+        wait_for(lambda: pupils.counted("graded"))
+        slurm.call("scontrol", "update", f"nodename={slurm.host}", "state=down", "reason=test")
+        time.sleep(2)
+        slurm.ask("scontrol", "update", f"nodename={slurm.host}", "state=resume")
+        slurm.wait_for_node("idle")
+        _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert pupils.points() == expected and set(pupils.counted("graded").values()) == {1}
