@@ -39,6 +39,7 @@ struct outcome {
     /* The first of them, where there is a finding and they are several; the rest is zero. */
     struct finding_launch launch[OUTCOME_LAUNCHES];
     uint64_t hash_of_c;               /* of what came back; 0: nothing did */
+    bool plain_is_correct;            /* a run of the plain build has shown it */
     struct finding finding;           /* kind FINDING_NONE: nothing wrong */
     struct explained explained;       /* where it has SLOT_EXPLAINED or SLOT_ELSEWHERE */
     struct cause cause;               /* of a finding */

@@ -70,7 +70,8 @@ def test_only_in_functions_of_the_students_files(tree: Tree) -> None:
     text = (f"float outside;\nstruct s {{ float member; void f() {{ int a; }} }};\n"
             f"struct alignas(16) w {{ float m[4]; void f(const w &, float o = 1) {{ int z; }} }};\n"
             f"namespace n {{ void g() {{ int b; }} }}\nenum e {{ x }};\nint t[] = {{1}};\n"
-            f'# 1 "/usr/include/h.h" 1 3\nvoid h() {{ int c; }}\n# 7 "kernel.cu" 2\n'
+            f'# 1 "/usr/include/h.h" 1 3\nvoid h() {{ int c; }}\n# 3 "/usr/include/h.h"\n'
+            f'void macro() {{ int y; }}\n# 7 "kernel.cu" 2\n'
             f'void i() {{ int d;\n# 8 "kernel.cu" 3\n int e\n# 8 "kernel.cu"\n; }}\n')
     status, printed = insert(tree, MARKER + text)
     assert (status, names(printed)) == (0, ["a", "z", "b", "d", "e"])

@@ -137,6 +137,28 @@ def test_what_the_plain_run_prints_is_not_printed(edited: Edited) -> None:
     assert run_check(program, 34).stdout.count("here\n") == 1
 
 
+@pytest.mark.parametrize(("grid", "asked"), [("30, 30", 0), ("3, 3", 1)], ids=["large", "small"])
+def test_one_plain_run_says_which_blocks_write_and_that_c_is_correct(
+        edited: Edited, tmp_path: Path, grid: str, asked: int) -> None:
+    """Then ./sgemm has nothing to add."""
+    runs, plain = tmp_path / "runs", tmp_path / "plain"
+    plain.write_text(f"#!/bin/sh\necho run >>'{runs}'\n")
+    plain.chmod(0o755)
+    runs.touch()
+    assert run_check(edited(grid=grid), "--plain", plain, 34).status == 0
+    assert len(runs.read_text().split()) == asked
+
+
+def test_a_plain_run_with_a_wrong_c_is_heard(edited: Edited, tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.write_text("#!/bin/sh\nprintf 'TEST FAILED\\nas it says\\n'\n")
+    plain.chmod(0o755)
+    program = edited((STORE, "\n#ifdef __SANITIZE_THREAD__\n" + STORE + "\n#else\n"
+                             "C[row * n + col] = 1;\n#endif\n"))
+    run = run_check(program, "--plain", plain, 34)
+    assert run.status == 1 and "as it says" in run.stdout, run.stdout
+
+
 def test_nothing_goes_on_when_the_check_is_ended(edited: Edited, tmp_path: Path) -> None:
     """The plain run is a process of its own."""
     program = edited(("float sum = 0.0f;", "float sum = 0.0f;\n    for (volatile int i = 0; ; ++i) ;"))

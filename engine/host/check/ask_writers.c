@@ -1,10 +1,10 @@
 /* Starts the program that is embedded here as writers_program, and reads what it says: see
  * writers_program.c. */
 #define _GNU_SOURCE
-#include "../../cuda/runtime/runtime.h"
 #include "check.h"
 #include "child.h"
 #include "command.h"
+#include "writers_program.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -53,12 +53,13 @@ static bool run_program(const struct check_options *o, struct shape s, int out) 
     return child > 0 && status == 0;
 }
 
-const struct writers *ask_writers(const struct check_options *o, struct shape s) {
+const struct writers *ask_writers(const struct check_options *o, struct shape s, bool *correct) {
     const int out = memfd_create("written", MFD_CLOEXEC);
     if (out < 0) return NULL;
-    const bool has_room = ftruncate(out, (off_t)sizeof(struct writers)) == 0;
-    const struct writers *said = mmap(NULL, sizeof *said, PROT_READ, MAP_SHARED, out, 0);
+    const bool has_room = ftruncate(out, (off_t)sizeof(struct plain_run)) == 0;
+    const struct plain_run *said = mmap(NULL, sizeof *said, PROT_READ, MAP_SHARED, out, 0);
     const bool done = has_room && said != MAP_FAILED && run_program(o, s, out);
     close(out);
-    return done ? said : NULL;
+    *correct = done && said->correct;
+    return done ? &said->writers : NULL;
 }

@@ -105,8 +105,10 @@ struct remark find_remark(struct outcome *room);
 
 /* --- ask_writers.c ---------------------------------------------------------------------------- */
 
-/* Has the plain build run this shape once. Null: it did not come to its end, or is not there. */
-const struct writers *ask_writers(const struct check_options *options, struct shape shape);
+/* Has the plain build run this shape once; `correct` is whether its result was. Null, and false: it
+ * did not come to its end, or is not there. */
+const struct writers *ask_writers(const struct check_options *options, struct shape shape,
+                                  bool *correct);
 
 /* --- check_print.c ---------------------------------------------------------------------------- */
 

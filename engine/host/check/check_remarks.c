@@ -18,7 +18,8 @@ static void stopped(const struct engine_result *result) {
 static struct shape shape_of_run;
 static const struct writers *writers(void) {
     const struct check_options plain = {.run = {.timeout = limit}};
-    return ask_writers(&plain, shape_of_run);
+    bool correct;
+    return ask_writers(&plain, shape_of_run, &correct);
 }
 
 /* Of counts; sets outcome->finding.launch, too. */

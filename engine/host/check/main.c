@@ -402,8 +402,7 @@ int main(int argc, char **argv) {
         open_report(&o);
         check_shape(&o, o.shapes[count - 1], outcome);
         if (outcome->machine_fault[0]) machine(&o, outcome->machine_fault);
-        if (outcome->finding.kind == FINDING_NONE && !(o.plain && plain_is_wrong(&o, outcome)))
-            continue;
+        if (outcome->finding.kind == FINDING_NONE && !plain_is_wrong(&o, outcome)) continue;
         status = EXIT_WRONG;
         find_cause(&o, outcome, room);
         if (!outcome->cause.kind) suspect_sizes(&outcomes[0], outcome);

@@ -1,13 +1,14 @@
 /* Runs the wrapper of the plain build once, as check_run.cu does with the checked one, and says
- * which blocks of its launches write to device memory. make check has this program in it
- * (embedded.S), and asks it where a launch has more blocks than can be watched in a moment.
+ * which blocks of its launches write to device memory, and whether the result is correct. make
+ * check has this program in it (embedded.S), and asks it where a launch has more blocks than can be
+ * watched in a moment.
  *
  *     writers FILL SEED SECONDS OUT SIZES...
  *
  * FILL is a position in lab.fills, SECONDS of processor time are what a block may take, OUT is an
- * open descriptor of a file of the size of struct writers, and SIZES are the lab's parameters as
+ * open descriptor of a file of the size of struct plain_run, and SIZES are the lab's parameters as
  * they are typed. Exit status 0: that says something. */
-#include "../../cuda/runtime/runtime.h"
+#include "writers_program.h"
 #include "check.h"
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -25,6 +26,15 @@ static void limit_time(double block_seconds) {
     alarm((unsigned)(10 * limits.seconds) + 1); /* a wrapper that does not return */
 }
 
+static bool is_correct(const struct host_data *sent, const struct host_arrays *device) {
+    struct host_data back = data_room(sent);
+    const void *arrays[LAB_ARRAYS];
+    struct verdict verdict;
+    must(back.memory && !host_bring_back(device, back.memory));
+    data_judged(sent, &back, arrays);
+    return truth_verify(&sent->which, arrays, VERIFY_FULL, NULL, &verdict) && verdict.passed;
+}
+
 int main(int argc, char **argv) {
     enum { FILL = 1, SEED, SECONDS, OUT, SIZES };
     struct shape shape;
@@ -32,9 +42,9 @@ int main(int argc, char **argv) {
         return EXIT_USAGE;
     const struct lab_case which = {
         .shape = shape, .seed = strtoull(argv[SEED], NULL, 10), .fill = atoi(argv[FILL])};
-    struct writers *writers =
-        mmap(NULL, sizeof *writers, PROT_READ | PROT_WRITE, MAP_SHARED, atoi(argv[OUT]), 0);
-    must(writers != MAP_FAILED);
+    struct plain_run *said =
+        mmap(NULL, sizeof *said, PROT_READ | PROT_WRITE, MAP_SHARED, atoi(argv[OUT]), 0);
+    must(said != MAP_FAILED);
 
     struct host_data data = data_new(&which, false);
     must(data.memory != NULL);
@@ -43,8 +53,10 @@ int main(int argc, char **argv) {
 
     launch_limit_workers(1); /* of whose blocks it is known which one writes */
     limit_time(strtod(argv[SECONDS], NULL));
-    writers->sample = which.seed;
-    writers_note(writers);
+    said->writers.sample = which.seed;
+    writers_note(&said->writers);
     host_call(&device);
-    _exit(cudaDeviceSynchronize() == cudaSuccess ? EXIT_PASSED : EXIT_WRONG);
+    if (cudaDeviceSynchronize() != cudaSuccess) _exit(EXIT_WRONG);
+    said->correct = is_correct(&data, &device);
+    _exit(EXIT_PASSED);
 }

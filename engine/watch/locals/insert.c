@@ -103,7 +103,7 @@ static struct place after_marker(const char *at, struct place now) {
         (size_t)(end - file) == now.file_length && memcmp(file, now.file, now.file_length) == 0;
     bool system = false;
     for (const char *flag = end; flag < newline; flag++) system |= *flag == '3';
-    if (same && !now.system) system = false;
+    if (same) system = now.system; /* only a macro is another file's */
     return (struct place){line - 1, file, (size_t)(end - file), system || file[1] == '<'};
 }
 
