@@ -148,7 +148,7 @@ struct finding {
     struct finding_index block_size, grid_size;
     /* Of the block: threads at a barrier, those at another one, those that have returned. */
     struct threads waiting, elsewhere, returned;
-    int32_t phase, phases; /* which of how many, counted from 1; 0: not known */
+    int32_t phase, phases; /* which, from 0, of how many; 0 of 0: not known */
     /* Another name that it is about: of a function that is called, an array, a type, what is
      * asserted. Empty: none. */
     char named[FINDING_SYMBOL];

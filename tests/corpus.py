@@ -9,7 +9,7 @@ mistake, which its first comment describes:
       variable:     what was touched; element: which element of it
       thread:       x y [z] of the thread that did it; block: of its block
       other-thread: and of the second party's; other-block
-      phase:        1 of 3
+      phase:        0 of 3
       says:         words of the text; hint: words of the hint; not: words that neither may have
       shape:        m k n, where the usual shapes would show something else first
       options:      further options

@@ -78,9 +78,10 @@ static void find_missing_barrier(struct diagnosis *d, int first, int second) {
     const struct construct *entered = structure_outermost_without(s, CONSTRUCT_LOOP, second, first);
     const struct construct *turns = structure_common(s, CONSTRUCT_LOOP, first, second);
     const int before = entered ? entered->first : second;
-    int after = line_behind(s, first, second), barrier, phase = 0;
+    int after = line_behind(s, first, second), barrier;
+    bool same_phase = false;
     if (after < before && !d->e->reader_ahead) {
-        phase = d->f->phase; /* both accesses are in it */
+        same_phase = d->f->phases > 0; /* both accesses are in it */
         if (first == d->f->other.line) after = behind_all_stores(d, s, after, before);
         barrier = structure_barrier_between(s, after + 1, before - 1);
         if (!barrier) SET(BARRIER_BEFORE, before);
@@ -96,7 +97,7 @@ static void find_missing_barrier(struct diagnosis *d, int first, int second) {
         return;
     }
     SET(BARRIER_PASSED, barrier);
-    if (phase) SET(PASSED_PHASE, phase);
+    if (same_phase) SET(PASSED_PHASE, d->f->phase);
 }
 
 void find_shared_race(struct diagnosis *d) {

@@ -11,7 +11,7 @@ static void find_phase(struct finding *f, const struct event *e) {
     const uint32_t width = event_tile_width();
     const uint32_t extent = r ? (uint32_t)r->array->extent[r->array->phase_axis] : 0;
     if (width < 2 || !e->column || extent <= width) return;
-    f->phase = (int)((e->column - 1) / width) + 1;
+    f->phase = (int)((e->column - 1) / width);
     f->phases = (int)((extent + width - 1) / width);
 }
 

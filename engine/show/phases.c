@@ -282,7 +282,7 @@ static void print_loaded(FILE *out, const char *name, const struct loaded *l) {
 static void print_phase(FILE *out, const struct story *s, int number) {
     const struct phase *phase = &s->phases->phases[number - 1];
     const int output = s->sum->output;
-    fprintf(out, "\nphase %d of %d\n", number, s->phases->count);
+    fprintf(out, "\nphase %d of %d\n", number - 1, s->phases->count);
     for (int i = 0; i < ENGINE_ARRAYS; i++) {
         if (!is_input(i)) continue;
         struct loaded loaded = loaded_of(phase, i);
@@ -431,7 +431,7 @@ static void json_phase(struct json *json, const struct story *s, int number) {
     const struct phase *phase = &s->phases->phases[number - 1];
     const int output = s->sum->output;
     json_open(json, NULL, '{');
-    json_value(json, "phase", "%d", number);
+    json_value(json, "phase", "%d", number - 1);
     for (int i = 0; i < ENGINE_ARRAYS; i++)
         if (is_input(i)) json_loaded(json, region_array(i)->name, loaded_of(phase, i));
     json_open(json, "loads", '[');
@@ -467,7 +467,7 @@ static void json_stored(struct json *json, const struct story *s, int array) {
 /* "phases", or null where the block loads nothing of the inputs:
  *     kernel, number (of its launch, from 1) of how many (of), grid, block_size, block; parameters
  *     phases: for each
- *         phase     its number, from 1
+ *         phase     its number, from 0
  *         A, B      (each input, by its name) rows and columns that were loaded from (lists), loads
  *                   (elements); rows are all indices but the last one, taken together
  *         loads     each of them, in the order in which this run made them: thread (linear), "A" or

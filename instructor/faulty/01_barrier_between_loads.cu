@@ -9,7 +9,7 @@
  * block:    0 0
  * other-thread: 31 30
  * other-block: 0 0
- * phase:    1 of 2
+ * phase:    0 of 2
  * says:     a __syncthreads() is missing after line
  * hint:     stored
  * loses:    correct */

@@ -7,7 +7,7 @@
  * thread:   0 0
  * block:    0 0
  * other-thread: 1 0
- * phase:    1 of 3
+ * phase:    0 of 3
  * says:     a __syncthreads() is missing after line
  * hint:     stored
  * fails:    16 16 16, 34 34 34

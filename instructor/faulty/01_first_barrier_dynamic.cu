@@ -8,7 +8,7 @@
  * thread:   0 0
  * block:    0 0
  * other-thread: 1 0
- * phase:    1 of 5
+ * phase:    0 of 5
  * says:     a __syncthreads() is missing after line
  * hint:     stored
  * loses:    correct */

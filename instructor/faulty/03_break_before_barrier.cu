@@ -5,7 +5,7 @@
  * thread:   0 0
  * block:    2 0
  * other-thread: 2 0
- * phase:    1 of 3
+ * phase:    0 of 3
  * says:     the 32 threads with threadIdx.x < 2 wait here
  * says:     the other 224 wait at
  * loses:    correct */

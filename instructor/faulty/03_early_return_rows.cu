@@ -7,7 +7,7 @@
  * thread:   0 2
  * block:    0 1
  * other-thread: 31 1
- * phase:    1 of 2
+ * phase:    0 of 2
  * says:     the 960 threads with threadIdx.y >= 2 had returned
  * loses:    correct */
 

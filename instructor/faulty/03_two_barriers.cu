@@ -4,7 +4,7 @@
  * thread:   0 0
  * block:    0 0
  * other-thread: 0 2
- * phase:    1 of 3
+ * phase:    0 of 3
  * says:     the 32 threads with threadIdx.y < 2 wait here
  * says:     the other 224 wait at
  * loses:    memory */

@@ -6,7 +6,7 @@
  * element:  A[33][34]
  * thread:   2 1
  * block:    0 2
- * phase:    3 of 3
+ * phase:    2 of 3
  * says:     column
  * loses:    correct */
 

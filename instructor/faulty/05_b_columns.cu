@@ -5,7 +5,7 @@
  * element:  B[33][34]
  * thread:   2 1
  * block:    4 0
- * phase:    5 of 5
+ * phase:    4 of 5
  * says:     column
  * loses:    memory */
 

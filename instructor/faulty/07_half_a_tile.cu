@@ -6,7 +6,7 @@
  * element:  A_s[15][0]
  * thread:   15 7
  * block:    0 0
- * phase:    1 of 3
+ * phase:    0 of 3
  * says:     rows 8 to 15 of A_s have not been stored
  * loses:    correct */
 

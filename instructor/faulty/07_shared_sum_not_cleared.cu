@@ -4,7 +4,7 @@
  * variable: s
  * thread:   7 7
  * block:    0 0
- * phase:    1 of 5
+ * phase:    0 of 5
  * loses:    correct */
 
 #define N 8

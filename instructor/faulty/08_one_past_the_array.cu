@@ -7,7 +7,7 @@
  * element:  ds_N[271]
  * thread:   15 15
  * block:    0 0
- * phase:    1 of 3
+ * phase:    0 of 3
  * loses:    memory or correct */
 
 #define TILE 16

@@ -7,7 +7,7 @@
  * thread:   15 15
  * block:    0 0
  * other-thread: 0 15
- * phase:    1 of 3
+ * phase:    0 of 3
  * says:     asynchronous copy
  * hint:     __pipeline_wait_prior
  * loses:    correct */

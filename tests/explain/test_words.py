@@ -71,7 +71,7 @@ CASES = [
          "shared-race", "read",
          ["stores at kernel.cu:{a}",
           "the __syncthreads() at line {first} is between, but not reached by both of them in tile "
-          "phase 3",
+          "phase 2",
           "hint: a tile may be read only after"], ["missing"]),
     Case("zeros are stored first", [
         (FIRST, f"if (p < last)\n{FIRST}"),

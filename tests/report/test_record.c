@@ -225,6 +225,7 @@ static void block_of_many(struct finding *f) { f->block_size.z = 1 << 30; }
 static void thread_outside(struct finding *f) { threads_add(&f->elsewhere, 256); }
 static void no_block(struct finding *f) { f->block_size.y = 0; }
 static void negative_phase(struct finding *f) { f->phase = -1; }
+static void phase_beyond(struct finding *f) { f->phase = f->phases; }
 static void slot_twice(struct finding *f) {
     f->slot[0] = f->slot[1] = (struct finding_slot){SLOT_ATOMIC, 1};
 }
@@ -249,6 +250,7 @@ TEST(what_is_out_of_range_is_refused) {
                                                           thread_outside,
                                                           no_block,
                                                           negative_phase,
+                                                          phase_beyond,
                                                           slot_twice,
                                                           slot_behind_the_last,
                                                           odd_bool};

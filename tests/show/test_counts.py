@@ -415,7 +415,7 @@ PHASES_BY_HAND = """
        9  10  11  12       9  10  11  12
       13  14  15  16      13  14  15  16
 
-phase 1 of 2
+phase 0 of 2
     A: rows 0-1, columns 0-1: 4 loads
     B: rows 0-1, columns 0-1: 4 loads
     A_s       B_s
@@ -425,7 +425,7 @@ phase 1 of 2
       11  14
       35  46
 
-phase 2 of 2
+phase 1 of 2
     A: rows 0-1, columns 2-3: 4 loads
     B: rows 2-3, columns 0-1: 4 loads
     A_s       B_s

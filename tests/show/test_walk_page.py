@@ -259,11 +259,11 @@ def test_recording_that_was_cut(driver: Any, checker: Builder, folder: Path) -> 
     """How many phases there are is not known then, and why it was cut is said."""
     page, _ = opened(driver, checker, folder, faulty("02_second_barrier"), status=1,
                      fragment="#finding")  # fmt: skip
-    assert ", phase 2: " in page.text("step-number") and "of 2" not in page.text("bar")
+    assert ", phase 1: " in page.text("step-number") and "of 2" not in page.text("bar")
     assert "Recorded until step" in page.text("cut")
     assert "left out: they came after the mistake" in page.text("cut")
     page, _ = opened(driver, checker, folder, TILED)
-    assert page.text("cut") == "" and "phase 2 of 3" in page.text("bar")
+    assert page.text("cut") == "" and "phase 1 of 3" in page.text("bar")
 
 
 def test_kernel_that_does_not_end(driver: Any, checker: Builder, folder: Path) -> None:
@@ -285,9 +285,9 @@ def test_barrier_that_is_missed_in_a_phase(driver: Any, checker: Builder, folder
     kernel.write_text(text.replace("__syncthreads();", "if (phase == 0) __syncthreads();", 1))
     page, data = opened(driver, checker, folder, str(kernel), status=1, fragment="#finding")
     line = next(i for i, text in enumerate(data["source"], 1) if "phase == 0" in text)
-    words = f"line {line} is between, but not reached by both of them in tile phase 2"
+    words = f"line {line} is between, but not reached by both of them in tile phase 1"
     assert words in page.text("finding")
-    assert page.text(f"line-{line}").endswith("not reached by both threads in phase 2")
+    assert page.text(f"line-{line}").endswith("not reached by both threads in phase 1")
 
 
 def test_atomics(driver: Any, checker: Builder, folder: Path) -> None:

@@ -21,7 +21,7 @@ static void print_circumstances(FILE *out, const struct finding *f, struct shape
         print_index(out, f->at.block);
         fputs(", ", out);
     }
-    if (f->phase) fprintf(out, "%s %d of %d, ", vocabulary()->phase, f->phase, f->phases);
+    if (f->phases) fprintf(out, "%s %d of %d, ", vocabulary()->phase, f->phase, f->phases);
     fprintf(out, "%s\n", lab_shape_text(&lab, &shape).of);
 }
 
@@ -131,8 +131,8 @@ static void json_finding(struct json *json, const struct check_options *o,
     json_words(json, f, &words);
     json_text(json, "formula", outcome->explained.formula);
     json_parties(json, f);
-    json_value(json, "phase", f->phase ? "%d" : "null", f->phase);
-    json_value(json, "phases", f->phase ? "%d" : "null", f->phases);
+    json_value(json, "phase", f->phases ? "%d" : "null", f->phase);
+    json_value(json, "phases", f->phases ? "%d" : "null", f->phases);
     json_launch(json, &f->launch);
     json_slots(json, f->slot);
     json_shape(json, &lab, &outcome->shape);

@@ -126,7 +126,8 @@ static bool is_record(struct finding *f) {
     const bool conditions = slot_get(f->slot, SLOT_FAULT) == FAULT_ASSERTION;
     if (!finding_text(f->kind) || !is_party(&f->at) || !is_party(&f->other)) return false;
     if (!is_object(&f->object) || !finding_launch_check(&f->launch)) return false;
-    if (!are_threads(f) || f->phase < 0 || f->phases < 0 || !are_slots(f->slot)) return false;
+    if (f->phase < 0 || f->phases < 0 || (f->phase && f->phase >= f->phases)) return false;
+    if (!are_threads(f) || !are_slots(f->slot)) return false;
     check_text(f->named, sizeof f->named,
                conditions ? characters_of_conditions : characters_of_names);
     return true;

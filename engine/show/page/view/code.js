@@ -74,7 +74,7 @@ function markFindingLines(run) {
   const { slots } = finding;
   const mark = (line, text) => lineNode(line)?.append(span('missing-barrier', text));
   mark(slots.barrier_after, '__syncthreads() is missing here');
-  const where = finding.step === null || !run.phases.length ? '' : ' in phase ' + (phaseNear(run, finding.step) + 1);
+  const where = finding.step === null || !run.phases.length ? '' : ' in phase ' + phaseNear(run, finding.step);
   mark(slots.barrier_passed, 'not reached by both threads' + where);
 }
 

@@ -173,7 +173,7 @@ function makeBar(run) {
 }
 
 /* How many there are is not known of a recording that was cut. */
-const phaseText = (run, phase) => `phase ${phase + 1}` + (run.isCut ? '' : ` of ${run.phases.length}`);
+const phaseText = (run, phase) => `phase ${phase}` + (run.isCut ? '' : ` of ${run.phases.length}`);
 
 function updateTime(app) {
   const { run, state } = app, slider = byId('slider');
