@@ -41,7 +41,7 @@ faulty: $(VENV)/grader-ready
 	@sh make/start_python.sh $(VENV)/bin/python -B -m instructor.faulty.faults
 takes_faulty = $(takes_python)
 
-## make diagnosis           docs/diagnosis.md: what make check prints, by mistake
+## make diagnosis           build/diagnosis.md: what make check prints, by mistake
 diagnosis: $(VENV)/grader-ready
 	@sh make/start_python.sh $(VENV)/bin/python -B -m instructor.faulty.diagnosis
 takes_diagnosis = $(takes_python) $(takes_tools)

@@ -1,4 +1,4 @@
-"""`make diagnosis`: docs/diagnosis.md, which shows what `make check` prints for each mistake of
+"""`make diagnosis`: build/diagnosis.md, which shows what `make check` prints for each mistake of
 mistakes.toml.
 
 Builds a kernel for each mistake, of the style `handout` where that has it, and runs it, in a copy
@@ -20,7 +20,7 @@ from pathlib import Path
 from instructor.faulty.mistakes import FOLDER, Seeded, seeded
 
 REPOSITORY = FOLDER.parent.parent
-PAGE = REPOSITORY / "docs" / "diagnosis.md"
+PAGE = REPOSITORY / "build" / "diagnosis.md"
 NOT_COPIED = (".*", "build", "results", "tests", "sgemm", "sgemm-check", "__pycache__")
 STYLE = "handout"
 
@@ -33,18 +33,12 @@ HEAD = """# What `make check` prints, by mistake
 
 {count} mistakes that students make, each in one kernel, and the first lines that `./sgemm-check`
 prints: the mistake at its line, and the facts that show it. Below these it prints the symptom, the
-launch and a hint ([check.md](check.md#the-mistake-behind-a-finding)). The name before each is the
-cause, or where the finding says as much, the kind of the finding.
+launch and a hint. The name before each is the cause (docs/check.md), or where the finding says as
+much, the kind of the finding.
 
-`make diagnosis` writes this page, from `instructor/faulty/mistakes.toml`. The kernels are those of
-`instructor/faulty/styles/` with one edit each: `handout.cu` is the handout's kernel, another name
-is a style that can have the mistake where the handout's cannot. Each mistake is made in at least
-three kernels, {kernels} in all; `tests/lab/test_mistakes.py` checks what is named in each.
-
-Someone who knows CUDA saw only what was printed for 20 of these kernels, in various styles, each
-with another mistake. All 20 mistakes were named rightly. So were the fixes, 18 of them as sure or
-probable, one as a guess, and one without the exact line. Wording on which the reader stumbled was
-changed afterwards.
+The kernels are those of `instructor/faulty/styles/` with one edit each, from `mistakes.toml`:
+`handout.cu` is the handout's kernel, another name is a style that can have the mistake where the
+handout's cannot. Each mistake is made in at least three kernels, {kernels} in all.
 """
 
 
@@ -124,7 +118,9 @@ def page() -> str:
 
 def main() -> int:
     try:
-        PAGE.write_text(page(), encoding="utf-8")
+        text = page()
+        PAGE.parent.mkdir(exist_ok=True)
+        PAGE.write_text(text, encoding="utf-8")
     except (Failure, ValueError) as error:
         print(f"diagnosis: {error}", file=sys.stderr)
         return 1 if isinstance(error, Failure) else 2

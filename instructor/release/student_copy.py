@@ -49,7 +49,6 @@ LEFT_OUT = {
     "testcases/hidden": "hidden cases",
     "docs/instructor.md": "lists the hidden cases",
     "docs/bench.md": "benchmarks, which instructor/ has",
-    "docs/diagnosis.md": "shows mistakes of the faulty kernels",
     "docs/gpu-runs.md": "runs of the solutions, among others",
     "docs/class.md": "grading a class",
     "docs/ci.md": "course platforms and workflows",
