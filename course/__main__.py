@@ -33,7 +33,7 @@ from grader.build.parts import of_grader  # noqa: E402
 from grader.cases.read import of_cases, quoted, refuse  # noqa: E402
 from grader.errors import BadInput, MachineFault  # noqa: E402
 from grader.options import SHARED, Asked, check, variable  # noqa: E402
-from grader.record.store import RESULT, faults_of, write  # noqa: E402
+from grader.record.store import RESULT, faults_of, of_students, write  # noqa: E402
 from grader.report.terminal import console_for, paragraph  # noqa: E402
 from grader.text import counted, harmless  # noqa: E402
 from . import output, regrade, worker  # noqa: E402
@@ -274,6 +274,7 @@ def replace_result(job: Job, source: Job) -> None:
     if not path.exists() or path.read_bytes() != new:
         keep(job)
         with faults_of(path):
+            write(of_students(path), of_students(source.directory / RESULT).read_bytes())
             write(path, new)
 
 

@@ -14,7 +14,7 @@ from .model import Attempt, HandIn, Override, Standing, Student
 from .moodle import dated, times
 from .overrides import read_overrides
 from .policy import attempts_to_grade, standing_of
-from .results import Job, Key, Results, last_try, record_of
+from .results import Job, Key, Results, last_try, record_of, seen_of
 from .roster import Roster, read_roster
 from .settings import Settings, ours
 
@@ -72,10 +72,10 @@ def known(attempt: Attempt, key: Key | None) -> Attempt:
     if attempt.directory is None:
         return attempt
     job = Job(attempt.directory, attempt.sha256)
-    record, last = record_of(job), last_try(job)
+    record, seen, last = record_of(job), seen_of(job), last_try(job)
     old = bool(record and key and key.differs(record, job.sha256))
     fault = last.message if last and (old or record is None) else ""
-    return replace(attempt, record=record, old=old, fault=fault)
+    return replace(attempt, record=record, seen=seen, old=old, fault=fault)
 
 
 def gather(settings: Settings, results: Results) -> Class:

@@ -14,7 +14,7 @@ from statistics import median
 from grader.exporters.summary import markdown, row
 from grader.record.model import Record
 from grader.record.store import RESULT
-from grader.report.lines import points, timed, to_look_at, whole
+from grader.report.lines import points, timed, whole
 from grader.text import counted, defused, one_line
 from grader.verdict.points import totals
 from .model import Attempt, Standing
@@ -49,7 +49,7 @@ def note(each: Standing) -> str:
 
 
 def about(record: Record) -> list[str]:
-    return [*whole(record), *to_look_at(record)]
+    return [*whole(record), *record.needs_review]
 
 
 def attempts(standings: Sequence[Standing]) -> str:

@@ -89,6 +89,8 @@ class Attempt:
     """Of its results; None where there is a problem."""
     record: Record | None = None
     """Complete; None: no grade."""
+    seen: Record | None = None
+    """What the student may see of it."""
     old: bool = False
     """The record is of an earlier version of the cases, the grader, the compiler, ..."""
     fault: str = ""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from grader.report.lines import points, to_look_at
+from grader.report.lines import points
 from grader.text import counted
 from .model import Attempt, Override, Standing, Student
 from .settings import Settings, late_units
@@ -81,7 +81,7 @@ def with_points(standing: Standing, settings: Settings) -> Standing:
         standing = with_note(standing, "late, but not known by how much: give the time in overrides.csv", True)
     elif settings.deadline and counted_one.hand_in.submitted is None and counted_one.hand_in.late is None:
         standing = with_note(standing, "when it was handed in is not known; it counts as on time")
-    if record.refusal or to_look_at(record):
+    if record.refusal or record.needs_review:
         standing = replace(standing, needs_human=True)
     return standing
 

@@ -32,7 +32,7 @@ from grader.errors import BadInput, MachineFault
 from grader.intake.find import KERNEL
 from grader.options import SEED_BITS
 from grader.record.model import VERSION, Record
-from grader.record.store import (NEW, PRIVATE, RESULT, faults_of, read_record, remove_left_behind,
+from grader.record.store import (NEW, PRIVATE, RESULT, faults_of, of_students, read_record, remove_left_behind,
                                  write)
 
 RECORDS, HISTORY, RUN = "records", "history", "run"
@@ -153,8 +153,18 @@ class Results:
 
 def record_of(job: Job) -> Record | None:
     """The complete one, of whatever key; None: there is none that can be read."""
+    if not of_students(job.directory / RESULT).exists():
+        return None
     try:
         return read_record(job.directory / RESULT)
+    except BadInput:
+        return None
+
+
+def seen_of(job: Job) -> Record | None:
+    """What students may see of it."""
+    try:
+        return read_record(of_students(job.directory / RESULT))
     except BadInput:
         return None
 

@@ -26,7 +26,6 @@ from .build.parts import Parts, of_grader
 from .cases.model import Case, Suite
 from .cases.read import of_cases
 from .errors import MachineFault, Refused
-from .findings import KINDS
 from .intake.submission import Submission
 from .jail.sandbox import Sandbox
 from .one_case import Runner, Tools, one_line, refusal_of
@@ -141,7 +140,8 @@ class Grading:
         return Record(
             complete=complete, submission=about(self.submission),
             suites=[suite.name for suite in self.suites], seed=self.seed, score=got,
-            max_score=possible, build=self._runner.build, refusal=refusal, tests=tests,
+            max_score=possible, needs_review=points.needs_review([*tests, *timings], self._runner.limit),
+            build=self._runner.build, refusal=refusal, tests=tests,
             performance=timings, protection=box.kind, protection_note=box.note,
             backend=parts.backend, architecture=parts.architecture, version=VERSION,
             grader=of_grader(), cases=of_cases(self.suites),
@@ -262,7 +262,7 @@ class Grading:
         for key, case in self._cases.items():
             test = self._known.get(key)
             finding = test.finding if isinstance(test, Test) and not self._refusal else None
-            if not finding or case.hidden or not KINDS[finding.kind].may_have_cause:
+            if not finding or case.hidden or not finding.may_have_cause:
                 continue
             place = finding.kind, finding.line
             if place not in causes and len(causes) < MOST_CAUSES:

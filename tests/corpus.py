@@ -36,8 +36,8 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kinds import KINDS
 from conftest import REPOSITORY
-from grader.findings import KINDS
 from instructor.faulty import faults
 from instructor.faulty.mistakes import FOLDER, STYLES, seeded
 

@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 LAB, ENGINE = ROOT / "lab", ROOT / "engine"
@@ -54,3 +55,10 @@ def causes(*tables: Path) -> dict[str, str]:
 
 KINDS = kinds()
 CAUSES = causes(LAB / "mistakes" / "causes.def", ENGINE / "form" / "causes.def")
+
+
+def words_of(kind: str) -> dict[str, Any]:
+    """What the judge says of each finding of this kind."""
+    known = KINDS[kind]
+    return {"kind": kind, "headline": known.headline, "may_be_right": known.may_be_right,
+            "may_have_cause": known.may_have_cause}

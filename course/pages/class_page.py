@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from grader.record.model import Record
 from grader.record.store import RESULT
-from grader.report.lines import graded, points, shape, to_look_at, whole
+from grader.report.lines import graded, points, shape, whole
 from ..model import Standing, State
 from .mistakes import Mistake, mistakes_of
 from .source import lines_of
@@ -162,7 +162,7 @@ def reasons(standing: Standing) -> Iterable[str]:
     record = standing.record
     if standing.needs_human:
         of_record = [whole(record)[0]] if record and record.refusal else []
-        of_record += to_look_at(record) if record else []
+        of_record += record.needs_review if record else []
         yield from [*standing.notes, *of_record] or [STATES[standing.state]]
 
 

@@ -1,7 +1,7 @@
 """A student's own page: what a TA would write to them.
 
 In: where the student stands. Out: Feedback, which the templates show. What is said of the
-submission comes from student_view(record) and the student's own text; the student's name, from
+submission comes from student.json and the student's own text; the student's name, from
 Student alone.
 """
 
@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grader.record.model import Record, Test, Timing
-from grader.record.student import student_view
 from grader.report.lines import Item, not_timed, placed, points, timed, whole
 from grader.verdict.case import most_loads
 from ..model import Attempt, Override, Standing, State
@@ -89,7 +88,7 @@ class Feedback:
 
 def feedback_of(standing: Standing, assignment: str) -> Feedback:
     attempt = standing.counted
-    record = student_view(attempt.record) if attempt and attempt.record else None
+    record = attempt.seen if attempt else None
     code = code_of(attempt, record) if attempt else []
     tests = record.tests if record and record.build.ok and not record.refusal else []
     return Feedback(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from grader.findings import CAUSES, KINDS
 from grader.record.model import Cause, Finding, Record, Test
 from grader.record.student import LOST, SPEED
 from grader.report.lines import Item
@@ -61,13 +60,12 @@ def mistake_of(item: Item) -> Mistake:
 
 
 def label_of(mistake: Cause | Finding) -> str:
-    """Its own words; or its kind's, where these have numbers or places in them."""
+    """Its own words; where they have numbers in them, those of its kind, or without the numbers."""
     if not re.search(r"\d", mistake.what):
         return mistake.what
-    if isinstance(mistake, Cause):
-        return CAUSES.get(mistake.kind, mistake.what).replace("`", "")
-    kind = KINDS.get(mistake.kind)  # none in a record of another version
-    return kind.headline if kind else mistake.what
+    if isinstance(mistake, Finding):
+        return mistake.headline
+    return re.sub(r"\d[\d,]*", "N", mistake.what)
 
 
 def without_numbers(text: str) -> str:

@@ -26,7 +26,7 @@ SOURCES = ("Makefile", "make", "support.c", "support.h", "lab", "engine",
 """What the parts are made of."""
 
 GRADED = (*SOURCES, *(f"grader/{name}" for name in (
-    "__init__.py", "__main__.py", "audit.py", "build", "cases", "errors.py", "findings.py", "gate",
+    "__init__.py", "__main__.py", "audit.py", "build", "cases", "errors.py", "gate",
     "grade.py", "intake", "interrupt.py", "one_case.py", "options.py", "plugin.py", "pool.py",
     "process.py", "record", "run", "test_submission.py", "text.py", "verdict")))
 SHOWN = tuple(f"grader/{name}" for name in (

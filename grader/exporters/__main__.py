@@ -11,8 +11,7 @@ import sys
 from pathlib import Path
 
 from ..errors import BadInput
-from ..record.store import read_record
-from ..record.student import student_view
+from ..record.store import OF_STUDENTS, of_students, read_record
 from . import annotations as github_annotations, autolab, gradescope, summary
 
 
@@ -54,13 +53,18 @@ def add_platform_options(parser: argparse.ArgumentParser) -> None:
 
 def exported(asked: argparse.Namespace) -> str:
     record = read_record(asked.result, partial=asked.partial)
+    if asked.format == "summary" and asked.ta:
+        return summary.export(record)
+    if asked.result.name not in OF_STUDENTS:
+        raise BadInput(f"{asked.result}: what students may see lies beside {' or '.join(OF_STUDENTS)}")
+    seen = read_record(of_students(asked.result), partial=asked.partial)
     if asked.format == "gradescope":
-        return gradescope.export(record, asked.hidden_cases)
+        return gradescope.export(record, seen, asked.hidden_cases)
     if asked.format == "autolab":
-        return autolab.export(record, asked.problem)
+        return autolab.export(seen, asked.problem)
     if asked.format == "annotations":
-        return github_annotations.export(record)
-    return summary.export(record if asked.ta else student_view(record))
+        return github_annotations.export(seen)
+    return summary.export(seen)
 
 
 def write(text: str, path: Path | None, *, append: bool) -> None:

@@ -1,13 +1,12 @@
 """Annotations of a GitHub workflow: the mistakes beside the lines of kernel.cu that have them.
 
-In: a record. Out: commands to the runner, `::error file=...,line=...,title=...::message`, made from
-the students' view, and escaped as the runner's own toolkit escapes them.
+In: a record as students see it. Out: commands to the runner, `::error
+file=...,line=...,title=...::message`, escaped as the runner's own toolkit escapes them.
 """
 
 from __future__ import annotations
 
 from ..record.model import Record, Test
-from ..record.student import student_view
 from ..report.lines import graded, lost, name, share, whole
 from ..text import one_line, plain
 
@@ -19,7 +18,6 @@ Place = tuple[str, int, str]
 
 
 def export(record: Record) -> str:
-    record = student_view(record)
     found = of_whole(record) if record.refusal or not record.build.ok else of_cases(record)
     lines = [command(place, message) for place, message in found[:AT_MOST]]
     if len(found) > AT_MOST:

@@ -3,7 +3,7 @@
     {"scores": {"Public": 38, "Hidden": 60}}
 
 and the line before it describes the cases for Autolab's semantic layout. Students see all of it,
-live, so it is made from their view of the record.
+live, so it is made of the record as they may see it.
 
 Before it parses the autoresult, Autolab puts every word before a colon in quotes
 (autoresult.gsub(/([a-zA-Z0-9]+):/, '"\\1":')): a key in quotes is left alone, but a colon after a
@@ -18,7 +18,7 @@ import re
 
 from ..errors import BadInput
 from ..record.model import Record, Timing
-from ..record.student import is_hidden, student_view
+from ..record.student import is_hidden
 from ..report.lines import graded, lost, measured, name, not_timed, number, shape, share, whole
 from ..text import one_line
 
@@ -31,7 +31,6 @@ def export(record: Record, problem: str | None = None) -> str:
     that name would break Autolab's line."""
     if problem is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9 _/.-]*", problem):
         raise BadInput(f"--problem {problem!r}: letters, digits, blanks and _ / . - only")
-    record = student_view(record)
     lines = [*report(record), dumped(presentation(record)),
              dumped({"scores": scores(record, problem)})]
     return "\n".join(lines) + "\n"

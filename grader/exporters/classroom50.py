@@ -1,6 +1,6 @@
 """Classroom 50: what its runner takes from an autograder.py, for one submission.
 
-In: a record, and the runner's environment. Out: three files, made from the students' view.
+In: a record as students see it, and the runner's environment. Out: three files.
 
 - result.json, of its schema classroom50/result/v1. The runner's environment says which submission
   this is; owner, assignment_type and datetime it overwrites with what it knows itself.
@@ -22,7 +22,6 @@ from typing import Any
 
 from ..errors import MachineFault
 from ..record.model import ROUNDING, Record
-from ..record.student import student_view
 from ..report.lines import Item, graded, lost, name, number, share, whole
 from ..text import one_line
 from . import annotations, summary
@@ -39,7 +38,7 @@ def write(record: Record, directory: Path, environment: Mapping[str, str]) -> No
     """The three files into `directory`. Raises MachineFault where the environment is not the
     runner's, and OSError."""
     texts = {"annotations": annotations.export(record),
-             "release-body.md": summary.export(student_view(record), LARGEST_BODY),
+             "release-body.md": summary.export(record, LARGEST_BODY),
              "result.json": result(record, environment)}
     for file, text in texts.items():
         (directory / file).write_text(text, encoding="utf-8")
@@ -47,7 +46,6 @@ def write(record: Record, directory: Path, environment: Mapping[str, str]) -> No
 
 def result(record: Record, environment: Mapping[str, str]) -> str:
     """The text of result.json. Raises MachineFault where the environment is not the runner's."""
-    record = student_view(record)
     if record.refusal or not record.build.ok or not graded(record):
         passed = not record.refusal and record.build.ok  # a suite without cases
         tests = [entry(annotations.FILE, passed, record, whole(record))]

@@ -1,7 +1,7 @@
 """Gradescope: /autograder/results/results.json.
 
-In: a record. Out: JSON, made from the students' view. Hidden cases are given Gradescope's own
-visibility; where students never see them ("hidden"), their text is the TA's. What a
+In: a record, and the same as students see it. Out: JSON, made of the latter. Hidden cases are given
+Gradescope's own visibility; where students never see them ("hidden"), their text is the TA's. What a
 submission printed during a hidden case is left out of both: a submission could print its inputs,
 and Gradescope's page is where a student would look for them.
 """
@@ -12,7 +12,6 @@ import json
 from typing import Any, Literal, get_args
 
 from ..record.model import ROUNDING, Record, Timing
-from ..record.student import student_view
 from ..report.lines import (Item, graded, lost, measured, name, not_timed, number, points,
                             protection, shape, whole)
 from ..text import counted, plain
@@ -21,8 +20,7 @@ Visibility = Literal["hidden", "after_published", "after_due_date", "visible"]
 VISIBILITIES = get_args(Visibility)
 
 
-def export(record: Record, hidden_cases: Visibility = "hidden") -> str:
-    of_students = student_view(record)
+def export(record: Record, of_students: Record, hidden_cases: Visibility = "hidden") -> str:
     shown = [item if item.hidden and hidden_cases == "hidden" else seen
              for item, seen in zip(graded(record), graded(of_students), strict=True)]
     tests = head(of_students) + [entry(item, hidden_cases) for item in shown]

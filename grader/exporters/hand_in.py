@@ -24,15 +24,15 @@ from ..cases.read import load_suites
 from ..errors import BadInput, MachineFault
 from ..intake.submission import read_submission
 from ..record.model import Build, Record, Submission
-from ..record.store import RESULT, read_record
+from ..record.store import RESULT, of_students, read_record
 from . import autolab, classroom50, gradescope
 from .__main__ import add_platform_options
 
 
 def grade(
     submission: Path, suite: str, results: Path, protection: str, *, details: bool
-) -> Record:
-    """The record of this submission. `results` is a directory for the grader's own files; with
+) -> tuple[Record, Record]:
+    """The record of this submission, and what students see of it. `results` is a directory for the grader's own files; with
     `details`, everything that the grader said about a fault of the machine is printed. Raises
     MachineFault."""
     try:
@@ -43,7 +43,7 @@ def grade(
         read_submission(submission)
     except BadInput as error:
         where = f"{submission.parent}/"  # the platform's own directories mean nothing to a student
-        return nothing_to_grade(str(error).replace(where, ""), suites)
+        return (nothing_to_grade(str(error).replace(where, ""), suites),) * 2
     command = [sys.executable, "-m", "grader", "--submission", str(submission), "--suite", suite,
                "--results", str(results), "--name", "submission", "--protection", protection]
     # Students read this program's output on Autolab, so the grader's table is not for it.
@@ -55,18 +55,19 @@ def grade(
         said = done.stderr.strip().splitlines() or [f"the grader ended with {done.returncode}"]
         raise MachineFault(said[-1])
     try:
-        return read_record(results / "submission" / RESULT)
+        path = results / "submission" / RESULT
+        return read_record(path), read_record(of_students(path))
     except BadInput as error:
         raise MachineFault(str(error)) from None
 
 
 def nothing_to_grade(why: str, suites: list[Suite]) -> Record:
-    """The record of a submission of no bytes that does not build: 0 points."""
+    """The record of a submission of no bytes that does not build: 0 points, for whoever reads it."""
     return Record(
         complete=True,
         submission=Submission(name="submission", path="kernel.cu",
                               sha256=hashlib.sha256().hexdigest(), bytes=0, notes=[]),
-        suites=[suite.name for suite in suites],
+        suites=list(dict.fromkeys("hidden" if suite.hidden else suite.name for suite in suites)),
         seed=0, score=0,
         max_score=sum(case.points for suite in suites for case in suite.cases),
         build=Build(ok=False, message=why, file=None, line=0, output=""),
@@ -93,15 +94,16 @@ def arguments(words: list[str]) -> argparse.Namespace:
 def main(words: list[str]) -> int:
     asked = arguments(words)
     try:
-        record = grade(asked.submission.resolve(), asked.suite, asked.results.resolve(),
-                       asked.protection,
-                       details=asked.platform == "gradescope")  # where only instructors read it
+        record, seen = grade(asked.submission.resolve(), asked.suite, asked.results.resolve(),
+                             asked.protection,
+                             details=asked.platform == "gradescope")  # where only instructors read it
         if asked.platform == "classroom50":
-            classroom50.write(record, asked.output, os.environ)
+            classroom50.write(seen, asked.output, os.environ)
         elif asked.platform == "gradescope":
-            asked.output.write_text(gradescope.export(record, asked.hidden_cases), encoding="utf-8")
+            asked.output.write_text(gradescope.export(record, seen, asked.hidden_cases),
+                                    encoding="utf-8")
         else:
-            asked.output.write_text(autolab.export(record, asked.problem), encoding="utf-8")
+            asked.output.write_text(autolab.export(seen, asked.problem), encoding="utf-8")
         return 0
     except (BadInput, MachineFault) as error:
         print(f"not graded: {error}", file=sys.stderr)

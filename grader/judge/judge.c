@@ -179,14 +179,18 @@ static struct judged judge(const struct task *t) {
 /* In words that are made here. */
 static void json_finding(struct json *json, const char *name, const struct finding *f,
                          const struct explained *explained) {
+    const struct finding_kind_text *kind = finding_text(f->kind);
     struct finding_words words;
-    if (f->kind == FINDING_NONE) {
+    if (!kind) {
         json_value(json, name, "null");
         return;
     }
     finding_explain(f, explained, &words);
     json_open(json, name, '{');
     json_words(json, f, &words);
+    json_text(json, "headline", kind->headline);
+    json_value(json, "may_be_right", kind->may_be_right ? "true" : "false");
+    json_value(json, "may_have_cause", kind->cause != FINDING_CAUSE_NEVER ? "true" : "false");
     json_text(json, "file", f->at.file);
     json_value(json, "line", "%d", f->at.line);
     json_text(json, "formula", explained->formula);

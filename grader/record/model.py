@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from .. import ROOT
 
-FORMAT = 2
-"""1 had no speed in it; such records can still be read."""
+FORMAT = 3
+"""Earlier ones are not read: what they are of is graded again."""
 ROUNDING = 1e-6  # sums of points such as 0.1 + 0.2
 VERSION: str = json.loads((ROOT / "lab" / "version.json").read_text())
 TimingState = Literal["timed", "not-timed", "skipped", "unbuilt", "refused", "wrong", "faulted",
@@ -32,7 +32,7 @@ class Strict(BaseModel):
 
 class Cause(Strict):
     """The mistake behind a finding, as `make check` proves it: for pages, never for points; see
-    run/cause.py. The kinds are those of findings.py."""
+    run/cause.py."""
 
     kind: str
     what: str
@@ -45,11 +45,17 @@ class Cause(Strict):
 
 
 class Finding(Strict):
-    """A mistake, as `make check` names it; the kinds are those of findings.py."""
+    """A mistake, as `make check` names it, in the words of the judge."""
 
     kind: str
     what: str
-    """The headline, without the place: "race on shared memory"."""
+    """What is printed first, without the place: "load from B beyond its last column"."""
+    headline: str = ""
+    """What is said of all findings of this kind, without numbers and places."""
+    may_be_right: bool = Field(False, exclude=True)
+    """A GPU may compute the right result all the same."""
+    may_have_cause: bool = Field(False, exclude=True)
+    """Another mistake may be behind it."""
     file: str | None = None
     line: int = 0
     """0: not known."""
@@ -92,9 +98,9 @@ class Loads(Strict):
     """2 m n k: each thread loads all that its element of C needs."""
     once_per_block: int
     """If each block loaded each element of A and B that it uses once."""
-    exchanged: int | None = None
+    exchanged: int
     """Elements that threads read from shared memory where others of their block had stored them
-    last, and values that warp operations brought them from other lanes. None in older records."""
+    last, and values that warp operations brought them from other lanes."""
     threads: int = 0
     """That shared in the loads of A and B, of the launch with most of these: those of blocks that
     stored something, less what their warps were empty."""
@@ -112,6 +118,10 @@ def at(file: str | None, line: int, what: str) -> str:
     """With its place in front, where that is known and the words do not begin with it."""
     place = f"{file}:{line}: " if file and line else ""
     return what if what.startswith(place) else place + what
+
+
+def but_for(mistake: str) -> str:
+    return f"right but for one mistake: {mistake}"
 
 
 class Scored(Strict):
@@ -151,6 +161,8 @@ class Item(Scored):
     reason: str
     """One line: why points were lost, or why nothing was timed; empty with full marks."""
     hint: str = ""
+    skipped_for: str = ""
+    """The case that failed, for want of which this one was not run."""
     seconds: Seconds = 0.0
     """CPU time of a case; for a shape, how long timing it took."""
 
@@ -245,6 +257,11 @@ class Refusal(Strict):
     line: int
     hint: str
 
+    @property
+    def reason(self) -> str:
+        """Of all cases."""
+        return f"the submission was refused: it {self.tried}"
+
 
 class Build(Strict):
     ok: bool
@@ -255,17 +272,9 @@ class Build(Strict):
     output: str
     """What the compiler printed, shortened."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def without_old_keys(cls, data: Any) -> Any:
-        """Earlier versions listed lines for people to read."""
-        if isinstance(data, dict):
-            return {key: value for key, value in data.items() if key != "unproven"}
-        return data
-
 
 class Record(Scored):
-    format: Literal[1, 2] = FORMAT
+    format: Literal[3] = FORMAT
     complete: bool
     """False in result.partial.json, which holds the cases that are finished so far."""
     submission: Submission
@@ -284,10 +293,12 @@ class Record(Scored):
     architecture: str | None = None
     """What the kernels were compiled for, for a GPU: "sm_90"; null on the CPU."""
     version: str | None = None
-    """Of the grader; null in older records."""
+    """Of the grader."""
     grader: str | None = None
     cases: str | None = None
-    """Hashes of the grader and of the cases (build/parts.py, cases/read.py); null in older records."""
+    """Hashes of the grader and of the cases (build/parts.py, cases/read.py)."""
+    needs_review: list[str] = []
+    """Why a person should see it before trusting the grade, a line each; for students empty."""
     compiler: str
     started: Annotated[str, Field(pattern=r"^[0-9]{4}(-[0-9]{2}){2}T[0-9]{2}(:[0-9]{2}){2}")]
     """ISO 8601, UTC."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
+import json
 import os
 import shutil
 import tempfile
@@ -20,9 +21,12 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from ..errors import BadInput, MachineFault
-from .model import Record, Submission
+from .model import FORMAT, Record, Submission
+from .student import student_view
 
 RESULT, PARTIAL = "result.json", "result.partial.json"
+OF_STUDENTS = {RESULT: "student.json", PARTIAL: "student.partial.json"}
+"""Beside each of them: what of it a student may see (student.py)."""
 PRIVATE = 0o700  # a sandbox that is only another user must not read the results of others
 HASH_LENGTH = 8  # hexadecimal digits; of all submissions of one name
 LONGEST_NAME = 100  # of suites, in a file's name
@@ -41,7 +45,7 @@ class Store:
                 self.directory = self._choose(results, first.submission, named)
                 self.directory.mkdir(mode=PRIVATE, exist_ok=True)
                 remove_left_behind(self.directory.glob(f".*{NEW}"))
-                write(self.directory / PARTIAL, as_json(first))
+                write_both(self.directory / PARTIAL, first)
 
     @staticmethod
     def _choose(results: Path, submission: Submission, named: bool) -> Path:
@@ -61,7 +65,7 @@ class Store:
 
     def save_partial(self, record: Record) -> None:
         with faults_of(self.partial):
-            write(self.partial, as_json(record))
+            write_both(self.partial, record)
 
     def save(self, record: Record) -> None:
         """The end: `record` is complete. A result on other cases, or of another backend, is kept
@@ -69,8 +73,9 @@ class Store:
         assert record.complete
         with faults_of(self.result):
             keep_other_cases(self.result, record)
-            write(self.result, as_json(record))
-            self.partial.unlink(missing_ok=True)
+            write_both(self.result, record)
+            for path in (self.partial, of_students(self.partial)):
+                path.unlink(missing_ok=True)
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -86,6 +91,9 @@ def read_record(path: Path, *, partial: bool = False) -> Record:
     except ValidationError as error:
         # The value itself may be anything, and is left out.
         first = error.errors(include_url=False, include_input=False)[0]
+        if first["loc"] == ("format",):
+            raise BadInput(f"{path}: a record of another format than {FORMAT}, of another version of "
+                           "the grader; grade again") from None
         place = ".".join(str(part) for part in first["loc"]) or "the file"
         what = " ".join(f"{place}: {first['msg']}".split())
         raise BadInput(f"{path}: not a result of this grader: {what}") from None
@@ -99,9 +107,9 @@ def owner(directory: Path) -> str | None:
     cannot be read, and so must not be replaced."""
     for path in (directory / RESULT, directory / PARTIAL):
         if os.path.lexists(path):
-            try:
-                return read_record(path, partial=True).submission.path
-            except BadInput:
+            try:  # whatever its format
+                return str(json.loads(path.read_bytes())["submission"]["path"])
+            except (OSError, ValueError, LookupError, TypeError):
                 return ""
     return None
 
@@ -127,6 +135,16 @@ def cases_of(record: Record) -> str:
 
 
 # ---- writing -------------------------------------------------------------------------------------
+
+
+def write_both(path: Path, record: Record) -> None:
+    """For staff and for students: where the first is, the second is, too. Raises OSError."""
+    write(of_students(path), as_json(student_view(record)))
+    write(path, as_json(record))
+
+
+def of_students(path: Path) -> Path:
+    return path.with_name(OF_STUDENTS[path.name])
 
 
 def as_json(record: Record) -> bytes:

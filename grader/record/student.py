@@ -14,9 +14,7 @@ from __future__ import annotations
 import re
 from itertools import count
 
-from ..findings import KINDS
-from ..verdict.points import NO_GPU, but_for, refusal_reason, skip_reason
-from .model import CriterionName, Finding, Record, Refusal, Test, Timing, TimingState
+from .model import (CriterionName, Finding, Record, Refusal, Test, Timing, TimingState, but_for)
 
 LOST: dict[CriterionName, str] = {
     "builds": "no kernel was launched",
@@ -29,7 +27,7 @@ NOT_RUN = "needs an earlier hidden case, which failed"
 
 SPEED: dict[TimingState, str] = {
     "timed": "slower than full points need",
-    "not-timed": NO_GPU,
+    "not-timed": "not timed",
     "skipped": NOT_RUN,
     "unbuilt": "does not compile",
     "refused": "its launches cannot be timed",
@@ -50,7 +48,7 @@ def student_view(record: Record) -> Record:
     """A copy. A record without hidden cases is copied as it is."""
     if not any(item.hidden for item in record.items) and not any(map(is_hidden, record.suites)):
         return record.model_copy(deep=True, update={
-            "tests": [with_few_words(test) for test in record.tests]})
+            "tests": [with_few_words(test) for test in record.tests], "needs_review": []})
     numbers, speed_numbers = count(1), count(1)
     tests = [without_shape(test, next(numbers), record) if test.hidden else
              test.model_copy(update={"output": ""}) for test in record.tests]
@@ -61,7 +59,7 @@ def student_view(record: Record) -> Record:
         refusal = without_place(refusal) if record.build.ok else refusal
         tests = [for_refusal(test, refusal) for test in tests]
         timings = [timing if timing.state == "not-timed" else
-                   timing.model_copy(update={"reason": refusal_reason(refusal)})
+                   timing.model_copy(update={"reason": refusal.reason})
                    for timing in timings]
     path = record.submission.path.rsplit("/", 1)[-1]  # the rest is the TA's
     return record.model_copy(deep=True, update={
@@ -70,6 +68,7 @@ def student_view(record: Record) -> Record:
         "suites": list(dict.fromkeys("hidden" if is_hidden(s) else s for s in record.suites)),
         "seed": 0,  # the hidden cases' seeds are made from it
         "cases": None,
+        "needs_review": [],
         "submission": record.submission.model_copy(update={"path": path}),
         "refusal": refusal,
     })  # fmt: skip
@@ -90,7 +89,8 @@ def without_shape(test: Test, number: int, record: Record) -> Test:
     same_for_all = record.refusal is not None or not record.build.ok
     finding = None
     if test.finding:
-        finding = Finding(kind=test.finding.kind, what=phrase(test.finding))
+        headline = test.finding.headline
+        finding = Finding(kind=test.finding.kind, what=headline, headline=headline)
     if same_for_all or test.status == "passed" or for_want_of_a_public_case(test, record):
         reason = test.reason
     elif test.status == "skipped":
@@ -122,12 +122,7 @@ def speed_without_shape(timing: Timing, number: int, record: Record) -> Timing:
 
 def for_want_of_a_public_case(item: Test | Timing, record: Record) -> bool:
     """Skipped because a case failed that everyone may know."""
-    return any(item.reason == skip_reason(each.name) for each in record.tests if not each.hidden)
-
-
-def phrase(finding: Finding) -> str:
-    kind = KINDS.get(finding.kind)  # none in a record of another version
-    return kind.headline if kind else "a mistake"
+    return any(item.skipped_for == each.name for each in record.tests if not each.hidden)
 
 
 def without_place(refusal: Refusal) -> Refusal:
@@ -138,6 +133,6 @@ def without_place(refusal: Refusal) -> Refusal:
 
 def for_refusal(test: Test, refusal: Refusal) -> Test:
     """The same words for every case of a submission that was refused."""
-    reason = refusal_reason(refusal)
+    reason = refusal.reason
     criteria = [each.model_copy(update={"reason": reason}) for each in test.criteria]
     return test.model_copy(update={"reason": reason, "criteria": criteria})

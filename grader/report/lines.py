@@ -10,7 +10,6 @@ from collections.abc import Iterable
 
 from ..record.model import Record, Test, Times, Timing
 from ..text import counted, one_line
-from ..verdict.points import NO_GPU, USED_UP
 
 Item = Test | Timing
 
@@ -66,7 +65,7 @@ def graded(record: Record) -> list[Item]:
 def not_timed(timings: Iterable[Timing]) -> str:
     """One line about those that were not; empty where all were."""
     count = sum(timing.state == "not-timed" for timing in timings)
-    return f"Speed: {counted(count, 'shape')} {NO_GPU}. This costs no points." if count else ""
+    return f"Speed: {counted(count, 'shape')} not timed: no GPU. This costs no points." if count else ""
 
 
 def measured(timing: Timing) -> str:
@@ -123,20 +122,6 @@ def whole(record: Record) -> list[str]:
         what = "does not build" if record.submission.bytes else "cannot be graded"
         lines.append(f"{what}: {placed(build.file, build.line, build.message)}")
     return lines + [f"note: {one_line(note)}" for note in record.submission.notes]
-
-
-def to_look_at(record: Record) -> list[str]:
-    """Why a person should see it before trusting the grade, a line each. Not for students."""
-    stopped = sum(map(out_of_time, record.items))
-    return [f"stopped at a time limit in {counted(stopped, 'case')}"] if stopped else []
-
-
-def out_of_time(item: Item) -> bool:
-    """Perhaps only slow: a kernel that does not end is another mistake."""
-    if not isinstance(item, Test):
-        return item.state == "time-limit"
-    stopped = item.finding is not None and item.finding.kind == "time-limit"
-    return stopped or item.reason.startswith(USED_UP)
 
 
 def protection(record: Record) -> str:

@@ -20,7 +20,6 @@ from ..build.parts import Parts
 from ..build.submission import LOCALS, Programs, check_program
 from ..cases.model import Case
 from ..errors import MachineFault, NotBuilt, Refused
-from ..findings import CAUSES
 from ..gate.check import KERNEL
 from ..jail.sandbox import Command, Limits, Sandbox
 from ..record.model import Cause, Finding
@@ -86,7 +85,7 @@ def command(program: Path, programs: Programs, case: Case, answer: int) -> Comma
 def believed(said: SaidCause, source: bytes) -> Cause | None:
     lines = source.count(b"\n") + 1
     at_a_line = said.file == KERNEL and 0 < said.line <= lines
-    if said.name not in CAUSES or not at_a_line or not said.what:
+    if not at_a_line or not said.what:
         return None
     return Cause(kind=said.name, what=said.what, file=KERNEL, line=said.line, detail=said.detail,
                  hint=said.hint)

@@ -23,11 +23,10 @@ from __future__ import annotations
 import math
 
 from ..cases.model import Case
-from ..findings import KINDS
-from ..record.model import Cause, Criterion, CriterionName, Finding, Loads, Test, at
+from ..record.model import Cause, Criterion, CriterionName, Finding, Loads, Test, at, but_for
 from ..run.outcome import Outcome
 from ..text import counted
-from .points import ABOUT, but_for, status_of
+from .points import ABOUT, status_of
 
 ORDER: tuple[CriterionName, ...] = ("builds", "correct", "memory", "tiled", "parallel")
 
@@ -47,22 +46,40 @@ OUT_OF_TIME = frozenset({"endless", "deadlock", "time-limit"})
 """Ends of a plain run after which a checked one is not worth its time."""
 
 
-def of_kind(kind: str) -> Finding:
-    """Where no more is known than the kind."""
-    return Finding(kind=kind, what=KINDS[kind].headline, hint=KINDS[kind].hint)
+HEADLINES = {
+    "endless": "the kernel does not end",
+    "time-limit": "time limit exceeded",
+    "deadlock": "deadlock: threads of a block wait for each other",
+    "kernel-fault": "the kernel stopped with a fault",
+    "host-fault": "host code crashed, or ended the program",
+    "no-launch": "no kernel is launched",
+    "input-written": "an input is written",
+    "out-of-bounds": "load or store outside an array or another allocation",
+    "unwritten": "elements of the result are never written",
+    "wrong-result": "the result is wrong",
+    "not-float32": "the result is less precise than float32",
+}
+"""As the engine's table has them, of the kinds that are found here and not by the judge."""
+
+
+def of_kind(kind: str, what: str = "", hint: str = "") -> Finding:
+    return Finding(kind=kind, headline=HEADLINES[kind], what=what or HEADLINES[kind], hint=hint or None)
 
 
 ENDS = {
-    **{how: of_kind(how) for how in OUT_OF_TIME},
-    "crashed": Finding(kind="host-fault", what="it crashed"),
-    "exited": Finding(kind="host-fault", what="it ended the program instead of returning",
-                      hint="basicSgemm must return, whatever happens"),
-    "stopped": Finding(kind="kernel-fault", what="it was stopped"),
+    "endless": of_kind("endless", hint="which loop has a condition that never becomes false?"),
+    "deadlock": of_kind("deadlock", hint="which threads must arrive for this one to continue?"),
+    "time-limit": of_kind("time-limit", hint="how many blocks does the result need, and what does each "
+                                             "thread compute more than once?"),
+    "crashed": of_kind("host-fault", "it crashed"),
+    "exited": of_kind("host-fault", "it ended the program instead of returning",
+                      "basicSgemm must return, whatever happens"),
+    "stopped": of_kind("kernel-fault", "it was stopped"),
 }
 """Of a run that did not return, where no more is known."""
 
-NO_LAUNCH = Finding(
-    kind="no-launch", what="basicSgemm launches no kernel",
+NO_LAUNCH = of_kind(
+    "no-launch", "basicSgemm launches no kernel",
     hint="basicSgemm chooses block and grid, and then launches mysgemm<<<grid, block>>>(...): how many "
          "threads does C need?")
 THREADS_HINT = "let each thread compute an element of C, or a few of them"
@@ -183,7 +200,7 @@ def against_correct(plain: Outcome, checked: Outcome | None) -> str:
     why = what_went_wrong(plain)
     if why or checked is None:
         return why
-    if checked.finding and not KINDS[checked.finding.kind].may_be_right:
+    if checked.finding and not checked.finding.may_be_right:
         return headline(checked.finding)
     if checked.ended == "time-limit" or checked.ended == "stopped" and checked.finding:
         return ""
@@ -213,7 +230,7 @@ def against_loads(loads: Loads) -> str:
     most = most_loads(loads)
     if loads.all > most:
             return f"{loads.all} loads from global memory; tiles need at most {most}"
-    if loads.exchanged is not None and loads.exchanged < loads.all:
+    if loads.exchanged < loads.all:
         return f"threads read {loads.exchanged} elements that others of their block have stored, " \
             f"and load {loads.all}; tiles need at least as many"
     return ""
@@ -282,7 +299,7 @@ def main_finding(plain: Outcome, checked: Outcome | None) -> Finding | None:
     for run in runs:
         what = what_went_wrong(run)
         if what:
-            known = ENDS.get(run.ended) or Finding(kind=kind_of_result(run), what=what)
+            known = ENDS.get(run.ended) or of_kind(kind_of_result(run), what)
             return known.model_copy(update={"what": what, "file": run.file, "line": run.line})
     return None
 

@@ -11,13 +11,11 @@ from collections.abc import Sequence
 from ..cases.model import Case, Item, Performance
 from ..clock.measure import Said
 from ..record.model import Build, Criterion, Record, Refusal, Status, Test, Timing, TimingState, at
-from ..text import harmless
+from ..text import counted, harmless
 
 ABOUT = {"name", "suite", "hidden", "title", "m", "k", "n"}
 """What every result repeats of its case."""
 NO_GPU = "not timed: no GPU"
-USED_UP = "the submission has used up its"
-"""The beginning of a reason: all its runs together reached a limit."""
 
 
 def status_of(criteria: Sequence[Criterion]) -> Status:
@@ -37,10 +35,6 @@ def carries(parent: Test) -> bool:
     return any(each.name == "correct" and (each.passed or each.nearly) for each in parent.criteria)
 
 
-def but_for(mistake: str) -> str:
-    return f"right but for one mistake: {mistake}"
-
-
 def totals(items: Sequence[Test | Timing]) -> tuple[float, float]:
     """Points and possible points; rounded, so that ten times 0.1 is 1."""
     return (round(math.fsum(item.score for item in items), 6),
@@ -50,6 +44,19 @@ def totals(items: Sequence[Test | Timing]) -> tuple[float, float]:
 def full_marks(record: Record) -> bool:
     return (record.refusal is None and record.build.ok and record.score >= record.max_score
             and all(item.nothing_lost for item in record.items))
+
+
+def needs_review(items: Sequence[Test | Timing], limit: float) -> list[str]:
+    """Why a person should see it before trusting the grade, a line each: perhaps it is only slow; a
+    kernel that does not end is another mistake. `limit`: of all runs together."""
+    def out_of_time(item: Test | Timing) -> bool:
+        if not isinstance(item, Test):
+            return item.state == "time-limit"
+        stopped = item.finding is not None and item.finding.kind == "time-limit"
+        return stopped or item.reason == used_up_reason(limit)
+
+    stopped = sum(map(out_of_time, items))
+    return [f"stopped at a time limit in {counted(stopped, 'case')}"] if stopped else []
 
 
 def speed_points(asked: Performance, ratio: float) -> float:
@@ -62,23 +69,20 @@ def speed_points(asked: Performance, ratio: float) -> float:
 
 
 def skipped(item: Item, parent: Test) -> Test | Timing:
-    return no_points(item, "skipped", skip_reason(parent.name))
-
-
-def skip_reason(parent: str) -> str:
-    return f"needs {parent}, which failed"
+    reason = f"needs {parent.name}, which failed"
+    return no_points(item, "skipped", reason).model_copy(update={"skipped_for": parent.name})
 
 
 def used_up(item: Item, limit: float) -> Test | Timing:
-    return no_points(item, "time-limit", f"{USED_UP} {limit:g} s for all cases")
+    return no_points(item, "time-limit", used_up_reason(limit))
+
+
+def used_up_reason(limit: float) -> str:
+    return f"the submission has used up its {limit:g} s for all cases"
 
 
 def refused(item: Item, refusal: Refusal) -> Test | Timing:
-    return no_points(item, "refused", refusal_reason(refusal), refusal.hint)
-
-
-def refusal_reason(refusal: Refusal) -> str:
-    return f"the submission was refused: it {refusal.tried}"
+    return no_points(item, "refused", refusal.reason, refusal.hint)
 
 
 def unbuilt(item: Item, build: Build) -> Test | Timing:

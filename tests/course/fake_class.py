@@ -60,9 +60,10 @@ for line in kernel.decode().splitlines():
         sys.exit(3)
 if record["tests"]:
     record["score"] = sum(test["score"] for test in record["tests"])
-temporary = place / "written"
-temporary.write_text(json.dumps(record))
-os.replace(temporary, place / "result.json")
+for name in ("student.json", "result.json"):
+    temporary = place / "written"
+    temporary.write_text(json.dumps(record))
+    os.replace(temporary, place / name)
 with open(calls, "a") as file:
     file.write(f"{place.parent.name} graded\\n")
 sys.exit(0 if record["score"] >= record["max_score"] else 1)

@@ -23,6 +23,7 @@ from urllib.parse import unquote, urlsplit
 import grader_fake as fake
 import pytest
 from browser import MEDIA, assert_accessible, assert_fits, assert_nothing_amiss, media, shot, window
+from kinds import KINDS, words_of
 from conftest import REPOSITORY, Tree, clean_environment, repository_files
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -30,24 +31,23 @@ from test_exporters import NASTY, RACE, RECORDS, make_record, make_test, make_ti
 
 from course.model import Attempt, HandIn, Override, Standing, Student
 from course.pages import write_class_page, write_feedback
-from grader.findings import CAUSES, KINDS
 from grader.record.model import Cause, Finding, Loads, Record, Submission
 from grader.record.store import os, read_record
-from grader.record.student import LOST
+from grader.record.student import LOST, student_view
 from instructor.release.leaks import secrets_of
 
 KERNEL = "".join(f"line {number};\n" for number in range(1, 41))
 WHEN = datetime(2026, 11, 20, 18, 30, tzinfo=timezone.utc)
 ADA = Student("Ada Lovelace", "ada", id="s1815", login="lovelace", email="ada@analytical.example",
               canvas_id="77001", moodle_id="88002")
-LOADS = Loads(all=120_000, naive=524_288, once_per_block=32_768, threads=4096)
+LOADS = Loads(all=120_000, naive=524_288, once_per_block=32_768, exchanged=120_000, threads=4096)
 
 
 def standing(record: Record | None, student: Student = ADA, content: str = KERNEL,
              **changes: Any) -> Standing:
     hand_in = HandIn((), "somewhere", content.encode(), submitted=WHEN)
     attempt = Attempt(student, hand_in, 1, "0" * 64, Path("/results/records") / student.folder,
-                      record)
+                      record, student_view(record) if record else None)
     values: dict[str, Any] = dict(attempts=(attempt,), counted=attempt)
     if record:
         values |= {"raw": record.score, "points": record.score, "possible": record.max_score}
@@ -135,7 +135,7 @@ def test_the_command_shows_the_same_inputs_again(tmp_path: Path) -> None:
 
 CAUSE = Cause(kind="row-length", what=fake.WHAT, file="kernel.cu", line=20,
               detail=["(from a run with m=37 k=53 n=29)"], hint="where does the next row of B begin?")
-LOAD = Finding(kind="out-of-bounds", what="load from B beyond its last row", file="kernel.cu", line=31,
+LOAD = Finding(**words_of("out-of-bounds"), what="load from B beyond its last row", file="kernel.cu", line=31,
                detail=["thread (0,4) reads B[70][0]"], hint="is every index within?", cause=CAUSE)
 
 
@@ -396,10 +396,11 @@ def student(number: int, name: str = "") -> Student:
 
 def a_class() -> list[Standing]:
     """The same race in two cases of two students each, a refusal, a time limit, and so on."""
-    slow = RACE.model_copy(update={"kind": "time-limit", "what": "time limit exceeded", "line": 0})
+    slow = RACE.model_copy(update=words_of("time-limit") | {"what": "time limit exceeded", "line": 0})
     twice = make_record([make_test("a", 0, 10, finding=RACE), make_test("b", 0, 10, finding=RACE)])
     once = make_record([make_test("a", 10, 10), make_test("b", 5, 10, finding=RACE)])
-    stopped = make_record([make_test("a", 10, 10), make_test("b", 0, 10, finding=slow)])
+    stopped = make_record([make_test("a", 10, 10), make_test("b", 0, 10, finding=slow)],
+                          needs_review=["stopped at a time limit in 1 case"])
     full = make_record([make_test("a", 10, 10), make_test("b", 10, 10)])
     refused = RECORDS["refused"].model_copy(update={"tests": twice.tests, "max_score": 20.0})
     broken = Attempt(student(6), HandIn((), "x", problem="two kernel.cu"), 1, "", None)
@@ -467,7 +468,7 @@ def test_the_most_frequent_mistake_is_first(tmp_path: Path) -> None:
 def test_mistakes_with_numbers_in_their_words_are_one(tmp_path: Path) -> None:
     standings = []
     for number in (1, 2):
-        wrong = RACE.model_copy(update={"kind": "wrong-result", "what": f"{number} of 9 are wrong"})
+        wrong = RACE.model_copy(update=words_of("wrong-result") | {"what": f"{number} of 9 are wrong"})
         record = make_record([make_test("a", 0, 1, finding=wrong)])
         standings.append(standing(record, student(number)))
     class_page(standings, tmp_path)
@@ -477,7 +478,7 @@ def test_mistakes_with_numbers_in_their_words_are_one(tmp_path: Path) -> None:
 
 def test_a_mistake_counts_by_its_cause_and_its_findings(tmp_path: Path) -> None:
     """Where the cause is known, it is one row, whatever it did to which case; where it is not, the
-    finding is; and of words with numbers the cause's meaning is shown."""
+    finding is; and words with numbers are the same for all numbers."""
     wrong = LOAD.model_copy(update={"kind": "wrong-result"})
     unknown = LOAD.model_copy(update={"cause": None})
     below = LOAD.model_copy(update={"cause": CAUSE.model_copy(update={"line": 21})})
@@ -492,7 +493,7 @@ def test_a_mistake_counts_by_its_cause_and_its_findings(tmp_path: Path) -> None:
     table = [row for row in rows(tmp_path / "class.html") if len(row) == 4][1:]
     assert [row[:2] for row in table] == [
         [f"{fake.WHAT} row-length, seen as out-of-bounds (3), wrong-result (2)", "4"],
-        [f"{CAUSES['phase-step']} phase-step, seen as out-of-bounds (2)", "2"],
+        ["the tile moves on by N phase-step, seen as out-of-bounds (2)", "2"],
         ["load from B beyond its last row out-of-bounds", "1"]]
     assert table[0][2] == "line 20; (4) line 21; (1)"
     assert table[1][2] == "line 8; (1) line 16; (1)"

@@ -30,8 +30,11 @@ from types import SimpleNamespace
 from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
-if str(REPOSITORY) not in sys.path:
-    sys.path.insert(0, str(REPOSITORY))
+for place in (REPOSITORY, REPOSITORY / "tests"):
+    if str(place) not in sys.path:
+        sys.path.insert(0, str(place))
+
+from kinds import words_of  # noqa: E402
 
 from grader.cases.model import Case, Performance, Suite  # noqa: E402
 from grader.clock.measure import Said  # noqa: E402
@@ -106,10 +109,10 @@ def outcome(verb: str, build: str, problem: Problem, count: bool,
     if checked and count:
         loaded = naive if verb == "naive" else naive // 16
         facts["loads"] = Loads(all=loaded, naive=naive, once_per_block=naive // 16,
-                               threads=elements)
+                               exchanged=loaded, threads=elements)
     if verb == "wrong":
         facts |= {"right": False, "wrong": elements, "output": f"{problem.m}\x1b[2J",
-                  "explanation": Finding(kind="wrong-result", what=f"all {elements} are wrong",
+                  "explanation": Finding(**words_of("wrong-result"), what=f"all {elements} are wrong",
                                          detail=["C is A", *([words] if words else [])], hint="is it?", formula="copy-of-a")}
     if verb == "starter":
         facts |= {"right": False, "launches": 0, "unwritten": elements}
@@ -120,12 +123,12 @@ def outcome(verb: str, build: str, problem: Problem, count: bool,
         facts |= {"ended": "crashed", "right": False, "detail": "it crashed: Segmentation fault"}
     if verb in ("leak", "race") and checked:
         kind = "leak" if verb == "leak" else "shared-race"
-        facts |= {"finding": Finding(kind=kind, what="a mistake", file="kernel.cu", line=29,
+        facts |= {"finding": Finding(**words_of(kind), what="a mistake", file="kernel.cu", line=29,
                                      detail=["thread (0,0)"], hint="think",
                                      barrier_after=int(words.split()[-1]) if words else 0)}
     if verb == "doubled":
         facts |= {"right": False, "wrong": elements, "explanation": Finding(
-            kind="wrong-result", what=f"all {elements} are wrong", formula="factor", products=1.0,
+            **words_of("wrong-result"), what=f"all {elements} are wrong", formula="factor", products=1.0,
             claim="C is 2 times the product",
             detail=["C is 2 times the product: this explains all."])}
     if verb == "race" and checked:

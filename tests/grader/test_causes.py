@@ -15,12 +15,12 @@ from typing import Any
 
 import grader_fake as fake
 import pytest
+from kinds import CAUSES, KINDS, words_of
 from conftest import sample
 from corpus import BY_NAME, FAULTS, Fault
 
 from grader.build.parts import Parts, trusted_parts
 from grader.errors import MachineFault
-from grader.findings import CAUSES, KINDS
 from grader.grade import MOST_CAUSES, Grading
 from grader.intake.submission import Submission
 from grader.jail.sandbox import Ran, choose_sandbox
@@ -132,7 +132,7 @@ def test_only_some_are_looked_for() -> None:
              for size in range(11, 20)]
 
     def run(*given: Any, **more: Any) -> Any:
-        finding = Finding(kind="out-of-bounds", what="a load", file="kernel.cu", line=given[3].m)
+        finding = Finding(**words_of("out-of-bounds"), what="a load", file="kernel.cu", line=given[3].m)
         return fake.run(*given, **more).model_copy(update={"finding": finding})
 
     asked = Asked()
@@ -155,7 +155,7 @@ def test_it_changes_no_points(verb: str) -> None:
 TRUE = {"name": "row-length", "file": "kernel.cu", "line": 2, "detail": ["(from a run with m=37 k=53 n=29)"],
         "what": "a row of A has k elements, but here rows are n elements apart",
         "hint": "where does the next row of A begin?"}
-WRONG = Finding(kind="wrong-result", what="C is wrong")
+WRONG = Finding(**words_of("wrong-result"), what="C is wrong")
 SOURCE = b"// k n\nfloat tile;\n"
 
 
@@ -190,7 +190,7 @@ def test_what_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("of_judge", [
-    "", "null", said(kind="leak"), said(kind=None), said(name="genius"), said(file="/etc/passwd"),
+    "", "null", said(kind="leak"), said(kind=None), said(file="/etc/passwd"),
     said(file=None), said(line=0), said(line=4), said(what=None),
 ], ids=lambda said: repr(said[-40:]))
 def test_what_is_not_taken(of_judge: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 import classroom50 as demands
+from kinds import words_of
 from conftest import REPOSITORY, clean_environment, sample, strict_json
 
 from course import gradebook
@@ -82,7 +83,7 @@ def make_record(tests: list[Case], /, **changes: Any) -> Record:
     return Record(**(values | changes))
 
 
-RACE = Finding(kind="shared-race", what="race on shared memory", file="kernel.cu", line=29,
+RACE = Finding(**words_of("shared-race"), what="race on shared memory", file="kernel.cu", line=29,
                detail=["thread (0,0) reads A_s[0][1]", "thread (1,0) writes it"],
                hint="a tile may be read only after every thread has stored its part")
 CASES = [
@@ -127,7 +128,7 @@ texts = st.one_of(st.sampled_from(NASTY), st.text(max_size=30),
 
 def poisoned(text: str) -> list[Record]:
     """Records with this text wherever a submission may have put any."""
-    finding = Finding(kind="wrong-result", what=text, file=text, line=3, detail=[text], hint=text,
+    finding = Finding(**words_of("wrong-result"), what=text, file=text, line=3, detail=[text], hint=text,
                       launch=text)
     cause = Cause(kind=text, what=text, file="kernel.cu", line=3, detail=[text], hint=text)
     here = finding.model_copy(update={"file": "kernel.cu", "cause": cause})
@@ -206,7 +207,7 @@ GRADESCOPE: dict[str, Any] = {  # gradescope-autograders.readthedocs.io, "Output
 
 def gradescope_results(record: Record, hidden_cases: Any = "hidden") -> Any:
     """Checked: the schema, the grade, and that nothing is taken for markup."""
-    results = strict_json(gradescope.export(record, hidden_cases))
+    results = strict_json(gradescope.export(record, student_view(record), hidden_cases))
     jsonschema.validate(results, GRADESCOPE)
     assert all(value == "text" for key, value in results.items() if key.endswith("_format"))
     total = sum(test.get("score", 0) for test in results["tests"])
@@ -230,7 +231,7 @@ def test_gradescope_shows_hidden_cases_as_asked(hidden_cases: str) -> None:
     assert all(test["visibility"] == "visible" for test in tests if test not in hidden)
     text, for_ta = json.dumps(hidden), ("m=35", "tall", "m=1024 k=1111", "heron", "2.000 ms")
     assert [word in text for word in for_ta] == [hidden_cases == "hidden"] * 5
-    whole = gradescope.export(MIXED, hidden_cases)  # type: ignore[arg-type]
+    whole = gradescope.export(MIXED, student_view(MIXED), hidden_cases)  # type: ignore[arg-type]
     assert SECRET not in whole and "hello from alice" not in whole
 
 
@@ -280,7 +281,7 @@ def read_by_autolab(feedback: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def check_autolab(record: Record) -> None:
-    feedback = autolab.export(record)
+    feedback = autolab.export(student_view(record))
     presentation, scores = read_by_autolab(feedback)
     assert sum(scores.values()) == pytest.approx(record.score, abs=1e-4)
     assert presentation["stages"][0] == "Build"
@@ -291,17 +292,17 @@ def check_autolab(record: Record) -> None:
 @every_record
 def test_autolab_has_a_problem_for_hidden_cases_where_there_are_any(record: Record) -> None:
     problems = {"Public"} if record in (PUBLIC, UNTIMED) else {"Public", "Hidden"}
-    assert set(read_by_autolab(autolab.export(record))[1]) == problems
+    assert set(read_by_autolab(autolab.export(student_view(record)))[1]) == problems
 
 
 def test_autolab_may_want_one_problem() -> None:
-    assert read_by_autolab(autolab.export(MIXED, "Matrix product"))[1] == {"Matrix product": 47}
+    assert read_by_autolab(autolab.export(student_view(MIXED), "Matrix product"))[1] == {"Matrix product": 47}
 
 
 @pytest.mark.parametrize("problem", ["", "a: b", 'a"b', "ä", "a\n"])
 def test_autolab_refuses_problems_that_would_break_its_line(problem: str) -> None:
     with pytest.raises(BadInput):
-        autolab.export(MIXED, problem)
+        autolab.export(student_view(MIXED), problem)
 
 
 # ---- Classroom 50 --------------------------------------------------------------------------------
@@ -309,7 +310,7 @@ def test_autolab_refuses_problems_that_would_break_its_line(problem: str) -> Non
 
 def classroom50_result(record: Record) -> Any:
     """Checked: the schema, and that its log holds no command."""
-    result = strict_json(classroom50.result(record, demands.ENVIRONMENT))
+    result = strict_json(classroom50.result(student_view(record), demands.ENVIRONMENT))
     demands.check(result)
     assert result["tests"], "would be a success"
     printed = "".join(f"{test['test-name']}\n{test['message']}\n" for test in result["tests"])
@@ -358,7 +359,7 @@ def test_classroom50_needs_its_runner(missing: str) -> None:
 
 def test_classroom50_shows_a_page_that_github_takes(tmp_path: Path) -> None:
     long = [make_test(f"case {number}", 0, 1, output="x" * 9_000) for number in range(99)]
-    classroom50.write(make_record(long), tmp_path, demands.ENVIRONMENT)
+    classroom50.write(student_view(make_record(long)), tmp_path, demands.ENVIRONMENT)
     body = (tmp_path / "release-body.md").read_text()
     assert len(body) < 125_000 and "## 0 of 99 points" in body and "case 98" in body
     demands.check(strict_json((tmp_path / "result.json").read_text()))
@@ -454,10 +455,10 @@ def test_no_place_is_named_twice() -> None:
         test = make_test("x", 0, 1, finding=finding)
         for text in all_forms(make_record([test])).values():
             assert "kernel.cu:29: kernel.cu:29" not in text
-        assert f"kernel.cu:29: {RACE.what}" in gradescope.export(make_record([test]))
+        assert f"kernel.cu:29: {RACE.what}" in gradescope.export(make_record([test]), student_view(make_record([test])))
     broken = make_record([], build=Build(ok=False, message="kernel.cu:12: no", file="kernel.cu",
                                          line=12, output=""))
-    assert "does not build: kernel.cu:12: no" in gradescope.export(broken)
+    assert "does not build: kernel.cu:12: no" in gradescope.export(broken, student_view(broken))
 
 
 def test_summary_stays_below_githubs_limit() -> None:
@@ -471,7 +472,7 @@ def test_summary_stays_below_githubs_limit() -> None:
 
 
 def check_annotations(record: Record) -> list[tuple[str, dict[str, str], str]]:
-    text = annotations.export(record)
+    text = annotations.export(student_view(record))
     found = runner_commands(text)
     assert len(found) == sum(line.startswith("::") for line in text.split("\n")) <= 10
     for command, properties, message in found:
@@ -507,7 +508,7 @@ def test_annotations_give_no_line_of_a_hidden_case() -> None:
 def test_annotations_say_what_the_record_says() -> None:
     """Escaping loses nothing: the runner reads the text that went in."""
     for what in ["a:b", "a::b", "a,line=9", "100%", "%0A", "%3A", "a=b", "::error::x"]:
-        finding = Finding(kind="wrong-result", what=what, file="kernel.cu", line=3)
+        finding = Finding(**words_of("wrong-result"), what=what, file="kernel.cu", line=3)
         test = make_test("x", 0, 1, finding=finding, reason=f"because {what}")
         [(_, properties, message)] = check_annotations(make_record([test]))
         assert properties == {"file": "kernel.cu", "line": "3", "title": what}
@@ -563,10 +564,10 @@ def test_no_form_is_broken_by_any_text(text: str) -> None:
 
 def all_forms(record: Record) -> dict[str, str]:
     """As students get them."""
-    return {"gradescope": gradescope.export(record), "autolab": autolab.export(record),
-            "classroom50": classroom50.result(record, demands.ENVIRONMENT),
+    return {"gradescope": gradescope.export(record, student_view(record)), "autolab": autolab.export(student_view(record)),
+            "classroom50": classroom50.result(student_view(record), demands.ENVIRONMENT),
             "summary": html.unescape(re.sub(r"\\(.)", r"\1", summary.export(student_view(record)))),
-            "annotations": annotations.export(record)}
+            "annotations": annotations.export(student_view(record))}
 
 
 def test_every_form_shows_points_for_speed() -> None:
@@ -578,13 +579,13 @@ def test_every_form_shows_points_for_speed() -> None:
     tests = {test["name"]: test for test in gradescope_results(TIMED)["tests"]}
     assert (tests["slow: a title"]["score"], tests["slow: a title"]["max_score"]) == (1.5, 4)
     assert tests["heron"]["visibility"] == "hidden"
-    assert read_by_autolab(autolab.export(TIMED))[1] == {"Public": 14 + 5.5, "Hidden": 33 + 2}
+    assert read_by_autolab(autolab.export(student_view(TIMED)))[1] == {"Public": 14 + 5.5, "Hidden": 33 + 2}
 
 
 def test_what_was_not_timed_is_named_and_has_no_points() -> None:
     for form, text in all_forms(UNTIMED).items():
         assert ("no GPU" in text) == (form in ("gradescope", "autolab", "summary")), form
-    assert "Speed: 1 shape not timed: no GPU. This costs no points." in gradescope.export(UNTIMED)
+    assert "Speed: 1 shape not timed: no GPU. This costs no points." in gradescope.export(UNTIMED, student_view(UNTIMED))
     assert len(gradescope_results(UNTIMED)["tests"]) == len(CASES[:3])
     assert len(classroom50_result(UNTIMED)["tests"]) == len(CASES[:3])
 
@@ -610,21 +611,11 @@ def test_a_class_has_a_column_for_speed() -> None:
     assert re.search(r"\| alice \| 14/\d+ \|  \|  \|  \|", text)
 
 
-def test_records_without_speed_can_still_be_read(tmp_path: Path) -> None:
-    """Format 1 had none."""
+def test_records_of_other_formats_are_graded_again(tmp_path: Path) -> None:
     old = json.loads(PUBLIC.model_dump_json())
-    del old["performance"]
-    (tmp_path / "result.json").write_text(json.dumps(old | {"format": 1}))
-    record = read_record(tmp_path / "result.json")
-    assert (record.format, record.performance, record.score) == (1, [], 14)
-
-
-def test_records_with_lines_to_read_can_still_be_read(tmp_path: Path) -> None:
-    """Earlier versions listed them; other keys that are unknown are an error."""
-    old = json.loads(PUBLIC.model_dump_json())
-    old["build"]["unproven"] = [7]
-    (tmp_path / "result.json").write_text(json.dumps(old))
-    assert read_record(tmp_path / "result.json") == PUBLIC
+    (tmp_path / "result.json").write_text(json.dumps(old | {"format": 2}))
+    with pytest.raises(BadInput, match="a record of another format than 3.*grade again"):
+        read_record(tmp_path / "result.json")
     old["build"]["unknown"] = [7]
     (tmp_path / "result.json").write_text(json.dumps(old))
     with pytest.raises(BadInput, match="build.unknown"):
@@ -637,6 +628,8 @@ def test_records_with_lines_to_read_can_still_be_read(tmp_path: Path) -> None:
 def write(directory: Path, record: Record) -> str:
     path = directory / "result.json"
     path.write_text(record.model_dump_json(), encoding="utf-8")
+    seen = student_view(record).model_dump_json()
+    (directory / "student.json").write_text(seen, encoding="utf-8")
     return str(path)
 
 
@@ -662,7 +655,7 @@ def changed(old: str, new: str) -> str:
 
 @pytest.mark.parametrize("text, says", [
     *((text, "not a result") for text in ("", "{", "[]", "{}", "\udcff")),
-    (changed('"format":2', '"format":3'), "format"),
+    (changed('"format":3', '"format":4'), "format"),
     (changed('"score":54.5', '"score":NaN'), "score: Input should be a finite number"),
     (changed('"max_score":116.0', '"max_score":1e999'), "max_score: Input should be a finite"),
     (changed('"score":54.5', '"score":117'), "117 of 116 points"),

@@ -10,13 +10,13 @@ import textwrap
 from typing import Any
 
 import pytest
+from kinds import KINDS, words_of
 from conftest import REPOSITORY
 from grader_fake import case, outcome
 from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.cases.model import Case
-from grader.findings import KINDS
 from grader.record.model import Build, Finding, Loads, Record, Refusal, Submission, Test
 from grader.record.student import student_view
 from grader.report.lines import lost
@@ -24,7 +24,7 @@ from grader.run.limits import Problem
 from grader.run.outcome import Outcome
 from grader.text import harmless
 from grader.verdict.case import against_loads, judge_case, most_loads, wants_checked, wants_counts
-from grader.verdict.points import carries, is_right, nothing, refused, skipped, totals
+from grader.verdict.points import carries, is_right, needs_review, nothing, refused, skipped, totals, used_up
 
 FULL = {"builds": 1.0, "correct": 2.0, "memory": 3.0, "tiled": 4.0}
 
@@ -97,7 +97,7 @@ def test_threads_that_share_in_the_work(asked: dict[str, Any], threads: int, kep
 
 
 def finding(kind: str) -> Finding:
-    return Finding(kind=kind, what="a mistake", file="kernel.cu", line=3)
+    return Finding(**words_of(kind), what="a mistake", file="kernel.cu", line=3)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -183,11 +183,10 @@ def test_no_checked_run_no_points_for_it() -> None:
         (9900, 9900, ""),
         (9900, 9899, "threads read 9899 elements that others of their block have stored, and load"),
         (9900, 0, "threads read 0 elements that others of their block have stored, and load 9900"),
-        (9900, None, ""),  # of an older record
     ],
 )
 @pytest.mark.parametrize("once", [1228, 9900])
-def test_really_tiled(all_loads: int, exchanged: int | None, reason: str, once: int) -> None:
+def test_really_tiled(all_loads: int, exchanged: int, reason: str, once: int) -> None:
     """Whatever a block could have loaded once: that is no limit."""
     loads = Loads(all=all_loads, naive=78608, once_per_block=once, exchanged=exchanged)
     test, kept = judge(*runs("right", loads=loads))
@@ -208,7 +207,8 @@ def test_the_limit_is_the_handouts() -> None:
 def test_the_record_has_the_loads_that_were_counted() -> None:
     """Exactly; and a student sees none of a hidden case, which would tell its shape."""
     plain, checked = runs("naive")
-    assert checked.loads == Loads(all=78608, naive=78608, once_per_block=4913, threads=1156)
+    assert checked.loads == Loads(all=78608, naive=78608, once_per_block=4913, exchanged=78608,
+                                  threads=1156)
     assert judge(plain, checked)[0].loads == checked.loads
     assert judge(plain, None)[0].loads is None
     assert judge(*runs("race", loads=None))[0].loads is None
@@ -229,7 +229,7 @@ def test_which_cases_have_a_checked_run() -> None:
 
 # ---- one mistake ---------------------------------------------------------------------------------
 
-TWICE = Finding(kind="wrong-result", what="1156 of the 1156 elements of C are wrong", hint="once?",
+TWICE = Finding(**words_of("wrong-result"), what="1156 of the 1156 elements of C are wrong", hint="once?",
                 claim="C is 2 times the product",
                 detail=["the first: C[0][0]", "C is 2 times the product: this explains all 1156."],
                 formula="factor", products=1.0)
@@ -290,8 +290,8 @@ def test_what_is_not_one_mistake_costs_all(of_plain: dict[str, Any], of_checked:
 
 def test_a_share_is_of_what_the_mistake_alone_has_cost() -> None:
     """Not of tiles that there are none of, nor of what was not examined."""
-    naive = but_for_a_formula(of_checked={"loads": Loads(all=78608, naive=78608,
-                                                         once_per_block=4913, threads=1156)})
+    naive = but_for_a_formula(of_checked={"loads": Loads(
+        all=78608, naive=78608, once_per_block=4913, exchanged=78608, threads=1156)})
     assert by_criterion(naive) == "builds:1 correct:0.8 memory:1.2 tiled:0"
     slow = but_for_a_formula(of_checked=SLOW | {"explanation": None})
     assert by_criterion(slow) == "builds:1 correct:0.8 memory:0 tiled:0"
@@ -401,6 +401,15 @@ def public_test() -> Test:
     return judge_case(full_case(name="p"), *runs("wrong"))
 
 
+def test_what_was_stopped_at_a_time_limit_needs_a_review() -> None:
+    """It may only be slow; what does not end is another mistake."""
+    wrong, endless = (judge(*runs(verb))[0] for verb in ("wrong", "hang"))
+    slow = endless.model_copy(update={"finding": Finding(**words_of("time-limit"), what="too slow")})
+    left = used_up(case(), 5.0)
+    assert needs_review([wrong, endless], 5.0) == []
+    assert needs_review([wrong, slow, left], 5.0) == ["stopped at a time limit in 2 cases"]
+
+
 @pytest.mark.parametrize("verb", [*VERBS, "skipped"])
 def test_hidden_cases_stay_hidden(verb: str) -> None:
     record = record_of(public_test(), secret_test("skipped" if verb == "skipped" else "", verb))
@@ -420,7 +429,7 @@ def test_hidden_cases_stay_hidden(verb: str) -> None:
         assert original.finding.launch or verb in ("starter", "hang", "crash")
         assert hidden.finding and hidden.finding.launch is None
         assert hidden.finding and hidden.finding.kind == original.finding.kind
-    assert Record.model_validate_json(text) == seen
+    assert Record.model_validate_json(text).model_dump() == seen.model_dump()
 
 
 def test_a_refusal_gives_no_hidden_case_away() -> None:

@@ -31,7 +31,8 @@ from grader.cases.read import load_suites
 from grader.errors import MachineFault, NotBuilt
 from grader.grade import seed_for
 from grader.record.model import Record
-from grader.record.store import PARTIAL, RESULT, Store
+from grader.record.store import PARTIAL, RESULT, Store, read_record
+from grader.record.student import student_view
 
 
 def grade(text: str, suites: list[Suite], **more: Any) -> Record:
@@ -379,10 +380,22 @@ def test_a_result_on_other_cases_is_kept(tmp_path: Path) -> None:
     kept = store.directory / f"result.{'+'.join(record.suites).replace('/', '-')}.cpu.json"
     assert Record.model_validate_json(kept.read_bytes()) == record
     assert Record.model_validate_json(store.result.read_bytes()).seed == 7
-    assert len(list(store.directory.iterdir())) == 2
+    assert len(list(store.directory.iterdir())) == 3  # and student.json
     store.result.write_text("no JSON")
     store.save(record)
     assert (store.directory / "result.unreadable.json").read_text() == "no JSON"
+
+
+def test_what_students_may_see_lies_beside_it(tmp_path: Path) -> None:
+    """Of a run that goes on, too; so nobody who reads it has anything to leave out."""
+    record = grade("wrong", [public("a"), fake.suite(fake.case("secret", suite="hidden/x"),
+                                                     name="hidden/x")])
+    store = Store(tmp_path, record)
+    for complete, name in ((False, "student.partial.json"), (True, "student.json")):
+        (store.save if complete else store.save_partial)(record)
+        seen = read_record(store.directory / name)
+        assert seen.model_dump() == student_view(record).model_dump() != record.model_dump() and seen.tests[1].name == "hidden 1"
+    assert sorted(path.name for path in store.directory.iterdir()) == [RESULT, "student.json"]
 
 
 def test_results_are_private(tmp_path: Path) -> None:
@@ -420,7 +433,7 @@ def test_a_full_disk_is_the_machines_fault(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(MachineFault, match="No space left on device; results cannot be written"):
         store.save(record.model_copy(update={"score": 0}))
     assert store.result.read_bytes() == before
-    assert sorted(path.name for path in store.directory.iterdir()) == [RESULT]
+    assert sorted(path.name for path in store.directory.iterdir()) == [RESULT, "student.json"]
 
 
 @pytest.mark.parametrize("results", ["file", "/proc/results"])
@@ -515,7 +528,7 @@ def test_two_at_once_end_well(tmp_path: Path) -> None:
     record = check_results(tmp_path / "results" / "alice")
     assert record and record.seed in (1, 2, 3)
     assert [path.name for path in (tmp_path / "results").iterdir()] == ["alice"]
-    assert [path.name for path in (tmp_path / "results" / "alice").iterdir()] == [RESULT]
+    assert {path.name for path in (tmp_path / "results" / "alice").iterdir()} == {RESULT, "student.json"}
 
 
 def test_two_of_one_name_at_once_get_places_of_their_own(tmp_path: Path) -> None:

@@ -2,9 +2,12 @@
 #include "../../finding.h"
 #include <string.h>
 
+enum { RIGHT_NEVER, RIGHT_MAYBE };
+
 static const struct finding_kind_text texts[FINDING_KINDS] = {
 #define FINDING(name, kind, memory, result, cause, headline, hint, meaning)                        \
-    [FINDING_##name] = {kind, FINDING_MEMORY_##memory, FINDING_CAUSE_##cause, headline, hint},
+    [FINDING_##name] = {                                                                           \
+        kind, FINDING_MEMORY_##memory, FINDING_CAUSE_##cause, RIGHT_##result, headline, hint},
 #include "findings.def"
 #undef FINDING
 };
