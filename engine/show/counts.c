@@ -1,4 +1,4 @@
-/* Counts as a student reads them, and as JSON. What they are: ../docs/check.md. */
+/* Counts as a student reads them, and as JSON. What they are: docs/look.md. */
 #include "counts.h"
 #include "../report/text/json.h"
 #include "../report/text/text.h"
@@ -355,17 +355,20 @@ static void json_launch(struct json *json, const struct counted_launch *l) {
 
 /* "counts": for each launch
  *     kernel, grid, block; blocks, blocks_ended (fewer: it was stopped early)
- *     blocks_without_stores, loads_without_stores: blocks that store nothing in global memory, and
- *         their loads but for constants
+ *     blocks_without_stores, loads_without_stores: blocks that store nothing in global memory,
+ *         and their loads but for constants
  *     global: for A, B, C, other, constants and all: loads, stores, atomics, each with elements,
- * requests, bytes, sectors, coalesced_percent (null: nothing moved) shared: loads, stores, atomics,
- * each with elements, requests, bytes, conflicts, worst_way exchanged: elements read from shared
- * memory where another thread had stored them last, and values that warp operations brought from
- * other lanes barriers; barriers_per_block: least, most loads_if_once_per_block: of A and B, if
- * each block loaded what it uses once lines: where most is to gain: file, line, memory (A, B, C,
- * other, constants, shared), way, counted "counts_sum": of all launches together global, shared,
- * exchanged, barriers, loads_if_once_per_block as above flops and loads_naive (2 m n k both),
- * flops_per_load, flops_per_byte (null: none moved) */
+ *         requests, bytes (once a request), sectors, coalesced_percent (null: nothing moved)
+ *     shared: loads, stores, atomics, each with elements, requests, bytes, conflicts, worst_way
+ *     exchanged: elements read from shared memory where another thread had stored them last, and
+ *         values that warp operations brought from other lanes
+ *     barriers; barriers_per_block: least, most
+ *     loads_if_once_per_block: of A and B, if each block loaded what it uses once
+ *     lines: where most is to gain: file, line, memory, way, counted
+ *
+ * "counts_sum": of all launches together
+ *     global, shared, exchanged, barriers, loads_if_once_per_block: as above
+ *     flops and loads_naive (2 m n k both), flops_per_load, flops_per_byte (null: none moved) */
 void json_counts(struct json *json, const struct counted_launch *launches, int count,
                  struct shape s) {
     struct counted_launch sum = sum_of(launches, count);

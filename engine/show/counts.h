@@ -1,4 +1,4 @@
-/* What was counted of a run's launches, for people and as JSON: --counts. docs/check.md says how
+/* What was counted of a run's launches, for people and as JSON: --counts. docs/look.md says how
  * each figure is defined. */
 #ifndef ENGINE_SHOW_COUNTS_H
 #define ENGINE_SHOW_COUNTS_H

@@ -1,4 +1,12 @@
-/* What a kernel's accesses compute, beside the textbook's: --indices. */
+/* What a kernel's accesses compute, beside the textbook's: --indices. In JSON, `indices` has the
+ * sizes, number and of (which launch, from 1, of how many), and accesses, a list:
+ *
+ *   file, line, access, array    where; "read" or "write"; an array of the run or a shared one
+ *   element     with its index, as in the text; null: no formula fits
+ *   warp        "coalesced", "broadcast", "strided"; null: shared memory, or not known
+ *   textbook    null: shared memory
+ *   source      the element of an input that a load from shared memory gets, or null
+ *   accesses    how many there were in the blocks that were watched */
 #include "indices.h"
 #include "../report/text/json.h"
 #include "../report/words/vocabulary.h"

@@ -477,7 +477,10 @@ static void json_stored(struct json *json, const struct story *s, int array) {
  *                   phase, or null
  *         sums      of the block's part of C, by rows, from what has been loaded until then
  *     C: (each output) rows and columns (first, last) of the block's part, and its values as
- *     stored; null: the block stored nothing */
+ *     stored; null: the block stored nothing
+ * Values of shared arrays are of their declared type; those of structures, and dynamic shared
+ * memory, are read as floats. A float that no thread has stored is NaN, which is written as a
+ * string. */
 void json_phases(struct json *json, const struct phases *phases, const struct array_data *data,
                  const struct array_sum *sum, struct shape shape) {
     const struct story s = {phases, data, sum};

@@ -4,7 +4,7 @@
 
 Both come from the environment, as make has them; 256 x 256 x 256, unless SHAPES holds something.
 
-Builds each kernel's checked program for the CPU (docs/check.md) and prints a table of what it
+Builds each kernel's checked program for the CPU (docs/look.md) and prints a table of what it
 counted: exact figures, which say why a rung is faster than the one before, not how much. Exit
 status: 0; 1 a kernel is wrong; 2 bad input; 3 the machine is at fault.
 """
@@ -103,7 +103,7 @@ def main() -> int:
     kernels = os.environ.get("KERNELS", "").split()
     status = max(table(shape, kernels) for shape in todo)
     print("elements loaded: from global memory, 4 bytes each; operations: 2 m n k;\n"
-          "loads of warps: instructions, of 4 to 16 bytes a thread. More: docs/check.md")
+          "loads of warps: instructions, of 4 to 16 bytes a thread. More: docs/look.md")
     return status
 
 

@@ -42,16 +42,18 @@ def test_facts_end_where_the_symptom_begins(checker: Builder) -> None:
 
 
 def test_the_documentation_shows_what_is_printed(checker: Builder) -> None:
-    """The example of a cause, and that of --indices, both of this mistake."""
-    (each,) = [each for each in SEEDED if each.name == "b-row-length-k_handout"]
-    page = (REPOSITORY / "docs" / "check.md").read_text()
-    folder = checker("gcc -O1", "kernel.cu").parent
-    kernel = folder / "handout.cu"
-    kernel.write_text(each.text)
-    printed = run_check(checker("gcc -O1", kernel.name), "--indices", "--seed", 1).stdout
-    kernel.unlink()
-    printed, _, command = printed.strip().rpartition("\n")
-    assert command == "next: make walk KERNEL=handout.cu"
-    for part in printed.strip().split("\n\n"):
-        words = part.replace("handout.cu", "kernel.cu").split()
-        assert " ".join(words) in " ".join(page.split()), part
+    """The race at the beginning of README.md and check.md; the examples of a cause and of --indices."""
+    race, row = "first-barrier-missing_handout", "b-row-length-k_handout"
+    for name, options, pages in ((race, [], ["README.md"]), (race, [], ["docs/check.md"]),
+                                 (row, ["--indices"], ["docs/check.md", "docs/look.md"])):
+        (each,) = [each for each in SEEDED if each.name == name]
+        folder = checker("gcc -O1", "kernel.cu").parent
+        kernel = folder / "handout.cu"
+        kernel.write_text(each.text)
+        printed = run_check(checker("gcc -O1", kernel.name), *options, "--seed", 1).stdout
+        kernel.unlink()
+        printed, _, command = printed.strip().rpartition("\n")
+        assert command == "next: make walk KERNEL=handout.cu"
+        text = " ".join(" ".join((REPOSITORY / page).read_text().split()) for page in pages)
+        for part in printed.strip().split("\n\n"):
+            assert " ".join(part.replace("handout.cu", "kernel.cu").split()) in text, part

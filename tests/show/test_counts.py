@@ -2,7 +2,7 @@
 
 Three sources say what is right: formulas (2 m n k loads for the naive kernel, and what tiles save);
 a model of tiled kernels below, which visits every thread; and what Nsight Compute read from the
-counters of an H200 for the same kernels (docs/check.md says how). A failure here means that a
+counters of an H200 for the same kernels (docs/look.md names them). A failure here means that a
 student is told a number that is not so.
 """
 

@@ -179,7 +179,7 @@ static void json_report(FILE *out, FILE *report) {
  *     thread, block    [x, y, z], or null outside of kernels
  *     variable, element  what was touched
  *     other            the second party of a race or barrier, or null
- *     phase, phases    the phase, from 1, or null
+ *     phase, phases    the phase, from 0, or null
  *     launch           kernel, number (from 1) of how many (of), grid, block ([x, y, z]),
  *                      shared_bytes (dynamic), file and line of <<<...>>>, text: the line that is
  *                      printed; or null

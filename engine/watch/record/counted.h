@@ -1,5 +1,5 @@
 /* What a run's kernels loaded and stored: plain data, which counts.c collects and show/counts.c
- * prints. docs/check.md says how each figure is defined. */
+ * prints. docs/look.md says how each figure is defined. */
 #ifndef ENGINE_WATCH_RECORD_COUNTED_H
 #define ENGINE_WATCH_RECORD_COUNTED_H
 #include "../../engine.h"

@@ -1,5 +1,5 @@
 /* Counting what a run's kernels load and store, and keeping what one block's phases were: plain
- * data that show/phases.c prints. docs/check.md says how each figure is defined. */
+ * data that show/phases.c prints. docs/look.md says how each figure is defined. */
 #ifndef ENGINE_WATCH_RECORD_COUNTS_H
 #define ENGINE_WATCH_RECORD_COUNTS_H
 #include "counted.h"
