@@ -1,5 +1,33 @@
-/* The report as JSON: one object on one line. The document of the plain program describes its
- * members. */
+/* The report as JSON: one object on one line. From `compared` on, members are there once the
+ * output was verified. NaN and infinities are written as strings.
+ *
+ *   status, exit_status      "passed", "failed", "error" or "unverified"; 0 .. 3
+ *   message                  why the run ended early, or null
+ *   m, n, k                  or what the lab's sizes are called
+ *   seed, fill, verify, repeat    what was asked for
+ *   backend, device          "cpu" or "cuda", and the device's name
+ *   source                   file: what the program was built from; changed: whether it has
+ *                            changed since, null when it is gone
+ *   launches                 of one call of the wrapper, at most 4: kernel, grid, block,
+ *                            static_shared, dynamic_shared (bytes a block), times (equal launches
+ *                            in a row are one), text: the line of a failed run
+ *   launches_left_out        how many more
+ *   times                    seconds of each stage, null where it was not reached; kernel: of each
+ *                            timed launch
+ *   median, min, max, gflops of the timed launches, or null
+ *   inputs_changed           elements of each input that the kernel changed
+ *   guard_writes             for each array: elements overwritten before and behind it
+ *   compared, wrong, nan, unwritten    elements; nan are among the wrong ones
+ *   suspect_rows             quick only: rows that fail Freivalds' check and have no wrong element
+ *   not_float32              within the bound, but less precise than float32
+ *   max_error_u, rms_error_u of |C - ref| / G, in units of u
+ *   first_wrong              the first ones, by row and column: expected, got, bound
+ *   wrong_box, unwritten_box the smallest rectangle that holds them: rows, columns, both ends
+ *                            included; or null
+ *   map                      C in cells of cell_rows x cell_columns: . correct, x partly and X all
+ *                            wrong, u partly and U all unwritten, blank: not compared
+ *   explanations             at most 3: formula (a name), text, hint, explained elements of (of)
+ */
 #include "../../report/text/json.h"
 #include "launch_report.h"
 
