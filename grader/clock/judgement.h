@@ -1,5 +1,11 @@
-/* judgement.h: what ./clock prints in the end, one JSON object on one line, which docs/clock.md
- * describes. Plain C, no CUDA. */
+/* judgement.h: what ./clock prints in the end, one JSON object on one line. Plain C, no CUDA.
+ *
+ *     {"state": "timed", "reason": "", "device": "NVIDIA H200", "launches": 1, "samples": 11,
+ *      "seconds": {"median": 3.3e-04, "minimum": 3.3e-04, "quartile_1": 3.3e-04,
+ *                  "quartile_3": 3.4e-04},
+ *      "cublas_seconds": {...}, "ratio": 0.16, "gflops": 6850.1}
+ *
+ * ratio: cuBLAS's median by the submission's. In all states but "timed" the times are null. */
 #ifndef JUDGEMENT_H
 #define JUDGEMENT_H
 
@@ -10,7 +16,7 @@
 enum state {
     STATE_TIMED,
     STATE_REFUSED,    /* it cannot be replayed, or there is no recording */
-    STATE_WRONG,      /* a sample's C */
+    STATE_WRONG,      /* a sample's C: wrong, never written, or less precise than float32 */
     STATE_FAULTED,    /* a launch or a kernel failed */
     STATE_TIME_LIMIT, /* a kernel was still running */
     STATE_IMPOSSIBLE, /* a time in which no float32 product can be computed */

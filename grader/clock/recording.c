@@ -1,5 +1,5 @@
 /* The recording's two halves: a writer, and a reader that trusts nothing. recording.h describes
- * its content, docs/clock.md the text. */
+ * its content and the text. */
 #include "recording.h"
 #include "../../engine/report/text/numbers.h"
 #include <ctype.h>

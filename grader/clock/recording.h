@@ -3,11 +3,39 @@
  * The recorder (record.cu) writes it in the sandbox, in one process with the submission, so it is
  * hostile, and not trusted. recording_read() checks form and bounds, plan.c what
  * it means; what then is replayed are kernels of the submission's own on buffers that ./clock
- * allocates. The format, with an example, is in docs/clock.md. Plain C, no CUDA.
+ * allocates. Plain C, no CUDA. One line a step, the product in the order M K N:
+ *
+ *     sgemm recording 1
+ *     product 512 512 512
+ *     allocate 3 4096
+ *     set 3 0 4096 4096 1 0
+ *     launch _Z7mysgemmiiiPKfS0_Pf 32 32 1 16 16 1 0 00020000...0000 16=0+0 24=1+0 32=2+0
+ *     end
+ *
+ *     allocate   buffer, bytes
+ *     set        buffer, offset, pitch; width in bytes, height; value
+ *     copy       to: buffer, offset, pitch; from: the same; width in bytes, height
+ *     write      buffer, offset; data
+ *     variable   name, offset; data
+ *     carveout   kernel, percent
+ *     launch     kernel; grid x y z; block x y z; dynamic shared bytes; data
+ *     end        basicSgemm returned and its kernels have ended
+ *     stopped    refused, faulted or time-limit; the reason. Instead of `end`
  *
  * Buffers have numbers: A, B, C are 0, 1, 2 as in support.h, what the submission allocates follows
- * in order. Addresses are never written: where a parameter holds one, the recording says which
- * buffer it points into. */
+ * in order. Data are hexadecimal digits (- for none) and pointers: 16=2+64 says that the 8 bytes
+ * from the 16th on are the address of byte 64 of buffer 2. So no address is ever written, and two
+ * runs of a submission write the same recording.
+ *
+ * Which words are pointers: the driver reports offset and size of each parameter. A word of 8
+ * bytes, on a multiple of 8, in a parameter of 8 bytes or more, whose value is in a live buffer
+ * (its end included) is a pointer, also inside structs and in what is copied from the host. An int
+ * cannot be mistaken for one: parameters of 4 bytes are ignored, a size_t or a double of such a
+ * value would be larger than 10^14 or smaller than 10^-308, and two ints side by side would have
+ * to be 32,000 and a thousand million, together in the range of a buffer. A value near a buffer
+ * but not in it, or in other memory of CUDA's, is refused: as a number it would be a stray address
+ * in the replay. Each buffer is allocated larger than requested, so that the address one past its
+ * end belongs to no other. */
 #ifndef RECORDING_H
 #define RECORDING_H
 
