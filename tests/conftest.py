@@ -16,7 +16,6 @@ import json
 import os
 import pty
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -145,6 +144,28 @@ def slow_but(values: Sequence[Any], by_day: Callable[[int, Any], bool]) -> list[
     ]
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """By day those marked slow are not even made: there are more of them than of the others, and each
+    worker would make them all. Except where pytest numbers them, since the numbers are to stay."""
+    if metafunc.config.option.markexpr != "not slow":
+        return
+    for mark in metafunc.definition.iter_markers("parametrize"):
+        values, ids = mark.args[1], mark.kwargs.get("ids")
+        if isinstance(values, list) and (callable(ids) or not ids and all(map(is_named, values))):
+            values[:] = [value for value in values if not is_slow(value)] or values
+
+
+def is_named(value: Any) -> bool:
+    """Has it an id without a number?"""
+    parts = value.values if hasattr(value, "values") and not isinstance(value, dict) else [value]
+    return all(isinstance(part, str | int | float | None) and len(str(part)) <= 100 for part in parts)
+
+
+def is_slow(value: Any) -> bool:
+    return any(mark.name == "slow" for mark in getattr(value, "marks", ()))
+
+
 BACKENDS = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 
 
@@ -209,11 +230,14 @@ def untouched_copy(programs: Path) -> Path:
 class Tree:
     """A copy of the repository that is this test's, or this worker's, own."""
 
-    def __init__(self, path: Path, programs: Path, first: Sequence[str] = ()):
-        self.path = path
+    def __init__(self, folder: Path, programs: Path, first: Sequence[str] = ()):
+        # Of the same length for all: it is in what compilers write, and kept_objects.c exchanges it.
+        length = len(os.fsencode(programs)) + 70 - len(os.fsencode(folder))
+        self.path = folder / "a checkout".ljust(length, "_")
+        self.path.mkdir(parents=True)
         self.programs = programs  # built ones, kept for all workers
         self.first = first  # what the first make is to find built
-        subprocess.run(["cp", "-a", f"{untouched_copy(programs)}/.", path], check=True,
+        subprocess.run(["cp", "-a", f"{untouched_copy(programs)}/.", self.path], check=True,
                        timeout=BUILD_SECONDS)
 
     def make(
@@ -224,13 +248,21 @@ class Tree:
             first, self.first = self.first, ()
             self.build_once(*first)
         result = subprocess.run(
-            ["make", *args], cwd=self.path, env=clean_environment(env), stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, errors="replace", timeout=BUILD_SECONDS, check=False,
+            ["make", *args], cwd=self.path, env=clean_environment(self.kept_cxx(args) | (env or {})),
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+            timeout=BUILD_SECONDS, check=False,
         )
         if check and result.returncode != 0:
             pytest.fail(f"make {' '.join(args)}: exit {result.returncode}\n"
                         f"{result.stdout}{result.stderr}")
         return result
+
+    def kept_cxx(self, args: Sequence[str]) -> dict[str, str]:
+        """A PATH with the c++ that keeps what it makes; but the grader's sandbox, in which a submission
+        is compiled, does not have it."""
+        if any("grade" in arg for arg in args):
+            return {}
+        return {"PATH": f"{self.programs}/compilers/c++ too{os.pathsep}{os.environ['PATH']}"}
 
     def build_once(self, name: str, *args: str) -> None:
         """What this make builds, in a tree without anything built: by the first worker that needs
@@ -308,18 +340,19 @@ def grader_cache(programs: Path) -> Path:
 @pytest.fixture(scope="session", autouse=True)
 def kept_objects(programs: Path) -> None:
     """What make compiles of C is compiled once for all copies of the repository, bundles and parts of
-    the grader: make's own `cc` is kept_objects.sh here. Other names of compilers are what they are."""
-    cc = shutil.which("cc")
-    if not cc:
-        return
+    the grader: make's own `cc` is kept_objects.c here, and Tree.make()'s `c++`, too. Other names of
+    compilers are what they are."""
     folder = programs / "compilers"
     with locked(programs / "compilers.lock"):
         if not folder.is_dir():
-            (folder / "objects").mkdir(parents=True)
-            script = shutil.copy(REPOSITORY / "tests" / "kept_objects.sh", folder)
-            words = shlex.join([str(script), cc, str(folder / "objects")])
-            (folder / "cc").write_text(f'#!/bin/sh\nexec sh {words} "$@"\n')
-            (folder / "cc").chmod(0o755)
+            for place in ("kept", "c++ too"):
+                (folder / place).mkdir(parents=True)
+            for name, place in (("cc", folder), ("c++", folder / "c++ too")):
+                if compiler := shutil.which(name):
+                    subprocess.run(
+                        ["cc", "-O2", f'-DCOMPILER="{compiler}"', f'-DSTORE="{folder}/kept"',
+                         REPOSITORY / "tests/kept_objects.c", "-o", place / name],
+                        check=True, timeout=BUILD_SECONDS)
     os.environ["PATH"] = f"{folder}{os.pathsep}{os.environ['PATH']}"
 
 
@@ -330,7 +363,7 @@ BUILT = ("both programs", "sgemm", "sgemm-check", "BACKEND=cpu")  # in `tree`: T
 def tree(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Tree:
     """This worker's copy, for building many kernels one after the other. A test that needs a copy
     in a certain state takes `fresh_tree`."""
-    copy = Tree(tmp_path_factory.mktemp("a checkout"), programs, BUILT)
+    copy = Tree(tmp_path_factory.mktemp("tree"), programs, BUILT)
     copy.write_faulty_kernels()
     return copy
 
@@ -338,9 +371,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Tree:
 @pytest.fixture
 def fresh_tree(tmp_path: Path, programs: Path) -> Tree:
     """A copy in which nothing was built yet."""
-    path = tmp_path / "a fresh checkout"
-    path.mkdir()
-    return Tree(path, programs)
+    return Tree(tmp_path, programs)
 
 
 @pytest.fixture

@@ -152,8 +152,9 @@ def builder(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Builder
     return build
 
 
-# All features with gcc; elsewhere each sixteenth, and the others in tests marked slow.
-SAMPLES = {name: FEATURES if name == "gcc" else FEATURES[number::16]
+# All features with gcc; in other settings each sixteenth, and the others in tests marked slow, as is all of
+# clang's.
+SAMPLES = {name: FEATURES if name == "gcc" else FEATURES[number::16] if name != "clang" else []
            for number, name in enumerate(SETUPS)}
 FEATURE_TESTS = [
     pytest.param(setup, feature, marks=[] if feature in SAMPLES[setup] else [pytest.mark.slow])

@@ -104,7 +104,7 @@ def clang_tree(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Tree
     return Tree(tmp_path_factory.mktemp("a checkout"), programs)
 
 
-@pytest.mark.parametrize("name", sample(NAMES, 16))
+@pytest.mark.parametrize("name", sample(NAMES, 96))
 def test_make_with_clang(name: str, clang_tree: Tree) -> None:
     check_make(clang_tree, name, "sgemm", "sgemm", "CXX=clang++")
 

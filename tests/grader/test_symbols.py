@@ -12,7 +12,7 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY, Tree, first_of_each, missing, sample
+from conftest import REPOSITORY, Tree, first_of_each, missing, sample, slow_but
 
 from grader.errors import Refused
 from grader.gate.objects import check_object, lists, words_for
@@ -214,9 +214,9 @@ ODD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "cxx", "checked"), sample(
+@pytest.mark.parametrize(("name", "cxx", "checked"), slow_but(
     [(name, cxx, checked) for name in ODD for cxx in ("g++", "clang++")
-     for checked in (False, True)], every=7))
+     for checked in (False, True)], lambda number, _: number % 8 in (0, 5)))
 def test_odd_submissions_pass(objects: Compile, name: str, cxx: str, checked: bool) -> None:
     check(objects, *ODD[name], checked=checked, cxx=cxx)
 
@@ -342,7 +342,7 @@ def test_refused(objects: Compile, before: str, inside: str, words: str) -> None
     assert "\n" not in refusal.value.tried and refusal.value.file == "kernel.cu"
 
 
-@pytest.mark.parametrize("cxx", sample(["clang++", "aarch64-linux-gnu-g++"], every=2))
+@pytest.mark.parametrize("cxx", [pytest.param("clang++", marks=pytest.mark.slow), "aarch64-linux-gnu-g++"])
 def test_refused_with_other_compilers(objects: Compile, cxx: str) -> None:
     """One for each way to see it in an object file."""
     for seen in ("calls fopen", "std::ofstream", "where other", "the address of", "defines malloc",
@@ -353,7 +353,7 @@ def test_refused_with_other_compilers(objects: Compile, cxx: str) -> None:
 
 
 @pytest.mark.parametrize("checked", [False, True], ids=["plain", "checked"])
-@pytest.mark.parametrize("cxx", ["g++", "clang++"])
+@pytest.mark.parametrize("cxx", ["g++", pytest.param("clang++", marks=pytest.mark.slow)])
 def test_the_line_is_named(objects: Compile, cxx: str, checked: bool) -> None:
     text = ("#include <stdio.h>\n" + KERNEL + "    int x = m;\n    puts(\"a\");\n"
             "    fopen(\"x\",\n          \"r\"); /* here */\n    puts(\"b\");\n}\n")

@@ -38,9 +38,7 @@ SECONDS = 600
 @pytest.fixture
 def checkout(tmp_path: Path, programs: Path) -> Tree:
     """A copy of the repository that may be spoilt, where instructors keep theirs."""
-    path = tmp_path / "meine Übung 行列" / "a checkout"
-    path.mkdir(parents=True)
-    return Tree(path, programs)
+    return Tree(tmp_path / "meine Übung 行列", programs)
 
 
 def run_script(tree: Tree, name: str, *words: object,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from checked import BY_DAY, EACH_SETUP, SETUPS, Builder, Checked, run_check
+from checked import EACH_SETUP, SETUPS, Builder, Checked, run_check
 from conftest import Tree, first_of_each, need, sample
 from corpus import faulty
 
@@ -220,7 +220,7 @@ def test_against_a_gpu(checker: Builder, kernel: str) -> None:
 # ---- particular accesses -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("setup", BY_DAY)
+@pytest.mark.parametrize("setup", EACH_SETUP)
 def test_a_float4_is_one_access(checker: Builder, setup: str) -> None:
     """With either compiler, though to a compiler it is a struct of four floats."""
     found = counts(checker(setup, right("counts_float4")), 64)

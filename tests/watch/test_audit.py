@@ -7,8 +7,8 @@ import platform
 from pathlib import Path
 
 import pytest
-from checked import Builder, run_check
-from conftest import REPOSITORY, first_of_each, sample
+from checked import EACH_COMPILER, Builder, run_check
+from conftest import REPOSITORY, sample
 
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="only x86-64 has an audit")
 
@@ -21,7 +21,6 @@ HIDDEN = f"""__device__ {UNANNOUNCED} __noinline__ static float hidden(const flo
 }}
 """
 COMPILERS = ["gcc -O1", "clang -O1"]
-EACH_COMPILER = first_of_each(COMPILERS, lambda _: None)
 RUNS = 8
 """Blocks are drawn at random, and where in a block an audit begins."""
 
@@ -48,8 +47,8 @@ def test_an_index_that_leads_far_away(checker: Builder) -> None:
     assert len(found) > RUNS / 2 and {*found} == {("unseen", here)}
 
 
-@pytest.mark.parametrize(("setup", "shape"), sample(  # each of both once
-    [(setup, shape) for setup in COMPILERS for shape in ((34, 35, 36), (5, 100, 3))], every=3))
+@pytest.mark.parametrize(("setup", "shape"), sample(
+    [(setup, shape) for setup in COMPILERS for shape in ((34, 35, 36), (5, 100, 3))], every=4))
 def test_a_kernel_without_announcements(checker: Builder, setup: str, shape: tuple[int, ...],
                                         tmp_path: Path) -> None:
     path = tmp_path / "kernel.cu"
@@ -113,7 +112,7 @@ def test_an_announcement_explains_only_its_own_accesses(checker: Builder, setup:
     [(setup, name) for name in ("memcpy_rows", "memcpy_pieces", "shared_struct", "async_stages",
                                 "float4_throughout", "lock_for_each_element", "turns_by_flag",
                                 "counts_divergent", "shared_ints_and_chars")
-     for setup in COMPILERS], every=9))
+     for setup in COMPILERS], every=10))
 def test_right_kernels_are_not_accused(checker: Builder, setup: str, name: str) -> None:
     program = checker(setup, REPOSITORY / f"tests/kernels/right/{name}.cu")
     for _ in range(3):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from checked import Builder, Checked, run_check
+from checked import EACH_COMPILER, Builder, Checked, run_check
 from conftest import sample
 
 PROTOTYPE = "(int m, int n, int k, const float *A, const float *B, float *C)"
@@ -32,7 +32,7 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-@pytest.mark.parametrize("setup", ["gcc -O1", "clang -O1"])
+@pytest.mark.parametrize("setup", EACH_COMPILER)
 def test_a_finding_shows_its_launch(checker: Builder, setup: str) -> None:
     path = Path("instructor/faulty/01_first_barrier.cu")
     program = checker(setup, path)
