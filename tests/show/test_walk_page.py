@@ -7,6 +7,7 @@ or asks for anything from outside. Screenshots of its main states are left in bu
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,14 @@ from browser import (MEDIA, SECONDS, assert_accessible, assert_fits, assert_noth
 from checked import TILED, Builder
 from conftest import REPOSITORY, first_of_each, sample
 from corpus import faulty
-from selenium.webdriver.common.by import By
-from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
 from test_walk import NAIVE, STYLES, Access, accesses, replay, walk
+
+if "CI" not in os.environ:
+    pytest.importorskip("selenium")  # so that the other tests are collected on a machine with a GPU
+
+from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
 
 
 class Page:
