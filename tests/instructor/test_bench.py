@@ -21,6 +21,7 @@ import grader_fake as fake
 import pytest
 from clocked import SUBMISSIONS
 from conftest import REPOSITORY, Tree, clean_environment, missing, strict_json
+from forks import Run, python
 
 sys.path.append(str(REPOSITORY / "instructor" / "bench"))
 
@@ -418,16 +419,15 @@ def made_up(kernels: list[str], shapes: list[tuple[int, int, int]]) -> dict[str,
     }
 
 
-def draw(path: Path, text: str | None) -> subprocess.CompletedProcess[str]:
+def draw(path: Path, text: str | None, program: str = "charts", of: str = "ladder") -> Run:
+    """In a fork of a process that has matplotlib, which takes a second to import."""
     if importlib.util.find_spec("matplotlib") is None:
         missing("matplotlib", "is not installed for this Python")
     if text is not None:
-        (path / "ladder.json").write_text(text)
-    return subprocess.run(
-        [sys.executable, "-B", REPOSITORY / "instructor/bench/charts.py",
-         path / "ladder.json", path],
-        capture_output=True, text=True, timeout=SECONDS, check=False,
-        env=clean_environment({"MPLCONFIGDIR": str(path)}))
+        (path / f"{of}.json").write_text(text)
+    words = [str(REPOSITORY / f"instructor/bench/{program}.py"), str(path / f"{of}.json"), str(path)]
+    return python(REPOSITORY, "matplotlib.pyplot").run(
+        words, clean_environment({"MPLCONFIGDIR": str(path)}))
 
 
 CHARTS = ("gflops", "percent", "roofline")
@@ -470,15 +470,8 @@ def test_no_charts(tmp_path, text, said):
     assert said in done.stderr
 
 
-def draw_grid(path: Path, text: str | None) -> subprocess.CompletedProcess[str]:
-    if importlib.util.find_spec("matplotlib") is None:
-        missing("matplotlib", "is not installed for this Python")
-    if text is not None:
-        (path / "grid.json").write_text(text)
-    return subprocess.run(
-        [sys.executable, "-B", REPOSITORY / "instructor/bench/heat_map.py", path / "grid.json",
-         path], capture_output=True, text=True, timeout=SECONDS, check=False,
-        env=clean_environment({"MPLCONFIGDIR": str(path)}))
+def draw_grid(path: Path, text: str | None) -> Run:
+    return draw(path, text, "heat_map", "grid")
 
 
 def test_a_heat_map(tmp_path: Path) -> None:
