@@ -80,8 +80,10 @@ def checker(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Builder
             return here
         with locked(programs / f"{name}.lock"):
             if not kept.exists():
+                # Who calls whom is not looked at again (kernel.spaces, test_refused.py and test_solutions.py):
+                # it is a compilation of five.
                 tree(setup).make("sgemm-check", f"KERNEL={kernel}", *variables(setup),
-                                 env=tree(setup).fast_linker())
+                                 "-o", "build/check/kernel.spaces", env=tree(setup).fast_linker())
                 shutil.copy2(path / "sgemm-check", kept)
                 kept.with_suffix(".folder").write_text(str(path))
         # Its debug information has the folder's name, which is as long as that of this one.
