@@ -31,6 +31,18 @@ def test_mistake(checker: Builder, tmp_path: Path, seeded: Seeded) -> None:
         assert cause and cause["name"] in seeded.causes and cause["line"] in seeded.lines, run.json
 
 
+@pytest.mark.parametrize(("asked", "compared"), [("row < n", True), ("row <= n", False)])
+def test_a_size_is_named_where_just_that_is_asked_for(
+    checker: Builder, tmp_path: Path, asked: str, compared: bool
+) -> None:
+    handout = (mistakes.FOLDER / "styles" / "handout.cu").read_text()
+    assert handout.count("row < m && a_col") == 1
+    kernel = tmp_path / "kernel.cu"
+    kernel.write_text(handout.replace("row < m && a_col", f"{asked} && a_col"))
+    cause = run_check(checker("gcc -O1", kernel), "--json", "--seed", 1, 40, 20, 24).finding["cause"]
+    assert ("is compared with n; A has m rows" in cause["what"]) == compared, cause
+
+
 def says_as_much(finding: Any, seeded: Seeded) -> bool:
     """A race names both lines, and the barrier that is missing; a barrier that not all threads
     reach is named at its own line."""
