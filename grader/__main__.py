@@ -1,7 +1,7 @@
 """python -m grader [options]: grade a submission, and print the table. `--help` lists the options.
 
 Exit status: 0 full marks, 1 less; no grade: 2 bad input or options, 3 the machine's fault, 130
-interrupted. Every option of pytest works, too: -k, -x, --junitxml, -v.
+interrupted.
 """
 
 from __future__ import annotations
@@ -13,89 +13,112 @@ from . import interrupt
 if __name__ == "__main__":
     interrupt.handle(signal.SIG_DFL)
 
+import argparse  # noqa: E402
 import json  # noqa: E402
 import os  # noqa: E402
 import sys  # noqa: E402
 import time  # noqa: E402
+import traceback  # noqa: E402
 
 sys.dont_write_bytecode = True  # a checkout may be read-only, or belong to another user
 
-import pytest  # noqa: E402
-
-from . import ROOT, plugin  # noqa: E402
-from .errors import BadInput  # noqa: E402
+from . import options  # noqa: E402
+from .build.parts import of_grader, trusted_parts  # noqa: E402
+from .cases.read import of_cases  # noqa: E402
+from .errors import BadInput, MachineFault  # noqa: E402
+from .intake.submission import read_submission  # noqa: E402
+from .one_submission import Run  # noqa: E402
+from .record.model import VERSION  # noqa: E402
 from .report import terminal  # noqa: E402
 from .text import harmless  # noqa: E402
 
+FULL_MARKS, LESS, BAD_INPUT, MACHINE_FAULT = 0, 1, 2, 3
+
 
 def main(words: list[str]) -> int:
-    # A grade depends neither on other plugins that are installed nor on the user's usual options.
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    os.environ.pop("PYTEST_ADDOPTS", None)
+    given = arguments(words)
+    run: Run | None = None
     try:
-        return grade(words)
-    except KeyboardInterrupt:  # outside of pytest, which reports it otherwise
-        say("interrupted")
-        return interrupt.STATUS
-
-
-def grade(words: list[str]) -> int:
-    mine = Quiet()
-    folder = ROOT / "grader"
-    with interrupt.raised():  # afterwards, results are on disk
-        status = pytest.main(["-c", str(folder / "pytest.ini"), "--rootdir", str(folder),
-                              str(folder / "test_submission.py"), *words], plugins=[mine])
-    state = mine.state or plugin.State()  # none: --help, or options that pytest could not read
-    if status == pytest.ExitCode.INTERRUPTED and state.record and state.record.complete:
-        status = state.status or 0  # it came too late
-
+        with interrupt.raised():
+            asked = options.check(vars(given))
+            if given.about:
+                return about(asked)
+            submission = read_submission(given.submission, given.name)
+            only = selected(asked, given.k)
+            if given.list:
+                return listed(asked, only)
+            watched = terminal.Watched()
+            run = Run(asked, submission, named=given.name is not None, only=only,
+                      stage=watched.stage, finished=watched.finished)
+            try:
+                record = run.run(until_first=given.x)
+            finally:
+                watched.end()
+    except KeyboardInterrupt:
+        kept = f"; the cases so far are in {run.store.partial}" if run and run.store else ""
+        return say(f"interrupted{kept}", interrupt.STATUS)
+    except BadInput as error:
+        return say(str(error), BAD_INPUT)
+    except MachineFault as error:
+        return say(str(error), MACHINE_FAULT)
+    except Exception:  # a mistake of ours must not cost a student points
+        traceback.print_exc()
+        return say("the grader itself failed, see above", MACHINE_FAULT)
     before = time.monotonic()
-    result = conclusion(status, state)
-    if state.record and not state.fault and status != pytest.ExitCode.INTERRUPTED:
-        terminal.show(state.record, plugin.place(state), sys.stdout, state.asked)
-    write_stages(state.stages | {"report": time.monotonic() - before})
-    return result
+    terminal.show(record, run.place(record), sys.stdout, run.only)
+    write_stages(run.stages | {"report": time.monotonic() - before})
+    return FULL_MARKS if run.earned_all(record) else LESS
 
 
-class Quiet:
-    """Removes pytest's own output, unless options ask for it, and makes the state available."""
-
-    def __init__(self) -> None:
-        self.state: plugin.State | None = None
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_configure(self, config: pytest.Config) -> None:
-        self.state = plugin.state_of(config)
-        self.state.quiet = True
-        option = config.option
-        printer = config.pluginmanager.get_plugin("terminalreporter")
-        if printer and not (option.help or option.verbose > 0 or option.collectonly):
-            config.pluginmanager.unregister(printer)
+def arguments(words: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m grader", allow_abbrev=False,
+                                     description="Grade a submission (docs/grading.md).")
+    for name, how in {**options.OF_ONE, **options.SHARED}.items():
+        parser.add_argument(name, **how)
+    parser.add_argument("-k", metavar="TEXT", help="only cases and shapes with this in their names")
+    parser.add_argument("-x", action="store_true", help="stop at the first that loses points")
+    parser.add_argument("--list", action="store_true", help="the names of all, and run nothing")
+    parser.add_argument("--about", action="store_true",
+                        help="what a grade depends on beside the submission, as JSON, and run nothing")
+    return parser.parse_args(words)
 
 
-def conclusion(status: int, state: plugin.State) -> int:
-    """The exit status, and the line that explains 2 and 3."""
-    if state.fault:
-        say(str(state.fault))
-        return plugin.BAD_INPUT if isinstance(state.fault, BadInput) else plugin.MACHINE_FAULT
-    if status == pytest.ExitCode.INTERRUPTED:
-        where = f"; the cases so far are in {state.store.partial}" if state.store else ""
-        say(f"interrupted{where}")
-        return interrupt.STATUS
-    if status == pytest.ExitCode.NO_TESTS_COLLECTED:
-        say("no case was selected; --collect-only lists them")
-        return plugin.BAD_INPUT
-    if status == pytest.ExitCode.USAGE_ERROR:
-        return plugin.BAD_INPUT
-    if status == pytest.ExitCode.INTERNAL_ERROR:
-        say("the grader itself failed, see above")
-        return plugin.MACHINE_FAULT
-    return int(status)
+def selected(asked: options.Asked, text: str | None) -> set[str] | None:
+    """Their keys; None: all. Raises BadInput where there are none."""
+    if text is None:
+        return None
+    found = {item.key for suite in asked.suites for item in suite.items if text in item.key}
+    if not found:
+        raise BadInput("no case was selected; --list lists them")
+    return found
 
 
-def say(message: str) -> None:
+def listed(asked: options.Asked, only: set[str] | None) -> int:
+    for suite in asked.suites:
+        for item in suite.items:
+            if only is None or item.key in only:
+                print(harmless(item.key))
+    return FULL_MARKS
+
+
+def about(asked: options.Asked) -> int:
+    """Of this machine, if it can grade. Raises MachineFault."""
+    parts = trusted_parts(asked.backend)
+    box = asked.sandbox(parts.jail)
+    points = sum(item.points for suite in asked.suites for item in suite.items
+                 if item in suite.cases or asked.backend == "cuda")
+    print(json.dumps({
+        "version": VERSION, "grader": of_grader(), "cases": of_cases(asked.suites),
+        "suites": [suite.name for suite in asked.suites], "max_score": points,
+        "backend": asked.backend, "compiler": parts.compiler, "architecture": parts.architecture,
+        "protection": box.kind}, indent=1))
+    return FULL_MARKS
+
+
+def say(message: str, status: int) -> int:
     for line in message.splitlines():
         print(f"grade: {harmless(line)}", file=sys.stderr)
+    return status
 
 
 def write_stages(stages: dict[str, float]) -> None:

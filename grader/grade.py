@@ -2,7 +2,7 @@
 a GPU, and makes the record.
 
     grading = Grading(submission, suites, seed, box, parts, jobs=2)
-    record = grading.run()                    # all at once, or as the plugin does:
+    record = grading.run()                    # all at once, or as one_submission.py does:
     grading.start(); test = grading.result("public/basics/34x34"); ...; record = grading.finish()
 
 The same submission, cases and seed give the same grade: each case's seed is made from the run's and

@@ -39,6 +39,15 @@ SHARED: dict[str, dict[str, Any]] = {
 }
 """For argparse, and for pytest's own options."""
 
+OF_ONE: dict[str, dict[str, Any]] = {
+    "--submission": {"default": str(ROOT / "kernel.cu"), "metavar": "PATH",
+                     "help": "a .cu file, or a folder or zip that holds it; default: this project's "
+                             "kernel.cu"},
+    "--name": {"metavar": "NAME",
+               "help": "of the directory of results; default: from the submission's path"},
+}
+"""Of one submission."""
+
 
 @dataclass(frozen=True)
 class Asked:

@@ -26,11 +26,12 @@ SOURCES = ("Makefile", "make", "support.c", "support.h", "lab", "engine",
 """What the parts are made of."""
 
 GRADED = (*SOURCES, *(f"grader/{name}" for name in (
-    "__init__.py", "__main__.py", "audit.py", "build", "cases", "errors.py", "gate",
-    "grade.py", "intake", "interrupt.py", "one_case.py", "options.py", "plugin.py", "pool.py",
-    "process.py", "record", "run", "test_submission.py", "text.py", "verdict")))
+    "__init__.py", "__main__.py", "audit.py", "build", "cases", "errors.py", "gate", "grade.py",
+    "intake", "interrupt.py", "one_case.py", "one_submission.py", "options.py", "pool.py",
+    "process.py", "record", "run", "text.py", "verdict")))
 SHOWN = tuple(f"grader/{name}" for name in (
-    "exporters", "pytest.ini", "report", "requirements.in", "requirements.txt"))
+    "conftest.py", "exporters", "pytest.ini", "report", "requirements.in", "requirements.txt",
+    "test_submission.py"))
 """Files and folders of the project: what decides about points, and what of the grader only shows or
 collects them. A file that is in neither list would change grades silently: a test finds it."""
 LENGTH = 16  # hexadecimal digits: against accidents, which are no attacks

@@ -18,6 +18,7 @@ And what `make check` proves, by its kind and line in this text:
     cause: row-length 3
 
     python tests/grader/grader_fake.py ...          # as python -m grader, with this instead of the core
+    python tests/grader/grader_fake.py pytest ...   # as python -m pytest grader
 """
 
 from __future__ import annotations
@@ -207,11 +208,16 @@ def grading(text: str, suites: list[Suite], **more: Any) -> Grading:
 
 
 def main(words: list[str]) -> int:
-    from grader import __main__, options, plugin
+    import pytest
 
-    plugin.trusted_parts = lambda backend: ON_GPU if backend == "cuda" else PARTS
+    from grader import __main__, one_submission, options
+
+    __main__.trusted_parts = one_submission.trusted_parts = lambda backend: ON_GPU if backend == "cuda" else PARTS
     options.choose_sandbox = lambda *arguments: BOX
-    plugin.Grading = functools.partial(plugin.Grading, tools=Tools(build, run, clock, cause))
+    one_submission.Grading = functools.partial(one_submission.Grading, tools=Tools(build, run, clock, cause))
+    if words[:1] == ["pytest"]:  # the front
+        return pytest.main(["-c", str(REPOSITORY / "grader/pytest.ini"), "--rootdir",
+                            str(REPOSITORY / "grader"), str(REPOSITORY / "grader"), *words[1:]])
     return __main__.main(words)
 
 

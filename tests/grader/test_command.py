@@ -1,4 +1,4 @@
-"""`python -m grader` and plain pytest: exit statuses, what is printed, what is written where. Most
+"""`python -m grader`, and the front for pytest: exit statuses, what is printed, what is written where. Most
 of it with a core that compiles and runs nothing (grader_fake.py), the last part with the real
 one."""
 
@@ -110,7 +110,7 @@ def test_less(kernel: Path, text: str) -> None:
         (["--submission", "/dev/zero"], "grade: /dev/zero: a device"),
         (["--suite", "none.toml"], "grade: none.toml: cannot read this file: No such file"),
         (["--name", "../x"], "grade: name '../x': it names a directory of results"),
-        (["-k", "nothing"], "grade: no case was selected; --collect-only lists them"),
+        (["-k", "nothing"], "grade: no case was selected; --list lists them"),
         (["--suite", ""], "grade: --suite (SUITE with make): the path is empty"),
         (["--seed", "-1"], "grade: --seed (SEED with make): '-1' is not a whole number from 0"),
         (["--jobs", "0"], "grade: --jobs (JOBS with make): '0' is not a whole number from 1"),
@@ -152,15 +152,14 @@ def test_the_machine(kernel: Path, text: str) -> None:
     assert not result(kernel)
 
 
-@pytest.mark.parametrize("words", sample([["-v", "--junitxml", "out.xml"], ["-x", "-k", "34"]], 2))
-def test_statuses_do_not_depend_on_other_options(kernel: Path, words: list[str]) -> None:
-    words = [word.replace("out.xml", str(kernel.parent / "out.xml")) for word in words]
+def test_statuses_do_not_depend_on_other_options(kernel: Path) -> None:
+    words = ["-x", "-k", "34"]
     assert grade(kernel, "right", *words).status == 0
     assert grade(kernel, "34 34 34: wrong\nright", *words).status == 1
     assert grade(kernel, "34 34 34: machine\nright", *words).status == 3
 
 
-# ---- pytest's options ----------------------------------------------------------------------------
+# ---- some of the cases ---------------------------------------------------------------------------
 
 
 def test_k_is_no_grade(kernel: Path) -> None:
@@ -193,24 +192,10 @@ def test_x_and_a_refusal_is_a_grade(kernel: Path) -> None:
     assert run.status == 1 and record and record.refusal and record.score == 0
 
 
-def test_junit(kernel: Path, tmp_path: Path) -> None:
-    grade(kernel, "16 16 16: race\n5 7 3: wrong\nright", "--junitxml", str(tmp_path / "j.xml"))
-    cases = {case.get("name"): case for case in
-             ElementTree.parse(tmp_path / "j.xml").iter("testcase")}
-    assert len(cases) == 10 + 3
-    assert cases["test_case[public/basics-1x1x1]"].find("failure") is None
-    untimed = cases["test_speed[public/speed-speed-1024]"].find("skipped")
-    assert untimed is not None and untimed.get("message") == "not timed: no GPU"
-    failure = cases["test_case[public/basics-5x7x3]"].find("failure")
-    assert failure is not None and "0 of 3 points: all 15 are wrong" in str(failure.text)
-    points = {each.get("name"): each.get("value") for each in
-              cases["test_case[public/basics-5x7x3]"].iter("property")}
-    assert points == {"score": "0.0", "max_score": "3.0"}
-
-
-def test_collecting_runs_nothing(kernel: Path) -> None:
-    run = grade(kernel, "machine", "--collect-only", "-q")
-    assert run.status == 0 and "test_case[public/basics-16x16x16]" in run.stdout
+def test_a_list_runs_nothing(kernel: Path) -> None:
+    run = grade(kernel, "machine", "--list", "-k", "34x34")
+    assert run.status == 0 and run.stdout.splitlines() == [
+        "public/basics/34x34x34-ones-twos", "public/basics/34x34x34-index"]
     assert not (kernel.parent.parent / "results").exists()
 
 
@@ -219,19 +204,73 @@ def test_help() -> None:
     assert run.status == 0 and "--submission" in run.stdout and not run.stderr
 
 
-def test_plain_pytest(kernel: Path, tmp_path: Path) -> None:
+def test_what_a_grade_depends_on(kernel: Path) -> None:
+    """Of this machine, in JSON; and what a record says of it is the same."""
+    about = grade(kernel, "right", "--about")
+    assert about.status == 0 and not (kernel.parent.parent / "results").exists()
+    said = json.loads(about.stdout)
+    grade(kernel, "right")
+    record = result(kernel)
+    assert record and said == {
+        **{key: getattr(record, key) for key in (
+            "version", "grader", "cases", "suites", "max_score", "backend", "compiler",
+            "architecture", "protection")}}
+    assert grade(kernel, "right", "--about", "--suite", "none.toml").status == 2
+
+
+# ---- the front for pytest ------------------------------------------------------------------------
+
+
+def by_pytest(kernel: Path, text: str, *words: str) -> Run:
+    kernel.write_text(text)
+    return call([*COMMAND, "pytest"], "--submission", str(kernel), "--results",
+                str(kernel.parent.parent / "results"), *words, cwd=REPOSITORY)
+
+
+def test_each_case_is_an_item_that_fails_with_its_reason(kernel: Path, tmp_path: Path) -> None:
+    run = by_pytest(kernel, "16 16 16: race\n5 7 3: wrong\nright", "--junitxml", str(tmp_path / "j.xml"))
+    assert run.status == 1 and "0 of 3 points: all 15 are wrong" in run.stdout
+    cases = {case.get("name"): case for case in
+             ElementTree.parse(tmp_path / "j.xml").iter("testcase")}
+    assert len(cases) == 10 + 3
+    assert cases["test_points[public-basics-1x1x1]"].find("failure") is None
+    untimed = cases["test_points[public-speed-speed-1024]"].find("skipped")
+    assert untimed is not None and untimed.get("message") == "not timed: no GPU"
+    failure = cases["test_points[public-basics-5x7x3]"].find("failure")
+    assert failure is not None and "0 of 3 points: all 15 are wrong" in str(failure.text)
+    points = {each.get("name"): each.get("value") for each in
+              cases["test_points[public-basics-5x7x3]"].iter("property")}
+    assert points == {"score": "0.0", "max_score": "3.0"}
+    record = result(kernel)
+    assert record and record.complete
+
+
+def test_pytests_own_options_choose(kernel: Path) -> None:
+    run = by_pytest(kernel, "34 34 34: wrong\nright", "-k", "34 and not index", "-x", "-v")
+    assert run.status == 1 and "1 failed, 12 deselected" in run.stdout
+    partial = result(kernel, "result.partial.json")
+    assert partial and [test.name for test in partial.tests] == ["16x16x16", "34x34x34-ones-twos"]
+    assert by_pytest(kernel, "right", "-k", "34").status == 0
+
+
+@pytest.mark.parametrize("text, words, status, said", [
+    ("machine", [], 3, "grade: no memory is left"),
+    ("right", ["--seed", "x"], 2, "grade: --seed (SEED with make): 'x' is not a whole number"),
+])
+def test_what_is_no_grade_ends_pytest(kernel: Path, text: str, words: list[str], status: int,
+                                      said: str) -> None:
+    run = by_pytest(kernel, text, *words)
+    assert run.status == status and said in run.stdout + run.stderr
+
+
+def test_plain_pytest(kernel: Path) -> None:
     """From the project's root, as everyone knows it."""
     command = [sys.executable, "-B", "-m", "pytest", "grader", "--collect-only", "-q", "-k", "34"]
     run = call(command, "--submission", str(kernel), cwd=REPOSITORY)
     assert run.status == 0
-    assert run.stdout.count("test_case[public/basics-34x34x34-") == 2
+    assert run.stdout.count("test_points[public-basics-34x34x34-") == 2
     failing = call([*command[:5], "--submission", "none.cu"], cwd=REPOSITORY)
     assert failing.status == 2 and "grade: none.cu: cannot read" in failing.stdout
-
-
-def test_options_of_a_users_environment_do_not_matter(kernel: Path) -> None:
-    run = grade(kernel, "right", PYTEST_ADDOPTS="--nonsense -n 3", PYTEST_PLUGINS="")
-    assert run.status == 0
 
 
 # ---- what is printed -----------------------------------------------------------------------------
@@ -308,12 +347,10 @@ def test_the_first_finding_is_printed_as_make_check_prints_it(kernel: Path) -> N
 def test_no_text_of_a_submission_is_a_command(kernel: Path) -> None:
     """Neither the terminal nor a runner of GitHub's."""
     for text in ("error", "wrong"):
-        for more in ([], ["-v"]):
-            run = grade(kernel, text, *more)
-            printed = run.stdout + run.stderr
-            assert "\x1b" not in printed
-            if not more:
-                assert "::" not in printed and "##[" not in printed
+        run = grade(kernel, text)
+        printed = run.stdout + run.stderr
+        assert "\x1b" not in printed
+        assert "::" not in printed and "##[" not in printed
     assert "| : :error: :x\\x1b[2J" in grade(kernel, "error").stdout
     assert "    | 16\\x1b[2J" in grade(kernel, "wrong").stdout
 
@@ -390,10 +427,10 @@ def test_every_key_is_documented() -> None:
 
 def test_every_option_and_key_of_a_case_is_documented() -> None:
     from grader.cases.model import Case, Performance
-    from grader.options import SHARED
+    from grader.options import OF_ONE, SHARED
 
     text = (REPOSITORY / "docs" / "grading.md").read_text()
-    for word in ["--submission", "--name", *SHARED, *Case.keys(), *Performance.keys()]:
+    for word in ["-k", "-x", "--list", "--about", *OF_ONE, *SHARED, *Case.keys(), *Performance.keys()]:
         assert f"`{word}" in text, word
 
 

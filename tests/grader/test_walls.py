@@ -11,7 +11,7 @@ from conftest import REPOSITORY
 
 FLOORS = ("errors process interrupt text", "record", "cases", "intake", "jail", "gate",
           "build", "run", "clock", "criteria", "verdict", "one_case pool options audit", "grade",
-          "report", "exporters", "plugin test_submission", "__main__")
+          "one_submission", "report", "exporters", "conftest test_submission", "__main__")
 """From the lowest up. Files that are beside each other may import each other."""
 
 def modules() -> Iterator[tuple[str, ast.Module]]:
@@ -51,3 +51,15 @@ def test_no_arrow_points_upward() -> None:
     arrows = {(name, used) for name, module in modules() for used in imports(name, module) if used}
     assert len(arrows) > 100
     assert {arrow for arrow in arrows if floor(arrow[0]) < floor(arrow[1])} == set()
+
+
+def test_the_grader_knows_no_pytest() -> None:
+    """But for the front, which is short."""
+    front = ("conftest", "test_submission")
+    named = {name for name, module in modules() for node in ast.walk(module)
+             for each in ([alias.name for alias in node.names] if isinstance(node, ast.Import) else
+                          [node.module or ""] if isinstance(node, ast.ImportFrom) else [])
+             if each.split(".")[0] in ("pytest", "_pytest", "pluggy")}
+    assert named == set(front)
+    lines = [(REPOSITORY / "grader" / f"{name}.py").read_text().count("\n") for name in front]
+    assert sum(lines) <= 80

@@ -1,0 +1,52 @@
+"""The front for pytest: its options, and the record that its items are made of. The grader itself
+knows no pytest.
+
+    python -m pytest grader --submission path/kernel.cu --suite all -k 34 -x --junitxml=out.xml
+
+BadInput and MachineFault (errors.py) end the session with exit status 2 or 3.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from . import interrupt, options
+from .errors import BadInput, MachineFault
+from .intake.submission import read_submission
+from .one_submission import Item, Run
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("grader", "grading a submission (docs/grading.md)")
+    for name, how in {**options.OF_ONE, **options.SHARED}.items():
+        group.addoption(name, **how)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    asked = run_of(metafunc.config).asked
+    keys = [item.key for suite in asked.suites for item in suite.items]
+    metafunc.parametrize("key", keys, ids=[key.replace("/", "-") for key in keys])
+
+
+def run_of(config: pytest.Config) -> Run:
+    given = {name.lstrip("-"): config.getoption(name)
+             for name in {**options.OF_ONE, **options.SHARED}}
+    try:
+        return Run(options.check(given), read_submission(given["submission"], given["name"]),
+                   named=given["name"] is not None)
+    except BadInput as error:
+        pytest.exit(f"grade: {error}", returncode=2)
+
+
+@pytest.fixture(scope="session")
+def graded(request: pytest.FixtureRequest) -> dict[str, Item]:
+    """What was selected, graded, by the keys."""
+    run = run_of(request.config)
+    chosen = {item.callspec.params["key"] for item in request.session.items}  # type: ignore[attr-defined]
+    run.only = chosen if len(chosen) < len(run.keys) else None
+    try:
+        with interrupt.raised():
+            record = run.run()
+    except MachineFault as error:
+        pytest.exit(f"grade: {error}", returncode=3)
+    return {item.key: item for item in record.items}
