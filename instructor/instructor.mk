@@ -86,7 +86,7 @@ $(VENV)/ready: grader/requirements.txt course/requirements.txt instructor/requir
 
 # ---------------------------------------------------------------- the ladder beside cuBLAS -------
 
-# docs/bench.md. Everything that a name may hold reaches the shell through the environment.
+# docs/ladder.md. Everything that a name may hold reaches the shell through the environment.
 last_rung = instructor/solutions/9_every_shape/every_shape.cu
 KERNELS ?= $(sort $(wildcard instructor/solutions/*.cu)) build/9_every_shape.cu \
            $(filter-out kernel.cu,$(KERNEL))
@@ -120,7 +120,7 @@ build/9_every_shape.cu: instructor/bench/one_file.py $(wildcard instructor/solut
                         | $$(@D)/.
 	@$(PYTHON) -B $< $(last_rung) >$@
 
-# The times to which its model is fitted: docs/bench.md.
+# The times to which its model is fitted: instructor/bench/fit.py.
 build/bench/candidates: build/cuda/instructor/bench/candidates.o build/libclock.a $(driver) | $$(@D)/.
 	$(NVCC) $(CUDA_FLAGS) $(linked) -o $@ -lcublas -lcuda -lpthread \
 	    -Xlinker -rpath=$(abspath $(dir $(NVCC))../lib64)

@@ -1,6 +1,6 @@
 /* ceilings.cu: what this GPU is, and what it can do at most, measured: what no kernel gets past.
  *
- *     build/bench/ceilings      one JSON object: "machine" and "ceilings", as in docs/bench.md
+ *     build/bench/ceilings      one JSON object: "machine" and "ceilings", as in ladder.py
  *
  * Each ceiling is the best of a few runs, as anything that disturbs one only takes away from it.
  * Exit status: 0; 3 the machine is at fault, and standard error says why. */

@@ -2,7 +2,7 @@
 
     charts.py build/bench/ladder.json DIRECTORY
 
-Reads the JSON alone (docs/bench.md), so that they can be made again on a machine without a GPU.
+Reads the JSON alone (ladder.py), so that they can be made again on a machine without a GPU.
 Exit status: 0; 2 the file cannot be used.
 """
 

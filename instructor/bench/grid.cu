@@ -3,7 +3,7 @@
  *
  *     grid SAMPLES        the shapes from standard input, a line "m k n" each
  *
- * Standard output has a JSON object a line for each shape (docs/bench.md). cuBLAS, the fastest of
+ * Standard output has a JSON object a line for each shape (grid.py). cuBLAS, the fastest of
  * cuBLASLt's first HEURISTICS algorithms and the kernel take turns, SAMPLES of each, float32
  * throughout, each sample with a cold L2 cache (timer.h of the grader's clock); the kernel's C is
  * compared with a product in double precision, every element. With a SAMPLES below 0 cuBLAS alone

@@ -5,7 +5,13 @@
 All of them come from the environment, as make has them: COUNT shapes drawn by the seed, or SHAPES.
 build/bench/grid (grid.cu), which is linked with the kernel, measures them in one process. Standard
 output gets a table by kind of shape; GRID_JSON gets all figures, of which heat_map.py draws the
-picture beside it.
+picture beside it:
+
+    format, date, machine, ceilings    1; as in ladder.py
+    kernel, samples, seed              the file; of each contestant; null: SHAPES were given
+    shapes      m, k, n, right, max_u (the largest error in units of u |A||B|), cublas, cublaslt
+                (missing: it has no algorithm) and kernel (seconds), algorithm (cuBLASLt's, or -1),
+                ratio (of the faster library by the kernel), of_cublas, kind
 
 Exit status: 0; 1 a C is wrong; 2 bad input; 3 the machine is at fault.
 """

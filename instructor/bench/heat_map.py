@@ -2,7 +2,7 @@
 
     heat_map.py build/bench/grid.json DIRECTORY
 
-Reads the JSON alone (docs/bench.md). Exit status: 0; 2 the file cannot be used.
+Reads the JSON alone (grid.py). Exit status: 0; 2 the file cannot be used.
 """
 
 from __future__ import annotations

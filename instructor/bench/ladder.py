@@ -5,7 +5,21 @@
 All of them come from the environment, as make has them. Each kernel is compiled, recorded and timed
 as `make grade` does it: in the sandbox, and by the grader's clock (docs/clock.md), in whose runs
 cuBLAS takes turns with it. Standard output gets a table for each shape, as soon as it is measured;
-LADDER gets all figures, written anew after each shape (docs/bench.md describes both).
+LADDER gets all figures, written anew after each shape:
+
+    format       3
+    date         when it began, UTC
+    machine      device, driver, cuda_runtime, cuda_of_driver, nvcc, cublas, multiprocessors,
+                 memory_bytes, l2_bytes, boost_mhz; all as text
+    ceilings     ffma_flops, memory_bytes_per_second, l2_bytes_per_second: of kernels of nothing but
+                 FFMA, or that only read (1 GiB, a quarter of L2), the best of 7 runs
+    kernels      name, file (null: cuBLAS), flop_per_byte (null: not stated), left_out (null, or why)
+    shapes       m, k, n, problem (null, or why nothing was measured), results, own_error_percent:
+                 what cuBLAS varies by. The ratio of the medians of two sets of its calls, each as
+                 large as the kernel's, is in 19 of 20 cases that close to 100 %
+    results      for each kernel: kernel, state and reason (judgement.h); if timed also seconds of
+                 one call (median, minimum, quartile_1, quartile_3), gflops, percent_of_cublas,
+                 percent_of_ffma, spread_percent (interquartile range by the median)
 
 Exit status: the highest of 0; 1 a kernel is wrong or fails; 2 bad input; 3 the machine is at fault.
 """
@@ -140,7 +154,7 @@ def build_all(bench: Bench, directories: ExitStack) -> None:
 
 
 def describe_machine() -> dict[str, Any]:
-    """This GPU, as docs/bench.md has it. Raises MachineFault."""
+    """This GPU, as LADDER has it. Raises MachineFault."""
     ran = subprocess.run([CEILINGS], capture_output=True, text=True, check=False)
     if ran.returncode != 0:
         raise MachineFault(ran.stderr.strip() or f"{CEILINGS} ended with {ran.returncode}")

@@ -11,6 +11,7 @@ import json
 import os
 import random
 import re
+import statistics
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -291,6 +292,33 @@ def test_counts_of_what_is_wrong(tree: Tree) -> None:
 def test_counts_of_no_shape(tree: Tree) -> None:
     done = tree.make("bench-counts", "SHAPES=64 64", check=False)
     assert "Error 2" in done.stderr and "bench-counts: SHAPES" in done.stderr
+
+
+# ---- what docs/ladder.md says --------------------------------------------------------------------
+
+
+def test_the_page_has_the_figures_of_the_runs() -> None:
+    page = (REPOSITORY / "docs/ladder.md").read_text()
+    run = strict_json((REPOSITORY / "docs/ladder/ladder.json").read_text())
+    rows = {first: rest.split(" | ") for first, rest in
+            re.findall(r"^\| (\d|cuBLAS)[ ,][^|]* \| ([\d.,| ]+) \|$", page, re.MULTILINE)}
+    for kernel in run["kernels"]:
+        name = kernel["name"]
+        results = [result for shape in run["shapes"] for result in shape["results"]
+                   if result["kernel"] == name]
+        assert rows[name if name == "cuBLAS" else name[0]] == [
+            f"{each['gflops']:,.0f}" if name == "cuBLAS" else f"{each['percent_of_cublas']:.1f}"
+            for each in results]
+    assert len(rows) == len(run["kernels"]) == 9
+    columns = []
+    for name in ("grid", "grid-other-seed"):
+        run = strict_json((REPOSITORY / f"docs/ladder/{name}.json").read_text())
+        ratios = [100 * shape["ratio"] for shape in run["shapes"]]
+        columns.append((f"{statistics.geometric_mean(ratios):.1f}",
+                        f"{sum(ratio >= 100 for ratio in ratios)} of {len(ratios)}",
+                        f"{sum(ratio < 90 for ratio in ratios)}; {min(ratios):.0f}"))
+    for title, *figures in zip(("geometric mean", "100 or more", "below 90; lowest"), *columns):
+        assert f"| {title} | {' | '.join(figures)} |\n" in page
 
 
 # ---- the grid of shapes --------------------------------------------------------------------------
