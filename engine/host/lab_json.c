@@ -4,7 +4,7 @@
  *     lab --shell      as variables of a shell: wrapper, kernel, parameters, types
  *     lab SIZES        as JSON, what a run of this shape takes
  *
- * docs/maintainer.md lists the members. */
+ * The members are those of struct lab (lab.h). */
 #define _GNU_SOURCE /* open_memstream */
 #include "../lab.h"
 #include "../report/text/json.h"
