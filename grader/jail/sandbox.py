@@ -46,7 +46,6 @@ LATE_SECONDS = 15.0
 BYTES_AT_ONCE = 1 << 16
 
 SHARED_MEMORY = Path("/dev/shm")
-MOST_FILES = 5  # named in one line
 """Files in it are memory. Only where a submission may write there are they counted as in use."""
 
 
@@ -127,8 +126,6 @@ class Sandbox:
     private: tuple[Path, ...] = ()
     landlock: bool = False
     """With `uid`: whether it is kept from all files but those that bubblewrap would show."""
-    open_places: tuple[Path, ...] = uids.TEMPORARY
-    """With `uid`: where every user may write, swept after a run."""
 
     def run(self, command: Command) -> Ran:
         """Run it to its end. Raises MachineFault."""
@@ -143,7 +140,7 @@ class Sandbox:
                 if uid is not None:
                     uids.give(command.writable, os.geteuid())
                     if self.kind == "uid":
-                        uids.sweep(uid, self.open_places)
+                        uids.sweep(uid)
                 for path in command.writable:
                     uids.keep_files_only(path)
 
@@ -336,17 +333,13 @@ def choose_sandbox(wanted: Literal["auto", "bubblewrap", "uid", "none"], hidden:
 
 def with_few_files(box: Sandbox) -> Sandbox:
     """A sandbox of kind uid, which sees only what it needs where this system has Landlock; else
-    whatever it leaves where every user may write is removed after each run."""
+    what it leaves in a few places is removed after each run, and the note says so."""
     confined = replace(box, landlock=True)
     if not probe(confined):
         return replace(confined, note=f"{box.note}; no other files, by Landlock")
-    places, files = uids.open_places()
-    note = f"{box.note}; no Landlock: {', '.join(map(str, places))} can be written, and are swept"
-    if files:
-        shown, more = shlex.join(map(str, files[:MOST_FILES])), len(files) - MOST_FILES
-        note += (f"; a submission can leave something for the next one in {len(files)} more: "
-                 f"chmod o-w {shown}" + (f", and {more} others" if more > 0 else ""))
-    return replace(box, open_places=tuple(places), note=note)
+    places = ", ".join(map(str, uids.TEMPORARY))
+    return replace(box, note=f"{box.note}; no Landlock: {places} are swept after each run, and in other "
+                             "places where every user may write a submission can leave something")
 
 
 def refuse_open_paths(private: Sequence[Path]) -> None:

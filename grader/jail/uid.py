@@ -22,9 +22,6 @@ UIDS = range(60720, 61180)
 TEMPORARY = (Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"))
 """Where every user may write, outside bubblewrap, on every system."""
 
-NO_FILES_OF_A_DISK = {"proc", "sysfs", "cgroup", "cgroup2", "devpts", "securityfs", "debugfs",
-                      "tracefs", "bpf", "pstore", "mqueue", "configfs", "autofs"}
-
 
 @contextmanager
 def own_uid() -> Iterator[int]:
@@ -66,54 +63,9 @@ def keep_files_only(top: Path) -> None:
             path.unlink()
 
 
-def open_places() -> tuple[list[Path], list[Path]]:
-    """All directories of this machine in which every user may make files, and all files that every
-    user may write."""
-    directories = [path for path in TEMPORARY if path.is_dir()]
-    files: list[Path] = []
-    for top in mount_points():
-        device = device_of(top)
-        for directory, below, names in os.walk(top):
-            path = Path(directory)
-            if may_all(path, OPEN):
-                directories.append(path)
-            files += [path / name for name in names if may_all(path / name, stat.S_IWOTH)]
-            below[:] = [name for name in below if device_of(path / name) == device
-                        and may_all(path / name, stat.S_IXOTH)]
-    return list(dict.fromkeys(directories)), files
-
-
-OPEN = stat.S_IWOTH | stat.S_IXOTH
-
-
-def may_all(path: Path, wanted: int) -> bool:
-    """Whether all users have these permissions for it, a regular file or a directory."""
-    try:
-        mode = path.lstat().st_mode
-    except OSError:  # gone
-        return False
-    return (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) and mode & wanted == wanted
-
-
-def mount_points() -> list[Path]:
-    """Of file systems that hold files, and not only show the kernel's state."""
-    lines = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
-    names = [name.encode().decode("unicode_escape") for _, name, kind, options, *_ in lines
-             if kind not in NO_FILES_OF_A_DISK and "ro" not in options.split(",")]
-    return [path for path in dict.fromkeys(map(Path, names)) if path.is_dir()]
-
-
-def device_of(path: Path) -> int:
-    try:
-        about = path.lstat()
-    except OSError:  # gone
-        return -1
-    return about.st_dev if stat.S_ISDIR(about.st_mode) else -1
-
-
-def sweep(uid: int, places: Sequence[Path] = TEMPORARY) -> None:
-    """Remove what a run under this uid left in these directories, where every user may write."""
-    for place in places:
+def sweep(uid: int) -> None:
+    """Remove what a run under this uid left where every user may write."""
+    for place in TEMPORARY:
         with suppress(OSError):
             for entry in os.scandir(place):
                 if entry.stat(follow_symlinks=False).st_uid != uid:

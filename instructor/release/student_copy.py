@@ -36,7 +36,6 @@ from grader.errors import BadInput, MachineFault
 from grader.process import completed
 from instructor.release.leaks import COMMENT, Code, Leak, secrets_of, sorted_shape
 from instructor.release.repository import REPOSITORY, git, tracked_files, untracked_files
-from instructor.release.tile import other_tiles
 
 # ---- what a student's copy is --------------------------------------------------------------------
 
@@ -169,7 +168,6 @@ def search(target: Path, names: list[str]) -> list[tuple[str, str]]:
     code = Code(path for path in kernels if is_a_submission(path))
     if not STARTER.fullmatch(re.sub(r"\s", "", COMMENT.sub(" ", texts.get("kernel.cu", "")))):
         found.append(Leak("kernel.cu", 0, "is not the empty starter"))
-    found += other_tiles(texts, public)
     for name in names:
         found += secrets.search("(a file's name)", name)
     for name, text in texts.items():

@@ -26,7 +26,7 @@ from grader.cases.model import Case, Performance, Suite
 from grader.cases.read import load_suites
 from grader.errors import BadInput
 from grader.record.model import Build, Criterion, Record, Refusal, Submission, Test
-from instructor.release import leaks, proof, prove_cases, repository, student_copy, tile
+from instructor.release import leaks, proof, prove_cases, repository, student_copy
 from instructor.release.proof import Kernel, Proof, Proved
 
 SUITES = load_suites("all", REPOSITORY / "testcases")
@@ -145,8 +145,6 @@ def test_everything_that_must_not_be_there_is_found_at_once(checkout, release) -
         ("main.cu", "has code of"),
         ("docs/sgemm.md", "links to nowhere.md"),
         ("kernel.cu", "is not the empty starter"),
-        ("handout.md", "TILE_SIZE 32"),
-        ("testcases/public/basics.toml", "TILE_SIZE 32"),
         ("lab/picture.bin", "not text"),
         ("(a file's name)", secret.name),
     ]:
@@ -447,51 +445,6 @@ def test_every_kernel_is_searched_for() -> None:
     code = leaks.Code([*kernels, *(REPOSITORY / "instructor/faulty").glob("*.cu")])
     missed = [name for name, text in texts.items() if not list(code.search("f", text))]
     assert missed == []
-
-
-# ---- one tile for all texts ----------------------------------------------------------------------
-
-TEXTS = {name: (REPOSITORY / name).read_text() for name in ("handout.md", "kernel.cu")}
-PUBLIC = [suite for suite in SUITES if not suite.hidden]
-
-
-def with_tile(size: int, handout: str = TEXTS["handout.md"]) -> dict[str, str]:
-    kernel = re.sub(r"(#define TILE_SIZE) \d+", rf"\1 {size}", TEXTS["kernel.cu"])
-    return {"handout.md": handout, "kernel.cu": kernel}
-
-
-def test_the_texts_speak_of_the_tile_that_kernel_cu_has() -> None:
-    assert list(tile.other_tiles(TEXTS, PUBLIC)) == []
-
-
-@pytest.mark.parametrize("size", [8, 32])
-def test_another_tile_is_found_in_every_line(size) -> None:
-    found = list(tile.other_tiles(with_tile(size), PUBLIC))
-    lines = {leak.line for leak in found if leak.file == "handout.md"}
-    old = re.compile(r"(?<!=\s)\b16(?!\b.*--)|\b256\b|sixteenth|32,768")
-    wanted = {number for number, line in enumerate(TEXTS["handout.md"].splitlines(), 1)
-              if old.search(line)}
-    assert len(wanted) > 10 and wanted <= lines
-    cases = {name for leak in found for name in re.findall(r"case (\S+) says", leak.what)}
-    assert {"16x16x16", "1x1x1", "32x32x32"} <= cases
-    assert all(f"TILE_SIZE {size}" in leak.what for leak in found)
-
-
-def test_texts_for_another_tile() -> None:
-    """What an instructor writes who wants 32; half of it will not do."""
-    handout = "blocks of {0} × {0}\nthreads, {1} threads in all; loads: a {2}, phases of {0} terms"
-    hint = "two tiles in each direction, two phases, several blocks of {0} x {0} threads"
-    for tile_size, fraction in ((16, "sixteenth"), (32, "thirty-second")):
-        said = suite(case("c", (2 * tile_size,) * 3, "public/p", hint=hint.format(tile_size)))
-        text = handout.format(tile_size, tile_size**2, fraction)
-        for other in (16, 32):
-            found = list(tile.other_tiles(with_tile(other, text), [said]))
-            assert len(found) >= 7 if other != tile_size else not found, found
-
-
-def test_a_tile_that_no_block_can_have() -> None:
-    (leak,) = tile.other_tiles(with_tile(64), PUBLIC)
-    assert leak.file == "kernel.cu" and "1024 threads" in leak.what
 
 
 # ---- what is proved of cases ---------------------------------------------------------------------
