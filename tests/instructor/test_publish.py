@@ -116,14 +116,12 @@ def test_everything_that_must_not_be_there_is_found_at_once(checkout, release) -
     renamed = re.search(r" +A_s\[ty\].*?barrier|A_s\[ty\]\[tx\] = .*?__sync", kernel, re.DOTALL)[0]
     for old, new in {"A_s": "tileA", "B_s": "tileB", "row": "r", "a_col": "q", "tx": "x1"}.items():
         renamed = re.sub(rf"\b{old}\b", new, renamed)
-    turned = "tile[y][x] = (K > q) && (M > r) ? lhs[q + K*r] : 0;"
     planted = {
         "docs/check.md": f"\nas in {secret.name} of last year\n",
         "docs/cpu-backend.md": f"\n| {secret.n} | {secret.m} | {secret.k} |\n",
         "docs/security.md": f"\n{titled.title}\n",
         "handout.md": f"\n```\n{renamed}\n```\n",
         "docs/clock.md": f"\n{secret.m} rows, inner dimension {secret.k} and {secret.n} columns\n",
-        "docs/grading.md": f"\n`{turned}`\n",
         "main.cu": f"\n/* {body} */\n",
         "docs/sgemm.md": "\nsee [this](nowhere.md)\n",
     }
@@ -140,7 +138,6 @@ def test_everything_that_must_not_be_there_is_found_at_once(checkout, release) -
         ("docs/cpu-backend.md", "the sizes of the hidden case"),
         ("docs/security.md", "a title or hint of the hidden case"),
         ("docs/clock.md", "the sizes of the hidden case"),
-        ("docs/grading.md", "has code of"),
         ("handout.md", "has code of"),
         ("main.cu", "has code of"),
         ("docs/sgemm.md", "links to nowhere.md"),
@@ -375,7 +372,6 @@ def code(tmp_path: Path) -> leaks.Code:
 
 
 LOOP = "for (int i = 0; i < k; ++i)\n        sum += A[row * k + i] * B[i * n + row];"
-ORDERED = "sum += B[row + i * n] * A[i + row * k];"
 HIDING_PLACES = {
     "as it is": LOOP,
     "in a comment": "/* " + LOOP.replace("\n", "\n * ") + " */",
@@ -389,7 +385,6 @@ HIDING_PLACES = {
                                             LOOP.replace("\n", " \\\n")),
     "in a string": 'text = "' + LOOP.replace("\n", '\\n"\n"') + '"',
     "in HTML": LOOP.replace("<", "&lt;"),
-    "in another order": re.sub(r"\b(sum|row|i|A|B)\b", r"my_\1", ORDERED),
 }
 
 
@@ -400,24 +395,11 @@ def test_code_is_found_where_it_hides(code, text) -> None:
     assert "1_kernel.cu" in str(found[0])
 
 
-def test_a_turned_comparison_is_the_same(tmp_path) -> None:
-    """The line that loads a tile, with other names, turned round, with parentheses and spaces."""
-    path = tmp_path / "2_tiles.cu"
-    path.write_text("A_s[ty][tx] = row < m && a_col < k ? A[row * k + a_col] : 0.0f;\n")
-    code = leaks.Code([path])
-    for text in ("tile[y][x] = (K > q) && (M > r) ? lhs[q + K*r] : 0;",
-                 "    // then: `T[ a ][ b ]=j<W&&i<H?M[ W*i+j ]:0.f`"):
-        assert [leak.line for leak in code.search("f", f"words\n{text}\n")] == [2], text
-    for text in ("tile[y][x] = lhs[q + K*r];", "tile[y][x] = r < M ? lhs[r * K + q] : 0;"):
-        assert not list(code.search("f", text)), text
-
-
 TRIVIA = [
     "for (int i = 0; i < n; ++i) sum += x[i] * y[i];", "if (row < m && col < n) return;",
     "int row = blockIdx.y * 16 + ty;", "__shared__ float tile[16][16];",
     "dim3 grid((n + 15) / 16, (m + 15) / 16);", "C[row * n + col] = sum;", "A[row * k + col]",
     "__syncthreads();", "tile[threadIdx.y][threadIdx.x]", "x[i] = y[i];",
-    "for (int j = 0; j < columns; j++) v->count[i][j] += down[i] * across[j];\n    }\n}",
     'say("%u x %u x %u, at most %u x %u x %u", a[0], a[1], a[2], b[0], b[1], b[2]);',
     "A[row * k + i]", "int row = blockIdx.y;", (REPOSITORY / "kernel.cu").read_text(),
 ]
