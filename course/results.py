@@ -23,7 +23,7 @@ import json
 import os
 import secrets
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -221,18 +221,24 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def refuse_other_cases(results: Results, key: Key) -> None:
-    """One folder of results is for one set of suites and one backend: another set would replace a
-    gradebook by one that means something else. Raises BadInput."""
+    """One folder of results is for one backend, and for public suites or hidden ones, too: others would
+    replace a gradebook by one that means something else. A suite that was added is graded. Raises
+    BadInput."""
     for path in sorted((results.folder / RECORDS).glob(f"*/*/{RESULT}")):
         try:
             record = read_record(path)
         except BadInput:
             continue
-        if tuple(record.suites) != key.suites or record.backend != key.backend:
+        gone = set(record.suites) - set(key.suites)
+        if gone or has_hidden(record.suites) != has_hidden(key.suites) or record.backend != key.backend:
             raise BadInput(f"{path}: graded on {', '.join(record.suites)} ({record.backend}), not on "
                            f"{', '.join(key.suites)} ({key.backend}); RESULTS=... names another "
                            "folder for the new ones")
         return  # they are all alike: each run has looked
+
+
+def has_hidden(suites: Sequence[str]) -> bool:
+    return any(suite.startswith("hidden/") for suite in suites)
 
 
 def free_bytes(folder: Path) -> int:

@@ -17,7 +17,10 @@ import pytest
 
 from conftest import REPOSITORY
 from fake_class import Class, interrupt, json_of, make_project, only, wait_for
+from test_exporters import make_record
+
 from course import results, slurm, worker
+from grader.errors import BadInput
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +44,23 @@ def test_each_is_graded_once(pupils: Class) -> None:
     assert set(pupils.counted("begun").values()) == {1}
     assert len([line for line in ended.stdout.splitlines() if line.startswith("[")]) == 7
     assert not (pupils.results / "records/student 000").joinpath("try.json").exists()
+
+
+@pytest.mark.parametrize("graded, today, refused", [
+    (["public/a"], ["public/a"], False), (["public/a"], ["public/a", "public/b"], False),
+    (["public/a", "public/b"], ["public/a"], True), (["public/a"], ["public/a", "hidden/x"], True),
+    (["public/a", "hidden/x"], ["public/a", "hidden/x", "hidden/y"], False),
+])
+def test_a_suite_that_was_added_is_graded(tmp_path: Path, graded: list[str], today: list[str],
+                                          refused: bool) -> None:
+    """But no class that was graded on public cases is suddenly graded on hidden ones."""
+    folder = tmp_path / "records/ada/5ha"
+    folder.mkdir(parents=True)
+    record = make_record([], suites=graded)
+    (folder / "result.json").write_text(record.model_dump_json())
+    key = results.Key(tuple(today), "c", "g", 7, record.backend, record.compiler, None)
+    with pytest.raises(BadInput, match="graded on public/a") if refused else contextlib.nullcontext():
+        results.refuse_other_cases(results.Results(tmp_path), key)
 
 
 def test_again_grades_nothing(pupils: Class) -> None:
