@@ -9,7 +9,8 @@
 #     sh compile.sh check       checked.o and kernel.cu's text -> check: make check's own program; and
 #                               locals, the one that knows the local variables, or an empty file
 #
-# Exit status: 0, or 1 with the compiler's words on standard error.
+# Exit status: 0; 2 where it lacks one of the lab's functions, or has a main(); or 1 with the compiler's
+# words on standard error.
 parts=$(dirname "$0")
 . "$parts/flags"
 TMPDIR=$PWD # nvcc wants a place for its own files
@@ -163,5 +164,5 @@ if [ "$second" -ne 0 ]; then
     cat checked.errors >&2
     exit 1
 fi
-[ "$1" = programs ] || KERNEL=kernel.cu sh "$parts/check_kernel.sh" "$parts/lab.sh" plain.o || exit 1
+[ "$1" = programs ] || KERNEL=kernel.cu sh "$parts/check_kernel.sh" "$parts/lab.sh" plain.o || exit 2
 cat plain.errors >&2 # warnings
