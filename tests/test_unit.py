@@ -12,7 +12,7 @@ import subprocess
 import pytest
 from conftest import BUILD_SECONDS, REPOSITORY, clean_environment, locked, missing, need, slow_but
 
-SOURCES = sorted((REPOSITORY / "tests").glob("*/test_*.c"))
+SOURCES = sorted((REPOSITORY / "tests").rglob("test_*.c"))
 SANITIZERS = ["-O0", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 SECONDS = 300  # a limit for what hangs
 

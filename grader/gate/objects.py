@@ -1,5 +1,5 @@
 """Checks the object file that a submission's kernel.cu was compiled to, before it is linked to
-anything: only names from allowed_symbols.toml are referred to, no name that others rely on is
+anything: only names from symbols.toml are referred to, no name that others rely on is
 defined, nothing runs before or after main(). Raises Refused, with the line.
 
 This is a gate against the ways that are known, and gives them a name. It is not what keeps the
@@ -38,7 +38,7 @@ LISTS = Path(__file__).with_name("symbols.toml")
 
 @dataclass
 class Names:
-    """One table of allowed_symbols.toml, which explains each key."""
+    """One table of symbols.toml, which explains each key."""
 
     names: list[str] = field(default_factory=list)
     prefixes: list[str] = field(default_factory=list)

@@ -3,11 +3,11 @@
  *
  * Output: `ok WHAT` or `not ok WHAT: ...` a line; exit status 0 if all are ok. Needs a GPU. */
 extern "C" {
-#include "../../grader/clock/product.h"
-#include "../../grader/clock/timer.h"
+#include "../../../grader/clock/product.h"
+#include "../../../grader/clock/timer.h"
 }
-#include "../../lab/verdict/verify.h"
-#include "../../support.h"
+#include "../../../lab/verdict/verify.h"
+#include "../../../support.h"
 
 #include <math.h>
 #include <stdlib.h>

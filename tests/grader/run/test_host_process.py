@@ -85,7 +85,7 @@ def worker(request: pytest.FixtureRequest, tree: Tree, folder: Path) -> Path:
     else:
         tree.make("grader-parts", "BACKEND=cpu", "CC=clang", "CXX=clang++")
         shutil.copytree(tree.path / "build" / "grader", parts)
-    forger = ["-c", REPOSITORY / "tests/grader/forged_calls.c", "-o", parts / "forged.o"]
+    forger = ["-c", REPOSITORY / "tests/grader/run/forged_calls.c", "-o", parts / "forged.o"]
     subprocess.run([request.param, *forger], check=True)
     both = [parts / "host_calls.o", parts / "forged.o"]
     subprocess.run(["ld", "-r", *both, "-o", parts / "both.o"], check=True)

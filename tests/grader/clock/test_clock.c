@@ -3,13 +3,13 @@
  * the plan made of it, the judgement, and the process in which it is replayed. Each is one promise
  * of a header in grader/clock. */
 #define _GNU_SOURCE /* open_memstream */
-#include "../../grader/clock/judgement.c"
-#include "../../grader/clock/plan.c"
-#include "../../grader/clock/player.c"
-#include "../../grader/clock/recording.c"
-#include "../../grader/clock/samples.c"
+#include "../../../grader/clock/judgement.c"
+#include "../../../grader/clock/plan.c"
+#include "../../../grader/clock/player.c"
+#include "../../../grader/clock/recording.c"
+#include "../../../grader/clock/samples.c"
 
-#include "../check.h"
+#include "../../check.h"
 
 #include <ctype.h>
 #include <sys/wait.h>

@@ -1,7 +1,7 @@
 /* Host code that has taken over its process; test_host_process.py links it into a checked worker.
  * Prints what it reaches of the device's process, and what it gets from it. */
 #define _GNU_SOURCE
-#include "../../grader/worker/calls.h"
+#include "../../../grader/worker/calls.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -44,7 +44,7 @@ def test_the_linker_sends_everything_to_the_recorder() -> None:
     assert listed and set(listed[1].split()) == defined and len(defined) > 10
 
 
-# Of the runtime's functions that submissions may call (grader/allowed_symbols.toml), those that the
+# Of the runtime's functions that submissions may call (grader/gate/symbols.toml), those that the
 # recorder need not see: they ask, wait, or set what has no effect on a replay.
 HARMLESS = re.compile(
     r"cudaGetLastError|cudaPeekAtLastError|cudaGetError\w+|cudaGetDevice\w*|cudaSetDevice"
@@ -56,7 +56,7 @@ HARMLESS = re.compile(
 
 
 def test_nothing_that_a_submission_may_call_escapes() -> None:
-    allowed = (REPOSITORY / "grader/allowed_symbols.toml").read_text()
+    allowed = (REPOSITORY / "grader/gate/symbols.toml").read_text()
     allowed = allowed.partition("\n[[refused]]\n")[0]
     wrappers = (REPOSITORY / "grader/clock/record.cu").read_text()
     functions = set(re.findall(r'"((?:__)?cu(?:da)?[A-Z]\w+)"', allowed))
@@ -253,7 +253,7 @@ def test_no_gpu_is_the_machines_fault(clock: Clock, recorded: tuple[Path, Path])
 def test_the_gpus_verdict_is_that_of_the_cpu(gpu: None, fresh_tree: Tree) -> None:
     parts = ["build/libclock.a", "build/liblab.a", "build/libhost.a", "build/libreport.a"]
     fresh_tree.make("BACKEND=cuda", *parts)
-    subprocess.run([need_nvcc(), "-arch=native", "tests/grader/verdict.cu",
+    subprocess.run([need_nvcc(), "-arch=native", "tests/grader/clock/verdict.cu",
                     "-Xlinker", "--start-group", *parts, "-Xlinker", "--end-group",
                     "-lcublas", "-o", "product-test"], cwd=fresh_tree.path, check=True,
                    timeout=BUILD_SECONDS)
@@ -271,7 +271,7 @@ def reach(clock: Clock) -> Path:
     program = clock.programs / "clock_reach"
     with locked(program.with_suffix(".lock")):
         if not program.exists():
-            subprocess.run([need_nvcc(), f"-arch={ARCH}", "tests/grader/reach.cu", "-o",
+            subprocess.run([need_nvcc(), f"-arch={ARCH}", "tests/grader/clock/reach.cu", "-o",
                             str(program), "-lcuda"], cwd=clock.tree.path, check=True,
                            timeout=BUILD_SECONDS)
     return program

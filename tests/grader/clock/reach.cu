@@ -1,13 +1,13 @@
 // clock_reach.cu: what a kernel can reach from where ./clock runs submissions. Made by
-// tests/grader/test_record_and_replay.py and run on a GPU:
+// tests/grader/clock/test_record_and_replay.py and run on a GPU:
 //
 //     clock_reach own|context|process|host
 //
 // A kernel writes to memory of its own context, to show that the probe works; to memory of another
 // context of its process; to an address at which another process has memory; to the host's. Prints
 // "reached" when what it wrote is found there, else "out of reach".
-#include "../../lab/verdict/verify.h"
-#include "../../support.h"
+#include "../../../lab/verdict/verify.h"
+#include "../../../support.h"
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <stdlib.h>
