@@ -119,9 +119,9 @@ def test_everything_that_must_not_be_there_is_found_at_once(checkout, release) -
     planted = {
         "docs/check.md": f"\nas in {secret.name} of last year\n",
         "docs/cpu-backend.md": f"\n| {secret.n} | {secret.m} | {secret.k} |\n",
-        "docs/security.md": f"\n{titled.title}\n",
+        "docs/look.md": f"\n{titled.title}\n",
         "handout.md": f"\n```\n{renamed}\n```\n",
-        "docs/clock.md": f"\n{secret.m} rows, inner dimension {secret.k} and {secret.n} columns\n",
+        "docs/points.md": f"\n{secret.m} rows, inner dimension {secret.k} and {secret.n} columns\n",
         "main.cu": f"\n/* {body} */\n",
         "docs/sgemm.md": "\nsee [this](nowhere.md)\n",
     }
@@ -136,8 +136,8 @@ def test_everything_that_must_not_be_there_is_found_at_once(checkout, release) -
     for name, what in [
         ("docs/check.md", "the name of the hidden case"),
         ("docs/cpu-backend.md", "the sizes of the hidden case"),
-        ("docs/security.md", "a title or hint of the hidden case"),
-        ("docs/clock.md", "the sizes of the hidden case"),
+        ("docs/look.md", "a title or hint of the hidden case"),
+        ("docs/points.md", "the sizes of the hidden case"),
         ("handout.md", "has code of"),
         ("main.cu", "has code of"),
         ("docs/sgemm.md", "links to nowhere.md"),
@@ -206,8 +206,8 @@ def test_points_for_nothing_are_seen(checkout, trial) -> None:
 
 
 def test_what_is_refused_is_not_written(checkout, release) -> None:
-    spoil(checkout, "README.md", "## Maintainers", "## Caretakers")
-    assert "Maintainers" in said(release("../copy"), 1)[0]
+    spoil(checkout, "README.md", "## Teaching", "## Caretakers")
+    assert "Teaching" in said(release("../copy"), 1)[0]
     assert left_behind(checkout) == []
 
 
