@@ -16,7 +16,6 @@ from grader.record.model import Record
 from grader.record.store import RESULT
 from grader.report.lines import points, timed, whole
 from grader.text import counted, defused, one_line
-from grader.verdict.points import totals
 from .model import Attempt, Standing
 from .table import written
 
@@ -102,7 +101,7 @@ def speed_of(each: Standing) -> str:
 def speed(record: Record) -> str:
     """Empty where nothing was timed."""
     found = timed(record)
-    return points(totals(found)[0]) if found else ""
+    return points(sum(each.score for each in found)) if found else ""
 
 
 def shown(value: float | None) -> str:
