@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from grader.record.model import Record, Test, Timing
 from grader.report.lines import Item, not_timed, placed, points, timed, whole
-from grader.verdict.case import most_loads
 from ..model import Attempt, Override, Standing, State
 from .mistakes import Mistake, mistakes_of
 from .source import Line, around, lines_of, marked
@@ -200,8 +199,8 @@ def bars(test: Test) -> list[Bar]:
     loads = test.loads
     assert loads
     counts = [("the naive kernel", "naive", loads.naive), ("your kernel", "own", loads.all)]
-    if any(each.name == "tiled" for each in test.criteria):
-        counts.append(("at most, for the points", "limit", most_loads(loads)))
+    if loads.most is not None:
+        counts.append(("at most, for the points", "limit", loads.most))
     counts.append(("each block loads each element once", "once", loads.once_per_block))
     longest = max(1, *(count for _, _, count in counts))
     return [Bar(what, kind, count, count / longest) for what, kind, count in counts]

@@ -101,6 +101,8 @@ class Loads(Strict):
     exchanged: int
     """Elements that threads read from shared memory where others of their block had stored them
     last, and values that warp operations brought them from other lanes."""
+    most: int | None = None
+    """The most that `tiled` allows; null where the case does not ask for tiles."""
     threads: int = 0
     """That shared in the loads of A and B, of the launch with most of these: those of blocks that
     stored something, less what their warps were empty."""

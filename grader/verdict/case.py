@@ -117,7 +117,7 @@ def judge_case(case: Case, plain: Outcome, checked: Outcome | None,
         score=math.fsum(each.score for each in criteria), max_score=case.points,
         status=status_of(criteria), criteria=criteria, reason=mistake or main_reason(lost, checked),
         hint=hint_for(case, lost, finding), finding=finding,
-        loads=checked.loads if checked else None, blocks=checked.blocks if checked else None,
+        loads=loads_of(case, checked), blocks=checked.blocks if checked else None,
         output=plain.output,
         seconds=sum(run.seconds for run in (plain, checked, *(repaired or ())) if run),
     )  # fmt: skip
@@ -254,6 +254,12 @@ def against_examination(checked: Outcome | None) -> str:
     """Why a checked run did not end, if it found nothing before."""
     timed_out = checked and checked.ended == "time-limit" and not checked.finding
     return what_went_wrong(checked) if checked and timed_out else ""
+
+
+def loads_of(case: Case, checked: Outcome | None) -> Loads | None:
+    if checked is None or checked.loads is None or "tiled" not in case.criteria:
+        return checked and checked.loads
+    return checked.loads.model_copy(update={"most": most_loads(checked.loads)})
 
 
 def most_loads(loads: Loads) -> int:

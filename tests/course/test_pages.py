@@ -40,7 +40,8 @@ KERNEL = "".join(f"line {number};\n" for number in range(1, 41))
 WHEN = datetime(2026, 11, 20, 18, 30, tzinfo=timezone.utc)
 ADA = Student("Ada Lovelace", "ada", id="s1815", login="lovelace", email="ada@analytical.example",
               canvas_id="77001", moodle_id="88002")
-LOADS = Loads(all=120_000, naive=524_288, once_per_block=32_768, exchanged=120_000, threads=4096)
+LOADS = Loads(all=120_000, naive=524_288, once_per_block=32_768, exchanged=120_000, most=131_072,
+              threads=4096)
 
 
 def standing(record: Record | None, student: Student = ADA, content: str = KERNEL,

@@ -12,7 +12,7 @@ TAKEN = {
     "grader.cases.read", "grader.errors", "grader.exporters.summary", "grader.intake.find",
     "grader.intake.submission", "grader.interrupt", "grader.options", "grader.process",
     "grader.record.model", "grader.record.store", "grader.record.student", "grader.report.lines",
-    "grader.report.terminal", "grader.text", "grader.verdict.case",
+    "grader.report.terminal", "grader.text",
 }
 
 
