@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,20 @@ Builder = Callable[[str, "str | Path"], Path]
 
 
 @pytest.fixture(scope="session")
-def checker(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Builder:
+def checker(build_checker: Callable[..., Path]) -> Builder:
+    """The program as users have it."""
+    return build_checker
+
+
+@pytest.fixture(scope="session")
+def lean_checker(build_checker: Callable[..., Path]) -> Builder:
+    """Without the program in it that says which blocks write: all are watched, as where it does not
+    compile. Built in half the time; for tests that are not about blocks, as their `checker`."""
+    return partial(build_checker, lean=True)
+
+
+@pytest.fixture(scope="session")
+def build_checker(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Builder:
     """./sgemm-check in this setup, from this kernel: built once for all workers and kept, by what the
     file holds. A compiler's tree is built once, and the other workers start from a copy of what was
     built there: only the kernel is left to compile."""
@@ -71,19 +85,20 @@ def checker(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Builder
             copy.write_faulty_kernels()
         return trees[tools]
 
-    def build(setup: str, kernel: str | Path) -> Path:
+    def build(setup: str, kernel: str | Path, lean: bool = False) -> Path:
         path = tree(setup).path
-        text = "\0".join([setup, str(kernel)]).encode() + (path / kernel).read_bytes()
+        text = "\0".join([setup, str(kernel), str(lean)]).encode() + (path / kernel).read_bytes()
         name = f"sgemm-check-{hashlib.sha256(text).hexdigest()[:16]}-{len(str(path))}"
         here, kept = path / name, programs / name  # it runs where its kernel is
         if here.exists():
             return here
         with locked(programs / f"{name}.lock"):
             if not kept.exists():
-                # Who calls whom is not looked at again (kernel.spaces, test_refused.py and test_solutions.py):
-                # it is a compilation of five.
-                tree(setup).make("sgemm-check", f"KERNEL={kernel}", *variables(setup),
-                                 "-o", "build/check/kernel.spaces", env=tree(setup).fast_linker())
+                # Who calls whom is not looked at again (kernel.spaces): test_refused.py and
+                # test_solutions.py are about it, and it is a compilation of five.
+                left = ["-o", "build/check/kernel.spaces", *leave_writers(tree(setup), lean)]
+                tree(setup).make("sgemm-check", f"KERNEL={kernel}", *variables(setup), *left,
+                                 env=tree(setup).fast_linker())
                 shutil.copy2(path / "sgemm-check", kept)
                 kept.with_suffix(".folder").write_text(str(path))
         # Its debug information has the folder's name, which is as long as that of this one.
@@ -93,6 +108,19 @@ def checker(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Builder
         return here
 
     return build
+
+
+def leave_writers(tree: Tree, lean: bool) -> list[str]:
+    """What says to make that it is to leave the program that says which blocks write as empty as it is;
+    no words, where it is to be made."""
+    tree.make_first()
+    writers = tree.path / "build/check/writers"
+    for of_another_kernel in (writers, writers.with_name("writers_program.o")):
+        of_another_kernel.unlink(missing_ok=True)
+    if not lean:
+        return []
+    writers.touch()
+    return ["-o", str(writers.relative_to(tree.path))]
 
 
 def shared_kernel(programs: Path, name: str, text: str) -> Path:

@@ -36,9 +36,11 @@ class Alone:
         (self.path / name).write_text(text)
 
     def build(self, text: str) -> None:
-        """build/program-check of this text; its own run, which this is not about, is not looked at."""
+        """build/program-check of this text; its own run, which this is not about, is not looked at. Nor
+        is who calls whom, which would be one more compilation."""
         self.write(text)
-        built = self.make("build/check/program", "CHECK=1", "KERNEL=program.cu")
+        built = self.make("build/check/program", "CHECK=1", "KERNEL=program.cu",
+                          "-o", "build/check/kernel.spaces")
         assert built.returncode == 0, built.stderr
 
     def run(self, *arguments: str, status: int | None = None, **given: Any) -> Run:

@@ -14,6 +14,12 @@ import pytest
 from checked import TILED, Builder, run_check
 from conftest import REPOSITORY
 
+
+@pytest.fixture(scope="session")
+def checker(lean_checker: Builder) -> Builder:
+    return lean_checker
+
+
 NAIVE = "instructor/solutions/1_naive.cu"
 REGISTER_TILE = "instructor/faulty/styles/register_tile.cu"
 B_STRIDE_K = "instructor/faulty/18_b_stride_k.cu"

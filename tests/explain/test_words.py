@@ -15,6 +15,12 @@ import pytest
 from checked import Builder, run_check
 from conftest import sample
 
+
+@pytest.fixture(scope="session")
+def checker(lean_checker: Builder) -> Builder:
+    return lean_checker
+
+
 PARAMETERS = "(int m, int n, int k, const float *A, const float *B, float *C)"
 WRAPPER = f"""
 void basicSgemm{PARAMETERS} {{

@@ -39,7 +39,7 @@ SOME_SHAPES = ["1 1 1", "34 34 34", "120 201 250", "17 1 40", "40 7 3", "1061 5 
 
 
 def assert_passes(tree, kernel: Path, backend: str, *args: str) -> None:
-    run = run_sgemm(tree.build(kernel.relative_to(REPOSITORY), BACKEND=backend), *args)
+    run = run_sgemm(tree.build(kernel.relative_to(REPOSITORY), spaces=True, BACKEND=backend), *args)
     assert run.status == 0, f"{kernel} is right, but\n{run.output}"
 
 

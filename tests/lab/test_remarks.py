@@ -15,6 +15,12 @@ import pytest
 from checked import EACH_SETUP, Builder, run_check
 from conftest import REPOSITORY
 
+
+@pytest.fixture(scope="session")
+def checker(lean_checker: Builder) -> Builder:
+    return lean_checker
+
+
 GCC = "gcc -O1"
 TILED = "instructor/solutions/2_tiled.cu"
 TEXT = (REPOSITORY / TILED).read_text()

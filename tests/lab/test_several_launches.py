@@ -13,6 +13,12 @@ import pytest
 from checked import Builder, Checked, run_check
 from conftest import sample
 
+
+@pytest.fixture(scope="session")
+def checker(lean_checker: Builder) -> Builder:
+    return lean_checker
+
+
 HEAD = """\
 #define T 16
 #define ROW (blockIdx.y * T + threadIdx.y)

@@ -18,6 +18,12 @@ from checked import EACH_SETUP, SETUPS, Builder, Checked, run_check
 from conftest import Tree, first_of_each, need, sample
 from corpus import faulty
 
+
+@pytest.fixture(scope="session")
+def checker(lean_checker: Builder) -> Builder:
+    return lean_checker
+
+
 NAIVE = "instructor/solutions/1_naive.cu"
 TILED = "instructor/solutions/2_tiled.cu"
 MEMCPY = "tests/kernels/right/memcpy_rows.cu"

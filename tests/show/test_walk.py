@@ -23,6 +23,12 @@ from checked import SETUPS, TILED, Builder, run_check
 from conftest import REPOSITORY, clean_environment, first_of_each, sample
 from corpus import faulty
 
+
+@pytest.fixture(scope="session")
+def checker(lean_checker: Builder) -> Builder:
+    return lean_checker
+
+
 NAIVE = "instructor/solutions/1_naive.cu"
 RIGHT = "tests/kernels/right"
 STYLES = "instructor/faulty/styles"

@@ -10,6 +10,12 @@ import pytest
 from checked import EACH_COMPILER, Builder, run_check
 from conftest import REPOSITORY, sample
 
+
+@pytest.fixture(scope="session")
+def checker(lean_checker: Builder) -> Builder:
+    return lean_checker
+
+
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="only x86-64 has an audit")
 
 NAIVE = (REPOSITORY / "instructor/solutions/1_naive.cu").read_text()

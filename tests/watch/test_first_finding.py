@@ -9,6 +9,12 @@ import pytest
 from checked import Builder, run_check
 from conftest import slow_but
 
+
+@pytest.fixture(scope="session")
+def checker(lean_checker: Builder) -> Builder:
+    return lean_checker
+
+
 KERNEL = """#include <string.h>
 __device__ float mine[4];
 __device__ const struct { float one, far[0]; } constants = {1.0f};

@@ -8,6 +8,12 @@ import pytest
 from checked import Builder, run_check
 from conftest import REPOSITORY
 
+
+@pytest.fixture(scope="session")
+def checker(lean_checker: Builder) -> Builder:
+    return lean_checker
+
+
 STORE = "        C[row * n + col] = sum;\n"
 BLOCKS = [f"        if (threadIdx.x + threadIdx.y == 0 && blockIdx.x == {x} && blockIdx.y == 0)"
           f" spot{to};\n" for x, to in ((0, " = make_float4(1, 2, 3, 4)"), (1, ".WORD = 5"))]

@@ -12,6 +12,12 @@ import pytest
 from checked import Builder, run_check
 from conftest import sample
 
+
+@pytest.fixture(scope="session")
+def checker(lean_checker: Builder) -> Builder:
+    return lean_checker
+
+
 CALLS = {  # the kernel makes one of them, whose number is n: and what is found
     "getenv(text)": "a kernel calls getenv, a host function",
     "sum += rand()": "a kernel calls rand, a host function",

@@ -9,6 +9,12 @@ import pytest
 from checked import EACH_COMPILER, Builder, Checked, run_check
 from conftest import sample
 
+
+@pytest.fixture(scope="session")
+def checker(lean_checker: Builder) -> Builder:
+    return lean_checker
+
+
 PROTOTYPE = "(int m, int n, int k, const float *A, const float *B, float *C)"
 ARGUMENTS = "(m, n, k, A, B, C)"
 MYSGEMM = f"__global__ void mysgemm{PROTOTYPE} {{}}\n"  # no kernel.cu without it

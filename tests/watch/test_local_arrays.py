@@ -11,6 +11,12 @@ import pytest
 from checked import EACH_COMPILER, Builder, run_check, shared_kernel
 from conftest import sample, slow_but
 
+
+@pytest.fixture(scope="session")
+def checker(lean_checker: Builder) -> Builder:
+    return lean_checker
+
+
 # How a store gets past -fsanitize=bounds: a function of the number of words, and of a value.
 FORMS = {
     "subscript": "float own[4] = {x}; own[i] = x; return own[1];",

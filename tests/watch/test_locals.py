@@ -11,6 +11,12 @@ import pytest
 from checked import EACH_SETUP, Builder, run_check
 from conftest import sample, slow_but
 
+
+@pytest.fixture(scope="session")
+def checker(lean_checker: Builder) -> Builder:
+    return lean_checker
+
+
 HERE = "  // <- here"
 
 TILED = """#define T 16
