@@ -15,7 +15,6 @@ machine is at fault; 130 interrupted.
 from __future__ import annotations
 
 import argparse
-import fnmatch
 import json
 import os
 import re
