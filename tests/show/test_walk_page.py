@@ -27,6 +27,11 @@ from selenium.webdriver.common.keys import Keys  # noqa: E402
 from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
 
 
+@pytest.fixture(scope="session")
+def checker(lean_checker: Builder) -> Builder:
+    return lean_checker
+
+
 class Page:
     """A page of the walkthrough, opened."""
 
