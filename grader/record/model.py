@@ -1,7 +1,8 @@
 """The one record of a graded submission: results/<name>/result.json.
 
 In: what grade.py knows at the end of a run. Out: everything that is reported of a grade (table,
-Gradescope, Autolab, ...) is made from it. docs/grading.md explains the format; its JSON Schema:
+Gradescope, Autolab, ...) is made from it. What each key means is said below it, or below those that it
+goes with. The JSON Schema:
 
     python -m grader.record
 """
@@ -35,6 +36,7 @@ class Cause(Strict):
     run/cause.py."""
 
     kind: str
+    """A name of causes.def: "row-length"."""
     what: str
     """"a row of B has n elements, but here rows are k elements apart"."""
     file: str
@@ -48,6 +50,7 @@ class Finding(Strict):
     """A mistake, as `make check` names it, in the words of the judge."""
 
     kind: str
+    """A name of findings.def: "shared-race", "wrong-result"."""
     what: str
     """What is printed first, without the place: "load from B beyond its last column"."""
     headline: str = ""
@@ -73,6 +76,7 @@ class Finding(Strict):
     launch: str | None = None
     """One line: kernel, grid, block, and the size of C; None where it is not known."""
     cause: Cause | None = None
+    """The mistake behind it, on a public case; all findings of one kind at one line have the same."""
 
     @property
     def mistake(self) -> Cause | Finding:
@@ -153,6 +157,7 @@ class Item(Scored):
 
     name: str
     suite: str
+    """In a student's view of a hidden one "hidden 3" and "hidden"."""
     hidden: bool
     title: str
     m: int | None
@@ -220,12 +225,15 @@ class Timing(Item):
     points: float
     """What it is worth where it can be timed."""
     state: TimingState
+    """not-timed: no GPU; unbuilt: kernel.cu does not compile; skipped: a case that it depends on is not
+    right; the others are the clock's (clock/judgement.h)."""
     device: str | None = None
     ratio: Annotated[float, Field(ge=0)] | None = None
     """cuBLAS's median over the submission's: 1 is as fast."""
     samples: int = 0
     times: Times | None = None
     cublas_times: Times | None = None
+    """Null, as `ratio`, where nothing was timed."""
 
     @property
     def nothing_lost(self) -> bool:
@@ -243,6 +251,7 @@ class Timing(Item):
 class Submission(Strict):
     name: str
     path: str
+    """Where kernel.cu was."""
     sha256: str
     """Of the bytes as they were handed in."""
     bytes: int
@@ -291,6 +300,7 @@ class Record(Scored):
     performance: list[Timing] = []
     protection: Literal["bubblewrap", "uid", "none"]
     protection_note: str
+    """A line about it, for people."""
     backend: Literal["cpu", "cuda"]
     architecture: str | None = None
     """What the kernels were compiled for, for a GPU: "sm_90"; null on the CPU."""

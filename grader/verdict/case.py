@@ -3,7 +3,7 @@
 In: Outcome (run/outcome.py) of the plain run and, where there is one, the checked run; and of both once
 more, where the submission was repaired (one_case.py). Out: Test (record/model.py). Nothing here raises.
 
-Meaning of the criteria (docs/grading.md says the same to students and TAs):
+Meaning of the criteria (docs/points.md says the same to students):
 
 builds   it compiles, is not refused, and launches a kernel
 correct  C is right in the plain build, and in the checked run where there is one
