@@ -5,7 +5,7 @@
 CLASS ?= class
 export CLASS QUEUE SLURM
 
-# A class: what is missing, and what is of an earlier version; docs/class.md. Of make's defaults for
+# A class: what is missing, and what is of an earlier version; course/README.md. Of make's defaults for
 # one submission none is passed on: class.toml has its own.
 ## make grade-class         a class: CLASS=path of a folder with submissions
 ##      QUEUE=slurm         ... as a job array; SLURM='options of sbatch'

@@ -1,4 +1,4 @@
-"""overrides.csv: what an instructor changes by hand, each with a reason. docs/class.md.
+"""overrides.csv: what an instructor changes by hand, each with a reason. course/README.md.
 
     student,points,excused,extension,submitted,reason
     ada,38,,,,asked in office hours

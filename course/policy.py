@@ -1,7 +1,7 @@
 """Which attempt counts, what being late costs, and changes by hand: from attempts to standings.
 
 Raw points are those of the record, and are kept beside whatever is made of them. All of it is
-arithmetic on what class.toml, the roster and overrides.csv say; docs/class.md says the same to
+arithmetic on what class.toml, the roster and overrides.csv say; course/README.md says the same to
 instructors. Nothing here raises.
 """
 

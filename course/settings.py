@@ -1,4 +1,4 @@
-"""A class's folder and its class.toml, of which every key has a default: docs/class.md.
+"""A class's folder and its class.toml, of which every key has a default: course/README.md.
 
     settings = read_settings(Path("spring"))
 

@@ -124,7 +124,7 @@ def settle(one: Running, grade: Grade) -> bool:
 
 def why(status: int, said: str, differs: str) -> str:
     if differs:
-        return f"graded with a different {differs} than the rest of the class; see docs/class.md"
+        return f"graded with a different {differs} than the rest of the class; see course/README.md"
     if status < 0:
         return f"the grader was killed ({signal.Signals(-status).name}); is there enough memory?"
     if status == STATUS:

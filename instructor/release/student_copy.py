@@ -50,7 +50,6 @@ LEFT_OUT = {
     "docs/grading.md": "for who grades; docs/points.md is for students",
     "docs/security.md": "for who grades",
     "docs/clock.md": "for who grades",
-    "docs/class.md": "grading a class",
     "docs/ci.md": "course platforms and workflows",
     "docs/maintainer.md": "for maintainers",
     "docs/lab.md": "for who writes another lab",
