@@ -247,6 +247,25 @@ def test_nothing_to_show(checker: Builder, tmp_path: Path) -> None:
     assert "no walkthrough: no launch was seen that loads an input\n" in run.stdout
 
 
+def test_a_recorded_run_that_dies(checker: Builder, tmp_path: Path) -> None:
+    """Nothing is said of its launches: they were not seen."""
+    calls = tmp_path / "calls"
+    wrapper = f"""    FILE *calls = fopen("{calls}", "a");
+    fputc('x', calls);
+    const long made = ftell(calls);
+    fclose(calls);
+    if (made > 1) raise(SIGKILL); // the first is checked, the others are recorded
+"""
+    head, name, tail = (REPOSITORY / TILED).read_text().partition("void basicSgemm(")
+    start = tail.index("{\n") + 2
+    kernel = tmp_path / "kernel.cu"
+    kernel.write_text("#include <signal.h>\n#include <stdio.h>\n" + head + name + tail[:start] +
+                      wrapper + tail[start:])
+    run = run_check(checker("gcc -O1", kernel), "--walk", tmp_path / "page.html", 4)
+    assert "no walkthrough: the run that was recorded did not come to its end\n" in run.stdout
+    assert run.status == 0 and not (tmp_path / "page.html").exists()
+
+
 def test_shape_that_takes_too_long(checker: Builder, tmp_path: Path) -> None:
     program = checker("gcc -O1", TILED)
     run = run_check(program, "--walk", tmp_path / "page.html", 2000)

@@ -31,7 +31,7 @@ struct experiment {
 
 /* False: it came to no end. */
 static bool run_with(struct experiment *e, struct locals_change change, struct outcome *outcome) {
-    const struct child_limits limits = {2, 5};
+    const struct child_limits limits = {2, 30};
     struct check_options o = *e->options;
     o.locals_seen = e->seen;
     o.locals_change = change;

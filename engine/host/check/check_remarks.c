@@ -44,7 +44,7 @@ static const struct remark no_remark = {.kind = REMARK_NONE};
 
 /* `room` is shared with the child. */
 static struct remark gather(remark_run *run, struct shape shape, struct outcome *room) {
-    const struct child_limits limits = {1, 5}; /* it takes some hundredths */
+    const struct child_limits limits = {1, 30}; /* it takes some hundredths */
     memset(room, 0, sizeof *room);
     if (child_quiet(shape, &limits)) {
         shape_of_run = shape;

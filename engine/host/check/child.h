@@ -4,7 +4,8 @@
 #include "check.h"
 #include <sys/types.h>
 
-/* Seconds that a child may take. */
+/* Seconds that a child may take. Kernels have limits of their own, of processor time: the wall
+ * clock's is for host code that sleeps, and no busy machine is to reach it. */
 struct child_limits {
     double host; /* its host code, of processor time */
     double wall; /* all of it */

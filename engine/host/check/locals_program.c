@@ -59,7 +59,7 @@ static bool read_answer(int from, struct cause *cause) {
 }
 
 void locals_ask(const struct check_options *o, const struct outcome *failed, struct cause *cause) {
-    const struct child_limits limits = {15, 60}; /* its own children have theirs */
+    const struct child_limits limits = {15, 120}; /* its own children have theirs */
     int answer[2];
     const int program = program_file(o);
     if (program < 0) return;

@@ -104,7 +104,7 @@ static void check_shape(const struct check_options *given, struct shape shape,
 /* One run of evidence, of which nothing is heard if it fails. */
 static void gather_evidence(const struct check_options *o, struct shape shape,
                             const struct outcome *failed, FILE *indices, struct outcome *outcome) {
-    const struct child_limits limits = {2, 5}; /* it takes some tenths */
+    const struct child_limits limits = {2, 30}; /* it takes some tenths */
     memset(outcome, 0, sizeof *outcome);
     if (child_quiet(shape, &limits)) {
         run_evidence(o, shape, failed, indices, outcome);
@@ -117,7 +117,7 @@ static const double soon = 1; /* seconds: a block of these shapes takes millisec
 
 /* Whether the kernel is right on the shape of the evidence: then that shows no mistake. */
 static bool is_right_on(const struct check_options *o, struct shape shape, struct outcome *room) {
-    const struct child_limits limits = {2, 5};
+    const struct child_limits limits = {2, 30};
     struct check_options quiet = *o;
     quiet.counts = quiet.phases = quiet.indices = false;
     quiet.report = NULL;
@@ -261,7 +261,7 @@ static void gather_walk(const struct check_options *o, const struct outcome *sho
                         struct outcome *room) {
     const int fill = o->fill_given ? o->run.which.fill : lab.counting_fill;
     const struct finding *f = &shown->finding;
-    *room = (struct outcome){.walked = {.step = WALK_NO_BLOCK}};
+    *room = (struct outcome){.done = true, .walked = {.step = WALK_NO_BLOCK}};
     if (f->kind != FINDING_NONE && !f->launch.grid[0]) return; /* the wrapper came to no launch */
     struct shape small;
     if (!o->sized && truth_shape(SHAPE_PAGE, 0, evidence_tile(shown), &small) &&
@@ -324,7 +324,8 @@ static bool print_walk(const struct check_options *o, const struct outcome *show
     }
     if (o->run.json) return true;
     if (step == WALK_NO_BLOCK) {
-        puts("no walkthrough: no launch was seen that loads an input");
+        puts(walked->done ? "no walkthrough: no launch was seen that loads an input"
+                          : "no walkthrough: the run that was recorded did not come to its end");
         return true;
     }
     printf("open in a browser: %s", o->walk);

@@ -3,7 +3,7 @@
 function formatNumber(value) {
   if (value === undefined || value === null) return '?';
   if (Number.isNaN(value)) return 'NaN';
-  if (Number.isInteger(value) && Math.abs(value) < 1e9) return String(value);
+  if (Number.isSafeInteger(value)) return String(value);
   return String(Number(value.toPrecision(7))); /* what is left of a float32 */
 }
 
