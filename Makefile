@@ -72,15 +72,15 @@ build/c/settings: | build/$(if $(filter check %-check,$(MAKECMDGOALS)),cpu,$(bac
 driver  = build/liblab.a build/libhost.a build/libreport.a
 mistakes = $(or $(wildcard $(LAB)/mistakes),engine/host/no_mistakes)
 rules   = $(filter-out %/lessons.c,$(wildcard $(mistakes)/*.c))
-host    = engine/cores.c $(wildcard engine/form/*.c) $(patsubst %,engine/host/%.c,layout host_run data memory result \
-              $(addprefix driver/,options command_line watchdog failure failure_json launch_report))
+host    = $(wildcard engine/form/*.c engine/host/driver/*.c) $(filter-out %/lab_json.c,$(wildcard engine/host/*.c))
 # One lab at a time: what is linked with it is linked again when it is another one.
 lab_name = build/lab.name
+fast    += $(wildcard $(LAB)/*.c)# a lab's own files; those of its folders explain, and wait for no array
 build/lab.name: FORCE | build/.
 	@echo '$(LAB)' | cmp -s - $@ || echo '$(LAB)' >$@
-build/liblab.a: $(patsubst %.c,build/c/%.o,support.c $(mistakes)/lessons.c \
+build/liblab.a: build/c/support.o $(call objects_of,$(mistakes)/lessons.c \
     $(filter-out $(mistakes)/%,$(wildcard $(LAB)/*.c $(LAB)/*/*.c))) build/lab.name
-build/libhost.a: $(patsubst %.c,build/c/%.o,$(host))
+build/libhost.a: build/c/engine/cores.o $(call objects_of,$(host))
 
 # The lab's description, for programs that are not C.
 build/lab: build/c/engine/host/lab_json.o $(driver)

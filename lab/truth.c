@@ -1,8 +1,8 @@
 /* SGEMM: what is right, and what it takes. */
 #include "fill.h"
+#include "product.h"
 #include "sgemm.h"
-#include "verdict/product.h"
-#include "verdict/verify.h"
+#include "verify.h"
 #include <math.h>
 
 /* Further from what it should be than any order of summation leads. */

@@ -19,7 +19,7 @@ filled_locals = $(eval filled_locals := $$(shell $$(CXX) $(fill_locals) -E -x c+
 fill_locals   = -ftrivial-auto-var-init=pattern
 
 # Compiled fast rather than fast: all kernels wait for it, and it runs for milliseconds.
-build/c/engine/cuda/rewrite.o: private C_FLAGS += -O1
+build/c/engine/cuda/rewrite.o: private C_FLAGS += -O0
 build/cpu/rewrite: build/c/engine/cuda/rewrite.o build/cpu/settings
 	$(CC) $(C_FLAGS) $< -o $@
 
@@ -30,11 +30,9 @@ end   = build/c/engine/cuda/program/kernel_end.o
 $(begin) $(end): private C_FLAGS += -g0
 
 # So that a call that fails is still on the stack when the runtime looks up its caller.
-build/c/engine/cuda/runtime/%.o build/c/engine/cuda/program/%.o: \
-    private C_FLAGS += -fno-optimize-sibling-calls
+build/c/engine/cuda/runtime/%.o: private C_FLAGS += -fno-optimize-sibling-calls
 build/libruntime.a: $(filter-out $(begin) $(end),\
-                      $(patsubst %.c,build/c/%.o,$(wildcard engine/cuda/runtime/*.c \
-                                                            engine/cuda/program/*.c)))
+                      $(call objects_of,$(wildcard engine/cuda/runtime/*.c engine/cuda/program/*.c)))
 
 preprocess = sh engine/cuda/preprocess.sh engine/cuda/include . build/cpu/rewrite
 build/cpu/%.ii: %.cu $(wildcard engine/cuda/include/*.h) build/cpu/rewrite build/cpu/settings \
@@ -44,7 +42,7 @@ build/cpu/%.ii: %.cu $(wildcard engine/cuda/include/*.h) build/cpu/rewrite build
 
 build/cpu/%.o: build/cpu/%.ii build/cpu/settings
 	$(progress)
-	$(CXX) $(EMULATED_FLAGS) -x c++-cpp-output -c $< -o $@
+	$(CXX) $(EMULATED_FLAGS) -O0 -g0 -x c++-cpp-output -c $< -o $@
 
 # kernel.cu is preprocessed and rewritten at every make, but touched only when that gives something
 # new: so whatever it includes counts, and no name of a file has to go through make.
@@ -57,8 +55,8 @@ build/cpu/kernel.ii build/check/kernel.ii: build/%/kernel.ii: build/%/kernel.sou
 	    cat $(basename $@).new $(basename $@).marked >$@.both; mv $(basename $@).new $@; }
 
 # Compiled a second time, beside the first, to see who calls whom.
-spaces = $(patsubst %.c,build/c/%.o,$(wildcard engine/cuda/spaces/*.c) engine/cuda/program/dwarf.c)
-$(filter build/c/engine/cuda/spaces/%,$(spaces)): private C_FLAGS += -O0
+spaces = build/c/engine/cuda/spaces/room.o build/c/engine/cuda/program/dwarf.o
+build/c/engine/cuda/program/dwarf.o: private C_FLAGS += -O0
 build/cpu/spaces: $(spaces) build/cpu/settings
 	$(CXX) $(EMULATED_FLAGS) $(spaces) -o $@
 

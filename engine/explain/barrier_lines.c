@@ -30,7 +30,7 @@ static const struct structure *structure_at_both(const struct finding_party *a,
 }
 
 /* Of code in the same file as the party; 0: not known. */
-static int line_of(const void *code, const struct finding_party *party) {
+static int line_of_code(const void *code, const struct finding_party *party) {
     if (!code) return 0;
     const struct place place = place_before(code);
     return strncmp(place.file, party->file, sizeof party->file - 1) == 0 ? place.line : 0;
@@ -45,7 +45,7 @@ static bool is_overwritten(const struct diagnosis *d) {
     const struct event *e = d->e;
     const int read = d->f->at.line, write = d->f->other.line;
     if (!e->overwritten || !e->reader_wrote) return e->overwritten;
-    const int waits = line_of(e->reader_at, &d->f->at);
+    const int waits = line_of_code(e->reader_at, &d->f->at);
     return !waits || write >= read || (write < waits && waits < read);
 }
 
@@ -62,7 +62,7 @@ static int behind_all_stores(const struct diagnosis *d, const struct structure *
                              int before) {
     const struct construct *function = structure_around(s, CONSTRUCT_FUNCTION, before);
     for (int i = 0; i < STORES; ++i) {
-        const int line = line_of(d->e->stores[i], &d->f->at);
+        const int line = line_of_code(d->e->stores[i], &d->f->at);
         if (!line || structure_around(s, CONSTRUCT_FUNCTION, line) != function) continue;
         const int behind = line_behind(s, line, before);
         if (behind > after && behind < before) after = behind;
@@ -123,7 +123,7 @@ bool barriers_exchanged(const struct diagnosis *d) {
     const struct finding_party *at = &d->f->at, *other = &d->f->other;
     const struct structure *s = structure_at_both(at, other);
     if (!s) return threads_count(&e->waiting) > threads_count(&e->elsewhere);
-    const int last = line_of(e->last_barrier, at);
+    const int last = line_of_code(e->last_barrier, at);
     if ((last == at->line || last == other->line) &&
         structure_common(s, CONSTRUCT_LOOP, at->line, other->line))
         return last == at->line;
@@ -164,7 +164,7 @@ static const struct construct *endless_loop(const struct diagnosis *d, const str
     const struct construct *outer = structure_outermost_without(s, CONSTRUCT_LOOP, at->line, 0);
     if (!function || !function->kernel || !inner) return NULL;
     if (inner == outer) return outer;
-    const int barrier = line_of(d->e->last_barrier, at);
+    const int barrier = line_of_code(d->e->last_barrier, at);
     if (!has_many_barriers(d->e) || !barrier) return NULL;
     return structure_common(s, CONSTRUCT_LOOP, at->line, barrier) == outer ? outer : NULL;
 }

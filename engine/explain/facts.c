@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void set_name(struct diagnosis *d, const char *name) { APPEND(d->f->named, "%s", name); }
+static void name_object(struct diagnosis *d, const char *name) { APPEND(d->f->named, "%s", name); }
 
 /* --- races on global memory ------------------------------------------------------------------- */
 
@@ -32,7 +32,7 @@ static void find_overflow(struct diagnosis *d) {
             SET(WRAPPED, WRAPPED_BYTES);
         else
             continue;
-        set_name(d, r->array->name);
+        name_object(d, r->array->name);
         return;
     }
 }
@@ -72,7 +72,7 @@ static void find_bad_index(struct diagnosis *d) {
     const struct event *e = d->e;
     if (!e->has_index) return;
     SET(INDEX, e->index);
-    set_name(d, e->array_type);
+    name_object(d, e->array_type);
     if (d->other_row) SET_FLAG(OTHER_ROW);
 }
 
@@ -133,7 +133,7 @@ static void find_bad_launch(struct diagnosis *d) {
 }
 
 static void find_failed_call(struct diagnosis *d) {
-    set_name(d, d->e->place.called);
+    name_object(d, d->e->place.called);
     SET(ERROR, d->e->error);
     if (d->e->forgotten) SET_FLAG(CHECKED);
 }
@@ -143,14 +143,14 @@ static void find_leak(struct diagnosis *d) {
     SET(BYTES, (int64_t)d->e->bytes);
 }
 
-static void find_host_function(struct diagnosis *d) { set_name(d, d->e->called); }
+static void find_host_function(struct diagnosis *d) { name_object(d, d->e->called); }
 
 /* --- what the runtime says -------------------------------------------------------------------- */
 
 static void find_fault(struct diagnosis *d) {
     const struct fault_facts *fault = &d->e->fault;
     SET(FAULT, fault->code);
-    if (fault->code == FAULT_ASSERTION && fault->assertion) set_name(d, fault->assertion);
+    if (fault->code == FAULT_ASSERTION && fault->assertion) name_object(d, fault->assertion);
     if (fault->code == FAULT_HOST) SET(SIGNAL, fault->signal);
     if (fault->code == FAULT_ENDLESS || fault->code == FAULT_TIME_LIMIT)
         slot_set_real(d->f->slot, SLOT_SECONDS, fault->seconds);

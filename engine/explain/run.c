@@ -20,13 +20,13 @@ __attribute__((constructor)) static void observe(void) {
     observe_runtime();
 }
 
-static struct place place_of(const void *function) {
+static struct place place_of_code(const void *function) {
     void *address = (void *)(uintptr_t)function;
     return place_find(&address, 1);
 }
 
 void engine_place(const void *function, struct finding_party *party) {
-    const struct place place = place_of(function);
+    const struct place place = place_of_code(function);
     *party = party_at(&place);
 }
 
@@ -143,7 +143,7 @@ void engine_begin(const struct engine_run *asked) {
 static struct finding left(enum finding_kind kind) {
     struct event event = {.kind = FINDING_NONE};
     HEAR(left, kind, &event);
-    if (event.kind == FINDING_NO_LAUNCH) event.place = place_of(run.wrapper);
+    if (event.kind == FINDING_NO_LAUNCH) event.place = place_of_code(run.wrapper);
     return event.kind != FINDING_NONE ? diagnose(&event) : (struct finding){.kind = FINDING_NONE};
 }
 

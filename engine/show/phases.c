@@ -226,14 +226,14 @@ static bool array_cell(const void *context, int i, int j, double *value) {
 }
 
 /* The block's part of an output, after a phase or (0) as it was stored. */
-struct part {
+struct shown_part {
     const struct story *story;
     int array;
     struct box box;
     int phase;
 };
 
-static bool part_value(const struct part *part, int i, int j, double *value) {
+static bool shown_value(const struct shown_part *part, int i, int j, double *value) {
     const struct story *s = part->story;
     const struct values v = {region_array(part->array), s->data->of[part->array]};
     const size_t element = (size_t)(part->box.row_first + i) * (size_t)array_columns(v.array) +
@@ -244,12 +244,12 @@ static bool part_value(const struct part *part, int i, int j, double *value) {
 }
 
 static bool part_cell(const void *context, int i, int j, double *value) {
-    const struct part *part = context;
+    const struct shown_part *part = context;
     return is_stored(part->story, part->array, part->box.row_first + i, part->box.col_first + j) &&
-           part_value(part, i, j, value);
+           shown_value(part, i, j, value);
 }
 
-static void print_part(FILE *out, const char *title, const struct part *part) {
+static void print_part(FILE *out, const char *title, const struct shown_part *part) {
     int rows = part->box.row_last - part->box.row_first + 1;
     int cols = part->box.col_last - part->box.col_first + 1;
     if (rows <= 0 || cols <= 0) return;
@@ -291,7 +291,8 @@ static void print_phase(FILE *out, const struct story *s, int number) {
     }
     print_arrays(out, phase);
     if (s->sum->terms)
-        print_part(out, "sums so far", &(struct part){s, output, stored_box(s, output), number});
+        print_part(out, "sums so far",
+                   &(struct shown_part){s, output, stored_box(s, output), number});
 }
 
 /* C[0][0] = 1*1 + 2*5 + 3*9 + 4*13 = 90 */
@@ -314,7 +315,7 @@ static void print_stored(FILE *out, const struct story *s, int array) {
     }
     fprintf(out, "\n%s: the block stores rows %d to %d, columns %d to %d\n", name, box.row_first,
             box.row_last, box.col_first, box.col_last);
-    if (s->data->of[array]) print_part(out, name, &(struct part){s, array, box, 0});
+    if (s->data->of[array]) print_part(out, name, &(struct shown_part){s, array, box, 0});
     if (array == s->sum->output && s->sum->terms && s->sum->terms <= WHOLE / 2)
         print_element(out, s, &box);
 }
@@ -408,7 +409,7 @@ static void json_array(struct json *json, const struct phase_array *array) {
 }
 
 /* The block's part of an output by rows, after a phase or (0) as it was stored. */
-static void json_part(struct json *json, const char *name, const struct part *part) {
+static void json_part(struct json *json, const char *name, const struct shown_part *part) {
     const struct box *box = &part->box;
     const int rows = box->row_last - box->row_first + 1, cols = box->col_last - box->col_first + 1;
     double value;
@@ -416,7 +417,7 @@ static void json_part(struct json *json, const char *name, const struct part *pa
     for (int i = 0; i < rows; i++) {
         json_open(json, NULL, '[');
         for (int j = 0; j < cols; j++) {
-            if (part->phase ? part_value(part, i, j, &value)
+            if (part->phase ? shown_value(part, i, j, &value)
                             : part->story->data->of[part->array] && part_cell(part, i, j, &value))
                 json_real(json, NULL, value);
             else
@@ -446,12 +447,12 @@ static void json_phase(struct json *json, const struct story *s, int number) {
     for (int i = 0; i < phase->array_count; i++) json_array(json, &phase->arrays[i]);
     json_close(json, ']');
     if (s->sum->terms)
-        json_part(json, "sums", &(struct part){s, output, stored_box(s, output), number});
+        json_part(json, "sums", &(struct shown_part){s, output, stored_box(s, output), number});
     json_close(json, '}');
 }
 
 static void json_stored(struct json *json, const struct story *s, int array) {
-    const struct part part = {s, array, stored_box(s, array), 0};
+    const struct shown_part part = {s, array, stored_box(s, array), 0};
     const struct box *box = &part.box;
     if (box->row_last < 0) {
         json_text(json, region_array(array)->name, NULL);

@@ -47,16 +47,11 @@ build/check/guarded.o: build/check/kernel.o $(guard)/host_calls.sh $(guard)/host
 build/check/guards.o: build/check/guarded.o
 	$(CC) -c $(<:.o=.S) -o $@
 
-# What runs at each access is optimized: a checked run spends its time in access.c, and -O3 takes a
-# tenth off it. What runs once, if at all, compiles three times as fast like this.
-# Frame pointers: a store to where a function returns to is found by them.
+# A store to where a function returns to is found by frame pointers.
 watching = watch watch/shadow watch/record watch/detectors watch/guard watch/locals
-$(patsubst %,build/c/engine/%/%.o,report explain host/program): \
-    private C_FLAGS += -O0 -fno-omit-frame-pointer
-$(watching:%=build/c/engine/%/%.o): private C_FLAGS += -O2 -fno-omit-frame-pointer
-build/c/engine/watch/access.o build/c/engine/watch/record/counts.o: private C_FLAGS += -O3
+build/c/engine/watch/%.o: private C_FLAGS += -fno-omit-frame-pointer
 
 # Behind engine.h: what watches and explains, but for what explains a run of a lab's (host/check/check.mk).
 of_check = $(wildcard engine/explain/index/*.c engine/explain/remarks/*.c)
-build/libengine.a: $(patsubst %.c,build/c/%.o,$(filter-out $(of_check) %/insert.c,\
+build/libengine.a: $(call objects_of,$(filter-out $(of_check) %/insert.c,\
     $(wildcard $(patsubst %,engine/%/*.c,explain $(watching)))))

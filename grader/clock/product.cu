@@ -3,7 +3,7 @@ extern "C" {
 #include "../../engine/report/poison.h"
 #include "product.h"
 }
-#include "../../lab/verdict/verify.h"
+#include "../../lab/verify.h"
 
 #include <cublas_v2.h>
 #include <math.h>

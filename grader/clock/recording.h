@@ -39,7 +39,7 @@
 #ifndef RECORDING_H
 #define RECORDING_H
 
-#include "../../lab/verdict/verify.h"
+#include "../../lab/verify.h"
 #include "judgement.h"
 #include <stdint.h>
 

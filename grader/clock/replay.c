@@ -2,7 +2,7 @@
 #include "replay.h"
 #include "../../engine/report/poison.h"
 #include "../../engine/report/text/numbers.h"
-#include "../../lab/verdict/verify.h"
+#include "../../lab/verify.h"
 #include "timer.h"
 #include <cuda.h>
 #include <cuda_runtime_api.h>

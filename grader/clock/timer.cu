@@ -4,7 +4,7 @@ extern "C" {
 #include "../../engine/report/text/clock.h"
 #include "timer.h"
 }
-#include "../../lab/verdict/verify.h"
+#include "../../lab/verify.h"
 
 #include <stdlib.h>
 

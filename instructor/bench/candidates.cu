@@ -18,7 +18,7 @@ extern "C" {
 #include "../../grader/clock/product.h"
 #include "../../grader/clock/timer.h"
 }
-#include "../../lab/verdict/verify.h"
+#include "../../lab/verify.h"
 #include "../../support.h"
 #include "../solutions/9_every_shape/every_shape.cu"
 

@@ -8,7 +8,7 @@
  * Exit status: 1 if a result is wrong, never because of a time. */
 #include "../solutions/2_tiled.cu"
 
-#include "../../lab/verdict/verify.h"
+#include "../../lab/verify.h"
 #include "../../support.h"
 #include "harness.h"
 

@@ -1,7 +1,7 @@
 #include "harness.h"
 #include "../../engine/cores.h"
 #include "../../engine/report/text/numbers.h"
-#include "../../lab/verdict/verify.h"
+#include "../../lab/verify.h"
 #include "../../support.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
  * Both compute A B and |A||B| in double precision for all of C and compare: verify() with each set
  * of vector instructions that this processor has, and a loop in i, p, j order, so that compilers
  * can use vectors, on as many threads as there are cores. */
-#include "../../lab/verdict/verify.h"
+#include "../../lab/verify.h"
 #include "../../support.h"
 #include "harness.h"
 

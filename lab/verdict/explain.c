@@ -4,8 +4,8 @@
 #include "../../engine/report/poison.h"
 #include "../../engine/report/text/numbers.h"
 #include "../../engine/report/text/text.h"
+#include "../product.h"
 #include "explain_formula.h"
-#include "product.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,9 +5,9 @@
  * tests/lab/test_explain.c that makes the mistake. */
 #include "../../engine/report/text/numbers.h"
 #include "../../engine/report/text/text.h"
+#include "../product.h"
 #include "../sgemm.h"
 #include "explain_formula.h"
-#include "product.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * beyond a grid; and which mistake makes a grid end there, if only one does. */
 #include "../../engine/report/poison.h"
 #include "../../engine/report/text/text.h"
+#include "../product.h"
 #include "explain_study.h"
-#include "product.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "explain_study.h"
 #include "../../engine/report/poison.h"
 #include "../../engine/report/text/numbers.h"
-#include "product.h"
+#include "../product.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  *   explain.c             puts what was found into words */
 #ifndef LAB_EXPLAIN_STUDY_H
 #define LAB_EXPLAIN_STUDY_H
-#include "verify.h"
+#include "../verify.h"
 
 enum state { RIGHT, WRONG, NOT_FINITE, UNWRITTEN };
 

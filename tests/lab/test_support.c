@@ -4,7 +4,7 @@
 #include "engine/cores.h"
 #include "engine/report/poison.h"
 #include "lab/sgemm.h"
-#include "lab/verdict/verify.h"
+#include "lab/verify.h"
 #include "support.h"
 
 #include "../check.h"

@@ -681,7 +681,7 @@ def test_make_in_a_terminal(tree, terminal):
     """What is compiled is seen while it lasts; afterwards the same few lines as elsewhere."""
     tree.make("BACKEND=cpu")
     forget_backend(tree)
-    (tree.path / "lab/verdict/verify.c").touch()
+    (tree.path / "lab/verify.c").touch()
     command = ["BACKEND=cpu", f"KERNEL={TILED}"]
     sent = in_terminal(need("make"), *command, cwd=tree.path, TERM=terminal)
     assert ("verify.c" in sent and "\33[K" in sent) == (terminal == "xterm")

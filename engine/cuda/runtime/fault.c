@@ -20,7 +20,7 @@
 #include <unwind.h>
 
 enum {
-    FRAMES = 24,
+    FAULT_FRAMES = 24,
     HANDLER_STACK_BYTES = 64 * 1024,
     SEE_TRIES = 500,           /* how often a worker is asked where it is, ... */
     STOP_TRIES = 100,          /* ... and to stop, if it is inside a library, ... */
@@ -36,7 +36,7 @@ static struct sigaction earlier[FAULT_SIGNALS];
 /* Where a CUDA thread is. */
 struct location {
     struct uint3 block, thread;
-    void *frames[FRAMES];
+    void *frames[FAULT_FRAMES];
     int count;
 };
 
@@ -64,7 +64,7 @@ static _Unwind_Reason_Code note_frame(struct _Unwind_Context *context, void *dat
     struct location *location = data;
     int before = 0;
     uintptr_t code = _Unwind_GetIPInfo(context, &before);
-    if (!code || location->count == FRAMES) return _URC_END_OF_STACK;
+    if (!code || location->count == FAULT_FRAMES) return _URC_END_OF_STACK;
     /* A return address lies behind its call: one byte less is inside it. */
     location->frames[location->count++] = (void *)(before ? code : code - 1);
     return _URC_NO_REASON;

@@ -30,12 +30,8 @@ checked_parts = $(addprefix build/cpu/,engine/host/check/check_run.o engine/host
                 build/check/source.o build/check/walk_page.o build/libcheck.a build/libengine.a $(driver) build/libruntime.a
 
 # What explains a run of a lab's and shows it; and the lab's rules.
-$(patsubst %,build/c/engine/%/%.o,show show/page host) build/c/$(mistakes)/%.o: \
-    private C_FLAGS += -O0 -fno-omit-frame-pointer
-build/c/engine/explain/index/recover.o build/c/engine/explain/index/formula.o build/c/engine/explain/index/rows.o: \
-    private C_FLAGS += -O2
-build/libcheck.a: $(patsubst %.c,build/c/%.o,$(rules) $(of_check) $(filter-out $(host) \
-    %/writers_program.c %/lab_json.c,$(wildcard $(patsubst %,engine/%/*.c,show show/page host host/check host/driver))))
+build/libcheck.a: $(call objects_of,$(rules) $(of_check) $(filter-out %/writers_program.c,\
+    $(wildcard $(patsubst %,engine/%/*.c,show show/page host/check))))
 
 # The program once more, from a kernel.cu that says which local variables come into scope; within
 # the first one, which starts it when a mistake may come of one of them. Empty where there are none,

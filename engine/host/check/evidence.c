@@ -113,13 +113,13 @@ static void conclude(void) {
     run.outcome->done = !run.indices || fflush(run.indices) == 0;
 }
 
-static void stopped(const struct engine_result *result) {
+static void evidence_stopped(const struct engine_result *result) {
     (void)result;
     conclude();
     _exit(EXIT_WRONG);
 }
 
-static const double longest = 0.5; /* seconds for a block, which takes some milliseconds */
+static const double longest_evidence = 0.5; /* seconds for a block, which takes some milliseconds */
 
 bool evidence_run(struct shape s, double seconds, bool counts,
                   const struct writers *(*writers)(void),
@@ -156,7 +156,8 @@ void run_evidence(const struct check_options *options, struct shape s, const str
     run.outcome = outcome;
     run.indices = indices;
     run.launch = options->walk_launch ? options->walk_launch : (uint64_t)options->launch;
-    const double timeout = options->run.timeout < longest ? options->run.timeout : longest;
-    evidence_run(s, CHECK_LAUNCH_BLOCKS * timeout, false, NULL, stopped);
+    const double timeout =
+        options->run.timeout < longest_evidence ? options->run.timeout : longest_evidence;
+    evidence_run(s, CHECK_LAUNCH_BLOCKS * timeout, false, NULL, evidence_stopped);
     conclude();
 }

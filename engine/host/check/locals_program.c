@@ -29,8 +29,8 @@ static int program_file(const struct check_options *o) {
     return child_program("check", locals_program, locals_program_end);
 }
 
-static _Noreturn void run_program(int program, int answer, const struct check_options *o,
-                                  const struct outcome *failed) {
+static _Noreturn void run_locals_program(int program, int answer, const struct check_options *o,
+                                         const struct outcome *failed) {
     struct command c = {0};
     command_add(&c, "%s-check", lab.name);
     command_add(&c, "--locals");
@@ -65,7 +65,7 @@ void locals_ask(const struct check_options *o, const struct outcome *failed, str
     if (program < 0) return;
     if (pipe(answer) == 0) {
         fcntl(answer[0], F_SETFD, FD_CLOEXEC);
-        if (child_quiet(failed->shape, &limits)) run_program(program, answer[1], o, failed);
+        if (child_quiet(failed->shape, &limits)) run_locals_program(program, answer[1], o, failed);
         close(answer[1]);
         struct cause found;
         if (read_answer(answer[0], &found)) *cause = found;

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static _Noreturn void run_program(const struct check_options *o, const struct shape *s, int out) {
+static _Noreturn void run_plain_program(const struct check_options *o, const struct shape *s,
+                                        int out) {
     struct command c = {0};
     command_add(&c, "%s", lab.name);
     command_add(&c, "--seed=%" PRIu64, o->run.which.seed);
@@ -52,7 +53,8 @@ bool plain_is_wrong(const struct check_options *o, struct outcome *outcome) {
     const struct child_limits limits = {o->run.timeout + 5, 10 * (o->run.timeout + 5)};
     FILE *printed = o->plain && !outcome->plain_is_correct ? tmpfile() : NULL;
     if (!printed) return false;
-    if (child_quiet(outcome->shape, &limits)) run_program(o, &outcome->shape, fileno(printed));
+    if (child_quiet(outcome->shape, &limits))
+        run_plain_program(o, &outcome->shape, fileno(printed));
     const struct verdict_line verdict = read_verdict(printed);
     fclose(printed);
     if (!verdict.text[0]) return false;

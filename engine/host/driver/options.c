@@ -34,7 +34,7 @@ bool verify_parse(const char *name, enum verify_mode *mode) {
 }
 
 /* A list in words. */
-struct names {
+struct name_list {
     char of[300];
 };
 
@@ -166,8 +166,8 @@ static const struct option long_options[] = {
 };
 
 /* "random, ones-twos, identity" */
-static struct names fill_names(void) {
-    struct names names = {""};
+static struct name_list fill_names(void) {
+    struct name_list names = {""};
     for (int i = 0; i < LAB_FILLS && lab.fills[i].name; i++)
         APPEND(names.of, "%s%s", i ? ", " : "", lab.fills[i].name);
     return names;

@@ -33,8 +33,7 @@ watching_archives = build/libengine.a build/libreport.a build/libruntime.a
 build/check/program: $(watched) build/c/engine/host/program/program.o build/libprogram.a \
         $(watching_archives) | build/check/kernel.spaces
 	$(CXX) $(EMULATED_FLAGS) $(linked) -o $@ -lm
-build/libprogram.a: $(patsubst %.c,build/c/%.o,$(filter-out %/program.c,\
-    $(wildcard engine/host/program/*.c)))
+build/libprogram.a: build/c/engine/host/program/room.o
 
 ## make embed KERNEL=k.cu   what a host of your own is linked with: build/embed.rsp
 takes_embed = $(takes_build)

@@ -51,7 +51,7 @@ static unsigned last_of(const struct threads *set) {
 
 static unsigned block_count(struct finding_index block) { return block.x * block.y * block.z; }
 
-static void coordinates(unsigned at[AXES], unsigned linear, struct finding_index block) {
+static void coordinates_of_index(unsigned at[AXES], unsigned linear, struct finding_index block) {
     at[0] = linear % block.x;
     at[1] = linear / block.x % block.y;
     at[2] = linear / block.x / block.y;
@@ -111,7 +111,7 @@ static bool is_product(struct values axes[AXES], const struct threads *set,
     for (unsigned i = 0; i < block_count(block); ++i) {
         unsigned at[AXES];
         if (!threads_has(set, i)) continue;
-        coordinates(at, i, block);
+        coordinates_of_index(at, i, block);
         for (unsigned axis = 0; axis < AXES; ++axis) threads_add(&axes[axis].has, at[axis]);
     }
     for (unsigned axis = 0; axis < AXES; ++axis) product *= threads_count(&axes[axis].has);
@@ -174,7 +174,7 @@ bool threads_condition(char *text, size_t bytes, const struct threads *set,
 
 static void write_thread(char *text, size_t bytes, unsigned linear, struct finding_index block) {
     unsigned at[AXES];
-    coordinates(at, linear, block);
+    coordinates_of_index(at, linear, block);
     append(text, bytes, "(%u,%u", at[0], at[1]);
     if (block.z > 1) append(text, bytes, ",%u", at[2]);
     append(text, bytes, ")");

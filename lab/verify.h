@@ -4,9 +4,9 @@
  * of a matrix with cols columns is at [row * cols + col]. */
 #ifndef LAB_VERIFY_H
 #define LAB_VERIFY_H
-#include "../../engine/lab.h"
-#include "../../engine/report/text/progress.h"
-#include "../fill.h"
+#include "../engine/lab.h"
+#include "../engine/report/text/progress.h"
+#include "fill.h"
 #include "reference.h"
 
 #ifdef __cplusplus

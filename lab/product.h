@@ -2,8 +2,8 @@
  */
 #ifndef LAB_PRODUCT_H
 #define LAB_PRODUCT_H
-#include "../../engine/cores.h"
-#include "../../engine/form/box.h"
+#include "../engine/cores.h"
+#include "../engine/form/box.h"
 #include <string.h>
 
 enum {

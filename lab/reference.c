@@ -7,8 +7,8 @@
  * to its consumer as soon as it is done, so no m x n array of doubles ever exists.
  */
 #include "reference.h"
-#include "../../engine/cores.h"
-#include "../../engine/report/text/numbers.h"
+#include "../engine/cores.h"
+#include "../engine/report/text/numbers.h"
 #include "product.h"
 
 #include <math.h>
