@@ -18,6 +18,8 @@ C_FLAGS = -std=c11 -O2 -Wall -Wextra -pthread
 headers = -MMD -MP -MF $(basename $@).d
 -include $(shell find build/c build/cuda build/cpu -name '*.d' 2>/dev/null)
 
+build/c/engine/watch/locals/insert.o build/c/engine/watch/detectors/%.o: private C_FLAGS += -O0
+build/c/engine/watch/detectors/unannounced.o: private C_FLAGS += -O1# each access tells it, in an audit
 build/c/%.o: %.c build/c/settings | $$(@D)/.
 	$(progress)
 	$(CC) $(C_FLAGS) $(headers) -c $< -o $@
@@ -25,13 +27,12 @@ build/c/%.o: %.c build/c/settings | $$(@D)/.
 # Everybody waits for a first build. So the files of a folder are one text, room.c, and not optimized,
 # which takes a fifth of the time: a static name is unique in its folder. What runs at each access, in
 # each thread, or over whole arrays is among the fast ones, optimized, file by file; what is alone has
-# a main() of its own, or is linked with something else.
+# a main() of its own, is linked with something else, or is a detector, which can be added.
 fast  = $(patsubst %,engine/cuda/runtime/%.c,allocations block fiber launch memory writers) \
-        $(patsubst %,engine/watch/%.c,access block detectors event fence detectors/unannounced) \
-        $(wildcard engine/watch/shadow/*.c engine/watch/record/*.c engine/explain/index/*.c) \
-        engine/host/data.c
+        $(patsubst %,engine/watch/%.c,access block detector detectors event fence) engine/host/data.c \
+        $(wildcard engine/watch/shadow/*.c engine/watch/record/*.c engine/explain/index/*.c)
 alone = $(patsubst %,\%/%.c,kernel_begin kernel_end extents host_run insert lab_json writers_program \
-            program lessons)
+            program lessons) $(wildcard engine/watch/detectors/*.c)
 objects_of = $(patsubst %.c,build/c/%.o,$(filter $(fast) $(alone),$1)) \
              $(patsubst %/,build/c/%/room.o,$(sort $(dir $(filter-out $(fast) $(alone),$1))))
 build/c/%/room.c: % $$(wildcard $$*/*.c) engine/build.mk | $$(@D)/.

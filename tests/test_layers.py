@@ -7,10 +7,12 @@ leaves undefined and another one defines.
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,8 @@ LAYERS = ("engine/finding", "engine/report/element_type", "engine/report/text/te
           "engine/lab", "engine/report", "engine/cores", "engine/form",
           "engine/cuda", "engine/watch", "engine/explain",
           "engine/show", "lab", "engine/host", "support")
+# Linked in place of others, whose names they define.
+INSTEAD = re.compile("engine/host/(program|no_mistakes)/")
 # Declared by the form of a lab, engine/lab.h: the linker brings one lab's.
 OF_THE_FORM = {"lab", "lab_call", "lab_truth", "lab_lessons", "lab_rules"}
 
@@ -48,11 +52,24 @@ def unit_of(path: Path, root: Path) -> str:
     return name.with_suffix("").as_posix()
 
 
+def compile_units(root: Path) -> None:
+    """Each file by itself, into build/units: make compiles the files of a folder as one text."""
+
+    def compile_unit(source: Path) -> None:
+        made = root / "build/units" / source.relative_to(root).with_suffix(".o")
+        made.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run([need("cc"), "-std=c11", "-O0", "-pthread", "-c", source, "-o", made], check=True)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        sources = [root / "support.c", *root.glob("engine/**/*.c"), *root.glob("lab/**/*.c")]
+        list(pool.map(compile_unit, (s for s in sources if not INSTEAD.search(s.as_posix()))))
+
+
 def calls(root: Path) -> Iterator[tuple[str, str]]:
-    """By the objects that a build has left."""
+    """By objects: those of CUDA are what a build has left."""
     defined: dict[str, str] = {}
     undefined: dict[str, list[str]] = defaultdict(list)
-    for folder in ("build/c", "build/cpu"):
+    for folder in ("build/units", "build/cpu"):
         for path in (root / folder).glob("**/*.o"):
             unit = path.relative_to(root / folder).with_suffix("").as_posix()
             if layer(unit) is None:
@@ -71,6 +88,7 @@ def calls(root: Path) -> Iterator[tuple[str, str]]:
 @pytest.fixture(scope="module")
 def arrows(tree: Tree) -> set[tuple[str, str]]:
     tree.make("sgemm", "sgemm-check", "BACKEND=cpu")
+    compile_units(tree.path)
     found = {(one, other) for one, other in [*includes(tree.path), *calls(tree.path)]
              if one != other and layer(one) is not None and layer(other) is not None}
     assert ("engine/watch/access", "engine/watch/shadow/shared") in found  # a call

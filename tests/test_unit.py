@@ -75,7 +75,7 @@ def compile_test(tree, source, *flags: str):
             tree.make(*archives)
             linked = [compile_plain(tree, *flags)] if flags else archives
             compile_c(tree, tree.path, *flags, str(source.relative_to(REPOSITORY)),
-                      "-Wl,--start-group", *map(str, linked), "-Wl,--end-group",
+                      "-Wl,-z,muldefs", "-Wl,--start-group", *map(str, linked), "-Wl,--end-group",
                       "-o", str(program), "-lm")
     return program
 
@@ -83,7 +83,7 @@ def compile_test(tree, source, *flags: str):
 def compile_c(tree, folder, *words: str) -> None:
     """In this folder; a warning is an error."""
     built = subprocess.run(
-        ["cc", *c_flags(tree), "-Werror", f"-I{tree.path}", *words], cwd=folder,
+        ["cc", *c_flags(tree), "-g", "-Werror", f"-I{tree.path}", *words], cwd=folder,
         capture_output=True, text=True, timeout=BUILD_SECONDS, check=False,
     )
     assert built.returncode == 0, built.stderr

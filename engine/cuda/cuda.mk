@@ -40,9 +40,12 @@ build/cpu/%.ii: %.cu $(wildcard engine/cuda/include/*.h) build/cpu/rewrite build
 	@$(preprocess) $< $(basename $@) $(CXX) $(EMULATED_FLAGS) $(headers) -MT $@
 	@mv $(basename $@).new $@
 
+# What is ours runs once around a kernel.
+build/cpu/main.o build/cpu/engine/%.o build/cpu/grader/%.o build/cpu/$(LAB)/%.o: \
+    private EMULATED_FLAGS += -O0 -g0
 build/cpu/%.o: build/cpu/%.ii build/cpu/settings
 	$(progress)
-	$(CXX) $(EMULATED_FLAGS) -O0 -g0 -x c++-cpp-output -c $< -o $@
+	$(CXX) $(EMULATED_FLAGS) -x c++-cpp-output -c $< -o $@
 
 # kernel.cu is preprocessed and rewritten at every make, but touched only when that gives something
 # new: so whatever it includes counts, and no name of a file has to go through make.
