@@ -30,7 +30,7 @@ ALLOWED: tuple[str, ...] = (
 
 add<<<(n + 3) / 4, 4>>>(n, x, y, z);
 """,
-    # lab/verdict/verify.c: the map of C.
+    # lab/verify.c: the map of C.
     """    uint64_t map_wrong[MAP_ROWS][MAP_COLS], map_unwritten[MAP_ROWS][MAP_COLS];
 """,
     """        for (int j = 0; j < MAP_COLS; j++) v->map_compared[i][j] += down[i] * across[j];
