@@ -8,7 +8,7 @@ endif
 .SUFFIXES:
 .SECONDEXPANSION:
 .DELETE_ON_ERROR:
-.PRECIOUS: %/. build/%/settings build/%/kernel.source build/cpu/%.ii
+.PRECIOUS: %/. build/c/%/room.c build/%/settings build/%/kernel.source build/cpu/%.ii
 .PHONY: writable FORCE
 
 C_FLAGS = -std=c11 -O2 -Wall -Wextra -pthread
