@@ -21,8 +21,8 @@ $(if $(wildcard $(LAB)/lab.c),,$(error LAB=$(LAB): no lab is there, for want of 
 program_name = $(if $(filter lab,$(LAB)),sgemm,$(notdir $(LAB)))
 
 # As many jobs as cores, unless make was given a number: a cold build takes seconds, and students
-# wait for it.
-ifeq ($(filter -j% --jobs%,$(MAKEFLAGS)),)
+# wait for it. What is removed is not built at the same time.
+ifeq ($(filter -j% --jobs% clean distclean,$(MAKEFLAGS) $(MAKECMDGOALS)),)
 MAKEFLAGS += -j$(or $(shell nproc 2>/dev/null),1)
 endif
 

@@ -2,6 +2,19 @@
 # say what the compilers are, how a step is announced ($(say) and $(progress)), which program a kernel.cu
 # becomes ($(program)), and what looks at the tools first ($(check_tools)).
 
+# These are parts of commands: with a sign that a shell acts on, what is given would run.
+define newline
+
+
+endef
+acted_on = $$$$ ` ; & | < > \# $(if $(filter ARGS,$1),,')
+checked_names = CC CXX AR NVCC PYTHON C_FLAGS CUDA_FLAGS EMULATED_FLAGS CHECKED_FLAGS CHECKED_O ARGS INCLUDE FIRST \
+    JSON TIMEOUT GRADE_ARGS CASES_ARGS RELEASE_ARGS
+$(foreach name,$(checked_names),$(if $(filter-out undefined default,$(origin $(name))),\
+    $(foreach one,$(call acted_on,$(name)),$(if $(findstring $(subst $$$$,$$,$(one)),$($(name))),\
+        $(error $(name)=$($(name)): a shell would act on $(subst $$$$,$$,$(one)), so this is not taken)))\
+    $(if $(findstring $(newline),$($(name))),$(error $(name): this is more than one line))))
+
 ifneq ($(V),1)
 .SILENT:
 endif

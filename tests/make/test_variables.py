@@ -12,6 +12,9 @@ import pytest
 from conftest import REPOSITORY, Tree, clean_environment, need
 
 GRADERS = ["grade", "grade-class"]
+# What stands in commands as it is.
+PARTS = ["CC", "CXX", "AR", "NVCC", "PYTHON", "C_FLAGS", "CUDA_FLAGS", "EMULATED_FLAGS", "CHECKED_FLAGS",
+         "CHECKED_O", "ARGS", "INCLUDE", "FIRST", "JSON", "TIMEOUT", "GRADE_ARGS", "CASES_ARGS", "RELEASE_ARGS"]
 
 
 def make(tree: Tree, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
@@ -64,7 +67,7 @@ def test_make_expands_nothing_in_a_value(tree: Tree, tmp_path: Path, how: str) -
     """Of no variable that a target takes; also not where it is exported to a recipe, as those on the
     command line are by themselves."""
     mark = tmp_path / "mark"
-    names = set().union(*taken().values()) - {"VENV", "ARCH", "LAB", "BACKEND"}
+    names = set().union(*taken().values()) - {"VENV", "ARCH", "LAB", "BACKEND", *PARTS}
     values = {name: f"$(shell touch '{mark}')$(HOME)$$x {name}" for name in names}
     words = [f"{name}={value}" for name, value in values.items()]
     shown = "".join(f"@echo '{name}='\"$${name}\"';'$(words $({name}))\n\t" for name in names)
@@ -81,6 +84,30 @@ def test_make_expands_nothing_in_a_value(tree: Tree, tmp_path: Path, how: str) -
                 "SHAPE", "BLOCK", "QUEUE", "SLURM", "ACCEPT"} if "command" not in how else set()
     assert {*kept} | not_read >= names - {"C_FLAGS", "CUDA_FLAGS", "EMULATED_FLAGS",
                                           "CHECKED_FLAGS", "CHECKED_O"}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_no_part_of_a_command_runs(tree: Tree, tmp_path: Path, name: str) -> None:
+    """Nor does a value that the environment has, of those that are read there."""
+    mark = tmp_path / "mark"
+    touch = f"touch {mark}"
+    odd = [f"a; {touch}", f"$(shell {touch})", f"`{touch}`", f"a | {touch}", f"a && {touch}", f"a >{mark}",
+           f"a\n{touch}", *([] if name == "ARGS" else [f"y'; {touch}; '"])]
+    for value in odd:
+        done = make(tree, "program", "BACKEND=cpu", f"{name}={value}")
+        assert done.returncode == 2 and f"*** {name}" in done.stderr and not mark.exists(), value
+    done = make(tree, "program", "BACKEND=cpu", **{name: odd[0]})
+    assert not mark.exists(), done
+
+
+def test_no_value_of_another_variable_is_part_of_a_command() -> None:
+    """A recipe finds it in the environment, as "$$NAME"."""
+    names = set().union(*taken().values()) - {"VENV", "ARCH", "LAB", "BACKEND", "V", *PARTS}
+    makefiles = [REPOSITORY / "Makefile", *REPOSITORY.glob("*/*.mk"), *REPOSITORY.glob("*/*/*.mk"),
+                 *REPOSITORY.glob("engine/host/*/*.mk")]
+    recipes = [line for path in makefiles for line in path.read_text().splitlines() if line.startswith("\t")]
+    for name in names:
+        assert [line for line in recipes if f"$({name})" in line or f"$({name}:" in line] == [], name
 
 
 @pytest.mark.parametrize("word", ["VENV=$(shell touch x)", "VENV=a b", "VENV=a'b", "ARCH=sm_90;x",
