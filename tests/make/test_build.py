@@ -110,13 +110,14 @@ def verdict(tree) -> int:
 
 
 def test_the_two_commands(fresh_tree):
-    """The first thing anyone does; on a GPU as without. And `make clean` undoes all of it."""
+    """The first thing anyone does; on a GPU as without. And `make clean` undoes all of it, before
+    what is built with it."""
     before = sorted(fresh_tree.path.rglob("*"))
     result = shell(fresh_tree, "make && ./sgemm 1000 500 700")
     assert result.returncode == 1, result.stderr
     assert "TEST FAILED\nNone of the 700000 elements of C were written.\n" in result.stdout
 
-    result = shell(fresh_tree, f"make KERNEL={TILED} && ./sgemm 1000 500 700")
+    result = shell(fresh_tree, f"make clean sgemm KERNEL={TILED} && ./sgemm 1000 500 700")
     assert result.returncode == 0, result.stdout + result.stderr
     assert "\nTEST PASSED 700000\n" in result.stdout
     assert result.stderr == ""
