@@ -15,42 +15,18 @@ static const int warmups = 0, default_repeat = 1; // nothing to warm up, and no 
 #else
 static const char *const backend = "cuda";
 static const int warmups = 2, default_repeat = 10; // the first launches load code and raise clocks
-static void emulator_time_limit(double) {}         // on a GPU only the watchdog limits the time
 #endif
-
-static const double watchdog_grace = 2; // seconds: the backend, which can say where, goes first
 
 static struct report report;
-static struct launch_limits limits; // of the GPU
-static bool launched; // from here on an error is more likely the kernel's than the machine's
-static char refusal[2 * MESSAGE_SIZE]; // which launch a GPU cannot make, and why
 
-// Every CUDA call goes through here, and the run goes on only when it succeeded. See below.
-static void check(cudaError_t error, const char *what);
+// Every CUDA call goes through here, and the run goes on only when it succeeded.
 #define CUDA(call) check(call, #call " failed")
-
-static struct launch_limits limits_of(const cudaDeviceProp *p) {
-    struct launch_limits found = {};
-    for (int i = 0; i < 3; i++) {
-        found.grid[i] = (unsigned)p->maxGridSize[i];
-        found.block[i] = (unsigned)p->maxThreadsDim[i];
-    }
-    found.threads = (unsigned)p->maxThreadsPerBlock;
-    found.shared = p->sharedMemPerBlock;
-    return found;
+static void check(int error, const char *what) {
+    char message[4 * MESSAGE_SIZE];
+    if (error == cudaSuccess) return;
+    const enum exit_status status = report_error(&report, error, what, message);
+    report_stop(&report, status, "%s", message);
 }
-
-#ifndef CUDA_EMULATOR
-// Which call left the error, a GPU does not say.
-static cudaError_t emulator_failed_call(char *text, size_t bytes) {
-    const cudaError_t error = cudaGetLastError();
-    const bool invalid = error == cudaErrorInvalidValue || error == cudaErrorInvalidConfiguration;
-    const bool refused = invalid && report_refusal(&report, &limits, refusal);
-    snprintf(text, bytes, refused ? "the launch failed" : "cudaGetLastError() after %s",
-             lab.wrapper);
-    return error;
-}
-#endif
 
 // Bring array i back into `back`, where all of them may lie, and compare it with what was sent.
 static void bring_back(const struct host_data *sent, struct host_data *back, int i,
@@ -82,7 +58,6 @@ int main(int argc, char **argv) {
     cudaDeviceProp properties;
     size_t available, total;
     CUDA(cudaGetDeviceProperties(&properties, 0));
-    limits = limits_of(&properties);
     snprintf(report.device, sizeof report.device, "%s", properties.name);
     CUDA(cudaMemGetInfo(&available, &total));
     if (layout->all > available)
@@ -108,22 +83,19 @@ int main(int argc, char **argv) {
     cudaEvent_t start, stop;
     CUDA(cudaEventCreate(&start));
     CUDA(cudaEventCreate(&stop));
-    emulator_time_limit(options.timeout);
     for (int run = 0; run < warmups + repeat; run++) {
         // Outputs again, so that nothing is left of an earlier launch.
         for (int i = 0; i < layout->arrays; i++)
             if (lab.arrays[i].role != ROLE_INPUT)
                 CUDA(cudaMemcpy(buffers[i], sent.memory + layout->offset[i], layout->buffer[i],
                                 cudaMemcpyHostToDevice));
-        watchdog_start(options.timeout + watchdog_grace);
+        report_call_begins(&report, &properties, run == 0);
         CUDA(cudaEventRecord(start));
-        launched = true;
-        report_launches_to(run == 0 ? &report : NULL);
         lab_call.call(&options.which.shape, elements); // basicSgemm(m, n, k, A, B, C)
-        check(emulator_failed_call(failed, sizeof failed), failed);
+        check(report_call_returned(&report, failed), failed);
         check(cudaEventRecord(stop), "the kernel failed");
         check(cudaDeviceSynchronize(), "the kernel failed");
-        watchdog_stop();
+        report_call_ends();
         float milliseconds;
         CUDA(cudaEventElapsedTime(&milliseconds, start, stop));
         if (run >= warmups) report_sample(&report, milliseconds * 1e-3);
@@ -145,51 +117,4 @@ int main(int argc, char **argv) {
     data_free(&sent);
     data_free(&back);
     return report_end(&report);
-}
-
-// Errors that no kernel can cause.
-static bool is_machine_fault(cudaError_t error) {
-    switch (error) {
-    case cudaErrorInitializationError:
-    case cudaErrorInsufficientDriver:
-    case cudaErrorDevicesUnavailable:
-    case cudaErrorNoDevice:
-    case cudaErrorNoKernelImageForDevice:
-    case cudaErrorUnsupportedPtxVersion:
-    case cudaErrorECCUncorrectable:
-    case cudaErrorSystemNotReady:
-    case cudaErrorSystemDriverMismatch: return true;
-    default: return !launched;
-    }
-}
-
-// What to do about an error that students meet.
-static const char *hint(cudaError_t error) {
-    switch (error) {
-    case cudaErrorNoDevice:
-    case cudaErrorInsufficientDriver: return "without a usable GPU, build with: make BACKEND=cpu";
-    case cudaErrorNoKernelImageForDevice:
-    case cudaErrorUnsupportedPtxVersion: return "build for this GPU with: make";
-    case cudaErrorIllegalAddress:
-        return "An index in the kernel is out of range: is every load and store guarded?";
-    case cudaErrorMisalignedAddress:
-        return "The index of a float4 load or store must be a multiple of 4.";
-    case cudaErrorLaunchOutOfResources:
-        return "A block needs too many registers (threads x registers): use smaller blocks.";
-    case cudaErrorLaunchTimeout:
-        return "Does a loop or a barrier never end, or is the grid far larger than the result?";
-    default: return is_machine_fault(error) ? "check the GPU with nvidia-smi" : "";
-    }
-}
-
-static void check(cudaError_t error, const char *what) {
-    if (error == cudaSuccess) return;
-    watchdog_stop();
-    bool machine = is_machine_fault(error);
-    const char *todo = hint(error);
-    const bool of_launch = strstr(what, "the launch failed");
-    if (of_launch && report_refusal(&report, &limits, refusal)) todo = refusal;
-    const char *separator = !*todo ? "" : machine ? "; " : "\n";
-    report_stop(&report, machine ? EXIT_MACHINE : EXIT_WRONG, "%s: %s%s%s", what,
-                cudaGetErrorString(error), separator, todo);
 }

@@ -1,5 +1,5 @@
-// launches.cu: reports what the wrapper launches, on both backends. The only file here that is
-// CUDA.
+// launches.cu: around a call of the wrapper, on both backends: its time, what it launches, the
+// errors that it leaves. The only file here that is CUDA.
 #include <cuda_runtime.h>
 #include <string.h>
 
@@ -30,13 +30,103 @@ static void launched(const void *kernel, dim3 grid, dim3 block, size_t shared) {
     if (report_launch(report, &shape)) watchdog_launched();
 }
 
-void report_launches_to(struct report *to) {
-    report = to;
+// --- a call ---
+
+static const double grace = 2;      // seconds: the backend, which can say where, goes first
+static struct launch_limits limits; // of the GPU
+static bool called; // from here on an error is more likely the kernel's than the machine's
+
+static void set_limits(const cudaDeviceProp *p) {
+    for (int i = 0; i < 3; i++) {
+        limits.grid[i] = (unsigned)p->maxGridSize[i];
+        limits.block[i] = (unsigned)p->maxThreadsDim[i];
+    }
+    limits.threads = (unsigned)p->maxThreadsPerBlock;
+    limits.shared = p->sharedMemPerBlock;
+}
+
+void report_call_begins(struct report *to, const struct cudaDeviceProp *properties, bool first) {
+    set_limits(properties);
+    report = first ? to : NULL;
 #ifdef CUDA_EMULATOR
-    emulator_on_launch(to ? launched : NULL);
+    emulator_time_limit(to->options.timeout);
+    emulator_on_launch(first ? launched : NULL);
     emulator_on_message(watchdog_end_line);
 #endif
+    watchdog_start(to->options.timeout + grace);
+    called = true;
 }
+
+int report_call_returned(const struct report *of, char what[2 * MESSAGE_SIZE]) {
+#ifdef CUDA_EMULATOR
+    (void)of;
+    return emulator_failed_call(what, 2 * MESSAGE_SIZE);
+#else // which call left the error, a GPU does not say
+    const cudaError_t error = cudaGetLastError();
+    char refusal[2 * MESSAGE_SIZE];
+    const bool invalid = error == cudaErrorInvalidValue || error == cudaErrorInvalidConfiguration;
+    const bool refused = invalid && report_refusal(of, &limits, refusal);
+    snprintf(what, 2 * MESSAGE_SIZE, refused ? "the launch failed" : "cudaGetLastError() after %s",
+             lab.wrapper);
+    return error;
+#endif
+}
+
+void report_call_ends(void) { watchdog_stop(); }
+
+// --- errors ---
+
+// That no kernel can cause.
+static bool is_machine_fault(cudaError_t error) {
+    switch (error) {
+    case cudaErrorInitializationError:
+    case cudaErrorInsufficientDriver:
+    case cudaErrorDevicesUnavailable:
+    case cudaErrorNoDevice:
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorUnsupportedPtxVersion:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorSystemNotReady:
+    case cudaErrorSystemDriverMismatch: return true;
+    default: return !called;
+    }
+}
+
+// What to do about an error that students meet.
+static const char *hint(cudaError_t error) {
+    switch (error) {
+    case cudaErrorNoDevice:
+    case cudaErrorInsufficientDriver: return "without a usable GPU, build with: make BACKEND=cpu";
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorUnsupportedPtxVersion: return "build for this GPU with: make";
+    case cudaErrorIllegalAddress:
+        return "An index in the kernel is out of range: is every load and store guarded?";
+    case cudaErrorMisalignedAddress:
+        return "The index of a float4 load or store must be a multiple of 4.";
+    case cudaErrorLaunchOutOfResources:
+        return "A block needs too many registers (threads x registers): use smaller blocks.";
+    case cudaErrorLaunchTimeout:
+        return "Does a loop or a barrier never end, or is the grid far larger than the result?";
+    default: return is_machine_fault(error) ? "check the GPU with nvidia-smi" : "";
+    }
+}
+
+enum exit_status report_error(const struct report *of, int error, const char *what,
+                              char message[4 * MESSAGE_SIZE]) {
+    const cudaError_t code = (cudaError_t)error;
+    char refusal[2 * MESSAGE_SIZE];
+    watchdog_stop();
+    const bool machine = is_machine_fault(code);
+    const char *todo = hint(code);
+    const bool of_launch = strstr(what, "the launch failed");
+    if (of_launch && report_refusal(of, &limits, refusal)) todo = refusal;
+    const char *separator = !*todo ? "" : machine ? "; " : "\n";
+    snprintf(message, 4 * MESSAGE_SIZE, "%s: %s%s%s", what, cudaGetErrorString(code), separator,
+             todo);
+    return machine ? EXIT_MACHINE : EXIT_WRONG;
+}
+
+// --- launches on a GPU ---
 
 #ifndef CUDA_EMULATOR
 // The linker sends the launches of kernel.cu here first (--wrap, in ../Makefile).

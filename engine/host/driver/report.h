@@ -34,8 +34,9 @@ struct report {
     double *samples;     /* seconds of each of them; owned */
     int sample_count;    /* of the launches that are done */
     enum source_state source;
-    struct finding_launch launches[REPORTED_LAUNCHES]; /* the first that differ from the one before */
-    int launch_repeats[REPORTED_LAUNCHES];           /* how often each was made, one by one */
+    struct finding_launch
+        launches[REPORTED_LAUNCHES];       /* the first that differ from the one before */
+    int launch_repeats[REPORTED_LAUNCHES]; /* how often each was made, one by one */
     int launch_count, launches_left_out;
     struct damage damage[LAB_ARRAYS];
     bool verified; /* verdict holds something */
@@ -56,13 +57,24 @@ struct report {
  * exits (EXIT_MACHINE) when the sizes do not fit into this machine's memory. */
 struct options options_read(int argc, char **argv);
 
-/* ---- launches ------------------------------------------------------------------------------- */
+/* ---- a call of the wrapper: launches.cu ------------------------------------------------------ */
 
-/* The wrapper has launched a kernel; true: differently from before. launches.cu calls this, from
- * report_launches_to(report) to report_launches_to(NULL), and takes the launches from the backend.
- */
+struct cudaDeviceProp;
+
+/* Around a call of the wrapper and the kernels that it has launched, in this order. Its time is
+ * limited to options.timeout, and what the first one launches is taken down. The second returns the
+ * cudaError_t of the first call or launch in the wrapper that failed, and which. */
+void report_call_begins(struct report *report, const struct cudaDeviceProp *properties, bool first);
+int report_call_returned(const struct report *report, char what[2 * MESSAGE_SIZE]);
+void report_call_ends(void);
+
+/* `what` failed with this cudaError_t: a message for report_stop(), and whose fault it is. The
+ * machine's before the first call of the wrapper, and where no kernel can cause such an error. */
+enum exit_status report_error(const struct report *report, int error, const char *what,
+                              char message[4 * MESSAGE_SIZE]);
+
+/* The wrapper has launched a kernel; true: differently from before. */
 bool report_launch(struct report *report, const struct finding_launch *launch);
-void report_launches_to(struct report *report);
 
 /* Why a GPU refuses one of these launches, a newline, and a hint; NULL where it refuses none. */
 const char *report_refusal(const struct report *report, const struct launch_limits *limits,
