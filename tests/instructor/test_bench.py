@@ -26,7 +26,7 @@ from forks import Run, python
 
 sys.path.append(str(REPOSITORY / "instructor" / "bench"))
 
-import course  # noqa: E402
+import classes  # noqa: E402
 import grid  # noqa: E402
 import ladder  # noqa: E402
 import shapes  # noqa: E402
@@ -394,9 +394,9 @@ def test_a_grid_of_bad_input(monkeypatch: pytest.MonkeyPatch, capsys: Any,
 
 def test_a_class_with_two_workers_beside_one(capsys: Any) -> None:
     """What no number of workers changes is subtracted."""
-    runs = [course.Run(1, 1, [17.0, 25.0], [17.0, 17.0]), course.Run(1, 2, [13.0, 13.0], [17.0, 17.0]),
-            course.Run(2, 2, [11.0, 13.0], [17.0, 17.0])]
-    course.show(runs, course.Run(2, 2, [1.0, 1.0], [1.0, 1.0]), [0.01, 0.02], submissions=8)
+    runs = [classes.Run(1, 1, [17.0, 25.0], [17.0, 17.0]), classes.Run(1, 2, [13.0, 13.0], [17.0, 17.0]),
+            classes.Run(2, 2, [11.0, 13.0], [17.0, 17.0])]
+    classes.show(runs, classes.Run(2, 2, [1.0, 1.0], [1.0, 1.0]), [0.01, 0.02], submissions=8)
     printed = capsys.readouterr().out
     rows = {found[0].strip(): [float(figure) for figure in found[1].split()] for found in re.findall(
         r"^ (.*?)  +((?: *[\d.]+)+) *$", printed, re.MULTILINE)}
@@ -414,15 +414,15 @@ def test_processor_time_includes_what_nobody_waited_for() -> None:
     core = min(os.sched_getaffinity(0))
     burn = ("import os, time\nos.sched_setaffinity(0, {%d})\n"
             "if os.fork() == 0:\n  while time.process_time() < 0.5: pass" % core)
-    before = course.busy([core])
+    before = classes.busy([core])
     subprocess.run([sys.executable, "-c", burn], stdout=subprocess.PIPE, check=True)
-    assert course.busy([core]) - before > 0.45
+    assert classes.busy([core]) - before > 0.45
 
 
 @pytest.mark.slow
 def test_make_bench_class() -> None:
     done = subprocess.run(
-        [sys.executable, "-B", "instructor/bench/course.py", "--submissions=1", "--rounds=1"],
+        [sys.executable, "-B", "instructor/bench/classes.py", "--submissions=1", "--rounds=1"],
         cwd=REPOSITORY, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "scheduling, in a chunk of 30" in done.stdout

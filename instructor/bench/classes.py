@@ -1,6 +1,6 @@
 """`make bench-class`: what grading many submissions costs beside grading each.
 
-    course.py [--submissions N] [--rounds N]
+    classes.py [--submissions N] [--rounds N]
 
 The same class is graded by one worker on one core, by one on two cores and by two on two cores, in
 turn. getrusage() does not see what runs below the sandbox; /proc/stat does, and whatever else runs
