@@ -198,7 +198,7 @@ bench-grader: $(VENV)/grader-ready
 takes_bench-grader = $(takes_python) $(takes_tools)
 
 # What many submissions cost beside their graders.
-## make bench-class         two workers beside one, and the cost of scheduling
+## make bench-class         two workers beside one
 bench-class: $(VENV)/course-ready
 	@$(VENV)/bin/python -B instructor/bench/classes.py
 takes_bench-class = $(takes_python) $(takes_tools)

@@ -4,9 +4,7 @@
 
 The same class is graded by one worker on one core, by one on two cores and by two on two cores, in
 turn. getrusage() does not see what runs below the sandbox; /proc/stat does, and whatever else runs
-on those cores. Scheduling is measured with a grader that only puts a result in its place: what a chunk
-takes, less what a loop takes that starts the same processes and does nothing else. Nothing is
-asserted: machines differ, and many are shared.
+on those cores. Nothing is asserted: machines differ, and many are shared.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,14 +28,10 @@ from rich.table import Table
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(REPOSITORY))
 
-from course import results, worker  # noqa: E402
-from course.slurm import CHUNK  # noqa: E402
 from grader.build.parts import trusted_parts  # noqa: E402
-from grader.interrupt import asked_to_stop  # noqa: E402
-from grader.record.store import read_record  # noqa: E402
 from grader.text import counted  # noqa: E402
 
-TARGET_OF_LINEAR, TARGET_SECONDS = 0.9, 0.05
+TARGET_OF_LINEAR = 0.9
 NOT_BUSY = (3, 4, 7)
 """Columns of /proc/stat: idle, waiting for a disk, and taken by the machine's other guests."""
 MEANING = """\
@@ -49,14 +43,7 @@ Processor time: what these cores computed, by /proc/stat, which includes the
 sandbox and other programs. Where it is far above the first row's, the machine
 was busy, and the times mean little.
 Nothing to grade: start, a look at the machine, tables and pages. It is
-subtracted from the other times.
-Scheduling: what a chunk takes beside its graders' processes."""
-PLACES_A_RESULT = """
-import os, pathlib, sys
-words = dict(word.split("=", 1) for word in sys.argv[1:])
-place = pathlib.Path(words["--results"]) / words["--name"]
-os.rename(place / "prepared.json", place / "result.json")
-"""
+subtracted from the other times."""
 
 
 @dataclass
@@ -115,52 +102,6 @@ def measure_workers(folder: Path, runs: Sequence[Run], nothing: Run, rounds: int
             run.measure(folder)
 
 
-# ---- scheduling ----------------------------------------------------------------------------------
-
-
-def scheduling(record: Path, rounds: int) -> Iterator[float]:
-    """Seconds a submission that a chunk takes beside its processes."""
-    with tempfile.TemporaryDirectory(prefix="bench-class-") as temporary:
-        project = Path(temporary) / "project"
-        (project / "grader").mkdir(parents=True)
-        (project / "grader/__main__.py").write_text(PLACES_A_RESULT)
-        worker.PROJECT = project
-        for number in range(rounds):
-            say(f"round {number + 1} of {rounds}, scheduling")
-            chunk = prepared(Path(temporary) / f"{number}", record)
-            bare = prepared(Path(temporary) / f"{number} bare", record)
-            yield (run_chunk(chunk, record) - run_bare(bare, project)) / CHUNK
-
-
-def prepared(folder: Path, record: Path) -> list[results.Job]:
-    sha256 = read_record(record).submission.sha256
-    jobs = [results.Job(folder / f"s{number}" / "hash", sha256) for number in range(CHUNK)]
-    for job in jobs:
-        job.directory.mkdir(parents=True)
-        shutil.copy(record, job.directory / "prepared.json")
-    return jobs
-
-
-def run_chunk(jobs: Sequence[results.Job], record: Path) -> float:
-    known = read_record(record)
-    key = results.Key(tuple(known.suites), known.cases or "", known.grader or "", known.seed,
-                      known.backend, known.compiler, known.architecture)
-    began = time.monotonic()
-    with asked_to_stop() as stop:
-        worker.run(jobs, 1, worker.Grade(key, "bench", ()), stop, lambda running, ended: None)
-    seconds = time.monotonic() - began
-    assert all(results.done(job, key) for job in jobs)
-    return seconds
-
-
-def run_bare(jobs: Sequence[results.Job], project: Path) -> float:
-    began = time.monotonic()
-    for job in jobs:
-        subprocess.run([sys.executable, "-B", "-m", "grader", f"--name={job.directory.name}",
-                        f"--results={job.directory.parent}"], cwd=project, check=True)
-    return time.monotonic() - began
-
-
 # ---- the table -----------------------------------------------------------------------------------
 
 
@@ -170,7 +111,7 @@ def say(what: str) -> None:
         console.print(what, style="dim", highlight=False)
 
 
-def show(runs: Sequence[Run], nothing: Run, cost: Sequence[float], submissions: int) -> None:
+def show(runs: Sequence[Run], nothing: Run, submissions: int) -> None:
     def each(run: Run, of: str) -> list[float]:
         """Seconds a submission, for each round."""
         return [(took - fixed) / submissions
@@ -185,15 +126,14 @@ def show(runs: Sequence[Run], nothing: Run, cost: Sequence[float], submissions: 
     for head in ("median", "least", "most", "target"):
         table.add_column(head, justify="right", no_wrap=True)
 
-    def row(what: str, values: Sequence[float], places: int = 2, target: object = "") -> None:
-        table.add_row(what, *(f"{value:.{places}f}" for value in (
+    def row(what: str, values: Sequence[float], target: object = "") -> None:
+        table.add_row(what, *(f"{value:.2f}" for value in (
             statistics.median(values), min(values), max(values))), str(target))
 
     for run in runs:
         row(str(run), each(run, "seconds"))
         row("    processor time", each(run, "processor"))
     alone, both_cores, together = runs
-    row(f"scheduling, in a chunk of {CHUNK}", cost, 4, TARGET_SECONDS)
     table.add_section()
     row(f"of linear, from {alone}", of_linear(alone, together), target=TARGET_OF_LINEAR)
     row(f"of linear, from {both_cores}", of_linear(both_cores, together))
@@ -217,9 +157,7 @@ def main() -> None:
         say("building the grader's own parts")  # before anything is timed
         trusted_parts()
         measure_workers(folder, runs, nothing, asked.rounds)
-        [record] = (folder / "results/records/s0").glob("*/result.json")
-        cost = list(scheduling(record, asked.rounds))
-    show(runs, nothing, cost, asked.submissions)
+    show(runs, nothing, asked.submissions)
 
 
 if __name__ == "__main__":
