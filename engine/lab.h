@@ -360,7 +360,9 @@ uint64_t lab_least_loads(const struct lab *lab, const struct shape *shape);
 
 /* The first output: threads are launched for its elements. */
 int lab_first_output(const struct lab *lab);
-/* launch_describe() of report/launch.h, beside that one. */
+/* The launch beside that one; and launch_describe() of report/launch.h of it. */
+struct finding_launch lab_launch_beside(const struct lab *lab, const struct finding_launch *launch,
+                                        const struct shape *shape);
 void lab_launch_text(const struct lab *lab, const struct finding_launch *launch,
                      const struct shape *shape, char text[LAUNCH_TEXT]);
 

@@ -85,6 +85,7 @@ static void find_missing_barrier(struct diagnosis *d, int first, int second) {
         if (first == d->f->other.line) after = behind_all_stores(d, s, after, before);
         barrier = structure_barrier_between(s, after + 1, before - 1);
         if (!barrier) SET(BARRIER_BEFORE, before);
+        if (!barrier && turns && d->f->object.dimensions > 2) SET_FLAG(BUFFERS);
     } else if (turns) {
         barrier = structure_barrier_between(s, after + 1, turns->last);
         if (!barrier) barrier = structure_barrier_between(s, turns->first, before - 1);

@@ -59,6 +59,14 @@ void launch_describe(const struct finding_launch *launch, char text[LAUNCH_TEXT]
     append_extents(text, size, launch->dimensions, launch->extent);
 }
 
+bool launch_covers(const struct finding_launch *launch) {
+    const unsigned *g = launch->grid, *b = launch->block;
+    const int last = launch->dimensions - 1;
+    if (!launch->output[0] || last < 0 || last > 1) return false;
+    return (int64_t)g[0] * b[0] >= launch->extent[last] &&
+           (last == 0 || (int64_t)g[1] * b[1] >= launch->extent[0]);
+}
+
 /* ---- refused ones ---- */
 
 const struct launch_limits launch_usual_limits = {

@@ -20,6 +20,9 @@ extern const struct launch_limits launch_usual_limits; /* limits.h's */
  * "kernel<<<(3, 2), (16, 16)>>>: 48 x 32 threads (x, y); C has 20 columns and 35 rows". */
 void launch_describe(const struct finding_launch *launch, char text[LAUNCH_TEXT]);
 
+/* Whether it has a thread for each element of its output, columns along x and rows along y. */
+bool launch_covers(const struct finding_launch *launch);
+
 /* What is wrong with a launch, into text, and a hint; NULL where these limits allow it. */
 const char *launch_refusal(const struct finding_launch *launch, const struct launch_limits *limits,
                            char text[MESSAGE_SIZE]);

@@ -8,10 +8,10 @@
 /* What one thread did, or did not do, at one step of an access in one phase. */
 struct chance {
     unsigned block[3], thread[3];
-    long long row, col;     /* of the element that the index gives */
-    long long c_row, c_col; /* of the thread's element of C; -1: not known */
-    bool exists, done;
-    bool other_exists; /* the element that the thread would load of the other input */
+    long long row, col;          /* of the element that the index gives */
+    long long c_row, c_col;      /* of the thread's element of C; -1: not known */
+    bool exists, done, returned; /* returned: the thread had, before the next barrier */
+    bool other_exists;           /* the element that the thread would load of the other input */
 };
 
 /* All chances of an access in the blocks of the trace. */
@@ -78,21 +78,28 @@ static int compare(const void *a, const void *b) {
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* All of them, sorted; by blocks alone, or by block, interval and thread. */
-static struct made *find_made(const struct situation *s, const struct view *v, bool by_block) {
+/* Accesses that were made, sorted. */
+struct all_made {
+    struct made *made;
+    size_t count;
+};
+
+/* Of this line, by block, interval and thread; or of all lines that access the array so, by block
+ * alone. */
+static struct all_made find_made(const struct situation *s, const struct view *v, bool by_block) {
     const struct recovery *r = s->recovery;
     const struct trace *t = r->trace;
     const int number = (int)(v->access - r->access);
-    struct made *made = malloc(v->access->count * sizeof *made);
-    size_t count = 0;
-    for (size_t i = v->access->first; made && i < t->count; i++) {
+    struct all_made all = {malloc(t->count * sizeof *all.made), 0};
+    for (size_t i = 0; all.made && i < t->count; i++) {
         const struct trace_access *a = &t->access[i];
-        if (r->of[i] != number) continue;
-        made[count++] = (struct made){
+        const bool same = a->array == v->access->array && a->write == v->access->write;
+        if (by_block ? !same : r->of[i] != number) continue;
+        all.made[all.count++] = (struct made){
             by_block ? a->block : key(a->block, (int)a->interval, a->thread), a->offset};
     }
-    if (made) qsort(made, count, sizeof *made, compare);
-    return made;
+    if (all.made) qsort(all.made, all.count, sizeof *all.made, compare);
+    return all;
 }
 
 /* The intervals in which any thread makes the access. */
@@ -115,19 +122,28 @@ static void find_intervals(const struct situation *s, const struct view *v, stru
 }
 
 /* Both of find_made(). */
-struct all_made {
-    struct made *by_thread, *by_block;
+struct both_made {
+    struct all_made by_thread, by_block;
 };
 
-static bool is_made(const struct view *v, const struct made *made, struct made wanted) {
-    return bsearch(&wanted, made, v->access->count, sizeof *made, compare) != NULL;
+static bool is_made(const struct all_made *all, struct made wanted) {
+    return bsearch(&wanted, all->made, all->count, sizeof wanted, compare) != NULL;
+}
+
+static bool has_returned(const struct trace *t, int block, int interval, unsigned thread) {
+    for (size_t i = 0; i < t->barrier_count; i++) {
+        const struct trace_barrier *b = &t->barrier[i];
+        if (b->block == block && (int)b->interval <= interval && threads_has(&b->returned, thread))
+            return true;
+    }
+    return false;
 }
 
 /* In the order of blocks, intervals, threads and steps. What another thread of the block loads need
  * not be loaded by this one. */
 static struct chance chance_number(const struct situation *s, const struct view *v, int matrix,
                                    size_t i, const struct intervals *in,
-                                   const struct all_made *made) {
+                                   const struct both_made *made) {
     const struct trace *t = s->recovery->trace;
     const size_t steps = (size_t)v->access->steps, threads = threads_of(t);
     int value[INDEX_VARIABLES];
@@ -138,8 +154,9 @@ static struct chance chance_number(const struct situation *s, const struct view 
     value[INDEX_STEP] = (int)(i % steps);
     struct chance c = chance_of(s, v, matrix, value);
     const int64_t offset = index_offset(v->formula, value);
-    c.done = is_made(v, made->by_thread, (struct made){key(block, interval, thread), offset}) ||
-             (c.exists && is_made(v, made->by_block, (struct made){(uint64_t)block, offset}));
+    c.returned = has_returned(t, block, interval, thread);
+    c.done = is_made(&made->by_thread, (struct made){key(block, interval, thread), offset}) ||
+             (c.exists && is_made(&made->by_block, (struct made){(uint64_t)block, offset}));
     return c;
 }
 
@@ -153,8 +170,8 @@ static bool find_chances(const struct situation *s, const struct view *v, int ma
         (size_t)t->block_count * in.count * threads_of(t) * (size_t)v->access->steps;
     *all = (struct chances){.count = count};
     if (!t->complete || count > MOST) return false;
-    const struct all_made made = {find_made(s, v, false), find_made(s, v, true)};
-    const bool room = made.by_thread && made.by_block;
+    const struct both_made made = {find_made(s, v, false), find_made(s, v, true)};
+    const bool room = made.by_thread.made && made.by_block.made;
     all->chance = malloc(count * sizeof *all->chance);
     for (size_t i = 0; room && all->chance && i < count; i++) {
         const struct chance c = chance_number(s, v, matrix, i, &in, &made);
@@ -162,8 +179,8 @@ static bool find_chances(const struct situation *s, const struct view *v, int ma
         all->skipped += c.exists && !c.done;
         all->outside += !c.exists && c.done;
     }
-    free(made.by_thread);
-    free(made.by_block);
+    free(made.by_thread.made);
+    free(made.by_block.made);
     return room && all->chance;
 }
 
@@ -278,6 +295,21 @@ static void say_reason(const struct situation *s, struct cause *cause, int matri
         CAUSE_SAY(DETAIL, ROW(NO_OTHER_ELEMENT), W(cause_array_name(s, !matrix)));
 }
 
+/* All loads that are left out are of threads that have returned. */
+static bool says_returned(const struct situation *s, struct cause *cause, const struct view *v,
+                          int matrix, const struct chances *all) {
+    for (size_t i = 0; i < all->count; i++)
+        if (all->chance[i].exists && !all->chance[i].done && !all->chance[i].returned) return false;
+    const struct chance *c = first_skipped(all);
+    cause_at_access(cause, CAUSE_SHARED_GUARD, v->access);
+    CAUSE_SAY(WHAT, ROW(RETURNED), W(cause_array_name(s, matrix)));
+    say_access(s, cause, v);
+    say_example(cause, c, cause_array_name(s, matrix), "had returned and does not load");
+    CAUSE_SAY(DETAIL, ROW(EXISTS));
+    CAUSE_SAY(HINT, ROW(ASK_RETURNED));
+    return true;
+}
+
 /* A load of a tile is left out where the thread has no element of C, or none of the other tile; or
  * for another reason. */
 static bool says_left_out(const struct situation *s, struct cause *cause, const struct view *v,
@@ -298,11 +330,15 @@ static bool looks_at(const struct situation *s, struct cause *cause, int matrix)
     const struct view *v = matrix < 2 ? &s->load[matrix] : &s->store;
     struct chances all;
     bool found = false;
-    if (!v->access || v->layout.size != (int)cause_columns[matrix] || v->layout.mixed) return false;
+    if (!v->access || !cause_concerns(s, matrix) || v->layout.size != (int)cause_columns[matrix] ||
+        v->layout.mixed)
+        return false;
+    if (!v->alone && (v->layout.row.constant || v->layout.col.constant)) return false;
     if (find_chances(s, v, matrix, &all) && (all.skipped || all.outside)) {
         found = says_bound(s, cause, v, matrix, &all);
         if (!found && all.skipped && matrix < 2 && s->use[matrix].access != v->access)
-            found = says_left_out(s, cause, v, matrix, &all);
+            found = says_returned(s, cause, v, matrix, &all) ||
+                    says_left_out(s, cause, v, matrix, &all);
     }
     free(all.chance);
     return found;

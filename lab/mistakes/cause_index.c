@@ -1,11 +1,18 @@
 /* Mistakes in index expressions. */
 #include "situation.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* --- the length of a row ---------------------------------------------------------------------- */
 
 static bool is_transposed(const struct situation *s, int matrix, const struct layout *l) {
     const struct layout *c = &s->store.layout;
+    if (matrix == MATRIX_C && l->size == SIZE_M) {
+        const struct layout *a = &s->use[MATRIX_A].layout, *b = &s->use[MATRIX_B].layout;
+        return a->size == SIZE_K && b->size == SIZE_N &&
+               part_same(&l->col, &a->row, LAYOUT_BLOCK | LAYOUT_THREAD) &&
+               part_same(&l->row, &b->col, LAYOUT_BLOCK | LAYOUT_THREAD);
+    }
     if (!s->store.access || c->size != SIZE_N) return false;
     if (matrix == MATRIX_A && l->size == SIZE_M)
         return part_has(&c->row, LAYOUT_BLOCK) && part_same(&l->col, &c->row, LAYOUT_BLOCK) &&
@@ -27,7 +34,10 @@ static void say_row_length(const struct situation *s, struct cause *cause, int m
     const struct index_size *columns = &s->size[cause_columns[matrix]];
     const struct index_size *rows = &s->size[cause_rows[matrix]];
     const struct index_size *taken = &s->size[v->layout.size];
-    if (is_transposed(s, matrix, &v->layout))
+    const bool transposed = is_transposed(s, matrix, &v->layout);
+    if (transposed && matrix == MATRIX_C)
+        CAUSE_SAY(WHAT, ROW(STORE_TRANSPOSED));
+    else if (transposed)
         CAUSE_SAY(WHAT, ROW(TRANSPOSED), W(name));
     else if (v->layout.mixed)
         CAUSE_SAY(WHAT, ROW(MIXED_ROWS), W(name));
@@ -41,7 +51,7 @@ static void say_row_length(const struct situation *s, struct cause *cause, int m
 bool cause_row_length(const struct situation *s, struct cause *cause) {
     const struct view *views[] = {&s->load[MATRIX_A], &s->load[MATRIX_B], &s->store};
     for (int matrix = 0; matrix < MATRIX_COUNT; matrix++) {
-        if (!has_wrong_length(views[matrix], matrix)) continue;
+        if (!has_wrong_length(views[matrix], matrix) || !cause_concerns(s, matrix)) continue;
         cause_at_access(cause, CAUSE_ROW_LENGTH, views[matrix]->access);
         say_row_length(s, cause, matrix, views[matrix]);
         return true;
@@ -99,6 +109,31 @@ static void say_parts(const struct situation *s, struct cause *cause, int matrix
     CAUSE_SAY(DETAIL, ROW(STORED), W(s->store.access->place.line), W(direction[matrix]), W(text));
 }
 
+/* Whether C is stored as if its rows were columns, by what these variables count. */
+static bool is_stored_at(const struct situation *s, unsigned variables) {
+    for (int i = 0; i < 2; i++)
+        if (agree(&s->use[i], used(s, i), &s->store, stored(s, i), variables) ||
+            !agree(&s->use[i], used(s, i), &s->store, stored(s, !i), variables))
+            return false;
+    return true;
+}
+
+/* Rows and columns are exchanged as a whole: then it is neither blockIdx nor threadIdx alone. */
+bool cause_store_transposed(const struct situation *s, struct cause *cause) {
+    if (!is_known(s) || !is_stored_at(s, LAYOUT_BLOCK) || !is_stored_at(s, LAYOUT_THREAD))
+        return false;
+    cause_at_access(cause, CAUSE_ROW_LENGTH, s->store.access);
+    CAUSE_SAY(WHAT, ROW(STORE_TRANSPOSED));
+    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, s->store.access).text));
+    for (int i = 0; i < 2; i++) {
+        char text[160];
+        part_write(text, sizeof text, used(s, i));
+        CAUSE_SAY(DETAIL, ROW(TAKEN_FROM), W(direction[i]), W(text), W(cause_array_name(s, i)));
+    }
+    CAUSE_SAY(HINT, ROW(ASK_STORED));
+    return true;
+}
+
 bool cause_block_exchanged(const struct situation *s, struct cause *cause) {
     bool wrong[2];
     if (!is_known(s)) return false;
@@ -106,9 +141,7 @@ bool cause_block_exchanged(const struct situation *s, struct cause *cause) {
         wrong[i] = !agree(&s->use[i], used(s, i), &s->store, stored(s, i), LAYOUT_BLOCK);
     if (!wrong[0] && !wrong[1]) return false;
     const int matrix = wrong[0] ? MATRIX_A : MATRIX_B;
-    if (wrong[0] && wrong[1] &&
-        agree(&s->use[0], used(s, 0), &s->store, stored(s, 1), LAYOUT_BLOCK) &&
-        agree(&s->use[1], used(s, 1), &s->store, stored(s, 0), LAYOUT_BLOCK)) {
+    if (is_stored_at(s, LAYOUT_BLOCK)) {
         cause_at_access(cause, CAUSE_BLOCK_EXCHANGED, s->store.access);
         CAUSE_SAY(WHAT, ROW(BLOCK_IN_STORE));
     } else {
@@ -231,11 +264,25 @@ static bool says_wrong_direction(const struct situation *s, struct cause *cause,
     return true;
 }
 
+/* The loads move on along k, and what is multiplied does not: it is of another buffer, say. */
+static bool says_same_product(const struct situation *s, struct cause *cause, int matrix) {
+    const struct recovered *load = s->load[matrix].access, *use = s->use[matrix].access;
+    cause_at_access(cause, CAUSE_PHASE_MISSING, use);
+    CAUSE_SAY(WHAT, ROW(SAME_PRODUCT), W(cause_array_name(s, matrix)));
+    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, use).text));
+    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, load).text));
+    CAUSE_SAY(DETAIL, ROW(LOADS_IN_PHASES), W(load->place.line), W(load->phases));
+    CAUSE_SAY(HINT, ROW(ASK_BUFFER), W(cause_array_name(s, use->array)));
+    return true;
+}
+
 static bool says_phase_missing(const struct situation *s, struct cause *cause, int matrix) {
     const struct view *load = &s->load[matrix];
     if (part_has(along_k(s, matrix), LAYOUT_PHASE) || !load->access || load->access->phases < 2)
         return false;
     if (part_has(used(s, matrix), LAYOUT_PHASE)) return says_wrong_direction(s, cause, matrix);
+    if (part_has(matrix == MATRIX_A ? &load->layout.col : &load->layout.row, LAYOUT_PHASE))
+        return says_same_product(s, cause, matrix);
     cause_at_access(cause, CAUSE_PHASE_MISSING, load->access);
     CAUSE_SAY(WHAT, ROW(SAME_EVERY_PHASE), W(cause_array_name(s, matrix)));
     CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, load->access).text));
@@ -333,7 +380,7 @@ bool cause_constant(const struct situation *s, struct cause *cause) {
     for (int matrix = 0; matrix < MATRIX_COUNT; matrix++) {
         const struct view *v = views[matrix];
         const bool first_left_out = known && matrix < 2 && k_of_a && k_of_a == k_of_b;
-        if (!v->access || first_left_out) continue;
+        if (!v->access || first_left_out || !cause_concerns(s, matrix)) continue;
         const long long row = v->layout.row.constant, col = v->layout.col.constant;
         if (!row && !col) continue;
         if ((!known || !v->alone) && llabs(row) + llabs(col) > 1)
@@ -354,21 +401,35 @@ bool cause_constant(const struct situation *s, struct cause *cause) {
 
 /* --- how much of k ---------------------------------------------------------------------------- */
 
-void cause_rows_of_b(const struct situation *s, long long *first, long long *last) {
+static void add_rows_of(const struct situation *s, const struct recovered *load, long long *first,
+                        long long *last) {
     const struct recovery *r = s->recovery;
-    const struct view *b = &s->load[MATRIX_B];
+    const struct layout l = layout_of(&load->formula, s->size, SIZES, SIZE_N);
     const long long columns = shape_size(&s->shape, PARAM_N);
-    *first = shape_size(&s->shape, PARAM_K);
-    *last = -1;
-    for (size_t i = b->access->first; i < r->trace->count; i++) {
+    for (size_t i = load->first; i < r->trace->count; i++) {
         struct index_sample sample;
-        if (r->of[i] != b->access - r->access) continue;
+        if (r->of[i] != load - r->access) continue;
         recover_sample(r, i, 0, &sample);
         const long long row =
-            (sample.offset - part_value(&b->layout.col, b->formula, sample.value)) / columns;
+            (sample.offset - part_value(&l.col, &load->formula, sample.value)) / columns;
         if (row > *last) *last = row;
         if (row < *first) *first = row;
     }
+}
+
+bool cause_rows_of_b(const struct situation *s, long long *first, long long *last) {
+    bool all = true;
+    *first = shape_size(&s->shape, PARAM_K);
+    *last = -1;
+    for (int i = 0; i < s->recovery->count; i++) {
+        const struct recovered *a = &s->recovery->access[i];
+        if (a->write || a->array != MATRIX_B) continue;
+        if (a->exact)
+            add_rows_of(s, a, first, last);
+        else
+            all = false;
+    }
+    return all;
 }
 
 /* The end of the last tile that k needs. */
@@ -384,7 +445,7 @@ bool cause_loop_count(const struct situation *s, struct cause *cause) {
     const struct part *row = &s->load[MATRIX_B].layout.row;
     /* Rows are left out in each phase: then it is not for the loop that the last ones are. */
     if (loaded_along_k(s, MATRIX_B) < part_coefficient(row, INDEX_PHASE)) return false;
-    cause_rows_of_b(s, &first, &last);
+    if (!cause_rows_of_b(s, &first, &last)) return false;
     if (first == 0 && last >= shape_size(&s->shape, PARAM_K) - 1 && last < end_of_tiles(s))
         return false;
     cause_at_access(cause, CAUSE_LOOP_COUNT, s->load[MATRIX_B].access);
@@ -451,6 +512,68 @@ static bool says_not_stored(const struct situation *s, struct cause *cause,
     return true;
 }
 
+/* A store to a shared array, where no thread reads any; null: one does, or nothing is stored. */
+static const struct recovered *tiles_unread(const struct situation *s) {
+    const struct recovered *store = NULL;
+    for (int i = 0; i < s->recovery->count; i++) {
+        const struct recovered *a = &s->recovery->access[i];
+        if (a->array >= TRACE_SHARED && !a->write) return NULL;
+        if (a->array >= TRACE_SHARED && !store) store = a;
+    }
+    return store;
+}
+
+/* C is stored, and made of nothing: a loop does not run, or what it adds up is not what is stored,
+ * and the compiler leaves its loads out. */
+static bool says_made_of_nothing(const struct situation *s, struct cause *cause) {
+    const bool loaded = is_accessed(s, MATRIX_A, false) || is_accessed(s, MATRIX_B, false);
+    const struct recovered *tile = tiles_unread(s);
+    if (s->failed->finding.kind != FINDING_WRONG_RESULT || !s->whole || !s->store.access)
+        return false;
+    if (loaded && (!tile || strcmp(s->failed->explained.formula, "zero") != 0)) return false;
+    cause_at_access(cause, CAUSE_TILE_NOT_STORED, s->store.access);
+    if (loaded)
+        CAUSE_SAY(WHAT, ROW(NONE_READ), W(tile->place.line));
+    else
+        CAUSE_SAY(WHAT, ROW(NONE_LOADED), W(cause_array_name(s, MATRIX_A)),
+                  W(cause_array_name(s, MATRIX_B)));
+    CAUSE_SAY(DETAIL, ROW(LOADS_LEFT_OUT));
+    CAUSE_SAY(HINT, ROW(ASK_NONE_LOADED));
+    return true;
+}
+
+/* One of the buffers of an array is stored and never read, though another one is; -1: none is. */
+static int unread_buffer(const struct situation *s, int array) {
+    enum { MOST = 8 };
+    const struct trace_array *a = trace_shared(s->recovery->trace, array);
+    unsigned char uses[MOST] = {0}, *words = NULL;
+    bool any_read = false;
+    int found = -1;
+    if (a->dimensions == 3 && a->dimension[0] <= MOST) words = cause_uses_of_words(s, array);
+    for (size_t i = 0; words && i < a->elements; i++)
+        uses[i / (a->elements / a->dimension[0])] |= words[i];
+    for (int i = 0; i < MOST; i++) {
+        any_read |= uses[i] & WORD_READ;
+        if (uses[i] == WORD_STORED && found < 0) found = i;
+    }
+    free(words);
+    return any_read ? found : -1;
+}
+
+static bool says_buffer_unread(const struct situation *s, struct cause *cause) {
+    if (s->failed->finding.kind != FINDING_WRONG_RESULT || !s->recovery->trace->ended) return false;
+    for (int i = 0; i < s->recovery->count; i++) {
+        const struct recovered *a = &s->recovery->access[i];
+        const int buffer = a->array >= TRACE_SHARED && !a->write ? unread_buffer(s, a->array) : -1;
+        if (buffer < 0) continue;
+        cause_at_access(cause, CAUSE_TILE_NOT_STORED, a);
+        CAUSE_SAY(WHAT, ROW(BUFFER_UNREAD), W(cause_array_name(s, a->array)), W(buffer));
+        CAUSE_SAY(HINT, ROW(ASK_BUFFER), W(cause_array_name(s, a->array)));
+        return true;
+    }
+    return false;
+}
+
 bool cause_tile_not_stored(const struct situation *s, struct cause *cause) {
     const struct recovery *r = s->recovery;
     for (int i = 0; i < r->count; i++) {
@@ -458,6 +581,7 @@ bool cause_tile_not_stored(const struct situation *s, struct cause *cause) {
         if (!read->write && read->array >= TRACE_SHARED && !is_accessed(s, read->array, true))
             return says_not_stored(s, cause, read);
     }
+    if (says_made_of_nothing(s, cause) || says_buffer_unread(s, cause)) return true;
     const int matrix = not_loaded(s); /* the compiler knows the rest of it, then: zeros */
     if (matrix < 0 || !s->whole || !s->use[!matrix].access || !s->recovery->trace->ended)
         return false;
@@ -466,6 +590,54 @@ bool cause_tile_not_stored(const struct situation *s, struct cause *cause) {
               W(cause_array_name(s, !matrix)));
     CAUSE_SAY(HINT, ROW(ASK_LOAD), W(cause_array_name(s, matrix)));
     return true;
+}
+
+/* How many of the stores of one line to a shared array another line's replace before any thread
+ * has read them, and before the next barrier. What is stored is not only zeros. -1: out of memory.
+ */
+static long long count_replaced(const struct situation *s, const struct recovered *first,
+                                const struct recovered *second) {
+    const struct recovery *r = s->recovery;
+    const struct trace *t = r->trace;
+    const size_t words = trace_shared(t, first->array)->elements;
+    uint32_t *fresh = calloc((size_t)TRACE_BLOCKS * words + 1, sizeof *fresh); /* interval + 1 */
+    long long replaced = fresh ? 0 : -1;
+    bool any = false;
+    for (size_t i = 0; fresh && i < t->count; i++) {
+        const struct trace_access *a = &t->access[i];
+        double value = 0;
+        if (a->array != first->array || a->offset < 0 || (size_t)a->offset >= words) continue;
+        uint32_t *word = &fresh[a->block * words + (size_t)a->offset];
+        replaced += *word == a->interval + 1 && a->write && r->of[i] == second - r->access;
+        *word = a->write && r->of[i] == first - r->access ? a->interval + 1 : 0;
+        if (*word && a->valued && element_value(trace_element(t, a->array), a->bytes, &value))
+            any |= value != 0;
+    }
+    free(fresh);
+    return any ? replaced : -1;
+}
+
+/* Of two lines that store to a shared array, or to two names of the same memory, the second one
+ * replaces all that the first one has stored. */
+bool cause_tile_overwritten(const struct situation *s, struct cause *cause) {
+    if (s->failed->finding.kind != FINDING_WRONG_RESULT) return false;
+    for (int i = 0; i < s->recovery->count; i++)
+        for (int j = 0; j < s->recovery->count; j++) {
+            const struct recovered *a = &s->recovery->access[i], *b = &s->recovery->access[j];
+            if (i == j || !a->write || !b->write || a->array < TRACE_SHARED ||
+                a->array != b->array || a->elements > 1 || b->elements > 1 ||
+                count_replaced(s, a, b) != (long long)a->count)
+                continue;
+            cause_at_access(cause, CAUSE_TILE_OVERWRITTEN, b);
+            CAUSE_SAY(WHAT, ROW(REPLACED), W(a->place.line));
+            CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, a).text));
+            CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, b).text));
+            if (!trace_shared(s->recovery->trace, a->array)->dimensions)
+                CAUSE_SAY(DETAIL, ROW(DYNAMIC_IS_ONE));
+            CAUSE_SAY(HINT, ROW(ASK_REPLACED));
+            return true;
+        }
+    return false;
 }
 
 bool cause_store_in_loop(const struct situation *s, struct cause *cause) {
@@ -484,20 +656,58 @@ bool cause_store_in_loop(const struct situation *s, struct cause *cause) {
 
 /* --- the sum ---------------------------------------------------------------------------------- */
 
+static bool is_integer(enum element element) {
+    return element >= ELEMENT_I8 && element <= ELEMENT_U64;
+}
+
+/* Elements of an input go through a shared array of integers. The values of this run are integers,
+ * those of the run that went wrong need not be. */
+bool cause_tile_type(const struct situation *s, struct cause *cause) {
+    if (s->failed->finding.kind != FINDING_WRONG_RESULT) return false;
+    for (int i = 0; i < 2; i++) {
+        const struct recovered *use = s->use[i].access;
+        if (!use || use->array < TRACE_SHARED ||
+            !is_integer(trace_element(s->recovery->trace, use->array)))
+            continue;
+        const char *tile = cause_array_name(s, use->array), *matrix = cause_array_name(s, i);
+        cause_at_access(cause, CAUSE_TILE_TYPE, use);
+        CAUSE_SAY(WHAT, ROW(INTEGER_TILE), W(tile), W(matrix));
+        CAUSE_SAY(DETAIL, ROW(INTEGER_LOSES), W(matrix));
+        CAUSE_SAY(HINT, ROW(ASK_TYPE), W(tile));
+        return true;
+    }
+    return false;
+}
+
+/* Whether the products reach all of k, and in each phase other elements. */
+static bool covers_k(const struct situation *s) {
+    const struct recovered *use = s->use[MATRIX_A].access;
+    int most[INDEX_VARIABLES];
+    cause_limits(s, use, s->recovery->trace->grid, most);
+    return cause_extent(along_k(s, MATRIX_A), most, ~LAYOUT_BLOCK) >=
+               shape_size(&s->shape, PARAM_K) &&
+           (use->phases < 2 || part_has(along_k(s, MATRIX_A), LAYOUT_PHASE));
+}
+
 /* Nothing is left but what is done with the products. What that is, a formula says that gives all
  * of C. */
 bool cause_sum(const struct situation *s, struct cause *cause) {
     const struct finding *f = &s->failed->finding;
     if (!is_known(s) || f->kind != FINDING_WRONG_RESULT) return false;
     if (!s->recovery->trace->ended || !part_same(along_k(s, 0), along_k(s, 1), ~0u) ||
-        along_k(s, 0)->constant || along_k(s, 1)->constant)
+        along_k(s, 0)->constant || along_k(s, 1)->constant || !covers_k(s))
         return false;
     cause_at_access(cause, CAUSE_SUM_START, s->store.access);
     CAUSE_SAY(WHAT, ROW(SUM_WRONG), W(s->use[MATRIX_A].access->place.line));
     CAUSE_SAY(DETAIL, ROW(SUM_TAKES));
     if (s->store.access->steps > 1)
         CAUSE_SAY(DETAIL, ROW(STORES_SEVERAL), W(s->store.access->steps));
-    CAUSE_SAY(HINT, ROW(ASK_SUM));
-    if (s->failed->explained.explains_values) APPEND(cause->hint, "%s", s->failed->explained.hint);
+    const struct explained *explained = &s->failed->explained;
+    if (strcmp(explained->formula, "zero") == 0) {
+        CAUSE_SAY(HINT, ROW(ASK_ZERO));
+    } else {
+        CAUSE_SAY(HINT, ROW(ASK_SUM));
+        if (explained->explains_values) APPEND(cause->hint, "%s", explained->hint);
+    }
     return true;
 }

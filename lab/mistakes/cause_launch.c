@@ -96,30 +96,14 @@ struct filling {
     bool unstored_read;              /* an element is read that no thread stores */
 };
 
-enum { STORED = 1, READ = 2 };
-
-/* For each word, whether the first block stores and reads it; null: out of memory. */
-static unsigned char *uses_of_words(const struct situation *s, int array) {
-    const struct trace *t = s->recovery->trace;
-    const size_t words = trace_shared(s->recovery->trace, array)->elements;
-    unsigned char *uses = calloc(words + 1, 1);
-    for (size_t i = 0; uses && i < t->count; i++) {
-        const struct trace_access *a = &t->access[i];
-        if (a->array != array || a->block) continue;
-        for (int64_t word = a->offset; word < a->offset + a->elements; word++)
-            if (word >= 0 && (size_t)word < words) uses[word] |= a->write ? STORED : READ;
-    }
-    return uses;
-}
-
 static void count_uses(const unsigned char *uses, struct filling *f) {
     bool any_in_column[1024] = {false};
     for (size_t row = 0; row < f->rows; row++) {
         bool any = false;
         for (size_t col = 0; col < f->cols; col++) {
             const unsigned char use = uses[row * f->cols + col];
-            f->unstored_read |= use == READ;
-            if (!(use & STORED)) continue;
+            f->unstored_read |= use == WORD_READ;
+            if (!(use & WORD_STORED)) continue;
             f->stored++;
             any = true;
             if (col < LENGTH(any_in_column) && !any_in_column[col]) f->stored_cols++;
@@ -134,7 +118,7 @@ static bool find_filling(const struct situation *s, const struct recovered *a, s
     const struct trace_array *array = trace_shared(s->recovery->trace, a->array);
     if (array->dimensions != 2 || array->elements < array->dimension[0] * array->dimension[1])
         return false;
-    unsigned char *uses = uses_of_words(s, a->array);
+    unsigned char *uses = cause_uses_of_words(s, a->array);
     *f = (struct filling){array, a, array->dimension[0], array->dimension[1], 0, 0, 0, false};
     if (uses) count_uses(uses, f);
     free(uses);

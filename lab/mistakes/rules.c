@@ -52,6 +52,7 @@ static const struct {
     {cause_row_length, OF_ONE},
     {cause_block_shape, OF_ONE},
     {cause_steps, OF_ONE},
+    {cause_store_transposed, OF_ONE},
     {cause_block_exchanged, OF_ONE},
     {cause_grid, STORES},
     {cause_constant, WHOLE},
@@ -61,9 +62,28 @@ static const struct {
     {cause_some_phases, OF_ONE},
     {cause_loop_count, WHOLE},
     {cause_tile_not_stored, OF_ONE},
+    {cause_tile_overwritten, OF_ONE},
     {cause_store_in_loop, OF_ONE},
+    {cause_tile_type, OF_ONE},
     {cause_sum, WHOLE},
 };
+
+/* Whether the mistake changes what is stored in C, and never whether it is stored. */
+static bool is_of_values(cause_rule *rule) {
+    static cause_rule *const all[] = {cause_matrices_exchanged,
+                                      cause_steps,
+                                      cause_phase,
+                                      cause_some_phases,
+                                      cause_loop_count,
+                                      cause_tile_not_stored,
+                                      cause_tile_overwritten,
+                                      cause_store_in_loop,
+                                      cause_tile_type,
+                                      cause_sum};
+    for (size_t i = 0; i < LENGTH(all); i++)
+        if (rule == all[i]) return true;
+    return false;
+}
 
 /* A race on a tile has no other cause here than a block that does not fit it; no condition makes
  * two threads store one element; and where C is A B plus or times a number, the right elements are
@@ -71,6 +91,7 @@ static const struct {
 static bool explains(cause_rule *rule, const struct finding *f) {
     if (f->kind == FINDING_SHARED_RACE) return rule == cause_block_shape;
     if (f->kind == FINDING_GLOBAL_RACE && rule == cause_guard) return false;
+    if (f->kind == FINDING_UNWRITTEN && is_of_values(rule)) return false;
     if (slot_has(f->slot, SLOT_SUM_CHANGED)) return rule == cause_sum;
     return true;
 }

@@ -1,6 +1,7 @@
 /* What the rules share: how far an index runs, words. See situation.h. */
 #include "situation.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A is m x k, B k x n, C m x n. */
@@ -33,6 +34,26 @@ long long cause_extent(const struct part *part, const int most[INDEX_VARIABLES],
     for (int i = 0; i < part->terms; i++)
         if (variables >> part->term[i].variable & 1) last += most_of_term(&part->term[i], most);
     return last + 1;
+}
+
+bool cause_concerns(const struct situation *s, int matrix) {
+    return matrix == MATRIX_C || s->failed->finding.kind != FINDING_UNWRITTEN;
+}
+
+/* --- what becomes of shared memory
+ * ---------------------------------------------------------------- */
+
+unsigned char *cause_uses_of_words(const struct situation *s, int array) {
+    const struct trace *t = s->recovery->trace;
+    const size_t words = trace_shared(s->recovery->trace, array)->elements;
+    unsigned char *uses = calloc(words + 1, 1);
+    for (size_t i = 0; uses && i < t->count; i++) {
+        const struct trace_access *a = &t->access[i];
+        if (a->array != array || a->block) continue;
+        for (int64_t word = a->offset; word < a->offset + a->elements; word++)
+            if (word >= 0 && (size_t)word < words) uses[word] |= a->write ? WORD_STORED : WORD_READ;
+    }
+    return uses;
 }
 
 /* --- words ------------------------------------------------------------------------------------ */

@@ -69,9 +69,9 @@ typedef bool cause_rule(const struct situation *s, struct cause *cause);
 
 cause_rule cause_matrices_exchanged, cause_sizes_exchanged, cause_launch_exchanged,
     cause_block_shape, cause_grid;
-cause_rule cause_row_length, cause_block_exchanged, cause_thread_exchanged, cause_phase,
-    cause_some_phases, cause_loop_count, cause_steps, cause_constant, cause_tile_not_stored,
-    cause_store_in_loop, cause_sum;
+cause_rule cause_row_length, cause_store_transposed, cause_block_exchanged, cause_thread_exchanged,
+    cause_phase, cause_some_phases, cause_loop_count, cause_steps, cause_constant,
+    cause_tile_not_stored, cause_tile_overwritten, cause_store_in_loop, cause_tile_type, cause_sum;
 cause_rule cause_guard;
 
 /* The largest values that the variables of an access have in such a grid. */
@@ -81,9 +81,18 @@ void cause_limits(const struct situation *s, const struct recovered *access, con
 long long cause_extent(const struct part *part, const int most[INDEX_VARIABLES],
                        unsigned variables);
 
-/* The first and the last row of B that its load gets to, by the index: what lies beyond the last
- * column is no row. Only if the load is known. */
-void cause_rows_of_b(const struct situation *s, long long *first, long long *last);
+/* The first and the last row of B that its loads get to, by their indices: what lies beyond the
+ * last column is no row. False: some load's index is not known. */
+bool cause_rows_of_b(const struct situation *s, long long *first, long long *last);
+
+/* Whether a mistake in the loads, or the store, of this matrix can be behind the finding: no load
+ * leaves an element of C unwritten. */
+bool cause_concerns(const struct situation *s, int matrix);
+
+/* For each word of a shared array, whether the first block stores and reads it; null: out of
+ * memory. The caller frees it. */
+enum { WORD_STORED = 1, WORD_READ = 2 };
+unsigned char *cause_uses_of_words(const struct situation *s, int array);
 
 /* Begins a cause at an access of the kernel, or at the launch. */
 void cause_at_access(struct cause *cause, enum sgemm_cause kind, const struct recovered *access);

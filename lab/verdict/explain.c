@@ -89,7 +89,9 @@ static const struct {
      "which is the largest index into A, and into B, that a thread computes?"},
     {POISON_SHARED, "shared-unwritten",
      "uninitialized shared memory: an element of a tile was read that no thread had written",
-     "when is every element of a tile written, and by which thread, at the edge of C too?"},
+     "is there a barrier between storing a tile and reading it, and does a thread store each of "
+     "its "
+     "elements?"},
     {UINT32_C(0x7F939393) /* the CPU backend's */, "shuffle-absent",
      "a shuffle that reads from a lane that takes no part in it",
      "which lanes does the shuffle read from, and has one of them left the kernel or the branch?"},
@@ -108,8 +110,11 @@ static bool is_part(const struct study *s, const struct explanation *region) {
 
 static void say_where(const struct study *s, enum state state, struct explanation *out) {
     struct explanation region;
-    if (explain_region(s, state, &region) && region.of > 1 && is_part(s, &region))
-        APPEND(out->text, " They fill %s.", region.text);
+    if (!explain_region(s, state, &region) || region.of < 2 || !is_part(s, &region)) return;
+    APPEND(out->text, " They fill %s.", region.text);
+    if (strcmp(out->formula, "shared-unwritten") == 0 && strcmp(region.formula, "edge-wrong") == 0)
+        snprintf(out->hint, sizeof out->hint,
+                 "when is every element of a tile written, and by which thread, at the edge of C?");
 }
 
 static bool explain_nan(const struct study *s, struct explanation *out) {

@@ -97,8 +97,8 @@ static const char sum_hint[] = "in which type is the sum kept?";
 
 static const struct formula simple[] = {
     {"zero", "0",
-     "does the loop over k run at all? Is the sum what is stored, and is it a float? An int drops "
-     "the fraction.",
+     "is what is stored the sum to which products are added (a declaration inside a loop makes "
+     "another one), does the loop over k run, and are the sum and the tiles of type float?",
      "which threads store these elements, and are all of them meant to?", .literal = true,
      .accept = accept_zero},
     {"copy-of-a", "A itself", row_hint, .accept = accept_a},

@@ -93,6 +93,15 @@ CASES = [
          ["stores at kernel.cu:{a}",
           "the __syncthreads() at line {second} is between, but not reached by both of them"],
          ["missing"]),
+    Case("one of two buffers in all phases", [
+        ("A_s[16][16], B_s[16][16]", "A_s[2][16][16], B_s[16][16]"), (FIRST, ""),
+        ("A_s[ty][tx] =", "A_s[p % 2][ty][tx] ="), ("A_s[ty][i] *", "A_s[0][ty][i] *")],
+         "shared-race", "read",
+         ["a __syncthreads() is missing between the two lines, or one of them should access another "
+          "buffer of A_s"], ["before line"]),
+    Case("a return in the loop", [
+        ("        A_s[ty]", "        if (p * 16 + ty >= k) return;\n        A_s[ty]")],
+         "unwritten", "", ["hint: the grid has a thread for each element of C"], ["rounded up"]),
     Case("second barrier not in the first phase", [(SECOND, f"if (p > 0)\n{SECOND}")],
          "shared-race", "read",
          ["overwrites at kernel.cu:{a}",

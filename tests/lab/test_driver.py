@@ -395,6 +395,16 @@ def test_a_grid_explains_what_was_not_written(tree):
             "32 threads in y; C has 35 rows. hint:") in " ".join(run.stdout.split())
 
 
+@pytest.mark.parametrize(("blocks", "asked"), [("2, 2", True), ("3, 3", False)])
+def test_a_grid_that_covers_c_is_not_asked_about(tree, blocks, asked):
+    wrapper = f"mysgemm<<<dim3({blocks}), dim3(16, 16)>>>(m, n, k, A, B, C);"
+    kernel = ("int i = blockIdx.y * 16 + threadIdx.y, j = blockIdx.x * 16 + threadIdx.x; "
+              "if (i < m && j < n && (i * 7 + j * j) % 5) C[i * n + j] = 1;")
+    run = run_sgemm(build(tree, f"grid of {blocks}", wrapper, kernel), 34)
+    assert "elements of C were never written" in run.stdout
+    assert ("does the grid, rounded up, cover" in run.stdout) == asked, run.stdout
+
+
 @pytest.mark.gpu
 def test_launches_and_prints_on_a_gpu(tree, gpu):
     """As on the CPU backend: there the linker brings the launches here, and the driver prints."""

@@ -736,6 +736,21 @@ TEST(a_nan_shows_where_it_came_from) {
     fixture_free(&f);
 }
 
+TEST(a_tile_that_is_not_stored_is_an_edge_only_at_the_edge) {
+    struct fixture f = fixture_new(FILL_RANDOM, 34, 40, 20);
+    set_all(&f, right);
+    for (int i = 0; i < 34; i++) {
+        for (int j = 0; j < 40; j++)
+            if (i >= 32) set_bits(&f.C[i * 40 + j], 0x7FA2A2A2 | 1u << 22);
+    }
+    judge(&f);
+    CHECK(strstr(f.explanations[0].hint, "at the edge of C"));
+    for (int at = 0; at < 34 * 40; at++) set_bits(&f.C[at], 0x7FA2A2A2 | 1u << 22);
+    judge(&f);
+    CHECK(strstr(f.explanations[0].hint, "barrier") && !strstr(f.explanations[0].hint, "edge"));
+    fixture_free(&f);
+}
+
 /* A GPU gives this one for every NaN. */
 TEST(a_nan_without_an_origin_is_not_explained) {
     struct fixture f = fixture_new(FILL_RANDOM, 34, 40, 20);

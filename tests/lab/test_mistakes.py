@@ -51,6 +51,26 @@ def says_as_much(finding: Any, seeded: Seeded) -> bool:
             and not lines.isdisjoint(seeded.lines))
 
 
+def test_what_is_never_written_is_explained_by_no_load(checker: Builder, tmp_path: Path) -> None:
+    """Threads return where B has no row for them: of A they leave out elements, too."""
+    handout = (mistakes.FOLDER / "styles" / "handout.cu").read_text()
+    wrong = mistakes.replaced(handout, [
+        "        A_s[ty]", "        if (b_row >= k) return;\n        A_s[ty]"], "handout")
+    kernel = tmp_path / "kernel.cu"
+    kernel.write_text(wrong)
+    finding = run_check(checker("gcc -O1", kernel), "--json", "--seed", 1, 34).finding
+    assert finding["kind"] == "unwritten" and not finding["cause"], finding
+
+
+def test_a_load_that_another_line_makes_is_not_left_out(checker: Builder, tmp_path: Path) -> None:
+    """The first tiles are loaded before the loop, which leaves out the second ones."""
+    prefetch = (mistakes.FOLDER / "styles" / "prefetch.cu").read_text()
+    kernel = tmp_path / "kernel.cu"
+    kernel.write_text(mistakes.replaced(prefetch, ["int phase = 0;", "int phase = 1;"], "prefetch"))
+    finding = run_check(checker("gcc -O1", kernel), "--json", "--seed", 1, 34).finding
+    assert finding["kind"] == "uninitialized-shared" and not finding["cause"], finding
+
+
 def test_each_mistake_is_in_three_kernels() -> None:
     kernels: dict[str, list[Seeded]] = {}
     for each in SEEDED:

@@ -68,7 +68,7 @@ static void print_unwritten(const struct report *report, uint64_t elements) {
     fprintf(report->out, "%" PRIu64 " of the %" PRIu64 " elements of %s %s never written.\n",
             v->unwritten, elements, output_name(report), was_or_were(v->unwritten));
     print_box(report, &v->unwritten_box, v->unwritten);
-    if (report->explanation_count == 0)
+    if (report->explanation_count == 0 && !report_has_threads(report))
         fprintf(report->out,
                 "Each element needs a thread: does the grid, rounded up, cover all of %s?\n",
                 output_name(report));

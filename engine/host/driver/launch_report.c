@@ -75,6 +75,15 @@ bool report_has_shared(const struct report *report) {
     return any;
 }
 
+bool report_has_threads(const struct report *report) {
+    for (int i = 0; i < report->launch_count; i++) {
+        const struct finding_launch launch =
+            lab_launch_beside(&lab, &report->launches[i], &report->options.which.shape);
+        if (launch_covers(&launch)) return true;
+    }
+    return false;
+}
+
 /* What is said of a NaN from there: a variable without a value may hold one that was left behind.
  */
 static void forget_shared(struct report *report) {

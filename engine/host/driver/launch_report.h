@@ -12,6 +12,8 @@ struct launch_times launch_times(const struct report *report);
 /* Whether a kernel has shared memory, as far as is known; a line for each launch, in a run
  * that failed; and what one launch explains of C. */
 bool report_has_shared(const struct report *report);
+/* Whether one launch has a thread for each element of the output. */
+bool report_has_threads(const struct report *report);
 void report_print_launches(const struct report *report, FILE *out);
 void report_explain_launch(struct report *report);
 

@@ -418,6 +418,11 @@ static void say_no_launch(const struct finding *f, struct finding_words *w) {
 static void say_unwritten(const struct finding *f, struct finding_words *w) {
     WHAT("%" PRId64 " of the %" PRId64 " elements of %s %s never written", GET(COUNT), GET(OF),
          vocabulary()->output, is_or_are((uint64_t)GET(COUNT)));
+    if (launch_covers(&f->launch))
+        HINT("the grid has a thread for each element of %s: which of them do not reach the store, "
+             "or "
+             "store another element?",
+             vocabulary()->output);
     if (HAS(EXPLAINED)) return; /* which says it better */
     if (HAS(ROW_FIRST))
         DETAIL("in rows %" PRId64 " to %" PRId64 ", columns %" PRId64 " to %" PRId64,

@@ -35,6 +35,10 @@ static void say_missing_barrier(const struct finding *f, struct finding_words *w
     if (HAS(BARRIER_LOOP))
         DETAIL("\na __syncthreads() is missing at the end of the loop of line %d, after line %d",
                (int)GET(BARRIER_LOOP), after);
+    else if (HAS(BUFFERS))
+        DETAIL("\na __syncthreads() is missing between the two lines, or one of them should access "
+               "another buffer of %s",
+               f->object.name);
     else if (after)
         DETAIL("\na __syncthreads() is missing after line %d, before line %d", after,
                (int)GET(BARRIER_BEFORE));
