@@ -34,9 +34,10 @@ PLAIN_WORK = 1_500_000_000  # some ten seconds in a tiled kernel
 CHECKED_WORK = 600_000_000  # up to a minute; a plain run with more of it has no checked run
 WORK_PER_PRODUCT = 4  # for C itself: tiles of 1 x 1 take 2
 
-# A checked run takes four times as long as the plain one, and ten times when it counts. Its limits
-# are far above that: they follow what the plain run took, down to some times a block's limit.
-CHECKED_SLOWER = 100
+# A checked run takes four times as long as the plain one, ten times when it counts, and 350 times where
+# tiles are stored in bytes. Its limits are far above that: they follow what the plain run took,
+# down to some times a block's limit.
+CHECKED_SLOWER = 1000
 CHECKED_LEAST = 4
 CHECKED_SECONDS = 240.0
 

@@ -34,7 +34,7 @@ from grader.gate.check import LIMITS, Examiner
 from grader.jail.sandbox import Command, Ran, Sandbox, choose_sandbox
 from grader.run.fault import Doubtful, doubt_about, ended, refuse_shortage
 from grader.run.judge import SEAL_ALL, SEAL_SIZE, judge, memory_file, seal, seal_all
-from grader.run.limits import Problem
+from grader.run.limits import Problem, launch_limits
 from grader.run.once import (WRITERS_BYTES, detail_of, outcome_of, run_problem, watched_work,
                              with_sample)
 from grader.run.outcome import Outcome
@@ -479,6 +479,17 @@ def test_tiles_of_copies_of_a_and_b_are_tiles(
     assert plain.right and checked.right and not checked.finding
     assert checked.loads and checked.loads.threads >= EDGES.m * EDGES.n
     assert checked.loads.all <= most_loads(checked.loads)
+
+
+@pytest.mark.slow
+def test_a_correct_kernel_that_is_slow_under_watch_has_the_time(parts: Parts, box: Sandbox,
+                                                                work: Path) -> None:
+    """Tiles in bytes: 350 times the plain run's, and twice that may be taken."""
+    source = (REPOSITORY / "tests/kernels/right/tiles_in_parts.cu").read_bytes()
+    problem = replace(EDGES, m=120, n=250, k=201)
+    plain, checked = run_both(build_submission(parts, source, box, work), parts, box, problem)
+    assert plain.right and checked.right and not checked.finding
+    assert 2 * checked.seconds < launch_limits(problem, plain).seconds
 
 
 @pytest.mark.parametrize("blocks", sample([64, 1 << 18], every=2, start=1))
