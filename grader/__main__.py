@@ -16,14 +16,18 @@ if __name__ == "__main__":
 import argparse  # noqa: E402
 import json  # noqa: E402
 import os  # noqa: E402
+import socket  # noqa: E402
 import sys  # noqa: E402
+import tempfile  # noqa: E402
 import time  # noqa: E402
 import traceback  # noqa: E402
+from pathlib import Path  # noqa: E402
 
 sys.dont_write_bytecode = True  # a checkout may be read-only, or belong to another user
 
 from . import options  # noqa: E402
 from .build.parts import of_grader, trusted_parts  # noqa: E402
+from .build.submission import refuse_full_disk  # noqa: E402
 from .cases.read import of_cases  # noqa: E402
 from .errors import BadInput, MachineFault  # noqa: E402
 from .intake.submission import read_submission  # noqa: E402
@@ -102,16 +106,24 @@ def listed(asked: options.Asked, only: set[str] | None) -> int:
 
 
 def about(asked: options.Asked) -> int:
-    """Of this machine, if it can grade. Raises MachineFault."""
-    parts = trusted_parts(asked.backend)
-    box = asked.sandbox(parts.jail)
+    """Where this machine cannot grade, all that does not depend on it, and why. Raises MachineFault
+    then."""
     points = sum(item.points for suite in asked.suites for item in suite.items
                  if item in suite.cases or asked.backend == "cuda")
-    print(json.dumps({
-        "version": VERSION, "grader": of_grader(), "cases": of_cases(asked.suites),
-        "suites": [suite.name for suite in asked.suites], "max_score": points,
-        "backend": asked.backend, "compiler": parts.compiler, "architecture": parts.architecture,
-        "protection": box.kind}, indent=1))
+    known = {"version": VERSION, "grader": of_grader(), "cases": of_cases(asked.suites),
+             "suites": [suite.name for suite in asked.suites], "max_score": points,
+             "backend": asked.backend, "host": socket.gethostname()}
+    fault = None
+    try:
+        parts = trusted_parts(asked.backend)
+        refuse_full_disk(Path(tempfile.gettempdir()))
+        known |= {"compiler": parts.compiler, "architecture": parts.architecture,
+                  "protection": asked.sandbox(parts.jail).kind}
+    except MachineFault as error:
+        fault, known["fault"] = error, str(error)
+    print(json.dumps(known, indent=1))
+    if fault:
+        raise fault
     return FULL_MARKS
 
 

@@ -59,7 +59,11 @@ class Run:
         self.stages |= grading.stages
         # From here to the end, so that the exit status is true about whether there is a result.
         interrupt.handle(signal.SIG_IGN)
-        (self.store.save if record.complete else self.store.save_partial)(record)
+        if record.complete:
+            self.store.save_source(self.submission.source)
+            self.store.save(record)
+        else:
+            self.store.save_partial(record)
         return record
 
     @property

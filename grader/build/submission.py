@@ -124,7 +124,7 @@ def build_submission(parts: Parts, source: bytes, box: Sandbox, work: Path) -> P
     """Compile `source` in the sandbox, below `work`: a work_directory(), which the caller removes.
 
     Raises NotBuilt, Refused or MachineFault."""
-    refuse_full_disk(work)
+    refuse_full_disk(work.parent)
     shared = work / "parts"
     shutil.copytree(parts.directory, shared)
     let_others_read(shared)
@@ -135,11 +135,11 @@ def build_submission(parts: Parts, source: bytes, box: Sandbox, work: Path) -> P
         raise NotBuilt(error.message, error.file, error.line, error.output) from error
 
 
-def refuse_full_disk(work: Path) -> None:
+def refuse_full_disk(temporary: Path) -> None:
     """Before there is anything of the submission's in it. Raises MachineFault."""
-    free = os.statvfs(work)
+    free = os.statvfs(temporary)
     if free.f_bavail * free.f_frsize < LEAST_FREE or free.f_files and not free.f_favail:
-        raise MachineFault(f"{work.parent}: no space is left to compile kernel.cu, which may take "
+        raise MachineFault(f"{temporary}: no space is left to compile kernel.cu, which may take "
                            f"{LEAST_FREE >> 20} MB (TMPDIR names another place)")
 
 
@@ -154,7 +154,7 @@ def known_to_work(parts: Parts, box: Sandbox, work: Path) -> Programs:
             try:
                 return compiled(parts, work / "parts", empty_submission(parts), box, place)
             except (NotBuilt, Refused) as error:
-                refuse_full_disk(work)
+                refuse_full_disk(work.parent)
                 raise MachineFault(f"nothing can be compiled here: {error}") from error
         return Programs(*(place / name for name in names))
 

@@ -25,6 +25,8 @@ from .model import FORMAT, Record, Submission
 from .student import student_view
 
 RESULT, PARTIAL = "result.json", "result.partial.json"
+SOURCE = "kernel.cu"
+"""Beside them: the submission as it was compiled, whose lines the records name."""
 OF_STUDENTS = {RESULT: "student.json", PARTIAL: "student.partial.json"}
 """Beside each of them: what of it a student may see (student.py)."""
 PRIVATE = 0o700  # a sandbox that is only another user must not read the results of others
@@ -66,6 +68,10 @@ class Store:
     def save_partial(self, record: Record) -> None:
         with faults_of(self.partial):
             write_both(self.partial, record)
+
+    def save_source(self, source: bytes) -> None:
+        with faults_of(self.directory):
+            write(self.directory / SOURCE, source)
 
     def save(self, record: Record) -> None:
         """The end: `record` is complete. A result on other cases, or of another backend, is kept

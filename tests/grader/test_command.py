@@ -11,6 +11,7 @@ import os
 import pty
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -214,8 +215,21 @@ def test_what_a_grade_depends_on(kernel: Path) -> None:
     assert record and said == {
         **{key: getattr(record, key) for key in (
             "version", "grader", "cases", "suites", "max_score", "backend", "compiler",
-            "architecture", "protection")}}
+            "architecture", "protection")}, "host": socket.gethostname()}
     assert grade(kernel, "right", "--about", "--suite", "none.toml").status == 2
+
+
+def test_where_nothing_can_be_graded(tmp_path: Path) -> None:
+    """A login node has no compiler: what does not depend on it is said all the same, and why."""
+    asked = [sys.executable, "-B", "-m", "grader", "--about"]
+    (tmp_path / "nothing").mkdir()
+    here = json.loads(call(asked, cwd=REPOSITORY).stdout)
+    there = call(asked, cwd=REPOSITORY, PATH=str(tmp_path / "nothing"), HOME=str(tmp_path))
+    assert there.status == 3 and there.stderr.count("\n") == 1
+    said = json.loads(there.stdout)
+    assert there.stderr == f"grade: {said.pop('fault')}\n"
+    assert said == {name: value for name, value in here.items()
+                    if name not in ("compiler", "architecture", "protection")}
 
 
 # ---- the front for pytest ------------------------------------------------------------------------
@@ -529,7 +543,7 @@ def test_ctrl_c_at_any_time(tree: Tree, tmp_path: Path, venv: Path, target: str,
     parts = {"GRADER_CACHE": str(tmp_path / "parts")} if seconds <= 0.7 else {}
     with work_directory() as temporary:  # pytest's own are closed to the sandbox's uid
         run = interrupted([need("make"), "--no-print-directory", "-o", f"{venv}/grader-ready",
-                           target, *words], seconds, tree.path, TMPDIR=temporary, **parts)
+                           "-o", f"{venv}/course-ready", target, *words], seconds, tree.path, TMPDIR=temporary, **parts)
         left = list(Path(temporary).iterdir())
     said = [line for line in run.stderr.splitlines()
             if not re.match(r"make: |cases: (building|grading|\d+ of) ", line)]

@@ -528,7 +528,9 @@ def test_two_at_once_end_well(tmp_path: Path) -> None:
     record = check_results(tmp_path / "results" / "alice")
     assert record and record.seed in (1, 2, 3)
     assert [path.name for path in (tmp_path / "results").iterdir()] == ["alice"]
-    assert {path.name for path in (tmp_path / "results" / "alice").iterdir()} == {RESULT, "student.json"}
+    assert {path.name for path in (tmp_path / "results" / "alice").iterdir()} == {
+        RESULT, "student.json", "kernel.cu"}
+    assert (tmp_path / "results/alice/kernel.cu").read_text() == "right 0.02"
 
 
 def test_two_of_one_name_at_once_get_places_of_their_own(tmp_path: Path) -> None:
