@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import signal
 
-from grader import interrupt
+from . import interrupt
 
 if __name__ == "__main__":
     interrupt.handle(signal.SIG_DFL)
@@ -26,26 +26,25 @@ import shlex  # noqa: E402
 import shutil  # noqa: E402
 import sys  # noqa: E402
 from collections.abc import Sequence  # noqa: E402
-from dataclasses import replace  # noqa: E402
+from dataclasses import dataclass, replace  # noqa: E402
 from pathlib import Path  # noqa: E402
 
-from grader.build.parts import of_grader  # noqa: E402
-from grader.cases.read import of_cases, quoted, refuse  # noqa: E402
-from grader.errors import BadInput, MachineFault  # noqa: E402
-from grader.options import SHARED, Asked, check, variable  # noqa: E402
-from grader.record.store import RESULT, faults_of, of_students, write  # noqa: E402
-from grader.report.terminal import console_for, paragraph  # noqa: E402
-from grader.text import counted, harmless  # noqa: E402
 from . import output, regrade, worker  # noqa: E402
+from .console import console_for, paragraph  # noqa: E402
+from .errors import BadInput, MachineFault  # noqa: E402
+from .files import faults_of, write  # noqa: E402
 from .gather import Class, gather  # noqa: E402
+from .jobs.grader import PASSED_ON, about  # noqa: E402
 from .model import Standing  # noqa: E402
 from .policy import attempts_to_grade  # noqa: E402
-from .probe import look  # noqa: E402
 from .progress import Shown  # noqa: E402
-from .results import Job, Key, Results, done, forget_try, keep, refuse_other_cases  # noqa: E402
+from .record import OF_STUDENTS, RESULT, SOURCE  # noqa: E402
+from .results import (NOT_TAKEN, SEED_BITS, Job, Key, Results, done, forget_try, keep,  # noqa: E402
+                      refuse_full_disk, refuse_other_cases)
 from .scratch import scratch  # noqa: E402
 from .settings import WHOLE, Settings, read_settings  # noqa: E402
 from .slurm import Cluster, Runs  # noqa: E402
+from .text import counted, harmless, quoted, refuse  # noqa: E402
 from .worker import Grade  # noqa: E402
 
 RESULT_BYTES = 1 << 20
@@ -53,6 +52,7 @@ RESULT_BYTES = 1 << 20
 REGRADE, CHANGES = "regrade", "changes.csv"
 QUEUES = ("local", "slurm")
 MOST_LISTED = 10
+MOST_JOBS = 1024
 GRADED, BAD_INPUT, MACHINE_FAULT = 0, 2, 3
 
 
@@ -74,9 +74,11 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("what", choices=["grade", "regrade"])
     parser.add_argument("--class", dest="folder", required=True, metavar="FOLDER",
                         help="what the class handed in, and its class.toml")
-    for name, how in SHARED.items():
-        default = {"default": None} if "default" in how else {}
-        parser.add_argument(name, **how | default)
+    parser.add_argument("--results", metavar="DIR", help="default: results in the class's folder")
+    parser.add_argument("--seed", metavar="N", help="for the inputs; default: drawn once for a class")
+    parser.add_argument("--jobs", metavar="N", help="submissions at a time; default: one a core")
+    for name, what in PASSED_ON.items():
+        parser.add_argument(name, metavar=name[2:].upper(), help=f"the grader's: {what}")
     parser.add_argument("--queue", default="local", metavar="WHERE",
                         help="local, on this machine (default), or slurm, as a job array")
     parser.add_argument("--slurm", default="", metavar="OPTIONS",
@@ -89,69 +91,93 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
 # ---- what both do first --------------------------------------------------------------------------
 
 
-def settings_of(given: argparse.Namespace) -> tuple[Settings, Asked]:
+@dataclass(frozen=True)
+class Asked:
+    """By the command line and class.toml together."""
+
+    settings: Settings
+    seed: int | None
+    jobs: int
+    """At a time."""
+    words: tuple[str, ...]
+    """Options of the grader's."""
+    gpu: bool
+    slurm: tuple[str, ...]
+    """Options of sbatch."""
+
+
+def asked_for(given: argparse.Namespace) -> Asked:
     """What the command line says goes before class.toml. Raises BadInput, a line for each mistake."""
     if not given.folder:
         raise BadInput(f"{variable('class')}: the path is empty; it names a folder with what a class "
                        "has handed in")
     settings = read_settings(Path(given.folder), Path(given.results) if given.results else None)
-    words = vars(given) | ({"results": str(settings.results)} if given.results != "" else {})
-    for name in ("suite", "backend"):
-        words[name] = getattr(settings, name) if words[name] is None else words[name]
-    if words["suite"] not in WHOLE:
-        words["suite"] = os.path.abspath(words["suite"]) if words["suite"] else ""
-    if words["seed"] is None and settings.seed is not None:
-        words["seed"] = str(settings.seed)
-    given.suite = words["suite"]
-    mistakes = []
+    mistakes: list[str] = []
     if given.queue not in QUEUES:
         mistakes.append(f"{variable('queue')}: {quoted(given.queue)} is not one of {', '.join(QUEUES)}")
     elif given.slurm and given.queue != "slurm":
         mistakes.append(f"{variable('slurm')}: is for --queue=slurm (QUEUE=slurm)")
+    slurm: list[str] = []
     try:
-        asked = check(words)
-    except BadInput as error:
-        mistakes.append(str(error))
+        slurm = shlex.split(given.slurm)
+    except ValueError as error:
+        mistakes.append(f"{variable('slurm')}: {quoted(given.slurm)}: {error}")
+    seed = number(given, "seed", 0, 2**SEED_BITS - 1, mistakes)
+    jobs = number(given, "jobs", 1, MOST_JOBS, mistakes)
+    if given.results == "":
+        mistakes.append(f"{variable('results')}: the path is empty")
     refuse(mistakes)
-    return settings, asked
+    words = {name: getattr(given, name[2:]) for name in PASSED_ON}
+    for name in ("suite", "backend"):
+        if words[f"--{name}"] is None:
+            words[f"--{name}"] = getattr(settings, name)
+    if words["--suite"] and words["--suite"] not in WHOLE:
+        words["--suite"] = os.path.abspath(words["--suite"])
+    usual = 1 if given.queue == "slurm" else len(os.sched_getaffinity(0))
+    return Asked(settings, settings.seed if seed is None else seed, jobs or usual,
+                 tuple(f"{name}={word}" for name, word in words.items() if word is not None),
+                 words["--backend"] == "cuda", tuple(slurm))
+
+
+def number(given: argparse.Namespace, name: str, least: int, most: int,
+           mistakes: list[str]) -> int | None:
+    text = getattr(given, name)
+    try:
+        found = None if text is None else int(text, 0)
+    except ValueError:
+        found = least - 1
+    if found is not None and not least <= found <= most:
+        mistakes.append(f"{variable(name)}: {quoted(text)} is not a whole number from {least} to {most}")
+    return found
+
+
+def variable(name: str) -> str:
+    """As the command and make call it."""
+    return f"--{name} ({name.upper()} with make)"
 
 
 def key_of(given: argparse.Namespace, asked: Asked, the_class: Class, seed: int) -> Key:
     """Of every result; and a look at the machine that grades. Raises BadInput and MachineFault."""
-    results, needed = the_class.results, RESULT_BYTES * len(the_class.to_grade())
+    results = the_class.results
+    here = about([*asked.words, f"--results={results.folder}"])
+    refuse_full_disk(asked.settings.results, RESULT_BYTES * len(the_class.to_grade()))
+    compiler, architecture = here.compiler, here.architecture
     if given.queue == "slurm":
-        runs = runs_of(given, asked, results)
-        machine = runs.machine() or runs.probe(
-            [*passed_on(given, asked, seed), f"--results={asked.results}"], needed,
-            asked.backend == "cuda")
-    else:
-        machine = look(asked, needed)
-    return Key(tuple(suite.name for suite in asked.suites), of_cases(asked.suites), of_grader(), seed,
-               asked.backend, machine.compiler, machine.architecture)
-
-
-def runs_of(given: argparse.Namespace, asked: Asked, results: Results) -> Runs:
-    """Raises BadInput."""
-    try:
-        options = shlex.split(given.slurm)
-    except ValueError as error:
-        raise BadInput(f"{variable('slurm')}: {quoted(given.slurm)}: {error}") from None
-    return Runs(results, Cluster(options), asked.jobs if given.jobs else 1)
-
-
-def passed_on(given: argparse.Namespace, asked: Asked, seed: int) -> tuple[str, ...]:
-    """The options of each submission's grader."""
-    words = [f"--suite={given.suite}", f"--seed={seed}", f"--backend={asked.backend}",
-             f"--protection={asked.protection}", f"--limit={asked.limit:g}" if asked.limit else "", "--jobs=1"]
-    return tuple(word for word in words if word)
+        runs = Runs(results, Cluster(asked.slurm), asked.jobs)
+        compiler, architecture = runs.machine() or runs.probe(
+            [*asked.words, f"--results={results.folder}"], asked.gpu)
+    elif here.fault:
+        raise MachineFault(here.fault)
+    return Key(tuple(here.suites), here.cases, here.grader, seed, here.backend, compiler, architecture,
+               here.version)
 
 
 # ---- grade ---------------------------------------------------------------------------------------
 
 
 def grade_class(given: argparse.Namespace) -> int:
-    settings, asked = settings_of(given)
-    results = Results(settings.results)
+    asked = asked_for(given)
+    settings, results = asked.settings, Results(asked.settings.results)
     output.gradebooks(settings, [])  # a mistake in them shows before the first grade
     the_class = gather(settings, results)
     with results.alone():
@@ -181,11 +207,11 @@ def run_all(given: argparse.Namespace, asked: Asked, the_class: Class, key: Key,
         results.place(job, contents[job])
     names = the_class.names()
     shown_names = {job.directory: names[job] for job in jobs}
-    grade = Grade(key, secrets.token_hex(6), passed_on(given, asked, key.seed))
+    grade = Grade(key, secrets.token_hex(6), (*asked.words, f"--seed={key.seed}", "--jobs=1"))
     with Shown(shown_names, key, what) as shown, interrupt.asked_to_stop(
             lambda: shown.say("interrupted: finishing what runs; Ctrl-C again ends it")) as stop:
         if given.queue == "slurm":
-            runs_of(given, asked, results).run(jobs, grade, stop, shown)
+            Runs(results, Cluster(asked.slurm), asked.jobs).run(jobs, grade, stop, shown)
             return stop.asked
         refuse_beside_slurm(results, given.what)
         with scratch(results.folder) as environment:
@@ -212,8 +238,8 @@ def say_kept(count: int) -> None:
 
 
 def regrade_class(given: argparse.Namespace) -> int:
-    settings, asked = settings_of(given)
-    results = Results(settings.results)
+    asked = asked_for(given)
+    settings, results = asked.settings, Results(asked.settings.results)
     output.gradebooks(settings, [])
     present = gather(settings, results)
     again = replace(present, results=Results(settings.results / REGRADE))
@@ -270,12 +296,17 @@ def accept(present: Class, again: Class) -> None:
 
 def replace_result(job: Job, source: Job) -> None:
     """Raises MachineFault."""
-    path, new = job.directory / RESULT, (source.directory / RESULT).read_bytes()
-    if not path.exists() or path.read_bytes() != new:
+    if content_of(job.directory / RESULT) != content_of(source.directory / RESULT):
         keep(job)
-        with faults_of(path):
-            write(of_students(path), of_students(source.directory / RESULT).read_bytes())
-            write(path, new)
+    for name in (OF_STUDENTS, SOURCE, NOT_TAKEN, RESULT):
+        path, new = job.directory / name, content_of(source.directory / name)
+        if content_of(path) != new:
+            with faults_of(path):
+                path.unlink() if new is None else write(path, new)
+
+
+def content_of(path: Path) -> bytes | None:
+    return path.read_bytes() if path.exists() else None
 
 
 # ---- the end -------------------------------------------------------------------------------------

@@ -26,14 +26,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.intake.find import listed
-from grader.report.lines import points
-from grader.text import printable
 from .archive import Archive
 from .fill import Filled, Filling, refuse_missing
 from .model import Claim, HandIn, Standing
 from .roster import CANVAS
 from .table import Table, read_table, simple, written
+from .text import listed, points, printable
 
 WHO = r"(?:(?!LATE_|anon_)(?P<name>.+?)_)?(?P<late>LATE_)?(?P<user>\d+|anon_[^_]+)_"
 FILE = re.compile(WHO + r"\d+_(?P<own>.+)", re.ASCII | re.DOTALL)

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 
-from grader.errors import BadInput
+from .errors import BadInput
 from .hand_ins import collect
-from .model import Attempt, HandIn, Override, Standing, Student
+from .model import Attempt, Files, HandIn, Override, Standing, Student
 from .moodle import dated, times
 from .overrides import read_overrides
 from .policy import attempts_to_grade, standing_of
-from .results import Job, Key, Results, last_try, record_of, seen_of
+from .record import SOURCE
+from .results import Job, Key, Results, last_try, not_taken, record_of, seen_of
 from .roster import Roster, read_roster
 from .settings import Settings, ours
 
@@ -43,17 +44,17 @@ class Class:
 
     @functools.lru_cache(maxsize=None)  # noqa: B019 - a class lives as long as its run
     def _job(self, student: Student, hand_in: HandIn) -> Job:
-        return self.results.job(student.folder, hand_in.content)
+        return self.results.job(student.folder, hand_in.files)
 
-    def to_grade(self) -> dict[Job, bytes]:
+    def to_grade(self) -> dict[Job, Files]:
         """All that can count, whether it has a result or not."""
-        found: dict[Job, bytes] = {}
+        found: dict[Job, Files] = {}
         for student in self.students:
             override = self.overrides.get(student.folder)
             if override and override.excused:
                 continue
             for attempt in attempts_to_grade(self.attempts(student), self.settings, override):
-                found[self._job(student, attempt.hand_in)] = attempt.hand_in.content
+                found[self._job(student, attempt.hand_in)] = attempt.hand_in.files
         return found
 
     def names(self) -> dict[Job, str]:
@@ -73,9 +74,18 @@ def known(attempt: Attempt, key: Key | None) -> Attempt:
         return attempt
     job = Job(attempt.directory, attempt.sha256)
     record, seen, last = record_of(job), seen_of(job), last_try(job)
-    old = bool(record and key and key.differs(record, job.sha256))
+    old = bool(record and key and key.differs(record))
+    problem = "" if record else not_taken(job, key)
     fault = last.message if last and (old or record is None) else ""
-    return replace(attempt, record=record, seen=seen, old=old, fault=fault)
+    return replace(attempt, record=record, seen=seen, old=old, fault=fault, not_taken=problem,
+                   source=source_of(job) if record else b"")
+
+
+def source_of(job: Job) -> bytes:
+    try:
+        return (job.directory / SOURCE).read_bytes()
+    except OSError:
+        return b""
 
 
 def gather(settings: Settings, results: Results) -> Class:

@@ -11,13 +11,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from statistics import median
 
-from grader.exporters.summary import markdown, row
-from grader.record.model import Record
-from grader.record.store import RESULT
-from grader.report.lines import points, timed, whole
-from grader.text import counted, defused, one_line
+from .markdown import markdown, row
 from .model import Attempt, Standing
+from .record import RESULT, Record
 from .table import written
+from .text import counted, defused, one_line, points
 
 GRADEBOOK = ("student", "login", "id", "email", "section", "state", "points", "possible", "raw",
              "deducted", "speed", "late", "late_days_used", "attempts", "counted", "submitted",
@@ -48,7 +46,7 @@ def note(each: Standing) -> str:
 
 
 def about(record: Record) -> list[str]:
-    return [*whole(record), *record.needs_review]
+    return [*record.whole, *record.needs_review]
 
 
 def attempts(standings: Sequence[Standing]) -> str:
@@ -58,7 +56,7 @@ def attempts(standings: Sequence[Standing]) -> str:
 
 def cells_of_attempt(attempt: Attempt) -> list[str]:
     record, hand_in = attempt.record, attempt.hand_in
-    said = [hand_in.problem, attempt.fault, *hand_in.notes, *(about(record) if record else [])]
+    said = [attempt.problem, attempt.fault, *hand_in.notes, *(about(record) if record else [])]
     if attempt.old:
         said.insert(0, "the result is from an earlier run")
     return [attempt.student.known_as, str(attempt.number), when(hand_in.submitted),
@@ -100,7 +98,7 @@ def speed_of(each: Standing) -> str:
 
 def speed(record: Record) -> str:
     """Empty where nothing was timed."""
-    found = timed(record)
+    found = record.timed
     return points(sum(each.score for each in found)) if found else ""
 
 

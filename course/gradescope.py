@@ -27,10 +27,10 @@ from typing import Any
 
 import yaml
 
-from grader.errors import BadInput
-from grader.text import counted
 from .archive import Archive
+from .errors import BadInput
 from .model import Claim, HandIn
+from .text import counted
 
 METADATA = re.compile(r"(assignment_\d+_export/)?submission_metadata\.yml", re.ASCII)
 LARGEST_METADATA = 32 << 20  # bytes; it has what the autograder printed, and takes a minute
@@ -59,6 +59,8 @@ def metadata(archive: Archive, name: str) -> dict[str, Any]:
     where = f"{archive.shown}/{name}"
     try:
         read = yaml.safe_load(archive.read(name, LARGEST_METADATA))
+    except BadInput as error:
+        raise BadInput(f"{where}: {error}") from None
     except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
         why = " ".join(str(error).split())[:200] or type(error).__name__
         raise BadInput(f"{where}: not as Gradescope writes it: {why}; export again") from None

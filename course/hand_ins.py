@@ -16,14 +16,17 @@ from collections.abc import Container, Sequence
 from datetime import datetime, timedelta, timezone, tzinfo
 from pathlib import Path
 
-from grader.errors import BadInput
-from grader.intake.find import KERNEL, ZIP_BEGINS, find_kernel, of_the_system
-from grader.intake.submission import clean
-from grader.text import printable
 from . import canvas, gradescope, moodle
-from .archive import Archive, beside_hand_ins, opened
-from .model import Claim, HandIn
+from .archive import Archive, beside_hand_ins, made, of_the_system, opened, read_file
+from .errors import BadInput
+from .model import Claim, Files, HandIn
+from .text import printable
 
+KERNEL = "kernel.cu"
+"""A folder with it at the top is one student's."""
+ZIP_BEGINS = (b"PK\3\4", b"PK\5\6")  # with a file; empty
+OF_ONE = (".cu", ".zip")
+"""How a file ends that is a hand-in by itself."""
 PLATFORMS = (gradescope, moodle, canvas)
 TIME = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)[T_ -](\d\d)[-:.]?(\d\d)(?:[-:.]?(\d\d))?"
                   r"(?:(Z)|([+-])(\d\d):?(\d\d))?", re.ASCII)
@@ -132,19 +135,28 @@ def of_a_student(folder: Path, entry: Path, zone: tzinfo) -> list[HandIn]:
 
 
 def taken(folder: Path, entry: Path, word: str = "", submitted: datetime | None = None) -> HandIn:
-    """What find_kernel() finds there, or why it finds nothing."""
-    label = source(folder, entry)
-    claims = (Claim(word=word or named_after(entry)),)
-    shown = printable(str(entry))
+    """All that is there, or why it cannot be taken."""
+    claims, label = (Claim(word=word or named_after(entry)),), source(folder, entry)
+    files: Files = ()
+    problems: list[str] = []
     try:
-        found = find_kernel(entry)
-        if found.path == entry and entry.suffix.lower() != ".cu":
-            raise BadInput("neither a folder, a .cu file nor a zip")
-        clean(found.content, printable(str(found.path)))
+        if entry.is_dir() and not entry.is_symlink():
+            files, problems = all_of(entry)
+        elif entry.suffix.lower() in OF_ONE or entry.is_symlink():
+            files = ((entry.name, read_file(entry)),)
+        else:
+            problems = ["neither a folder, a .cu file nor a zip"]
     except BadInput as error:
-        problem = str(error).removeprefix(f"{shown}: ").removeprefix(f"{shown}/")
-        return HandIn(claims, label, problem=problem, submitted=submitted)
-    return HandIn(claims, label, found.content, notes=tuple(found.notes), submitted=submitted)
+        problems = [str(error).removeprefix(f"{printable(str(entry))}: ")]
+    except OSError as error:
+        problems = [f"cannot be read: {error.strerror}"]
+    return made(claims, label, files, problems, submitted=submitted)
+
+
+def all_of(folder: Path) -> tuple[Files, list[str]]:
+    """The files of a student's folder, and what is left out and why. Raises BadInput."""
+    with opened(folder) as archive:
+        return archive.taken_of([(name, name) for name in archive.names])
 
 
 def named_after(entry: Path) -> str:
@@ -154,7 +166,7 @@ def named_after(entry: Path) -> str:
 
 
 def own_name(entry: Path) -> str:
-    return entry.stem if entry.suffix.lower() in (".cu", ".zip") else entry.name
+    return entry.stem if entry.suffix.lower() in OF_ONE else entry.name
 
 
 def source(folder: Path, entry: Path) -> str:

@@ -8,7 +8,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from grader.record.model import Record
+from .record import Record
+
+Files = tuple[tuple[str, bytes], ...]
+"""By name, with '/'."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +22,7 @@ class Student:
     name: str
     """For people: "Ada Lovelace". Empty where a roster has none: see known_as."""
     folder: str
-    """Of the results and pages: intake.directory_name() of the login or name; unique in a class."""
+    """Of the results and pages: directory_name() of the login or name; unique in a class."""
     id: str = ""
     """Of the institution: Canvas's SIS User ID, Gradescope's SID, Moodle's ID number."""
     login: str = ""
@@ -63,12 +66,12 @@ class HandIn:
     """Several: a group handed in together."""
     source: str
     """Where it was found, printable: "canvas.zip: ada_123_456_kernel.cu"."""
-    content: bytes = b""
-    """Of kernel.cu; empty where there is a problem."""
+    files: Files = ()
+    """Which of them is the kernel is the grader's to say. Empty where there is a problem."""
     problem: str = ""
     """One line: why it cannot be taken."""
     notes: tuple[str, ...] = ()
-    """Which file was taken, and what was ignored."""
+    """What was ignored."""
     submitted: datetime | None = None
     """With its time zone; None: unknown."""
     late: bool | None = None
@@ -84,7 +87,7 @@ class Attempt:
     number: int
     """From 1, by time."""
     sha256: str
-    """Of its content; empty where there is a problem."""
+    """Of its files; empty where there is a problem with them."""
     directory: Path | None
     """Of its results; None where there is a problem."""
     record: Record | None = None
@@ -95,6 +98,15 @@ class Attempt:
     """The record is of an earlier version of the cases, the grader, the compiler, ..."""
     fault: str = ""
     """One line: the machine's fault because of which there is no (new) record."""
+    not_taken: str = ""
+    """One line: why the grader found no kernel in it."""
+    source: bytes = b""
+    """Of kernel.cu as it was compiled; empty where it was not."""
+
+    @property
+    def problem(self) -> str:
+        """Why it cannot be graded; empty: it can."""
+        return self.hand_in.problem or self.not_taken
 
 
 @dataclass(frozen=True)

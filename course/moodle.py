@@ -29,14 +29,12 @@ from datetime import datetime, tzinfo
 from html import escape
 from pathlib import Path
 
-from grader.intake.find import listed
-from grader.report.lines import points
-from grader.text import defused
 from .archive import Archive
 from .fill import Filled, Filling, number, refuse_missing
 from .model import Claim, HandIn, Standing
 from .roster import MOODLE, rows_of
 from .table import read_table, simple, written
+from .text import defused, listed, points
 
 FILE = re.compile(r"(?P<name>[^/]+?)_(?P<id>\d+)_assignsubmission_(?P<kind>[a-z]+)"
                   r"(?:_?/|_)(?P<own>.+)", re.ASCII | re.DOTALL)

@@ -13,14 +13,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.record.store import faults_of, write
-from grader.text import counted
 from . import canvas, moodle
+from .files import faults_of, write
 from .fill import Filled
 from .gradebook import attempts, gradebook, summary, together
 from .model import Standing
 from .pages import write_class_page, write_feedback
 from .settings import Settings
+from .text import counted
 
 FEEDBACK = "feedback"
 

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from grader.report.lines import points
-from grader.text import counted
+from .text import counted, points
 from .model import Attempt, Override, Standing, Student
 from .settings import Settings, late_units
 
@@ -60,8 +59,8 @@ def standing_of(student: Student, attempts: Sequence[Attempt], settings: Setting
 def with_points(standing: Standing, settings: Settings) -> Standing:
     counted_one = (best if settings.attempts == "best" else by_time)(standing, settings)
     standing = replace(standing, counted=counted_one)
-    if not counted_one.sha256:
-        return with_note(replace(standing, state="unusable"), counted_one.hand_in.problem, True)
+    if counted_one.problem:
+        return with_note(replace(standing, state="unusable"), counted_one.problem, True)
     can_count = attempts_to_grade(standing.attempts, settings, standing.override)
     faults = list(dict.fromkeys(each.fault for each in can_count if each.fault))
     for fault in faults:
@@ -108,7 +107,7 @@ def best(standing: Standing, settings: Settings) -> Attempt:
             percent = lateness(each, standing, settings).percent
             got = round(each.record.score * (100 - percent) / 100, ROUNDING)
         number = -each.number if each.record else each.number
-        return each.record is not None, bool(each.sha256), got, number
+        return each.record is not None, not each.problem, got, number
 
     return max(standing.attempts, key=worth)
 

@@ -18,10 +18,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from grader.report.lines import points, whole
-from grader.report.terminal import console_for
-from grader.text import harmless, one_line
-from .results import Job, Key, last_try, record_of
+from .console import console_for
+from .results import Job, Key, last_try, not_taken, record_of
+from .text import harmless, one_line, points
 
 ROWS = 8
 """Of those that have ended; so the table keeps its height."""
@@ -73,12 +72,14 @@ class Shown:
             print(f"{number}{name}: {got or 'no result'}{': ' + said if said else ''}", flush=True)
 
     def row(self, job: Job) -> tuple[str, str, str]:
-        """The name, the points or "", and what there is to say."""
+        """The name, the points (or that there is nothing to grade; or ""), and what there is to say."""
         name = harmless(one_line(self.names.get(job.directory, job.directory.parent.name), 60))
         record = record_of(job)
-        if record and not self.key.differs(record, job.sha256):
+        if record and not self.key.differs(record):
             got = f"{points(record.score)} of {points(record.max_score)} points"
-            return name, got, harmless(one_line("; ".join(whole(record)), 200))
+            return name, got, harmless(one_line("; ".join(record.whole), 200))
+        if why := not_taken(job, self.key):
+            return name, "cannot be graded", harmless(why)
         last = last_try(job)
         return name, "", harmless(last.message if last else "stopped")
 

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from grader.record.model import Record, Test, Timing
-from grader.report.lines import points
-from grader.report.terminal import paragraph
-from grader.text import counted, harmless, one_line
+from .console import paragraph
 from .gradebook import shown, table
 from .model import Standing
+from .record import Item, Record
+from .text import counted, harmless, one_line, points
 
 COLUMNS = ("student", "before", "after", "change", "case", "case_before", "case_after", "why")
 MOST_STUDENTS = 30
@@ -73,7 +72,7 @@ def case_changes(before: Record | None, after: Record | None) -> list[CaseChange
     return found
 
 
-def reason(was: Test | Timing | None, now: Test | Timing | None) -> str:
+def reason(was: Item | None, now: Item | None) -> str:
     if now is None:
         return "the case is gone"
     if was is None:

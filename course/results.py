@@ -1,9 +1,11 @@
 """The folder of a class's results, whose files are the truth: what is done, what is old, and what the
 machine could not do.
 
-    RESULTS/records/STUDENT/HASH/   one attempt; HASH: of its bytes, so what is handed in twice is
-        kernel.cu                   graded once
-        result.json                 the record (record/store.py): complete or absent
+    RESULTS/records/STUDENT/HASH/   one attempt; HASH: of its files, so what is handed in twice is
+        hand-in/                    graded once; as it came
+        result.json                 the grader's record, complete or absent; beside it student.json, and
+                                    kernel.cu as it was compiled
+        not-taken.json              in its place: there is no one kernel in the hand-in
         history/                    records of before
         try.json                    begun, and not ended, or the machine was at fault
     RESULTS/seed                    of all of them, where class.toml names none
@@ -22,21 +24,21 @@ import hashlib
 import json
 import os
 import secrets
+import shutil
 import socket
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.errors import BadInput, MachineFault
-from grader.intake.find import KERNEL
-from grader.options import SEED_BITS
-from grader.record.model import VERSION, Record
-from grader.record.store import (NEW, PRIVATE, RESULT, faults_of, of_students, read_record, remove_left_behind,
-                                 write)
+from .errors import BadInput, MachineFault
+from .files import NEW, PRIVATE, faults_of, remove_left_behind, write
+from .model import Files
+from .record import OF_STUDENTS, RESULT, Record, read_record
 
-RECORDS, HISTORY, RUN = "records", "history", "run"
-TRY, SEED, LOCK = "try.json", "seed", ".lock"
+RECORDS, HISTORY, RUN, HAND_IN = "records", "history", "run", "hand-in"
+TRY, NOT_TAKEN, SEED, LOCK = "try.json", "not-taken.json", "seed", ".lock"
+SEED_BITS = 63
 UNFINISHED = "it was being graded when the machine or the job ended"
 HASH_LENGTH = 12  # hexadecimal digits; of one student's attempts
 
@@ -52,16 +54,15 @@ class Key:
     backend: str
     compiler: str
     architecture: str | None
-    version: str = VERSION
+    version: str
 
-    def differs(self, record: Record, sha256: str) -> str:
+    def differs(self, record: Record) -> str:
         """In what the record is not of this key: "" if it is."""
-        theirs = (record.submission.sha256, tuple(record.suites), record.cases, record.grader,
-                  record.version, record.seed, record.backend, record.architecture, record.compiler)
-        ours = (sha256, self.suites, self.cases, self.grader, self.version, self.seed,
-                self.backend, self.architecture, self.compiler)
-        names = ("submission", "suites", "cases", "grader", "version", "seed", "backend", "GPU",
-                 "compiler")
+        theirs = (tuple(record.suites), record.cases, record.grader, record.version, record.seed,
+                  record.backend, record.architecture, record.compiler)
+        ours = (self.suites, self.cases, self.grader, self.version, self.seed, self.backend,
+                self.architecture, self.compiler)
+        names = ("suites", "cases", "grader", "version", "seed", "backend", "GPU", "compiler")
         return ", ".join(name for name, a, b in zip(names, theirs, ours, strict=True) if a != b)
 
 
@@ -73,8 +74,12 @@ class Job:
     sha256: str
 
     @property
-    def kernel(self) -> Path:
-        return self.directory / KERNEL
+    def hand_in(self) -> Path:
+        """What the grader is given: the folder, or the one file of it that may be a kernel or a zip."""
+        folder = self.directory / HAND_IN
+        found = list(folder.iterdir()) if folder.is_dir() else []
+        alone = len(found) == 1 and found[0].is_file() and found[0].suffix.lower() in (".cu", ".zip")
+        return found[0] if alone else folder
 
 
 @dataclass(frozen=True)
@@ -136,24 +141,47 @@ class Results:
 
     # ---- attempts --------------------------------------------------------------------------------
 
-    def job(self, student: str, content: bytes) -> Job:
+    def job(self, student: str, files: Files) -> Job:
         """`student`: the name of a folder."""
-        sha256 = hashlib.sha256(content).hexdigest()
+        sha256 = hash_of(files)
         return Job(self.folder / RECORDS / student / sha256[:HASH_LENGTH], sha256)
 
-    def place(self, job: Job, content: bytes) -> None:
+    def place(self, job: Job, files: Files) -> None:
         """Writes down what is to be graded. Raises MachineFault."""
-        with faults_of(job.kernel):
+        place, new = job.directory / HAND_IN, job.directory / f"{HAND_IN}{NEW}"
+        with faults_of(place):
             for folder in (self.folder, job.directory.parent.parent, job.directory.parent,
                            job.directory):
                 folder.mkdir(mode=PRIVATE, exist_ok=True)
-            if not job.kernel.exists() or job.kernel.read_bytes() != content:
-                write(job.kernel, content)
+            if files_in(place) == dict(files):
+                return
+            for folder in (new, place):
+                shutil.rmtree(folder, ignore_errors=True)
+            new.mkdir(mode=PRIVATE)
+            for name, content in files:
+                (new / name).parent.mkdir(parents=True, exist_ok=True)
+                (new / name).write_bytes(content)
+            new.rename(place)
+
+
+def hash_of(files: Files) -> str:
+    """One file's own, whatever it is called; of several, of their names, too."""
+    if len(files) == 1:
+        return hashlib.sha256(files[0][1]).hexdigest()
+    digest = hashlib.sha256()
+    for name, content in sorted(files):
+        digest.update(os.fsencode(name) + b"\0%d\0" % len(content) + content)
+    return digest.hexdigest()
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes()
+            for path in folder.rglob("*") if path.is_file()}
 
 
 def record_of(job: Job) -> Record | None:
     """The complete one, of whatever key; None: there is none that can be read."""
-    if not of_students(job.directory / RESULT).exists():
+    if not (job.directory / OF_STUDENTS).exists():
         return None
     try:
         return read_record(job.directory / RESULT)
@@ -164,14 +192,37 @@ def record_of(job: Job) -> Record | None:
 def seen_of(job: Job) -> Record | None:
     """What students may see of it."""
     try:
-        return read_record(of_students(job.directory / RESULT))
+        return read_record(job.directory / OF_STUDENTS)
     except BadInput:
         return None
 
 
 def done(job: Job, key: Key) -> bool:
     record = record_of(job)
-    return record is not None and not key.differs(record, job.sha256)
+    return (record is not None and not key.differs(record)) or bool(not_taken(job, key))
+
+
+def not_taken(job: Job, key: Key | None) -> str:
+    """Why there is nothing to grade in the hand-in, by a grader of this key (None: of any); "": there
+    may be."""
+    try:
+        said = json.loads((job.directory / NOT_TAKEN).read_bytes())
+        return str(said["why"]) if key is None or said["key"] == as_json(key) else ""
+    except (OSError, ValueError, LookupError, TypeError):  # none, or of another version
+        return ""
+
+
+def note_not_taken(job: Job, key: Key, why: str) -> None:
+    """There is no record any more. Raises MachineFault."""
+    keep(job)
+    write_json(job.directory / NOT_TAKEN, {"key": as_json(key), "why": why})
+    with faults_of(job.directory):
+        for name in (RESULT, OF_STUDENTS):
+            (job.directory / name).unlink(missing_ok=True)
+
+
+def as_json(key: Key) -> dict[str, Any]:
+    return asdict(key) | {"suites": list(key.suites)}
 
 
 def last_try(job: Job) -> Try | None:

@@ -21,16 +21,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from grader.errors import BadInput
-from grader.intake.find import listed
-from grader.intake.submission import LONGEST_NAME, directory_name
-from grader.record.store import HASH_LENGTH
-from grader.text import one_line
+from .errors import BadInput
 from .model import Claim, Student
 from .table import Table, read_table, simple
+from .text import listed, one_line, printable
 
 IDENTIFIERS = ("login", "id", "email", "canvas_id", "moodle_id")  # unique in a class
 MOST_LATE_DAYS = 365
+LONGEST_NAME = 80  # bytes of a folder's name
+HASH_LENGTH = 8  # hexadecimal digits: against accidents, which are no attacks
 
 
 @dataclass(frozen=True)
@@ -171,6 +170,13 @@ def with_folders(students: Sequence[Student]) -> list[Student]:
     count = Counter(name.casefold() for name in wanted)
     return [replace(student, folder=name if count[name.casefold()] == 1 else hashed(name, student))
             for student, name in zip(students, wanted, strict=True)]
+
+
+def directory_name(text: str) -> str:
+    """`text` with as few changes as make it a name that is easily typed, of one directory."""
+    kept = "".join(c if c.isprintable() and c not in "/\\" else "_" for c in printable(text))
+    shortened = kept.strip().lstrip(".").encode()[:LONGEST_NAME].decode("utf-8", "ignore").strip()
+    return shortened or "submission"
 
 
 def called(student: Student) -> str:

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.errors import MachineFault
+from .errors import MachineFault
 
 PASSABLE = 0o711  # the sandbox's uid goes through it, and lists nothing
 
@@ -23,7 +23,7 @@ def scratch(of: Path) -> Iterator[dict[str, str]]:
     """The environment of processes whose temporary files lie there, and are removed at the end. `of`:
     something of the class's own, so that each class has its own place. Raises MachineFault."""
     digest = hashlib.sha256(os.fsencode(of)).hexdigest()[:12]
-    base = Path(tempfile.gettempdir()) / f"sgemm-class-{os.getuid()}-{digest}"
+    base = Path(tempfile.gettempdir()) / f"course-{os.getuid()}-{digest}"
     try:
         base.mkdir(mode=PASSABLE, exist_ok=True)
         refuse_others(base)

@@ -32,13 +32,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from grader import ROOT
-from grader.errors import MachineFault
-from grader.interrupt import Stop
-from grader.process import completed
-from grader.record.store import PRIVATE, faults_of, write
-from grader.text import one_line, printable
-from .probe import Machine, read
+from .errors import MachineFault
+from .files import PRIVATE, faults_of, write
+from .interrupt import Stop
+from .jobs.grader import PROJECT, About, about_in
+from .process import completed
+from .text import one_line, printable
 from .results import RUN, UNFINISHED, Job, Results, done, last_try, note_fault, tries, write_json
 from .worker import MOST_TRIES, Grade, Watch
 
@@ -112,7 +111,7 @@ class Cluster:
         one_gpu = ["--gres=gpu:1"] if gpu else []
         printed = self.ask("sbatch", "--parsable", f"--job-name={name}", f"--array=0-{tasks - 1}",
                            f"--output={output}", "--open-mode=append", "--requeue",
-                           f"--cpus-per-task={cpus}", *one_gpu, f"--chdir={ROOT}", *self.given,
+                           f"--cpus-per-task={cpus}", *one_gpu, f"--chdir={PROJECT}", *self.given,
                            str(script))
         return printed.strip().partition(";")[0]
 
@@ -180,7 +179,7 @@ class Runs:
         tasks = min(-(-len(jobs) // CHUNK), self.cluster.largest_array())
         jobs = jobs[:tasks * MOST_IN_CHUNK]
         chunks = [jobs[len(jobs) * i // tasks:len(jobs) * (i + 1) // tasks] for i in range(tasks)]
-        name = f"sgemm-{os.urandom(6).hex()}"
+        name = f"course-{os.urandom(6).hex()}"
         script = self.script("task.sh", "course.task", shlex.quote(str(self.folder / CHUNKS)),
                              '"$SLURM_ARRAY_TASK_ID"', str(self.workers))
         with faults_of(self.folder / STOP):
@@ -220,40 +219,41 @@ class Runs:
                         f"{' '.join(words)}\n".encode())
         return path
 
-    def machine(self) -> Machine | None:
-        """On which the array that is there grades. None: there is none. Raises MachineFault."""
+    def machine(self) -> tuple[str, str | None] | None:
+        """Compiler and architecture of the array that is there. None: there is none. Raises
+        MachineFault."""
         if not self.present():
             return None
         try:
             key = json.loads((self.folder / CHUNKS).read_bytes())["key"]
-            return Machine(key["compiler"], key["architecture"], "")
+            return key["compiler"], key["architecture"]
         except (OSError, ValueError, TypeError, KeyError):
             return None
 
-    def probe(self, options: Sequence[str], needed: int, gpu: bool) -> Machine:
+    def probe(self, options: Sequence[str], gpu: bool) -> tuple[str, str | None]:
         """What a node says of itself, in a job of its own. Raises MachineFault."""
         answer = self.folder / PROBE
         answer.unlink(missing_ok=True)
-        script = self.script("probe.sh", "course.probe", shlex.quote(str(answer)), str(needed),
+        script = self.script("probe.sh", "course.jobs.grader", shlex.quote(str(answer)),
                              *map(shlex.quote, options))
-        name = f"sgemm-{os.urandom(6).hex()}"
+        name = f"course-{os.urandom(6).hex()}"
         array = Array(self.submit_tasks(name, 1, script, gpu, PROBE_SAYS), name, "")
         unknown, poll = 0, FIRST_POLL_SECONDS
         try:
-            while not (machine := read(answer)) and unknown < ASKED_TWICE:
+            while not (node := read(answer)) and unknown < ASKED_TWICE:
                 with suppress(MachineFault):
                     unknown = 0 if alive(self.cluster.states(array).values()) else unknown + 1
                 time.sleep(poll)
                 poll = min(poll * 1.2, POLL_SECONDS)
         finally:
             self.cluster.cancel(array)  # also what still ends
-        machine = machine or read(answer)
-        if not machine:
+        node = node or read(answer)
+        if not node:
             raise MachineFault(f"the probe, job {array.job}, ended without an answer; "
                                f"{self.folder / PROBE_SAYS} has what it printed")
-        if machine.fault:
-            raise MachineFault(f"{machine.host}: {machine.fault}")
-        return machine
+        if node.fault:
+            raise MachineFault(f"{node.host}: {node.fault}".removeprefix(": "))
+        return node.compiler, node.architecture
 
     def chunks(self, chunks: Sequence[Sequence[Job]], grade: Grade) -> dict[str, Any]:
         return {"key": asdict(grade.key), "run": grade.run, "options": grade.options,
@@ -328,6 +328,14 @@ class Runs:
             if why := WHY.get(states.get(number, "")):
                 output = self.folder / OUTPUT.replace("%A", array.job).replace("%a", number)
                 note_fault(job, grade.run, why.format(printable(str(output))))
+
+
+def read(path: Path) -> About | None:
+    """None: there is none yet."""
+    try:
+        return about_in(path.read_bytes())
+    except OSError:
+        return None
 
 
 def alive(states: Iterable[str]) -> bool:

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.errors import BadInput
-from grader.text import printable
+from .errors import BadInput
+from .text import printable
 
 LARGEST = 32 << 20  # bytes; a gradebook of 1,000 students and 50 assignments has one megabyte
 SEPARATORS = (",", ";", "\t")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import signal
 
-from grader import interrupt
+from . import interrupt
 
 if __name__ == "__main__":
     interrupt.handle(signal.SIG_DFL)
@@ -20,7 +20,7 @@ import sys  # noqa: E402
 from collections.abc import Sequence  # noqa: E402
 from pathlib import Path  # noqa: E402
 
-from grader.errors import MachineFault  # noqa: E402
+from .errors import MachineFault  # noqa: E402
 from .results import Job, Key  # noqa: E402
 from .scratch import scratch  # noqa: E402
 from .slurm import STOP  # noqa: E402

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 from collections import deque
@@ -14,17 +13,17 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import IO
 
-from grader import ROOT
-from grader.errors import MachineFault
-from grader.interrupt import STATUS, Stop
-from grader.process import end, started
-from grader.text import one_line
-from .results import Job, Key, begin, done, forget_try, note_fault, record_of, tries
+from .errors import MachineFault
+from .interrupt import Stop
+from .jobs.grader import GRADED, INTERRUPTED, NOT_TAKEN, PROJECT, last_line, of_one
+from .process import end, started
+from .results import (HAND_IN, Job, Key, begin, done, forget_try, note_fault, note_not_taken,
+                      record_of, tries)
+from .text import printable
 
 MOST_TRIES = 3
 """Of a submission in one run, where the machine is at fault."""
 REFRESH_SECONDS = 0.5
-GRADED = (0, 1)  # the grader's exit statuses
 
 
 @dataclass(frozen=True)
@@ -87,16 +86,13 @@ def jobs_of(running: Sequence[Running]) -> list[Job]:
 
 
 def start(job: Job, grade: Grade, ended: SimpleQueue[Running]) -> Running:
-    """In a session of its own, so that Ctrl-C reaches this process alone. Raises MachineFault."""
+    """Raises MachineFault."""
     begin(job, grade.run)
     said = tempfile.TemporaryFile()
-    command = [sys.executable, "-B", "-m", "grader", f"--submission={job.kernel}",
-               f"--name={job.directory.name}", f"--results={job.directory.parent}",
-               *grade.options]
+    command = of_one(job.hand_in, job.directory.parent, job.directory.name, grade.options)
     try:
-        process = started(command, cwd=ROOT, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.DEVNULL, stderr=said,
-                          env=grade.environment or None, start_new_session=True)
+        process = started(command, cwd=PROJECT, stdout=subprocess.DEVNULL, stderr=said,
+                          env=grade.environment or None)
     except OSError as error:
         raise MachineFault(f"the grader cannot be started: {error.strerror}") from error
     one = Running(job, process, said)
@@ -110,11 +106,15 @@ def start(job: Job, grade: Grade, ended: SimpleQueue[Running]) -> Running:
 
 
 def settle(one: Running, grade: Grade) -> bool:
-    """Whether there is a result now; where not, the reason is written down. Raises MachineFault."""
+    """Whether it is done now; where not, the reason is written down. Raises MachineFault."""
     end(one.process)  # what it may have left running
-    status, said = one.process.returncode, last_line(one.said)
+    status, said = one.process.returncode, said_by(one)
+    if status == NOT_TAKEN:
+        note_not_taken(one.job, grade.key, said)
+        forget_try(one.job)
+        return True
     record = record_of(one.job) if status in GRADED else None
-    differs = grade.key.differs(record, one.job.sha256) if record else ""
+    differs = grade.key.differs(record) if record else ""
     if record and not differs:
         forget_try(one.job)
         return True
@@ -127,13 +127,15 @@ def why(status: int, said: str, differs: str) -> str:
         return f"graded with a different {differs} than the rest of the class; see course/README.md"
     if status < 0:
         return f"the grader was killed ({signal.Signals(-status).name}); is there enough memory?"
-    if status == STATUS:
+    if status == INTERRUPTED:
         return "the grader was interrupted"
     return said or f"the grader ended with status {status} and left no result"
 
 
-def last_line(said: IO[bytes]) -> str:
-    said.seek(0)
-    lines = said.read().decode(errors="replace").strip().splitlines() or [""]
-    said.close()
-    return one_line(lines[-1].removeprefix("grade: "))
+def said_by(one: Running) -> str:
+    """Its last line, in which our own folder is of no interest, least of all to students."""
+    one.said.seek(0)
+    said = last_line(one.said.read().decode(errors="replace"))
+    one.said.close()
+    return said.replace(f"{printable(str(one.job.directory))}/{HAND_IN}/", "").replace(
+        f"{printable(str(one.job.directory))}/", "")

@@ -9,9 +9,8 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 STATUS = 130
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -32,45 +31,12 @@ def once(number: int, frame: object) -> None:
 
 
 @contextmanager
-def handled_by(action: object) -> Iterator[None]:
+def raised() -> Iterator[None]:
+    """Raises KeyboardInterrupt at the first signal."""
     before = {number: signal.getsignal(number) for number in SIGNALS}
-    handle(action)
+    handle(once)
     try:
         yield
     finally:
         for number, earlier in before.items():
             signal.signal(number, earlier)
-
-
-def raised() -> AbstractContextManager[None]:
-    """Raises KeyboardInterrupt at the first signal."""
-    return handled_by(once)
-
-
-@dataclass
-class Stop:
-    asked: bool = False
-    at_once: bool = False
-
-
-@contextmanager
-def asked_to_stop(say: Callable[[], None] = lambda: None) -> Iterator[Stop]:
-    """For a long run, which looks at `asked` again and again: nothing is raised in its middle.
-    Ctrl-C once asks it to begin nothing more, and calls `say`; a second time, like any other
-    signal, it asks to end what runs, and there is a KeyboardInterrupt at the end.
-
-        with asked_to_stop(lambda: print("...")) as stop:
-            while work and not stop.asked: ...
-    """
-    stop = Stop()
-
-    def ask(number: int, frame: object) -> None:
-        stop.at_once = stop.asked or number != signal.SIGINT
-        first, stop.asked = not stop.asked, True
-        if first and not stop.at_once:
-            say()
-
-    with handled_by(ask):
-        yield stop
-    if stop.at_once:
-        raise KeyboardInterrupt

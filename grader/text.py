@@ -1,8 +1,7 @@
-"""Text that came out of a submission, a compiler or a test case, or names a student, for a terminal,
-a log or a spreadsheet.
+"""Text that came out of a submission, a compiler or a test case, for a terminal or a log.
 
-In: any text. For terminals and logs: visible characters only, so that no text moves a cursor, turns
-the direction of writing or ends a line that it should not. Nothing here raises.
+In: any text. Out: visible characters only, so that no text moves a cursor, turns the direction of
+writing or ends a line that it should not. Nothing here raises.
 """
 
 from __future__ import annotations
@@ -39,14 +38,6 @@ def plain(text: str, limit: int = 20_000) -> str:
 def one_line(text: str, limit: int = 500) -> str:
     """Like plain(), with every run of white space as one blank."""
     return plain(" ".join(text.split()), limit).replace("\n", " ")
-
-
-def defused(text: str) -> str:
-    """A cell of a CSV file. What a spreadsheet would compute (it begins with = + - @, a tab or a line
-    end, and is no negative number) gets an apostrophe in front, which spreadsheets take for "this is
-    text"."""
-    computed = text.startswith(("=", "+", "-", "@", "\t", "\r", "\n"))
-    return "'" + text if computed and not re.fullmatch("-[0-9.]+", text) else text
 
 
 def escaped(character: str) -> str:

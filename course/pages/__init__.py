@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.record.store import write
+from ..files import write
 from ..model import Standing
 from . import feedback
 from .class_page import class_of

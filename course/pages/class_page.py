@@ -14,10 +14,9 @@ from pathlib import Path
 from statistics import mean, median, quantiles
 from urllib.parse import quote
 
-from grader.record.model import Record
-from grader.record.store import RESULT
-from grader.report.lines import graded, points, shape, whole
 from ..model import Standing, State
+from ..record import RESULT, Record
+from ..text import points
 from .mistakes import Mistake, mistakes_of
 from .source import lines_of
 
@@ -161,7 +160,7 @@ def reasons(standing: Standing) -> Iterable[str]:
     """Why a person should look at it, a line each; none where one has decided."""
     record = standing.record
     if standing.needs_human:
-        of_record = [whole(record)[0]] if record and record.refusal else []
+        of_record = [record.whole[0]] if record and record.refusal else []
         of_record += record.needs_review if record else []
         yield from [*standing.notes, *of_record] or [STATES[standing.state]]
 
@@ -217,12 +216,12 @@ def cases_of(records: Iterable[Record]) -> list[CaseRow]:
     """In the order of the suites."""
     rows: dict[str, CaseRow] = {}
     for record in records:
-        for item in graded(record):
-            row = rows.setdefault(item.key, CaseRow(item.key, item.hidden, shape(item)))
+        for item in record.graded:
+            row = rows.setdefault(item.key, CaseRow(item.key, item.hidden, item.shape))
             row.students += 1
             row.full += item.score >= item.max_score
             row.some += 0 < item.score < item.max_score
-            row.skipped += item.status == "skipped"
+            row.skipped += item.skipped
             row.lost.append(item.max_score - item.score)
     return list(rows.values())
 
@@ -234,7 +233,7 @@ def frequent(found: Iterable[tuple[Standing, Row, list[Mistake]]]) -> list[Mista
     """The most frequent first."""
     rows: dict[tuple[str, str], MistakeRow] = {}
     for standing, student, mistakes in found:
-        lines = lines_of(standing.counted.hand_in.content) if standing.counted and mistakes else []
+        lines = lines_of(standing.counted.source) if standing.counted and mistakes else []
         for each in mistakes:
             row = rows.setdefault((each.kind, each.label), MistakeRow(each.label, each.kind))
             if student not in row.rows:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.record.model import Record, Test, Timing
-from grader.report.lines import Item, not_timed, placed, points, timed, whole
 from ..model import Attempt, Override, Standing, State
+from ..record import Case, Item, Record, Timing, placed
+from ..text import counted, points
 from .mistakes import Mistake, mistakes_of
 from .source import Line, around, lines_of, marked
 
@@ -71,12 +71,12 @@ class Feedback:
     record: Record | None
     """As students see it; None: there is none."""
     advice: list[Advice]
-    public: list[Test]
-    hidden: list[Test]
+    public: list[Case]
+    hidden: list[Case]
     """Both empty where all cases got 0 points for one reason."""
     speed: list[Timing]
     not_timed: str
-    loads: list[tuple[Test, list[Bar]]]
+    loads: list[tuple[Case, list[Bar]]]
     attempts: tuple[Attempt, ...]
     counted: Attempt | None
     code: Sequence[Line]
@@ -95,8 +95,8 @@ def feedback_of(standing: Standing, assignment: str) -> Feedback:
         record, advice(record, code) if record else [],
         public=[test for test in tests if not test.hidden],
         hidden=[test for test in tests if test.hidden],
-        speed=timed(record) if tests and record else [],
-        not_timed=not_timed(record.performance) if record else "",
+        speed=record.timed if tests and record else [],
+        not_timed=not_timed(record) if record else "",
         loads=[(test, bars(test)) for test in tests if test.loads],
         attempts=standing.attempts, counted=attempt, code=code)
 
@@ -128,7 +128,7 @@ def remarks(standing: Standing) -> list[str]:
     if standing.points is not None and standing.state in INSTEAD:  # else the total says it
         lines.append(INSTEAD[standing.state])
     if standing.state == "unusable" and standing.counted:
-        lines.append(standing.counted.hand_in.problem)
+        lines.append(standing.counted.problem)
     override = standing.override
     if override and override.excused:
         lines.append(because("Excused", override))
@@ -149,7 +149,7 @@ def because(what: str, override: Override) -> str:
 def code_of(attempt: Attempt, record: Record | None) -> list[Line]:
     """All of kernel.cu, with the mistakes of public cases at their lines."""
     marks = [(each.line, each.label) for each in shown(record)] if record else []
-    return marked(lines_of(attempt.hand_in.content), marks)
+    return marked(lines_of(attempt.source), marks)
 
 
 def shown(record: Record) -> list[Mistake]:
@@ -168,22 +168,22 @@ def advise(record: Record, mistake: Mistake, code: list[Line]) -> Advice:
     excerpt = around(code, mistake.line)
     if not mistake.items:
         refusal = record.refusal
-        headline, *more = whole(record)
+        headline, *more = record.whole
         details = record.build.output.splitlines() if not refusal else []
         return Advice(headline, tuple(details), refusal.hint if refusal else "", (), excerpt, "",
                       "make grade" if refusal else "make")
     first = mistake.items[0]
-    finding = first.finding if isinstance(first, Test) else None
+    finding = first.finding if isinstance(first, Case) else None
     named = finding.mistake if finding else None
     headline = placed(named.file, named.line, named.what) if named else first.reason
     return Advice(headline, tuple(finding.below) if finding else (),
                   (named.hint if named else "") or first.hint, mistake.items, excerpt,
-                  first.output if isinstance(first, Test) else "", command(first))
+                  first.output if isinstance(first, Case) else "", command(first))
 
 
 def command(item: Item) -> str:
     """What shows this mistake again, on a student's machine."""
-    if not isinstance(item, Test):
+    if not isinstance(item, Case):
         return "make grade BACKEND=cuda"
     shape = f"{item.m} {item.k} {item.n}"
     if not item.finding:
@@ -195,7 +195,7 @@ def command(item: Item) -> str:
 # ---- loads ---------------------------------------------------------------------------------------
 
 
-def bars(test: Test) -> list[Bar]:
+def bars(test: Case) -> list[Bar]:
     loads = test.loads
     assert loads
     counts = [("the naive kernel", "naive", loads.naive), ("your kernel", "own", loads.all)]
@@ -240,13 +240,19 @@ def lost(items: Sequence[Item]) -> int:
     return sum(not item.nothing_lost for item in items)
 
 
-def reasons(test: Test) -> list[str]:
+def reasons(test: Case) -> list[str]:
     """Each once. Of a hidden case one: those of its criteria are made of the criteria alone."""
     of_criteria = [] if test.hidden else [each.reason for each in test.criteria]
     return [each for each in dict.fromkeys((test.reason, *of_criteria)) if each]
 
 
-def one_reason(tests: Sequence[Test]) -> str:
+def not_timed(record: Record) -> str:
+    """One line about shapes that were not; empty where all were."""
+    count = len(record.performance) - len(record.timed)
+    return f"Speed: {counted(count, 'shape')} not timed: no GPU. This costs no points." if count else ""
+
+
+def one_reason(tests: Sequence[Case]) -> str:
     """Why all of these got nothing, where that is one reason for all; else empty."""
     reasons = {"" if test.score else test.reason for test in tests}
     return reasons.pop() if len(reasons) == 1 else ""
@@ -260,4 +266,4 @@ def time_of(attempt: Attempt) -> str:
 def result_of(attempt: Attempt) -> str:
     if attempt.record:
         return f"{points(attempt.record.score)} of {points(attempt.record.max_score)}"
-    return "cannot be graded" if attempt.hand_in.problem else "not graded"
+    return "cannot be graded" if attempt.problem else "not graded"

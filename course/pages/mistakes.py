@@ -9,11 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from grader.record.model import Cause, Finding, Record, Test
-from grader.record.student import LOST, SPEED
-from grader.report.lines import Item
-
-KERNEL = "kernel.cu"
+from ..record import SOURCE, Case, Finding, Item, Record
+from ..record import Mistake as Named
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,7 @@ class Mistake:
     def symptoms(self) -> set[str]:
         """The kinds of findings in which it showed, if it is the cause of them."""
         return {item.finding.kind for item in self.items
-                if isinstance(item, Test) and item.finding and item.finding.cause}
+                if isinstance(item, Case) and item.finding and item.finding.cause}
 
 
 def mistakes_of(record: Record) -> list[Mistake]:
@@ -44,28 +41,35 @@ def mistakes_of(record: Record) -> list[Mistake]:
         return [Mistake("build", "does not compile", line_of(record.build.file, record.build.line))]
     found: dict[Mistake, list[Item]] = {}
     for item in record.items:
-        if not item.nothing_lost and item.status != "skipped":
+        if not item.nothing_lost and not item.skipped:
             found.setdefault(mistake_of(item), []).append(item)
     return [replace(each, items=tuple(items)) for each, items in found.items()]
 
 
 def mistake_of(item: Item) -> Mistake:
-    if not isinstance(item, Test):
-        return Mistake(item.state, f"speed: {SPEED[item.state]}")
+    if not isinstance(item, Case):
+        return Mistake(item.state, f"speed: {numbers_as_n(item.reason)}")
     if item.finding:
         mistake = item.finding.mistake
         return Mistake(mistake.kind, label_of(mistake), line_of(mistake.file, mistake.line))
-    lost = next(each.name for each in item.criteria if not each.passed)
-    return Mistake(lost, LOST[lost])
+    lost = next((each for each in item.criteria if not each.passed), None)
+    if lost is None:
+        return Mistake("lost", numbers_as_n(item.reason))
+    return Mistake(lost.name, f"{lost.name}: {numbers_as_n(lost.reason or item.reason)}")
 
 
-def label_of(mistake: Cause | Finding) -> str:
+def label_of(mistake: Named) -> str:
     """Its own words; where they have numbers in them, those of its kind, or without the numbers."""
     if not re.search(r"\d", mistake.what):
         return mistake.what
     if isinstance(mistake, Finding):
         return mistake.headline
-    return re.sub(r"\d[\d,]*", "N", mistake.what)
+    return numbers_as_n(mistake.what)
+
+
+def numbers_as_n(text: str) -> str:
+    """The same for all shapes."""
+    return re.sub(r"\d[\d,.]*\d|\d", "N", text)
 
 
 def without_numbers(text: str) -> str:
@@ -74,4 +78,4 @@ def without_numbers(text: str) -> str:
 
 def line_of(file: str | None, line: int) -> int:
     """0 for a line of another file."""
-    return line if file and file.rsplit("/", 1)[-1].lower() == KERNEL else 0
+    return line if file and file.rsplit("/", 1)[-1].lower() == SOURCE else 0

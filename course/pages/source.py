@@ -1,15 +1,12 @@
 """Lines of a student's kernel.cu.
 
-In: the bytes that were handed in. Out: lines, numbered as the compiler numbers them.
+In: its bytes as they were compiled. Out: lines, numbered as the compiler numbers them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-
-from grader.errors import BadInput
-from grader.intake.submission import clean
 
 AROUND = 4  # lines above and below
 LONGEST_LINE = 500  # characters
@@ -25,13 +22,10 @@ class Line:
 
 
 def lines_of(content: bytes) -> list[str]:
-    """None where there is nothing, or no text. Of very long files and lines only the beginning."""
+    """None where there is nothing. Of very long files and lines only the beginning."""
     if not content:
         return []
-    try:
-        text = clean(content, "kernel.cu")[0].decode()
-    except BadInput:
-        return []
+    text = content.decode(errors="replace").replace("\r\n", "\n").replace("\r", "\n")
     return [line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]} [cut off here]"
             for line in text.removesuffix("\n").split("\n")[:MOST_LINES]]
 

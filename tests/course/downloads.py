@@ -55,14 +55,20 @@ def cells(content: bytes) -> list[list[str]]:
 
 
 def got(path: Path) -> list[HandIn]:
-    """Every row is sound: content or a problem, and one printable line where it is one."""
+    """Every row is sound: files or a problem, and one printable line where it is one."""
     found = collect([path], UTC)
     for hand_in in found:
-        assert bool(hand_in.content) != bool(hand_in.problem), hand_in
+        assert bool(hand_in.files) != bool(hand_in.problem), hand_in
         assert hand_in.claims
         for line in (hand_in.source, hand_in.problem, *hand_in.notes):
             assert line.isprintable(), hand_in
     return found
+
+
+def alone(hand_in: HandIn) -> bytes:
+    """Of the only file, or of kernel.cu among others."""
+    files = dict(hand_in.files)
+    return files["kernel.cu"] if len(files) > 1 else next(iter(files.values()))
 
 
 def student(name: str, folder: str = "", **known: Any) -> Student:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from downloads import KERNEL, NAMES, cells, excused, got, graded, student, table, zipped
+from downloads import KERNEL, NAMES, alone, cells, excused, got, graded, student, table, zipped
 
 from course import canvas
 from course.model import Claim, HandIn
 from course.roster import Roster, read_roster
-from grader.errors import BadInput
+from course.errors import BadInput
 
 # ---- the download --------------------------------------------------------------------------------
 
@@ -34,7 +34,7 @@ def download(path: Path, *names: str) -> list[HandIn]:
 def test_names(tmp_path: Path, name: str, squeezed: str, user: str, late: bool) -> None:
     [found] = download(tmp_path, name)
     assert found.claims == (Claim(name=squeezed, canvas_id=user),)
-    assert found.late is late and found.submitted is None and found.content == KERNEL
+    assert found.late is late and found.submitted is None and alone(found) == KERNEL
     assert found.source.startswith("submissions.zip: ")
 
 
@@ -51,19 +51,19 @@ def test_several_files_are_one_submission(tmp_path: Path) -> None:
         tmp_path, "lovelaceada_7_100_report.pdf", "lovelaceada_7_101_kernel-1.cu",
         "lovelaceada_7_102_helper.cu", "hopperbob_8_103_kernel.cu", "hopperbob_8_104_kernel-1.cu",
         "eve_9_text.html")
-    assert ada.content and ada.notes == ("ignored: report.pdf and helper.cu",)
-    assert "hopperbob_8_103_kernel.cu and hopperbob_8_104_kernel-1.cu: which one" in bob.problem
+    assert {name for name, _ in ada.files} == {"report.pdf", "kernel.cu", "helper.cu"}
+    assert [name for name, _ in bob.files] == ["hopperbob_8_103_kernel.cu", "hopperbob_8_104_kernel-1.cu"]
     assert bob.claims == (Claim(name="hopperbob", canvas_id="8"),)
-    assert "without kernel.cu" in eve.problem and eve.claims[0].canvas_id == "9"
+    assert eve.problem == "no file was handed in" and eve.claims[0].canvas_id == "9"
     assert eve.notes == ("ignored: what was typed into Canvas",)
     [own] = download(tmp_path, "lovelaceada_7_100_text.html")  # an uploaded file of that name
-    assert own.claims[0].canvas_id == "7" and "it holds text.html" in own.problem
+    assert own.claims[0].canvas_id == "7" and [name for name, _ in own.files] == ["text.html"]
 
 
 def test_a_name_with_a_dot_in_front_is_a_row(tmp_path: Path) -> None:
     ada, bob = download(tmp_path, "hopperbob_8_103_.kernel.cu", ".ada_7_100_kernel.cu")[::-1]
-    assert ada.claims == (Claim(name=".ada", canvas_id="7"),) and ada.content == KERNEL
-    assert "without kernel.cu" in bob.problem and bob.notes == ("ignored: .kernel.cu, hidden",)
+    assert ada.claims == (Claim(name=".ada", canvas_id="7"),) and alone(ada) == KERNEL
+    assert bob.problem == "no file was handed in" and bob.notes == ("ignored: .kernel.cu, hidden",)
 
 
 def test_a_name_that_ends_in_a_number(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_name_that_ends_in_a_number(tmp_path: Path) -> None:
     own, other = "hopperbob_8_55_kernel.cu", "hopperbob_8_9_100_kernel.cu"
     path = zipped(tmp_path / "submissions.zip", (other, b"other"), (own, KERNEL))
     [bob] = got(path)
-    assert bob.content == KERNEL and bob.claims[0].canvas_id == "8"
+    assert alone(bob) == KERNEL and bob.claims[0].canvas_id == "8"
     [bob] = download(tmp_path, other)
     assert bob.notes == (f"{other} may also be another user's, whose name ends in _8",)
 

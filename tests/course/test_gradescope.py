@@ -11,12 +11,12 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from downloads import KERNEL, NAMES, UTC, got, zip_of, zipped
+from downloads import KERNEL, NAMES, UTC, alone, got, zip_of, zipped
 
 from course import gradescope
 from course.hand_ins import collect
 from course.model import Claim, HandIn
-from grader.errors import BadInput
+from course.errors import BadInput
 
 METADATA = """---
 submission_456:
@@ -61,13 +61,13 @@ def test_submissions_groups_and_times(tmp_path: Path, root: str) -> None:
         root=root)
     assert ada.claims == (Claim(name="Ada Lovelace", id="0015", email="ada@x.edu"),)
     assert ada.submitted == datetime(2026, 11, 20, 22, 10, 0, 123456, tzinfo=timezone.utc)
-    assert ada.content == KERNEL and ada.late is None
-    assert ada.notes == ("ignored: notes.txt", "1 earlier attempt, not in the export")
+    assert dict(ada.files) == {"src/kernel.cu": KERNEL, "notes.txt": b"x"} and ada.late is None
+    assert ada.notes == ("1 earlier attempt, not in the export",)
     assert group.claims == (Claim(name="Bob Hopper", id="16", email="bob@x.edu"),
                             Claim(name="=cmd()", email="../../eve@x.edu"))
-    assert group.content == b"two"
+    assert [name for name, _ in group.files] == ["all.zip"]
     assert group.submitted == datetime(2026, 11, 20, 17, 10, tzinfo=timezone(timedelta(hours=-5)))
-    assert "without kernel.cu" in none.problem and none.claims == (Claim(name="No Files"),)
+    assert none.problem == "no file was handed in" and none.claims == (Claim(name="No Files"),)
 
 
 def test_unpacked(tmp_path: Path) -> None:
@@ -83,8 +83,8 @@ def test_unpacked(tmp_path: Path) -> None:
 def test_a_folder_that_the_metadata_does_not_know(tmp_path: Path) -> None:
     [known, other] = export(tmp_path, "submission_1: {}\n", ("submission_1/kernel.cu", KERNEL),
                             ("submission_2/kernel.cu", b"2"))
-    assert known.claims == (Claim(word="submission_1"),) and known.content
-    assert other.claims == (Claim(word="submission_2"),) and other.content == b"2"
+    assert known.claims == (Claim(word="submission_1"),) and known.files
+    assert other.claims == (Claim(word="submission_2"),) and alone(other) == b"2"
 
 
 def test_times_without_a_zone_and_people_without_a_name(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_names(tmp_path: Path) -> None:
     found = export(tmp_path, metadata, *((f"submission_{number}/kernel.cu", KERNEL)
                                          for number in range(1, len(NAMES) + 1)))
     assert [each.claims[0].name for each in found] == [name.strip() for name in NAMES]
-    assert all(each.content for each in found)
+    assert all(each.files for each in found)
 
 
 @pytest.mark.parametrize("metadata", [
@@ -114,7 +114,7 @@ def test_metadata_that_cannot_be_read(tmp_path: Path, metadata: str) -> None:
 def test_metadata_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its own: it is larger than any kernel.cu."""
     [found] = export(tmp_path, "submission_1: {}\n" + "#" * (3 << 20), ("submission_1/k.cu", KERNEL))
-    assert found.content
+    assert found.files
     monkeypatch.setattr(gradescope, "LARGEST_METADATA", 1 << 20)
     with pytest.raises(BadInput, match="larger than 1 MB"):
         collect([tmp_path / "export.zip"], UTC)

@@ -10,13 +10,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from downloads import KERNEL, NAMES, UTC, cells, excused, got, graded, student, table, zipped
+from downloads import KERNEL, NAMES, UTC, alone, cells, excused, got, graded, student, table, zipped
 
 from course import moodle
 from course.hand_ins import collect
 from course.model import Claim, Standing
 from course.roster import read_roster
-from grader.errors import BadInput
+from course.errors import BadInput
 
 # ---- the download --------------------------------------------------------------------------------
 
@@ -31,7 +31,7 @@ from grader.errors import BadInput
 def test_folders_and_flat_files(tmp_path: Path, name: str) -> None:
     [found] = got(zipped(tmp_path / "CS1-Lab-77.zip", (name, KERNEL)))
     assert found.claims == (Claim(name="Ada Lovelace", moodle_id="123"),)
-    assert found.content == KERNEL and found.submitted is None and found.late is None
+    assert alone(found) == KERNEL and found.submitted is None and found.late is None
     assert found.source == "CS1-Lab-77.zip: Ada Lovelace_123"
 
 
@@ -39,7 +39,7 @@ def test_a_file_name_is_not_another_student(tmp_path: Path) -> None:
     for between in ("_", "/", "_/"):
         [found] = got(zipped(tmp_path / "m.zip", (
             f"Eve_9_assignsubmission_file{between}Ada_1_assignsubmission_file_kernel.cu", KERNEL)))
-        assert found.claims == (Claim(name="Eve", moodle_id="9"),) and found.content
+        assert found.claims == (Claim(name="Eve", moodle_id="9"),) and found.files
 
 
 def test_what_was_typed_is_ignored(tmp_path: Path) -> None:
@@ -47,8 +47,8 @@ def test_what_was_typed_is_ignored(tmp_path: Path) -> None:
                           ("Ada_1_assignsubmission_file/kernel.cu", KERNEL),
                           ("Ada_1_assignsubmission_onlinetext/onlinetext.html", b"<p>"),
                           ("Bob_2_assignsubmission_onlinetext/onlinetext.html", b"<p>")))
-    assert ada.content and ada.notes == ("ignored: onlinetext, typed into Moodle",)
-    assert "without kernel.cu" in bob.problem and bob.claims[0].moodle_id == "2"
+    assert ada.files and ada.notes == ("ignored: onlinetext, typed into Moodle",)
+    assert bob.problem == "no file was handed in" and bob.claims[0].moodle_id == "2"
 
 
 def test_names(tmp_path: Path) -> None:
@@ -80,10 +80,10 @@ def test_a_name_with_a_dot_in_front_is_a_row(tmp_path: Path, unpack: bool) -> No
             archive.extractall(tmp_path / "m")
     ada, bob, eve = sorted(got(tmp_path / "m" if unpack else path),
                            key=lambda each: each.claims[0].moodle_id)
-    assert ada.claims[0].name == ".Ada" and ada.content == KERNEL
-    assert bob.problem == "a hand-in without kernel.cu, or any other .cu file"
+    assert ada.claims[0].name == ".Ada" and alone(ada) == KERNEL
+    assert bob.problem == "no file was handed in"
     assert bob.notes == ("ignored: .kernel.cu, hidden",)
-    assert eve.content == KERNEL and eve.notes == ("ignored: .notes, hidden",)
+    assert alone(eve) == KERNEL and eve.notes == ("ignored: .notes, hidden",)
 
 
 def test_unpacked(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_unpacked(tmp_path: Path) -> None:
     (folder / "kernel.cu").write_bytes(KERNEL)
     table(tmp_path / "unpacked" / "Grades-CS1-Lab-77.csv", ["Identifier"])
     [found] = got(tmp_path / "unpacked")
-    assert found.claims == (Claim(name="Ada Lovelace", moodle_id="1"),) and found.content
+    assert found.claims == (Claim(name="Ada Lovelace", moodle_id="1"),) and found.files
 
 
 # ---- the worksheet -------------------------------------------------------------------------------

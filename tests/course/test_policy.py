@@ -14,8 +14,8 @@ from course.overrides import read_overrides
 from course.policy import attempts_to_grade, standing_of
 from course.results import Results
 from course.settings import Settings, read_settings
-from grader.errors import BadInput
-from grader.record.model import Build, Record, Submission
+from course.errors import BadInput
+from records import make_record
 
 DEADLINE = datetime(2026, 11, 20, 23, 59, tzinfo=timezone.utc)
 ADA, BOB = Student("Ada", "ada", login="ada1"), Student("Bob", "bob", email="bob@example.edu")
@@ -26,22 +26,14 @@ def settings(tmp_path: Path, text: str = "") -> Settings:
     return read_settings(tmp_path)
 
 
-def record(score: float) -> Record:
-    return Record(
-        complete=True, submission=Submission(name="x", path="x", sha256="x", bytes=1, notes=[]),
-        suites=["public/basics"], seed=1, score=score, max_score=40, refusal=None, tests=[],
-        build=Build(ok=True, message="", file=None, line=0, output=""), protection="none",
-        protection_note="", backend="cpu", compiler="", started="2026-11-21T06:00:00Z", seconds=1)
-
-
 def attempts(*made: tuple[float | None, float | None]) -> list[Attempt]:
     """Of each the hours after the deadline (None: not known), and the points (None: broken)."""
     found = []
     for number, (hours, points) in enumerate(made, 1):
         time = None if hours is None else DEADLINE + timedelta(hours=hours)
-        found.append(Attempt(ADA, HandIn((), "x", submitted=time), number,
+        found.append(Attempt(ADA, HandIn((), "x", submitted=time, problem="x" * (points is None)), number,
                              "" if points is None else f"sha {number}", None,
-                             None if points is None else record(points)))
+                             None if points is None else make_record([], score=points, max_score=40)))
     return found
 
 

@@ -16,10 +16,10 @@ from course import results, slurm
 from course.results import Job, Key, Results
 from course.slurm import Cluster, Runs
 from course.worker import Grade
-from grader.errors import MachineFault
-from grader.interrupt import Stop
+from course.errors import MachineFault
+from course.interrupt import Stop
 
-GRADE = Grade(Key(("x",), "c", "g", 1, "cpu", "gcc", None), "this run", ())
+GRADE = Grade(Key(("x",), "c", "g", 1, "cpu", "gcc", None, "1.0"), "this run", ())
 
 
 class Answers(Cluster):
@@ -54,7 +54,7 @@ def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def jobs_in(folder: Path, count: int) -> list[Job]:
-    made = [Results(folder).job(f"s{number}", b"%d" % number) for number in range(count)]
+    made = [Results(folder).job(f"s{number}", (("kernel.cu", b"%d" % number),)) for number in range(count)]
     for job in made:
         job.directory.mkdir(parents=True)
     return made

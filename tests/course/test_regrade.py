@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import errno
+import json
 import random
 import shutil
 import signal
@@ -13,22 +14,12 @@ from typing import Any
 
 import pytest
 
-from fake_class import Class, interrupt, json_of, make_project, use_cases, wait_for
+from fake_class import Class, interrupt, json_of, make_project, wait_for
 from course import __main__ as program, results
 from course.results import Results
 from course.settings import read_settings
-from grader.errors import MachineFault
-from grader.record.store import write
-
-CASE = """[[case]]
-name = "{}"
-m = 4
-k = 4
-n = 4
-fill = "random"
-points = {}
-"""
-
+from course.errors import MachineFault
+from course.files import write
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -40,10 +31,8 @@ class Course(Class):
 
     def cases(self, **points: int) -> None:
         path = self.folder / "own.toml"
-        path.write_text('title = "of this course"\n' + "".join(CASE.format(*each)
-                                                               for each in points.items()))
+        path.write_text(json.dumps(points))
         self.suite = str(path)
-        use_cases(self.project, path)
 
     def regrade(self, *words: str) -> Any:
         return self.run(*words, what="regrade")
@@ -80,7 +69,6 @@ def course(graded: Course) -> Iterator[Course]:
     """As it was graded, in the same place, and with the same cases."""
     shutil.rmtree(graded.folder)
     shutil.copytree(graded.folder.with_name("as it was graded"), graded.folder)
-    use_cases(graded.project, Path(graded.suite))
     yield graded
     assert not list(graded.temporary.iterdir()), "temporary files are left"
 

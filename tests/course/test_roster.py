@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from downloads import NAMES, student, table, write
 
 from course.model import Claim, Student
-from course.roster import Roster, read_roster, with_folders
-from grader.errors import BadInput
-from grader.intake.submission import check_name
+from course.roster import Roster, directory_name, read_roster, with_folders
+from course.errors import BadInput
 
 OWN = "name,id,login,email,section,late_days\n"
 
@@ -131,7 +130,7 @@ def test_folders_are_names_of_one_directory_and_unique() -> None:
     for each in (found, strangers):
         assert len({who.folder.casefold() for who in each}) == len(names)
         for who in each:
-            check_name(who.folder)
+            assert who.folder == directory_name(who.folder)
         assert each[0].folder == "Ada Lovelace"
 
 
@@ -148,7 +147,7 @@ def test_folders_of_any_names(names: list[str]) -> None:
     found = with_folders([student(name, "x") for name in names])
     assert len({each.folder.casefold() for each in found}) == len(names)
     for each in found:
-        check_name(each.folder)
+        assert each.folder == directory_name(each.folder)
 
 
 # ---- matching ------------------------------------------------------------------------------------

@@ -15,12 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from conftest import REPOSITORY
-from fake_class import Class, interrupt, json_of, make_project, only, wait_for
-from test_exporters import make_record
-
+from fake_class import REPOSITORY, Class, interrupt, json_of, make_project, only, wait_for
+from records import make_record
 from course import results, slurm, worker
-from grader.errors import BadInput
+from course.errors import BadInput
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +28,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def pupils(project: Path, tmp_path: Path) -> Iterator[Class]:
-    (project / "grader/other_points").unlink(missing_ok=True)
     made = Class(project, tmp_path / "the class")
     yield made
     assert not list(made.temporary.iterdir()), "temporary files are left"
@@ -58,9 +55,82 @@ def test_a_suite_that_was_added_is_graded(tmp_path: Path, graded: list[str], tod
     folder.mkdir(parents=True)
     record = make_record([], suites=graded)
     (folder / "result.json").write_text(record.model_dump_json())
-    key = results.Key(tuple(today), "c", "g", 7, record.backend, record.compiler, None)
+    key = results.Key(tuple(today), "c", "g", 7, record.backend, record.compiler, None, "1.0")
     with pytest.raises(BadInput, match="graded on public/a") if refused else contextlib.nullcontext():
         results.refuse_other_cases(results.Results(tmp_path), key)
+
+
+@pytest.mark.parametrize("words, says", [
+    (["--suite=nowhere.toml"], "/nowhere.toml: cannot read this file: No such file or directory\n"),
+    (["--suite="], "grade-class: --suite (SUITE with make): the path is empty\n"),
+    (["--protection=x"], "grade-class: --protection (PROTECTION with make): 'x' is not one of")])
+def test_an_option_of_the_graders(pupils: Class, words: list[str], says: str) -> None:
+    """It says what is wrong with it, and nothing is begun."""
+    pupils.add("alice", "score 3")
+    ended = pupils.run(*words)
+    assert ended.returncode == 2 and says in ended.stderr and ended.stderr.count("\n") == 1
+    assert not (pupils.results / "records").exists()
+
+
+def test_a_machine_that_cannot_grade(pupils: Class) -> None:
+    """It says why, before the first."""
+    pupils.add("alice", "score 3")
+    pupils.environment["FAKE_FAULT"] = "no compiler here; install one"
+    ended = pupils.run()
+    assert ended.returncode == 3 and ended.stderr == "grade-class: no compiler here; install one\n"
+    assert not (pupils.results / "records").exists()
+
+
+def test_what_the_grader_cannot_take_is_a_row(pupils: Class) -> None:
+    """With its reason, in which no folder of ours stands; it is tried once, and again when it changes, or
+    the grader does; and it is no fault of the machine."""
+    pupils.add("alice", "nothing it is UTF-16")
+    pupils.add("bob", "score 4")
+    for name in ("a.cu", "b.cu"):
+        (pupils.folder / "submissions/eve" / name).parent.mkdir(exist_ok=True)
+        (pupils.folder / "submissions/eve" / name).write_text("score 3\n")
+    for _ in range(2):
+        ended = pupils.run()
+        assert ended.returncode == 0, ended.stderr
+        assert pupils.counted("begun") == {"alice": 1, "bob": 1, "eve": 1}
+    two = "hand-in: a directory with 2 files: which one is the submission?"
+    rows = pupils.gradebook()
+    assert {name: (row["state"], row["points"], row["look_at"], row["note"])
+            for name, row in rows.items()} == {
+        "alice": ("unusable", "", "yes", "kernel.cu: it is UTF-16"),
+        "bob": ("graded", "4", "", ""), "eve": ("unusable", "", "yes", two)}
+    page = (pupils.results / "feedback/eve.html").read_text()
+    assert two in page and str(pupils.folder) not in page
+    (pupils.folder / "submissions/eve/b.cu").unlink()
+    assert pupils.run("--seed=9").returncode == 0
+    assert pupils.points() == {"alice": "", "bob": "4", "eve": "3"}
+    assert pupils.counted("begun") == {"alice": 2, "bob": 2, "eve": 2}
+
+
+def test_of_several_attempts_the_best_is_one_that_can_be_taken(pupils: Class) -> None:
+    for day, order in (("01", "score 2"), ("02", "nothing it is empty")):
+        place = pupils.folder / f"submissions/zoe/2026-11-{day}_10-00-00"
+        place.mkdir(parents=True)
+        (place / "kernel.cu").write_text(f"{order}\n")
+    assert pupils.run().returncode == 0
+    assert pupils.points() == {"zoe": "2"}
+    (pupils.folder / "class.toml").write_text('attempts = "last"\n')
+    assert pupils.run().returncode == 0
+    assert pupils.gradebook()["zoe"]["state"] == "unusable"
+
+
+def test_a_hand_in_is_placed_as_it_came(pupils: Class) -> None:
+    """All of its files, by their names; the grader chooses among them."""
+    place = pupils.folder / "submissions/ada/src"
+    place.mkdir(parents=True)
+    for name in ("kernel.cu", "notes \udcff.txt", "-n"):
+        (place / name).write_bytes(name.encode("utf-8", "surrogateescape"))
+    assert pupils.run().returncode == 0
+    [folder] = pupils.results.glob("records/ada/*/hand-in")
+    assert {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*")
+            if path.is_file()} == {f"src/{name}": name.encode("utf-8", "surrogateescape")
+                                   for name in ("kernel.cu", "notes \udcff.txt", "-n")}
+    assert folder.stat().st_mode & 0o777 == 0o700
 
 
 def test_again_grades_nothing(pupils: Class) -> None:
@@ -211,7 +281,7 @@ def test_temporary_files_of_dead_runs_are_removed(pupils: Class) -> None:
     pupils.add("alice", "score 3")
     assert pupils.run().returncode == 0
     [record] = pupils.results.glob("records/alice/*")
-    killed = "import os, pathlib, signal, sys; from grader.record.store import write; " \
+    killed = "import os, pathlib, signal, sys; from course.files import write; " \
         "os.fsync = lambda fd: os.kill(os.getpid(), signal.SIGKILL); write(pathlib.Path(sys.argv[1]), b'x')"
     for place in (pupils.results / "class.md", record / "result.json"):
         subprocess.run([sys.executable, "-c", killed, place], cwd=REPOSITORY, check=False)

@@ -9,7 +9,7 @@ import pytest
 
 from course import __main__ as program
 from course.settings import File, Late, read_settings
-from grader.errors import BadInput
+from course.errors import BadInput
 
 A_DATE = "a date and time: 2026-11-20T23:59:00-08:00, or without -08:00 if timezone is given"
 MUST_BE = {
@@ -124,8 +124,6 @@ def folder(tmp_path: Path) -> Path:
     (["--slurm=--time=9"], "--slurm (SLURM with make): is for --queue=slurm (QUEUE=slurm)"),
     (["--queue=slurm", "--slurm='"], "--slurm (SLURM with make): \"'\": No closing quotation"),
     (["--results="], "--results (RESULTS with make): the path is empty"),
-    (["--suite=nowhere.toml"], "/nowhere.toml: cannot read this file: No such file or directory; a "
-     "suite is public, hidden, all, or the path of a .toml file"),
 ])
 def test_an_option(folder: Path, capsys: Said, words: list[str], says: str) -> None:
     [said] = run(capsys, f"--class={folder}", *words)
@@ -134,8 +132,8 @@ def test_an_option(folder: Path, capsys: Said, words: list[str], says: str) -> N
 
 
 def test_all_options_at_once(folder: Path, capsys: Said) -> None:
-    said = run(capsys, f"--class={folder}", "--queue=", "--seed=-1", "--protection=x")
-    assert [line.split(" ")[0] for line in said] == ["--queue", "--seed", "--protection"]
+    said = run(capsys, f"--class={folder}", "--queue=", "--seed=-1", "--jobs=0")
+    assert [line.split(" ")[0] for line in said] == ["--queue", "--seed", "--jobs"]
 
 
 def test_a_folder_that_is_no_class(tmp_path: Path, capsys: Said) -> None:

@@ -18,14 +18,12 @@ from fake_class import Class, make_project
 from course.gradebook import ATTEMPTS, GRADEBOOK, attempts, gradebook, summary, together
 from course.model import Attempt, HandIn, Override, Standing, Student
 from course.roster import Roster, read_roster
-from grader.record.model import Build, Record, Submission
+from course.record import Record
+from records import make_record
 
 WHEN = datetime(2026, 11, 20, 18, 30, 5, 999, tzinfo=timezone.utc)
-RECORD = Record(
-    complete=True, suites=["public/basics"], seed=1, score=36.5, max_score=40, refusal=None, tests=[],
-    submission=Submission(name="x", path="x", sha256="x", bytes=1, notes=["Windows line ends"]),
-    build=Build(ok=True, message="", file=None, line=0, output=""), protection="none",
-    protection_note="", backend="cpu", compiler="", started="2026-11-21T06:00:00Z", seconds=1)
+RECORD = make_record([], score=36.5, max_score=40,
+                     submission={"bytes": 1, "notes": ["Windows line ends"]})
 ADA = Student("Ada Lovelace", "ada", id="s1815", login="lovelace", email="ada@x.edu", section="2")
 
 
@@ -35,7 +33,7 @@ def read(text: str) -> list[dict[str, str]]:
 
 def attempt(student: Student = ADA, number: int = 1, record: Record | None = RECORD,
             **known: str) -> Attempt:
-    hand_in = HandIn((), "zip: ada", b"", notes=("ignored: a.txt",), submitted=WHEN)
+    hand_in = HandIn((), "zip: ada", notes=("ignored: a.txt",), submitted=WHEN)
     return Attempt(student, hand_in, number, "5ha", Path("/r/ada/5ha"), record, **known)
 
 

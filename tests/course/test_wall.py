@@ -1,34 +1,43 @@
-"""What course/ takes from the grader beside its command and its two files: this list, which only gets
-shorter; and the grader takes nothing from course/."""
+"""course/ stands alone: of the repository around it, it knows the grader's command and two files."""
 
 from __future__ import annotations
 
 import ast
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
-from conftest import REPOSITORY
+from fake_class import REPOSITORY
 
-TAKEN = {
-    "grader", "grader.build.parts", "grader.build.submission", "grader.cases.model",
-    "grader.cases.read", "grader.errors", "grader.exporters.summary", "grader.intake.find",
-    "grader.intake.submission", "grader.interrupt", "grader.options", "grader.process",
-    "grader.record.model", "grader.record.store", "grader.record.student", "grader.report.lines",
-    "grader.report.terminal", "grader.text",
-}
-
-
-def imported(folder: str) -> set[str]:
-    """By absolute names: course/ has no other imports of the grader."""
-    modules = [ast.parse(path.read_text()) for path in (REPOSITORY / folder).rglob("*.py")]
-    assert len(modules) > 20
-    return {name for module in modules for node in ast.walk(module)
-            for name in ([alias.name for alias in node.names] if isinstance(node, ast.Import) else
-                         [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level
-                         else [])}
+LIBRARIES = {"jinja2", "markupsafe", "pydantic", "rich", "tomli", "yaml"}
+LONG = ("running", "regrade", "slurm", "pages", "hand_ins", "wall")
+"""Of tests/course/, what takes more than seconds; of these a few tests run in the copy."""
 
 
-def test_what_the_course_takes() -> None:
-    assert {name for name in imported("course") if name.split(".")[0] == "grader"} == TAKEN
+def test_it_imports_itself_and_libraries() -> None:
+    paths = list((REPOSITORY / "course").rglob("*.py"))
+    modules = [node for path in paths for node in ast.walk(ast.parse(path.read_text()))]
+    named = {name.split(".")[0] for node in modules
+             for name in ([alias.name for alias in node.names] if isinstance(node, ast.Import) else
+                          [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level
+                          else [])}
+    assert len(paths) > 20 and named - sys.stdlib_module_names - {"tomllib"} <= LIBRARIES
 
 
-def test_the_grader_knows_no_course() -> None:
-    assert not {name for name in imported("grader") if name.split(".")[0] in ("course", "instructor")}
+def test_its_tests_pass_in_an_empty_folder(tmp_path: Path) -> None:
+    """With a folder of results among them, and nothing else."""
+    for name in ("course", "tests/course"):
+        shutil.copytree(REPOSITORY / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    tests = [str(path) for path in sorted((tmp_path / "tests/course").glob("test_*.py"))
+             if path.stem.removeprefix("test_") not in LONG]
+    few = ["running.py::test_each_is_graded_once", "running.py::test_what_the_grader_cannot_take_is_a_row",
+           "regrade.py::test_a_changed_case", "pages.py::test_a_mistake_stands_at_its_line",
+           "pages.py::test_the_class_in_figures", "hand_ins.py::test_what_cannot_be_taken_is_a_row"]
+    ran = subprocess.run(
+        [sys.executable, "-B", "-m", "pytest", "-q", "-c", "/dev/null", "--rootdir", str(tmp_path),
+         "-p", "no:cacheprovider", "-o", "pythonpath=. tests/course", "-W", "ignore::pytest.PytestUnknownMarkWarning",
+         "--basetemp", str(tmp_path / "t"), *tests, *(f"{tmp_path}/tests/course/test_{each}" for each in few)],
+        cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert " passed" in ran.stdout and "skipped" not in ran.stdout

@@ -22,8 +22,6 @@ import classroom50 as demands
 from kinds import words_of
 from conftest import REPOSITORY, clean_environment, sample, strict_json
 
-from course import gradebook
-from course.model import Attempt, HandIn, Standing, Student
 from grader.errors import BadInput, MachineFault
 from grader.exporters import annotations, autolab, classroom50, gradescope, summary
 from grader.record.model import (Build, Cause, Criterion, Finding, Record, Refusal, Submission, Test
@@ -518,17 +516,6 @@ def test_annotations_say_what_the_record_says() -> None:
 # ---- all of them ---------------------------------------------------------------------------------
 
 
-def class_md(*records: Record) -> str:
-    """Of a class with these grades."""
-    standings = []
-    for record in records:
-        student = Student(record.submission.name, "x")
-        attempt = Attempt(student, HandIn((), "x"), 1, "x", None, record)
-        standings.append(Standing(student, "graded", (attempt,), attempt, raw=record.score,
-                                  points=record.score, possible=record.max_score))
-    return gradebook.summary(standings, "SGEMM")
-
-
 def check_every_form(record: Record) -> None:
     for hidden_cases in VISIBILITIES:
         text = json.dumps(gradescope_results(record, hidden_cases), ensure_ascii=False)
@@ -536,7 +523,6 @@ def check_every_form(record: Record) -> None:
     check_autolab(record)
     classroom50_result(record)
     check_markdown(summary.export(record))
-    check_markdown(class_md(record, record))
     check_annotations(record)
 
 

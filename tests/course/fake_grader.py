@@ -1,0 +1,97 @@
+"""A grader of a few milliseconds, with the command line of the real one: it does what a submission says,
+line by line, and counts in the file FAKE_CALLS what it has begun and graded.
+
+    score 3            so many points of 40, where the suite has no cases of its own
+    loses CASE 0.5 WHY such a share of a case's points
+    sleep 0.1          seconds
+    fault 2            the machine's fault, so many times; killed 2: likewise, it kills itself
+    nothing WHY        there is no kernel in it
+
+A suite is public, or a file of JSON: the points of each case, by name.
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import signal
+import sys
+import time
+
+words = dict(word.split("=", 1) if "=" in word else (word, "") for word in sys.argv[1:])
+suite = words.get("--suite", "public")
+cases, name = {}, "public/basics"
+
+
+def stop(status, line):
+    print(f"grade: {line}", file=sys.stderr)
+    sys.exit(status)
+
+
+if words.get("--protection") == "x":
+    stop(2, "--protection (PROTECTION with make): 'x' is not one of auto, bubblewrap, uid, none")
+if suite == "":
+    stop(2, "--suite (SUITE with make): the path is empty")
+if suite.endswith(".toml"):
+    try:
+        cases, name = json.loads(pathlib.Path(suite).read_text()), pathlib.Path(suite).stem
+    except FileNotFoundError as error:
+        stop(2, f"{suite}: cannot read this file: {error.strerror}")
+key = dict(version="1.0", grader="of the grader", suites=[name], backend="cpu",
+           cases=hashlib.sha256(json.dumps([name, cases]).encode()).hexdigest()[:16])
+here = dict(compiler="g++ 12", architecture=None)
+if "--about" in words:
+    fault = os.environ.get("FAKE_FAULT")
+    told = key | {"host": "here", "max_score": 40} | ({"fault": fault} if fault else here)
+    print(json.dumps(told))
+    stop(3, fault) if fault else sys.exit(0)
+
+given = pathlib.Path(words["--submission"])
+found = [given] if given.is_file() else [path for path in given.rglob("*") if path.is_file()]
+place = pathlib.Path(words["--results"]) / words["--name"]
+calls = pathlib.Path(os.environ["FAKE_CALLS"])
+with open(calls, "a") as file:
+    file.write(f"{place.parent.name} begun\n")
+if len(found) != 1:
+    stop(2, f"{given}: a directory with {len(found)} files: which one is the submission?")
+kernel = found[0].read_bytes()
+tests = [dict(name=case, suite=name, hidden=False, title="", m=4, k=4, n=4, fill="random", seed=1,
+              score=points, max_score=points, reason="", status="passed",
+              criteria=[dict(name="correct", score=points, max_score=points, passed=True, reason="")])
+         for case, points in cases.items()]
+record = key | here | dict(
+    format=3, complete=True, submission=dict(bytes=len(kernel), notes=[]), seed=int(words["--seed"]),
+    score=0, max_score=sum(cases.values()) or 40, build=dict(ok=True), refusal=None, tests=tests,
+    started="2026-11-20T10:00:00Z", of_a_later_grader={"x": 1})
+for line in kernel.decode().splitlines():
+    order, _, value = line.partition(" ")
+    tried = place / f"tried-{order}"
+    count = int(tried.read_text()) if tried.exists() else 0
+    if order == "score":
+        record["score"] = float(value)
+    elif order == "nothing":
+        stop(2, f"{found[0]}: {value}")
+    elif order == "loses":
+        case, share, why = value.split(" ", 2)
+        for test in tests:
+            if test["name"] == case:
+                lost = dict(score=test["max_score"] * (1 - float(share)), reason=why)
+                test |= lost | {"status": "failed"}
+                test["criteria"][0] |= lost | {"passed": False}
+    elif order == "sleep":
+        time.sleep(float(value))
+    elif order in ("fault", "killed") and count < int(value or 1):
+        tried.write_text(str(count + 1))
+        if order == "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        stop(3, "no sandbox works here")
+if tests:
+    record["score"] = sum(test["score"] for test in tests)
+for file_name, content in (("kernel.cu", kernel), ("student.json", json.dumps(record).encode()),
+                           ("result.json", json.dumps(record).encode())):
+    temporary = place / "written"
+    temporary.write_bytes(content)
+    os.replace(temporary, place / file_name)
+with open(calls, "a") as file:
+    file.write(f"{place.parent.name} graded\n")
+sys.exit(0 if record["score"] >= record["max_score"] else 1)
