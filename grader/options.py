@@ -1,5 +1,5 @@
-"""The options that `python -m grader` and `python -m course` share: words go in, checked
-values come out, or all mistakes at once, a line each."""
+"""The options of `python -m grader`, and of its front for pytest: words go in, checked values come
+out, or all mistakes at once, a line each."""
 
 from __future__ import annotations
 

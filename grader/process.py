@@ -1,6 +1,5 @@
-"""Runs the programs that the grader relies on (make, the judge, the clock, a grader of its own for
-each submission of a class): a command goes in, its status and output come out, and nothing of it is
-left running, also after an interrupt."""
+"""Runs the programs that the grader relies on (make, the judge, the clock): a command goes in, its status
+and output come out, and nothing of it is left running, also after an interrupt."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -98,7 +98,7 @@ def of_the_system(name: str) -> bool:
 def in_folder(given: Path, shown: str) -> Found:
     folder = os.open(given, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        names = sorted(below(folder, shown, MOST_FILES))
+        names = sorted(below(folder, shown))
         chosen, notes = choose(names, (".cu", ".zip"), f"{shown}: a directory")
         if chosen != KERNEL:
             notes.insert(0, f"{printable(chosen)} was taken for {KERNEL}")
@@ -107,10 +107,9 @@ def in_folder(given: Path, shown: str) -> Found:
         os.close(folder)
 
 
-def below(folder: int, shown: str, most: int,
-          skip: Callable[[str], bool] = of_the_system) -> Iterator[str]:
-    """Paths of all files within the open folder, and of anything else named kernel.cu; without those
-    whose name, or a folder's on their way, is to `skip`."""
+def below(folder: int, shown: str) -> Iterator[str]:
+    """Paths of all files within the open folder, and of anything else named kernel.cu; without hidden
+    ones."""
     def unreadable_folder(error: OSError) -> None:
         raise error
 
@@ -119,17 +118,17 @@ def below(folder: int, shown: str, most: int,
         kernels = [name for name in folders if name.lower() == KERNEL]
         for name in files + kernels:
             count += 1
-            if count > most:
-                raise BadInput(f"{shown}: holds more than {most} files; this is not one "
+            if count > MOST_FILES:
+                raise BadInput(f"{shown}: holds more than {MOST_FILES} files; this is not one "
                                "submission")
-            if not skip(name):
+            if not of_the_system(name):
                 yield os.path.join(place, name).removeprefix("./")
         deeper = place.count("/") < DEEPEST
         folders[:] = [name for name in folders
-                      if deeper and not skip(name) and name not in kernels]
+                      if deeper and not of_the_system(name) and name not in kernels]
 
 
-def read_below(folder: int, name: str, shown: str, largest: int | None = None) -> bytes:
+def read_below(folder: int, name: str, shown: str) -> bytes:
     """A file of an open folder; a link in place of a folder on its way is refused too."""
     *folders, last = name.split("/")
     opened: list[int] = []
@@ -139,7 +138,7 @@ def read_below(folder: int, name: str, shown: str, largest: int | None = None) -
                              dir_fd=folder)
             opened.append(folder)
         kind = os.lstat(last, dir_fd=folder).st_mode
-        return read_file(last, folder, f"{shown}/{printable(name)}", kind, largest)
+        return read_file(last, folder, f"{shown}/{printable(name)}", kind)
     except OSError as error:
         raise unreadable(f"{shown}/{printable(name)}", error) from None
     finally:
@@ -150,8 +149,7 @@ def read_below(folder: int, name: str, shown: str, largest: int | None = None) -
 # ---- one file ------------------------------------------------------------------------------------
 
 
-def read_file(path: str | Path, directory: int | None, shown: str, kind: int,
-              largest: int | None = None) -> bytes:
+def read_file(path: str | Path, directory: int | None, shown: str, kind: int) -> bytes:
     """Opening a device or a FIFO can block or have effects, so its kind is checked before; and once
     more after opening, because it may have been exchanged in between. Raises BadInput, OSError."""
     refuse_kind(kind, shown)
@@ -159,18 +157,17 @@ def read_file(path: str | Path, directory: int | None, shown: str, kind: int,
     opened = os.open(path, flags, dir_fd=directory)
     with open(opened, "rb") as file:
         refuse_kind(os.fstat(opened).st_mode, shown)
-        return limited(file, shown, largest)
+        return limited(file, shown)
 
 
-def limited(file: IO[bytes], shown: str, largest: int | None) -> bytes:
-    """All of it, up to this many bytes; None: a submission, up to LARGEST, or LARGEST_ZIP if it is a
-    zip. Raises BadInput."""
-    content = file.read((largest or LARGEST) + 1)
-    if content.startswith(ZIP_BEGINS) and not largest:
+def limited(file: IO[bytes], shown: str) -> bytes:
+    """All of it, up to LARGEST bytes, or LARGEST_ZIP if it is a zip. Raises BadInput."""
+    content = file.read(LARGEST + 1)
+    if content.startswith(ZIP_BEGINS):
         content += file.read(LARGEST_ZIP + 1 - len(content))
         refuse_size(content, LARGEST_ZIP, f"{shown}: a zip")
         return content
-    refuse_size(content, largest or LARGEST, shown)
+    refuse_size(content, LARGEST, shown)
     return content
 
 
@@ -247,8 +244,7 @@ def outside(name: str) -> bool:
     return not name or name.startswith("/") or ".." in parts or ":" in parts[0]
 
 
-def unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, shown: str,
-             largest: int | None = None) -> bytes:
+def unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, shown: str) -> bytes:
     """A file of it, or a zip in it (limited()). Raises BadInput, and what zipfile raises."""
     mode = entry.external_attr >> 16
     if stat.S_IFMT(mode):  # made on Unix; elsewhere there are no links
@@ -259,4 +255,4 @@ def unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, shown: str,
         raise BadInput(f"{shown}: compressed in an unusual way (method {entry.compress_type}); "
                        "make a plain zip")
     with archive.open(entry) as file:
-        return limited(file, shown, largest)
+        return limited(file, shown)
