@@ -51,6 +51,13 @@ static double coalesced(const struct counted *c) {
     return c->sectors ? 100.0 * (double)c->bytes / ((double)c->sectors * SECTOR) : 0;
 }
 
+/* Of each sector one element, which several threads of a warp load: nothing is wasted that another
+ * order of the threads would use. */
+static bool is_broadcast(const struct counted *c) {
+    enum { FLOAT = 4 };
+    return c->sectors && c->bytes == FLOAT * c->sectors && c->elements >= 2 * c->sectors;
+}
+
 /* Everything that the launches did, as if it were one. */
 static struct counted_launch sum_of(const struct counted_launch *launches, int count) {
     struct counted_launch sum = {0};
@@ -130,8 +137,10 @@ static void print_head(FILE *out, const struct counted_launch *l) {
 }
 
 static void print_global_row(FILE *out, const char *what, const struct counted *c) {
-    fprintf(out, "  %-22s %14s %12s %13s %9.1f %%\n", what, grouped(c->elements).text,
-            grouped(c->requests).text, grouped(c->sectors).text, coalesced(c));
+    char used[32] = "broadcast";
+    if (!is_broadcast(c)) snprintf(used, sizeof used, "%.1f %%", coalesced(c));
+    fprintf(out, "  %-22s %14s %12s %13s %11s\n", what, grouped(c->elements).text,
+            grouped(c->requests).text, grouped(c->sectors).text, used);
 }
 
 static void print_global(FILE *out, const struct counted_launch *l) {
@@ -196,6 +205,9 @@ static void print_line(FILE *out, const struct counted_line *line) {
     if (line->place == COUNTED_SHARED)
         fprintf(out, "shared %s: %.1f needless passes per request (%u-way)\n", way_names[line->way],
                 (double)c->conflicts / requests, c->worst);
+    else if (is_broadcast(c))
+        fprintf(out, "%s of %s: %.1f sectors per request, a broadcast from each\n",
+                way_names[line->way], place_name(line->place), (double)c->sectors / requests);
     else
         fprintf(out, "%s of %s: %.1f sectors per request, %.1f %% of their bytes used\n",
                 way_names[line->way], place_name(line->place), (double)c->sectors / requests,
@@ -253,6 +265,7 @@ static const char legend[] =
     "request    what the 32 threads of a warp load or store with one instruction\n"
     "sector     32 bytes side by side: the least that moves from or to global memory\n"
     "coalesced  the share of those sectors' bytes that is used; 100 % wastes none\n"
+    "broadcast  of each sector one element, which several threads of a warp load\n"
     "conflict   one more pass through shared memory, because threads of a warp need\n"
     "           different words of the same bank (word number modulo 32)\n"
     "The more operations for each element loaded, the less a kernel waits for memory.\n";

@@ -9,6 +9,7 @@ student is told a number that is not so.
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -402,6 +403,15 @@ def test_the_table(checker: Builder) -> None:
     ):
         assert expected in lines, f"{expected}\n{text}"
     assert "could gain most" not in text
+
+
+def test_one_element_for_a_warp_is_a_broadcast(checker: Builder) -> None:
+    """The naive kernel's A; columns are not, in which each thread of a warp has its own element."""
+    naive = run_check(checker(GCC, "instructor/faulty/styles/naive.cu"), "--counts", 34).stdout
+    assert re.search(r"loads of A .* broadcast\n", naive) and "a broadcast from each" in naive
+    assert re.search(r"loads of B .* 65.7 %\n", naive)
+    columns = run_check(checker(GCC, right("counts_column_major")), "--counts", 64).stdout
+    assert re.search(r"loads of B .* 12.5 %\n", columns) or re.search(r"loads of A .* 12.5 %\n", columns)
 
 
 @pytest.mark.parametrize("option", ["--counts", "--phases"])
