@@ -39,6 +39,7 @@ TWO_BUFFERS = [
     ("A_s[ty][i] * B_s[i][tx]", "A_s[phase % 2][ty][i] * B_s[phase % 2][i][tx]"),
 ]  # fmt: skip
 ONE_BLOCK_MORE = [(BLOCKS_OF_X, "n / TILE_SIZE + 1, ")]
+PHASES_UP_TO_K = [("phase < (k + TILE_SIZE - 1) / TILE_SIZE", "phase < k")]
 # Blocks that take one tile of C after the other. A barrier is between them, which the buffers need
 # after an odd number of phases.
 MANY_TILES = [
@@ -196,6 +197,14 @@ def test_more_blocks_than_c_needs(edited: Callable[..., Path]) -> None:
     assert (launch["blocks"], launch["blocks_without_stores"]) == (20, 4)
     assert found["what"] == "the grid has 20 blocks; 16 store elements of C"
     assert found["detail"][0].startswith("mysgemm<<<(5, 4), (16, 16)>>>: 80 x 64 threads")
+
+
+def test_phases_that_load_nothing(edited: Callable[..., Path]) -> None:
+    """One for each element along k, of which 60 are behind it."""
+    program = edited(PHASES_UP_TO_K)
+    found = remark(program)
+    assert (found["name"], found["line"]) == ("idle-phases", line_of(program, "A_s[ty][tx] ="))
+    assert found["what"].startswith("60 of the 64 tile phases")
 
 
 def test_a_grid_that_suits_the_gpu(edited: Callable[..., Path]) -> None:

@@ -20,7 +20,8 @@ void remark_at(struct remark *remark, enum remark_kind kind, const char *file, i
 
 const char *remark_name(enum remark_kind kind) {
     static const char *const names[REMARKS] = {
-        NULL, "naive-loads", "uncoalesced", "bank-conflicts", "unneeded-barrier", "surplus-blocks"};
+        NULL,          "naive-loads",      "uncoalesced",   "bank-conflicts",
+        "idle-phases", "unneeded-barrier", "surplus-blocks"};
     return names[kind];
 }
 

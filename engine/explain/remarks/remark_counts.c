@@ -232,6 +232,58 @@ static bool bank_conflicts(const struct counts_of_run *run, struct remark *remar
     return false;
 }
 
+/* --- idle-phases ------------------------------------------------------------------------------ */
+
+enum { PHASES = 4096 };
+
+/* Of the first block's intervals between barriers, those in which it stores to shared memory. */
+struct tile_phases {
+    unsigned char stores[PHASES], loads[PHASES];
+    int stored, idle;       /* idle: without a load of an input */
+    const void *idle_store; /* a store in one of these */
+};
+
+static void find_tile_phases(const struct trace *t, struct tile_phases *phases) {
+    int last = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        const struct trace_access *a = &t->access[i];
+        if (a->block || a->interval >= PHASES) continue;
+        if ((int)a->interval > last) last = (int)a->interval;
+        if (a->array >= TRACE_SHARED && a->write) phases->stores[a->interval] = 1;
+        if (a->array < TRACE_SHARED && !a->write && lab.arrays[a->array].role == ROLE_INPUT)
+            phases->loads[a->interval] = 1;
+    }
+    for (size_t i = 0; i < t->count && !phases->idle_store; i++) {
+        const struct trace_access *a = &t->access[i];
+        if (!a->block && a->interval < PHASES && a->array >= TRACE_SHARED && a->write &&
+            !phases->loads[a->interval])
+            phases->idle_store = a->code;
+    }
+    /* Where not all has been kept, what comes last is not all of its interval. */
+    for (int i = 0; i < PHASES && (t->complete || i < last); i++) {
+        phases->stored += phases->stores[i];
+        phases->idle += phases->stores[i] && !phases->loads[i];
+    }
+}
+
+/* More than half of the phases store to tiles, and have nothing to load: a loop that runs too far.
+ */
+static bool idle_phases(const struct counts_of_run *run, struct remark *remark) {
+    static struct tile_phases phases;
+    const struct trace *t = trace_shown();
+    memset(&phases, 0, sizeof phases);
+    if (run->count != 1 || !t->block_count || !t->barrier_count) return false;
+    find_tile_phases(t, &phases);
+    if (2 * phases.idle <= phases.stored) return false;
+    const struct place place = place_before(phases.idle_store);
+    if (!place.line) return false;
+    remark_at(remark, REMARK_IDLE_PHASES, place.file, place.line);
+    REMARK_SAY(WHAT, ROW(IDLE), W(phases.idle), W(phases.stored));
+    REMARK_SAY(DETAIL, ROW(IDLE_STORES));
+    say_shape(remark, run->shape);
+    return true;
+}
+
 /* --- surplus-blocks --------------------------------------------------------------------------- */
 
 static bool surplus_blocks(const struct counts_of_run *run, struct remark *remark) {
@@ -252,7 +304,8 @@ static bool surplus_blocks(const struct counts_of_run *run, struct remark *remar
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
-static counts_rule *const rules[] = {naive_loads, uncoalesced, bank_conflicts, surplus_blocks};
+static counts_rule *const rules[] = {naive_loads, uncoalesced, bank_conflicts, idle_phases,
+                                     surplus_blocks};
 
 /* Loads of blocks that did not run are not counted. */
 static bool all_ran(const struct counts_of_run *run) {
