@@ -16,7 +16,7 @@ from conftest import REPOSITORY, Tree, first_of_each, missing, sample, slow_but
 
 from grader.errors import Refused
 from grader.gate.objects import check_object, lists, words_for
-from grader.gate.text import check_preprocessed, check_source
+from grader.gate.text import check_preprocessed, check_same, check_source
 
 Compile = Callable[..., Path]
 
@@ -240,6 +240,15 @@ def test_right_kernels_pass(objects: Compile, path: Path) -> None:
     with pytest.raises(Refused, match=managed) if path.stem in SHARED_WITH_THE_HOST \
             else nullcontext():
         check_object(made, checked)
+
+
+def test_copies_by_the_compilers_own_names_are_the_same_code() -> None:
+    """The checked build calls them otherwise, by a -D of its own; nothing else is alike."""
+    plain, checked, other = (check_preprocessed(b'# 1 "kernel.cu"\n' + text) for text in (
+        b"f(__builtin_memcpy(a, b, 4));\n", b"f(memcpy(a, b, 4));\n", b"f(memmove(a, b, 4));\n"))
+    check_same(plain, checked)
+    with pytest.raises(Refused, match="is other code where it is checked"):
+        check_same(plain, other)
 
 
 # ---- what is refused -----------------------------------------------------------------------------
