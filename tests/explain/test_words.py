@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from checked import Builder, run_check
+from checked import EACH_COMPILER, Builder, run_check
 from conftest import sample
 
 
@@ -198,3 +198,18 @@ def test_words(checker: Builder, case: Case, tmp_path: Path) -> None:
         assert words.format(**lines) in said
     for words in case.silent:
         assert words not in said
+
+
+@pytest.mark.parametrize("setup", EACH_COMPILER)
+@pytest.mark.parametrize(("barrier", "place"), [
+    (FIRST, "after line {b}, before line {products}"),
+    (SECOND, "at the end of the loop of line {phases}, after line {read}"),
+], ids=["first", "second"])  # fmt: skip
+def test_compilers_name_one_place(
+    checker: Builder, tmp_path: Path, setup: str, barrier: str, place: str
+) -> None:
+    text, lines = source_of(Case("", [(barrier, "\n")], "", "", []))
+    kernel = tmp_path / "kernel.cu"
+    kernel.write_text(text)
+    detail = run_check(checker(setup, kernel), "--json", "--seed", 1, 34).finding["detail"]
+    assert f"a __syncthreads() is missing {place.format(**lines)}" in " ".join(detail)
