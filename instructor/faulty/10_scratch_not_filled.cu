@@ -4,7 +4,7 @@
  * finds:    uninitialized-global
  * thread:   2 0
  * block:    2 0
- * says:     byte 136 of the 6528
+ * says:     reads padded[34]
  * not:      C[
  * loses:    memory */
 
