@@ -51,8 +51,6 @@ class Finding(Mistake):
 
 class Criterion(Read):
     name: str
-    score: float
-    max_score: float
     passed: bool
     reason: str = ""
 
@@ -112,6 +110,33 @@ class Case(Item):
         return self.status == "skipped"
 
 
+class Mark(Item):
+    """Points that all cases of a suite keep together, or lose; or what a repair adds, of no points."""
+
+    criterion: str
+    status: str
+    lost_in: list[str] = []
+
+    @property
+    def title_of(self) -> str:
+        return {"tiled": "tiles"}.get(self.criterion, self.criterion)
+
+    @property
+    def why(self) -> str:
+        """With some of the cases."""
+        more = f" and {len(self.lost_in) - 2} more" if len(self.lost_in) > 2 else ""
+        cases = f"; in {', '.join(self.lost_in[:2])}{more}" if self.lost_in else ""
+        return one_line(self.reason + cases)
+
+    @property
+    def nothing_lost(self) -> bool:
+        return self.status == "passed"
+
+    @property
+    def skipped(self) -> bool:
+        return False
+
+
 class Times(Read):
     median: float
 
@@ -160,7 +185,7 @@ class Build(Read):
 
 
 class Record(Read):
-    format: Literal[3]
+    format: Literal[4]
     complete: Literal[True]
     submission: Submission
     suites: list[str]
@@ -170,6 +195,7 @@ class Record(Read):
     build: Build
     refusal: Refusal | None = None
     tests: list[Case]
+    marks: list[Mark] = []
     performance: list[Timing] = []
     backend: str
     architecture: str | None = None
@@ -181,17 +207,17 @@ class Record(Read):
     started: str
 
     @property
-    def items(self) -> list[Case | Timing]:
-        return [*self.tests, *self.performance]
+    def items(self) -> list[Case | Mark | Timing]:
+        return [*self.tests, *self.marks, *self.performance]
 
     @property
     def timed(self) -> list[Timing]:
         return [timing for timing in self.performance if timing.timed]
 
     @property
-    def graded(self) -> list[Case | Timing]:
+    def graded(self) -> list[Case | Mark | Timing]:
         """All that earns points, or could have."""
-        return [*self.tests, *self.timed]
+        return [*self.tests, *(mark for mark in self.marks if mark.max_score), *self.timed]
 
     @property
     def whole(self) -> list[str]:
@@ -229,5 +255,7 @@ def placed(file: str | None, line: int, what: str) -> str:
     return what if not place or what.startswith(place) else f"{place} {what}"
 
 
-def share(item: Item | Criterion) -> str:
+def share(item: Item) -> str:
+    if isinstance(item, Mark) and not item.max_score:
+        return f"+{points(item.score)}"
     return f"{points(item.score)}/{points(item.max_score)}"

@@ -108,8 +108,9 @@ def listed(asked: options.Asked, only: set[str] | None) -> int:
 def about(asked: options.Asked) -> int:
     """Where this machine cannot grade, all that does not depend on it, and why. Raises MachineFault
     then."""
-    points = sum(item.points for suite in asked.suites for item in suite.items
-                 if item in suite.cases or asked.backend == "cuda")
+    points = sum(suite.worth for suite in asked.suites)
+    if asked.backend == "cuda":
+        points += sum(shape.points for suite in asked.suites for shape in suite.performance)
     known = {"version": VERSION, "grader": of_grader(), "cases": of_cases(asked.suites),
              "suites": [suite.name for suite in asked.suites], "max_score": points,
              "backend": asked.backend, "host": socket.gethostname()}

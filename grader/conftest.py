@@ -13,7 +13,8 @@ import pytest
 from . import interrupt, options
 from .errors import BadInput, MachineFault
 from .intake.submission import read_submission
-from .one_submission import Item, Run
+from .one_submission import Run
+from .record.model import AnyResult
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -23,8 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    asked = run_of(metafunc.config).asked
-    keys = [item.key for suite in asked.suites for item in suite.items]
+    keys = run_of(metafunc.config).with_marks
     metafunc.parametrize("key", keys, ids=[key.replace("/", "-") for key in keys])
 
 
@@ -39,11 +39,11 @@ def run_of(config: pytest.Config) -> Run:
 
 
 @pytest.fixture(scope="session")
-def graded(request: pytest.FixtureRequest) -> dict[str, Item]:
+def graded(request: pytest.FixtureRequest) -> dict[str, AnyResult]:
     """What was selected, graded, by the keys."""
     run = run_of(request.config)
     chosen = {item.callspec.params["key"] for item in request.session.items}  # type: ignore[attr-defined]
-    run.only = chosen if len(chosen) < len(run.keys) else None
+    run.choose(chosen)
     try:
         with interrupt.raised():
             record = run.run()

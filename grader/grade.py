@@ -6,8 +6,8 @@ a GPU, and makes the record.
     grading.start(); test = grading.result("public/basics/34x34"); ...; record = grading.finish()
 
 The same submission, cases and seed give the same grade: each case's seed is made from the run's and
-the case's name, whether a case runs depends on its parents' results alone, and of several reasons
-to refuse a submission that of the first case counts, whichever was found first.
+the case's name, whether a case runs depends on its gate alone, and of several reasons to refuse a
+submission that of the first case counts, whichever was found first.
 """
 
 from __future__ import annotations
@@ -17,29 +17,28 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import contextmanager
 from datetime import datetime, timezone
 
-from .audit import neighbors
 from .build.parts import Parts, of_grader
 from .cases.model import Case, Suite
 from .cases.read import of_cases
+from .criteria.correct import headline
 from .errors import MachineFault, Refused
 from .intake.submission import Submission
 from .jail.sandbox import Sandbox
 from .one_case import Runner, Tools, one_line, refusal_of
-from .pool import run_in_order
+from .pool import run_all
 from .record import model
-from .record.model import VERSION, Cause, Record, Refusal, Test, Timing
-from .run.limits import GPU_SECONDS, HOST_SECONDS, Problem
+from .record.model import VERSION, Cause, Finding, Mark, Record, Refusal, Test, Timing
+from .run.limits import GPU_SECONDS, HOST_SECONDS
 from .text import printable
-from .verdict import points
+from .verdict import points, repair
 
 BEFORE_ALL_CASES = -1
 OF_ALL_CASES = 3.0
 MOST_CAUSES = 3  # a second each
-EXPLICABLE = 64  # elements of C: of a few that are wrong, one mistake says nothing (explain.c)
 
 Finished = Callable[[Record, "Test | Timing"], None]
 """Called after each case and timed shape with all that is known by then; one call at a time."""
@@ -60,12 +59,15 @@ class Grading:
         self._report_to = finished
         self._cases = {case.key: seeded(case, seed) for suite in suites for case in suite.cases}
         self._shapes = {each.key: each for suite in suites for each in suite.performance}
+        self._gates = {case.key: suite.gate for suite in suites for case in suite.cases
+                       if suite.gate != case.key and suite.gate in self._cases}
         self._asked: list[str] = []
-        self._order: list[str] = []  # what was asked for and what that depends on; parents first
+        self._order: list[str] = []  # what was asked for, behind what that needs
         self._results: dict[str, Future[Test | Timing]] = {
             key: Future() for key in (*self._cases, *self._shapes)}
         self._known: dict[str, Test | Timing] = {}
         self._refusal: tuple[int, Refusal] | None = None  # with its case's place in _order
+        self._repaired: repair.Repaired | None = None
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run_all, daemon=True, name="grading")
         self._started, self._began = datetime.now(timezone.utc), time.monotonic()
@@ -79,11 +81,15 @@ class Grading:
             self.stop()
 
     def start(self, only: Iterable[str] | None = None) -> None:
-        """Build, and begin to run: everything, or what has these keys and what it depends on.
-        Raises MachineFault."""
+        """Build, and begin to run: everything, or what has these keys, and what these need. Raises
+        MachineFault."""
         chosen = set(self._results if only is None else only)
         self._asked = [key for key in self._results if key in chosen]
-        self._order = self._parents_first(self._asked)
+        gates = {suite.gate for suite in self.suites if suite.gate in self._cases
+                 and any(item.key in chosen for item in suite.items)}
+        timed = any(key in self._shapes for key in self._asked)
+        public = [key for key, case in self._cases.items() if timed and not case.hidden]
+        self._order = list(dict.fromkeys([*gates, *public, *self._asked]))
         with self._stage("compile"):
             self._runner.compile()
         if self._runner.refusal:
@@ -99,15 +105,15 @@ class Grading:
         return self._results[key].result()  # type: ignore[return-value]
 
     def finish(self) -> Record:
-        """Wait for what was started, audit the submission, and clean up. Raises MachineFault if
-        the machine was at fault anywhere: there is no grade then."""
+        """Wait for what was started, try repairs, and clean up. Raises MachineFault if the machine was
+        at fault anywhere: there is no grade then."""
         try:
             for key in self._asked:
                 self._results[key].result()
             complete = len(self._asked) == len(self._results)
-            with self._stage("audit"):
-                if complete:
-                    self._audit()
+            with self._stage("repair"):
+                if complete and not self._refusal and self._runner.build.ok:
+                    self._repaired = self._repair()
             with self._stage("causes"):
                 self._find_causes()
             return self.record(complete)
@@ -130,57 +136,63 @@ class Grading:
     def record(self, complete: bool = False) -> Record:
         """As far as it is known."""
         refusal = self._refusal[1] if self._refusal else None
-        tests = [points.refused(case, refusal) if refusal else self._known[key]
-                 for key, case in self._cases.items() if key in self._known]
+        tests = self._tests(refusal)
         timings = [points.refused(shape, refusal)
                    if refusal and self._known[key].state != "not-timed" else self._known[key]
                    for key, shape in self._shapes.items() if key in self._known]
-        got, possible = points.totals([*tests, *timings])
+        marks = self._marks({test.key: test for test in tests})
+        got, possible = points.totals([*tests, *marks, *timings])
         parts, box = self._runner.parts, self._runner.box
         return Record(
             complete=complete, submission=about(self.submission),
             suites=[suite.name for suite in self.suites], seed=self.seed, score=got,
             max_score=possible, needs_review=points.needs_review([*tests, *timings], self._runner.limit),
             build=self._runner.build, refusal=refusal, tests=tests,
-            performance=timings, protection=box.kind, protection_note=box.note,
+            marks=marks, performance=timings, protection=box.kind, protection_note=box.note,
             backend=parts.backend, architecture=parts.architecture, version=VERSION,
             grader=of_grader(), cases=of_cases(self.suites),
             compiler=parts.compiler, started=self._started.isoformat(timespec="seconds"),
             seconds=round(time.monotonic() - self._began, 3),
         )  # fmt: skip
 
+    def _tests(self, refusal: Refusal | None) -> list[Test]:
+        """As far as they are known, and as they count."""
+        if refusal:
+            return [points.refused(case, refusal) for key, case in self._cases.items()  # type: ignore
+                    if key in self._known]
+        found = []
+        for key in self._cases:
+            test, gate = self._known.get(key), self._gate_of(key)
+            if test and gate and not points.is_right(gate):
+                test = points.behind_gate(test, gate)  # type: ignore[arg-type]
+            found += [test] if test else []
+        return found  # type: ignore[return-value]
+
+    def _marks(self, tests: dict[str, Test]) -> list[Mark]:
+        marks = [each for suite in self.suites for each in points.marks_of(suite, tests)]
+        found = self._repaired
+        return marks + (points.repair_marks(self.suites, tests, found.tests, found.mistake)
+                        if found and not self._refusal else [])
+
+    def _gate_of(self, key: str) -> Test | None:
+        """Its result; None where there is no gate, or it is not known."""
+        return self._known.get(self._gates.get(key, ""))  # type: ignore[return-value]
+
     # ---- running -----------------------------------------------------------------------------
 
-    def _parents(self, key: str) -> list[str]:
-        """Those that are graded too: one suite can be graded alone."""
-        item = self._cases.get(key) or self._shapes[key]
-        return [parent for parent in item.depends if parent in self._cases]
-
-    def _parents_first(self, keys: Iterable[str]) -> list[str]:
-        """These and all that they depend on, otherwise in the order given."""
-        found: dict[str, None] = {}
-
-        def visit(key: str) -> None:
-            if key not in found:
-                for parent in self._parents(key):
-                    visit(parent)
-                found[key] = None
-
-        for key in keys:
-            visit(key)
-        return list(found)
-
     def _run_all(self) -> None:
-        """The thread that reports results: first all cases, then the shapes, one at a time, when
-        no case uses the GPU any more."""
+        """The thread that reports results: first the gates, then all other cases, then the shapes, one
+        at a time, when no case uses the GPU any more."""
+        cases = [key for key in self._order if key in self._cases]
         with self._stage("cases"):
-            self._run([key for key in self._order if key in self._cases], self.jobs, self._run_case)
+            gates = set(self._gates.values())
+            self._run([key for key in cases if key in gates], self.jobs, self._run_case)
+            self._run([key for key in cases if key not in gates], self.jobs, self._run_case)
         with self._stage("clock"):
             self._run([key for key in self._order if key in self._shapes], 1, self._time_shape)
 
     def _run(self, keys: list[str], jobs: int, work: Callable[[str], Test | Timing]) -> None:
-        graph = {key: [parent for parent in self._parents(key) if parent in keys] for key in keys}
-        for key, ended in run_in_order(graph, jobs, work, self._stopped):
+        for key, ended in run_all(keys, jobs, work, self._stopped):
             try:
                 self._report(key, ended)
             except MachineFault as error:
@@ -194,7 +206,9 @@ class Grading:
         refused = self._refusal
         if refused and refused[0] < self._order.index(key):
             return points.refused(self._cases[key], refused[1])
-        return self._runner.run_case(self._cases[key], self._known_parents(key))
+        gate = self._gate_of(key)
+        stops = gate and not points.is_right(gate) and not repair.one_mistake(gate)
+        return self._runner.run_case(self._cases[key], gate if stops else None)
 
     def _time_shape(self, key: str) -> Timing:
         """Raises MachineFault."""
@@ -203,10 +217,9 @@ class Grading:
             return points.without_gpu(asked)
         if self._refusal:
             return points.refused(asked, self._refusal[1])
-        return self._runner.time_shape(asked, self._known_parents(key))
-
-    def _known_parents(self, key: str) -> list[Test]:
-        return [self._known[parent] for parent in self._parents(key)]  # type: ignore[misc]
+        wrong = (test for test in self._known.values()
+                 if isinstance(test, Test) and not test.hidden and not points.is_right(test))
+        return self._runner.time_shape(asked, next(wrong, None))
 
     def _report(self, key: str, ended: Future[Test | Timing]) -> None:
         """A result is written down before those who wait for it go on. Raises what ended it."""
@@ -235,25 +248,36 @@ class Grading:
         finally:
             self.stages[name] = time.monotonic() - began
 
-    def _audit(self) -> None:
-        """Where a grade depends on hidden cases: refuse a submission that knows the public shapes
-        by heart (audit.py). Raises MachineFault."""
-        public = [case for case in self._cases.values() if not case.hidden]
-        if len(public) == len(self._cases) or not self._runner.build.ok or self._refusal:
-            return
-        problems = self._neighbors(public, points.is_right) or [
-            each for each in self._neighbors(public, points.carries)
-            if each.m * each.n >= EXPLICABLE]
-        found = Refusal(tried="answers only the published shapes", file=None, line=0,
-                        hint="C has to be computed for any m, n and k")
-        try:
-            with ThreadPoolExecutor(self.jobs) as pool:
-                computed = list(pool.map(self._runner.computes, problems))
-            if not computed or any(computed):
-                return
-        except Refused as error:
-            found = refusal_of(error)
-        self._refusal = (len(self._order), found)
+    def _repair(self) -> repair.Repaired | None:
+        """One edit, and what each case is with it. Raises MachineFault."""
+        if not any(suite.repaired for suite in self.suites):
+            return None
+        tests: dict[str, Test] = {key: self._known[key] for key in self._cases}  # type: ignore[misc]
+        if all(map(repair.clean, tests.values())):
+            return None
+        for finding in repair.missing_barriers(tests.values()):
+            if found := self._with_barrier(finding):
+                return found
+        found = repair.without_formula(tests, self._runner.explained)
+        stands = found and all(points.is_right(found.tests[gate]) for gate in self._gates.values())
+        return found if stands else None
+
+    def _with_barrier(self, finding: Finding) -> repair.Repaired | None:
+        """Graded on all cases, up to the first at which it is of no use. Raises MachineFault."""
+        repaired = self._runner.repaired(finding)
+        if repaired is None:
+            return None
+        tests: dict[str, Test] = {}
+        useless = threading.Event()
+        keys = sorted(self._cases, key=lambda key: repair.clean(self._known[key]))  # type: ignore
+        for key, ended in run_all(keys, self.jobs,
+                                  lambda key: repaired.run_case(self._cases[key]), useless):
+            test = ended.result()
+            if test is None:
+                useless.set()
+            else:
+                tests[key] = test
+        return None if useless.is_set() else repair.Repaired(headline(finding), tests)
 
     def _find_causes(self) -> None:
         """The mistakes behind the first findings of public cases, after all that points depend on.
@@ -273,11 +297,6 @@ class Grading:
                 finding = test.finding.model_copy(update={"cause": cause})
                 self._known[key] = test.model_copy(update={"finding": finding})
 
-    def _neighbors(self, public: list[Case], passes: Callable[[Test], bool]) -> list[Problem]:
-        """Shapes like those of the public cases that it passes."""
-        passed = [case for case in public if passes(self.result(case.key))]
-        return neighbors(public, passed, seed_for(self.seed, "neighbors"))
-
 
 def limit_of(suites: list[Suite], on_gpu: bool) -> float:
     """What a submission may take for all of these cases, in seconds of the processor or asleep. Each
@@ -289,8 +308,8 @@ def limit_of(suites: list[Suite], on_gpu: bool) -> float:
 
 
 def seeded(case: Case, seed: int) -> Case:
-    """With the run's seed for it, unless it has one of its own."""
-    return case.model_copy(update={"seed": seed_for(seed, case.key)}) if case.seed is None else case
+    """With the run's seed for it."""
+    return case.model_copy(update={"seed": seed_for(seed, case.key)})
 
 
 def seed_for(seed: int, name: str) -> int:

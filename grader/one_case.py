@@ -23,11 +23,10 @@ from .run.cause import find_cause
 from .run.limits import Problem
 from .run.once import run_problem
 from .run.outcome import Outcome
-from .verdict import points
-from .verdict.case import OUT_OF_TIME, explained, judge_case, wants_checked, wants_counts
+from .verdict import points, repair
+from .verdict.case import OUT_OF_TIME, judge_case, wants_checked, wants_counts
 
 LONGEST_OUTPUT = 20_000  # characters of what the compiler printed
-BARRIER = b"__syncthreads();"
 
 
 def time_performance(parts: Parts, programs: Programs, asked: Performance, *,
@@ -59,8 +58,8 @@ class Runner:
         self.refusal: Refusal | None = None
         """Of a submission that was not even compiled."""
         self._programs: Programs | None = None
-        self._repaired: dict[bytes, Programs | None] = {}
-        self._repairing = threading.Lock()
+        self.explained: dict[str, repair.Explained] = {}
+        """Cases whose C is another product, by their keys."""
         self._work: list[tempfile.TemporaryDirectory[str]] = []
 
     def compile(self) -> None:
@@ -88,73 +87,48 @@ class Runner:
         for work in self._work:
             work.cleanup()
 
-    def run_case(self, case: Case, parents: list[Test]) -> Test:
+    def run_case(self, case: Case, gate: Test | None) -> Test:
         """Raises MachineFault, and Refused if the submission does what none may."""
-        if without_a_run := self._result_without_a_run(case, parents):
-            return without_a_run
+        if without_a_run := self._result_without_a_run(case, gate):
+            return without_a_run  # type: ignore[return-value]
         assert self._programs is not None
-        problem = Problem(m=case.m, n=case.n, k=case.k, fill=case.fill, seed=case.seed or 0,
+        plain, checked = self._run(self._programs, case)
+        if wants_checked(case) and checked is None and plain.ended not in OUT_OF_TIME:
+            return points.used_up(case, self.limit)  # type: ignore[return-value]
+        test, explained = judge_case(case, plain, checked), repair.explain(case, plain, checked)
+        if explained:
+            self.explained[case.key] = explained
+        return test
+
+    def _run(self, programs: Programs, case: Case) -> tuple[Outcome, Outcome | None]:
+        """The plain and the checked run; None: it is not wanted, or no time is left."""
+        problem = Problem(m=case.m, n=case.n, k=case.k, fill=case.fill, seed=case.seed,
                           tolerance=case.tolerance, time_limit=case.launch_seconds)
-        plain, checked = self._run_plain(self._programs, problem), None
-        if wants_checked(case) and plain.ended not in OUT_OF_TIME:
-            if self.used_up:
-                return points.used_up(case, self.limit)
-            checked = self._run_checked(self._programs, problem, plain, case)
-        if case.nearly and checked and checked.finding and checked.finding.barrier_after:
-            return judge_case(case, plain, checked,
-                              self._run_repaired(case, problem, checked.finding))
-        return judge_case(case, plain, checked)
+        plain = self._counted(self.tools.run(self.parts, programs, "plain", problem, box=self.box))
+        if not wants_checked(case) or plain.ended in OUT_OF_TIME or self.used_up:
+            return plain, None
+        return plain, self._counted(self.tools.run(
+            self.parts, programs, "checked", problem, plain=plain, count=wants_counts(case),
+            box=self.box))
 
-    def _run_plain(self, programs: Programs, problem: Problem) -> Outcome:
-        return self._counted(self.tools.run(self.parts, programs, "plain", problem, box=self.box))
-
-    def _run_checked(self, programs: Programs, problem: Problem, plain: Outcome,
-                     case: Case) -> Outcome:
-        return self._counted(self.tools.run(self.parts, programs, "checked", problem, plain=plain,
-                                            count=wants_counts(case), box=self.box))
-
-    def _run_repaired(self, case: Case, problem: Problem,
-                      finding: Finding) -> tuple[Outcome, Outcome] | None:
-        """Both runs with the barrier that the finding misses, if it can be put in. Raises
-        MachineFault."""
-        programs = self._with_barrier(finding)
-        if programs is None or self.used_up:
+    def repaired(self, finding: Finding) -> Repaired | None:
+        """With the barrier that the finding misses, if that compiles, in the time that the submission
+        has left. Raises MachineFault."""
+        source, box = repair.with_barrier(self.source, finding), TimedSandbox(self.box)
+        if source is None or self.used_up:
             return None
         try:
-            plain = self._run_plain(programs, problem)
-            if not plain.right or self.used_up:
-                return None
-            return plain, self._run_checked(programs, problem, plain, case)
-        except Refused:
+            programs = self._built(source, box)  # type: ignore[arg-type]
+        except (NotBuilt, Refused):
             return None
-
-    def _with_barrier(self, finding: Finding) -> Programs | None:
-        """Compiled once for each place, in the time that the submission has left. Raises
-        MachineFault."""
-        source = with_barrier(self.source, finding)
-        if source is None:
-            return None
-        with self._repairing:
-            if source not in self._repaired and not self.used_up:
-                box = TimedSandbox(self.box)
-                try:
-                    self._repaired[source] = self._built(source, box)  # type: ignore[arg-type]
-                except (NotBuilt, Refused):
-                    self._repaired[source] = None
-                self._use(box.seconds)
-            return self._repaired.get(source)
+        finally:
+            self._use(box.seconds)
+        return Repaired(self, programs)
 
     def cause_of(self, case: Case, finding: Finding) -> Cause | None:
         """In no time that counts."""
         return self._programs and self.tools.cause(self.parts, self._programs, self.source, case,
                                                    finding, self.box)
-
-    def computes(self, problem: Problem) -> bool:
-        """Whether the submission gets some element of this product right, or would but for one
-        mistake. Raises MachineFault and Refused."""
-        return any(some_right(run) or explained(run)
-                   for programs in (self._programs, *self._repaired.values()) if programs
-                   for run in [self._run_plain(programs, problem)])
 
     @property
     def used_up(self) -> bool:
@@ -168,28 +142,39 @@ class Runner:
         with self._adding:
             self._used += seconds
 
-    def time_shape(self, asked: Performance, parents: list[Test]) -> Timing:
-        """On a GPU. Raises MachineFault."""
-        if without_a_run := self._result_without_a_run(asked, parents):
-            return without_a_run
+    def time_shape(self, asked: Performance, wrong: Test | None) -> Timing:
+        """On a GPU, unless a public case is `wrong`. Raises MachineFault."""
+        if without_a_run := self._result_without_a_run(asked, wrong):
+            return without_a_run  # type: ignore[return-value]
         assert self._programs is not None
         return self.tools.time(self.parts, self._programs, asked, box=self.box)
 
-    def _result_without_a_run(self, item: Case | Performance,
-                              parents: list[Test]) -> Test | Timing | None:
-        """Where nothing was built, a parent of it failed, or no time is left; None: it is to be
+    def _result_without_a_run(self, item: Case | Performance, failed: Test | None) -> Test | Timing | None:
+        """Where nothing was built, a case before it failed, or no time is left; None: it is to be
         run."""
         if self._programs is None:
             return points.unbuilt(item, self.build)
-        good = points.is_right if isinstance(item, Performance) else points.carries
-        failed = next((parent for parent in parents if not good(parent)), None)
         if failed:
             return points.skipped(item, failed)
         return points.used_up(item, self.limit) if self.used_up else None
 
 
-def some_right(run: Outcome) -> bool:
-    return run.ended == "returned" and run.elements > run.wrong + run.unwritten
+class Repaired:
+    """The submission without its one mistake."""
+
+    def __init__(self, runner: Runner, programs: Programs):
+        self._runner, self._programs = runner, programs
+
+    def run_case(self, case: Case) -> Test | None:
+        """None: it is not correct and clean either, or no time is left. Raises MachineFault."""
+        if self._runner.used_up:
+            return None
+        try:
+            plain, checked = self._runner._run(self._programs, case)
+        except Refused:
+            return None
+        test = judge_case(case, plain, checked)
+        return test if repair.clean(test) else None
 
 
 def refusal_of(error: Refused) -> Refusal:
@@ -205,25 +190,9 @@ def one_line(error: BaseException) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:200]
 
 
-# ---- one barrier more ----------------------------------------------------------------------------
-
-
-def with_barrier(source: bytes, finding: Finding) -> bytes | None:
-    """The submission with the barrier that the finding misses; None where it names no place. What the
-    finding says came from a process in which student code ran, and decides nothing but where that
-    line is: points depend on what the repaired submission computes (verdict/case.py). The line may be one
-    at which no statement can stand; then the text does not compile."""
-    lines = source.split(b"\n")
-    if not 0 < finding.barrier_after < len(lines):
-        return None
-    lines.insert(finding.barrier_after, BARRIER)
-    return b"\n".join(lines)
-
-
 @dataclass
 class TimedSandbox:
-    """A sandbox for one thread. A submission can name a place in each case: what compiling takes
-    counts as its runs do."""
+    """A sandbox for one thread: what compiling a repair takes counts as a run does."""
 
     box: Sandbox
     seconds: float = 0.0

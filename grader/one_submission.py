@@ -22,8 +22,6 @@ from .record.model import Record, Test, Timing
 from .record.store import Store
 from .verdict.points import full_marks
 
-Item = Test | Timing
-
 
 class Run:
     """`only`: the keys of the cases and timed shapes that are asked for; None: all. `stage` is called
@@ -32,7 +30,7 @@ class Run:
     def __init__(self, asked: Asked, submission: Submission, *, named: bool = False,
                  only: set[str] | None = None,
                  stage: Callable[[str, int | None], None] = lambda what, cases: None,
-                 finished: Callable[[Item], None] = lambda item: None):
+                 finished: Callable[[Test | Timing], None] = lambda item: None):
         self.asked, self.submission, self.named, self.only = asked, submission, named, only
         self.stage, self.finished = stage, finished
         self.store: Store | None = None
@@ -71,7 +69,19 @@ class Run:
         every = [item.key for suite in self.asked.suites for item in suite.items]
         return [key for key in every if self.only is None or key in self.only]
 
-    def _keep(self, record: Record, item: Item) -> None:
+    @property
+    def with_marks(self) -> list[str]:
+        """And those of what a whole suite keeps or loses."""
+        return [key for suite in self.asked.suites
+                for key in (*(item.key for item in suite.items), *suite.marks)]
+
+    def choose(self, keys: set[str]) -> None:
+        """Of these: a mark needs all cases of its suite."""
+        needed = {case.key for suite in self.asked.suites if keys & set(suite.marks)
+                  for case in suite.cases}
+        self.only = None if keys >= set(self.with_marks) else keys | needed
+
+    def _keep(self, record: Record, item: Test | Timing) -> None:
         """In case the grader is killed."""
         assert self.store
         self.finished(item)

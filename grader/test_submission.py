@@ -1,13 +1,13 @@
-"""One item a case, and one a shape that is timed: each fails with its reason (conftest.py)."""
+"""One item a case, a mark of a suite and a shape that is timed: each fails with its reason (conftest.py)."""
 
 from collections.abc import Callable
 
 import pytest
 
-from .one_submission import Item
+from .record.model import AnyResult
 
 
-def test_points(key: str, graded: dict[str, Item],
+def test_points(key: str, graded: dict[str, AnyResult],
                 record_property: Callable[[str, object], None]) -> None:
     item = graded[key]
     record_property("score", item.score)  # for --junitxml, whose format has no points

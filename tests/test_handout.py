@@ -157,8 +157,9 @@ def test_points() -> None:
     """By criterion, of the public and of the hidden cases; then their sum, and those for speed."""
     table = re.findall(r"^\|[^|]+\| \**(\d+)\** \| \**(\d*)\** ?\|$", sections()["6"], re.MULTILINE)
     suites = load_suites("all", REPOSITORY / "testcases")
-    by_criterion = [[sum(case.criteria.get(name, 0) for suite in suites for case in suite.cases
-                         if suite.hidden == hidden) for hidden in (False, True)]
+    by_criterion = [[sum(suite.points.get(name, 0) if name != "correct" else
+                         sum(case.points for case in suite.cases)
+                         for suite in suites if suite.hidden == hidden) for hidden in (False, True)]
                     for name in ("correct", "memory", "tiled")]
     public, hidden = (sum(column) for column in zip(*by_criterion, strict=True))
     speed = sum(each.points for suite in suites for each in suite.performance)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..model import Attempt, Override, Standing, State
-from ..record import Case, Item, Record, Timing, placed
+from ..record import Case, Item, Mark, Record, Timing, placed
 from ..text import counted, points
 from .mistakes import Mistake, mistakes_of
 from .source import Line, around, lines_of, marked
@@ -73,7 +73,9 @@ class Feedback:
     advice: list[Advice]
     public: list[Case]
     hidden: list[Case]
-    """Both empty where all cases got 0 points for one reason."""
+    public_marks: list[Mark]
+    hidden_marks: list[Mark]
+    """All empty where all cases got 0 points for one reason."""
     speed: list[Timing]
     not_timed: str
     loads: list[tuple[Case, list[Bar]]]
@@ -89,12 +91,15 @@ def feedback_of(standing: Standing, assignment: str) -> Feedback:
     attempt = standing.counted
     record = attempt.seen if attempt else None
     code = code_of(attempt, record) if attempt else []
-    tests = record.tests if record and record.build.ok and not record.refusal else []
+    graded = record if record and record.build.ok and not record.refusal else None
+    tests, marks = (graded.tests, graded.marks) if graded else ([], [])
     return Feedback(
         assignment, standing.student.known_as, total(standing), account(standing), remarks(standing),
         record, advice(record, code) if record else [],
         public=[test for test in tests if not test.hidden],
         hidden=[test for test in tests if test.hidden],
+        public_marks=[mark for mark in marks if not mark.hidden],
+        hidden_marks=[mark for mark in marks if mark.hidden],
         speed=record.timed if tests and record else [],
         not_timed=not_timed(record) if record else "",
         loads=[(test, bars(test)) for test in tests if test.loads],

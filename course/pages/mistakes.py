@@ -40,7 +40,7 @@ def mistakes_of(record: Record) -> list[Mistake]:
     if not record.build.ok:
         return [Mistake("build", "does not compile", line_of(record.build.file, record.build.line))]
     found: dict[Mistake, list[Item]] = {}
-    for item in record.items:
+    for item in (*record.tests, *record.performance):  # what a suite lost, its cases say
         if not item.nothing_lost and not item.skipped:
             found.setdefault(mistake_of(item), []).append(item)
     return [replace(each, items=tuple(items)) for each, items in found.items()]

@@ -26,7 +26,7 @@ SOURCES = ("Makefile", "make", "support.c", "support.h", "lab", "engine",
 """What the parts are made of."""
 
 GRADED = (*SOURCES, *(f"grader/{name}" for name in (
-    "__init__.py", "__main__.py", "audit.py", "build", "cases", "errors.py", "gate", "grade.py",
+    "__init__.py", "__main__.py", "build", "cases", "criteria", "errors.py", "gate", "grade.py",
     "intake", "interrupt.py", "one_case.py", "one_submission.py", "options.py", "pool.py",
     "process.py", "record", "run", "text.py", "verdict")))
 SHOWN = tuple(f"grader/{name}" for name in (

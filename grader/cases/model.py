@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar, get_args
+from typing import Annotated, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field
 
-from ..record.model import CriterionName
+from ..record.model import MarkName
 
 LARGEST_DIMENSION = 16384  # so that A, B and C have at most 2^28 elements, 1 GiB each
-LARGEST_SEED = 2**63 - 1  # what a TOML integer holds
 
 # Below this many products (m k n) a fast kernel takes some ten microseconds, in which a launch and
 # a cold cache weigh as much as the kernel: such a time earns no points.
@@ -62,9 +61,6 @@ class Item(BaseModel):
     points: Points
     hint: Line = ""
     """For the student, when points are missing and no finding has a better hint."""
-    depends: list[str] = Field(
-        [], description='a list of names of cases, those of a public suite as "public/NAME"')
-    """Cases without which this one earns nothing. Once the suite is loaded: their keys."""
     suite: str
     """"public/basics": the file's path below testcases/, without .toml."""
     hidden: bool
@@ -85,7 +81,7 @@ class Item(BaseModel):
     @classmethod
     def keys(cls) -> list[str]:
         """Those that a table in a file may have."""
-        return [key for key in cls.model_fields if key not in ("suite", "hidden")]
+        return [key for key in cls.model_fields if key not in ("suite", "hidden", "seed")]
 
     def contradictions(self) -> list[str]:
         """What is wrong although each key by itself is right."""
@@ -94,9 +90,8 @@ class Item(BaseModel):
 
 class Case(Item):
     fill: Fill = Field(description="one of " + ", ".join(get_args(Fill)))
-    seed: int | None = Field(None, ge=0, le=LARGEST_SEED,
-                             description="a whole number from 0 to 2^63 - 1")
-    """None: made from the run's seed, fresh each run."""
+    seed: int = 0
+    """Of its random numbers: made from the run's (grade.py)."""
     tolerance: Tolerance | None = Field(
         None, description="one of " + ", ".join(get_args(Tolerance)))
     """None: what the fill allows, see docs/sgemm.md."""
@@ -104,28 +99,13 @@ class Case(Item):
         None, ge=SHORTEST_LAUNCH_SECONDS, le=LONGEST_LAUNCH_SECONDS, allow_inf_nan=False,
         description=f"CPU seconds, from {SHORTEST_LAUNCH_SECONDS} to {LONGEST_LAUNCH_SECONDS}")
     """CPU seconds for one block of a launch of the plain build; None: by the size."""
-    criteria: dict[CriterionName, Points] = Field(
-        {}, validate_default=True,
-        description="a table of points for some of " + ", ".join(get_args(CriterionName)))
-    """Points of each; empty in the file: all for "correct"."""
-    parallel: float | None = Field(
-        None, ge=0, le=1, allow_inf_nan=False,
-        description="threads that have to share in the work, an element of C: from 0 to 1")
-    """Asked for by the criteria `parallel` and `tiled`; None: 1 by the first, 0 by the second."""
-
-    nearly: float = Field(0.0, ge=0, le=1, allow_inf_nan=False,
-                          description="a share of the points, from 0 to 1")
-    """Of the points that one mistake alone costs: see verdict.py."""
-
-    @field_validator("criteria")
-    @classmethod
-    def all_for_correct(cls, given: dict[str, float], info: ValidationInfo) -> dict[str, float]:
-        return given or {"correct": info.data.get("points", 0.0)}
+    criteria: list[MarkName] | None = Field(
+        None, description="a list of some of " + ", ".join(get_args(MarkName)))
+    """Beside a correct C; None: memory, where the suite has points for it."""
 
     @property
-    def least_threads(self) -> int:
-        usual = 1.0 if "parallel" in self.criteria else 0.0
-        return math.ceil((usual if self.parallel is None else self.parallel) * self.m * self.n)
+    def asked(self) -> list[MarkName]:
+        return self.criteria or []
 
     @property
     def launch_seconds(self) -> float:
@@ -133,9 +113,6 @@ class Case(Item):
 
     def contradictions(self) -> list[str]:
         wrong = []
-        given = sum(self.criteria.values())
-        if abs(given - self.points) > 1e-6:
-            wrong.append(f"criteria: they add up to {given:g} points, not to {self.points:g}")
         if self.tolerance == "float32" and self.fill != "random":
             wrong.append("tolerance = 'float32': only the fill random has numbers of mean zero")
         if self.tolerance == "exact" and self.fill in ("random", "extremes"):
@@ -180,11 +157,24 @@ class Suite:
     hidden: bool
     cases: list[Case]
     performance: list[Performance] = field(default_factory=list)
+    points: dict[MarkName, float] = field(default_factory=dict)
+    """Kept by every case that asks for it, or lost."""
+    gate: str = ""
+    """The case without which nothing counts; once the suites are loaded, its key. Empty: none."""
+    repaired: float = 0.0
+    """The share of what a kernel would get without its one mistake that it gets with it."""
 
     @property
     def items(self) -> list[Case | Performance]:
-        """All that has a name, points and parents."""
+        """All that is run."""
         return [*self.cases, *self.performance]
 
+    @property
+    def marks(self) -> list[str]:
+        """The keys of what the whole suite keeps or loses."""
+        return [f"{self.name}/{name}" for name in self.points]
 
-AnyItem = TypeVar("AnyItem", Case, Performance)
+    @property
+    def worth(self) -> float:
+        """Points of its cases, and of the suite; not of its timed shapes."""
+        return sum(case.points for case in self.cases) + sum(self.points.values())

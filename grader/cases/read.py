@@ -2,7 +2,7 @@
 
     suites = load_suites("public")          # or "hidden", "all", or the path of one .toml file
 
-In: TOML files. Out: Suite objects whose cases know each other's keys. Whatever is wrong with a file
+In: TOML files. Out: Suite objects with the keys of their gates. Whatever is wrong with a file
 raises BadInput with a line for each mistake: file, case, key, what is allowed.
 """
 
@@ -14,7 +14,6 @@ import os
 import reprlib
 from collections.abc import Sequence
 from dataclasses import replace
-from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any, get_args
 
@@ -22,8 +21,8 @@ from pydantic import ValidationError
 
 from .. import ROOT
 from ..errors import BadInput
-from ..record.model import CriterionName
-from .model import KINDS, ONE_LINE, AnyItem, Case, Item, Suite
+from ..record.model import MarkName
+from .model import KINDS, ONE_LINE, Case, Item, Suite
 
 try:
     import tomllib
@@ -33,14 +32,16 @@ except ModuleNotFoundError:  # Python 3.10
 
 TESTCASES = ROOT / "testcases"
 
+OF_SUITE = ("title", "gate", "points", "repaired")
+MOST_POINTS = 1000
 LARGEST_FILE = 1 << 20
 HASH_LENGTH = 16  # hexadecimal digits: against accidents, which are no attacks
 MOST_MISTAKES_SHOWN = 8
 
 
 def load_suites(which: str, directory: Path = TESTCASES) -> list[Suite]:
-    """The suites `which` names: "public", "hidden", "all", or the path of one file. Public cases of
-    other suites that they depend on come first, for no points.
+    """The suites `which` names: "public", "hidden", "all", or the path of one file. A case of another
+    suite that is the gate of one of them comes first, for no points.
 
     Raises BadInput: a file cannot be read, or has mistakes; one line each."""
     suites = [read_suite(path, directory) for path in suite_files(which, directory)]
@@ -49,12 +50,9 @@ def load_suites(which: str, directory: Path = TESTCASES) -> list[Suite]:
         read_suite(path, directory)
         for path in toml_files(directory / "public")
         if suite_name(path, directory)[0] not in loaded
-    ] if any(item.depends for suite in suites for item in suite.items) else []
-
-    resolved = resolve(suites + others)
-    asked, beside = resolved[: len(suites)], resolved[len(suites) :]
-    refuse_cycles(resolved)
-    return needed_cases(asked, beside) + asked
+    ] if any(suite.gate for suite in suites) else []
+    asked = with_gates(suites, others)
+    return gates_alone(asked, others) + asked
 
 
 # ---- files ---------------------------------------------------------------------------------------
@@ -88,9 +86,10 @@ def suite_name(path: Path, directory: Path) -> tuple[str, bool]:
 
 
 def read_suite(path: Path, directory: Path = TESTCASES) -> Suite:
-    """One file; its dependencies are not resolved. Raises BadInput."""
+    """One file; its gate is a name. Raises BadInput."""
     table = read_toml(path)
-    mistakes = [f"{path}: {each}" for each in unknown_keys(table, ["title", *KINDS])]
+    mistakes = [f"{path}: {each}" for each in unknown_keys(table, [*OF_SUITE, *KINDS])]
+    mistakes += [f"{path}: {each}" for each in wrong_in(table)]
     title, tables = table.get("title"), {kind: table.get(kind, []) for kind in KINDS}
     if not isinstance(title, str) or not title.isprintable() or not 0 < len(title) <= 200:
         mistakes.append(f"{path}: title: it must be {ONE_LINE}, above the first [[case]]")
@@ -114,7 +113,43 @@ def read_suite(path: Path, directory: Path = TESTCASES) -> Suite:
                 names.add(item.name)
                 found[kind].append(item)
     refuse(mistakes)
-    return Suite(name, title, path, hidden, found["case"], found["performance"])
+    points = table.get("points", {})
+    cases = [asking(case, points, f"{path}: case {quoted(case.name)}", mistakes)
+             for case in found["case"]]
+    asked = {each for case in cases for each in case.asked}
+    mistakes += [f"{path}: points: no case asks for {name}" for name in points if name not in asked]
+    refuse(mistakes)
+    return Suite(name, title, path, hidden, cases, found["performance"], points,
+                 table.get("gate", ""), table.get("repaired", 0.0))
+
+
+def wrong_in(table: dict[str, Any]) -> list[str]:
+    """Of what a suite says beside its title and its cases."""
+    points, names = table.get("points", {}), list(get_args(MarkName))
+    if not isinstance(points, dict):
+        return ["points: it must be a table, [points]"]
+    wrong = [f"points: unknown criterion {quoted(name)}{nearest(name, names)}"
+             for name in points if name not in names]
+    wrong += [f"points: {name} = {quoted(value)}: it must be a number from 0 to {MOST_POINTS}"
+              for name, value in points.items() if not is_number(value, MOST_POINTS)]
+    if not isinstance(table.get("gate", ""), str):
+        wrong.append(f"gate = {quoted(table['gate'])}: it must be the name of a case")
+    if not is_number(table.get("repaired", 0.0), 1):
+        wrong.append(f"repaired = {quoted(table['repaired'])}: it must be a number from 0 to 1")
+    return wrong
+
+
+def is_number(value: object, most: float) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= most
+
+
+def asking(case: Case, points: dict[str, float], where: str, mistakes: list[str]) -> Case:
+    """With the criteria that it asks for where it does not say."""
+    if case.criteria is None:
+        return case.model_copy(update={"criteria": ["memory"] if "memory" in points else []})
+    mistakes += [f"{where}: criteria: the file has no points for {name}, below [points]"
+                 for name in case.criteria if name not in points]
+    return case
 
 
 def read_toml(path: Path, what: str = "a suite is public, hidden, all, or the path of a .toml file"
@@ -169,88 +204,40 @@ def explain(place: tuple[int | str, ...], kind: str, table: dict[str, Any],
     allowed = model.model_fields[key].description
     if kind == "missing":
         return f"{key}: is missing; it must be {allowed}"
-    if key == "criteria" and len(place) > 1:
-        criterion, names = str(place[1]), list(get_args(CriterionName))
-        if criterion not in names:
-            return f"criteria: unknown criterion {quoted(criterion)}{nearest(criterion, names)}"
-        value, allowed = table[key][criterion], model.model_fields["points"].description
-        return f"criteria: {criterion} = {quoted(value)}: it must be {allowed}"
     return f"{key} = {quoted(table[key])}: it must be {allowed}"
 
 
-# ---- dependencies --------------------------------------------------------------------------------
+# ---- the gate ------------------------------------------------------------------------------------
 
 
-def resolve(suites: list[Suite]) -> list[Suite]:
-    """The suites with the keys of cases in `depends`."""
+def with_gates(suites: list[Suite], others: list[Suite]) -> list[Suite]:
+    """With the keys of their gates. Raises BadInput."""
     mistakes: list[str] = []
+    public = [suite for suite in (*suites, *others) if suite.name.startswith("public/")]
 
-    def resolved(item: AnyItem, suite: Suite) -> AnyItem:
-        where = f"{suite.path}: {type(item).__name__.lower()} {quoted(item.name)}: depends"
-        parents = [find_parent(name, suite, suites, where, mistakes) for name in item.depends]
-        return item.model_copy(update={"depends": list(dict.fromkeys(parents))})
-
-    found = [replace(suite, cases=[resolved(case, suite) for case in suite.cases],
-                     performance=[resolved(each, suite) for each in suite.performance])
-             for suite in suites]
-    refuse(mistakes)
-    return found
-
-
-def find_parent(
-    reference: str, suite: Suite, suites: list[Suite], where: str, mistakes: list[str]
-) -> str:
-    """The key of the case that `reference` names."""
-    prefix = "public/" if reference.startswith("public/") else ""
-    among = [each for each in suites if each.name.startswith(prefix)] if prefix else [suite]
-    named = [(prefix + each.name, each) for other in among for each in other.cases]
-    found = [each for name, each in named if name == reference]
-    if not found:
-        mistakes.append(f"{where}: there is no case {quoted(reference)}"
-                        f"{nearest(reference, [name for name, _ in named])}")
+    def found(suite: Suite) -> str:
+        near = [case.key for case in suite.cases if case.name == suite.gate]
+        named = near or [case.key for each in public for case in each.cases if case.name == suite.gate]
+        if len(named) == 1:
+            return named[0]
+        names = [case.name for each in (suite, *public) for case in each.cases]
+        mistakes.append(f"{suite.path}: gate: " + (
+            f"{quoted(suite.gate)} is in several public suites" if named else
+            f"there is no case {quoted(suite.gate)}{nearest(suite.gate, list(dict.fromkeys(names)))}"))
         return ""
-    if len(found) > 1:
-        mistakes.append(f"{where}: {quoted(reference)} is in several public suites")
-    if "correct" not in found[0].criteria:
-        mistakes.append(f"{where}: {quoted(reference)} has no points for the criterion correct, "
-                        "which decides whether the cases that depend on it are run")
-    return found[0].key
+
+    asked = [replace(suite, gate=found(suite)) if suite.gate else suite for suite in suites]
+    refuse(mistakes)
+    return asked
 
 
-def refuse_cycles(suites: list[Suite]) -> None:
-    paths = {case.key: suite.path for suite in suites for case in suite.cases}
-    cases = {case.key: case for suite in suites for case in suite.cases}
-    try:
-        TopologicalSorter({case.key: case.depends for case in cases.values()}).prepare()
-    except CycleError as error:
-        first, *others = sorted(set(error.args[1]), key=list(cases).index)
-        by_way = f", by way of {', '.join(cases[key].name for key in others)}" if others else ""
-        raise BadInput(f"{paths[first]}: case {quoted(cases[first].name)}: depends: on itself"
-                       f"{by_way}") from None
-
-
-def ancestors(item: Item, cases: dict[str, Case]) -> set[str]:
-    """Keys of all cases that this one depends on, directly or not."""
-    found: set[str] = set()
-    waiting = list(item.depends)
-    while waiting:
-        key = waiting.pop()
-        if key not in found:
-            found.add(key)
-            waiting += cases[key].depends
-    return found
-
-
-def needed_cases(asked: list[Suite], beside: list[Suite]) -> list[Suite]:
-    """Of the suites `beside`, the cases that `asked` depends on, for no points."""
-    cases = {case.key: case for suite in asked + beside for case in suite.cases}
-    needed = set().union(*(ancestors(item, cases) for suite in asked for item in suite.items))
-    free = {"points": 0.0, "criteria": {"correct": 0.0}}
-    kept = [
-        replace(suite, performance=[], cases=[case.model_copy(update=free) for case in suite.cases
-                                              if case.key in needed])
-        for suite in beside
-    ]
+def gates_alone(asked: list[Suite], others: list[Suite]) -> list[Suite]:
+    """Of the suites `others`, the cases that are gates of those that are asked for, for no points."""
+    gates = {suite.gate for suite in asked}
+    free = {"points": 0.0, "criteria": []}
+    kept = [replace(suite, performance=[], points={}, gate="", repaired=0.0,
+                    cases=[case.model_copy(update=free) for case in suite.cases if case.key in gates])
+            for suite in others]
     return [suite for suite in kept if suite.cases]
 
 
@@ -291,6 +278,7 @@ def of_cases(suites: Sequence[Suite]) -> str:
     nothing."""
     digest = hashlib.sha256()
     for suite in suites:
+        digest.update(repr((suite.points, suite.gate, suite.repaired)).encode() + b"\0")
         for item in suite.items:
             digest.update(item.model_dump_json().encode() + b"\0")
     return digest.hexdigest()[:HASH_LENGTH]

@@ -7,7 +7,7 @@ file=...,line=...,title=...::message`, escaped as the runner's own toolkit escap
 from __future__ import annotations
 
 from ..record.model import Record, Test
-from ..report.lines import graded, lost, name, share, whole
+from ..report.lines import lost, name, share, timed, whole
 from ..text import one_line, plain
 
 FILE = "kernel.cu"
@@ -34,7 +34,7 @@ def of_whole(record: Record) -> list[tuple[Place, str]]:
 def of_cases(record: Record) -> list[tuple[Place, str]]:
     """One annotation a mistake: cases that fail for the same reason at the same line share it."""
     by_mistake: dict[Place, tuple[list[str], list[str]]] = {}
-    for item in graded(record):
+    for item in (*record.tests, *timed(record)):  # what a suite lost, its cases say
         if item.status in ("passed", "skipped"):
             continue
         finding = item.finding.mistake if isinstance(item, Test) and item.finding else None

@@ -7,8 +7,8 @@ In: a record as students see it, and the runner's environment. Out: three files.
 - release-body.md, Markdown, the text of the submission's release.
 - annotations, workflow commands for the log that put the mistakes beside the lines of kernel.cu.
 
-Scores are integers there. A case that lost something gets its points rounded down, and the exact
-value under "points", a member that we add. No test at all would read as "nothing to grade,
+Scores are integers there. Points for speed are rounded down, with the exact value under "points", a
+member that we add. No test at all would read as "nothing to grade,
 success", so a submission that was not run has one test that failed.
 """
 
@@ -17,12 +17,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from ..errors import MachineFault
 from ..record.model import ROUNDING, Record
-from ..report.lines import Item, graded, lost, name, number, share, whole
+from ..report.lines import Item, graded, lost, name, number, of_repair, share, whole
 from ..text import one_line
 from . import annotations, summary
 
@@ -32,6 +34,14 @@ IDENTITY = {"classroom": "CLASSROOM", "assignment": "ASSIGNMENT",
             "assignment_type": "ASSIGNMENT_TYPE", "owner": "OWNER", "submission": "SUBMISSION_TAG",
             "commit": "COMMIT_URL", "release": "RELEASE_URL", "review": "REVIEW_URL"}
 LARGEST_BODY = 100_000  # GitHub takes 125,000 characters, and the runner may add some
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A suite, as one test."""
+
+    score: float
+    max_score: float
 
 
 def write(record: Record, directory: Path, environment: Mapping[str, str]) -> None:
@@ -50,8 +60,8 @@ def result(record: Record, environment: Mapping[str, str]) -> str:
         passed = not record.refusal and record.build.ok  # a suite without cases
         tests = [entry(annotations.FILE, passed, record, whole(record))]
     else:
-        tests = [entry(name(item), item.status == "passed", item, lost(item))
-                 for item in graded(record)]
+        tests = [entry for suite, items in groupby(sorted(graded(record), key=suite_of), key=suite_of)
+                 for entry in of_suite(suite, list(items))]
     return json.dumps({
         "schema": SCHEMA,
         **identity(environment),
@@ -62,6 +72,20 @@ def result(record: Record, environment: Mapping[str, str]) -> str:
     }, ensure_ascii=True, allow_nan=False, indent=1) + "\n"
 
 
+def suite_of(item: Item) -> str:
+    return item.suite
+
+
+def of_suite(suite: str, items: list[Item]) -> list[dict[str, Any]]:
+    """A test each. No test may have more than its points: with those of a repair, the suite is one."""
+    repaired = [item for item in items if of_repair(item)]
+    if not repaired:
+        return [entry(name(item), item.status == "passed", item, lost(item)) for item in items]
+    reasons = [line for item in [*repaired, *items] for line in lost(item)[:1]]
+    whole = Whole(sum(item.score for item in items), sum(item.max_score for item in items))
+    return [entry(suite, False, whole, list(dict.fromkeys(reasons)))]
+
+
 def identity(environment: Mapping[str, str]) -> dict[str, str]:
     for variable in IDENTITY.values():
         if not environment.get(variable):
@@ -69,7 +93,7 @@ def identity(environment: Mapping[str, str]) -> dict[str, str]:
     return {member: environment[variable] for member, variable in IDENTITY.items()}
 
 
-def entry(title: str, passed: bool, of: Item | Record, reasons: list[str]) -> dict[str, Any]:
+def entry(title: str, passed: bool, of: Item | Record | Whole, reasons: list[str]) -> dict[str, Any]:
     full = math.ceil(of.max_score - ROUNDING)
     message = "" if passed else "; ".join([share(of), *reasons])
     return {

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from typing import Any, Literal, get_args
 
-from ..record.model import ROUNDING, Record, Timing
+from ..record.model import ROUNDING, Record, Test, Timing
 from ..report.lines import (Item, graded, lost, measured, name, not_timed, number, points,
                             protection, shape, whole)
 from ..text import counted, plain
@@ -73,10 +73,8 @@ def output(item: Item) -> str:
     if isinstance(item, Timing):
         lines += [measured(item)] if measured(item) else []
         return "\n".join(lines + lost(item))
-    lines += [f"{criterion.name}: {points(criterion.score)} of {points(criterion.max_score)}"
-              for criterion in item.criteria]
     lines += lost(item)
-    if item.output and not item.hidden:
+    if isinstance(item, Test) and item.output and not item.hidden:
         lines += ["", "It printed:", plain(item.output)]
     return "\n".join(lines)
 

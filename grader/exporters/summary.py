@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from ..record.model import Record, Test
-from ..report.lines import (Item, lost, milliseconds, name, not_timed, points, protection, ratio,
+from ..report.lines import (Item, lost, milliseconds, name, not_timed, of_repair, points, protection, ratio,
                             shape, share as in_words, timed, whole)
 from ..text import one_line, plain
 
@@ -50,7 +50,8 @@ def table(record: Record) -> str:
     if not record.tests:
         return ""
     lines = ["| | case | shape | points | reason |", "|---|---|---|---:|---|",
-             *(row(*named(test), share(test), reason(test)) for test in record.tests)]
+             *(row(*named(item), share(item), reason(item))
+               for item in (*record.tests, *record.marks))]
     return "\n".join(lines) + "\n"
 
 
@@ -75,7 +76,7 @@ def named(item: Item) -> tuple[str, str, str]:
 
 
 def share(item: Item | Record) -> str:
-    return f"{points(item.score)}/{points(item.max_score)}"
+    return f"+{points(item.score)}" if of_repair(item) else f"{points(item.score)}/{points(item.max_score)}"
 
 
 def reason(item: Item) -> str:

@@ -16,13 +16,14 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from .. import ROOT
 
-FORMAT = 3
+FORMAT = 4
 """Earlier ones are not read: what they are of is graded again."""
 ROUNDING = 1e-6  # sums of points such as 0.1 + 0.2
 VERSION: str = json.loads((ROOT / "lab" / "version.json").read_text())
 TimingState = Literal["timed", "not-timed", "skipped", "unbuilt", "refused", "wrong", "faulted",
                       "time-limit", "impossible"]
-CriterionName = Literal["builds", "correct", "memory", "tiled", "parallel"]
+MarkName = Literal["memory", "tiled"]
+CriterionName = Literal["correct", "memory", "tiled"]
 Status = Literal["passed", "partial", "failed", "skipped"]
 Seconds = Annotated[float, Field(ge=0)]
 
@@ -126,29 +127,29 @@ def at(file: str | None, line: int, what: str) -> str:
     return what if what.startswith(place) else place + what
 
 
-def but_for(mistake: str) -> str:
-    return f"right but for one mistake: {mistake}"
-
-
 class Scored(Strict):
     """Base of what has a `score` of a `max_score`."""
 
     @model_validator(mode="after")
     def within_its_points(self: Any) -> Any:
-        if not -ROUNDING <= self.score <= self.max_score + ROUNDING:
+        repaired = getattr(self, "criterion", "") == "repair"
+        if not -ROUNDING <= self.score <= self.max_score + ROUNDING and not repaired:
             raise ValueError(f"{self.score:g} of {self.max_score:g} points")
         return self
 
 
-class Criterion(Scored):
+class Criterion(Strict):
+    """Of one case; its points, but for `correct`, are a whole suite's: Mark."""
+
     name: CriterionName
-    score: float
-    max_score: float
     passed: bool
-    nearly: bool = False
-    """Lost to one mistake alone, for which the case gives a share of the points."""
+    known: bool = True
+    """False: the run stopped before it could be seen, which costs the suite nothing if another case
+    shows it."""
     reason: str
     """One line; empty when passed."""
+    phrase: str = ""
+    """The same in words that are the same for all cases: for hidden ones."""
 
 
 class Item(Scored):
@@ -179,14 +180,15 @@ class Item(Scored):
 
 
 class Test(Item):
-    """One case."""
+    """One case. `score` is for a correct C."""
 
     __test__: ClassVar[bool] = False  # pytest would collect any class of this name
 
     fill: str | None
     seed: int | None
     status: Status
-    """skipped: not run, because a case that it depends on failed."""
+    """passed: all criteria; partial: a correct C; skipped: not run, because the case failed that comes
+    first."""
     criteria: list[Criterion]
     finding: Finding | None = None
     loads: Loads | None = None
@@ -200,10 +202,20 @@ class Test(Item):
     def nothing_lost(self) -> bool:
         return self.status == "passed"
 
+class Mark(Item):
+    """Points that a whole suite keeps or loses; `name` is that of the criterion. Or "repair": what is
+    missing to the suite's share of what the repaired kernel would get, beyond `max_score`, which is 0."""
+
+    criterion: MarkName | Literal["repair"]
+    status: Status
+    lost_in: list[str] = []
+    """Names of cases. In a student's view, of hidden ones: empty."""
+    phrase: str = ""
+    """`reason` in words that are the same for all cases."""
+
     @property
-    def nearly(self) -> bool:
-        """Right but for one mistake."""
-        return any(each.nearly for each in self.criteria)
+    def nothing_lost(self) -> bool:
+        return self.status == "passed"
 
 
 class Times(Strict):
@@ -248,6 +260,9 @@ class Timing(Item):
         return "passed" if self.nothing_lost else "partial" if self.score > 0 else "failed"
 
 
+AnyResult = Test | Mark | Timing
+
+
 class Submission(Strict):
     name: str
     path: str
@@ -285,7 +300,7 @@ class Build(Strict):
 
 
 class Record(Scored):
-    format: Literal[3] = FORMAT
+    format: Literal[4] = FORMAT
     complete: bool
     """False in result.partial.json, which holds the cases that are finished so far."""
     submission: Submission
@@ -297,6 +312,8 @@ class Record(Scored):
     build: Build
     refusal: Refusal | None
     tests: list[Test]
+    marks: list[Mark] = []
+    """Of the suites all of whose cases are known."""
     performance: list[Timing] = []
     protection: Literal["bubblewrap", "uid", "none"]
     protection_note: str
@@ -317,9 +334,9 @@ class Record(Scored):
     seconds: Seconds
 
     @property
-    def items(self) -> list[Test | Timing]:
-        """All cases and timed shapes."""
-        return [*self.tests, *self.performance]
+    def items(self) -> list[AnyResult]:
+        """All that has points."""
+        return [*self.tests, *self.marks, *self.performance]
 
 
 def schema() -> dict[str, Any]:

@@ -14,15 +14,8 @@ from __future__ import annotations
 import re
 from itertools import count
 
-from .model import (CriterionName, Finding, Record, Refusal, Test, Timing, TimingState, but_for)
+from .model import Finding, Mark, Record, Refusal, Test, Timing, TimingState
 
-LOST: dict[CriterionName, str] = {
-    "builds": "no kernel was launched",
-    "correct": "C is not right",
-    "memory": "a memory fault, or C is not right",
-    "tiled": "loads more from global memory than a tiled kernel does, or works in too few threads",
-    "parallel": "too few threads share in the work",
-}
 NOT_RUN = "needs an earlier hidden case, which failed"
 
 SPEED: dict[TimingState, str] = {
@@ -52,18 +45,23 @@ def student_view(record: Record) -> Record:
     numbers, speed_numbers = count(1), count(1)
     tests = [without_shape(test, next(numbers), record) if test.hidden else
              test.model_copy(update={"output": ""}) for test in record.tests]
+    marks = [without_names(mark, record) if mark.hidden else
+             mark.model_copy(update={"reason": mark.phrase}) if mark.criterion == "repair" else mark
+             for mark in record.marks]  # a repair may have been found in a hidden case
     timings = [speed_without_shape(timing, next(speed_numbers), record) if timing.hidden else timing
                for timing in record.performance]
     refusal = record.refusal
     if refusal:
         refusal = without_place(refusal) if record.build.ok else refusal
         tests = [for_refusal(test, refusal) for test in tests]
+        marks = [mark.model_copy(update={"reason": refusal.reason}) for mark in marks]
         timings = [timing if timing.state == "not-timed" else
                    timing.model_copy(update={"reason": refusal.reason})
                    for timing in timings]
     path = record.submission.path.rsplit("/", 1)[-1]  # the rest is the TA's
     return record.model_copy(deep=True, update={
         "tests": tests,
+        "marks": marks,
         "performance": timings,
         "suites": list(dict.fromkeys("hidden" if is_hidden(s) else s for s in record.suites)),
         "seed": 0,  # the hidden cases' seeds are made from it
@@ -96,16 +94,23 @@ def without_shape(test: Test, number: int, record: Record) -> Test:
     elif test.status == "skipped":
         reason = NOT_RUN
     elif finding:
-        reason = but_for(finding.what) if test.nearly else finding.what
+        reason = finding.what
     else:
-        reason = next(LOST[each.name] for each in test.criteria if not each.passed)
+        reason = next(each.phrase for each in test.criteria if not each.passed)
     shared = reason if same_for_all or test.status == "skipped" else ""
     return Test(
         **test.model_dump(include={"hidden", "score", "max_score", "status"}), **ANONYMOUS,
         name=f"hidden {number}", fill=None, seed=None, reason=reason, finding=finding,
         criteria=[each if each.passed else
-                  each.model_copy(update={"reason": shared or LOST[each.name]})
-                  for each in test.criteria])
+                  each.model_copy(update={"reason": shared or each.phrase}) for each in test.criteria])
+
+
+def without_names(mark: Mark, record: Record) -> Mark:
+    """Points of the hidden cases together."""
+    same_for_all = record.refusal is not None or not record.build.ok
+    return mark.model_copy(update={
+        "suite": "hidden", "reason": mark.reason if same_for_all else mark.phrase, "hint": "",
+        "lost_in": []})
 
 
 def speed_without_shape(timing: Timing, number: int, record: Record) -> Timing:

@@ -7,11 +7,24 @@ each visible characters only; every format escapes them further for itself. Noth
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Protocol
 
-from ..record.model import Record, Test, Times, Timing
+from ..record.model import AnyResult as Item
+from ..record.model import Mark, Record, Test, Times, Timing
 from ..text import counted, one_line
 
-Item = Test | Timing
+
+class Scores(Protocol):
+    """A result, a record, or a sum of results."""
+
+    @property
+    def score(self) -> float: ...
+
+    @property
+    def max_score(self) -> float: ...
+
+
+TITLES = {"memory": "memory", "tiled": "tiles", "repair": "repair"}
 
 
 def points(value: float) -> str:
@@ -19,8 +32,14 @@ def points(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def share(item: Item | Record) -> str:
+def share(item: Scores) -> str:
+    if of_repair(item):
+        return f"{points(item.score)} more points"
     return f"{points(item.score)} of {points(item.max_score)} points"
+
+
+def of_repair(item: object) -> bool:
+    return isinstance(item, Mark) and item.criterion == "repair"
 
 
 def number(value: float) -> int | float:
@@ -39,6 +58,8 @@ def shape(item: Item) -> str:
 
 
 def name(item: Item) -> str:
+    if isinstance(item, Mark):
+        return one_line(f"{TITLES[item.criterion]} ({item.suite})")
     return one_line(item.name if item.hidden or not item.title else f"{item.name}: {item.title}")
 
 
@@ -59,7 +80,7 @@ def timed(record: Record) -> list[Timing]:
 
 def graded(record: Record) -> list[Item]:
     """All that earns points, or could have."""
-    return [*record.tests, *timed(record)]
+    return [*record.tests, *record.marks, *timed(record)]
 
 
 def not_timed(timings: Iterable[Timing]) -> str:
@@ -89,12 +110,24 @@ def ratio(timing: Timing) -> str:
 # ---- why -----------------------------------------------------------------------------------------
 
 
+def reason(item: Item) -> str:
+    """With the cases in which a whole suite's points were lost."""
+    if isinstance(item, Mark) and item.lost_in:
+        return one_line(f"{item.reason}; in {few(item.lost_in)}")
+    return one_line(item.reason)
+
+
+def few(names: list[str], shown: int = 2) -> str:
+    more = f" and {len(names) - shown} more" if len(names) > shown else ""
+    return ", ".join(names[:shown]) + more
+
+
 def lost(item: Item) -> list[str]:
     """Why points were lost, as lines: the reason, the criteria that failed, the finding, the hint.
     Nothing that the submission printed."""
     if item.nothing_lost:
-        return []
-    lines, hints = [one_line(item.reason)] if item.reason else [], [item.hint]
+        return [one_line(item.reason)] if of_repair(item) else []
+    lines, hints = [reason(item)] if item.reason else [], [item.hint]
     if isinstance(item, Test):
         lines += [f"{criterion.name}: {one_line(criterion.reason)}" for criterion in item.criteria
                   if not criterion.passed and criterion.reason not in ("", item.reason)]

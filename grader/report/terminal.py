@@ -18,11 +18,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from ..record.model import Record, Test, Timing, at
+from ..criteria.correct import headline
+from ..record.model import Mark, Record, Test, Timing, at
 from ..text import counted, harmless, printable
-from ..verdict.case import headline
 from ..verdict.points import totals
-from .lines import Item, milliseconds, not_timed, points, protection, ratio
+from .lines import (TITLES, Item, milliseconds, not_timed, of_repair, points, protection, ratio,
+                    reason as reason_of)
 
 PIPED_WIDTH = 80
 WIDEST = 120  # longer lines are hard to read
@@ -81,10 +82,12 @@ def show(record: Record, where: Path | None, stream: TextIO, only: set[str] | No
     console = console_for(stream)
     items = [item for item in record.items if only is None or item.key in only]
     tests = [item for item in items if isinstance(item, Test)]
-    timings = [item for item in items if not isinstance(item, Test)]
+    marks = [item for item in items if isinstance(item, Mark)]
+    timings = [item for item in items if isinstance(item, Timing)]
     timed = [timing for timing in timings if timing.state != "not-timed"]
     blocks = [about_build(record, console), about_refusal(record, console),
-              table_of(["case", "m k n", "result", "points"], tests, record, console),
+              table_of(["case", "m k n", "result", "points"], [*tests, *marks], record,
+                       console),
               table_of(["speed", "m k n", "time", "cuBLAS", "ratio", "points"], timed, record,
                        console),
               about_device(timed, console), about_finding(record, tests, console)]
@@ -157,7 +160,7 @@ def table_of(head: list[str], items: list[Item], record: Record, console: Consol
         if cells[0].cell_len > widths[0]:  # a line of its own
             block.append(paragraph(cells[0], console))
             cells[0] = Text("")
-        reason = "" if same_for_all else harmless(item.reason)
+        reason = "" if same_for_all else harmless(reason_of(item))
         beside = Text(reason).cell_len <= room
         block.append(row_of(cells, widths, reason if beside else ""))
         if reason and not beside:
@@ -170,12 +173,18 @@ def table_of(head: list[str], items: list[Item], record: Record, console: Consol
 
 def cells_of(item: Item) -> list[Text]:
     shape = f"{item.m} {item.k} {item.n}" if item.m else ""
+    share = f"{points(item.score)}/{points(item.max_score)}"
+    if isinstance(item, Mark):
+        result, more = "kept" if item.nothing_lost else "lost", []
+        if of_repair(item):
+            result, share = "", f"+{points(item.score)}"
+        return [Text(TITLES[item.criterion]), Text(item.suite), Text(result, STYLES[item.status]),
+                Text(share)]
     if isinstance(item, Test):
         result, more = item.status, []
     else:
         result = milliseconds(item.times) or item.state
         more = [milliseconds(item.cublas_times), ratio(item)]
-    share = f"{points(item.score)}/{points(item.max_score)}"
     return [Text(item.name), Text(shape), Text(result, STYLES[item.status]),
             *map(Text, more), Text(share)]
 

@@ -6,36 +6,27 @@ In: cases (cases/) and results (record/model.py). Out: results. Nothing here rai
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from ..cases.model import Case, Item, Performance
+from ..cases.model import Case, Item, Performance, Suite
 from ..clock.measure import Said
-from ..record.model import Build, Criterion, Record, Refusal, Status, Test, Timing, TimingState, at
+from ..criteria.table import CRITERIA
+from ..record.model import (AnyResult, Build, Criterion, Mark, MarkName, Record, Refusal, Status, Test,
+                            Timing, TimingState, at)
 from ..text import counted, harmless
 
 ABOUT = {"name", "suite", "hidden", "title", "m", "k", "n"}
 """What every result repeats of its case."""
 NO_GPU = "not timed: no GPU"
+BUT_FOR = "right but for one mistake"
 
 
-def status_of(criteria: Sequence[Criterion]) -> Status:
-    """passed: all criteria, partial: some, or nearly, failed: none."""
-    if all(each.passed for each in criteria):
-        return "passed"
-    return "partial" if any(each.passed or each.nearly for each in criteria) else "failed"
+def is_right(test: Test) -> bool:
+    """Its C is correct: it need not be tiled for that."""
+    return any(each.name == "correct" and each.passed for each in test.criteria)
 
 
-def is_right(parent: Test) -> bool:
-    """Whether shapes that depend on this case are timed: it need not be tiled for that."""
-    return any(each.name == "correct" and each.passed for each in parent.criteria)
-
-
-def carries(parent: Test) -> bool:
-    """Whether the cases that depend on this one are run: those are judged by themselves."""
-    return any(each.name == "correct" and (each.passed or each.nearly) for each in parent.criteria)
-
-
-def totals(items: Sequence[Test | Timing]) -> tuple[float, float]:
+def totals(items: Sequence[AnyResult]) -> tuple[float, float]:
     """Points and possible points; rounded, so that ten times 0.1 is 1."""
     return (round(math.fsum(item.score for item in items), 6),
             round(math.fsum(item.max_score for item in items), 6))
@@ -56,13 +47,81 @@ def needs_review(items: Sequence[Test | Timing], limit: float) -> list[str]:
         return stopped or item.reason == used_up_reason(limit)
 
     stopped = sum(map(out_of_time, items))
-    return [f"stopped at a time limit in {counted(stopped, 'case')}"] if stopped else []
+    tests = [item for item in items if isinstance(item, Test)]
+    right = {half: [is_right(test) for test in tests if test.hidden == half] for half in (False, True)}
+    return [line for line, holds in {
+        f"stopped at a time limit in {counted(stopped, 'case')}": stopped,
+        "correct in every public case, in no hidden one":
+            right[True] and all(right[False]) and not any(right[True]),
+    }.items() if holds]
 
 
 def speed_points(asked: Performance, ratio: float) -> float:
     """In a straight line from 0 at `none` to all at `full`; whole hundredths, as they are shown."""
     part = (ratio - asked.none) / (asked.full - asked.none)
     return round(asked.points * min(max(part, 0.0), 1.0), 2) if part < 1 else asked.points
+
+
+# ---- what a whole suite keeps or loses -----------------------------------------------------------
+
+
+def marks_of(suite: Suite, tests: Mapping[str, Test]) -> list[Mark]:
+    """Of its cases, by their keys; none before all of them are known."""
+    if any(case.key not in tests for case in suite.cases):
+        return []
+    return [mark(suite, name, points, [tests[case.key] for case in suite.cases if name in case.asked])
+            for name, points in suite.points.items()]
+
+
+def mark(suite: Suite, name: MarkName, points: float, tests: list[Test]) -> Mark:
+    """Kept where no case has lost it, and one has shown it."""
+    asked = [(test, each) for test in tests for each in test.criteria if each.name == name]
+    lost = [(test, each) for test, each in asked if not each.passed and each.known]
+    if not any(each.passed for _, each in asked):
+        lost = [(test, each) for test, each in asked if not each.passed]
+    first, why = lost[0] if lost else (None, None)
+    reason = why.reason if first and why and is_right(first) else first.reason if first else ""
+    hint = first.hint if first and first.reason == reason else ""
+    return Mark(name=name, suite=suite.name, hidden=suite.hidden, title="", m=None, k=None, n=None,
+                criterion=name, score=0.0 if lost else points, max_score=points,
+                status="failed" if lost else "passed", reason=reason, hint=hint,
+                phrase=why.phrase if why else "",
+                lost_in=[test.name for test, _ in lost])
+
+
+def repair_marks(suites: Sequence[Suite], known: Mapping[str, Test], repaired: Mapping[str, Test],
+                 mistake: str) -> list[Mark]:
+    """What is missing to the share that each suite gives of the repaired kernel's points."""
+    found = []
+    whole = all(each.passed for test in repaired.values() for each in test.criteria
+                if each.name != "tiled")
+    for suite in suites:
+        points = [sum(item.score for item in (*(tests[case.key] for case in suite.cases),
+                                              *marks_of(suite, tests)))
+                  for tests in (known, repaired)]
+        missing = math.ceil(suite.repaired * points[1] - 1e-6) - points[0]
+        if suite.repaired and missing > 0:
+            explained = sum(known[case.key].reason != repaired[case.key].reason for case in suite.cases)
+            what = BUT_FOR if whole else f"{counted(explained, 'case')} {BUT_FOR}"
+            found.append(Mark(
+                name="repair", suite=suite.name, hidden=suite.hidden, title="", m=None, k=None, n=None,
+                criterion="repair", score=missing, max_score=0.0, status="passed",
+                reason=f"{what}: {mistake}", phrase=BUT_FOR if whole else "a mistake that was repaired"))
+    return found
+
+
+def behind_gate(test: Test, gate: Test) -> Test:
+    """Before the gate is correct, nothing counts. What the case has lost by itself is said all the
+    same."""
+    if test.status == "skipped":
+        return test
+    reason = test.reason or f"needs {gate.name}, which failed"
+    return test.model_copy(update={
+        "score": 0.0, "status": "failed" if test.reason else "skipped", "reason": reason,
+        "skipped_for": "" if test.reason else gate.name,
+        "criteria": [each.model_copy(update={"passed": False, "reason": each.reason or reason,
+                                             "phrase": each.phrase or "needs an earlier case"})
+                     for each in test.criteria]})
 
 
 # ---- no points -----------------------------------------------------------------------------------
@@ -102,8 +161,8 @@ def no_points(item: Item, state: TimingState, reason: str, hint: str = "") -> Te
 
 
 def nothing(case: Case, status: Status, reason: str, hint: str = "") -> Test:
-    criteria = [Criterion(name=name, score=0.0, max_score=points, passed=False, reason=reason)
-                for name, points in case.criteria.items()]
+    criteria = [Criterion(name=name, passed=False, reason=reason, phrase=CRITERIA[name].PHRASE)
+                for name in ("correct", *case.asked)]
     return Test(**case.model_dump(include=ABOUT | {"fill", "seed"}), score=0.0,
                 max_score=case.points, status=status, criteria=criteria, reason=reason, hint=hint)
 

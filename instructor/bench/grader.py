@@ -29,7 +29,7 @@ from rich.table import Table
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 INSTRUCTOR = REPOSITORY / "instructor"
 STAGES = {"start": "start", "trusted parts": "parts", "compile": "build", "cases": "cases",
-          "audit": "audit", "causes": "causes", "report": "print"}
+          "repair": "repairs", "causes": "causes", "report": "print"}
 LONGEST_SECONDS = 600
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.cases.model import Case
+from grader.cases.model import Case, Suite
 from grader.record.model import Record, Test
 
 GROUPS = {
@@ -18,7 +18,8 @@ GROUPS = {
     "cheat": "cheats",
     "faulty": "faulty",
 }
-CRITERIA = ("builds", "correct", "memory", "tiled", "parallel")  # the most basic one first
+CRITERIA = ("builds", "correct", "memory", "tiled")  # the most basic one first
+MOST_OF_A_WRONG_ONE = 0.85  # of all points
 BY_CHANCE = "memory or correct"
 DECLARED = (*CRITERIA, BY_CHANCE, "nothing", "everything")
 
@@ -50,13 +51,8 @@ def large(case: Case) -> bool:
 
 
 def lost_in(test: Test) -> set[str]:
-    """The criteria for which the case takes points."""
-    return {each.name for each in test.criteria if each.score < each.max_score}
-
-
-def awarded(tests: Iterable[Test]) -> set[str]:
-    """The criteria for which there are points."""
-    return {each.name for test in tests for each in test.criteria if each.max_score > 0}
+    """The criteria that the case has lost."""
+    return {each.name for each in test.criteria if not each.passed and each.known}
 
 
 def few(names: list[str], shown: int = 4) -> str:
@@ -98,14 +94,11 @@ class Proved:
         return next((name for name in CRITERIA if name in lost), "nothing")
 
     def loses_as_declared(self) -> bool:
-        """Of a faulty one. A kernel that is wrong somewhere may launch nothing elsewhere, and where
-        no case has points for a launch, it loses those for a right result."""
+        """Of a faulty one. A kernel that launches nothing loses the points for a right result."""
         declares, loses = self.kernel.loses, self.loses()
         if declares == BY_CHANCE:
             return loses in ("memory", "correct")
-        return loses == declares or {loses, declares} == {"builds", "correct"} and any(
-            declares in lost_in(test) or declares not in awarded(self.tests) for test in self.tests
-        )
+        return loses == declares or {loses, declares} == {"builds", "correct"}
 
     def catches(self) -> dict[str, str]:
         """Of a faulty kernel: the keys of the cases that take points for its fault, and the
@@ -125,7 +118,7 @@ class Proved:
                 yield f"{name}: declares `loses: {declares}` and loses {self.loses()}{self.where()}"
         elif group == "right":
             if not self.refused:  # which no case decides
-                yield from self.other_losses(("tiled", "parallel"))
+                yield from self.other_losses(("tiled",))
         elif declares:
             first = CRITERIA.index(declares) if declares in CRITERIA else len(CRITERIA)
             yield from self.other_losses(CRITERIA[first:], declares)
@@ -143,13 +136,25 @@ class Proved:
             return
         for test in self.tests:
             for criterion in test.criteria:
-                lost = criterion.score < criterion.max_score
+                lost = criterion.name in lost_in(test)
                 if lost and criterion.name not in allowed:
                     yield (f"{name}: is right, but {test.key} takes points for "
                            f"{criterion.name}: {criterion.reason or test.reason}")
-                if not lost and declared == criterion.name and criterion.max_score > 0:
-                    yield (f"{name}: declares `loses: {declared}`, but gets the points for it in "
-                           f"{test.key}")
+                if criterion.passed and declared == criterion.name:
+                    yield f"{name}: declares `loses: {declared}`, but keeps it in {test.key}"
+
+    def keeps(self, suites: list[Suite]) -> float:
+        """The points that it has at most: of cases that were not tried, all."""
+        known = {test.key: test for test in self.tests}
+        if self.refused:
+            return 0.0
+        return sum(
+            sum(case.points for case in suite.cases
+                if case.key not in known or known[case.key].score) +
+            sum(points for name, points in suite.points.items()
+                if not any(name in lost_in(known[case.key]) for case in suite.cases
+                           if case.key in known))
+            for suite in suites)
 
     def where(self) -> str:
         """An example of what it loses, to go on a line."""
@@ -163,7 +168,7 @@ class Proved:
 class Proof:
     """What all grades prove together. `failures`: lines, to which those of the grades are added."""
 
-    cases: list[Case]
+    suites: list[Suite]
     proved: list[Proved]
     failures: list[str] = field(default_factory=list)
 
@@ -173,6 +178,20 @@ class Proof:
         self.refused = [each.kernel.name for each in self.faulty if each.refused]
         self.failures += [line for each in self.proved for line in each.failures()]
         self.failures += [f"{name} loses no points in any case" for name in self.free]
+        self.failures += self.kept_too_much()
+
+    @property
+    def cases(self) -> list[Case]:
+        return [case for suite in self.suites for case in suite.cases]
+
+    def kept_too_much(self) -> Iterator[str]:
+        """By faulty kernels that more than tiles are missing of."""
+        possible = sum(suite.worth for suite in self.suites)
+        for each in self.faulty:
+            kept = each.keeps(self.suites)
+            wrong = self.catches[each.kernel.name] and each.kernel.loses not in ("tiled", "nothing")
+            if wrong and kept > MOST_OF_A_WRONG_ONE * possible:
+                yield f"{each.kernel.name}: is wrong, and keeps {kept:g} of {possible:g} points"
 
     @property
     def free(self) -> list[str]:

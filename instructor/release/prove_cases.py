@@ -9,8 +9,8 @@ the most basic criterion that a kernel loses, in the order builds, correct, memo
 docs/instructor.md has the other words and how to read the tables. With --points, FILE has a line for
 each kernel, case and criterion: two such files, of two versions of the grader, say whose grade changed.
 
-Faulty kernels are tried in each case by itself, without those that it depends on; in large cases
-only those that no smaller case catches. With --files (`make cases-check`) nothing is graded: the
+Faulty kernels are tried in each case by itself, without the gate; in large cases only those that no
+smaller case catches. With --files (`make cases-check`) nothing is graded: the
 files are read and listed.
 
 Exit status: 0 sound; 1 a solution fails, or a kernel gets points for nothing; 2 a case or an option
@@ -40,10 +40,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from grader import interrupt
-from grader.audit import neighbors
 from grader.build.parts import trusted_parts
 from grader.cases.model import Case, Performance, Suite
-from grader.cases.read import ancestors, load_suites
+from grader.cases.read import load_suites
 from grader.errors import BadInput, MachineFault
 from grader.grade import Grading
 from grader.intake.submission import read_submission
@@ -59,8 +58,6 @@ SEED = 1  # the same cases have the same proof
 # CPU seconds of a launch of a faulty kernel. One that needs more hangs, as four of them do; right
 # kernels have the case's own limit.
 FAULTY_SECONDS = 0.5
-# The fills whose C a kernel could know without multiplying.
-FIXED_FILLS = {"ones-twos", "identity", "index", "counting"}
 
 # ---- kernels and what they declare ---------------------------------------------------------------
 
@@ -131,26 +128,6 @@ def solutions_of_several_files(folder: Path) -> list[Kernel]:
     return found
 
 
-def made_of_cases(suites: Iterable[Suite], folder: Path) -> list[Kernel]:
-    """Cheats that know the shapes of the public cases by heart, all of them and all but one;
-    written to `folder`. None where the grader has no other shape to try them on: docs/security.md.
-    """
-    template = REPOSITORY / "instructor" / "cheats" / "20_published_shapes.cu.in"
-    text = template.read_text(encoding="utf-8")
-    public = [case for case in all_cases(suites) if not case.hidden]
-    last = public[-1].shape if public else ""
-    made = {"20_published_shapes": public,
-            "20_most_published_shapes": [case for case in public if case.shape != last]}
-    found = []
-    for name, known in made.items():
-        if neighbors(public, known, seed=0):
-            shapes = dict.fromkeys(f"{{{case.m}, {case.k}, {case.n}}}" for case in known)
-            path = folder / f"{name}.cu"
-            path.write_text(text.replace("@SHAPES@", ", ".join(shapes)), encoding="utf-8")
-            found.append(Kernel(path, "cheat"))
-    return found
-
-
 # ---- cases ---------------------------------------------------------------------------------------
 
 
@@ -161,32 +138,28 @@ def all_cases(suites: Iterable[Suite]) -> list[Case]:
 def by_themselves(
     suites: list[Suite], chosen: Callable[[Case], bool], **changes: object
 ) -> list[Suite]:
-    """Some of the cases, without what they depend on."""
-    changes |= {"depends": []}
+    """Some of the cases, without a gate."""
     parts = [
-        replace(suite, performance=[],
+        replace(suite, performance=[], points={}, gate="", repaired=0.0,
                 cases=[case.model_copy(update=changes) for case in suite.cases if chosen(case)])
         for suite in suites
     ]
     return [suite for suite in parts if suite.cases]
 
 
-def without_a_random_parent(suites: list[Suite]) -> list[str]:
-    """Cases that a kernel can pass which writes what it knows beforehand."""
+def without_a_gate(suites: list[Suite]) -> list[str]:
+    """Suites in which a kernel gets points that stores what it knows beforehand."""
     cases = {case.key: case for case in all_cases(suites)}
-    return [
-        f"{case.key}: the fill {case.fill} is the same for everybody, so a kernel that stores a "
-        "constant may pass; let it depend on a case with the fill random"
-        for case in cases.values()
-        if case.fill in FIXED_FILLS and case.points > 0
-        and not any(cases[key].fill == "random" for key in ancestors(case, cases))
-    ]
-
-
-def without_a_right_parent(timed: Iterable[Performance]) -> list[str]:
-    """Timed shapes that give points to a kernel that is right nowhere else."""
-    return [f"{each.key}: is timed whatever C is elsewhere; let it depend on cases of other shapes"
-            for each in timed if each.points > 0 and not each.depends]
+    found = []
+    for suite in suites:
+        if not suite.gate:
+            found.append(f"{suite.name}: has no gate, so a kernel that stores a constant may get points; "
+                         "name a case with the fill random")
+        elif cases[suite.gate].fill != "random":
+            found.append(f"{suite.name}: its gate {cases[suite.gate].name} has the fill "
+                         f"{cases[suite.gate].fill}, which is the same for everybody; take one with the "
+                         "fill random")
+    return found
 
 
 # ---- grading -------------------------------------------------------------------------------------
@@ -265,8 +238,10 @@ def print_verdict(console: Console, failures: list[str], otherwise: str) -> None
         console.print(otherwise)
 
 
-def total(items: Iterable[Case | Performance]) -> str:
-    return f"{sum(item.points for item in items):g} points"
+def total(suites: Iterable[Suite], speed: bool = False) -> str:
+    points = sum(sum(each.points for each in suite.performance) if speed else suite.worth
+                 for suite in suites)
+    return f"{points:g} points"
 
 
 def by_suite(cases: Iterable[Case]) -> list[str]:
@@ -320,15 +295,15 @@ def show_files(suites: list[Suite], timed: list[Performance], mistakes: list[str
         largest = max(suite.items, key=lambda item: item.m * item.k * item.n)
         longest = max((case.launch_seconds for case in suite.cases), default=0.0)
         made.add_row(escape(suite.name), str(len(suite.cases)), str(len(suite.performance) or "·"),
-                     f"{sum(item.points for item in suite.items):g}", largest.shape,
+                     f"{suite.worth + sum(each.points for each in suite.performance):g}", largest.shape,
                      f"{longest:.1f} s" if longest else "·")
     for column in made.columns[1:]:
         column.justify = "right"
     console.print(made)
     console.print("limit: CPU seconds that a block may take, in the case that has the most\n")
     cases = all_cases(suites)
-    console.print(f"{len(cases)} cases, {total(cases)}; {len(timed)} shapes for speed, "
-                  f"{total(timed)}")
+    console.print(f"{len(cases)} cases, {total(suites)}; {len(timed)} shapes for speed, "
+                  f"{total(suites, speed=True)}")
     print_verdict(console, mistakes,
                   "[green]in order[/green]: `make cases` proves that these cases are sound")
 
@@ -358,19 +333,18 @@ def show(proof: Proof, timed: list[Performance], full: bool, seconds: float) -> 
                           f"(loses: {each.kernel.loses})")
     count = Counter(each.kernel.group for each in proof.proved)
     graded = ", ".join(f"{count[group]} {what}" for group, what in GROUPS.items() if count[group])
-    console.print(f"{len(proof.cases)} cases, {total(proof.cases)}; graded: {graded}; "
+    console.print(f"{len(proof.cases)} cases, {total(proof.suites)}; graded: {graded}; "
                   f"{seconds:.0f} s")
     if timed:
-        console.print(f"{len(timed)} shapes for speed, {total(timed)}: not timed, which needs a "
+        console.print(f"{len(timed)} shapes for speed, {total(proof.suites, speed=True)}: not timed, which needs a "
                       "GPU")
     print_verdict(console, proof.failures, "[green]sound[/green]: these cases can be published")
 
 
 def write_points(proved: list[Proved], path: Path) -> None:
     """One line for each criterion of each case of each kernel, in the order of their names:
-    "2_tiled public/basics/34 correct 3 of 3"."""
-    lines = [f"{each.kernel.name} {test.key} {criterion.name} {criterion.score:g} of "
-             f"{criterion.max_score:g}\n"
+    "2_tiled public/basics/34 correct kept"."""
+    lines = [f"{each.kernel.name} {test.key} {criterion.name} {'kept' if criterion.passed else 'lost'}\n"
              for each in proved for test in each.tests for criterion in test.criteria]
     lines += [f"{each.kernel.name} refused\n" for each in proved if each.refused]
     path.write_text("".join(sorted(lines)), encoding="utf-8")
@@ -411,8 +385,6 @@ def prove(arguments: argparse.Namespace, suites: list[Suite]) -> list[Proved]:
     with tempfile.TemporaryDirectory(prefix="cases-") as folder:
         if "solution" in groups:
             todo += solutions_of_several_files(Path(folder))
-        if "cheat" in groups:
-            todo += made_of_cases(suites, Path(folder))
         if "faulty" in groups:
             todo += made_of_edits(arguments.faulty, Path(folder))
             todo += made_of_mistakes(arguments.faulty, Path(folder))
@@ -427,7 +399,7 @@ def main() -> int:
     try:
         suites = load_suites("all", REPOSITORY / "testcases")
         timed = [each for suite in suites for each in suite.performance]
-        mistakes = without_a_random_parent(suites) + without_a_right_parent(timed)
+        mistakes = without_a_gate(suites)
         if arguments.files:
             show_files(suites, timed, mistakes)
             return 1 if mistakes else 0
@@ -444,7 +416,7 @@ def main() -> int:
     except KeyboardInterrupt:
         report("interrupted")
         return interrupt.STATUS
-    proof = Proof(all_cases(suites), proved, mistakes)
+    proof = Proof(suites, proved, mistakes)
     show(proof, timed, arguments.full, time.monotonic() - start)
     return 1 if proof.failures else 0
 

@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 
 from course.model import Attempt, HandIn, Override, Standing, Student
 from course.pages import write_class_page, write_feedback
-from course.record import Finding, Loads, Mistake, Record
+from course.record import Finding, Loads, Mark, Mistake, Record
 from records import NASTY, RACE, RECORDS, make_record, make_test, make_timing, poisoned, seen_of
 
 KERNEL = "".join(f"line {number};\n" for number in range(1, 41))
@@ -167,12 +167,21 @@ def test_nothing_to_correct(tmp_path: Path) -> None:
     assert "Nothing to correct" in page.text
 
 
-def test_a_share_of_a_criterions_points(tmp_path: Path) -> None:
-    test = make_test("a", 1.4, 4, criteria=[
-        {"name": name, "score": score, "max_score": most, "passed": score == most, "reason": ""}
-        for name, score, most in (("correct", 1, 1), ("memory", 0.4, 1), ("tiled", 0, 2))], finding=RACE)
-    page = feedback(standing(make_record([test])), tmp_path)
-    assert "✓ correct 1/1 ◐ memory 0.4/1 ✗ tiled 0/2" in page.text
+def test_what_all_cases_keep_together(tmp_path: Path) -> None:
+    """And what a repair adds, which is no points that could be missing."""
+    of = dict(suite="public/a", hidden=False, title="")
+    marks = [dict(of, name="memory", criterion="memory", score=0, max_score=11, status="failed",
+                  reason="race on shared memory", lost_in=["curlew", "b", "c"]),
+             dict(of, name="tiled", criterion="tiled", score=9, max_score=9, status="passed"),
+             dict(of, name="repair", criterion="repair", score=3, max_score=0, status="passed",
+                  reason="right but for one mistake")]
+    record = make_record([make_test("a", 1, 2)]).model_copy(
+        update={"marks": [Mark.model_validate(mark) for mark in marks]})
+    said = feedback(standing(record), tmp_path).text
+    assert "✓ correct" in said and "✗ memory" in said
+    assert "memory all cases together 0/11 race on shared memory; in curlew, b and 1 more" in said
+    assert "tiles all cases together 9/9" in said
+    assert "repair all cases together +3 right but for one mistake" in said
 
 
 def test_loads_beside_the_naive_kernels(tmp_path: Path) -> None:

@@ -188,10 +188,11 @@ def shape(name: str = "fast", size: int = 1024, *, suite: str = "public/speed",
     return Performance(**table, suite=suite, hidden=suite.startswith("hidden/"))
 
 
-def suite(*items: Case | Performance, name: str = "public/basics") -> Suite:
+def suite(*items: Case | Performance, name: str = "public/basics", **more: Any) -> Suite:
+    """`gate` is a key."""
     return Suite(name, "A title", Path("testcases") / f"{name}.toml", name.startswith("hidden/"),
                  [item for item in items if isinstance(item, Case)],
-                 [item for item in items if isinstance(item, Performance)])
+                 [item for item in items if isinstance(item, Performance)], **more)
 
 
 def submission(text: str, name: str = "alice", path: str = "/s/alice/kernel.cu") -> Submission:

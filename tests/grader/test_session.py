@@ -25,11 +25,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader import one_case
-from grader.audit import neighbors
 from grader.cases.model import Suite
 from grader.cases.read import load_suites
 from grader.errors import MachineFault, NotBuilt
-from grader.grade import seed_for
 from grader.record.model import Record
 from grader.record.store import PARTIAL, RESULT, Store, read_record
 from grader.record.student import student_view
@@ -38,14 +36,15 @@ from grader.record.student import student_view
 def grade(text: str, suites: list[Suite], **more: Any) -> Record:
     record = grading(text, suites, **more).run()
     assert record.complete
-    assert record.score == sum(test.score for test in record.tests)
+    assert record.score == sum(item.score for item in record.items)
     return record
 
 
 def public(*names: str, **more: Any) -> Suite:
-    """Cases of these names, 11 x 11 x 11, 12 x 12 x 12, ..."""
-    return fake.suite(*(fake.case(name, size, size, size, **more)
-                        for size, name in enumerate(names, 11)))
+    """Cases of these names, 11 x 11 x 11, 12 x 12 x 12, ...; `more` is of the suite."""
+    asked = list(more.get("points", {}))
+    return fake.suite(*(fake.case(name, size, size, size, criteria=asked)
+                        for size, name in enumerate(names, 11)), **more)
 
 
 def statuses(record: Record) -> str:
@@ -57,45 +56,52 @@ def statuses(record: Record) -> str:
 
 def test_shipped_suites_with_submissions_of_each_kind() -> None:
     suites = load_suites("public")
-    possible = sum(case.points for suite in suites for case in suite.cases)
     right, naive, wrong = (grade(verb, suites) for verb in ("right", "naive", "wrong"))
-    tiled = sum(case.criteria.get("tiled", 0) for suite in suites for case in suite.cases)
-    assert (right.score, right.max_score) == (possible, possible)
-    assert naive.score == possible - tiled and tiled > 0
+    assert (right.score, right.max_score) == (40, 40)
+    assert naive.score == 31
     assert wrong.score == 0
     assert grade("starter", suites).score == 0
     assert {test.status for test in wrong.tests} == {"failed", "skipped"}
 
 
-def test_a_failed_parent_skips_its_children_with_a_reason() -> None:
-    suite = fake.suite(
-        fake.case("child", depends=["public/basics/parent"]),
-        fake.case("parent", 11, depends=["public/basics/grandparent"]),
-        fake.case("grandparent", 12), fake.case("alone", 13),
-    )
-    record = grade("12 34 34: wrong\nright", [suite])
-    assert statuses(record) == "child:skipped parent:skipped grandparent:failed alone:passed"
-    assert record.tests[0].reason == "needs parent, which failed"
-    assert record.tests[1].reason == "needs grandparent, which failed"
-    record = grade("11 34 34: naive\nright", [suite])
-    assert statuses(record) == "child:passed parent:passed grandparent:passed alone:passed"
-    orphan = fake.suite(fake.case("a", depends=["public/basics/not-graded-along"]))
+def test_before_the_gate_is_correct_nothing_counts() -> None:
+    suite = public("a", "gate", "c", points={"memory": 5.0}, gate="public/basics/gate")
+    other = fake.suite(fake.case("d", suite="public/other"), name="public/other")
+    record = grade("12 12 12: wrong\nright", [suite, other])
+    assert statuses(record) == "a:skipped gate:failed c:skipped d:passed"
+    assert record.tests[0].reason == "needs gate, which failed" and record.score == 4
+    assert record.marks[0].lost_in == ["a", "gate", "c"]
+    record = grade("12 12 12: leak\nright", [suite])  # which is correct
+    assert statuses(record) == "a:passed gate:partial c:passed" and record.score == 12
+    orphan = public("a", gate="public/basics/not-graded-along")
     assert grade("right", [orphan]).score == 4
 
 
-def test_a_parent_with_one_mistake_carries_its_children() -> None:
-    """Which are judged by themselves. Nothing is timed that is not right."""
-    suite = fake.suite(
-        fake.case("parent", 11, nearly=0.5), fake.case("child", depends=["public/basics/parent"]),
-        fake.shape("fast", depends=["public/basics/parent"], suite="public/basics"))
-    record = grade("11 34 34: doubled\nright", [suite], gpu=True)
-    assert statuses(record) == "parent:partial child:passed" and record.score == 6
-    assert (record.performance[0].state, record.performance[0].score) == ("skipped", 0)
-    record = grade("11 34 34: doubled\nwrong", [suite])
-    assert statuses(record) == "parent:partial child:failed" and record.score == 2
-    free = suite.cases[0].model_copy(update={"points": 0.0, "criteria": {"correct": 0.0}})
-    record = grade("11 34 34: doubled\nright", [fake.suite(free, suite.cases[1])])
-    assert statuses(record) == "parent:partial child:passed" and record.score == 4
+def test_a_gate_with_a_mistake_that_may_be_repaired_lets_the_others_run() -> None:
+    """Which does not make them count."""
+    suite = public("gate", "b", "c", gate="public/basics/gate", repaired=0.5)
+    record = grade("11 11 11: doubled\n13 13 13: hang\nright", [suite])
+    assert statuses(record) == "gate:failed b:skipped c:failed" and record.score == 4  # of 8
+    assert "still running" in record.tests[2].reason
+    record = grade("11 11 11: doubled\nright", [suite])
+    assert statuses(record) == "gate:failed b:skipped c:skipped" and record.score == 6
+    record = grade("11 11 11: race after 9\nright", [public("gate", "b", gate="public/basics/gate",
+                                                           points=POINTS, repaired=0.5)])
+    assert statuses(record) == "gate:partial b:passed" and record.score == 8
+    text = "11 11 11: race after 8\n11 12 12: right\nwrong"
+    record = grade(text, [public("gate", "b", gate="public/basics/gate", repaired=0.5)])
+    assert record.score == 4  # the gate is correct by luck, and no repair was proved
+
+
+def test_shapes_are_timed_where_every_public_case_is_correct() -> None:
+    suite = fake.suite(fake.case("a", 11), fake.case("b"), fake.shape("fast", suite="public/basics"))
+    hidden = fake.suite(fake.case("h", 40, suite="hidden/h"), name="hidden/h")
+    for text, state in (("right", "timed"), ("naive", "timed"), ("leak", "timed"),
+                        ("40 34 34: wrong\nright", "timed"), ("11 34 34: wrong\nright", "skipped"),
+                        ("11 34 34: doubled\nright", "skipped")):
+        record = grade(text, [suite, hidden], gpu=True)
+        assert record.performance[0].state == state, text
+        assert (record.performance[0].score > 0) == (state == "timed")
 
 
 def built(text: str, suites: list[Suite], **more: Any) -> tuple[Record, list[str]]:
@@ -109,45 +115,67 @@ def built(text: str, suites: list[Suite], **more: Any) -> tuple[Record, list[str
     return grade(text, suites, build=build, **more), texts
 
 
+POINTS = {"memory": 8.0}
+
+
 @pytest.mark.parametrize("jobs", [1, 4])
-def test_a_missing_barrier_is_put_in_and_costs_the_rest(jobs: int) -> None:
-    suite = public("a", "b", "c", nearly=0.25, criteria={"memory": 4.0})
+def test_a_missing_barrier_is_put_in_and_graded_on_all_cases(jobs: int) -> None:
+    suite = public("a", "b", "c", points=POINTS, repaired=0.5)
     text = "11 11 11: race after 2\n12 12 12: race after 2\nright\n"
     record, texts = built(text, [suite], jobs=jobs)
     assert texts == [text, "11 11 11: race after 2\n12 12 12: race after 2\n__syncthreads();\n"
                            "right\n"]
-    assert [test.score for test in record.tests] == [1, 1, 4]
+    assert [test.score for test in record.tests] == [4, 4, 4]  # C is right by luck
+    assert [(mark.name, mark.score) for mark in record.marks] == [("memory", 0)]  # 12 of 20: above
+    text = text.replace("right", "wrong\nright").replace("wrong", "13 13 13: wrong")
+    record, texts = built(text, [suite], jobs=jobs)
+    assert len(texts) == 2 and record.score == 8  # another mistake
     record, texts = built("race after 9\nright 0", [suite], jobs=jobs)
-    assert record.score == 12 and len(texts) == 1  # no race, and no such line
+    assert record.score == 20 and len(texts) == 1  # no race
     record, texts = built("13 13 13: race after 9\nright", [suite], jobs=jobs)
-    assert record.score == 8 and len(texts) == 1
-    record, texts = built("13 13 13: race behind 1\nright", [public("a", "b", "c")], jobs=jobs)
-    assert len(texts) == 1  # a share of nothing
+    assert record.score == 12 and len(texts) == 1  # no such line
+    record, texts = built("13 13 13: race after 1\nright", [public("a", "c", points=POINTS)], jobs=jobs)
+    assert len(texts) == 1  # the suite gives nothing for it
+
+
+def test_a_repair_secures_a_share_of_what_it_gives() -> None:
+    suite = public("a", "b", points=POINTS, repaired=0.6)
+    record = grade("12 12 12: race after 1\nright", [suite])
+    assert [mark.name for mark in record.marks] == ["memory", "repair"]
+    assert (record.score, record.max_score) == (10, 16)  # 0.6 of 16 is 9.6
+    assert record.marks[1].reason == "right but for one mistake: kernel.cu:29: a mistake"
+    record = grade("doubled", [suite])
+    assert record.score == 10 and record.marks[1].reason.endswith("C is 2 times the product")
+    record = grade("11 11 11: doubled\nwrong", [suite])
+    assert record.score == 3  # of the 4 points of one case, which are proved
+    assert record.marks[1].reason == "1 case right but for one mistake: C is 2 times the product"
+    hidden = fake.suite(fake.case("h", 40, suite="hidden/h", criteria=[]), name="hidden/h")
+    barrier = "11 11 11: race after 4\n12 12 12: race after 4\n40 34 34: wrong\nright\n"
+    assert grade(barrier, [suite, hidden]).score == 8  # not everything is correct with the barrier
 
 
 def test_a_repair_that_is_wrong_goes_no_further() -> None:
-    """It is not even run in the checked build."""
-    runs: list[tuple[str, bool]] = []
+    runs: list[str] = []
 
     def build(parts: Any, source: bytes, box: Any, work: Path) -> Any:
         programs = fake.build(parts, source, box, work)
         programs.repaired = b"__syncthreads" in source
         return programs
 
-    def run(parts: Any, programs: Any, which: str, *more: Any, **others: Any) -> Any:
-        runs.append((which, programs.repaired))
+    def run(parts: Any, programs: Any, which: str, problem: Any, **others: Any) -> Any:
         if programs.repaired:
+            runs.append(f"{which} {problem.m}")
             programs = fake.Programs({"": "wrong"})
-        return fake.run(parts, programs, which, *more, **others)
+        return fake.run(parts, programs, which, problem, **others)
 
-    suite = public("a", nearly=0.25, criteria={"memory": 4.0})
-    record = grade("11 11 11: race after 1\nright", [suite], build=build, run=run)
-    assert runs == [("plain", False), ("checked", False), ("plain", True)]
-    assert record.score == 0
+    suite = public("a", "b", points=POINTS, repaired=0.5)
+    record = grade("12 12 12: race after 1\nright", [suite], build=build, run=run, jobs=1)
+    assert runs[:2] == ["plain 12", "checked 12"] and len(runs) <= 4  # what was lost comes first
+    assert record.score == 8
 
 
 def test_repairs_take_of_the_submissions_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With one that does not compile, nothing is known."""
+    """With one that does not compile, nothing is known; two are tried, and none after the limit."""
     monkeypatch.setattr(fake.BOX, "run", lambda command: SimpleNamespace(seconds=4.0), raising=False)
     tried = []
 
@@ -159,12 +187,11 @@ def test_repairs_take_of_the_submissions_time(monkeypatch: pytest.MonkeyPatch) -
         return fake.build(parts, source, box, work)
 
     lines = [f"{size} {size} {size}: race after {size - 10}" for size in range(11, 15)]
-    suite = public(*"abcde", nearly=0.5, criteria={"memory": 4.0})
-    for limit, repairs, last in ((99.0, 4, "passed"), (6.0, 2, "failed")):
+    suite = public(*"abcde", points=POINTS, repaired=0.5)
+    for limit, repairs in ((99.0, 2), (3.0, 1)):
         tried.clear()
         record = grade("\n".join([*lines, "right"]), [suite], build=build, limit=limit, jobs=1)
-        assert record.build.ok and len(tried) == repairs
-        assert statuses(record) == f"a:failed b:failed c:failed d:failed e:{last}"
+        assert record.build.ok and len(tried) == repairs and record.score == 20
 
 
 def test_a_submission_that_does_not_compile() -> None:
@@ -186,20 +213,14 @@ def test_a_refused_submission_gets_nothing_for_any_case() -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2, 5])
 def test_the_first_refusal_counts_whichever_comes_first(jobs: int) -> None:
-    """Also before that of a case that has not even begun, because it waits for another."""
+    """Also before that of a case that has not even begun, because it waits for the gate."""
     text = "11 11 11: right 0.1\n13 13 13: copies 0.1\n15 15 15: copies\nright"
-    suite = public("a", "b", "c", "d", "e")
-    waits = suite.cases[2].model_copy(update={"depends": ["public/basics/a"]})
-    for cases in (suite.cases, [*suite.cases[:2], waits, *suite.cases[3:]]):
-        record = grade(text, [fake.suite(*cases)], jobs=jobs)
+    for gate in ("", "public/basics/a", "public/basics/d"):
+        record = grade(text, [public("a", "b", "c", "d", "e", gate=gate)], jobs=jobs)
         assert record.refusal and record.refusal.tried.endswith("(13 bytes)")
-    # And where a case comes before its parents, which the other refusal would keep from running.
-    a, b, c = suite.cases[:3]
-    child = fake.case("child", 10, depends=["public/basics/c"])
-    c = c.model_copy(update={"depends": ["public/basics/b"]})
-    text = "10 34 34: copies\n11 11 11: copies\n12 12 12: right 0.1\nright"
-    record = grade(text, [fake.suite(child, a, b, c)], jobs=jobs)
-    assert record.refusal and record.refusal.tried.endswith("(10 bytes)")
+    # And the gate's comes before all others.
+    record = grade(text, [public("a", "b", "c", "d", "e", gate="public/basics/e")], jobs=jobs)
+    assert record.refusal and record.refusal.tried.endswith("(15 bytes)")
 
 
 def comparable(record: Record) -> dict[str, Any]:
@@ -208,33 +229,31 @@ def comparable(record: Record) -> dict[str, Any]:
     return text | {"seconds": 0, "started": ""}
 
 
-VERBS = st.sampled_from(["right", "right", "naive", "wrong", "hang", "leak", "crash", "copies"])
+VERBS = st.sampled_from(["right", "right", "naive", "wrong", "hang", "leak", "crash", "copies",
+                        "doubled", "race after 1"])
 
 
 @settings(max_examples=40, deadline=None, database=None)
 @given(verbs=st.lists(VERBS, min_size=8, max_size=8), seed=st.integers(0, 2**63 - 1),
-       edges=st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=8))
-def test_same_seed_same_grade(verbs: list[str], seed: int, edges: list[tuple[int, int]]) -> None:
-    """Whatever depends on what, in whatever order the cases are, and however many run at once."""
-    cases = []
-    for i in range(len(verbs)):
-        depends = [f"public/basics/c{a}" for a, b in edges if b == i and a < b]
-        cases.append(fake.case(f"c{i}", 20 + i, depends=depends))
+       gate=st.integers(0, 8))
+def test_same_seed_same_grade(verbs: list[str], seed: int, gate: int) -> None:
+    """Whichever is the gate, in whatever order the cases are, and however many run at once."""
+    cases = [fake.case(f"c{i}", 20 + i, criteria=["memory"]) for i in range(len(verbs))]
     random.Random(seed).shuffle(cases)
+    suite = fake.suite(*cases, points=POINTS, repaired=0.6, gate=f"public/basics/c{gate}")
     text = "\n".join(f"{20 + i} 34 34: {verb}" for i, verb in enumerate(verbs)) + "\nright"
-    one, many = (grade(text, [fake.suite(*cases)], seed=seed, jobs=jobs) for jobs in (1, 6))
+    one, many = (grade(text, [suite], seed=seed, jobs=jobs) for jobs in (1, 6))
     assert comparable(one) == comparable(many)
 
 
 def test_seeds() -> None:
-    """A case's own stays; others differ from case to case and from run to run."""
-    suite = fake.suite(fake.case("a"), fake.case("b"), fake.case("own", seed=5))
-    first, again, other = (grade("right", [suite], seed=seed) for seed in (1, 1, 2))
+    """They differ from case to case and from run to run."""
+    first, again, other = (grade("right", [public("a", "b")], seed=seed) for seed in (1, 1, 2))
     seeds = [test.seed for test in first.tests]
-    assert len(set(seeds)) == 3 and seeds[2] == 5
+    assert len(set(seeds)) == 2
     assert all(isinstance(seed, int) and 0 <= seed < 2**63 for seed in seeds)
     assert seeds == [test.seed for test in again.tests]
-    assert not set(seeds[:2]) & {test.seed for test in other.tests}
+    assert not set(seeds) & {test.seed for test in other.tests}
 
 
 def test_cases_run_at_the_same_time() -> None:
@@ -256,7 +275,7 @@ def test_cases_run_at_the_same_time() -> None:
 def test_nothing_stays_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(one_case.tempfile, "tempdir", str(tmp_path))
     for text in ("right", "error", "12 12 12: copies\nright", "11 11 11: race after 1\nright"):
-        grade(text, [public("a", "b", nearly=0.5)])
+        grade(text, [public("a", "b", points=POINTS, repaired=0.5)])
         assert not list(tmp_path.iterdir())
     for text in ("machine", "no compiler"):  # as where Ctrl-C ends the compiler
         with pytest.raises(MachineFault):
@@ -268,81 +287,6 @@ def test_no_room_for_building(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(one_case.tempfile, "tempdir", "/proc/none")
     with pytest.raises(MachineFault, match="TMPDIR names another place"):
         grade("right", [public("a")])
-
-
-# ---- the audit -----------------------------------------------------------------------------------
-
-
-def both() -> list[Suite]:
-    return [public("a", "b"),
-            fake.suite(fake.case("h", 40, suite="hidden/h"), name="hidden/h")]
-
-
-KNOWS = "11 11 11: right\n12 12 12: right\n40 34 34: right\n"
-
-
-def test_answers_for_published_shapes_only_are_refused() -> None:
-    most = [public("a", "b", "c"), *both()[1:]]  # 11, 12, 13
-    for otherwise, suites in (("wrong", both()), ("crash", both()), ("hang", both()),
-                              ("starter", both()), ("wrong", most)):
-        record = grade(KNOWS + otherwise, suites)
-        assert record.refusal and record.refusal.tried == "answers only the published shapes"
-        assert record.score == 0
-    assert not grade("11 11 11: right\nwrong", most).refusal
-    large = fake.suite(*(fake.case(str(size), size, size, size, nearly=0.5) for size in (51, 53)))
-    knows = "51 51 51: doubled\n53 53 53: doubled\n"
-    assert grade(knows + "wrong", [large, both()[1]]).refusal
-    assert not grade(knows + "doubled", [large, both()[1]]).refusal
-
-
-def test_the_audit_refuses_no_others() -> None:
-    assert grade("right", both()).score == 12
-    nearly = [public("a", "b", nearly=0.5, criteria={"memory": 4.0}), both()[1]]
-    assert grade("doubled", nearly).score == 4
-    assert grade("11 11 11: right\nrace after 1", nearly).refusal is None
-    assert grade(KNOWS + "wrong", both()[:1]).score == 8  # no hidden suite: practice
-    record = grade("11 11 11: right\nwrong", both())  # right on half of what is public
-    assert not record.refusal and record.score == 4
-    near = neighbors(both()[0].cases, both()[0].cases, seed_for(7, "neighbors"))[0]
-    shapes = f"{near.m} {near.k} {near.n}: right"
-    assert not grade(f"{KNOWS}{shapes}\nwrong", both()).refusal  # one neighbor is enough
-    known = [replace(suite, cases=tuple(
-        case.model_copy(update={"fill": "ones-twos"}) for case in suite.cases))
-        for suite in both()[:1]]
-    assert not grade(KNOWS + "wrong", [*known, *both()[1:]]).refusal  # right by a mistake
-
-
-SHAPES_OF_NEIGHBORS = [fake.case("a", 35, 70, 20), fake.case("b", 120, 201, 250),
-                        fake.case("c", 1, 1, 1), fake.case("d", 64, 64, 64)]
-
-
-@given(st.integers(0, 2**63 - 1))
-def test_neighbors_are_like_the_public_shapes(seed: int) -> None:
-    """Nothing that is smaller is right by a mistake that the larger one does not forgive."""
-    cases = SHAPES_OF_NEIGHBORS
-    found = neighbors(cases, cases, seed)
-    assert found == neighbors(cases, cases, seed) and len(found) == 3
-    for new in found:
-        assert any(
-            all(16 < now <= old and now % min(old & -old, 32) == 0
-                for now, old in zip((new.m, new.k, new.n), (old.m, old.k, old.n)))
-            and (new.m < new.k, new.k < new.n, new.m < new.n)
-            == (old.m < old.k, old.k < old.n, old.m < old.n) for old in cases)
-        assert max(new.m, new.k, new.n) <= 60
-    assert 0 <= seed_for(seed, "x") < 2**63
-
-
-def test_neighbors_are_not_published() -> None:
-    free = {5, 23, 42}
-    cases = [fake.case(f"c{i}", i, i, i) for i in range(2, 61) if i not in free]
-    found = [new.m for seed in range(5) for new in neighbors(cases, cases, seed)]
-    assert found and {*found} <= free
-
-
-def test_no_neighbors_no_refusal() -> None:
-    """One whole tile proves nothing: a kernel of one block is not a cheat."""
-    tile = [fake.suite(fake.case("t", 16, suite="public/p"), name="public/p"), *both()[1:]]
-    assert not grade("16 16 16: right\nwrong", tile).refusal
 
 
 # ---- the store -----------------------------------------------------------------------------------
@@ -466,7 +410,7 @@ def check_results(directory: Path) -> Record | None:
         if path.name in (RESULT, PARTIAL):
             record = Record.model_validate_json(path.read_bytes())
             assert record.complete == (path.name == RESULT)
-            assert record.score == sum(test.score for test in record.tests)
+            assert record.score == sum(item.score for item in record.items)
             found = record if path.name == RESULT else found
     return found
 

@@ -4,6 +4,7 @@ file is reported in one line that names file, case, key and what is allowed, wha
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from grader import ROOT
 from grader.cases.model import Case, Suite
-from grader.cases.read import LARGEST_FILE, TESTCASES, ancestors, load_suites
+from grader.cases.read import LARGEST_FILE, TESTCASES, load_suites
 from grader.errors import BadInput
 
 ROOT_CASE = "public/basics/16x16x16"
@@ -22,19 +24,25 @@ GOOD = {"name": "a", "m": 3, "k": 4, "n": 5, "fill": "random", "points": 2}
 FAST = {"name": "f", "m": 512, "k": 512, "n": 512, "points": 2, "none": 0.3, "full": 0.9}
 
 
-def toml(*cases: dict[str, Any], title: str = 'title = "T"') -> str:
+def toml(*cases: dict[str, Any], title: str = 'title = "T"', **more: Any) -> str:
     """JSON's strings, numbers, lists and booleans are TOML's, too, except inf and nan. What has
-    limits for speed is a [[performance]]."""
-    text = title + "\n"
+    limits for speed is a [[performance]]; `more` is of the suite."""
+    text = title + "\n" + lines_of(more)
     for case in cases:
         text += "[[performance]]\n" if "none" in case or "full" in case else "[[case]]\n"
-        for key, value in case.items():
-            if isinstance(value, dict):
-                inside = ", ".join(f"{json.dumps(k)} = {json.dumps(v)}" for k, v in value.items())
-                text += f"{json.dumps(key)} = {{ {inside} }}\n"
-            else:
-                shown = repr(value) if isinstance(value, float) else json.dumps(value)
-                text += f"{json.dumps(key)} = {shown}\n"
+        text += lines_of(case)
+    return text
+
+
+def lines_of(table: dict[str, Any]) -> str:
+    text = ""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            inside = ", ".join(f"{json.dumps(k)} = {json.dumps(v)}" for k, v in value.items())
+            text += f"{json.dumps(key)} = {{ {inside} }}\n"
+        else:
+            shown = repr(value) if isinstance(value, float) else json.dumps(value)
+            text += f"{json.dumps(key)} = {shown}\n"
     return text
 
 
@@ -46,9 +54,9 @@ def testcases(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def write(testcases: Path, name: str, *cases: dict[str, Any]) -> Path:
+def write(testcases: Path, name: str, *cases: dict[str, Any], **more: Any) -> Path:
     path = testcases / f"{name}.toml"
-    path.write_text(toml(*cases), encoding="utf-8")
+    path.write_text(toml(*cases, **more), encoding="utf-8")
     return path
 
 
@@ -69,23 +77,32 @@ def all_cases() -> list[Case]:
 
 
 def test_shipped_cases_are_worth_100_points() -> None:
-    cases = all_cases()
-    assert sum(case.points for case in cases) == 100
-    assert sum(case.points for case in cases if not case.hidden) == 40
-    assert 20 <= len(cases) <= 25
-    assert {case.nearly for case in cases} == {0.4}  # which grading.md and handout.md name
+    """As the handout's table has them."""
+    assert 20 <= len(all_cases()) <= 25
+    worth = {suite.name: (sum(case.points for case in suite.cases), suite.points)
+             for suite in load_suites("all") if suite.cases}
+    assert worth == {"public/basics": (20, {"memory": 11, "tiled": 9}),
+                     "hidden/shapes": (33, {"memory": 15, "tiled": 12})}
+    rows = [line.split("|")[2:4] for line in (ROOT / "handout.md").read_text().splitlines()
+            if re.match(r"\| .*\|( \**\d+\** \|){2}$", line)]
+    found = [[int(cell.strip(" *")) for cell in row] for row in rows]
+    assert found == [[20, 33], [11, 15], [9, 12], [40, 60]]
+    assert {suite.repaired for suite in load_suites("all") if suite.cases} == {0.6}
+    assert "60 %" in (ROOT / "handout.md").read_text()
+
+
+def test_points_are_whole_numbers() -> None:
+    """So that nothing is rounded where a platform has no others."""
+    for case in all_cases():
+        assert case.points == int(case.points) > 0, case.name
 
 
 def test_everything_rests_on_one_product_that_cannot_be_guessed() -> None:
     """So that constants, copies and half results earn nothing."""
-    cases = {case.key: case for case in all_cases()}
-    root = cases[ROOT_CASE]
+    root = next(case for case in all_cases() if case.key == ROOT_CASE)
     assert (root.m, root.k, root.n, root.fill) == (16, 16, 16, "random")
-    assert root.seed is None and not root.depends
-    for case in cases.values():
-        assert case.key == ROOT_CASE or ROOT_CASE in ancestors(case, cases), case.name
-        assert "builds" not in case.criteria, case.name  # or an empty kernel would earn points
-        assert case.seed is None, case.name
+    assert {suite.gate for suite in load_suites("all")} == {ROOT_CASE}
+    assert all("memory" in case.asked for case in all_cases())
 
 
 def test_shipped_shapes_are_those_that_were_asked_for() -> None:
@@ -101,7 +118,7 @@ def test_shipped_shapes_are_those_that_were_asked_for() -> None:
     assert {"exact", "extremes"} <= {case.fill for case in hidden}
     assert max(case.m * case.k * case.n for case in all_cases()) <= 15e6
     for case in all_cases():
-        assert "tiled" not in case.criteria or min(case.m, case.k, case.n) >= 48, case.name
+        assert "tiled" not in case.asked or min(case.m, case.k, case.n) >= 48, case.name
 
 
 def test_no_public_case_tells_of_hidden_ones() -> None:
@@ -139,7 +156,6 @@ WRONG = [
     ({"points": -1}, "points = -1: it must be a number from 0 to 1000"),
     ({"points": float("inf")}, "points = inf: it must be a number"),
     ({"points": float("nan")}, "points = nan: it must be a number"),
-    ({"seed": -1}, "seed = -1: it must be a whole number from 0"),
     ({"tolerance": "loose"}, "tolerance = 'loose': it must be one of float32, bound, exact"),
     ({"tolerance": "float32", "fill": "exact"}, "tolerance = 'float32': only the fill random"),
     ({"tolerance": "exact"}, "tolerance = 'exact': with the fill random"),
@@ -149,19 +165,12 @@ WRONG = [
      "would be 293206 s; at most 600 s are allowed"),
     ({"m": 2078, "k": 2078, "n": 2078, "time_limit": 1}, "m k n = 2078 2078 2078: the time limit "
      "would be 601 s; at most 600 s"),
-    ({"nearly": -0.1}, "nearly = -0.1: it must be a share of the points, from 0 to 1"),
-    ({"nearly": 1.1}, "nearly = 1.1: it must be a share of the points, from 0 to 1"),
-    ({"nearly": "some"}, "nearly = 'some': it must be a share of the points"),
     ({"hint": "two\nlines"}, "hint = 'two\\nlines': it must be one line"),
     ({"title": 3}, "title = 3: it must be one line"),
-    ({"criteria": {"memry": 2}}, "criteria: unknown criterion 'memry'; did you mean 'memory'?"),
-    ({"criteria": {"correct": "2"}}, "criteria: correct = '2': it must be a number"),
-    ({"criteria": {"correct": 1}}, "criteria: they add up to 1 points, not to 2"),
-    ({"criteria": 2}, "criteria = 2: it must be a table"),
-    ({"depends": "b"}, "depends = 'b': it must be a list of names"),
-    ({"depends": ["b"]}, "depends: there is no case 'b'; allowed: a"),
-    ({"depends": ["aa"]}, "depends: there is no case 'aa'; did you mean 'a'?"),
-    ({"depends": ["a"]}, "depends: on itself"),
+    ({"criteria": ["memry"]}, "criteria = ['memry']: it must be a list of some of memory, tiled"),
+    ({"criteria": {"memory": 2}}, "criteria = {'memory': 2}: it must be a list"),
+    ({"criteria": ["tiled"]}, "criteria: the file has no points for tiled, below [points]"),
+    ({"seed": 3}, "unknown key 'seed'"), ({"depends": ["a"]}, "unknown key 'depends'"),
     ({"poins": 3}, "unknown key 'poins'; did you mean 'points'?"),
     ({"qqq": 3}, "unknown key 'qqq'; allowed: name, title"),
 ]  # fmt: skip
@@ -176,12 +185,9 @@ WRONG_SPEED = [
     ({"m": 511}, "m k n = 511 512 512: too few products for a meaningful time; m*k*n must be "
                  "at least 512^3"),
     ({"fill": "random"}, "unknown key 'fill'; "),
-    ({"criteria": {"correct": 2}}, "unknown key 'criteria'; allowed: name, title, m, k, n, points"),
+    ({"criteria": ["memory"]}, "unknown key 'criteria'; allowed: name, title, m, k, n, points"),
     ({"nome": 0.3}, "unknown key 'nome'; did you mean 'none'?"),
     ({"hint": "two\nlines"}, "hint = 'two\\nlines': it must be one line"),
-    ({"depends": ["aa"]}, "depends: there is no case 'aa'; did you mean 'a'?"),
-    ({"depends": ["f"]}, "depends: there is no case 'f'; allowed: a"),
-    ({"depends": ["public/b"]}, "depends: there is no case 'public/b'; did you mean 'public/a'?"),
 ]  # fmt: skip
 
 
@@ -199,26 +205,17 @@ def test_a_mistake_is_reported_in_one_line(
 
 
 def test_a_performance(testcases: Path) -> None:
-    """Between cases or in a file of its own, with parents in public suites."""
-    write(testcases, "public/p", GOOD, FAST | {"depends": ["a"]})
-    write(testcases, "public/q", FAST | {"depends": ["public/a"], "title": "T", "hint": "H"})
-    write(testcases, "hidden/h", FAST | {"name": "g", "depends": ["public/a"]})
+    """Between cases or in a file of its own, with its gate in a public suite."""
+    write(testcases, "public/p", GOOD, FAST)
+    write(testcases, "public/q", FAST | {"title": "T", "hint": "H"}, gate="a")
+    write(testcases, "hidden/h", FAST | {"name": "g"}, gate="a")
     p, q, h = load_suites("all", testcases)
     assert names([p, q, h]) == ["public/p/a 2"]
     assert [each.key for suite in (p, q, h) for each in suite.performance] == [
         "public/p/f", "public/q/f", "hidden/h/g"]
-    assert {*p.performance[0].depends, *q.performance[0].depends} == {"public/p/a"}
+    assert (p.gate, q.gate, h.gate) == ("", "public/p/a", "public/p/a")
     assert h.performance[0].hidden and not q.performance[0].hidden
     assert p.performance[0].shape == "512 512 512"
-
-
-def test_a_performance_brings_the_public_cases_that_it_needs(testcases: Path) -> None:
-    """For no points, and without the speed of their suites."""
-    write(testcases, "public/p", GOOD, GOOD | {"name": "b"}, FAST)
-    write(testcases, "hidden/h", FAST | {"name": "g", "depends": ["public/b"]})
-    suites = load_suites("hidden", testcases)
-    assert names(suites) == ["public/p/b 0"]
-    assert [each.name for suite in suites for each in suite.performance] == ["g"]
 
 
 @pytest.mark.parametrize("twice", [(GOOD, GOOD), (FAST, FAST), (GOOD, FAST | {"name": "a"})])
@@ -267,25 +264,65 @@ def test_suites_that_cannot_be_read(testcases: Path, which: str, words: str) -> 
     assert words in str(caught.value) and "\n" not in str(caught.value)
 
 
-# ---- which cases, and what they depend on --------------------------------------------------------
-
+# ---- points of a whole suite, and its gate -------------------------------------------------------
 
 def names(suites: list[Suite]) -> list[str]:
     return [f"{case.key} {case.points:g}" for suite in suites for case in suite.cases]
 
 
-def test_a_suite_brings_the_public_cases_that_it_needs(testcases: Path) -> None:
-    """For no points: they are not what was asked for."""
-    write(testcases, "public/p", GOOD, GOOD | {"name": "b", "depends": ["a"]},
-          GOOD | {"name": "c"})  # fmt: skip
-    write(testcases, "hidden/h", GOOD | {"name": "d", "depends": ["public/b"]})
-    assert names(load_suites("hidden", testcases)) == [
-        "public/p/a 0", "public/p/b 0", "hidden/h/d 2"]
-    assert names(load_suites("all", testcases)) == [
-        "public/p/a 2", "public/p/b 2", "public/p/c 2", "hidden/h/d 2"]
-    assert load_suites("all", testcases)[1].cases[0].depends == ["public/p/b"]
+POINTS = {"memory": 3, "tiled": 4}
+
+
+def test_a_suite_brings_its_gate(testcases: Path) -> None:
+    """For no points: it is not what was asked for."""
+    write(testcases, "public/p", GOOD, GOOD | {"name": "b"}, FAST, points={"memory": 3}, gate="b")
+    write(testcases, "hidden/h", GOOD | {"name": "d"}, gate="b")
+    assert names(load_suites("hidden", testcases)) == ["public/p/b 0", "hidden/h/d 2"]
+    beside = load_suites("hidden", testcases)[0]
+    assert not (beside.points or beside.performance or beside.gate or beside.cases[0].asked)
+    assert names(load_suites("all", testcases)) == ["public/p/a 2", "public/p/b 2", "hidden/h/d 2"]
+    assert {suite.gate for suite in load_suites("all", testcases)} == {"public/p/b"}
     one = load_suites(str(testcases / "hidden" / "h.toml"), testcases)
     assert names(one)[-1] == "hidden/h/d 2" and one[-1].hidden and one[-1].cases[0].hidden
+
+
+def test_which_cases_ask_for_what(testcases: Path) -> None:
+    write(testcases, "public/p", GOOD, GOOD | {"name": "b", "criteria": ["memory", "tiled"]},
+          GOOD | {"name": "c", "criteria": []}, points=POINTS, repaired=0.5)
+    [suite] = load_suites("public", testcases)
+    assert [case.asked for case in suite.cases] == [["memory"], ["memory", "tiled"], []]
+    assert (suite.points, suite.repaired, suite.worth) == (POINTS, 0.5, 13)
+    assert suite.marks == ["public/p/memory", "public/p/tiled"]
+    write(testcases, "public/p", GOOD)
+    assert load_suites("public", testcases)[0].cases[0].asked == []
+
+
+@pytest.mark.parametrize(("more", "words"), [
+    ({"gate": "b"}, "gate: there is no case 'b'; allowed: a"),
+    ({"gate": "aa"}, "gate: there is no case 'aa'; did you mean 'a'?"),
+    ({"gate": 3}, "gate = 3: it must be the name of a case"),
+    ({"repaired": 1.5}, "repaired = 1.5: it must be a number from 0 to 1"),
+    ({"repaired": True}, "repaired = True: it must be a number"),
+    ({"points": 3}, "points: it must be a table, [points]"),
+    ({"points": {"memry": 3}}, "points: unknown criterion 'memry'; did you mean 'memory'?"),
+    ({"points": {"memory": -1}}, "points: memory = -1: it must be a number from 0 to 1000"),
+    ({"points": {"memory": "3"}}, "points: memory = '3': it must be a number"),
+    ({"points": {"tiled": 3}}, "points: no case asks for tiled"),
+])  # fmt: skip
+def test_what_is_wrong_with_a_suite(testcases: Path, more: dict[str, Any], words: str) -> None:
+    write(testcases, "public/p", GOOD, **more)
+    with pytest.raises(BadInput) as caught:
+        load_suites("public", testcases)
+    assert str(caught.value) == f"{testcases}/public/p.toml: {str(caught.value).split(': ', 1)[1]}"
+    assert words in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_gate_in_several_public_suites(testcases: Path) -> None:
+    for name in ("p", "q"):
+        write(testcases, f"public/{name}", GOOD)
+    write(testcases, "hidden/h", GOOD | {"name": "d"}, gate="a")
+    with pytest.raises(BadInput, match="'a' is in several public suites"):
+        load_suites("hidden", testcases)
 
 
 def test_a_suite_from_elsewhere(testcases: Path, tmp_path: Path) -> None:
@@ -293,17 +330,6 @@ def test_a_suite_from_elsewhere(testcases: Path, tmp_path: Path) -> None:
     elsewhere.write_text(toml(GOOD))
     suite = load_suites(str(elsewhere), testcases / "none")[0]
     assert suite.name == "my suite é" and not suite.hidden
-
-
-def test_dependencies_that_cannot_be(testcases: Path) -> None:
-    ring = [GOOD | {"name": a, "depends": [b]} for a, b in ("ab", "bc", "ca")]
-    assert "depends: on itself, by way of b, c" in complaint(testcases, *ring)
-    no_correct = GOOD | {"name": "b", "criteria": {"memory": 2}}
-    assert "has no points for the criterion correct" in complaint(
-        testcases, no_correct, GOOD | {"depends": ["b"]})
-    write(testcases, "public/q", GOOD)
-    assert "is in several public suites" in complaint(
-        testcases, GOOD, GOOD | {"name": "b", "depends": ["public/a"]})
 
 
 # ---- fuzz ----------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from conftest import REPOSITORY, clean_environment, sample, strict_json
 
 from grader.errors import BadInput, MachineFault
 from grader.exporters import annotations, autolab, classroom50, gradescope, summary
-from grader.record.model import (Build, Cause, Criterion, Finding, Record, Refusal, Submission, Test
+from grader.record.model import (Build, Cause, Criterion, Finding, Mark, Record, Refusal, Submission, Test
                                  as Case, Times, Timing)
 from grader.record.store import read_record
 from grader.record.student import student_view
@@ -37,10 +37,10 @@ VISIBILITIES = ["hidden", "after_published", "after_due_date", "visible"]
 
 def make_test(name: str, got: float, of: float, *, hidden: bool = False, **changes: Any) -> Case:
     status = "passed" if got == of else "partial" if got else "failed"
-    lost = [] if got == of else [
-        Criterion(name="memory", score=0, max_score=of - got, passed=False, reason="a fault")]
-    criteria = [Criterion(name="correct", score=got, max_score=got or of, passed=got > 0,
-                          reason="" if got else "C is wrong")]
+    lost = [] if got == of else [Criterion(name="memory", passed=False, reason="a fault",
+                                           phrase="a memory fault")]
+    criteria = [Criterion(name="correct", passed=got > 0, reason="" if got else "C is wrong",
+                          phrase="" if got else "C is not right")]
     values: dict[str, Any] = dict(
         name=name, suite="hidden/shapes" if hidden else "public/basics", hidden=hidden,
         title="a title", m=35, k=70, n=20, fill="random", seed=7, score=got, max_score=of,
@@ -48,6 +48,16 @@ def make_test(name: str, got: float, of: float, *, hidden: bool = False, **chang
         reason="" if got == of else "race on shared memory", hint="", finding=None, output="",
         seconds=0.25)
     return Case(**(values | changes))
+
+
+def make_mark(name: str, got: float, of: float, *, hidden: bool = False, **changes: Any) -> Mark:
+    kept = name == "repair" or got == of
+    values: dict[str, Any] = dict(
+        name=name, criterion=name, suite="hidden/shapes" if hidden else "public/basics", hidden=hidden,
+        title="", m=None, k=None, n=None, score=got, max_score=of,
+        status="passed" if kept else "failed", reason="" if got == of else "race on shared memory",
+        phrase="" if got == of else "a memory fault", lost_in=[] if kept else ["curlew", "b", "c"])
+    return Mark(**(values | changes))
 
 
 def spread(median: float) -> Times:
@@ -68,13 +78,14 @@ def make_timing(name: str, got: float, of: float, state: str = "timed", *, hidde
 
 
 def make_record(tests: list[Case], /, **changes: Any) -> Record:
+    items = [*tests, *changes.get("marks", []), *changes.get("performance", [])]
     values: dict[str, Any] = dict(
         complete=True,
         submission=Submission(name="alice", path="/home/alice/kernel.cu", sha256="0" * 64, bytes=9,
                               notes=[]),
         suites=list(dict.fromkeys(test.suite for test in tests)), seed=1234567,
-        score=sum(item.score for item in [*tests, *changes.get("performance", [])]),
-        max_score=sum(item.max_score for item in [*tests, *changes.get("performance", [])]),
+        score=sum(item.score for item in items),
+        max_score=sum(item.max_score for item in items),
         build=Build(ok=True, message="", file=None, line=0, output=""), refusal=None, tests=tests,
         protection="bubblewrap", protection_note="", backend="cpu", compiler="g++ 12",
         started="2026-11-21T06:00:00Z", seconds=11.5)
@@ -106,7 +117,10 @@ SPEED = [make_timing("quick", 4, 4), make_timing("slow", 1.5, 4, hint="use regis
 TIMED = make_record(CASES, performance=SPEED)
 UNTIMED = make_record(CASES[:3], performance=[
     make_timing("quick", 0, 4, "not-timed", reason="not timed: no GPU")])
-RECORDS = {"mixed": MIXED, "public": PUBLIC, "full": FULL, "broken": BROKEN, "refused": REFUSED,
+MARKS = [make_mark("memory", 0, 11), make_mark("tiled", 9, 9), make_mark("repair", 3, 0),
+         make_mark("memory", 0, 15, hidden=True), make_mark("repair", 2, 0, hidden=True)]
+MARKED = make_record(CASES, marks=MARKS)
+RECORDS = {"mixed": MIXED, "marked": MARKED, "public": PUBLIC, "full": FULL, "broken": BROKEN, "refused": REFUSED,
            "timed": TIMED, "untimed": UNTIMED}
 
 every_record = pytest.mark.parametrize("record", RECORDS.values(), ids=RECORDS.keys())
@@ -130,7 +144,7 @@ def poisoned(text: str) -> list[Record]:
                       launch=text)
     cause = Cause(kind=text, what=text, file="kernel.cu", line=3, detail=[text], hint=text)
     here = finding.model_copy(update={"file": "kernel.cu", "cause": cause})
-    criteria = [Criterion(name="correct", score=1, max_score=10 / 3, passed=False, reason=text)]
+    criteria = [Criterion(name="correct", passed=False, reason=text, phrase="C is not right")]
     tests = [make_test(text, 1, 10 / 3, hidden=hidden, title=text, fill=text, reason=text,
                        hint=text, finding=found, output=text, criteria=criteria, status=status)
              for hidden in (False, True)
@@ -141,8 +155,10 @@ def poisoned(text: str) -> list[Record]:
                          hidden=hidden)
              for hidden in (False, True)
              for points, state in ((1 / 3, "timed"), (0, "refused"), (0, "not-timed"))]
+    marks = [make_mark(name, got, of, hidden=hidden, reason=text, hint=text, lost_in=[text])
+             for name, got, of in (("memory", 0, 2), ("repair", 1, 0)) for hidden in (False, True)]
     return [
-        make_record(tests, **changes, performance=speed),
+        make_record(tests, **changes, marks=marks, performance=speed),
         make_record(tests, **changes, score=0.0,
                     refusal=Refusal(tried=text, file=text, line=3, hint=text)),
         make_record([], **changes, max_score=5.0,
@@ -403,7 +419,7 @@ def test_summary_shows_points_and_reasons(record: Record) -> None:
     text = summary.export(student_view(record))
     check_markdown(text)
     assert f"{record.score:g} of {record.max_score:g} points" in text
-    rows = [*record.tests, *(each for each in record.performance if each.state != "not-timed")]
+    rows = [*record.tests, *record.marks, *(each for each in record.performance if each.state != "not-timed")]
     assert len(re.findall(r"^\| [✅🟡❌⏭]", text, re.MULTILINE)) == len(rows)
 
 
@@ -442,7 +458,7 @@ def test_summary_has_no_links_mentions_or_emoji(text: str, never: str) -> None:
 
 def test_summary_shows_a_finding_and_what_was_printed() -> None:
     alone = make_record(CASES[:3])
-    text = summary.export(student_view(alone)) + class_md(alone)
+    text = summary.export(student_view(alone))
     assert "kernel.cu:29: race on shared memory" in text and "hello from alice" in text
     assert "&#" not in text and "\\" not in text, "nothing is escaped without need"
 
@@ -484,7 +500,7 @@ def check_annotations(record: Record) -> list[tuple[str, dict[str, str], str]]:
 def test_annotations_stand_at_the_mistakes(record: Record) -> None:
     found = check_annotations(record)
     first = {id(MIXED): "29", id(PUBLIC): "29", id(BROKEN): "12", id(REFUSED): None,
-             id(TIMED): "29", id(UNTIMED): "29"}
+             id(TIMED): "29", id(UNTIMED): "29", id(MARKED): "29"}
     assert bool(found) == (record.score < record.max_score)
     if found:  # the line of a refusal may be one that only a hidden case reaches
         assert found[0][1].get("line") == first[id(record)]
@@ -591,16 +607,10 @@ def test_the_launch_of_a_public_case_is_shown() -> None:
         assert "curlew of 3 blocks" in text, form
 
 
-def test_a_class_has_a_column_for_speed() -> None:
-    text = class_md(TIMED, UNTIMED)
-    assert re.search(r"\| alice \| 54\.5/\d+ \| 7\.5 \|  \|  \|", text)
-    assert re.search(r"\| alice \| 14/\d+ \|  \|  \|  \|", text)
-
-
 def test_records_of_other_formats_are_graded_again(tmp_path: Path) -> None:
     old = json.loads(PUBLIC.model_dump_json())
     (tmp_path / "result.json").write_text(json.dumps(old | {"format": 2}))
-    with pytest.raises(BadInput, match="a record of another format than 3.*grade again"):
+    with pytest.raises(BadInput, match="a record of another format than 4.*grade again"):
         read_record(tmp_path / "result.json")
     old["build"]["unknown"] = [7]
     (tmp_path / "result.json").write_text(json.dumps(old))
@@ -641,7 +651,7 @@ def changed(old: str, new: str) -> str:
 
 @pytest.mark.parametrize("text, says", [
     *((text, "not a result") for text in ("", "{", "[]", "{}", "\udcff")),
-    (changed('"format":3', '"format":4'), "format"),
+    (changed('"format":4', '"format":5'), "format"),
     (changed('"score":54.5', '"score":NaN'), "score: Input should be a finite number"),
     (changed('"max_score":116.0', '"max_score":1e999'), "max_score: Input should be a finite"),
     (changed('"score":54.5', '"score":117'), "117 of 116 points"),

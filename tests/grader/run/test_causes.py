@@ -31,7 +31,7 @@ from grader.report.terminal import show
 from grader.run.cause import ANSWER_BYTES, ask_judge, find_cause
 from grader.run.judge import memory_file
 
-SUITE = fake.suite(*(fake.case(f"{m}", m, k, n, criteria={"correct": 2, "memory": 2})
+SUITE = fake.suite(*(fake.case(f"{m}", m, k, n, criteria=["memory"])
                      for m, k, n in ((34, 34, 34), (35, 70, 20), (5, 7, 3), (1030, 3, 5))))
 STRIDE = BY_NAME["18_a_stride_n"].text
 PROVED = [fault for fault in FAULTS if fault.cause in CAUSES and KINDS[fault.finds].may_have_cause
@@ -128,7 +128,7 @@ def test_what_is_printed_names_it_first() -> None:
 
 def test_only_some_are_looked_for() -> None:
     """A submission may have a mistake in each case."""
-    cases = [fake.case(f"c{size}", size, size, size, criteria={"memory": 4})
+    cases = [fake.case(f"c{size}", size, size, size, criteria=["memory"])
              for size in range(11, 20)]
 
     def run(*given: Any, **more: Any) -> Any:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import textwrap
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from kinds import KINDS, words_of
 from conftest import REPOSITORY
-from grader_fake import case, outcome
+from grader_fake import case, outcome, suite
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,10 +24,13 @@ from grader.report.lines import lost
 from grader.run.limits import Problem
 from grader.run.outcome import Outcome
 from grader.text import harmless
-from grader.verdict.case import against_loads, judge_case, most_loads, wants_checked, wants_counts
-from grader.verdict.points import carries, is_right, needs_review, nothing, refused, skipped, totals, used_up
+from grader.criteria.tiled import against_loads, most_loads
+from grader.verdict import repair
+from grader.verdict.case import judge_case, wants_checked, wants_counts
+from grader.verdict.points import (behind_gate, is_right, marks_of, needs_review, nothing, refused,
+                                   repair_marks, skipped, totals, used_up)
 
-FULL = {"builds": 1.0, "correct": 2.0, "memory": 3.0, "tiled": 4.0}
+FULL = ["memory", "tiled"]
 
 
 def full_case(**more: Any) -> Case:
@@ -42,9 +46,8 @@ def runs(verb: str, **changes: Any) -> tuple[Outcome, Outcome]:
 def judge(plain: Outcome, checked: Outcome | None) -> tuple[Test, str]:
     """The test, and the criteria that were kept."""
     test = judge_case(full_case(), plain, checked)
-    assert test.score == sum(each.score for each in test.criteria)
-    assert all(each.passed != bool(each.reason) for each in test.criteria)
-    assert all(each.score == (each.max_score if each.passed else 0) for each in test.criteria)
+    assert test.score == (10 if test.criteria[0].passed else 0) and test.max_score == 10
+    assert all(each.passed != bool(each.reason) == bool(each.phrase) for each in test.criteria)
     return test, " ".join(each.name for each in test.criteria if each.passed)
 
 
@@ -52,15 +55,15 @@ def judge(plain: Outcome, checked: Outcome | None) -> tuple[Test, str]:
 
 
 @pytest.mark.parametrize(("verb", "kept", "reason", "kind", "hint"), [
-    ("right", "builds correct memory tiled", "", None, ""),
-    ("naive", "builds correct memory", "78608 loads from global memory; tiles need at most",
+    ("right", "correct memory tiled", "", None, ""),
+    ("naive", "correct memory", "78608 loads from global memory; tiles need at most",
      None, "let each block load tiles"),
-    ("wrong", "builds", "all 1156 are wrong", "wrong-result", "is it?"),
+    ("wrong", "", "all 1156 are wrong", "wrong-result", "is it?"),
     ("starter", "", "basicSgemm launches no kernel", "no-launch", "basicSgemm chooses"),
-    ("hang", "builds", "kernel.cu:12: still running after 2 s", "endless", "which loop"),
-    ("crash", "builds", "it crashed: Segmentation fault", "host-fault", "think of the case"),
-    ("leak", "builds correct tiled", "kernel.cu:29: a mistake", "leak", "think"),
-    ("race", "builds correct", "kernel.cu:29: a mistake", "shared-race", "think"),
+    ("hang", "", "kernel.cu:12: still running after 2 s", "endless", "which loop"),
+    ("crash", "", "it crashed: Segmentation fault", "host-fault", "think of the case"),
+    ("leak", "correct tiled", "kernel.cu:29: a mistake", "leak", "think"),
+    ("race", "correct", "kernel.cu:29: a mistake", "shared-race", "think"),
 ])  # fmt: skip
 def test_what_is_lost_and_why(
     verb: str, kept: str, reason: str, kind: str | None, hint: str
@@ -76,23 +79,17 @@ def test_what_is_lost_and_why(
     assert test.status == ("passed" if verb == "right" else "partial" if kept else "failed")
 
 
-@pytest.mark.parametrize(("asked", "threads", "kept"), [
-    ({"criteria": {"tiled": 10.0}}, 1, "tiled"), ({"criteria": {"parallel": 10.0}}, 1155, ""),
-    ({"criteria": {"parallel": 10.0}}, 1156, "parallel"),
-    ({"criteria": {"parallel": 10.0}, "parallel": 0.5}, 578, "parallel"),
-    ({"criteria": {"tiled": 10.0}, "parallel": 0.5}, 577, ""),
-    ({"criteria": {"tiled": 10.0}, "parallel": 0.5}, 578, "tiled"),
-])  # fmt: skip
-def test_threads_that_share_in_the_work(asked: dict[str, Any], threads: int, kept: str) -> None:
+@pytest.mark.parametrize(("threads", "kept"), [(9, "correct"), (10, "correct tiled")])
+def test_threads_that_share_in_the_work(threads: int, kept: str) -> None:
+    """One for every 128 elements of C: 34 x 34 takes 10."""
     plain, checked = runs("right")
     assert checked.loads
     checked = checked.model_copy(update={
         "loads": checked.loads.model_copy(update={"threads": threads})})
-    test = judge_case(case(points=10.0, **asked), plain, checked)
+    test = judge_case(case(criteria=["tiled"]), plain, checked)
     assert " ".join(each.name for each in test.criteria if each.passed) == kept
-    if not kept:
-        shared = "1 thread" if threads == 1 else f"{threads} threads"
-        assert test.reason.startswith(f"{shared} shared in the work; at least ")
+    if "tiled" not in kept:
+        assert test.reason.startswith("9 threads shared in the work; at least 10 have to")
         assert "an element of C" in test.hint
 
 
@@ -106,7 +103,7 @@ def test_each_kind_of_finding(kind: str) -> None:
     else that the checker stops does not."""
     plain, checked = runs("right", ended="stopped", right=False, loads=None, finding=finding(kind))
     _, kept = judge(plain, checked)
-    assert kept == ("builds correct" if KINDS[kind].may_be_right else "builds")
+    assert kept == ("correct" if KINDS[kind].may_be_right else "")
 
 
 def test_what_cannot_go_well_on_a_gpu() -> None:
@@ -124,14 +121,14 @@ SLOW = {"ended": "time-limit", "right": False, "loads": None, "file": "kernel.cu
 def test_a_slow_checked_run_costs_what_needs_it_and_hides_no_mistake() -> None:
     """What it found before its time was over counts, and what the plain run found."""
     test, kept = judge(*runs("right", **SLOW))
-    assert kept == "builds correct"
+    assert kept == "correct"
     assert test.reason == "kernel.cu:9: the checked run did not finish in 8 s"
     assert test.finding and test.finding.kind == "time-limit"
-    for kind, still_kept in (("shared-race", "builds correct"), ("input-written", "builds")):
+    for kind, still_kept in (("shared-race", "correct"), ("input-written", "")):
         assert judge(*runs("right", **SLOW, finding=finding(kind)))[1] == still_kept
     plain, checked = runs("wrong")
     test, kept = judge(plain, checked.model_copy(update=SLOW | {"explanation": None}))
-    assert kept == "builds" and test.finding and test.finding.kind == "wrong-result"
+    assert kept == "" and test.finding and test.finding.kind == "wrong-result"
 
 
 @pytest.mark.parametrize(("changes", "words"), [
@@ -144,7 +141,7 @@ def test_a_slow_checked_run_costs_what_needs_it_and_hides_no_mistake() -> None:
 def test_the_checked_run_counts_too(changes: dict[str, Any], words: str) -> None:
     """A kernel that behaves differently when it is watched is not right."""
     test, kept = judge(*runs("right", **changes))
-    assert kept == "builds" and words in test.criteria[1].reason
+    assert kept == "" and words in test.criteria[0].reason
 
 
 @pytest.mark.parametrize(
@@ -163,13 +160,13 @@ def test_the_checked_run_counts_too(changes: dict[str, Any], words: str) -> None
 def test_a_wrong_c_without_an_explanation(changes: dict[str, Any], words: str, kind: str) -> None:
     plain = runs("right")[0].model_copy(update={"right": False} | changes)
     test, kept = judge(plain, None)
-    assert kept == "builds" and words in test.reason
+    assert kept == "" and words in test.reason
     assert test.finding and test.finding.kind == kind
 
 
 def test_no_checked_run_no_points_for_it() -> None:
     test, kept = judge(runs("right")[0], None)
-    assert kept == "builds correct"
+    assert kept == "correct"
     assert "not examined" in test.reason
 
 
@@ -188,7 +185,7 @@ def test_no_checked_run_no_points_for_it() -> None:
 @pytest.mark.parametrize("once", [1228, 9900])
 def test_really_tiled(all_loads: int, exchanged: int, reason: str, once: int) -> None:
     """Whatever a block could have loaded once: that is no limit."""
-    loads = Loads(all=all_loads, naive=78608, once_per_block=once, exchanged=exchanged)
+    loads = Loads(all=all_loads, naive=78608, once_per_block=once, exchanged=exchanged, threads=10)
     test, kept = judge(*runs("right", loads=loads))
     assert ("tiled" in kept) == (not reason) and test.reason.startswith(reason)
 
@@ -225,8 +222,8 @@ def test_which_cases_have_a_checked_run() -> None:
     large = {"m": 2000, "k": 2000, "n": 2000}
     assert wants_checked(case()) and not wants_counts(case())
     assert not wants_checked(case(**large))
-    assert wants_checked(case(**large, criteria={"memory": 4.0}))
-    assert wants_counts(case(criteria={"tiled": 4.0}))
+    assert wants_checked(case(**large, criteria=["memory"]))
+    assert wants_counts(case(criteria=["tiled"]))
 
 
 # ---- one mistake ---------------------------------------------------------------------------------
@@ -238,99 +235,162 @@ TWICE = Finding(**words_of("wrong-result"), what="1156 of the 1156 elements of C
 WRONG = {"right": False, "wrong": 1156, "explanation": TWICE}
 
 
-def but_for_a_formula(of_plain: dict[str, Any] | None = None,
-                      of_checked: dict[str, Any] | None = None, nearly: float = 0.4) -> Test:
-    """A C that one formula explains, but for these changes."""
+def by_a_formula(of_plain: dict[str, Any] | None = None,
+                 of_checked: dict[str, Any] | None = None) -> repair.Explained | None:
+    """Of a C that one formula explains, but for these changes."""
     plain, checked = runs("right")
-    return judge_case(full_case(nearly=nearly),
-                              plain.model_copy(update=WRONG | (of_plain or {})),
-                              checked.model_copy(update=WRONG | (of_checked or {})))
+    return repair.explain(full_case(), plain.model_copy(update=WRONG | (of_plain or {})),
+                          checked.model_copy(update=WRONG | (of_checked or {})))
 
 
-def by_criterion(test: Test) -> str:
-    assert test.score == pytest.approx(sum(each.score for each in test.criteria))
-    assert test.nearly == any(each.nearly for each in test.criteria)
-    assert all(each.passed != bool(each.reason) for each in test.criteria)
-    return " ".join(f"{each.name}:{each.score:g}" for each in test.criteria)
+def kept_by(found: repair.Explained | None) -> str:
+    assert found
+    return " ".join(each.name for each in found.test.criteria if each.passed)
 
 
-def test_a_mistake_that_explains_all_that_is_wrong_costs_a_share() -> None:
-    test = but_for_a_formula()
-    assert by_criterion(test) == "builds:1 correct:0.8 memory:1.2 tiled:1.6"
-    assert (test.score, test.status) == (4.6, "partial")
-    assert test.reason == "right but for one mistake: C is 2 times the product"
-    assert test.hint == "once?" and test.finding and test.finding.formula == "factor"
-    assert carries(test) and not is_right(test) and not test.nothing_lost
-    assert but_for_a_formula(nearly=0.0).reason == TWICE.what
-    half = but_for_a_formula({"explanation": TWICE.model_copy(update={"products": 0.5})})
-    assert half.nearly
+def test_a_mistake_that_explains_all_that_is_wrong_is_one() -> None:
+    found = by_a_formula()
+    assert found and (found.formula, found.mistake) == ("factor", "C is 2 times the product")
+    assert kept_by(found) == "correct memory tiled" and repair.clean(found.test)
+    assert by_a_formula({"explanation": TWICE.model_copy(update={"products": 0.5})})
 
 
 OTHER = TWICE.model_copy(update={"formula": "offset"})
 
 
-@pytest.mark.parametrize(("of_plain", "of_checked", "nearly"), [
-    ({}, {}, 0.0),
-    ({"explanation": TWICE.model_copy(update={"products": 0.49})}, {}, 0.4),
-    ({}, {"explanation": TWICE.model_copy(update={"products": 0.49})}, 0.4),
-    ({"explanation": None}, {}, 0.4), ({}, {"explanation": None}, 0.4), ({}, {"explanation": OTHER}, 0.4),
-    ({"inputs_changed": 1}, {}, 0.4), ({}, {"inputs_changed": 1}, 0.4),
-    ({"guards_changed": 1}, {}, 0.4), ({}, {"guards_changed": 1}, 0.4), ({"launches": 0}, {}, 0.4),
-    ({"ended": "crashed"}, {}, 0.4), ({}, {"ended": "crashed"}, 0.4), ({}, {"ended": "endless"}, 0.4),
-    ({}, {"finding": finding("leak")}, 0.4), ({}, {"finding": finding("out-of-bounds")}, 0.4),
-    ({}, SLOW | {"finding": finding("shared-race")}, 0.4),
-    ({}, {"right": True, "wrong": 0, "explanation": None}, 0.4),
-    ({"right": True, "wrong": 0, "explanation": None}, {}, 0.4),
+@pytest.mark.parametrize(("of_plain", "of_checked"), [
+    ({"explanation": TWICE.model_copy(update={"products": 0.49})}, {}),
+    ({}, {"explanation": TWICE.model_copy(update={"products": 0.49})}),
+    ({"explanation": None}, {}), ({}, {"explanation": None}), ({}, {"explanation": OTHER}),
+    ({"inputs_changed": 1}, {}), ({}, {"inputs_changed": 1}),
+    ({"guards_changed": 1}, {}), ({}, {"guards_changed": 1}), ({"launches": 0}, {}),
+    ({"ended": "crashed"}, {}), ({}, {"ended": "crashed"}), ({}, {"ended": "endless"}),
+    ({}, {"finding": finding("leak")}), ({}, {"finding": finding("out-of-bounds")}),
+    ({}, SLOW | {"finding": finding("shared-race")}),
+    ({}, {"right": True, "wrong": 0, "explanation": None}),
+    ({"right": True, "wrong": 0, "explanation": None}, {}),
 ])  # fmt: skip
-def test_what_is_not_one_mistake_costs_all(of_plain: dict[str, Any], of_checked: dict[str, Any],
-                                           nearly: float) -> None:
-    test = but_for_a_formula(of_plain, of_checked, nearly)
-    launches = of_plain.get("launches", 1)
-    assert by_criterion(test) == f"builds:{launches:g} correct:0 memory:0 tiled:0"
-    assert not carries(test) and "one mistake" not in test.reason
+def test_what_is_not_one_mistake(of_plain: dict[str, Any], of_checked: dict[str, Any]) -> None:
+    assert by_a_formula(of_plain, of_checked) is None
 
 
-def test_a_share_is_of_what_the_mistake_alone_has_cost() -> None:
-    """Not of tiles that there are none of, nor of what was not examined."""
-    naive = but_for_a_formula(of_checked={"loads": Loads(
+def test_a_formula_proves_no_tiles_and_nothing_that_was_not_examined() -> None:
+    naive = by_a_formula(of_checked={"loads": Loads(
         all=78608, naive=78608, once_per_block=4913, exchanged=78608, threads=1156)})
-    assert by_criterion(naive) == "builds:1 correct:0.8 memory:1.2 tiled:0"
-    slow = but_for_a_formula(of_checked=SLOW | {"explanation": None})
-    assert by_criterion(slow) == "builds:1 correct:0.8 memory:0 tiled:0"
-    plain = runs("right")[0].model_copy(update=WRONG)
-    alone = judge_case(full_case(nearly=0.4), plain, None)
-    assert by_criterion(alone) == "builds:1 correct:0.8 memory:0 tiled:0"
+    assert kept_by(naive) == "correct memory"
+    assert kept_by(by_a_formula(of_checked=SLOW | {"explanation": None})) == "correct"
+    alone = repair.explain(full_case(), runs("right")[0].model_copy(update=WRONG), None)
+    assert kept_by(alone) == "correct"
 
 
-def test_a_missing_barrier_costs_a_share() -> None:
-    """Where C is right by luck, and where it is not; only if nothing else is wrong."""
-    plain, checked = runs("race", loads=None)
-    wrong = plain.model_copy(update={"right": False, "wrong": 7})
-    repaired = runs("right")
-    asked = full_case(nearly=0.4)
-    lucky = judge_case(asked, plain, checked, repaired)
-    assert by_criterion(lucky) == "builds:1 correct:2 memory:1.2 tiled:1.6"
-    test = judge_case(asked, wrong, checked, repaired)
-    assert by_criterion(test) == "builds:1 correct:0.8 memory:1.2 tiled:1.6"
-    assert test.reason == "right but for one mistake: kernel.cu:29: a mistake"
-    assert test.seconds == pytest.approx(0.04)
-    naive = judge_case(asked, wrong, checked, runs("naive"))
-    assert by_criterion(naive) == "builds:1 correct:0.8 memory:1.2 tiled:0"
-    for other in (None, runs("leak"), runs("race"), runs("wrong")):
-        test = judge_case(asked, wrong, checked, other)
-        assert by_criterion(test) == "builds:1 correct:0 memory:0 tiled:0"
-        assert test.reason == "kernel.cu:29: a mistake"
-    assert not judge_case(full_case(), wrong, checked, repaired).nearly
+def test_a_formula_repairs_what_it_explains() -> None:
+    """Of several, that of most cases; nothing else is proved."""
+    right, found = judge(*runs("right"))[0], by_a_formula()
+    wrong = judge(*(run.model_copy(update=WRONG) for run in runs("right")))[0]
+    assert found
+    both = repair.without_formula({"a": right, "b": wrong, "c": wrong}, {"b": found, "c": found})
+    assert both and both.mistake == found.mistake
+    assert both.tests == {"a": right, "b": found.test, "c": found.test}
+    one = repair.without_formula({"a": right, "b": wrong, "c": wrong}, {"b": found})
+    assert one and one.tests == {"a": right, "b": found.test, "c": wrong}
+    tests, other = dict.fromkeys("abc", wrong), replace(found, formula="offset", mistake="c is more")
+    most = repair.without_formula(tests, {"a": found, "b": other, "c": other})
+    assert most and most.mistake == "c is more"
+    assert most.tests == {"a": wrong, "b": found.test, "c": found.test}
+    assert repair.without_formula({"a": wrong}, {}) is None
 
 
-def test_of_one_mistake_in_a_hidden_case_the_kind_is_shown() -> None:
-    hidden = full_case(suite="hidden/zebra", nearly=0.4)
-    plain, checked = (run.model_copy(update=WRONG) for run in runs("right"))
-    [seen] = student_view(record_of(judge_case(hidden, plain, checked))).tests
-    assert seen.reason == "right but for one mistake: the result is wrong"
-    assert seen.criteria[1].nearly and seen.criteria[1].reason == "C is not right"
-    assert lost(seen)[0] == seen.reason
-    assert "2 times" not in seen.model_dump_json() and "1156" not in seen.model_dump_json()
+def test_where_a_barrier_is_missing() -> None:
+    """Each place once, in the order of the cases."""
+    def race(line: int) -> Test:
+        test, _ = judge(*runs("race", loads=None))
+        assert test.finding
+        return test.model_copy(update={"finding": test.finding.model_copy(update={
+            "barrier_after": line})})
+
+    tests = [judge(*runs("right"))[0], race(0), race(7), race(3), race(7), race(2)]
+    places = [each.barrier_after for each in repair.missing_barriers(tests)]
+    assert places == [7, 3] and len(places) == repair.MOST_TRIED
+    assert [repair.one_mistake(test) for test in tests] == [False, False, True, True, True, True]
+    found = repair.missing_barriers(tests)[1]
+    assert repair.with_barrier(b"a\nb\nc\nd", found) == b"a\nb\nc\n__syncthreads();\nd"
+    assert repair.with_barrier(b"a\nb\nc", found) is None
+
+
+# ---- what a whole suite keeps --------------------------------------------------------------------
+
+
+def marks(*verbs: str, **more: Any) -> list[tuple[float, str, list[str]]]:
+    cases = [case(f"c{number}", points=10.0, criteria=FULL) for number in range(len(verbs))]
+    tests = {each.key: judge_case(each, *runs(verb, **(more if verb == "race" else {})))
+             for each, verb in zip(cases, verbs, strict=True)}
+    of = marks_of(suite(*cases, points={"memory": 11.0, "tiled": 9.0}), tests)
+    assert [each.max_score for each in of] == [11, 9]
+    assert [each.status for each in of] == ["passed" if each.score else "failed" for each in of]
+    return [(each.score, each.reason, each.lost_in) for each in of]
+
+
+def test_one_case_loses_what_the_suite_has_for_it() -> None:
+    loads = "78608 loads from global memory; tiles need at most 19652"
+    assert marks("right", "right") == [(11, "", []), (9, "", [])]
+    assert marks("right", "naive") == [(11, "", []), (0, loads, ["c1"])]
+    assert marks("leak", "right", "leak") == [(0, "kernel.cu:29: a mistake", ["c0", "c2"]), (9, "", [])]
+    wrong = "all 1156 are wrong"
+    assert marks("right", "wrong") == [(0, wrong, ["c1"]), (0, wrong, ["c1"])]
+
+
+def test_what_could_not_be_counted_costs_no_tiles_where_another_case_shows_them() -> None:
+    mistake = "kernel.cu:29: a mistake"
+    assert marks("right", "race", loads=None) == [(0, mistake, ["c1"]), (9, "", [])]
+    assert marks("race", "race", loads=None) == [(0, mistake, ["c0", "c1"])] * 2
+
+
+def test_a_suite_is_marked_when_all_its_cases_are_known() -> None:
+    a, b = case("a", criteria=FULL), case("b", criteria=FULL)
+    both = suite(a, b, points={"memory": 1.0})
+    assert marks_of(both, {a.key: judge_case(a, *runs("right"))}) == []
+
+
+def test_a_repaired_kernel_has_a_share_of_its_points_in_whole_points() -> None:
+    cases = [case("a", criteria=FULL), case("b", criteria=FULL)]
+    known, repaired, naive = ({each.key: judge_case(each, *runs(verb)) for each in cases}
+                              for verb in ("wrong", "right", "naive"))
+    asked = suite(*cases, points={"memory": 2.0, "tiled": 3.0}, repaired=0.6)
+    [mark] = repair_marks([asked], known, repaired, "a mistake")
+    assert (mark.score, mark.max_score) == (8, 0)  # 0.6 of 13 is 7.8
+    assert mark.reason == "right but for one mistake: a mistake" and mark.nothing_lost
+    known["public/basics/a"] = repaired["public/basics/a"]
+    assert repair_marks([asked], known, repaired, "")[0].score == 4
+    assert repair_marks([asked], naive, repaired, "") == []  # which has 10
+    assert repair_marks([replace(asked, repaired=0.0)], known, repaired, "") == []
+    part = repaired | {"public/basics/b": judge_case(cases[1], *runs("wrong"))}
+    known["public/basics/a"] = part["public/basics/b"].model_copy(update={"name": "a"})
+    [mark] = repair_marks([asked], known, part, "a mistake")
+    assert (mark.score, mark.reason) == (3, "1 case right but for one mistake: a mistake")
+    assert mark.phrase == "a mistake that was repaired"
+
+
+def test_before_the_gate_is_correct_nothing_counts() -> None:
+    gate, _ = judge(*runs("wrong"))
+    for verb, status, reason in (("right", "skipped", "needs c, which failed"),
+                                 ("hang", "failed", "kernel.cu:12: still running after 2 s")):
+        test = behind_gate(judge(*runs(verb))[0], gate)
+        assert (test.score, test.status, test.reason) == (0, status, reason)
+        assert not any(each.passed for each in test.criteria)
+
+
+def test_what_a_student_sees_of_hidden_marks() -> None:
+    hidden = case("quagga", criteria=FULL, suite="hidden/zebra")
+    asked = suite(hidden, name="hidden/zebra", points={"memory": 2.0, "tiled": 3.0}, repaired=0.6)
+    test, right = judge_case(hidden, *runs("leak")), judge_case(hidden, *runs("right"))
+    found = [*marks_of(asked, {hidden.key: test}),
+             *repair_marks([asked], {hidden.key: test}, {hidden.key: right}, "okapi")]
+    record = record_of(test).model_copy(update={"marks": found, "score": 7.0, "max_score": 9.0})
+    seen = student_view(record)
+    assert [(mark.name, mark.suite, mark.score, mark.reason) for mark in seen.marks] == [
+        ("memory", "hidden", 0, "a memory fault, or C is not right"), ("tiled", "hidden", 3, "")]
+    assert found[0].lost_in == ["quagga"]
+    assert not [secret for secret in SECRETS if secret in seen.model_dump_json()]
 
 
 # ---- points --------------------------------------------------------------------------------------
@@ -341,13 +401,13 @@ def test_sums_are_those_of_decimal_numbers() -> None:
     assert totals(tests) == (0, 1)
 
 
-def test_a_parent_without_points_for_tiles_still_carries() -> None:
+def test_a_skipped_case_says_for_what() -> None:
     naive, _ = judge(*runs("naive"))
     wrong, _ = judge(*runs("wrong"))
-    assert carries(naive) and not carries(wrong)
+    assert is_right(naive) and not is_right(wrong)
     left = skipped(case(), wrong)
     assert (left.status, left.reason) == ("skipped", "needs c, which failed")
-    assert not carries(left)
+    assert not is_right(left)
 
 
 # ---- what a student sees -------------------------------------------------------------------------
@@ -412,6 +472,15 @@ def test_what_was_stopped_at_a_time_limit_needs_a_review() -> None:
     assert needs_review([wrong, slow, left], 5.0) == ["stopped at a time limit in 2 cases"]
 
 
+def test_what_is_correct_in_public_cases_alone_needs_a_review() -> None:
+    right, wrong = (judge(*runs(verb))[0] for verb in ("right", "wrong"))
+    hidden, missed = (test.model_copy(update={"hidden": True}) for test in (right, wrong))
+    said = ["correct in every public case, in no hidden one"]
+    assert needs_review([right, right, missed, missed], 5.0) == said
+    for tests in ([right, right], [right, wrong, missed], [right, missed, hidden], [right, hidden]):
+        assert needs_review(tests, 5.0) == []
+
+
 @pytest.mark.parametrize("verb", [*VERBS, "skipped"])
 def test_hidden_cases_stay_hidden(verb: str) -> None:
     record = record_of(public_test(), secret_test("skipped" if verb == "skipped" else "", verb))
@@ -426,7 +495,7 @@ def test_hidden_cases_stay_hidden(verb: str) -> None:
     assert (hidden.name, hidden.suite, hidden.hidden) == ("hidden 1", "hidden", True)
     assert (hidden.score, hidden.status) == (original.score, original.status)
     assert bool(hidden.reason) == bool(original.reason)
-    assert [c.score for c in hidden.criteria] == [c.score for c in original.criteria]
+    assert [c.passed for c in hidden.criteria] == [c.passed for c in original.criteria]
     if original.finding:
         assert original.finding.launch or verb in ("starter", "hang", "crash")
         assert hidden.finding and hidden.finding.launch is None

@@ -1,0 +1,16 @@
+"""memory: correct, and the checked run of the same shape finds nothing."""
+
+from __future__ import annotations
+
+from . import Lost, Seen, correct
+
+PHRASE = "a memory fault, or C is not right"
+
+
+def judge(seen: Seen) -> Lost | None:
+    if seen.checked is not None and seen.checked.finding:
+        return Lost(correct.headline(seen.checked.finding))
+    if lost := correct.judge(seen):
+        return lost
+    why = correct.unexamined(seen.checked) if seen.checked else "its loads and stores were not examined"
+    return Lost(why) if why else None
