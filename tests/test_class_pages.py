@@ -30,11 +30,12 @@ from instructor.release.leaks import secrets_of
 HIDDEN = [fake.case("quagga-thylacine", 7919, 6007, 5003, suite="hidden/dodo", seed=918273645,
                     title="Where the great auk nested", hint="what does the great auk eat?"),
           fake.case("moa-of-the-south", 4409, 3301, 2203, suite="hidden/dodo", seed=564738291,
-                    criteria={"correct": 2, "tiled": 2}),
+                    points=4.0, criteria=["tiled"]),
           fake.shape("passenger-pigeon", 8563, suite="hidden/dodo")]
-PUBLIC = [fake.case("34", criteria={"correct": 2, "memory": 2}),
-          fake.case("64", 64, 64, 64, criteria={"correct": 1, "tiled": 3}), fake.shape("fast")]
-SUITES = [fake.suite(*PUBLIC), fake.suite(*HIDDEN, name="hidden/dodo")]
+PUBLIC = [fake.case("34", points=2.0, criteria=["memory"]),
+          fake.case("64", 64, 64, 64, points=1.0, criteria=["tiled"]), fake.shape("fast")]
+SUITES = [fake.suite(*PUBLIC, points={"memory": 2.0, "tiled": 3.0}),
+          fake.suite(*HIDDEN, name="hidden/dodo", points={"tiled": 2.0})]
 SECRET = ("quagga thylacine moa pigeon dodo auk hidden/ 918273645 564738291 1020304050 7919 6007 5003 "
           "4409 3301 2203 8563").split()
 

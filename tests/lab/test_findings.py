@@ -9,7 +9,7 @@ import pytest
 from conftest import REPOSITORY
 from kinds import CAUSES, KINDS, kinds
 
-from grader.verdict.case import ENDS, HEADLINES, OUT_OF_TIME
+from grader.criteria.correct import ENDS, HEADLINES
 
 
 def test_the_documentation_has_the_tables() -> None:
@@ -46,4 +46,4 @@ def test_a_row_that_is_none(row: str, tmp_path: Path) -> None:
 
 def test_the_grader_says_the_same_of_what_it_finds_itself() -> None:
     assert {kind: KINDS[kind].headline for kind in HEADLINES} == HEADLINES
-    assert all(ENDS[kind].hint == KINDS[kind].hint for kind in OUT_OF_TIME)
+    assert all(ENDS[kind].hint == KINDS[kind].hint for kind in ("endless", "deadlock", "time-limit"))

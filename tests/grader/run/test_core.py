@@ -38,7 +38,7 @@ from grader.run.limits import Problem, launch_limits
 from grader.run.once import (WRITERS_BYTES, detail_of, outcome_of, run_problem, watched_work,
                              with_sample)
 from grader.run.outcome import Outcome
-from grader.verdict.case import most_loads
+from grader.criteria.tiled import most_loads
 
 TILED = (REPOSITORY / "instructor/solutions/2_tiled.cu").read_bytes()
 NAIVE = (REPOSITORY / "instructor/solutions/1_naive.cu").read_bytes()

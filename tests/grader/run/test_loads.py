@@ -16,7 +16,7 @@ from grader.record.model import Loads
 from grader.run.limits import Problem
 from grader.run.once import run_problem
 from grader.run.outcome import Outcome
-from grader.verdict.case import against_loads
+from grader.criteria.tiled import against_loads
 
 SHAPE = Problem(m=97, n=101, k=89, fill="random", seed=3, tolerance=None, time_limit=5.0)
 NAIVE = 2 * SHAPE.m * SHAPE.n * SHAPE.k
@@ -154,7 +154,7 @@ def test_loads_that_count(name: str) -> None:
     body, loads, tiles = WRAPPERS[name]
     counted = loads_of(f"{KERNELS}{body}\ncudaFree(a); cudaFree(b); cudaFree(s);\n}}\n".encode())
     assert loads is None or counted.all == loads
-    assert (against_loads(counted) == "") == tiles
+    assert (against_loads(counted) is None) == tiles
 
 
 @pytest.mark.parametrize("name", sample(["constants_in_the_loop", "persistent_tiles"], every=2))
@@ -163,7 +163,7 @@ def test_what_is_no_load_of_a_and_b(name: str) -> None:
     taken together with another because of them."""
     counted = loads_of((REPOSITORY / f"tests/kernels/right/{name}.cu").read_bytes())
     counters = 7 * 7 + 3 * 8
-    assert TILED <= counted.all <= TILED + counters and against_loads(counted) == ""
+    assert TILED <= counted.all <= TILED + counters and against_loads(counted) is None
 
 
 def test_what_is_shared_is_counted_after_a_mistake_too() -> None:
