@@ -69,7 +69,7 @@ def nothing_to_grade(why: str, suites: list[Suite]) -> Record:
                               sha256=hashlib.sha256().hexdigest(), bytes=0, notes=[]),
         suites=list(dict.fromkeys("hidden" if suite.hidden else suite.name for suite in suites)),
         seed=0, score=0,
-        max_score=sum(case.points for suite in suites for case in suite.cases),
+        max_score=sum(suite.worth for suite in suites),
         build=Build(ok=False, message=why, file=None, line=0, output=""),
         refusal=None, tests=[], protection="none", protection_note="nothing was run",
         backend="cpu", compiler="", seconds=0,

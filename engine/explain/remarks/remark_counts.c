@@ -1,6 +1,7 @@
 /* Remarks about loads, sectors, banks and blocks: see remark.h. */
 #include "../../report/text/numbers.h"
 #include "../../report/text/source.h"
+#include "../../report/words/vocabulary.h"
 #include "../../watch/launches.h"
 #include "../../watch/record/counts.h"
 #include "../index/recover.h"
@@ -237,13 +238,13 @@ static bool bank_conflicts(const struct counts_of_run *run, struct remark *remar
 enum { PHASES = 4096 };
 
 /* Of the first block's intervals between barriers, those in which it stores to shared memory. */
-struct tile_phases {
+struct phases_seen {
     unsigned char stores[PHASES], loads[PHASES];
     int stored, idle;       /* idle: without a load of an input */
     const void *idle_store; /* a store in one of these */
 };
 
-static void find_tile_phases(const struct trace *t, struct tile_phases *phases) {
+static void find_phases_seen(const struct trace *t, struct phases_seen *phases) {
     int last = 0;
     for (size_t i = 0; i < t->count; i++) {
         const struct trace_access *a = &t->access[i];
@@ -266,19 +267,20 @@ static void find_tile_phases(const struct trace *t, struct tile_phases *phases) 
     }
 }
 
-/* More than half of the phases store to tiles, and have nothing to load: a loop that runs too far.
+/* More than half of the phases store to shared arrays, and have nothing to load: a loop that runs
+ * too far.
  */
 static bool idle_phases(const struct counts_of_run *run, struct remark *remark) {
-    static struct tile_phases phases;
+    static struct phases_seen phases;
     const struct trace *t = trace_shown();
     memset(&phases, 0, sizeof phases);
     if (run->count != 1 || !t->block_count || !t->barrier_count) return false;
-    find_tile_phases(t, &phases);
+    find_phases_seen(t, &phases);
     if (2 * phases.idle <= phases.stored) return false;
     const struct place place = place_before(phases.idle_store);
     if (!place.line) return false;
     remark_at(remark, REMARK_IDLE_PHASES, place.file, place.line);
-    REMARK_SAY(WHAT, ROW(IDLE), W(phases.idle), W(phases.stored));
+    REMARK_SAY(WHAT, ROW(IDLE), W(phases.idle), W(phases.stored), W(vocabulary()->phase));
     REMARK_SAY(DETAIL, ROW(IDLE_STORES));
     say_shape(remark, run->shape);
     return true;
