@@ -49,7 +49,7 @@ static void run_ended(void) {
     if (failure.is && !is_forgotten()) event_note(&failure.event);
 }
 
-static void failed_call_left(enum finding_kind kind, struct event *event) {
+static void left(enum finding_kind kind, struct event *event) {
     if (kind == FINDING_FAILED_CALL && is_forgotten()) *event = failure.event;
     if (kind == FINDING_NO_LAUNCH && !launches_noted()) event->kind = kind;
 }
@@ -59,4 +59,4 @@ const struct detector detector_calls = {.name = "calls",
                                         .call_failed = call_failed,
                                         .error_asked = error_asked,
                                         .run_ended = run_ended,
-                                        .left = failed_call_left};
+                                        .left = left};

@@ -3,7 +3,7 @@
 #include "../host.h"
 #include "../shadow/regions.h"
 
-static void input_by_kernel(struct watch *w, const struct access *access) {
+static void by_kernel(struct watch *w, const struct access *access) {
     const struct event event = event_here(w, FINDING_INPUT_WRITTEN, access);
     event_note(&event);
 }
@@ -21,4 +21,4 @@ static void by_copy(const char *to, const char *from, size_t bytes) {
 }
 
 const struct detector detector_input = {
-    .name = "input", .input_written = input_by_kernel, .copied = by_copy};
+    .name = "input", .input_written = by_kernel, .copied = by_copy};

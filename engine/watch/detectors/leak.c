@@ -2,7 +2,7 @@
 #include "../detector.h"
 #include "../shadow/regions.h"
 
-static void memory_left(enum finding_kind kind, struct event *event) {
+static void left(enum finding_kind kind, struct event *event) {
     for (const struct region *r = kind == FINDING_LEAK ? region_first() : NULL; r; r = r->next) {
         if (!r->in_wrapper || r->freed || !r->bytes) continue;
         event->kind = FINDING_LEAK;
@@ -12,4 +12,4 @@ static void memory_left(enum finding_kind kind, struct event *event) {
     }
 }
 
-const struct detector detector_leak = {.name = "leak", .left = memory_left};
+const struct detector detector_leak = {.name = "leak", .left = left};

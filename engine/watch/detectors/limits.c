@@ -34,7 +34,7 @@ static void add_block(struct event *event, const struct watch *w) {
     event->returned = w->epochs.returned;
 }
 
-static void note_fault(const struct fault *fault) {
+static void note(const struct fault *fault) {
     struct event event = {
         .kind = kind_of(fault),
         .in_kernel = fault->kernel,
@@ -58,4 +58,4 @@ static void note_fault(const struct fault *fault) {
         event_note(&event);
 }
 
-const struct detector detector_limits = {.name = "limits", .fault = note_fault};
+const struct detector detector_limits = {.name = "limits", .fault = note};

@@ -71,8 +71,8 @@ static void note_pending(struct watch *w, uintptr_t address, epoch now, bool now
 }
 
 /* The reader comes first; of two writers, the later one. */
-static void shared_race(struct watch *w, uintptr_t address, epoch now, bool now_writes, epoch other,
-                        bool other_writes) {
+static void shared_conflict(struct watch *w, uintptr_t address, epoch now, bool now_writes,
+                            epoch other, bool other_writes) {
     if (epoch_is_pending(other)) {
         note_pending(w, address, now, now_writes, other);
         return;
@@ -101,8 +101,8 @@ static void shared_race(struct watch *w, uintptr_t address, epoch now, bool now_
 
 /* --- global memory ---------------------------------------------------------------------------- */
 
-static void global_race(struct watch *w, const struct access *access, const struct stamp *earlier,
-                        bool earlier_writes) {
+static void global_conflict(struct watch *w, const struct access *access,
+                            const struct stamp *earlier, bool earlier_writes) {
     if (!event_is_wanted(FINDING_GLOBAL_RACE, access->code, epoch_code(earlier->when))) return;
     struct event event = event_here(w, FINDING_GLOBAL_RACE, access);
     event.has_other = true;
@@ -116,4 +116,4 @@ static void global_race(struct watch *w, const struct access *access, const stru
 }
 
 const struct detector detector_race = {
-    .name = "race", .shared_conflict = shared_race, .global_conflict = global_race};
+    .name = "race", .shared_conflict = shared_conflict, .global_conflict = global_conflict};

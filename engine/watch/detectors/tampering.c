@@ -4,15 +4,15 @@
 #include "../host.h"
 #include "../shadow/regions.h"
 
-static void tampered_by_kernel(struct watch *w, const struct access *access) {
+static void by_kernel(struct watch *w, const struct access *access) {
     event_stop(w, FINDING_TAMPERING, access, cudaErrorIllegalAddress);
 }
 
-static void tampered_by_host(const struct access *access) {
+static void by_host(const struct access *access) {
     if (access->write && !region_find(access->address) && program_holds(access->address) &&
         program_is_foreign(access->address))
         host_stop_at(FINDING_TAMPERING, access);
 }
 
 const struct detector detector_tampering = {
-    .name = "tampering", .foreign_written = tampered_by_kernel, .host_access = tampered_by_host};
+    .name = "tampering", .foreign_written = by_kernel, .host_access = by_host};

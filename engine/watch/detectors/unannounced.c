@@ -157,7 +157,7 @@ static __attribute__((noinline)) void perhaps_begin_window(struct audit *audit) 
     if (drawn_now(audit, part > FEW ? part : FEW)) ask(audit, WINDOW_BEGINS);
 }
 
-static void hear_announced(struct watch *w, uintptr_t address, size_t size) {
+static void announced(struct watch *w, uintptr_t address, size_t size) {
     struct audit *audit = audit_of(w);
     const unsigned thread = running_index.linear;
     if (watch_is_shared(w, address)) return;
@@ -287,7 +287,7 @@ static bool is_open_without_audit(uintptr_t address) {
 
 /* The runtime and the checker, which look at values, too, are linked behind kernel.cu; libraries
  * are called by them, or through a guard (host_calls.sh). */
-static bool is_kernel_code(uintptr_t code) {
+static bool is_of_kernel(uintptr_t code) {
     extern void kernel_text_ends(void) __attribute__((weak));
     extern const char __executable_start[], etext[];
     const uintptr_t end = kernel_text_ends ? (uintptr_t)kernel_text_ends : (uintptr_t)etext;
@@ -295,7 +295,7 @@ static bool is_kernel_code(uintptr_t code) {
 }
 
 /* The trap flag does nothing here: in some emulations of x86. */
-static void give_window_up(struct own *own) {
+static void give_up(struct own *own) {
     impossible = true;
     own->opened = 0;
     end_window(own);
@@ -314,9 +314,9 @@ static bool let_through(struct audit *audit, struct own *own, uintptr_t address,
                         ucontext_t *context) {
     if (!is_open_without_audit(address)) return false;
     wait_for_others(own);
-    if (own->opened == OPEN) give_window_up(own);
+    if (own->opened == OPEN) give_up(own);
     const uintptr_t code = (uintptr_t)context->uc_mcontext.gregs[REG_RIP], page = page_of(address);
-    if (watch_here()->slow & SLOW_AUDIT && !impossible && is_kernel_code(code) &&
+    if (watch_here()->slow & SLOW_AUDIT && !impossible && is_of_kernel(code) &&
         !was_announced(audit, address) && !audit->unseen) {
         audit->unseen = (const void *)code;
         audit->unseen_address = address;
@@ -369,19 +369,19 @@ static bool share(void) {
 
 void audit_nothing(void) { impossible = true; }
 
-static void audit_observes(struct observer *o) {
+static void observes(struct observer *o) {
     impossible = !share();
     o->faulted = faulted;
 }
 
 const struct detector detector_unannounced = {.name = "unannounced",
                                               .worker_bytes = sizeof(struct audit),
-                                              .observes = audit_observes,
+                                              .observes = observes,
                                               .launch_begins = launch_begins,
                                               .launch_ended = launch_ended,
                                               .block_begins = block_begins,
                                               .block_ended = block_ended,
-                                              .announced = hear_announced};
+                                              .announced = announced};
 
 #else /* no way to let one instruction through */
 

@@ -17,13 +17,13 @@ struct unwritten {
     } read[UNWRITTEN_READS];
 };
 
-static struct unwritten *unwritten_of(const struct watch *w) {
+static struct unwritten *of(const struct watch *w) {
     return detector_state(&detector_uninitialized, w);
 }
 
-static void begin(struct watch *w) { unwritten_of(w)->count = 0; }
+static void begin(struct watch *w) { of(w)->count = 0; }
 
-static void note_unwritten(struct watch *w, size_t word, epoch reader, bool interval_ends) {
+static void note(struct watch *w, size_t word, epoch reader, bool interval_ends) {
     if (w->ended) return;
     const struct access access = {
         .address = w->shared_begin + word * WORD, .size = WORD, .code = epoch_code(reader)};
@@ -44,7 +44,7 @@ static void note_unwritten(struct watch *w, size_t word, epoch reader, bool inte
 }
 
 static void read_shared(struct watch *w, size_t word, epoch now) {
-    struct unwritten *u = unwritten_of(w);
+    struct unwritten *u = of(w);
     for (int i = 0; i < u->count; ++i)
         if (!((u->read[i].reader ^ now) & EPOCH_CODE_MASK)) return;
     if (u->count == UNWRITTEN_READS) return;
@@ -54,17 +54,17 @@ static void read_shared(struct watch *w, size_t word, epoch now) {
 
 /* Read, and then written by the same thread. */
 static void write_shared(struct watch *w, size_t word, epoch now) {
-    const struct unwritten *u = unwritten_of(w);
+    const struct unwritten *u = of(w);
     for (int i = 0; i < u->count; ++i)
         if (u->read[i].word == word && epoch_thread(u->read[i].reader) == epoch_thread(now))
-            note_unwritten(w, word, u->read[i].reader, false);
+            note(w, word, u->read[i].reader, false);
 }
 
-static void unwritten_interval_ends(struct watch *w) {
-    struct unwritten *u = unwritten_of(w);
+static void interval_ends(struct watch *w) {
+    struct unwritten *u = of(w);
     for (int i = 0; i < u->count; ++i)
         if (shared_is_unwritten(w, u->read[i].word))
-            note_unwritten(w, u->read[i].word, u->read[i].reader, true);
+            note(w, u->read[i].word, u->read[i].reader, true);
     u->count = 0;
 }
 
@@ -77,7 +77,7 @@ static void read_global(struct watch *w, const struct access *access) {
 const struct detector detector_uninitialized = {.name = "uninitialized",
                                                 .worker_bytes = sizeof(struct unwritten),
                                                 .block_begins = begin,
-                                                .interval_ends = unwritten_interval_ends,
+                                                .interval_ends = interval_ends,
                                                 .shared_unwritten = read_shared,
                                                 .shared_written = write_shared,
                                                 .global_unwritten = read_global};
