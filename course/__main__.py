@@ -34,7 +34,7 @@ from .console import console_for, paragraph  # noqa: E402
 from .errors import BadInput, MachineFault  # noqa: E402
 from .files import faults_of, write  # noqa: E402
 from .gather import Class, gather  # noqa: E402
-from .jobs.grader import PASSED_ON, about  # noqa: E402
+from .jobs.grader import PASSED_ON, about, mistakes_in  # noqa: E402
 from .model import Standing  # noqa: E402
 from .policy import attempts_to_grade  # noqa: E402
 from .progress import Shown  # noqa: E402
@@ -126,16 +126,17 @@ def asked_for(given: argparse.Namespace) -> Asked:
     jobs = number(given, "jobs", 1, MOST_JOBS, mistakes)
     if given.results == "":
         mistakes.append(f"{variable('results')}: the path is empty")
-    refuse(mistakes)
     words = {name: getattr(given, name[2:]) for name in PASSED_ON}
     for name in ("suite", "backend"):
         if words[f"--{name}"] is None:
             words[f"--{name}"] = getattr(settings, name)
     if words["--suite"] and words["--suite"] not in WHOLE:
         words["--suite"] = os.path.abspath(words["--suite"])
+    passed_on = tuple(f"{name}={word}" for name, word in words.items() if word is not None)
+    if mistakes:
+        refuse([*mistakes, *mistakes_in(passed_on)])
     usual = 1 if given.queue == "slurm" else len(os.sched_getaffinity(0))
-    return Asked(settings, settings.seed if seed is None else seed, jobs or usual,
-                 tuple(f"{name}={word}" for name, word in words.items() if word is not None),
+    return Asked(settings, settings.seed if seed is None else seed, jobs or usual, passed_on,
                  words["--backend"] == "cuda", tuple(slurm))
 
 

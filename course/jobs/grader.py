@@ -62,6 +62,17 @@ def about(options: Sequence[str]) -> About:
                                           f"the grader ended with status {ended.returncode}")
 
 
+def mistakes_in(options: Sequence[str]) -> list[str]:
+    """What the grader says of these options, a line each; nothing where it cannot be asked."""
+    try:
+        about(options)
+    except BadInput as error:
+        return str(error).splitlines()
+    except MachineFault:
+        pass
+    return []
+
+
 def about_in(printed: str | bytes) -> About | None:
     """None: it is something else."""
     try:
