@@ -73,9 +73,10 @@ driver  = build/liblab.a build/libhost.a build/libreport.a
 mistakes = $(or $(wildcard $(LAB)/mistakes),engine/host/no_mistakes)
 rules   = $(filter-out %/lessons.c,$(wildcard $(mistakes)/*.c))
 host    = $(wildcard engine/form/*.c engine/host/driver/*.c) $(filter-out %/lab_json.c,$(wildcard engine/host/*.c))
+# Of a lab, its own files; those of its folders explain.
+fast   += $(wildcard $(LAB)/*.c)
 # One lab at a time: what is linked with it is linked again when it is another one.
 lab_name = build/lab.name
-fast    += $(wildcard $(LAB)/*.c)# a lab's own files; those of its folders explain, and wait for no array
 build/lab.name: FORCE | build/.
 	@echo '$(LAB)' | cmp -s - $@ || echo '$(LAB)' >$@
 build/liblab.a: build/c/support.o $(call objects_of,$(mistakes)/lessons.c \

@@ -7,12 +7,14 @@ define newline
 
 
 endef
-acted_on = $$$$ ` ; & | < > \# $(if $(filter ARGS,$1),,')
-checked_names = CC CXX AR NVCC PYTHON C_FLAGS CUDA_FLAGS EMULATED_FLAGS CHECKED_FLAGS CHECKED_O ARGS INCLUDE FIRST \
+acted_on := $$ ` ; & | < > \# '
+parts_of_commands = CC CXX AR NVCC PYTHON C_FLAGS CUDA_FLAGS EMULATED_FLAGS CHECKED_FLAGS CHECKED_O ARGS INCLUDE FIRST \
     JSON TIMEOUT GRADE_ARGS CASES_ARGS RELEASE_ARGS
-$(foreach name,$(checked_names),$(if $(filter-out undefined default,$(origin $(name))),\
-    $(foreach one,$(call acted_on,$(name)),$(if $(findstring $(subst $$$$,$$,$(one)),$($(name))),\
-        $(error $(name)=$($(name)): a shell would act on $(subst $$$$,$$,$(one)), so this is not taken)))\
+# In ARGS, quotes keep words together.
+$(foreach name,$(parts_of_commands),$(if $(filter-out undefined default,$(origin $(name))),\
+    $(foreach one,$(if $(filter ARGS,$(name)),$(filter-out ',$(acted_on)),$(acted_on)),\
+        $(if $(findstring $(one),$($(name))),\
+            $(error $(name)=$($(name)): a shell would act on $(one), so this is not taken)))\
     $(if $(findstring $(newline),$($(name))),$(error $(name): this is more than one line))))
 
 ifneq ($(V),1)
@@ -31,8 +33,6 @@ C_FLAGS = -std=c11 -O2 -Wall -Wextra -pthread
 headers = -MMD -MP -MF $(basename $@).d
 -include $(shell find build/c build/cuda build/cpu -name '*.d' 2>/dev/null)
 
-build/c/engine/watch/locals/insert.o build/c/engine/watch/detectors/%.o: private C_FLAGS += -O0
-build/c/engine/watch/detectors/unannounced.o: private C_FLAGS += -O1# each access tells it, in an audit
 build/c/%.o: %.c build/c/settings | $$(@D)/.
 	$(progress)
 	$(CC) $(C_FLAGS) $(headers) -c $< -o $@
@@ -41,10 +41,10 @@ build/c/%.o: %.c build/c/settings | $$(@D)/.
 # which takes a fifth of the time: a static name is unique in its folder. What runs at each access, in
 # each thread, or over whole arrays is among the fast ones, optimized, file by file; what is alone has
 # a main() of its own, is linked with something else, or is a detector, which can be added.
-fast  = $(patsubst %,engine/cuda/runtime/%.c,allocations block fiber launch memory writers) \
+fast := $(patsubst %,engine/cuda/runtime/%.c,allocations block fiber launch memory writers) \
         $(patsubst %,engine/watch/%.c,access block detector detectors event fence) engine/host/data.c \
         $(wildcard engine/watch/shadow/*.c engine/watch/record/*.c engine/explain/index/*.c)
-alone = $(patsubst %,\%/%.c,kernel_begin kernel_end extents host_run insert lab_json writers_program \
+alone := $(patsubst %,\%/%.c,kernel_begin kernel_end extents host_run insert lab_json writers_program \
             program lessons) $(wildcard engine/watch/detectors/*.c)
 objects_of = $(patsubst %.c,build/c/%.o,$(filter $(fast) $(alone),$1)) \
              $(patsubst %/,build/c/%/room.o,$(sort $(dir $(filter-out $(fast) $(alone),$1))))

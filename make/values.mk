@@ -23,10 +23,6 @@ as_it_is = $(eval $(filter override,$(origin $1)) $1 := $$(value $1))
 $(foreach name,$(inherited) $(inherited),$(call as_it_is,$(name)))
 
 # These are parts of rules, which make reads twice and splits at blanks.
-define newline
-
-
-endef
 odd := $$ ' " ` ; & | < > ( ) \ * ? [ ] % : ~ \#
 $(foreach name,VENV ARCH LAB,\
     $(if $(or $(word 2,x$($(name))x),$(strip $(foreach one,$(odd),$(findstring $(one),$($(name)))))),\

@@ -16,6 +16,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from ..record import share
 from ..text import plain, points
 
 HERE = Path(__file__).resolve().parent
@@ -31,7 +32,7 @@ def environment() -> Environment:
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     made = Environment(loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined,
                        trim_blocks=True, lstrip_blocks=True, finalize=visible)
-    made.filters |= {"points": points}
+    made.filters |= {"points": points, "share": share}
     made.globals |= {
         "style": Markup(style),
         "policy": Markup(f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; "

@@ -50,6 +50,8 @@ build/check/guards.o: build/check/guarded.o
 # A store to where a function returns to is found by frame pointers.
 watching = watch watch/shadow watch/record watch/detectors watch/guard watch/locals
 build/c/engine/watch/%.o: private C_FLAGS += -fno-omit-frame-pointer
+build/c/engine/watch/locals/insert.o build/c/engine/watch/detectors/%.o: private C_FLAGS += -O0
+build/c/engine/watch/detectors/unannounced.o: private C_FLAGS += -O1# each access tells it, in an audit
 
 # Behind engine.h: what watches and explains, but for what explains a run of a lab's (host/check/check.mk).
 of_check = $(wildcard engine/explain/index/*.c engine/explain/remarks/*.c)

@@ -10,7 +10,7 @@ struct chance {
     unsigned block[3], thread[3];
     long long row, col;          /* of the element that the index gives */
     long long c_row, c_col;      /* of the thread's element of C; -1: not known */
-    bool exists, done, returned; /* returned: the thread had, before the next barrier */
+    bool exists, done, returned; /* returned: not done, as the thread had before the next barrier */
     bool other_exists;           /* the element that the thread would load of the other input */
 };
 
@@ -154,9 +154,9 @@ static struct chance chance_number(const struct situation *s, const struct view 
     value[INDEX_STEP] = (int)(i % steps);
     struct chance c = chance_of(s, v, matrix, value);
     const int64_t offset = index_offset(v->formula, value);
-    c.returned = has_returned(t, block, interval, thread);
     c.done = is_made(&made->by_thread, (struct made){key(block, interval, thread), offset}) ||
              (c.exists && is_made(&made->by_block, (struct made){(uint64_t)block, offset}));
+    c.returned = c.exists && !c.done && has_returned(t, block, interval, thread);
     return c;
 }
 

@@ -40,59 +40,46 @@ static void find_views(struct situation *s) {
  * of STORES, one that stores C; of a WHOLE, one that loads A or B, too. */
 enum asks { OF_ONE, STORES, WHOLE };
 
+/* VALUES: the mistake changes what is stored in C, and never whether it is stored. */
+enum changes { ALL, VALUES };
+
 /* What is passed to the kernel comes before what it makes of that; what decides which element an
  * access means, before whether it is left out. */
-static const struct {
+static const struct rule {
     cause_rule *rule;
     enum asks asks;
+    enum changes changes;
 } rules[] = {
-    {cause_matrices_exchanged, OF_ONE},
-    {cause_sizes_exchanged, OF_ONE},
-    {cause_launch_exchanged, WHOLE},
-    {cause_row_length, OF_ONE},
-    {cause_block_shape, OF_ONE},
-    {cause_steps, OF_ONE},
-    {cause_store_transposed, OF_ONE},
-    {cause_block_exchanged, OF_ONE},
-    {cause_grid, STORES},
-    {cause_constant, WHOLE},
-    {cause_thread_exchanged, OF_ONE},
-    {cause_phase, OF_ONE},
-    {cause_guard, WHOLE},
-    {cause_some_phases, OF_ONE},
-    {cause_loop_count, WHOLE},
-    {cause_tile_not_stored, OF_ONE},
-    {cause_tile_overwritten, OF_ONE},
-    {cause_store_in_loop, OF_ONE},
-    {cause_tile_type, OF_ONE},
-    {cause_sum, WHOLE},
+    {cause_matrices_exchanged, OF_ONE, VALUES},
+    {cause_sizes_exchanged, OF_ONE, ALL},
+    {cause_launch_exchanged, WHOLE, ALL},
+    {cause_row_length, OF_ONE, ALL},
+    {cause_block_shape, OF_ONE, ALL},
+    {cause_steps, OF_ONE, VALUES},
+    {cause_store_transposed, OF_ONE, ALL},
+    {cause_block_exchanged, OF_ONE, ALL},
+    {cause_grid, STORES, ALL},
+    {cause_constant, WHOLE, ALL},
+    {cause_thread_exchanged, OF_ONE, ALL},
+    {cause_phase, OF_ONE, VALUES},
+    {cause_guard, WHOLE, ALL},
+    {cause_some_phases, OF_ONE, VALUES},
+    {cause_loop_count, WHOLE, VALUES},
+    {cause_tile_not_stored, OF_ONE, VALUES},
+    {cause_tile_overwritten, OF_ONE, VALUES},
+    {cause_store_in_loop, OF_ONE, VALUES},
+    {cause_tile_type, OF_ONE, VALUES},
+    {cause_sum, WHOLE, VALUES},
 };
-
-/* Whether the mistake changes what is stored in C, and never whether it is stored. */
-static bool is_of_values(cause_rule *rule) {
-    static cause_rule *const all[] = {cause_matrices_exchanged,
-                                      cause_steps,
-                                      cause_phase,
-                                      cause_some_phases,
-                                      cause_loop_count,
-                                      cause_tile_not_stored,
-                                      cause_tile_overwritten,
-                                      cause_store_in_loop,
-                                      cause_tile_type,
-                                      cause_sum};
-    for (size_t i = 0; i < LENGTH(all); i++)
-        if (rule == all[i]) return true;
-    return false;
-}
 
 /* A race on a tile has no other cause here than a block that does not fit it; no condition makes
  * two threads store one element; and where C is A B plus or times a number, the right elements are
  * multiplied. */
-static bool explains(cause_rule *rule, const struct finding *f) {
-    if (f->kind == FINDING_SHARED_RACE) return rule == cause_block_shape;
-    if (f->kind == FINDING_GLOBAL_RACE && rule == cause_guard) return false;
-    if (f->kind == FINDING_UNWRITTEN && is_of_values(rule)) return false;
-    if (slot_has(f->slot, SLOT_SUM_CHANGED)) return rule == cause_sum;
+static bool explains(const struct rule *r, const struct finding *f) {
+    if (f->kind == FINDING_SHARED_RACE) return r->rule == cause_block_shape;
+    if (f->kind == FINDING_GLOBAL_RACE && r->rule == cause_guard) return false;
+    if (f->kind == FINDING_UNWRITTEN && r->changes == VALUES) return false;
+    if (slot_has(f->slot, SLOT_SUM_CHANGED)) return r->rule == cause_sum;
     return true;
 }
 
@@ -150,7 +137,7 @@ static bool find_in(struct situation *s, struct cause *cause) {
     bool found = false;
     find_views(s);
     for (size_t i = 0; i < LENGTH(rules) && !found; i++)
-        found = is_asked(s, rules[i].asks) && explains(rules[i].rule, f) && rules[i].rule(s, cause);
+        found = is_asked(s, rules[i].asks) && explains(&rules[i], f) && rules[i].rule(s, cause);
     if (!found) return false;
     if (!cause->shows_launch) cause->shape = s->shape;
     cause->launch = s->launch->number;

@@ -40,8 +40,7 @@ bool cause_concerns(const struct situation *s, int matrix) {
     return matrix == MATRIX_C || s->failed->finding.kind != FINDING_UNWRITTEN;
 }
 
-/* --- what becomes of shared memory
- * ---------------------------------------------------------------- */
+/* --- shared memory ---------------------------------------------------------------------------- */
 
 unsigned char *cause_uses_of_words(const struct situation *s, int array) {
     const struct trace *t = s->recovery->trace;

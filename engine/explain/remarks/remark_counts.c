@@ -267,9 +267,7 @@ static void find_phases_seen(const struct trace *t, struct phases_seen *phases) 
     }
 }
 
-/* More than half of the phases store to shared arrays, and have nothing to load: a loop that runs
- * too far.
- */
+/* More than half of the phases store to shared arrays and load nothing: a loop runs too far. */
 static bool idle_phases(const struct counts_of_run *run, struct remark *remark) {
     static struct phases_seen phases;
     const struct trace *t = trace_shown();

@@ -31,12 +31,11 @@ struct experiment {
 
 /* False: it came to no end. */
 static bool run_with(struct experiment *e, struct locals_change change, struct outcome *outcome) {
-    const struct child_limits limits = {2, 30};
     struct check_options o = *e->options;
     o.locals_seen = e->seen;
     o.locals_change = change;
     memset(e->room, 0, sizeof *e->room);
-    if (child_quiet(e->shape, &limits)) {
+    if (child_quiet(e->shape, &short_run)) {
         run_shape(&o, e->shape, e->room);
         child_end();
     }

@@ -11,6 +11,9 @@ struct child_limits {
     double wall; /* all of it */
 };
 
+/* Of a further run of a small shape, of which nothing is heard: it takes some tenths. */
+static const struct child_limits short_run = {2, 30};
+
 /* Waits for the child and passes on what it prints into the pipe; kills it beyond its limits.
  * False: it was killed. `status` is waitpid's. */
 bool child_wait(pid_t child, int printed, const struct shape *shape,

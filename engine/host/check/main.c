@@ -104,9 +104,8 @@ static void check_shape(const struct check_options *given, struct shape shape,
 /* One run of evidence, of which nothing is heard if it fails. */
 static void gather_evidence(const struct check_options *o, struct shape shape,
                             const struct outcome *failed, FILE *indices, struct outcome *outcome) {
-    const struct child_limits limits = {2, 30}; /* it takes some tenths */
     memset(outcome, 0, sizeof *outcome);
-    if (child_quiet(shape, &limits)) {
+    if (child_quiet(shape, &short_run)) {
         run_evidence(o, shape, failed, indices, outcome);
         child_end();
     }
@@ -117,13 +116,12 @@ static const double soon = 1; /* seconds: a block of these shapes takes millisec
 
 /* Whether the kernel is right on the shape of the evidence: then that shows no mistake. */
 static bool is_right_on(const struct check_options *o, struct shape shape, struct outcome *room) {
-    const struct child_limits limits = {2, 30};
     struct check_options quiet = *o;
     quiet.counts = quiet.phases = quiet.indices = false;
     quiet.report = NULL;
     if (quiet.run.timeout > soon) quiet.run.timeout = soon;
     memset(room, 0, sizeof *room);
-    if (child_quiet(shape, &limits)) {
+    if (child_quiet(shape, &short_run)) {
         run_shape(&quiet, shape, room);
         child_end();
     }

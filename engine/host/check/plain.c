@@ -51,7 +51,8 @@ static void set_finding(const struct check_options *o, const struct shape *s, co
 
 bool plain_is_wrong(const struct check_options *o, struct outcome *outcome) {
     const struct child_limits limits = {o->run.timeout + 5, 10 * (o->run.timeout + 5)};
-    FILE *printed = o->plain && !outcome->plain_is_correct ? tmpfile() : NULL;
+    if (!o->plain || outcome->plain_is_correct) return false;
+    FILE *printed = tmpfile();
     if (!printed) return false;
     if (child_quiet(outcome->shape, &limits))
         run_plain_program(o, &outcome->shape, fileno(printed));
