@@ -234,6 +234,33 @@ def test_what_an_ended_thread_leaves_out_is_no_mistake() -> None:
         ("out-of-bounds", 10), ("out-of-bounds", 15)]
 
 
+UP_SWEEP = """\
+__global__ void kernel(int *sum) {
+    __shared__ int tree[64];
+    const int t = threadIdx.x;
+    if (ALL || t == 0) tree[t] = t;
+    if (2 * t + 1 < 64) tree[2 * t + 1] += tree[2 * t];
+    __syncthreads();
+    if (t == 0) *sum = tree[63];
+}
+
+int main() {
+    int *sum;
+    cudaMalloc(&sum, sizeof(int));
+    kernel<<<1, 64>>>(sum);
+    cudaFree(sum);
+    return cudaDeviceSynchronize();
+}
+"""
+
+
+@pytest.mark.parametrize(("every_thread", "kind"), [("1", "shared-race"), ("0", "uninitialized-shared")])
+def test_an_element_that_a_thread_adds_to_before_another_stores_it(every_thread: str, kind: str) -> None:
+    """A barrier is missing, and no value: only where no other thread stores one it is the latter."""
+    report = the_engine().findings(UP_SWEEP.replace("ALL", every_thread))
+    assert (report["findings"][0]["kind"], report["findings"][0]["line"]) == (kind, 5)
+
+
 def test_the_first_mistake_alone() -> None:
     engine = the_engine()
     engine.build(MANY)

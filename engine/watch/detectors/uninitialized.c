@@ -14,6 +14,7 @@ struct unwritten {
     struct {
         size_t word;
         epoch reader;
+        bool own; /* the thread has written it then */
     } read[UNWRITTEN_READS];
 };
 
@@ -49,22 +50,23 @@ static void read_shared(struct watch *w, size_t word, epoch now) {
         if (!((u->read[i].reader ^ now) & EPOCH_CODE_MASK)) return;
     if (u->count == UNWRITTEN_READS) return;
     u->read[u->count].word = word;
+    u->read[u->count].own = false;
     u->read[u->count++].reader = now;
 }
 
-/* Read, and then written by the same thread. */
+/* Read, and then written by the same thread; or by another one, which is a race. */
 static void write_shared(struct watch *w, size_t word, epoch now) {
-    const struct unwritten *u = of(w);
+    struct unwritten *u = of(w);
     for (int i = 0; i < u->count; ++i)
-        if (u->read[i].word == word && epoch_thread(u->read[i].reader) == epoch_thread(now))
-            note(w, word, u->read[i].reader, false);
+        if (u->read[i].word == word)
+            u->read[i].own = epoch_thread(u->read[i].reader) == epoch_thread(now);
 }
 
 static void interval_ends(struct watch *w) {
     struct unwritten *u = of(w);
     for (int i = 0; i < u->count; ++i)
-        if (shared_is_unwritten(w, u->read[i].word))
-            note(w, u->read[i].word, u->read[i].reader, true);
+        if (u->read[i].own || shared_is_unwritten(w, u->read[i].word))
+            note(w, u->read[i].word, u->read[i].reader, !u->read[i].own);
     u->count = 0;
 }
 
