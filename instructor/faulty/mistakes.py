@@ -82,9 +82,16 @@ def as_list(value: str | list[str]) -> list[str]:
     return [value] if isinstance(value, str) else value
 
 
-def seed(mistake: dict[str, Any], style: str, edits: list[str], number: int) -> Seeded:
+def right_kernel(style: str, folder: Path) -> Path:
+    """One of the styles; or, of a lab that needs no other code for it, a solution."""
+    path = folder / "styles" / f"{style}.cu"
+    return path if path.exists() else folder.parent / "solutions" / path.name
+
+
+def seed(mistake: dict[str, Any], style: str, edits: list[str], number: int,
+         folder: Path = FOLDER) -> Seeded:
     where = f"mistakes.toml: {mistake['name']} in {style}"
-    before = (FOLDER / "styles" / f"{style}.cu").read_text(encoding="utf-8")
+    before = right_kernel(style, folder).read_text(encoding="utf-8")
     after = replaced(before, edits, where)
     causes = as_list(mistake.get("cause", []))
     otherwise = "launch" if AT_THE_LAUNCH & set(causes) else "edit"
@@ -96,9 +103,10 @@ def seed(mistake: dict[str, Any], style: str, edits: list[str], number: int) -> 
                   lines, mistake.get("shape", ""), mistake.get("loses", "correct"), after, number)
 
 
-def seeded() -> Iterator[Seeded]:
-    """All of them. Raises ValueError where mistakes.toml is not as its head describes it."""
-    table = tomllib.loads((FOLDER / "mistakes.toml").read_text(encoding="utf-8"))
+def seeded(folder: Path = FOLDER) -> Iterator[Seeded]:
+    """All of them, of a lab's folder of this form. Raises ValueError where mistakes.toml is not as its
+    head describes it."""
+    table = tomllib.loads((folder / "mistakes.toml").read_text(encoding="utf-8"))
     names: set[str] = set()
     for mistake in table["mistake"]:
         count: dict[str, int] = {}
@@ -109,4 +117,4 @@ def seeded() -> Iterator[Seeded]:
             differs = edits.pop() if isinstance(edits[-1], dict) else {}
             for style in styles.split():
                 count[style] = count.get(style, 0) + 1
-                yield seed(mistake | differs, style, edits, count[style])
+                yield seed(mistake | differs, style, edits, count[style], folder)

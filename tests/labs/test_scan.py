@@ -1,0 +1,93 @@
+"""labs/scan: its solutions are right and silent, and each of its mistakes is named at its line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment, sample
+
+from instructor.faulty.mistakes import Seeded, seeded
+
+LAB = "labs/scan"
+FOLDER = REPOSITORY / LAB / "instructor"
+RIGHT = sorted([*FOLDER.glob("solutions/*.cu"), *FOLDER.glob("faulty/styles/*.cu")])
+SEEDED = list(seeded(FOLDER / "faulty"))
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Tree:
+    return Tree(tmp_path_factory.mktemp("scan"), programs)
+
+
+def run(tree: Tree, kernel: Path, program: str, *words: str) -> tuple[int, Any]:
+    """What this program, built of the kernel, says in JSON."""
+    tree.make(f"LAB={LAB}", f"KERNEL={kernel}", program, "BACKEND=cpu")
+    done = subprocess.run([f"./{program}", "--json", *words], cwd=tree.path, env=clean_environment(),
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=RUN_SECONDS, check=False)
+    return done.returncode, json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("kernel", RIGHT, ids=lambda path: path.stem)
+def test_a_solution_is_silent(tree: Tree, kernel: Path) -> None:
+    status, said = run(tree, kernel, "scan-check")
+    assert (status, said["finding"]) == (0, None), said
+    assert len(said["checked"]) > 8
+
+
+@pytest.mark.parametrize("kernel", RIGHT, ids=lambda path: path.stem)
+def test_a_solution_is_right(tree: Tree, kernel: Path) -> None:
+    """Of more blocks than a block has elements, too, where that ends in time."""
+    for n, fill in ((1, "wrap"), (1025, "wrap"), (5000, "cancel"), (5000, "counting"),
+                    (70000 if "naive" in kernel.name else 2**20 + 1, "wrap")):
+        status, said = run(tree, kernel, "scan", str(n), "--fill", fill)
+        assert (status, said["compared"], said["wrong"]) == (0, n, 0), said
+
+
+@pytest.mark.parametrize("each", sample(SEEDED, every=4), ids=lambda each: each.name)
+def test_a_mistake_is_named_at_its_line(tree: Tree, tmp_path: Path, each: Seeded) -> None:
+    status, said = run(tree, each.write(tmp_path), "scan-check", "--seed", "1")
+    assert status == 1, f"{each.did}, but\n{said}"
+    finding, cause = said["finding"], said["finding"]["cause"]
+    lines = {cause["line"]} if cause else {finding["line"], (finding["other"] or finding)["line"]}
+    assert (cause["name"] if cause else finding["kind"]) in (each.causes or each.found), finding
+    assert not lines.isdisjoint(each.lines), finding
+
+
+def test_there_are_twenty_mistakes() -> None:
+    assert len({each.mistake for each in SEEDED}) >= 20
+    assert {each.style for each in SEEDED} == {path.stem for path in RIGHT}
+
+
+def test_sums_wrap_around(tree: Tree, tmp_path: Path) -> None:
+    """Those of 64 bits have the same lower ones."""
+    text = (FOLDER / "solutions/1_naive.cu").read_text()
+    assert text.count("int sum = 0") == 1
+    kernel = tmp_path / "kernel.cu"
+    kernel.write_text(text.replace("int sum = 0", "long long sum = 0"))
+    status, said = run(tree, kernel, "scan", "3000", "--fill", "wrap")
+    assert (status, said["wrong"], said["unwritten"]) == (0, 0, 0), said
+
+
+@pytest.mark.parametrize(("old", "new", "formula"), [
+    ("j <= i", "j < i", "exclusive"),
+    ("sum += in[j]", "sum = in[j]", "copied"),
+    ("int j = 0", "int j = i / 64 * 64", "blocks-not-added"),
+])
+def test_what_a_wrong_result_is_instead(tree: Tree, tmp_path: Path, old: str, new: str,
+                                        formula: str) -> None:
+    text = (FOLDER / "solutions/1_naive.cu").read_text()
+    assert text.count(old) == 1
+    kernel = tmp_path / "kernel.cu"
+    kernel.write_text(text.replace(old, new))
+    status, said = run(tree, kernel, "scan-check", "1000")
+    assert (status, said["finding"]["formula"]) == (1, formula), said
+
+
+def test_the_starter_says_what_to_write(tree: Tree) -> None:
+    status, said = run(tree, REPOSITORY / LAB / "kernel.cu", "scan-check")
+    assert (status, said["finding"]["kind"]) == (1, "no-launch")
