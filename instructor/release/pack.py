@@ -31,7 +31,7 @@ from grader import interrupt
 from grader.errors import BadInput, MachineFault
 from instructor.release.repository import REPOSITORY, tracked_files, untracked_files
 
-LEFT_OUT = ("course", "instructor", "tests", "docs", ".github", ".ci")
+LEFT_OUT = ("course", "instructor", "labs", "tests", "docs", ".github", ".ci")
 HIDDEN = "testcases/hidden/"
 DATE = (1980, 1, 1, 0, 0, 0)  # the oldest that a zip file can express
 

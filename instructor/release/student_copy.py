@@ -43,6 +43,7 @@ LEFT_OUT = {
     "course": "grades a class",
     "grader/exporters": "for course platforms",
     "instructor": "solutions, faulty kernels, cheats",
+    "labs": "other assignments, with solutions",
     "tests": "the tests of this project; they use instructor/",
     "testcases/hidden": "hidden cases",
     "docs/instructor.md": "lists the hidden cases",

@@ -89,7 +89,7 @@ def test_the_zip_has_scripts_in_its_root_the_hidden_cases_private_and_no_solutio
     assert hidden and all(mode & 0o077 == 0 for mode in hidden)
     top = {name.split("/")[1] for name in modes if "/" in name}
     assert {"grader", "engine", "lab", "Makefile", "kernel.cu"} <= top
-    assert not top & {"instructor", "tests", ".git", ".github", "build", "results", ".venv"}
+    assert not top & {"instructor", "labs", "tests", ".git", ".github", "build", "results", ".venv"}
     assert not any("__pycache__" in name for name in modes)
 
 
@@ -320,7 +320,7 @@ def test_autolab_files_are_the_two_that_it_looks_for(autolab_files: Path) -> Non
     with tarfile.open(autolab_files / "autograde.tar") as archive:
         names = archive.getnames()
     assert {name.split("/")[0] for name in names} == {"sgemm-autograder"}
-    assert not any("/instructor/" in name or "/tests/" in name for name in names)
+    assert not any(f"/{folder}/" in name for name in names for folder in ("instructor", "labs", "tests"))
 
 
 def test_autolab_gives_a_solution_all_points(
@@ -371,7 +371,7 @@ def test_classroom50_publishes_nothing_that_students_do_not_have(classroom50_fil
         names = set(archive.getnames())
     assert {"sandbox.sh", "project/grader/run/once.py", "project/testcases/public/basics.toml"} <= names
     assert not {name for name in names
-                if re.match(r"project/(instructor|tests|docs|testcases/hidden)(/|$)", name)}
+                if re.match(r"project/(instructor|labs|tests|docs|testcases/hidden)(/|$)", name)}
 
 
 class Classroom50:
