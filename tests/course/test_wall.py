@@ -8,11 +8,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from fake_class import REPOSITORY
 
 LIBRARIES = {"jinja2", "markupsafe", "pydantic", "rich", "tomli", "yaml"}
 LONG = ("running", "regrade", "slurm", "pages", "hand_ins", "wall")
 """Of tests/course/, what takes more than seconds; of these a few tests run in the copy."""
+
+FEW = ["policy.py", "moodle.py", "tables.py::test_without_a_terminal",
+       "running.py::test_each_is_graded_once", "running.py::test_what_the_grader_cannot_take_is_a_row",
+       "regrade.py::test_a_changed_case", "pages.py::test_a_mistake_stands_at_its_line",
+       "pages.py::test_the_class_in_figures", "hand_ins.py::test_what_cannot_be_taken_is_a_row"]
 
 
 def test_it_imports_itself_and_libraries() -> None:
@@ -25,19 +31,19 @@ def test_it_imports_itself_and_libraries() -> None:
     assert len(paths) > 20 and named - sys.stdlib_module_names - {"tomllib"} <= LIBRARIES
 
 
-def test_its_tests_pass_in_an_empty_folder(tmp_path: Path) -> None:
+@pytest.mark.parametrize("all_that_are_short", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_its_tests_pass_in_an_empty_folder(tmp_path: Path, all_that_are_short: bool) -> None:
     """With a folder of results among them, and nothing else."""
     for name in ("course", "tests/course"):
         shutil.copytree(REPOSITORY / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    tests = [str(path) for path in sorted((tmp_path / "tests/course").glob("test_*.py"))
-             if path.stem.removeprefix("test_") not in LONG]
-    few = ["running.py::test_each_is_graded_once", "running.py::test_what_the_grader_cannot_take_is_a_row",
-           "regrade.py::test_a_changed_case", "pages.py::test_a_mistake_stands_at_its_line",
-           "pages.py::test_the_class_in_figures", "hand_ins.py::test_what_cannot_be_taken_is_a_row"]
+    tests = [f"{tmp_path}/tests/course/test_{each}" for each in FEW]
+    if all_that_are_short:
+        tests += [str(path) for path in sorted((tmp_path / "tests/course").glob("test_*.py"))
+                  if path.stem.removeprefix("test_") not in LONG]
     ran = subprocess.run(
         [sys.executable, "-B", "-m", "pytest", "-q", "-c", "/dev/null", "--rootdir", str(tmp_path),
          "-p", "no:cacheprovider", "-o", "pythonpath=. tests/course", "-W", "ignore::pytest.PytestUnknownMarkWarning",
-         "--basetemp", str(tmp_path / "t"), *tests, *(f"{tmp_path}/tests/course/test_{each}" for each in few)],
+         "--basetemp", str(tmp_path / "t"), *tests],
         cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert " passed" in ran.stdout and "skipped" not in ran.stdout

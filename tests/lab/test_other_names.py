@@ -11,8 +11,7 @@ import pytest
 import renamed
 from conftest import REPOSITORY
 
-BY_DAY = "18_c_transposed"  # a formula, and what it explains; indices, phases, counts
-AT_NIGHT = ("2_tiled,1_naive,0[1-9]_*", "1[0-7]_[a-m]*", "18_[a-m]*", "21_[a-g]*_tiled", "21_[h-z]*_tiled")
+KERNELS = ("18_c_transposed", "2_tiled,1_naive,0[1-9]_*", "1[0-7]_[a-m]*", "18_[a-m]*", "21_[a-g]*_tiled", "21_[h-z]*_tiled")
 
 
 def yardstick(*words: object) -> subprocess.CompletedProcess[str]:
@@ -21,8 +20,8 @@ def yardstick(*words: object) -> subprocess.CompletedProcess[str]:
                           text=True, check=False)
 
 
-@pytest.mark.parametrize("kernels", [
-    BY_DAY, *(pytest.param(each, marks=pytest.mark.slow) for each in AT_NIGHT)])
+@pytest.mark.slow  # builds all programs twice; by day test_no_lab_in_engine.py reads the engine's files
+@pytest.mark.parametrize("kernels", KERNELS)
 def test_other_names(kernels: str, tmp_path: Path) -> None:
     keep = ("--compilers", "usual", "--jobs", 1, "--kernels", kernels)
     for folder, more in (("today", ()), ("renamed", ("--renamed",))):
