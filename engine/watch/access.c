@@ -35,9 +35,15 @@ INLINE bool is_input(struct watch *w, uintptr_t address) {
     return false;
 }
 
+INLINE bool is_settled_in(const struct settled_span *span, unsigned char now, uintptr_t address) {
+    const uintptr_t word = word_of(address - span->begin);
+    return word < span->words && span->launch[word] == now;
+}
+
 INLINE bool is_settled(const struct watch *w, uintptr_t address) {
-    const uintptr_t word = word_of(address - w->settled.begin);
-    return word < w->settled.words && w->settled.launch[word] == w->settled.now;
+    for (int i = 0; i < SETTLED_SPANS; ++i)
+        if (is_settled_in(&w->settled.span[i], w->settled.now, address)) return true;
+    return false;
 }
 
 /* A read is harmless when the last write came before this interval. */
@@ -209,7 +215,7 @@ SLOW(__tsan_write16, 16, true)
 /* Of an object with virtual functions, where their table is. */
 void __tsan_vptr_read(void **p);
 void __tsan_vptr_update(void **p, void *value);
-void __tsan_vptr_read(void **p) { slowly(p, sizeof *p, false, CODE); }
+void __tsan_vptr_read(void **p) { read_vector(p, sizeof *p, CODE); }
 void __tsan_vptr_update(void **p, void *value) {
     (void)value;
     slowly(p, sizeof *p, true, CODE);

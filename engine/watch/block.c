@@ -34,7 +34,7 @@ bool watch_is_consumed(const struct watch *w) {
 static void close_fast_path(struct watch *w) {
     w->shared_words = 0;
     memset(w->input, 0, sizeof w->input);
-    w->settled.words = 0;
+    for (int i = 0; i < SETTLED_SPANS; ++i) w->settled.span[i].words = 0;
 }
 
 static struct span span_of(const struct region *r) {

@@ -97,3 +97,38 @@ def test_a_read_behind_a_write_that_is_ordered_with_all_reads_before() -> None:
     all_count = ORDERED.replace("    if (blockIdx.x == gridDim.x - 1) return;\n", "")
     all_count = all_count.replace("gridDim.x - 2", "gridDim.x - 1")
     assert "no mistakes found" in said_of(0, 0, 0, all_count)
+
+
+CONSTANT = """\
+__device__ int table[2] = {1, 2};
+__constant__ int steps[4];
+
+struct Step { __device__ virtual int of(int i) const { return i; } };
+struct Two : Step { __device__ int of(int i) const override { return 2 * i; } };
+
+__global__ void look(int *out, int writer) {
+    Two two;
+    const Step *step = &two;
+    int b = blockIdx.x;
+    int sum = step->of(table[1]) + steps[2];
+    if (b == writer) table[1] = 5;
+    out[b] = sum;
+}
+
+int main() {
+    const int blocks = 1000;
+    int *out, four[4] = {1, 2, 3, 4};
+    cudaMalloc(&out, blocks * sizeof(int));
+    cudaMemcpyToSymbol(steps, four, sizeof four);
+    look<<<blocks, 1>>>(out, -1);
+    look<<<blocks, 1>>>(out, WRITER);
+    cudaFree(out);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(("writer", "said"), [(-1, "no mistakes found"), (999, "program.cu:12: race between blocks")])
+def test_variables_of_the_program(writer: int, said: str) -> None:
+    """They hold a value from the beginning."""
+    assert said in said_of(1, 0, writer, CONSTANT)

@@ -81,6 +81,11 @@ static bool within(const struct range *range, uintptr_t address) {
     return address >= (uintptr_t)range->begin && address < (uintptr_t)range->end;
 }
 
+/* What no kernel can write, tables of virtual functions, say. */
+static void settle(const struct access *access) {
+    for (unsigned at = 0; at < access->size; at += WORD) settled_set(access->address + at);
+}
+
 /* __device__ and __constant__ variables; and what lies beside them. */
 static void access_program(struct watch *w, const struct access *access) {
     uintptr_t begin;
@@ -88,6 +93,7 @@ static void access_program(struct watch *w, const struct access *access) {
     if (access->write && program_is_foreign(access->address)) HEAR(foreign_written, w, access);
     for (unsigned at = 0; access->write && at < access->size; at += WORD)
         program_kernel_writes(access->address + at);
+    if (!cells && is_plain_read(access) && access->size % WORD == 0) settle(access);
     if (!cells) return;
     const size_t last = (access->address + access->size - 1 - begin) / WORD;
     for (size_t i = (access->address - begin) / WORD; i <= last && i < cells->words; ++i)

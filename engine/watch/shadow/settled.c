@@ -10,12 +10,18 @@ enum { LAUNCHES = 255 };
 static struct settled settled;
 static unsigned launches;
 
-void settled_make(uintptr_t begin) {
-    if (settled.launch) return;
-    void *made = mmap(NULL, most_words, PROT_READ | PROT_WRITE,
+static void make(struct settled_span *span, uintptr_t begin, size_t words) {
+    if (span->launch) return;
+    void *made = mmap(NULL, words, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (made == MAP_FAILED) return;
-    settled = (struct settled){begin, most_words, made, 0};
+    if (made != MAP_FAILED) *span = (struct settled_span){begin, words, made};
+}
+
+void settled_make(uintptr_t begin) { make(&settled.span[SETTLED_MEMORY], begin, most_words); }
+
+void settled_make_program(uintptr_t begin, uintptr_t end) {
+    const uintptr_t first = begin / sizeof(float) * sizeof(float);
+    make(&settled.span[SETTLED_PROGRAM], first, (end - first) / sizeof(float));
 }
 
 struct settled settled_now(void) {
@@ -25,13 +31,19 @@ struct settled settled_now(void) {
 /* A number comes again once all bytes are 0. */
 void settled_begin_launch(void) {
     const unsigned number = launches++ % LAUNCHES;
-    if (!number && settled.launch) madvise(settled.launch, settled.words, MADV_DONTNEED);
+    for (int i = 0; !number && i < SETTLED_SPANS; ++i)
+        if (settled.span[i].launch)
+            madvise(settled.span[i].launch, settled.span[i].words, MADV_DONTNEED);
     settled.now = (unsigned char)(number + 1);
 }
 
 static unsigned char *byte_of(uintptr_t word) {
-    const uintptr_t number = (word - settled.begin) / sizeof(float);
-    return word >= settled.begin && number < settled.words ? &settled.launch[number] : NULL;
+    for (int i = 0; i < SETTLED_SPANS; ++i) {
+        const uintptr_t offset = word - settled.span[i].begin;
+        if (offset / sizeof(float) < settled.span[i].words)
+            return &settled.span[i].launch[offset / sizeof(float)];
+    }
+    return NULL;
 }
 
 void settled_set(uintptr_t word) {

@@ -7,14 +7,23 @@
 
 /* The words from `begin` on, and for each the launch in which it was settled, as one of 1 to 255.
  */
-struct settled {
+struct settled_span {
     uintptr_t begin;
     size_t words;
-    unsigned char *launch, now;
+    unsigned char *launch;
+};
+
+/* Of allocations, and of the program, where kernel.cu's constants lie. */
+enum { SETTLED_MEMORY, SETTLED_PROGRAM, SETTLED_SPANS };
+struct settled {
+    struct settled_span span[SETTLED_SPANS];
+    unsigned char now;
 };
 
 /* With the first allocation, from its beginning on: others have higher addresses. */
 void settled_make(uintptr_t begin);
+/* Of the program, from its beginning to its end. */
+void settled_make_program(uintptr_t begin, uintptr_t end);
 /* Of the running launch; no words where there is no memory for it. */
 struct settled settled_now(void);
 /* Before its first block. */

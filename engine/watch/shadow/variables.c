@@ -2,6 +2,9 @@
 #include "variables.h"
 #include "../../cuda/program/extents.h"
 #include "../machine.h"
+#include "settled.h"
+
+extern const char __executable_start[], _end[];
 
 static struct {
     uintptr_t begin, end;
@@ -9,11 +12,13 @@ static struct {
 } watched[PROGRAM_EXTENTS];
 
 __attribute__((constructor)) static void make_cells(void) {
+    settled_make_program((uintptr_t)__executable_start, (uintptr_t)_end);
     for (int i = 0; i < PROGRAM_EXTENTS; ++i) {
         program_extent(i, &watched[i].begin, &watched[i].end);
         watched[i].begin = watched[i].begin / WORD * WORD;
         if (!cells_make(&watched[i].cells, (watched[i].end - watched[i].begin) / WORD + 1))
             machine_fault("out of memory for watching kernel.cu's variables");
+        cells_set_written(&watched[i].cells, 0, watched[i].cells.words); /* by their initializers */
     }
 }
 
