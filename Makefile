@@ -1,117 +1,120 @@
-# The SGEMM assignment: what builds ./sgemm. `make help` lists every target. The CPU backend,
-# make check, the grader and what is for instructors have a .mk in their folders.
+# The SGEMM assignment: `make` builds ./sgemm from kernel.cu; `make help` prints the lines that begin with ##.
+#
+# From top to bottom: the targets, what can be given, the programs, what they are made of. How the engine's parts are
+# built is in engine/engine.mk, how a file is compiled in engine/build.sh; grading has grader/grader.mk.
 
-include make/values.mk # what was given is taken as it is
-override LAB := $(or $(LAB),lab)
+## make             build ./sgemm from kernel.cu                     KERNEL LAB
+## make check       name the first mistake: its line, threads, hint  KERNEL LAB
+## make walk        play back how a block ran, in a browser          KERNEL LAB
+##                                                           SHAPE BLOCK LAUNCH
+## make program     from a .cu file with its own main(); CHECK=1: run under watch
+##                         KERNEL CHECK ARGS INCLUDE FIRST JSON TIMEOUT
+## make embed       what a host of your own is linked with       KERNEL INCLUDE
+## make clean, distclean    remove what was built; Python's packages, too   LAB
+## ./sgemm --help, ./sgemm-check --help    other sizes, inputs, loads, phases
+##
+##   KERNEL=other.cu            instead of kernel.cu
+##   SHAPE="6 7 5" BLOCK=1,0    the sizes m k n, and the block, to play back
+##   BACKEND=cpu                on the CPU, even where there is a GPU; or cuda
+##   ARCH=sm_90                 for this GPU, even where there is none
+##   V=1                        show every command
+
+# What is given is a value: make expands nothing in it. No rule contains one, but scripts find them in the environment.
+GIVEN := $(foreach name,$(.VARIABLES),$(if $(findstring command line,$(origin $(name))),$(name)))
+$(foreach name,$(filter-out SHELL MAKE% -*-%,$(GIVEN)),$(eval export override $(name) := $$(value $(name))))
+# In the environment these are about something else (WSL sets NAME), so there they are not read.
+$(foreach name,$(filter-out $(GIVEN),LAB NAME SEED JOBS LIMIT PROTECTION QUEUE SLURM ACCEPT GRADE_ARGS DIR FAULTY \
+    SHAPE BLOCK LAUNCH CHECK ARGS INCLUDE FIRST JSON TIMEOUT),$(eval override undefine $(name)))
+LAB     ?= lab
 KERNEL  ?= $(if $(filter lab,$(LAB)),,$(LAB)/)kernel.cu
 BACKEND ?= auto
-ARCH    ?= native
-PYTHON  ?= python3
-VENV    ?= .venv
-NVCC    ?= $(or $(shell command -v nvcc),$(wildcard /usr/local/cuda/bin/nvcc))
-CC      := $(if $(filter default,$(origin CC)),cc,$(CC))
-CXX     := $(if $(filter default,$(origin CXX)),c++,$(CXX))
-ifneq ($(filter -%,$(firstword $(KERNEL))),)
-override KERNEL := ./$(KERNEL)# or the compiler would take it for an option
-endif
-export KERNEL # recipes use "$$KERNEL": the path may hold spaces, quotes, anything
+export KERNEL LAB BACKEND
+name = $(if $(filter lab,$(LAB)),sgemm,$(notdir $(LAB)))# of the program
 
-# What is built from a lab's folder: a program, and one with -check behind its name.
-$(if $(wildcard $(LAB)/lab.c),,$(error LAB=$(LAB): no lab is there, for want of $(LAB)/lab.c))
-program_name = $(if $(filter lab,$(LAB)),sgemm,$(notdir $(LAB)))
+# What no target here takes is refused (## above, and the words in capitals). Else: the backend, and why this one.
+makefiles := Makefile $(wildcard grader/grader.mk grader/exporters/exporters.mk course/course.mk instructor/instructor.mk)
+goals  := $(patsubst $(name)-check,check,$(patsubst $(name),all,$(or $(MAKECMDGOALS),all)))
+names  := $(if $(filter 0,$(MAKELEVEL)),$(GIVEN))# a make within a make is handed all of them
+quoted  = '$(subst ','\'',$(value $1))'
+asked  := $(shell $(foreach one,LAB BACKEND $(filter NVCC,$(GIVEN)),$(one)=$(call quoted,$(one))) \
+              sh engine/asked.sh $(call quoted,goals) $(call quoted,names) $(makefiles))
+backend := $(firstword $(asked))
+$(if $(filter cpu cuda,$(backend)),,$(error $(asked)))
+export GPU := $(filter sm_%,$(word 2,$(asked)))
+export WHY := $(wordlist 3,99,$(asked))
 
-# As many jobs as cores, unless make was given a number: a cold build takes seconds, and students
-# wait for it. What is removed is not built at the same time.
+# As many jobs as cores, unless what is removed is built, too. V=1 shows the commands, make -s nothing.
 ifeq ($(filter -j% --jobs% clean distclean,$(MAKEFLAGS) $(MAKECMDGOALS)),)
 MAKEFLAGS += -j$(or $(shell nproc 2>/dev/null),1)
 endif
-
-# One line a step, and on a terminal the file that is being compiled, until the next line. V=1 shows
-# the commands, make -s nothing.
-silent   = $(findstring s,$(firstword -$(MAKEFLAGS)))
-say      = $(if $(silent),:,sh make/say.sh line)
-progress = @$(if $(silent)$(filter 1,$(V)),:,sh make/say.sh file $<)
-
-.SECONDEXPANSION:
-.PHONY: all clean distclean help
-
-## make                     build ./sgemm from kernel.cu
-##      KERNEL=path.cu      ... from another file
-##      BACKEND=cuda|cpu    ... for a GPU or the CPU (default: a GPU if any)
-##      ARCH=sm_90          ... for this GPU (default: the one at hand)
-##      V=1                 ... showing every command
-## ./sgemm --help           how to run it
-## ./sgemm-check --help     ... under watch: other sizes, loads, stores, phases
-all: $(program_name)
-takes_tools = ARCH CC CXX NVCC AR
-takes_build = LAB KERNEL BACKEND $(takes_tools) C_FLAGS CUDA_FLAGS EMULATED_FLAGS CHECKED_FLAGS CHECKED_O
-takes_all   = $(takes_build)
-takes_$(program_name) = $(takes_build)
-
-ifneq ($(filter-out 0,$(CHECK)),)
-override BACKEND := cpu# nothing on a GPU sees as much
+export SILENT = $(findstring s,$(firstword -$(MAKEFLAGS)))
+ifneq ($(value V),1)
+.SILENT:
 endif
-include make/backend.mk # says what $(backend) is
+.DEFAULT_GOAL = all
+.PHONY: all check walk clean distclean help
+lab_name = build/lab.name# what was built for one lab is linked again for another
+include engine/engine.mk
 
-$(program_name): build/backend build/$(backend)/$(program_name) FORCE
-	@cmp -s build/$(backend)/$@ $@ || cp build/$(backend)/$@ $@
-	@$(say) "./$@ is built from $$KERNEL, for $(target_$(backend))"
+# ---------------------------------------------------------------- programs ---------------------------------------
 
-# ---------------------------------------------------------------- how files are compiled ---------
+# What this make builds: no older one is left if it fails.
+products = $(if $(filter all,$(goals)),$(name)) $(if $(filter check walk,$(goals)),$(name)-check) \
+           $(if $(filter program,$(goals)),build/program$(if $(filter check,$(built)),-check))
+all: $(name)
+$(name): build/backend build/$(backend)/$(name) FORCE       ; $(step) ready $@ build/$(backend)/$(name)
+build/backend: build/$(backend)/settings FORCE              ; $(step) backend $@ $(backend)
+$(name)-check: build/check/$(name)-check FORCE              ; cp $< $@
+check: $(name)-check build/check/plain                      ; ./$< --plain build/check/plain
+walk: $(name)-check
+	rm -f build/walk.html # an older run's, if this one has nothing to show
+	set -f; ./$< --walk build/walk.html $${BLOCK:+--block "$$BLOCK"} $${LAUNCH:+--launch "$$LAUNCH"} $$SHAPE || \
+	    test $$? -eq 1 # a mistake was found, and is in the page
+clean:            ; rm -rf build $(name) $(name)-check
+distclean: clean  ; rm -rf "$${VENV:-.venv}"
+help:             ; sed -n 's/^## \{0,1\}//p' $(makefiles)
 
-program = $(if $(filter program,$(MAKECMDGOALS)),$(own_program),$(if \
-            $(filter build/check/%,$@),$(program_name)-check,$(program_name)))
-check_tools = sh make/check_tools.sh $* '$(CC)' '$(CXX)' '$(AR)' '$(NVCC)' '$(ARCH)'
-include engine/build.mk
-build/cuda/settings: settings = $(NVCC), $(CUDA_FLAGS), $(C_FLAGS)
+# ---------------------------------------------------------------- what they are made of --------------------------
 
-# One after the other, so that what a machine lacks is reported once. make check needs no GPU.
-build/c/settings: | build/$(if $(filter check %-check,$(MAKECMDGOALS)),cpu,$(backend))/settings
+driver   = build/liblab.a build/libhost.a build/libreport.a
+of_sgemm = kernel.o main.o $(LAB)/call.o engine/host/driver/launches.o source.o
+build/cpu/$(name): $(addprefix build/cpu/,$(of_sgemm)) $(driver) build/libruntime.a | build/cpu/kernel.spaces build/lab.sh
+	$(step) lab $@ $^
+build/cuda/$(name): $(addprefix build/cuda/,$(of_sgemm)) $(driver) | build/lab.sh
+	$(step) lab $@ $^ $(addprefix -Xlinker --wrap=,cudaLaunchKernel __cudaLaunchKernel cudaLaunchKernelExC)
+build/cuda/program: build/cuda/kernel.o                     ; $(step) link $@ $^
+build/cuda/kernel.o: build/cuda/kernel.source build/cuda/settings ; $(step) kernel $@
+build/cuda/kernel.source: FORCE build/cuda/settings         ; $(step) source $@
+build/cuda/%.o: %.cu build/cuda/settings                    ; $(step) cu $@ $<
 
-# What main.cu leans on: no part of make check, which has libcheck.a and libengine.a beside them.
-driver  = build/liblab.a build/libhost.a build/libreport.a
+# The lab: its data and truth; and what explains its mistakes.
 mistakes = $(or $(wildcard $(LAB)/mistakes),engine/host/no_mistakes)
-rules   = $(filter-out %/lessons.c,$(wildcard $(mistakes)/*.c))
-host    = $(wildcard engine/form/*.c engine/host/driver/*.c) $(filter-out %/lab_json.c,$(wildcard engine/host/*.c))
-# Of a lab, its own files; those of its folders explain.
-fast   += $(wildcard $(LAB)/*.c)
-# One lab at a time: what is linked with it is linked again when it is another one.
-lab_name = build/lab.name
-build/lab.name: FORCE | build/.
-	@echo '$(LAB)' | cmp -s - $@ || echo '$(LAB)' >$@
+build/lab.name: FORCE build/c/settings                      ; $(step) keep $@ $(LAB)
 build/liblab.a: build/c/support.o $(call objects_of,$(mistakes)/lessons.c \
     $(filter-out $(mistakes)/%,$(wildcard $(LAB)/*.c $(LAB)/*/*.c))) build/lab.name
-build/libhost.a: build/c/engine/cores.o $(call objects_of,$(host))
+build/libhost.a: build/c/engine/cores.o \
+    $(call objects_of,$(filter-out %/lab_json.c,$(wildcard engine/form/*.c engine/host/*.c engine/host/driver/*.c)))
+build/libcheck.a: $(call objects_of,$(filter-out %/lessons.c %/writers_program.c,$(wildcard $(mistakes)/*.c \
+    $(patsubst %,engine/%/*.c,explain/index explain/remarks show show/page host/check))))
+build/lab: build/c/engine/host/lab_json.o $(driver)         ; $(step) tool $@ $^
+build/lab.sh build/lab.json: build/lab                      ; build/lab $(if $(filter %.sh,$@),--shell) >$@
 
-# The lab's description, for programs that are not C.
-build/lab: build/c/engine/host/lab_json.o $(driver)
-	$(CC) $(C_FLAGS) $(linked) -o $@ -lm
-build/lab.sh: build/lab
-	build/lab --shell >$@
-build/lab.json: build/lab
-	build/lab >$@
+# Under watch: with kernel.cu, what explains; two programs that it starts, one that says which blocks write, and one
+# that knows local variables; and the plain program beside it.
+explains = $(addprefix build/cpu/,engine/host/check/check_run.o engine/host/host.o $(LAB)/call.o) \
+           build/check/walk_page.o build/libcheck.a build/libengine.a $(driver) build/libruntime.a
+build/check/$(name)-check: $(watched) build/check/writers_program.o build/check/locals_program.o $(explains) | \
+        build/check/kernel.spaces build/lab.sh              ; $(step) lab $@ $^
+build/check/insert: build/c/engine/watch/locals/insert.o    ; $(step) tool $@ $<
+build/check/locals: build/check/kernel.ii build/check/insert $(watched) $(explains)
+	$(step) locals $@ $(patsubst build/check/guard%,build/check/locals_guard%,$(watched)) $(explains)
+build/check/plain_kernel.o: build/check/kernel.ii build/cpu/settings ; $(step) plain $@
+build/check/writers: build/check/plain_kernel.o build/c/engine/host/check/writers_program.o \
+        build/cpu/engine/host/host.o build/cpu/$(LAB)/call.o $(driver) build/libruntime.a ; $(step) quietly $@ $^
+build/check/plain: build/check/plain_kernel.o $(addprefix build/cpu/,main.o $(LAB)/call.o engine/host/driver/launches.o) \
+        build/check/source.o $(driver) build/libruntime.a   ; $(step) quietly $@ $^
+build/check/%_program.o: build/check/% engine/host/check/embedded.S build/c/settings ; $(step) embed $@ $<
+build/check/walk_page.o: $(wildcard engine/show/page/view/*) engine/show/page/page.sh engine/show/page/page.S build/c/settings
+	$(step) page $@
 
-build/cpu/$(program_name): $(addprefix build/cpu/,kernel.o main.o $(LAB)/call.o engine/host/driver/launches.o source.o) \
-        $(driver) build/libruntime.a | build/cpu/kernel.spaces build/lab.sh
-	@sh make/check_kernel.sh build/lab.sh $<
-	$(CXX) $(EMULATED_FLAGS) $(linked) -o $@ -lm
-
-include make/cuda.mk engine/cuda/cuda.mk engine/watch/watch.mk engine/host/program/program.mk
-# A student's copy has neither course/ nor instructor/, and no exporters.
-include $(wildcard $(addsuffix .mk,engine/host/check/check grader/grader \
-                                   grader/exporters/exporters course/course instructor/instructor))
-
-## make clean, distclean    remove what was built; and the .venv
-clean:
-	rm -rf build $(program_name) $(program_name)-check
-takes_clean = LAB
-
-distclean: clean
-	rm -rf $(VENV)
-takes_distclean = LAB VENV
-
-help:
-	@sed -n 's/^## \{0,1\}//p' $(filter %Makefile %.mk,$(MAKEFILE_LIST))
-takes_help =
-
-include make/variables.mk
+include $(filter-out Makefile,$(makefiles))

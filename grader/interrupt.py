@@ -21,7 +21,7 @@ def handle(action: object) -> None:
     for number in SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, action)  # type: ignore[arg-type]
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)  # make/start_python.sh
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)  # python.sh
 
 
 def once(number: int, frame: object) -> None:

@@ -21,7 +21,7 @@ from ..errors import MachineFault
 from ..process import completed
 from .toolchain import architecture, compilers, settings_for, version_of
 
-SOURCES = ("Makefile", "make", "support.c", "support.h", "lab", "engine",
+SOURCES = ("Makefile", "support.c", "support.h", "lab", "engine",
            "grader/grader.mk", "grader/worker", "grader/judge", "grader/jail", "grader/clock")
 """What the parts are made of."""
 

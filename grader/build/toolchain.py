@@ -48,7 +48,7 @@ def nvcc_command() -> str:
 def gpu_architecture() -> str:
     """Of the GPU at hand: "sm_90". Determined here, because the sandbox in which nvcc compiles has
     no GPU. Raises MachineFault if there is none, or it cannot be determined."""
-    ran = completed(["/bin/sh", str(ROOT / "make" / "gpu_arch.sh")])
+    ran = completed(["/bin/sh", str(ROOT / "engine" / "gpu_arch.sh")])
     if ran.stdout.startswith("sm_"):
         return ran.stdout.strip()
     if not ran.stdout:

@@ -115,7 +115,7 @@ FAMILIES = re.compile(rb"GCC|clang|STDC")
 FOR_PEOPLE = re.compile(rb"mark|region|endregion")
 """Pragmas of editors, with words for people behind them."""
 
-# Macros have these become calls, which the checker sees (checker.mk, cuda_runtime.h).
+# Macros have these become calls, which the checker sees (engine/settings.sh, cuda_runtime.h).
 MADE_CALLS = re.compile(rb"__builtin_\w*|mem(cpy|move|set)")
 
 # Functions of these headers are instructions, or are made of them.
@@ -362,7 +362,7 @@ def check_pragma(tokens: list[Token], i: int) -> int:
 
 
 CALLED_ALIKE = {b"__builtin_" + name: name for name in (b"memcpy", b"memmove", b"memset")}
-"""What the checked build, by a -D of its own, calls by the other name (engine/watch/watch.mk)."""
+"""What the checked build, by a -D of its own, calls by the other name (engine/settings.sh)."""
 
 
 def check_same(plain: list[Token], checked: list[Token]) -> None:

@@ -29,9 +29,9 @@ compile() { # plain|checked, flags
 
 # Status 4: it compiles, but nvcc would refuse it, for which the reasons are in spaces.errors.
 plain_object() {
-    preprocess plain $PLAIN_FLAGS || return
-    sh "$parts/check_spaces.sh" "$parts/spaces" plain.marked $CXX $PLAIN_FLAGS 2>spaces.errors &
-    compile plain $PLAIN_FLAGS || return
+    preprocess plain $EMULATED_FLAGS || return
+    sh "$parts/check_spaces.sh" "$parts/spaces" plain.marked $CXX $EMULATED_FLAGS 2>spaces.errors &
+    compile plain $EMULATED_FLAGS || return
     wait $! || return 4
 }
 
@@ -44,7 +44,7 @@ preprocess() { # plain|checked, flags
 
 object_for_gpu() {
     # The text that is looked at is the CPU's; what is special to nvcc shows in its object.
-    preprocess plain $PLAIN_FLAGS &&
+    preprocess plain $EMULATED_FLAGS &&
         "$NVCC" $CUDA_FLAGS -U_FORTIFY_SOURCE -Xcudafe --error_limit=3 -I "$parts/include" \
             -x cu -c kernel.cu -o plain.o
 }

@@ -206,12 +206,11 @@ class Trial:
         shutil.copytree(copy, path)
         self.path = path
         self.results = path.parent / "results"
-        # The virtual environment at hand is taken as it is (-o, below); nothing is downloaded. By
-        # a link: its own path may hold spaces, which make cannot have in a target.
+        # The virtual environment at hand is taken as it is (-o, below); nothing is downloaded.
         (path / ".venv").symlink_to(sys.prefix)
 
     def make(self, *words: str) -> subprocess.CompletedProcess[str]:
-        command = ["make", "-o", ".venv/grader-ready", *words]
+        command = ["make", "-o", "packages", *words]
         try:
             return completed(command, timeout=MAKE_SECONDS, cwd=self.path, env=environment(),
                              stderr=subprocess.STDOUT)

@@ -548,8 +548,8 @@ def test_ctrl_c_at_any_time(tree: Tree, tmp_path: Path, venv: Path, target: str,
     words += [f"PYTHON={venv}/bin/python" if target == "gradescope" else f"VENV={venv}"]
     parts = {"GRADER_CACHE": str(tmp_path / "parts")} if seconds <= 0.7 else {}
     with work_directory() as temporary:  # pytest's own are closed to the sandbox's uid
-        run = interrupted([need("make"), "--no-print-directory", "-o", f"{venv}/grader-ready",
-                           "-o", f"{venv}/course-ready", target, *words], seconds, tree.path, TMPDIR=temporary, **parts)
+        run = interrupted([need("make"), "--no-print-directory", "-o", "packages",
+                           "-o", "course-packages", target, *words], seconds, tree.path, TMPDIR=temporary, **parts)
         left = list(Path(temporary).iterdir())
     said = [line for line in run.stderr.splitlines()
             if not re.match(r"make: |cases: (building|grading|\d+ of) ", line)]

@@ -180,7 +180,7 @@ def spoil(checkout: Tree, name: str, old: str, new: str) -> None:
         ("targets_exist", "Makefile", "\nclean:", "\n## make mistake  copies\n"
          "mistake: ; cp instructor/solutions/2_tiled.cu kernel.cu\n\nclean:",
          "mistake uses instructor/"),
-        ("targets_exist", "engine/host/check/check.mk", "## make check ", "## make chekc ",
+        ("targets_exist", "Makefile", "## make check ", "## make chekc ",
          "no target chekc"),
         ("builds", "support.c", "#include", "#error nothing goes\n#include",
          "does not build ./sgemm"),
@@ -273,9 +273,9 @@ def test_programs_keep_their_right_to_run(checkout, monkeypatch, tmp_path) -> No
     """None that is published has it now."""
     monkeypatch.setattr(student_copy, "REPOSITORY", checkout.path)
     for name, mode in (("tool", 0o755), ("text", 0o644)):
-        checkout.write(f"make/{name}", "#!/bin/sh\n").chmod(mode)
-    student_copy.write_copy(["make/tool", "make/text", "README.md"], tmp_path / "copy")
-    modes = [(tmp_path / "copy/make" / name).stat().st_mode & 0o777 for name in ("tool", "text")]
+        checkout.write(f"engine/{name}", "#!/bin/sh\n").chmod(mode)
+    student_copy.write_copy(["engine/tool", "engine/text", "README.md"], tmp_path / "copy")
+    modes = [(tmp_path / "copy/engine" / name).stat().st_mode & 0o777 for name in ("tool", "text")]
     assert modes == [0o755, 0o644]
 
 

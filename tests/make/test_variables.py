@@ -1,10 +1,11 @@
-"""What is given on make's command line is used or refused, in every target (make/variables.mk)."""
+"""What is given to make is used or refused, in every target (engine/given.awk), and none of it runs."""
 
 from __future__ import annotations
 
 import os
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,10 @@ import pytest
 from conftest import REPOSITORY, Tree, clean_environment, need
 
 GRADERS = ["grade", "grade-class"]
-# What stands in commands as it is.
-PARTS = ["CC", "CXX", "AR", "NVCC", "PYTHON", "C_FLAGS", "CUDA_FLAGS", "EMULATED_FLAGS", "CHECKED_FLAGS",
-         "CHECKED_O", "ARGS", "INCLUDE", "FIRST", "JSON", "TIMEOUT", "GRADE_ARGS", "CASES_ARGS", "RELEASE_ARGS"]
+MAKEFILES = ["Makefile", "grader/grader.mk", "grader/exporters/exporters.mk", "course/course.mk",
+             "instructor/instructor.mk"]
+HOW_IT_IS_BUILT = ["BACKEND", "ARCH", "CC", "CXX", "AR", "NVCC", "PYTHON", "VENV", "V", "C_FLAGS", "EMULATED_FLAGS",
+                   "CHECKED_FLAGS", "CHECKED_O", "CUDA_FLAGS"]
 
 
 def make(tree: Tree, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
@@ -23,26 +25,24 @@ def make(tree: Tree, *words: str, **env: str) -> subprocess.CompletedProcess[str
                           capture_output=True, text=True, timeout=300, check=False)
 
 
-def taken() -> dict[str, set[str]]:
-    """What each target that is no file takes, as the makefiles have it."""
-    makefiles = [REPOSITORY / "Makefile", *REPOSITORY.glob("*/*.mk"),
-                 REPOSITORY / "grader/exporters/exporters.mk"]
-    phony = re.findall(r"^\.PHONY:((?:.*\\\n)*.*)", "".join(path.read_text() for path in makefiles),
-                       re.MULTILINE)
-    targets = set(" ".join(phony).replace("\\", " ").split()) - {"FORCE", "writable"}
-    lines = "".join(f"$(info {name} $(origin takes_{name}) $(takes_{name}))" for name in targets)
-    shown = subprocess.run([need("make"), "-s", f"--eval=nothing: ; @:{lines}", "nothing"],
-                           cwd=REPOSITORY, env=clean_environment(), capture_output=True, text=True,
-                           timeout=300, check=True).stdout
-    found = {name: words for name, *words in map(str.split, shown.splitlines())}
-    assert found.keys() == targets
-    assert [name for name, words in found.items() if words[0] == "undefined"] == [], \
-        "a new one has a line takes_TARGET beside it"
-    return {name: set(words[1:]) for name, words in found.items()}
+def refusal(goals: str, *names: str) -> str:
+    return subprocess.run(["awk", "-f", "engine/given.awk", goals, " ".join(names), *MAKEFILES], cwd=REPOSITORY,
+                          capture_output=True, text=True, check=True).stdout
+
+
+@cache
+def table() -> dict[str, set[str]]:
+    """The targets of `make help`, and what each takes."""
+    lines = [line for name in MAKEFILES for line in (REPOSITORY / name).read_text().splitlines()
+             if line.startswith("##")]
+    targets = {"all"} | {name for line in lines if (words := re.match("## make ([a-z0-9-]+(?:, [a-z0-9-]+)*)", line))
+                         for name in words[1].split(", ")}
+    names = set(re.findall(r"\b[A-Z][A-Z_]+\b", " ".join(lines)))
+    return {target: {name for name in names if not refusal(target, name)} for target in targets}
 
 
 def test_what_decides_a_grade_is_taken_by_the_graders_alone() -> None:
-    takers = {word: {target for target, words in taken().items() if word in words}
+    takers = {word: {target for target, words in table().items() if word in words}
               for word in ("SEED", "PROTECTION", "SUITE", "GRADE_ARGS", "NAME", "CLASS",
                            "SUBMISSION")}
     assert takers == dict.fromkeys(("SEED", "PROTECTION", "SUITE", "GRADE_ARGS"), {*GRADERS, "regrade"}) | {
@@ -54,74 +54,118 @@ def test_what_decides_a_grade_is_taken_by_the_graders_alone() -> None:
 @pytest.mark.parametrize(
     "target", ["all", "check", "grade", "grade-class-summary", "cases", "clean"])
 def test_what_a_target_does_not_take_is_refused(tree: Tree, target: str) -> None:
+    named = "make" if target == "all" else f"make {target}"
     for word in ("NONSENSE=1", "SUBMISION=x"):
         done = make(tree, "-n", target, word, BACKEND="cpu")
-        refused = f"make {target} takes no {word.split('=')[0]}"
+        refused = f"{named} takes no {word.split('=')[0]}"
         assert done.returncode == 2 and refused in done.stderr
     for words in ([], ["V=1"]):
         assert "takes no" not in make(tree, "-n", target, *words, BACKEND="cpu").stderr
 
 
-@pytest.mark.parametrize("how", ["on the command line", "in the environment", "with make -e"])
-def test_make_expands_nothing_in_a_value(tree: Tree, tmp_path: Path, how: str) -> None:
-    """Of no variable that a target takes; also not where it is exported to a recipe, as those on the
-    command line are by themselves."""
-    mark = tmp_path / "mark"
-    names = set().union(*taken().values()) - {"VENV", "ARCH", "LAB", "BACKEND", *PARTS}
-    values = {name: f"$(shell touch '{mark}')$(HOME)$$x {name}" for name in names}
-    words = [f"{name}={value}" for name, value in values.items()]
-    shown = "".join(f"@echo '{name}='\"$${name}\"';'$(words $({name}))\n\t" for name in names)
-    exports = "" if "command" in how else f"export {' '.join(names)}\n"
-    (tmp_path / "more.mk").write_text(f"{exports}nothing:\n\t{shown}:\n")
-    start = ["-s", "-f", "Makefile", "-f", str(tmp_path / "more.mk"), "nothing"]
-    if how == "on the command line":
-        done = make(tree, *start, *words)
-    else:
-        done = make(tree, *start, *(["-e"] if "-e" in how else []), **values)
-    assert done.returncode == 0 and not mark.exists(), done.stderr
-    kept = [name for name in names if f"{name}={values[name]};4" in done.stdout]
-    not_read = {"NAME", "SEED", "JOBS", "LIMIT", "PROTECTION", "GRADE_ARGS", "DIR", "FAULTY",
-                "SHAPE", "BLOCK", "QUEUE", "SLURM", "ACCEPT"} if "command" not in how else set()
-    assert {*kept} | not_read >= names - {"C_FLAGS", "CUDA_FLAGS", "EMULATED_FLAGS",
-                                          "CHECKED_FLAGS", "CHECKED_O"}
+def test_how_things_are_built_every_target_takes() -> None:
+    for target in table():
+        assert refusal(target, *HOW_IT_IS_BUILT) == ""
 
 
-@pytest.mark.parametrize("name", PARTS)
-def test_no_part_of_a_command_runs(tree: Tree, tmp_path: Path, name: str) -> None:
-    """Nor does a value that the environment has, of those that are read there."""
-    mark = tmp_path / "mark"
-    touch = f"touch {mark}"
-    odd = [f"a; {touch}", f"$(shell {touch})", f"`{touch}`", f"a | {touch}", f"a && {touch}", f"a >{mark}",
-           f"a\n{touch}", *([] if name == "ARGS" else [f"y'; {touch}; '"])]
-    for value in odd:
-        done = make(tree, "program", "BACKEND=cpu", f"{name}={value}")
-        assert done.returncode == 2 and f"*** {name}" in done.stderr and not mark.exists(), value
-    done = make(tree, "program", "BACKEND=cpu", **{name: odd[0]})
-    assert not mark.exists(), done
+@pytest.mark.parametrize(("goals", "name", "said"), [
+    ("all", "kernel", "make takes no kernel; did you mean KERNEL=?"),
+    ("grade", "SUBMISION", "make grade takes no SUBMISION; did you mean SUBMISSION=?"),
+    ("walk", "SHAPES", "make walk takes no SHAPES; make "),
+    ("check", "QUEUE", "make check takes no QUEUE; make grade-class, regrade does"),
+    ("clean", "NONSENSE", "make clean takes no NONSENSE; it takes LAB"),
+    ("clean check", "SEED", "make clean check takes no SEED; make "),
+    ("clean check", "KERNEL", ""), ("sgemm-check", "SEED", ""), ("build/liblab.a", "SEED", ""),
+])
+def test_a_refusal_names_the_nearest(goals: str, name: str, said: str) -> None:
+    refused = refusal(goals, name)
+    assert refused.startswith(said) and bool(refused) == bool(said)
 
 
-def test_no_value_of_another_variable_is_part_of_a_command() -> None:
-    """A recipe finds it in the environment, as "$$NAME"."""
-    names = set().union(*taken().values()) - {"VENV", "ARCH", "LAB", "BACKEND", "V", *PARTS}
-    makefiles = [REPOSITORY / "Makefile", *REPOSITORY.glob("*/*.mk"), *REPOSITORY.glob("*/*/*.mk"),
-                 *REPOSITORY.glob("engine/host/*/*.mk")]
-    recipes = [line for path in makefiles for line in path.read_text().splitlines() if line.startswith("\t")]
-    for name in names:
-        assert [line for line in recipes if f"$({name})" in line or f"$({name}:" in line] == [], name
+def test_programs_by_their_names_take_what_their_targets_do(tree: Tree) -> None:
+    assert "make takes no SEED" in make(tree, "-n", "sgemm", "SEED=1").stderr
+    assert "make check takes no SEED" in make(tree, "-n", "sgemm-check", "SEED=1").stderr
 
 
-@pytest.mark.parametrize("word", ["VENV=$(shell touch x)", "VENV=a b", "VENV=a'b", "ARCH=sm_90;x",
-                                  "LAB=$(shell touch x)"])
-def test_parts_of_rules_are_plain_words(tree: Tree, word: str) -> None:
-    done = make(tree, "-n", "grade", "BACKEND=cpu", word)
-    assert done.returncode == 2 and "must have no blanks" in done.stderr
+# ---- No value runs -------------------------------------------------------------------------------
+
+BUILDS = {name: "program" for name in (*HOW_IT_IS_BUILT, "KERNEL", "INCLUDE")} | {
+    name: "check-program" for name in ("CHECK", "ARGS", "FIRST", "JSON", "TIMEOUT")} | {
+    "PYTHON": "grade", "VENV": "grade", "SHAPE": "walk", "BLOCK": "walk", "LAUNCH": "walk", "CUDA_FLAGS": "cuda",
+    "NVCC": "cuda", "ARCH": "cuda", "LAB": "program"}
+OTHERS = {"grade": "SUBMISSION SUITE RESULTS NAME SEED JOBS LIMIT PROTECTION GRADE_ARGS",
+          "regrade": "CLASS SUITE RESULTS SEED JOBS LIMIT PROTECTION GRADE_ARGS QUEUE SLURM", "cases": "CASES_ARGS JOBS",
+          "release": "DIR RELEASE_ARGS", "grade-summary": "RESULTS NAME", "grade-class-summary": "RESULTS",
+          "bench-charts": "LADDER GRID_JSON", "bench-counts": "KERNELS SHAPES"}
+GOALS = {"check-program": ["program", "CHECK=1"], "cuda": ["build/cuda/settings", "BACKEND=cuda"]}
+
+
+def odd(mark: Path) -> list[str]:
+    """In each place where a shell or make could meet it: alone, in quotes of either kind, in a comment."""
+    touch = f"touch '{mark}'"
+    plain = f"; {touch}; $({touch}) `{touch}` $(shell {touch}) | {touch} && {touch} >'{mark}'\n{touch}\n"
+    return [f"y{plain}", f"y' {plain} '", f'y" {plain} "', f"y # {plain}"]
+
+
+@pytest.fixture(scope="module")
+def spoiled(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Tree:
+    """A copy in which nothing is left to be of use."""
+    copy = Tree(tmp_path_factory.mktemp("spoiled"), programs)
+    copy.write("program.cu", "int main() { return 0; }\n")
+    return copy
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_no_part_of_a_build_runs(spoiled: Tree, tmp_path: Path, name: str, venv: Path) -> None:
+    target = BUILDS[name]
+    words = GOALS.get(target, [target])
+    if "program" in words and name != "KERNEL":
+        words = [*words, "KERNEL=program.cu"]
+    if name != "VENV":
+        words = [*words, f"VENV={venv}"]
+    for value in odd(tmp_path / "mark"):
+        make(spoiled, *(word for word in words if not word.startswith(f"{name}=")), f"{name}={value}")
+        assert not (tmp_path / "mark").exists(), value
+    make(spoiled, *(word for word in words if not word.startswith(f"{name}=")), **{name: odd(tmp_path / "mark")[0]})
+    assert not (tmp_path / "mark").exists(), "from the environment"
+
+
+@pytest.mark.parametrize("target", OTHERS)
+def test_nothing_that_is_asked_for_runs(spoiled: Tree, tmp_path: Path, venv: Path, target: str) -> None:
+    names = OTHERS[target].split()
+    for value in odd(tmp_path / "mark"):
+        given = {name: value for name in names}
+        make(spoiled, target, f"VENV={venv}", "BACKEND=cpu", *(f"{name}={value}" for name in names))
+        assert not (tmp_path / "mark").exists(), value
+        make(spoiled, "-e", target, f"VENV={venv}", "BACKEND=cpu", **given)
+        assert not (tmp_path / "mark").exists(), "from the environment"
+
+
+def test_every_variable_is_tried() -> None:
+    tried = {*BUILDS, *" ".join(OTHERS.values()).split()}
+    # FAULTY names kernels of a run that takes minutes; GRID... and SAMPLES are of a GPU; ACCEPT is 1 or not given.
+    assert set().union(*table().values()) - tried <= {
+        "FAULTY", "GRID", "GRID_SEED", "GRID_KERNEL", "SAMPLES", "ACCEPT", "SHELL"}
+
+
+def test_no_value_is_part_of_a_recipe() -> None:
+    """It is found in the environment, as "$$NAME"."""
+    names = set().union(*table().values()) - {"LAB"}  # a plain word, as asked.sh sees to
+    for path in [*MAKEFILES, "engine/engine.mk", "engine/Makefile"]:
+        text = (REPOSITORY / path).read_text().replace("\\\n", " ")
+        recipes = [line for line in text.splitlines() if line.startswith("\t") or " ; " in line and line[0] != "#"]
+        for name in names:
+            assert [line for line in recipes if f"$({name})" in line.partition(" ; ")[2 if " ; " in line else 0]] == [], name
+
+
+def test_a_lab_is_a_plain_word(tree: Tree) -> None:
+    for word in ("$(shell touch x)", "a b", "a'b", "a;x", ""):
+        done = make(tree, "-n", "check", "BACKEND=cpu", f"LAB={word}")
+        assert done.returncode == 2 and "must have no blanks" in done.stderr
     assert not (tree.path / "x").exists()
 
 
-def test_several_targets_take_what_one_of_them_takes(tree: Tree) -> None:
-    done = make(tree, "-n", "clean", "check", "BACKEND=cpu", "KERNEL=kernel.cu")
-    assert "takes no" not in done.stderr
-    assert "make clean check takes no SEED" in make(tree, "-n", "clean", "check", "SEED=1").stderr
+# ---- What reaches the grader ---------------------------------------------------------------------
 
 
 def test_of_two_words_for_one_thing_neither_is_ignored(tree: Tree, venv: Path) -> None:
@@ -148,7 +192,7 @@ def test_a_class_is_named(tree: Tree, venv: Path) -> None:
 
 @pytest.mark.parametrize("word", ["ACCEPT=2", "ACCEPT=0", "ACCEPT=1 no"])
 def test_a_switch_is_on_or_not_given(tree: Tree, word: str) -> None:
-    done = make(tree, "-n", "regrade", word, BACKEND="cpu")
+    done = make(tree, "-o", "course-packages", "regrade", word, BACKEND="cpu")
     assert done.returncode == 2 and f"{word}: it is 1, or not given" in done.stderr
 
 

@@ -1,6 +1,6 @@
 """Stores that leave a local array. Compilers do not announce what they know to be a local variable,
 however far an index leads from it; such a store could change what the checker knows. (access.c, and
-the flags in checker.mk.)"""
+the flags in engine/settings.sh.)"""
 
 from __future__ import annotations
 

@@ -8,8 +8,6 @@
 #include "program.h"
 #include <string.h>
 
-enum { EXIT_MISTAKE = 1, EXIT_BAD_MACHINE = 3 };
-
 static bool went_well(const struct program_end *end) { return !end->status && !end->signal; }
 
 static int findings_of(const struct program_run *run, const struct program_end *end) {

@@ -21,8 +21,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EXIT_BAD_USAGE = 2, EXIT_BAD_MACHINE = 3 };
-
 static const double usual_seconds = 60; /* for the host's code, and for a block */
 static const double launch_blocks = 10; /* a launch may take as long as so many blocks */
 static const uint64_t alone_threads = 1

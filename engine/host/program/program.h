@@ -4,6 +4,7 @@
 #include "../../engine.h"
 
 enum { PROGRAM_FINDINGS = 32 };
+enum { EXIT_MISTAKE = 1, EXIT_BAD_USAGE = 2, EXIT_BAD_MACHINE = 3 };
 
 /* Of the run, in memory that the program's process shares with the one that waits for it. */
 struct program_run {

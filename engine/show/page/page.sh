@@ -2,8 +2,15 @@
 # script, and the content security policy that allows nothing but those. Nothing else can run or be
 # loaded, whatever a student's text holds.
 #
-#     page.sh page.html walk.css walk.js
+#     page.sh FOLDER     writes walk.html there, and first walk.css and walk.js, of the files in view/
 set -e
+view=engine/show/page/view
+cat $view/colors.css $view/page.css >"$1/walk.css"
+for name in run words formula state provenance sums sentence draw scene code split costs time finding predict \
+    table main; do
+    cat "$view/$name.js"
+done >"$1/walk.js"
+set -- $view/page.html "$1/walk.css" "$1/walk.js" "$1/walk.html"
 
 hash() { # as a browser computes it of an element's content, in base64 (RFC 4648)
     sum=$(sha256sum <"$1")
@@ -36,4 +43,4 @@ LC_ALL=C awk -v policy="$policy" -v style="$2" -v script="$3" '
     /@CSP@/ { replace("@CSP@", policy) }
     /@STYLE@/ { replace("@STYLE@", content(style)) }
     /@SCRIPT@/ { replace("@SCRIPT@", content(script)) }
-    { print }' "$1"
+    { print }' "$1" >"$4"

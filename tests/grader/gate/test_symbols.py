@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import random
-import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -28,8 +27,10 @@ def objects(tree: Tree, tmp_path_factory: pytest.TempPathFactory) -> Compile:
 
     @functools.cache
     def flags_of(build: str, cxx: str) -> list[str]:
-        printed = tree.make("flags", f"--eval=flags: ; @echo '$({build}_FLAGS)'", f"CXX={cxx}")
-        return [*shlex.split(printed.stdout.splitlines()[-1]), "-w"]
+        tree.make("build/check/settings", f"CXX={cxx}")
+        read = f". build/cpu/settings; . build/check/settings; echo ${build}_FLAGS"
+        printed = subprocess.run(["sh", "-c", read], cwd=tree.path, capture_output=True, text=True, check=True)
+        return [*printed.stdout.split(), "-w"]
 
     def compile_text(text: str, *, cxx: str = "c++", checked: bool = False,
                      look: Callable[[bytes], object] = bool) -> Path:

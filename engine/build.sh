@@ -1,0 +1,153 @@
+# One step of a build, as the rules of engine.mk and of the Makefile call it. Compilers and flags are in
+# build/*/settings, all else that was given in the environment: no value is part of a command, so none runs.
+#
+#     build.sh STEP OUT [IN...]      the steps are below
+set -f # nor is one a pattern of files
+. engine/say.sh
+step=$1 out=$2 base=${2%.*} folder=${2%/*}
+shift 2
+for each in c cpu check cuda; do
+    [ ! -f build/$each/settings ] || . build/$each/settings
+done
+case $KERNEL in -*) KERNEL=./$KERNEL ;; esac # or compilers would take it for an option
+case $folder in
+build/check) flags="$CHECKED_FLAGS" said=" (checked)" ;;
+*) flags="$EMULATED_FLAGS" said= ;;
+esac
+dependencies="-MMD -MP -MF $base.d"
+[ "$folder" = "$out" ] || [ -d "$folder" ] || mkdir -p "$folder"
+
+linked() { # objects and options, and archives, which need each other, in a group
+    objects= archives=
+    for file; do
+        case $file in *.a) archives="$archives $file" ;; *.[oS] | -*) objects="$objects $file" ;; esac
+    done
+    echo "$objects -Xlinker --start-group $archives -Xlinker --end-group"
+}
+
+link() { # objects, archives, options -> $out
+    case $out in
+    build/cuda/*) link_cuda "$@" ;;
+    *) run $CXX $EMULATED_FLAGS $(linked "$@") -o "$out" -lm ;;
+    esac
+}
+
+link_cuda() { # libraries lie beside nvcc; the driver's is the toolkit's stub where no driver is installed
+    libraries=$(cd "$(dirname "$NVCC")/../lib64" 2>/dev/null && pwd)
+    run "$NVCC" $CUDA_FLAGS $(linked "$@") -o "$out" -lpthread -Xlinker "-rpath=$libraries"
+}
+
+preprocess() { # file, compiler and flags: $base.ii and $base.marked
+    sh engine/cuda/preprocess.sh engine/cuda/include . build/cpu/rewrite "$1" "$base" $CXX $flags \
+        ${INCLUDE:+"-I$INCLUDE"} $2
+}
+
+compile() { # flags: $base.ii
+    run $CXX "$@" -x c++-cpp-output -c "$base.ii" -o "$out"
+}
+
+guard() { # object, the same with -guarded: its calls of host functions pass through guards, an object beside it
+    sh engine/watch/guard/host_calls.sh "$1" engine/watch/guard/host_call.S "$2" && run $CC -c "$2.S" -o "${2%ed}s.o"
+}
+
+carry() { # file: the name of kernel.cu and its bytes, which a program carries along
+    [ -f "$KERNEL" ] || fail 2 "$KERNEL: no such file; KERNEL=... names the .cu file to build"
+    { printf '%s\0' "$KERNEL" && cat "$KERNEL"; } | replace "$1"
+}
+
+case $step in
+keep) printf '%s\n' "$*" | replace "$out" ;;
+backend)
+    case $1 in cpu) said="CPU backend: $WHY" ;; *) said="CUDA backend: $WHY (ARCH=$ARCH)" ;; esac
+    [ "$(cat "$out" 2>/dev/null)" = "$said" ] || { say "$said" && echo "$said" >"$out"; } # news only
+    ;;
+ready) # build/BACKEND/PROGRAM -> PROGRAM
+    cp "$1" "$out"
+    case $1 in build/cuda/*) said="a GPU ($ARCH)" ;; *) said="the CPU" ;; esac
+    say "./$out is built from $KERNEL, for $said"
+    ;;
+
+c) # what compiles longer than it runs is not optimized
+    case $1 in
+    */detectors/unannounced.c) level=-O1 ;; # each access tells it, in an audit
+    */detectors/* | */rewrite.c | */dwarf.c | */insert.c) level=-O0 ;;
+    */kernel_begin.c | */kernel_end.c) level=-g0 ;; # the first debug information is to be kernel.cu's
+    tests/*) level=-g ;; # the names of their variables are asked for
+    *) level= ;;
+    esac
+    run $CC $C_FLAGS $level $dependencies -c "$1" -o "$out"
+    ;;
+room) # files as one text
+    printf '#include "%s"\n' "$@" >"$base.c"
+    run $CC $C_FLAGS -O0 -D_GNU_SOURCE= -I. $dependencies -c "$base.c" -o "$out"
+    ;;
+archive) rm -f "$out" && run $AR rcs "$out" "$@" ;;
+tool) run $CC $C_FLAGS $(linked "$@") -o "$out" -lm ;;
+cu) # a file of this project
+    case $folder in
+    build/cuda/*) run "$NVCC" $CUDA_FLAGS $dependencies -c "$1" -o "$out" && exit ;;
+    esac
+    case $1 in
+    main.cu | engine/* | grader/* | "${LAB:-lab}"/*) level="-O0 -g0" ;; # it runs once around a kernel
+    *) level= ;;
+    esac
+    preprocess "$1" "$dependencies -MT $out" && mv "$base.new" "$base.ii" && compile $flags $level
+    ;;
+
+source) carry "$out" ;;
+text) # C++ of kernel.cu, at every make: whatever it includes counts; and its source
+    carry "$base.source"
+    preprocess "$KERNEL" || exit 2
+    cat "$base.new" "$base.marked" | cmp -s - "$out.both" ||
+        { cat "$base.new" "$base.marked" >"$out.both" && mv "$base.new" "$out"; }
+    ;;
+spaces) # as it is compiled a second time, to see who calls whom
+    sh engine/cuda/spaces/check_spaces.sh build/cpu/spaces "$base.marked" $CXX $EMULATED_FLAGS && : >"$out"
+    ;;
+kernel)
+    if [ "$folder" != build/cpu ] && [ "$folder" != build/check ]; then
+        say "NVCC $KERNEL"
+        run "$NVCC" $CUDA_FLAGS -I . -x cu -c "$KERNEL" -o "$out"
+    else
+        say "CXX $KERNEL$said" && compile $flags
+    fi
+    ;;
+carried) # beside them, the name of a lab that is not the one at hand
+    case $LAB in lab) LAB= ;; esac
+    run $CC "-DKERNEL_SOURCE=\"$1\"" "-DLAB=\"$LAB\"" -c engine/report/text/source.S -o "$out"
+    ;;
+guarded) guard "$1" "$base" ;;
+nvcc_c) run "$NVCC" $(for flag in $C_FLAGS; do echo -Xcompiler "$flag"; done) $dependencies -c "$1" -o "$out" ;;
+link) link "$@" ;;
+link_cuda) link_cuda "$@" ;;
+program) # -> build/program, or build/program-check, which is run
+    cmp -s "$1" "$out" || cp "$1" "$out"
+    case $ARGS in *[\`\$\;\&\|\<\>\#\(\)]* | *"
+"*) fail 2 "ARGS=$ARGS: has a sign that a shell acts on, so this is not taken" ;; esac
+    case $out in *-check) eval "set -- $ARGS" && ENGINE_FIRST=$FIRST ENGINE_JSON=$JSON \
+        ENGINE_TIMEOUT=$TIMEOUT exec "$out" "$@" ;; esac
+    ;;
+lab) # ... if kernel.cu defines what the lab calls
+    sh engine/host/check_kernel.sh build/lab.sh "$folder/kernel.o" && link "$@"
+    ;;
+
+# Parts of make check; empty where they do not compile, for which another compilation says why.
+locals) # the program once more, from a kernel.cu that says which local variables come into scope
+    if build/check/insert engine/watch/locals/local.h <build/check/kernel.ii >"$out.ii" &&
+        $CXX $flags -w -x c++-cpp-output -c "$out.ii" -o "$out.o" 2>/dev/null; then
+        guard "$out.o" "${out}_guarded" && link "$@"
+    else
+        : >"$out"
+    fi
+    ;;
+plain) # kernel.cu as ./sgemm has it
+    flags=$EMULATED_FLAGS
+    preprocess "$KERNEL" 2>/dev/null && mv "$base.new" "$base.ii" && compile $flags 2>/dev/null || : >"$out"
+    ;;
+quietly) link "$@" 2>/dev/null || : >"$out" ;;
+embed) # a program in an object, by its name
+    run $CC "-DPROGRAM=$(basename "$base")" "-DFILE=\"$1\"" -c engine/host/check/embedded.S -o "$out"
+    ;;
+page) sh engine/show/page/page.sh build/check && run $CC -c engine/show/page/page.S -o "$out" ;;
+response) echo "$(linked "$@") -lm -pthread" >"$out" ;;
+esac

@@ -1,0 +1,40 @@
+# The engine's rules: C, a .cu file that becomes C++, a program under watch. Included by the Makefile and by
+# engine/Makefile. No rule contains a value that was given: build.sh and settings.sh find it in their environment.
+step = sh engine/build.sh
+.SUFFIXES .DELETE_ON_ERROR:
+.PHONY: program embed FORCE
+-include $(if $(filter %clean,$(MAKECMDGOALS)),,$(shell find build/c build/cpu build/cuda -name '*.d' 2>/dev/null))
+# For a short first build, files of a folder are one text, room.c, unoptimized: a static name is unique there. Fast is what
+# runs at each access, in each thread or over whole arrays. Alone is what has a main(), or is linked with something else.
+fast  := $(patsubst %,engine/cuda/runtime/%.c,allocations block fiber launch memory writers) engine/host/data.c \
+         $(patsubst %,engine/watch/%.c,access block detector detectors event fence shadow/% record/%) \
+         engine/explain/index/%.c $(wildcard $(LAB)/*.c)
+alone := $(addprefix %/,kernel_begin.c kernel_end.c extents.c host_run.c insert.c lab_json.c lessons.c writers_program.c) \
+         engine/watch/detectors/%.c
+objects_of = $(patsubst %.c,build/c/%.o,$(filter $(fast) $(alone),$1)) \
+             $(patsubst %/,build/c/%/room.o,$(sort $(dir $(filter-out $(fast) $(alone),$1))))
+build/%/settings: FORCE                   ; sh engine/settings.sh $@ $(products)
+build/cpu/settings build/cuda/settings: build/c/settings
+build/check/settings: build/cpu/settings
+build/c/%.o: %.c build/c/settings         ; $(step) c $@ $<
+build/c/%/room.o: % build/c/settings engine/engine.mk
+	$(step) room $@ $(filter-out $(fast) $(alone),$(wildcard $*/*.c))
+build/lib%.a:                             ; $(step) archive $@ $^
+build/libreport.a:  $(call objects_of,$(wildcard engine/report/*.c engine/report/*/*.c))
+build/libruntime.a: $(call objects_of,$(filter-out %_begin.c %_end.c,$(wildcard engine/cuda/runtime/*.c engine/cuda/program/*.c)))
+build/libengine.a:  $(call objects_of,$(filter-out %/insert.c,$(wildcard engine/explain/*.c engine/watch/*.c engine/watch/*/*.c)))
+build/cpu/rewrite: build/c/engine/cuda/rewrite.o ; $(step) tool $@ $<
+build/cpu/spaces: build/c/engine/cuda/spaces/room.o build/c/engine/cuda/program/dwarf.o ; $(step) link $@ $^
+build/cpu/%.o: %.cu build/cpu/rewrite build/cpu/settings $(wildcard engine/cuda/include/*.h) ; $(step) cu $@ $<
+build/%/kernel.ii build/%/kernel.source: FORCE build/cpu/rewrite build/%/settings ; $(step) text build/$*/kernel.ii
+build/%/kernel.spaces: build/%/kernel.ii build/cpu/spaces ; $(step) spaces $@
+build/cpu/kernel.o build/check/kernel.o: build/%/kernel.o: build/%/kernel.ii build/%/settings ; $(step) kernel $@
+build/%/source.o: build/%/kernel.source build/c/settings $(lab_name) ; $(step) carried $@ $<
+build/%/guarded.o build/%/guards.o: build/%/kernel.o      ; $(step) guarded build/$*/guarded.o $<
+watched = $(addprefix build/,c/engine/cuda/program/kernel_begin.o check/guarded.o c/engine/cuda/program/kernel_end.o \
+            check/guards.o check/source.o libengine.a libreport.a libruntime.a)
+built = $(if $(filter-out 0,$(CHECK)),check,$(backend))
+program: build/$(built)/program ; $(step) program build/program$(if $(filter check,$(built)),-check) $<
+build/cpu/program: build/cpu/kernel.o build/libreport.a build/libruntime.a | build/cpu/kernel.spaces ; $(step) link $@ $^
+build/check/program: $(watched) build/c/engine/host/program/room.o | build/check/kernel.spaces ; $(step) link $@ $^
+embed: $(watched) | build/check/kernel.spaces ; $(step) response build/embed.rsp $^

@@ -1,0 +1,26 @@
+# Sourced by the scripts that build: what they have in common.
+
+say() { # words: a line, unless make was called with -s
+    [ "$SILENT" ] || printf '%s\n' "$*" >&"${SAY_ON:-1}"
+}
+
+run() { # command...: shown with V=1
+    [ "$V" != 1 ] || printf '%s\n' "$*"
+    "$@"
+}
+
+fail() { # exit status, message
+    printf '%s\n' "$2" >&2
+    exit "$1"
+}
+
+replace() { # file: by standard input, and only if that is something else, so that nothing is built again
+    cat >"$1.new" && if cmp -s "$1.new" "$1"; then rm "$1.new"; else mv "$1.new" "$1"; fi
+}
+
+setting() { # NAME value...: lines that a shell reads again, whatever the values hold
+    while [ $# -gt 0 ]; do
+        printf "%s='%s'\n" "$1" "$(printf '%s\n' "$2" | sed "s/'/'\\\\''/g")"
+        shift 2
+    done
+}

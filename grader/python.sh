@@ -1,0 +1,86 @@
+# Runs a Python program of this project. Its packages are installed the first time, each by its hash, into VENV.
+#
+#     PYTHON=python3 VENV=.venv python.sh -i LIST...        installs what requirements.txt of each LIST names
+#     PYTHON=python3 VENV=.venv python.sh ARGUMENT...       runs, with these packages
+#     PYTHON=python3 python.sh -s ARGUMENT...               without any
+#
+# On a terminal pip's own lines show how far it is; a failure ends in one line that says what to do.
+python=${PYTHON:-python3} venv=${VENV:-.venv}
+trap 'exit 130' INT TERM HUP
+
+# The interpreter, while it starts, answers Ctrl-C with a traceback; grader/interrupt.py is ready for it.
+start() {
+    if env --block-signal=INT true 2>/dev/null; then # coreutils 8.31 and newer
+        set -- env --block-signal=INT "$@"
+    fi
+    "$@"
+}
+
+case $1 in
+-i) shift ;;
+*)
+    trap - INT TERM HUP
+    if [ "$1" = -s ]; then shift; else python=$venv/bin/python; fi
+    start "$python" -B "$@"
+    exit
+    ;;
+esac
+ready=$venv/$1-ready lists= newer=
+for list; do
+    lists="$lists $list/requirements.txt"
+    [ "$venv/$list-ready" -nt "$list/requirements.txt" ] || newer=$list
+done
+[ "$newer" ] || exit 0
+
+fail() { # message
+    echo "$1" >&2
+    exit 3
+}
+
+# What takes longer: in a session of its own, which Ctrl-C ends here, with its temporary files.
+apart() {
+    TMPDIR=$(cd "$venv" && pwd)/tmp
+    export TMPDIR
+    mkdir -p "$TMPDIR"
+    setsid "$@" </dev/null &
+    child=$!
+    trap 'kill -TERM "-$child" 2>/dev/null || kill -TERM "$child"
+          wait; rm -rf "$TMPDIR"; exit 130' INT TERM HUP
+    wait "$child"
+    status=$?
+    trap 'exit 130' INT TERM HUP
+    rm -rf "$TMPDIR"
+    return "$status"
+}
+
+pip() { # option of pip...
+    apart "$venv/bin/python" -m pip install --disable-pip-version-check --no-deps --require-hashes "$@"
+}
+
+pip_in_sight() { # option of pip...
+    rm -f "$ready"
+    { pip "$@" 2>&1 && : >"$ready"; } | while IFS= read -r line; do
+        case $line in
+        ERROR:*) printf '\r\033[K%s\n' "$line" ;;
+        *) printf '\r\033[K%.79s' "$line" ;;
+        esac
+    done
+    printf '\r\033[K'
+    [ -e "$ready" ]
+}
+
+start "$python" -c '' 2>/dev/null ||
+    fail "$python does not run: install Python 3.10 or newer (Debian: python3-venv)"
+start "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
+    fail "$(start "$python" -V 2>&1) is too old: Python 3.10 or newer is needed (PYTHON=... names it)"
+start "$python" -c 'import ensurepip, venv' 2>/dev/null ||
+    fail "$python has no venv: install it (Debian: python3-venv)"
+mkdir -p "$venv" 2>/dev/null && [ -w "$venv" ] ||
+    fail "$venv cannot be written: VENV=path names another folder for Python's packages"
+echo "installing $(cat $lists | grep -c '^[a-z].*==') Python packages into $venv (once)"
+apart "$python" -m venv "$venv" || fail "no virtual environment can be made in $venv"
+options=
+for list in $lists; do options="$options -r $list"; done
+if [ -t 1 ] && [ "${TERM:-dumb}" != dumb ]; then pip_in_sight $options; else pip --quiet $options; fi ||
+    fail "Python's packages could not be installed: is there a network?"
+for list; do : >"$venv/$list-ready"; done
