@@ -1,0 +1,45 @@
+/* Reduction: one sum of all elements. */
+#include "../../engine/lab.h"
+#include <math.h>
+
+const struct lab lab = {
+    .name = "reduction",
+    .title = "sum = in[0] + ... + in[n - 1]",
+    .wrapper = "sumAll",
+    .params = {{"n", "int", 1, 1 << 28, 1 << 20, "elements"}},
+    .arrays = {{"in", ELEMENT_F32, "float", ROLE_INPUT, 1, {{0, 0}}, -1, {0, -1, -1}},
+               {"sum", ELEMENT_F32, "float", ROLE_OUTPUT, 1, {{-1, 1}}, -1, {-1, -1, -1}}},
+    .arguments = {"n", "in", "sum"},
+    .command_line = {"n"},
+    .usage = {{"", "add up 2^20 elements"}, {"N", "N elements"}},
+    .version = "1",
+    .fills = {{"random", "uniform on (-1, 1)"}, {"ones", "the sum is N"}},
+};
+
+static void fill(const struct lab_case *which, void *const arrays[LAB_ARRAYS]) {
+    for (int64_t i = 0; i < which->shape.of[0]; i++)
+        ((float *)arrays[0])[i] = which->fill ? 1 : lab_uniform(which->seed, 0, (uint64_t)i);
+}
+
+static void reference(const struct lab_case *which, const void *const inputs[LAB_ARRAYS],
+                      void *const right[LAB_ARRAYS]) {
+    double sum = 0;
+    for (int64_t i = 0; i < which->shape.of[0]; i++) sum += ((const float *)inputs[0])[i];
+    *(float *)right[1] = (float)sum;
+}
+
+/* Each order of n - 1 additions, each rounded, and the rounding of what is right. */
+static double bound(const struct lab_case *which, const void *const inputs[LAB_ARRAYS], int array,
+                    int64_t element) {
+    const double n_u = ldexp((double)which->shape.of[0], -24);
+    double all = 0;
+    (void)array, (void)element;
+    for (int64_t i = 0; i < which->shape.of[0]; i++) all += fabs(((const float *)inputs[0])[i]);
+    return n_u / (1 - n_u) * all;
+}
+
+/* The sum is one element; the work is n - 1 additions. */
+static double operations(const struct shape *shape) { return (double)shape->of[0]; }
+
+const struct lab_truth lab_truth = {
+    .fill = fill, .reference = reference, .bound = bound, .operations = operations};
