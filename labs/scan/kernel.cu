@@ -2,7 +2,7 @@
  *
  *     out[i] = in[0] + in[1] + ... + in[i]        for all i from 0 to n - 1
  *
- * Build and run:   make LAB=labs/scan && ./scan 1000
+ * Build and run:   make && ./scan 1000
  * What to do, and why it works: handout.md */
 
 /* Runs on the GPU, once for every thread of the grid: each block scans its part of in.

@@ -1,0 +1,43 @@
+"""work: few loads and stores of global memory for each element, by enough threads. Scans of blocks,
+whose sums are scanned in turn, take four or five; one that passes over global memory log2(n) times
+takes more, as does one that adds up all elements again for each."""
+
+from __future__ import annotations
+
+import math
+
+from grader.criteria import Lost, Seen, correct
+from grader.text import counted
+
+TITLE = "work"
+PHRASE = "loads and stores more in global memory than a work-efficient scan does, or works in too few threads"
+COUNTS = True
+
+MOST_OF_AN_ELEMENT = 6
+LEAST_OF_AN_ELEMENT = 2  # it is loaded, and its sum is stored
+ELEMENTS_OF_A_THREAD = 64  # at most
+
+WORK_HINT = "let each block scan its part in shared memory; the blocks' sums are far fewer elements"
+THREADS_HINT = "let each thread load an element, or a few of them"
+
+
+def judge(seen: Seen) -> Lost | None:
+    if lost := correct.judge(seen):
+        return lost
+    if why := correct.unexamined(seen):
+        return Lost(why)
+    loads, n = seen.checked.loads if seen.checked else None, seen.case.params["n"]
+    if loads is None:
+        finding = seen.checked.finding if seen.checked else None
+        return Lost(correct.headline(finding) if finding else "its loads and stores could not be counted",
+                    known=False)
+    if loads.threads < (least := math.ceil(n / ELEMENTS_OF_A_THREAD)):
+        return Lost(f"{counted(loads.threads, 'thread')} shared in the work; at least {least} have to",
+                    THREADS_HINT)
+    if loads.accesses < LEAST_OF_AN_ELEMENT * n:
+        return Lost("its loads and stores were not all seen: each element takes one of both")
+    if loads.accesses > (most := MOST_OF_AN_ELEMENT * n):
+        return Lost(f"{loads.accesses} loads and stores of global memory, "
+                    f"{loads.accesses / n:.1f} an element; at most {most} are allowed, "
+                    f"{MOST_OF_AN_ELEMENT} an element", WORK_HINT)
+    return None
